@@ -1,0 +1,65 @@
+"""The command line `xmlc`: one subcommand for each step of the workflow.
+
+A subcommand lives in the module of its name and is imported only when it is called, so that ``xmlc --help``
+is quick and a rule of the workflow depends on the files of its own step alone.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from xmlc import __version__
+from xmlc.errors import XmlcError
+
+COMMANDS = {
+    "download": "Fetch a dataset from its source or a mirror.",
+    "synth": "Make a synthetic dataset with known posteriors.",
+    "prepare": "Read a dataset into memory-mapped arrays, check it, split it.",
+    "train": "Train one model on one dataset.",
+    "rank": "Score a model's ranking: P@k, nDCG@k, PSP@k.",
+    "estimate": "Write sparse probability estimates of validation and test set.",
+    "threshold": "Tune one threshold method on the validation estimates.",
+    "evaluate": "Apply tuned thresholds to the test set and write the record.",
+    "tune": "Search hyperparameters on the 80/20 split.",
+    "table": "Assemble one table of a paper from records.",
+    "figure": "Draw one figure of a paper from records.",
+    "compare": "Compare two tables and judge the differences.",
+    "bench": "Measure speed against a baseline in one run.",
+}
+
+
+class LazyGroup(click.Group):
+    """A click group that imports a subcommand when it is needed and prints an `XmlcError` as one message."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the subcommands in the order of the workflow."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Import one subcommand."""
+        if name not in COMMANDS:
+            return None
+        return importlib.import_module(f"xmlc.cli.{name}").command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the subcommands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__)
+def group() -> None:
+    """Reproduce the results of extreme multi-label classification, step by step."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; an `XmlcError` becomes a message and exit status 1."""
+    try:
+        group.main(args=arguments, prog_name="xmlc")
+    except XmlcError as error:
+        click.echo(f"xmlc: error: {error}", err=True)
+        sys.exit(1)
