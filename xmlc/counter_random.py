@@ -50,3 +50,28 @@ def shuffle(order, key):
     for i in range(order.size - 1, 0, -1):
         j = random_below(key, order.size - 1 - i, i + 1)
         order[i], order[j] = order[j], order[i]
+
+
+@njit(cache=True)
+def shuffle_stream(order, seed, piece):
+    """Shuffle an array in place with the stream of (seed, piece)."""
+    shuffle(order, stream_key(seed, piece))
+
+
+def random_permutation(n: int, seed: int, piece: int, dtype: type = np.int64) -> np.ndarray:
+    """Return a random permutation of 0 .. n - 1 that depends on (seed, piece) alone.
+
+    Parameters
+    ----------
+    n : int
+        Length.
+    seed : int
+        The user's seed, not negative.
+    piece : int
+        Which stream: each use of random numbers has its own constant.
+    dtype : type
+        Integer type of the result.
+    """
+    order = np.arange(n, dtype=dtype)
+    shuffle_stream(order, np.int64(seed), np.int64(piece))
+    return order

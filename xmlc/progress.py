@@ -23,14 +23,16 @@ class Progress:
         What is being done.
     unit : str
         What ``total`` counts, for the display.
+    shown : bool
+        Whether to show anything at all.
     """
 
-    def __init__(self, total: float, title: str, unit: str = "it"):
-        self.total, self.title, self.unit = total, title, unit
+    def __init__(self, total: float, title: str, unit: str = "it", shown: bool = True):
+        self.total, self.title, self.shown = total, title, shown
         self.done = 0.0
         self._started = self._last = time.monotonic()
         self._bar = None
-        if sys.stderr.isatty():
+        if shown and sys.stderr.isatty():
             self._bar = tqdm(total=total, desc=title, unit=unit, unit_scale=True, leave=False, mininterval=0.2)
 
     def update(self, amount: float) -> None:
@@ -38,7 +40,7 @@ class Progress:
         self.done += amount
         if self._bar is not None:
             self._bar.update(amount)
-        elif time.monotonic() - self._last >= SECONDS_BETWEEN_LINES:
+        elif self.shown and time.monotonic() - self._last >= SECONDS_BETWEEN_LINES:
             self._last = time.monotonic()
             share = 100 * self.done / self.total if self.total else 100.0
             seconds = self._last - self._started

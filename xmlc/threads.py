@@ -26,17 +26,27 @@ def set_process_threads(n_threads: int) -> None:
         os.environ["NUMBA_NUM_THREADS"] = str(n_threads)
 
 
+def resolve_threads(n_jobs: int | None) -> int:
+    """Return the number of threads that ``n_jobs`` stands for.
+
+    None: as many as this process was given; -1: all cores, -2: all but one, and so on, as in scikit-learn.
+    """
+    import numba
+
+    if n_jobs is None:
+        return numba.get_num_threads()
+    if n_jobs == 0:
+        raise XmlcError("n_jobs=0 asked for; use a positive number, -1 for all cores or None for the default")
+    return n_jobs if n_jobs > 0 else max(1, numba.config.NUMBA_NUM_THREADS + 1 + n_jobs)
+
+
 @contextmanager
 def numba_threads(n_jobs: int | None) -> Iterator[int]:
-    """Run a block with ``n_jobs`` numba threads (None: as many as are set; -1: all) and give the number used."""
+    """Run a block with ``n_jobs`` numba threads (see `resolve_threads`) and give the number used."""
     import numba
 
     before = numba.get_num_threads()
-    limit = numba.config.NUMBA_NUM_THREADS
-    if n_jobs is not None and n_jobs == 0:
-        raise XmlcError("n_jobs=0 asked for; use a positive number, -1 for all cores or None for the default")
-    wanted = before if n_jobs is None else limit + 1 + n_jobs if n_jobs < 0 else n_jobs
-    numba.set_num_threads(max(1, min(wanted, limit)))
+    numba.set_num_threads(min(resolve_threads(n_jobs), numba.config.NUMBA_NUM_THREADS))
     try:
         yield numba.get_num_threads()
     finally:

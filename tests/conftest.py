@@ -1,0 +1,35 @@
+"""What several test rooms share: small random multi-label data, and the mirror of real datasets."""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+sys.path.append(str(Path(__file__).parent / "models"))
+
+
+def random_multilabel(n, d, m, seed=0, density=0.3, labels=2.0):
+    """Sparse random instances whose labels depend on them, some without labels, some without features."""
+    rng = np.random.default_rng(seed)
+    X = sparse.random_array((n, d), density=density, rng=rng, dtype=np.float32, format="csr")
+    scores = X @ rng.normal(size=(d, m)) + rng.normal(scale=0.3, size=(n, m))
+    Y = sparse.csr_array(scores > np.quantile(scores, 1 - min(labels / m, 0.6)))
+    return X, Y
+
+
+@pytest.fixture
+def multilabel():
+    """Give the generator of small random multi-label data."""
+    return random_multilabel
+
+
+@pytest.fixture(scope="session")
+def mirror():
+    """Folder of real datasets; a test that needs it skips without it, and CI sets it."""
+    folder = os.environ.get("XMLC_MIRROR")
+    if not folder:
+        pytest.skip("XMLC_MIRROR names no folder of repository datasets")
+    return Path(folder)

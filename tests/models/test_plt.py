@@ -1,0 +1,249 @@
+"""The PLT against its twin, against brute force, and against itself on other numbers of threads."""
+
+import numpy as np
+import plt_twin
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+
+from xmlc.counter_random import random_permutation
+from xmlc.errors import XmlcError
+from xmlc.models import PLT
+from xmlc.models.base import unit_rows
+from xmlc.models.plt.estimator import ORDER_STREAM
+
+SGD = {"gamma": 0.7, "lam": 0.01, "epochs": 3}
+
+
+def with_constant(X):
+    return np.hstack([X.toarray().astype(np.float64), np.ones((X.shape[0], 1))])
+
+
+def label_sets(Y):
+    return [Y.indices[Y.indptr[i] : Y.indptr[i + 1]].tolist() for i in range(Y.shape[0])]
+
+
+def dense_weights(model):
+    """The exact weights of every node as a dense matrix, the constant feature last."""
+    nodes, tree = model.nodes_, model.tree_
+    weights = np.zeros((tree.n_nodes, model.n_features_in_ + 1))
+    weights[:, -1] = nodes.bias
+    for block in range(tree.n_nodes + 1):
+        first, end = (0, 1) if block == 0 else tree.children[block - 1 : block + 1]
+        features = nodes.features[nodes.feature_starts[block] : nodes.feature_starts[block + 1]]
+        values = nodes.weights[nodes.weight_starts[block] : nodes.weight_starts[block + 1]]
+        if features.size:
+            weights[first:end, features] = values.reshape(features.size, end - first).T
+    return weights
+
+
+@settings(deadline=None, max_examples=15)
+@given(
+    n=st.integers(1, 40),
+    d=st.integers(1, 12),
+    m=st.integers(1, 23),
+    arity=st.integers(2, 9),
+    seed=st.integers(0, 99),
+)
+def test_training_equals_the_twin(n, d, m, arity, seed):
+    from conftest import random_multilabel
+
+    X, Y = random_multilabel(n, d, m, seed)
+    model = PLT(arity=arity, unit_norm=False, random_state=seed, **SGD).fit(X, Y)
+    order = random_permutation(n, seed, ORDER_STREAM)
+    expected = plt_twin.train(model.tree_, with_constant(X), label_sets(Y), order, **SGD)
+    np.testing.assert_allclose(dense_weights(model), expected, atol=2e-5)
+
+
+def test_prediction_is_the_chain_rule_for_every_label(multilabel):
+    X, Y = multilabel(60, 15, 29)
+    model = PLT(arity=3, **SGD).fit(X, Y)
+    weights = dense_weights(model)
+    instances = with_constant(unit_rows(X))
+    expected = np.array([plt_twin.estimates(model.tree_, weights, x) for x in instances])
+    spe = model.predict_proba(X)
+    assert spe.dtype == np.float32
+    assert spe.nnz == X.shape[0] * 29  # threshold 0: every label has an estimate
+    np.testing.assert_allclose(spe.toarray(), expected, rtol=2e-5)
+
+
+@pytest.mark.parametrize("hash_bits", [None, 18])
+def test_threshold_search_equals_brute_force(multilabel, hash_bits):
+    X, Y = multilabel(80, 15, 40, seed=3)
+    model = PLT(arity=4, hash_bits=hash_bits, **SGD).fit(X, Y)
+    everything = model.predict_proba(X).toarray()
+    rng = np.random.default_rng(0)
+    for threshold in (0.02, 0.2, rng.choice(everything.ravel(), 40), np.full(40, np.inf), everything[5]):
+        spe = model.predict_proba(X, threshold)
+        limit = np.asarray(threshold, dtype=np.float32)
+        np.testing.assert_array_equal(spe.toarray(), np.where(everything > limit, everything, 0))
+
+
+@pytest.mark.parametrize("hash_bits", [None, 18])
+def test_top_k_equals_sorting_all_estimates(multilabel, hash_bits):
+    X, Y = multilabel(80, 15, 23, seed=4)
+    model = PLT(arity=3, hash_bits=hash_bits, **SGD).fit(X, Y)
+    everything = model.predict_proba(X).toarray()
+    for k in (1, 5, 23, 30):
+        labels, scores = model.predict_top_k(X, k)
+        assert labels.shape == scores.shape == (80, k)
+        expected = -np.sort(-everything, axis=1)[:, :k]
+        np.testing.assert_array_equal(scores[:, :23], expected)
+        assert (labels[:, 23:] == -1).all()
+        rows = np.arange(80)[:, None]
+        np.testing.assert_array_equal(everything[rows, labels[:, :23]], expected)
+
+
+def test_inner_products_are_the_node_classifiers_evaluated(multilabel):
+    X, Y = multilabel(30, 15, 40, seed=5)
+    model = PLT(arity=4, **SGD).fit(X, Y)
+    tree, threshold = model.tree_, 0.05
+    model.predict_proba(X, threshold)
+    weights = dense_weights(model)
+    for i, x in enumerate(with_constant(unit_rows(X))):
+        node_estimates = 1 / (1 + np.exp(-(weights @ x)))
+        evaluated, queue = 1, [(0, node_estimates[0])]
+        while queue:
+            node, estimate = queue.pop()
+            if estimate > threshold and tree.label[node] < 0:
+                children = range(tree.children[node], tree.children[node + 1])
+                evaluated += len(children)
+                queue += [(child, estimate * node_estimates[child]) for child in children]
+        assert model.inner_products_[i] == evaluated
+    model.predict_proba(X, 1.0)
+    assert (model.inner_products_ == 1).all()
+    model.predict_proba(X, 0.0)
+    assert (model.inner_products_ == tree.n_nodes).all()
+
+
+def test_hashed_weights_equal_exact_ones_without_collisions(multilabel):
+    X, Y = multilabel(60, 8, 11, seed=6)
+    exact = PLT(arity=3, **SGD).fit(X, Y)
+    hashed = PLT(arity=3, hash_bits=26, **SGD).fit(X, Y)  # 17 nodes x 8 features in 2**26 slots
+    np.testing.assert_allclose(hashed.predict_proba(X).toarray(), exact.predict_proba(X).toarray(), rtol=1e-5)
+
+
+def test_hash_collisions_change_the_estimates(multilabel):
+    X, Y = multilabel(60, 8, 11, seed=6)
+    exact = PLT(arity=3, **SGD).fit(X, Y)
+    crowded = PLT(arity=3, hash_bits=3, **SGD).fit(X, Y)
+    assert np.abs(crowded.predict_proba(X).toarray() - exact.predict_proba(X).toarray()).max() > 0.01
+
+
+def test_one_label_is_logistic_regression(multilabel):
+    """With one label the tree is its root; many small steps reach scikit-learn's solution."""
+    X, Y = multilabel(200, 6, 1, seed=7, labels=0.4)
+    lam = 0.01
+    model = PLT(arity=2, gamma=0.5, lam=lam, epochs=4000, unit_norm=False).fit(X, Y)
+    dense, y = with_constant(X), Y.toarray().ravel()
+    peer = LogisticRegression(C=1 / (lam * 200), fit_intercept=False, tol=1e-8).fit(dense, y)
+    np.testing.assert_allclose(model.predict_proba(X).toarray().ravel(), peer.predict_proba(dense)[:, 1], atol=5e-3)
+
+
+def test_instances_without_labels_are_negatives_of_the_root(multilabel):
+    X, Y = multilabel(100, 10, 7, seed=8)
+    emptied = Y.toarray()
+    emptied[::2] = False
+    full, half = PLT(arity=2, **SGD).fit(X, Y), PLT(arity=2, **SGD).fit(X, emptied)
+    assert half.nodes_.bias[0] < full.nodes_.bias[0]
+
+
+@pytest.mark.parametrize("hash_bits", [None, 16])
+def test_same_bits_on_one_and_two_threads(multilabel, hash_bits):
+    X, Y = multilabel(700, 50, 300, seed=9)
+    results = []
+    for n_jobs in (1, 2):
+        model = PLT(arity=5, hash_bits=hash_bits, n_jobs=n_jobs, **SGD).fit(X, Y)
+        spe = model.predict_proba(X, 0.01)
+        labels, scores = model.predict_top_k(X, 3)
+        results.append([*model.nodes_[:-1], spe.indptr, spe.indices, spe.data, labels, scores, model.inner_products_])
+    for one, two in zip(*results):
+        assert np.asarray(one).tobytes() == np.asarray(two).tobytes()
+
+
+def test_splitting_a_block_between_siblings_changes_nothing(multilabel, monkeypatch):
+    from xmlc.models.plt import _training
+
+    X, Y = multilabel(300, 40, 60, seed=10)
+    whole = PLT(arity=60, **SGD).fit(X, Y)
+    monkeypatch.setattr(_training, "NONZEROS_PER_GROUP", 100)
+    split = PLT(arity=60, **SGD).fit(X, Y)
+    np.testing.assert_array_equal(whole.nodes_.weights, split.nodes_.weights)
+    np.testing.assert_array_equal(whole.nodes_.bias, split.nodes_.bias)
+
+
+@pytest.mark.parametrize("hash_bits", [None, 14])
+def test_saved_and_loaded_model_predicts_the_same(tmp_path, multilabel, hash_bits):
+    X, Y = multilabel(60, 10, 20)
+    model = PLT(arity=4, hash_bits=hash_bits, **SGD).fit(X, Y)
+    model.save(tmp_path / "model")
+    loaded = PLT.load(tmp_path / "model")
+    assert loaded.get_params() == model.get_params()
+    np.testing.assert_array_equal(loaded.predict_proba(X).toarray(), model.predict_proba(X).toarray())
+    np.testing.assert_array_equal(loaded.predict_top_k(X, 3)[0], model.predict_top_k(X, 3)[0])
+
+
+def test_estimator_follows_scikit_learn(multilabel):
+    X, Y = multilabel(20, 10, 5)
+    model = PLT(arity=3)
+    assert clone(model).get_params() == model.get_params()
+    with pytest.raises(NotFittedError):
+        model.predict_proba(X)
+    assert model.fit(X, Y) is model
+    assert (model.n_features_in_, model.n_labels_) == (10, 5)
+
+
+def test_no_instances_give_an_empty_spe(multilabel):
+    X, Y = multilabel(20, 10, 5)
+    model = PLT(arity=3).fit(X, Y)
+    assert model.predict_proba(X[:0]).shape == (0, 5)
+    assert model.predict_top_k(X[:0], 2)[0].shape == (0, 2)
+
+
+def test_label_without_instances_has_a_finite_estimate(multilabel):
+    X, Y = multilabel(30, 10, 12)
+    Y = Y.toarray()
+    Y[:, 4:] = False
+    estimates = PLT(arity=2).fit(X, Y).predict_proba(X).toarray()
+    assert np.isfinite(estimates).all()
+    assert (estimates <= 1).all()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"gamma": 0}, "gamma must be positive"),
+        ({"lam": -1}, "lam at least 0"),
+        ({"epochs": 0}, "epochs at least 1"),
+        ({"arity": 1}, "at least 2 children"),
+        ({"solver": "magic"}, "expected 'sgd'"),
+        ({"hash_bits": 64}, "expected None or 1 .. 34"),
+        ({"n_jobs": 0}, "n_jobs=0"),
+    ],
+)
+def test_hyperparameters_out_of_range_are_refused(multilabel, parameters, message):
+    X, Y = multilabel(20, 10, 5)
+    with pytest.raises(XmlcError, match=message):
+        PLT(**parameters).fit(X, Y)
+
+
+def test_data_that_does_not_fit_is_refused(tmp_path, multilabel):
+    X, Y = multilabel(20, 10, 5)
+    model = PLT().fit(X, Y)
+    with pytest.raises(XmlcError, match="20 instances but Y has 19"):
+        PLT().fit(X, Y[:19])
+    with pytest.raises(XmlcError, match="9 features, the model was trained with 10"):
+        model.predict_proba(X[:, :9])
+    with pytest.raises(XmlcError, match=r"shape \(4,\)"):
+        model.predict_proba(X, np.zeros(4))
+    with pytest.raises(XmlcError, match="k=0"):
+        model.predict_top_k(X, 0)
+    dense = X.toarray()
+    dense[7, 3] = np.nan
+    with pytest.raises(XmlcError, match="not finite, first in row 7"):
+        model.predict_proba(dense)
+    with pytest.raises(XmlcError, match=r"model\.json is missing"):
+        PLT.load(tmp_path)

@@ -1,0 +1,79 @@
+"""Label trees: shape, order, thresholds of inner nodes."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xmlc.errors import XmlcError
+from xmlc.trees import LabelTree, complete_tree, random_complete_tree
+
+TREES = st.tuples(st.integers(1, 80), st.integers(2, 20), st.integers(0, 5))
+
+
+@settings(deadline=None, max_examples=60)
+@given(TREES)
+def test_random_complete_tree_is_complete(shape):
+    m, arity, seed = shape
+    tree = random_complete_tree(m, arity, seed)
+    degree = np.diff(tree.children)
+    inner = degree[degree > 0]
+    assert tree.n_labels == m
+    assert sorted(tree.label[degree == 0].tolist()) == list(range(m))
+    assert (inner[:-1] == arity).all()  # only the last inner node may have fewer children
+    assert inner.size == 0 or 2 <= inner[-1] <= arity
+    leaf_depths = tree.depth[degree == 0]
+    assert leaf_depths.max() - leaf_depths.min() <= 1
+    assert (tree.label[tree.leaf] == np.arange(m)).all()
+
+
+@settings(deadline=None, max_examples=60)
+@given(TREES)
+def test_node_thresholds_are_minima_over_the_subtree(shape):
+    m, arity, seed = shape
+    tree = random_complete_tree(m, arity, seed)
+    thresholds = np.random.default_rng(seed).random(m, dtype=np.float32)
+
+    def minimum(node):
+        if tree.label[node] >= 0:
+            return thresholds[tree.label[node]]
+        return min(minimum(child) for child in range(tree.children[node], tree.children[node + 1]))
+
+    assert tree.node_thresholds(thresholds).tolist() == [minimum(node) for node in range(tree.n_nodes)]
+
+
+def test_parent_and_depth_agree_with_children():
+    tree = random_complete_tree(37, 3, seed=1)
+    for node in range(tree.n_nodes):
+        for child in range(tree.children[node], tree.children[node + 1]):
+            assert tree.parent[child] == node
+            assert tree.depth[child] == tree.depth[node] + 1
+    assert tree.parent[0] == -1
+    assert tree.depth[0] == 0
+
+
+def test_seed_decides_the_order_of_the_labels():
+    same = [random_complete_tree(50, 4, seed=7).label.tolist() for _ in range(2)]
+    assert same[0] == same[1]
+    assert same[0] != random_complete_tree(50, 4, seed=8).label.tolist()
+
+
+@pytest.mark.parametrize(
+    ("children", "label"),
+    [
+        ([1, 3, 3], [-1, 0]),  # a child that does not exist
+        ([1, 3, 3, 3], [-1, 0, 0]),  # a label twice
+        ([1, 3, 3, 3], [0, 1, 2]),  # an inner node with a label
+        ([0, 2, 3, 3], [-1, 0, 1]),  # the root is its own child
+    ],
+)
+def test_arrays_that_are_no_tree_are_refused(children, label):
+    with pytest.raises(XmlcError, match="not a label tree"):
+        LabelTree.from_children(np.array(children), np.array(label))
+
+
+def test_arity_and_label_count_are_checked():
+    with pytest.raises(XmlcError, match="at least 2 children"):
+        random_complete_tree(5, 1, seed=0)
+    with pytest.raises(XmlcError, match="at least one label"):
+        complete_tree(np.array([], dtype=np.int32), 2)

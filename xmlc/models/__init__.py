@@ -1,0 +1,22 @@
+"""Estimators of sparse probability estimates, by name.
+
+An estimator is imported when it is first asked for: training one model must not depend on the code of the
+others, neither in time nor in the workflow's view of what changed.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+PUBLIC = {"PLT": "xmlc.models.plt"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in PUBLIC:
+        return getattr(importlib.import_module(PUBLIC[name]), name)
+    raise AttributeError(f"module 'xmlc.models' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(PUBLIC)

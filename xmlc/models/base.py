@@ -1,0 +1,141 @@
+"""What every estimator shares: scikit-learn conventions, sparse probability estimates, models on disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from xmlc.csr import as_features, as_labels
+from xmlc.errors import XmlcError
+from xmlc.files import atomic_folder, read_json, write_json
+
+
+class SparseProbabilityEstimator(BaseEstimator):
+    """Base of the estimators that give sparse probability estimates (SPE).
+
+    A subclass implements ``fit``, ``predict_proba``, ``predict_top_k`` and, to be saved, ``_state`` and
+    ``_restore``. Learned attributes end in an underscore.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of features d seen in ``fit``.
+    n_labels_ : int
+        Number of labels m seen in ``fit``.
+    inner_products_ : ndarray of int64, shape (n,)
+        Inner products that the last prediction computed for each instance.
+    """
+
+    MODEL_FORMAT = 1
+
+    def fit(self, X: object, Y: object) -> Self:
+        """Learn from instances ``X`` (CSR, shape (n, d)) and label sets ``Y`` (boolean CSR, shape (n, m))."""
+        raise TypeError(f"{type(self).__name__} does not implement fit")
+
+    def save(self, path: str | Path) -> None:
+        """Write the model into the folder ``path``: plain ``.npy`` arrays and a JSON file, no pickle."""
+        self._check_fitted()
+        arrays, meta = self._state()
+        with atomic_folder(path) as folder:
+            for name, array in arrays.items():
+                np.save(folder / f"{name}.npy", array)
+            content = {
+                "estimator": type(self).__name__,
+                "format": self.MODEL_FORMAT,
+                "hyperparameters": self.get_params(),
+                "n_features": self.n_features_in_,
+                "n_labels": self.n_labels_,
+                "arrays": sorted(arrays),
+            }
+            write_json(folder / "model.json", content | {"meta": meta})
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a model written by `save`; its arrays are memory-mapped, so this takes milliseconds.
+
+        Raises
+        ------
+        XmlcError
+            The folder holds no model, or one of another estimator or format version.
+        """
+        folder = Path(path)
+        if not (folder / "model.json").exists():
+            raise XmlcError(f"{folder}: no model here (model.json is missing); train it first")
+        content = read_json(folder / "model.json")
+        found = (content.get("estimator"), content.get("format"))
+        if found != (cls.__name__, cls.MODEL_FORMAT):
+            raise XmlcError(
+                f"{folder}: found a model of {found[0]}, format {found[1]}; "
+                f"expected {cls.__name__}, format {cls.MODEL_FORMAT}; train it anew"
+            )
+        model = cls(**content["hyperparameters"])
+        model.n_features_in_, model.n_labels_ = content["n_features"], content["n_labels"]
+        arrays = {
+            name: np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in content["arrays"]
+        }
+        model._restore(arrays, content["meta"])
+        return model
+
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Return the learned arrays, and what else is learned as JSON content."""
+        raise TypeError(f"{type(self).__name__} cannot be saved")
+
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
+        """Set the learned state from what `_state` returned."""
+        raise TypeError(f"{type(self).__name__} cannot be loaded")
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "n_labels_"):
+            raise NotFittedError(f"this {type(self).__name__} is not fitted; call fit first")
+
+    def _training_data(self, X: object, Y: object) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """Check training data, remember its shape and return it in canonical form."""
+        X, Y = as_features(X), as_labels(Y)
+        if X.shape[0] != Y.shape[0]:
+            raise XmlcError(f"X has {X.shape[0]} instances but Y has {Y.shape[0]}")
+        if X.shape[0] == 0 or Y.shape[1] == 0:
+            raise XmlcError(f"nothing to learn from: {X.shape[0]} instances, {Y.shape[1]} labels")
+        self.n_features_in_, self.n_labels_ = X.shape[1], Y.shape[1]
+        return X, Y
+
+    def _instances(self, X: object) -> sparse.csr_array:
+        """Check instances to predict and return them in canonical form."""
+        self._check_fitted()
+        X = as_features(X)
+        if X.shape[1] != self.n_features_in_:
+            raise XmlcError(f"X has {X.shape[1]} features, the model was trained with {self.n_features_in_}")
+        return X
+
+    def _label_thresholds(self, threshold: float | np.ndarray) -> np.ndarray:
+        """Return one float32 threshold per label from a number or an array of shape (m,)."""
+        thresholds = np.asarray(threshold, dtype=np.float32)
+        if thresholds.ndim == 0:
+            thresholds = np.full(self.n_labels_, thresholds, dtype=np.float32)
+        if thresholds.shape != (self.n_labels_,):
+            raise XmlcError(f"threshold has shape {thresholds.shape}, expected a number or ({self.n_labels_},)")
+        if np.isnan(thresholds).any():
+            raise XmlcError("threshold holds NaN")
+        return thresholds
+
+
+def unit_rows(X: sparse.csr_array) -> sparse.csr_array:
+    """Scale each instance to Euclidean length 1; an instance without features stays as it is."""
+    squares = np.asarray(X.astype(np.float64).power(2).sum(axis=1)).ravel()
+    lengths = np.sqrt(np.where(squares > 0, squares, 1.0))
+    scaled = (X.data / np.repeat(lengths, np.diff(X.indptr))).astype(np.float32)
+    result = sparse.csr_array((scaled, X.indices, X.indptr), shape=X.shape)
+    result.has_sorted_indices = X.has_sorted_indices
+    return result
+
+
+def stack_estimates(counts: np.ndarray, labels: np.ndarray, estimates: np.ndarray, n_labels: int) -> sparse.csr_array:
+    """Assemble an SPE from the labels found per instance, instance after instance, in any order within one."""
+    indptr = np.concatenate(([0], np.cumsum(counts)))
+    spe = sparse.csr_array((estimates, labels, indptr), shape=(counts.size, n_labels))
+    spe.sort_indices()
+    return spe

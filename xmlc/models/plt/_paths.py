@@ -1,0 +1,64 @@
+"""Which instances reach which node of a label tree: kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def count_node_rows(y_indptr, y_indices, order, leaf, parent):
+    """Count the instances with z_t = 1 for each node t (plt2016, Section 5.2).
+
+    Parameters
+    ----------
+    y_indptr : int64 (n + 1,), y_indices : uint32
+        Label sets in CSR form.
+    order : int64 (n,)
+        Rows in the order of the pass.
+    leaf : int32 (m,), parent : int32 (n_nodes,)
+        The tree.
+
+    Returns
+    -------
+    int64 (n_nodes + 1,)
+        Where each node's instances start once they are stored node after node.
+    """
+    starts = np.zeros(parent.size + 1, dtype=np.int64)
+    stamp = np.full(parent.size, -1, dtype=np.int64)
+    for position in range(order.size):
+        row = order[position]
+        for label in y_indices[y_indptr[row] : y_indptr[row + 1]]:
+            node = leaf[label]
+            while node >= 0 and stamp[node] != position:
+                stamp[node] = position
+                starts[node + 1] += 1
+                node = parent[node]
+    for node in range(parent.size):
+        starts[node + 1] += starts[node]
+    return starts
+
+
+@njit(cache=True, nogil=True)
+def fill_node_rows(y_indptr, y_indices, order, leaf, parent, starts):
+    """List, for each node t, the positions in ``order`` of the instances with z_t = 1, ascending.
+
+    Parameters as for `count_node_rows`, whose result is ``starts``.
+
+    Returns
+    -------
+    uint32 (starts[-1],)
+    """
+    positions = np.empty(starts[-1], dtype=np.uint32)
+    stamp = np.full(parent.size, -1, dtype=np.int64)
+    end = starts[:-1].copy()
+    for position in range(order.size):
+        row = order[position]
+        for label in y_indices[y_indptr[row] : y_indptr[row + 1]]:
+            node = leaf[label]
+            while node >= 0 and stamp[node] != position:
+                stamp[node] = position
+                positions[end[node]] = position
+                end[node] += 1
+                node = parent[node]
+    return positions

@@ -1,0 +1,176 @@
+"""Search in a probabilistic label tree: kernels for thresholds (plt2016, Algorithm 4) and for the top k."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numba.extending import overload
+
+from xmlc.models.plt._hashed import hashed_block_estimates
+from xmlc.models.plt._nodes import exact_block_estimates
+
+
+def block_estimates(ids, values, nodes, block, first, n_children, scratch_ids, scratch_values, out):
+    """Write the estimates of all nodes of one block for one instance into ``out[:n_children]``.
+
+    Compiled for `NodeWeights` and `HashedWeights` alike, so that both are searched by the same kernels.
+    """
+    raise TypeError("only kernels call this")
+
+
+@overload(block_estimates)
+def _choose_block_estimates(ids, values, nodes, block, first, n_children, scratch_ids, scratch_values, out):
+    if "table" in nodes.fields:
+
+        def implementation(ids, values, nodes, block, first, n_children, scratch_ids, scratch_values, out):
+            hashed_block_estimates(ids, values, nodes, first, out[:n_children])
+
+    else:
+
+        def implementation(ids, values, nodes, block, first, n_children, scratch_ids, scratch_values, out):
+            exact_block_estimates(ids, values, nodes, block, first, scratch_ids, scratch_values, out[:n_children])
+
+    return implementation
+
+
+@njit(cache=True, nogil=True)
+def search_threshold(indptr, indices, data, start, end, nodes, thresholds, max_degree, max_nonzeros):
+    """Find every label whose estimate is above its threshold, for instances ``start .. end - 1``.
+
+    Algorithm 4 with a threshold per node: a node is expanded when its estimate exceeds the smallest threshold
+    below it.
+
+    Parameters
+    ----------
+    indptr : int64, indices : uint32, data : float32
+        Instances in CSR form.
+    nodes : NodeWeights
+    thresholds : float32 (n_nodes,)
+    max_degree, max_nonzeros : int
+        Sizes of the scratch arrays.
+
+    Returns
+    -------
+    counts : int64 (end - start,)
+        Labels found per instance.
+    labels : int32, estimates : float32
+        The labels of all instances, one after the other, in the order of the search.
+    inner_products : int64 (end - start,)
+        Node classifiers evaluated per instance.
+    """
+    counts = np.zeros(end - start, dtype=np.int64)
+    inner_products = np.ones(end - start, dtype=np.int64)
+    labels = np.empty(1024, dtype=np.int32)
+    estimates = np.empty(1024, dtype=np.float32)
+    stack_nodes = np.empty(nodes.label.size, dtype=np.int32)
+    stack_estimates = np.empty(nodes.label.size, dtype=np.float32)
+    scratch_ids = np.empty(max_nonzeros, dtype=np.uint32)
+    scratch_values = np.empty(max_nonzeros, dtype=np.float32)
+    out = np.empty(max(max_degree, 1), dtype=np.float32)
+    found = 0
+    for i in range(start, end):
+        ids, values = indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]]
+        block_estimates(ids, values, nodes, 0, 0, 1, scratch_ids, scratch_values, out)
+        before, height = found, 0
+        if out[0] > thresholds[0]:
+            stack_nodes[0], stack_estimates[0], height = 0, out[0], 1
+        while height > 0:
+            height -= 1
+            node, estimate = stack_nodes[height], stack_estimates[height]
+            if nodes.label[node] >= 0:
+                if found == labels.size:
+                    labels = np.concatenate((labels, np.empty_like(labels)))
+                    estimates = np.concatenate((estimates, np.empty_like(estimates)))
+                labels[found], estimates[found] = nodes.label[node], estimate
+                found += 1
+                continue
+            first = nodes.children[node]
+            degree = nodes.children[node + 1] - first
+            block_estimates(ids, values, nodes, node + 1, first, degree, scratch_ids, scratch_values, out)
+            inner_products[i - start] += degree
+            for c in range(degree):
+                product = estimate * out[c]
+                if product > thresholds[first + c]:
+                    stack_nodes[height], stack_estimates[height] = first + c, product
+                    height += 1
+        counts[i - start] = found - before
+    return counts, labels[:found].copy(), estimates[:found].copy(), inner_products
+
+
+@njit(cache=True, nogil=True)
+def heap_push(heap_nodes, heap_estimates, size, node, estimate):
+    """Push onto a max-heap ordered by (estimate, smaller node first)."""
+    i = size
+    while i > 0:
+        up = (i - 1) >> 1
+        if heap_estimates[up] > estimate or (heap_estimates[up] == estimate and heap_nodes[up] < node):
+            break
+        heap_nodes[i], heap_estimates[i] = heap_nodes[up], heap_estimates[up]
+        i = up
+    heap_nodes[i], heap_estimates[i] = node, estimate
+
+
+@njit(cache=True, nogil=True)
+def heap_pop(heap_nodes, heap_estimates, size):
+    """Remove the top of the max-heap of `heap_push`; the caller read it at index 0."""
+    last = size - 1
+    node, estimate = heap_nodes[last], heap_estimates[last]
+    i = 0
+    while True:
+        child = 2 * i + 1
+        if child >= last:
+            break
+        right = child + 1
+        if right < last and (
+            heap_estimates[right] > heap_estimates[child]
+            or (heap_estimates[right] == heap_estimates[child] and heap_nodes[right] < heap_nodes[child])
+        ):
+            child = right
+        if estimate > heap_estimates[child] or (estimate == heap_estimates[child] and node < heap_nodes[child]):
+            break
+        heap_nodes[i], heap_estimates[i] = heap_nodes[child], heap_estimates[child]
+        i = child
+    heap_nodes[i], heap_estimates[i] = node, estimate
+
+
+@njit(cache=True, nogil=True)
+def search_top_k(indptr, indices, data, start, end, nodes, k, max_degree, max_nonzeros):
+    """Find the k labels with the largest estimates, best first, for instances ``start .. end - 1``.
+
+    Best-first search (plt2016, Section 5.2, last paragraph but one): the queue of Algorithm 4 becomes a
+    priority queue. Ties go to the node with the smaller number.
+
+    Returns
+    -------
+    labels : int32 (end - start, k), estimates : float32 (end - start, k)
+        -1 and 0 where there are fewer than k labels.
+    inner_products : int64 (end - start,)
+    """
+    labels = np.full((end - start, k), -1, dtype=np.int32)
+    estimates = np.zeros((end - start, k), dtype=np.float32)
+    inner_products = np.ones(end - start, dtype=np.int64)
+    heap_nodes = np.empty(nodes.label.size, dtype=np.int32)
+    heap_estimates = np.empty(nodes.label.size, dtype=np.float32)
+    scratch_ids = np.empty(max_nonzeros, dtype=np.uint32)
+    scratch_values = np.empty(max_nonzeros, dtype=np.float32)
+    out = np.empty(max(max_degree, 1), dtype=np.float32)
+    for i in range(start, end):
+        ids, values = indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]]
+        block_estimates(ids, values, nodes, 0, 0, 1, scratch_ids, scratch_values, out)
+        heap_nodes[0], heap_estimates[0], size, found = 0, out[0], 1, 0
+        while size > 0 and found < k:
+            node, estimate = heap_nodes[0], heap_estimates[0]
+            heap_pop(heap_nodes, heap_estimates, size)
+            size -= 1
+            if nodes.label[node] >= 0:
+                labels[i - start, found], estimates[i - start, found] = nodes.label[node], estimate
+                found += 1
+                continue
+            first = nodes.children[node]
+            degree = nodes.children[node + 1] - first
+            block_estimates(ids, values, nodes, node + 1, first, degree, scratch_ids, scratch_values, out)
+            inner_products[i - start] += degree
+            for c in range(degree):
+                heap_push(heap_nodes, heap_estimates, size, first + c, estimate * out[c])
+                size += 1
+    return labels, estimates, inner_products

@@ -1,0 +1,191 @@
+"""The PLT estimator."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.counter_random import random_permutation
+from xmlc.csr import KernelCSR, kernel_csr
+from xmlc.errors import XmlcError
+from xmlc.models.base import SparseProbabilityEstimator, stack_estimates, unit_rows
+from xmlc.models.plt._hashed import HashedWeights, train_hashed
+from xmlc.models.plt._nodes import NodeWeights
+from xmlc.models.plt._search import search_threshold, search_top_k
+from xmlc.models.plt._training import train_nodes
+from xmlc.parallel import row_blocks, run_pieces
+from xmlc.trees import LabelTree, random_complete_tree
+
+ORDER_STREAM = 0x0DE  # keeps the order of the instances apart from the tree's random numbers
+ROWS_PER_BLOCK = 256
+
+
+class PLT(SparseProbabilityEstimator):
+    """Probabilistic label tree with logistic regression in the nodes (plt2016, Sections 5.1-5.2).
+
+    A random complete tree over the labels; the classifier of node t estimates P(z_t = 1 | z_parent = 1, x),
+    and a label's estimate is the product along its path (equation (9)). The root has a classifier too, for
+    which an instance without labels is a negative example. Node classifiers are trained by two-phase
+    stochastic gradient descent with L2 regularisation (Appendix B).
+
+    Parameters
+    ----------
+    arity : int
+        Degree b of the tree.
+    solver : {"sgd"}
+        How the node classifiers are trained.
+    lam : float
+        Regularisation lambda; the weight of the constant feature is regularised like the others.
+    gamma : float
+        Initial step size; step t (from 0) of a node is gamma / (1 + lam * gamma * t).
+    epochs : int
+        Passes over the training set. All nodes pass over the instances in one order, drawn once from the
+        seed (the paper does not say).
+    hash_bits : int or None
+        None keeps exact weights, each node its own. A number k hashes (node, feature) with a sign into 2**k
+        weights shared by all nodes (Section 6 uses 2**30): bounded memory for any number of nodes, at the
+        price of collisions, of a cache miss per weight, and of training on one thread, because nodes then
+        depend on one another.
+    unit_norm : bool
+        Scale each instance to Euclidean length 1 first.
+    random_state : int
+        Seed of the tree and of the order of the instances.
+    n_jobs : int or None
+        Threads; the result is the same bits on any number. None: as many as numba is given; -1: all cores.
+
+    Attributes
+    ----------
+    tree_ : LabelTree
+    nodes_ : NodeWeights or HashedWeights
+    inner_products_ : ndarray of int64, shape (n,)
+        Node classifiers evaluated for each instance in the last prediction.
+
+    Notes
+    -----
+    With exact weights a model takes ``4 * b + 4`` bytes for each pair of an inner node and a feature of an
+    instance that reaches it.
+    """
+
+    def __init__(
+        self,
+        arity: int = 16,
+        solver: str = "sgd",
+        lam: float = 1e-6,
+        gamma: float = 1.0,
+        epochs: int = 10,
+        hash_bits: int | None = None,
+        unit_norm: bool = True,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+    ):
+        self.arity = arity
+        self.solver = solver
+        self.lam = lam
+        self.gamma = gamma
+        self.epochs = epochs
+        self.hash_bits = hash_bits
+        self.unit_norm = unit_norm
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: object, Y: object) -> Self:
+        """Train the tree (Algorithm 3).
+
+        Parameters
+        ----------
+        X : sparse or dense array, shape (n, d)
+        Y : sparse or dense boolean array, shape (n, m)
+
+        Raises
+        ------
+        XmlcError
+            Data or a hyperparameter is out of its range.
+        """
+        self._check_hyperparameters()
+        X, Y = self._training_data(X, Y)
+        x, y = self._kernel_form(X), kernel_csr(Y)
+        self.tree_ = random_complete_tree(self.n_labels_, self.arity, self.random_state)
+        order = random_permutation(X.shape[0], self.random_state, ORDER_STREAM)
+        step = (float(self.gamma), float(self.lam), int(self.epochs))
+        if self.hash_bits is None:
+            self.nodes_ = train_nodes(x, y, X.shape[1], self.tree_, order, *step, self.n_jobs)
+        else:
+            self.nodes_ = train_hashed(x, y, self.tree_, order, *step, self.hash_bits, self.random_state)
+        return self
+
+    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+        """Estimate the probability of every label above a threshold (Algorithm 4).
+
+        Parameters
+        ----------
+        X : sparse or dense array, shape (n, d)
+        threshold : float or ndarray of shape (m,)
+            A label is reported when its estimate is strictly greater than its threshold.
+
+        Returns
+        -------
+        csr_array of float32, shape (n, m)
+            The sparse probability estimates, sorted indices. ``inner_products_`` counts what they cost.
+        """
+        X = self._instances(X)
+        x = self._kernel_form(X)
+        thresholds = self.tree_.node_thresholds(self._label_thresholds(threshold))
+        found = self._search(search_threshold, x, (self.nodes_, thresholds), "estimating")
+        counts, labels, estimates, self.inner_products_ = (np.concatenate(part) for part in zip(*found))
+        return stack_estimates(counts, labels, estimates, self.n_labels_)
+
+    def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Find the k most probable labels of each instance by best-first search.
+
+        Returns
+        -------
+        labels : ndarray of int32, shape (n, k)
+            Best first; -1 where there are fewer than k labels.
+        scores : ndarray of float32, shape (n, k)
+            Their estimates; 0 where there is no label.
+        """
+        if k < 1:
+            raise XmlcError(f"k={k}: at least one label per instance must be asked for")
+        X = self._instances(X)
+        x = self._kernel_form(X)
+        found = self._search(search_top_k, x, (self.nodes_, int(k)), "ranking")
+        labels, scores, self.inner_products_ = (np.concatenate(part) for part in zip(*found))
+        return labels, scores
+
+    def _search(self, search: Any, x: KernelCSR, arguments: tuple[Any, ...], title: str) -> list[Any]:
+        """Run a search kernel over blocks of rows."""
+        max_degree = int(np.diff(self.tree_.children).max())
+        max_nonzeros = int(np.diff(x.indptr).max(initial=0))
+        # An empty block keeps the types of the result when there are no instances.
+        blocks = row_blocks(x.indptr.size - 1, ROWS_PER_BLOCK) or [(0, 0)]
+        pieces = [(*x, start, end, *arguments, max_degree, max_nonzeros) for start, end in blocks]
+        costs = [end - start for start, end in blocks]
+        return run_pieces(search, pieces, self.n_jobs, costs, title=title, unit="instances")
+
+    def _kernel_form(self, X: sparse.csr_array) -> KernelCSR:
+        return kernel_csr(unit_rows(X) if self.unit_norm else X)
+
+    def _check_hyperparameters(self) -> None:
+        if self.solver != "sgd":
+            raise XmlcError(f"solver={self.solver!r}: expected 'sgd'")
+        if not (self.gamma > 0 and self.lam >= 0 and self.epochs >= 1):
+            raise XmlcError(
+                f"gamma={self.gamma}, lam={self.lam}, epochs={self.epochs}: "
+                "gamma must be positive, lam at least 0, epochs at least 1"
+            )
+        if self.hash_bits is not None and not 1 <= self.hash_bits <= 34:
+            raise XmlcError(f"hash_bits={self.hash_bits}: expected None or 1 .. 34 (2**34 weights are 64 GB)")
+
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        arrays = {"children": self.tree_.children, "label": self.tree_.label}
+        shared = set(arrays)
+        arrays |= {name: array for name, array in self.nodes_._asdict().items() if name not in shared}
+        meta = {"seed": arrays.pop("seed")} if self.hash_bits is not None else {}
+        return arrays, meta
+
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
+        self.tree_ = LabelTree.from_children(arrays["children"], arrays["label"])
+        kind = NodeWeights if self.hash_bits is None else HashedWeights
+        self.nodes_ = kind(**(arrays | meta))

@@ -1,0 +1,6 @@
+"""Label trees as arrays."""
+
+from xmlc.trees.complete import complete_tree, random_complete_tree
+from xmlc.trees.label_tree import LabelTree
+
+__all__ = ["LabelTree", "complete_tree", "random_complete_tree"]
