@@ -26,6 +26,7 @@ COMMANDS = {
     "tune": "Search hyperparameters on the 80/20 split.",
     "table": "Assemble one table of a paper from records.",
     "figure": "Draw one figure of a paper from records.",
+    "show": "Print finished tables and say where they are.",
     "compare": "Compare two tables and judge the differences.",
     "bench": "Measure speed against a baseline in one run.",
 }

@@ -1,0 +1,33 @@
+# `make demo`: the whole pipeline on an embedded dataset. `make test`: the tests. Both make their own environment.
+# Needs Python 3.11 or newer, pip, make and git, and nothing else.
+PYTHON ?= python3
+EXTRAS ?= test,report
+CORES  ?= 2
+ENV    := .venv
+STAMP  := $(ENV)/installed-$(EXTRAS)
+BIN    := $(CURDIR)/$(ENV)/bin
+
+.PHONY: env demo test lint clean
+
+env: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "xmlc needs Python 3.11 or newer; call make with PYTHON=python3.12, say")'
+	test -x $(ENV)/bin/python || $(PYTHON) -m venv $(ENV)
+	$(ENV)/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[$(EXTRAS)]"
+	touch $@
+
+demo: env
+	PATH="$(BIN):$$PATH" snakemake --cores $(CORES) demo
+	@PATH="$(BIN):$$PATH" xmlc show results/tables/demo/*.md results/figures/demo/*.png
+
+test: env
+	PATH="$(BIN):$$PATH" python -m pytest -n $(CORES) $(TESTS)
+
+lint: env
+	PATH="$(BIN):$$PATH" ruff check .
+	PATH="$(BIN):$$PATH" ruff format --check .
+	PATH="$(BIN):$$PATH" snakefmt --check Snakefile workflow
+
+clean:
+	rm -rf results/demo results/tables results/figures resources logs benchmarks .snakemake

@@ -1,0 +1,56 @@
+# The suite's entry. `snakemake --cores 8` reproduces what config/config.yaml lists; README.md names the other targets.
+from snakemake.utils import min_version
+
+min_version("9.19")
+
+
+configfile: "config/config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/models.smk"
+include: "workflow/rules/spe.smk"
+include: "workflow/rules/thresholds.smk"
+include: "workflow/rules/tables.smk"
+include: "workflow/rules/figures.smk"
+include: "workflow/rules/peers.smk"
+
+
+localrules:
+    all,
+    demo,
+
+
+rule all:
+    default_target: True
+    input:
+        [results_of_paper(paper) for paper in config["papers"]],
+
+
+rule demo:
+    input:
+        results_of_paper("demo"),
+
+
+# One target for each paper and for each dataset, named after it.
+for paper in SUITES:
+    if paper != "demo":
+
+        rule:
+            name:
+                paper
+            localrule: True
+            input:
+                results_of_paper(paper),
+
+
+for dataset in selected_datasets():
+    if dataset != "demo":
+
+        rule:
+            name:
+                dataset
+            localrule: True
+            input:
+                records_of_dataset(dataset),

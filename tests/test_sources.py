@@ -1,0 +1,47 @@
+"""Which files a step depends on: exactly those that it imports."""
+
+import subprocess
+import sys
+
+import pytest
+
+from xmlc.sources import imported_modules, source_files
+
+
+def imported_at_run_time(module):
+    """Files of the package that importing a module really loads."""
+    code = (
+        f"import sys, {module}\n"
+        "print('\\n'.join(m.__file__ for n, m in sorted(sys.modules.items()) if n.split('.')[0] == 'xmlc'))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize("module", ["xmlc.cli.train", "xmlc.cli.table", "xmlc.models.plt"])
+def test_closure_covers_what_is_imported(module, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)  # from elsewhere the paths are absolute
+    files = set(source_files(module))
+    assert imported_at_run_time(module) <= files | {f for f in files if f.endswith("__init__.py")}
+
+
+def test_steps_do_not_depend_on_one_another():
+    table, threshold, train = (source_files(f"xmlc.cli.{step}") for step in ("table", "threshold", "train"))
+    assert not [file for file in table if "/models/" in file or "/thresholds/" in file]
+    assert not [file for file in threshold if "/models/" in file or "/reports/" in file]
+    assert not [file for file in train if "/models/plt/" in file or "/thresholds/" in file or "/metrics/" in file]
+
+
+def test_lazy_imports_count_and_type_checking_does_not(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from typing import TYPE_CHECKING\n"
+        "import numpy\n"
+        "if TYPE_CHECKING:\n    import xmlc.progress\n"
+        "def f():\n    from xmlc.trees import complete\n"
+    )
+    assert imported_modules(file) == {"xmlc", "xmlc.trees", "xmlc.trees.complete"}
+    files = source_files(str(file))
+    assert str(file) in files
+    assert any(name.endswith("trees/label_tree.py") for name in files)
+    assert not any(name.endswith("progress.py") for name in files)

@@ -1,0 +1,140 @@
+# Configuration, checked before anything runs, and the small functions that rules ask.
+import json
+import re
+from pathlib import Path
+
+import yaml
+from snakemake.utils import validate
+
+from xmlc.data.catalogue import dataset as catalogue_entry
+from xmlc.data.catalogue import load_catalogue
+from xmlc.models.registry import estimator_files
+from xmlc.sources import source_files
+
+CATALOGUE_FILE = "config/datasets.yaml"
+
+validate(config, workflow.source_path("../schemas/config.schema.yaml"))
+
+
+def read_suite(file):
+    """Read and check the experiments of one paper."""
+    suite = yaml.safe_load(Path(file).read_text(encoding="utf-8"))
+    validate(suite, workflow.source_path("../schemas/paper.schema.yaml"))
+    return suite
+
+
+CATALOGUE = load_catalogue(CATALOGUE_FILE)
+SUITES = {file.stem: read_suite(file) for file in sorted(Path("config/papers").glob("*.yaml"))}
+SUITES["demo"] = read_suite("config/demo.yaml")
+
+
+def datasets_of(paper):
+    """Name the datasets of a paper that are asked for."""
+    if paper == "demo":
+        return SUITES[paper]["datasets"]
+    return config["datasets"] or SUITES[paper]["datasets"]
+
+
+def selected_datasets():
+    """Name every dataset that some paper is asked for, in order."""
+    return list(dict.fromkeys(name for paper in SUITES for name in datasets_of(paper)))
+
+
+def model_definitions():
+    """Collect the models of all papers; a name means the same thing everywhere but for its hyperparameters."""
+    found = {}
+    for paper, suite in SUITES.items():
+        for name, model in {**suite["models"], **suite.get("peers", {})}.items():
+            merged = found.setdefault(name, {**model, "datasets": {}})
+            if merged["estimator"] != model["estimator"]:
+                raise ValueError(
+                    f"config: model {name} is estimator {merged['estimator']} and, in {paper}, {model['estimator']}"
+                )
+            for dataset in suite["datasets"] if paper == "demo" else []:
+                merged["datasets"][dataset] = model["hyperparameters"]
+            merged["datasets"].update(model["datasets"])
+    return found
+
+
+MODELS = model_definitions()
+
+
+def hyperparameters(model, dataset):
+    """Give a model's hyperparameters for one dataset as JSON, sorted, so that only a change of value reruns."""
+    definition = MODELS[model]
+    values = {**definition["hyperparameters"], **definition["datasets"].get(dataset, {})}
+    return json.dumps(values, sort_keys=True)
+
+
+def models_for(paper, dataset):
+    """Name the models that can run on a dataset: the oracle needs posteriors, which only synthetic sets have."""
+    synthetic = catalogue_entry(dataset, CATALOGUE).synthetic
+    return [
+        name for name, model in SUITES[paper]["models"].items() if synthetic or model["estimator"] != "oracle"
+    ]
+
+
+def runs(paper, datasets=None):
+    """List (dataset, model, seed) of a paper."""
+    return [
+        (dataset, model, seed)
+        for dataset in (datasets or datasets_of(paper))
+        for model in models_for(paper, dataset)
+        for seed in SUITES[paper]["seeds"]
+    ]
+
+
+def ranking_records(paper, datasets=None):
+    """List the records that score rankings."""
+    return [f"results/{d}/{m}/seed{s}/full/ranking.json" for d, m, s in runs(paper, datasets)]
+
+
+def threshold_records(paper, datasets=None):
+    """List the records of the threshold methods."""
+    return [
+        f"results/{d}/{m}/seed{s}/80/evaluation/{method}.json"
+        for d, m, s in runs(paper, datasets)
+        for method in SUITES[paper]["methods"]
+    ]
+
+
+def records_of_dataset(dataset):
+    """List all records of one dataset."""
+    papers = [paper for paper in SUITES if dataset in datasets_of(paper)]
+    return [r for paper in papers for r in ranking_records(paper, [dataset]) + threshold_records(paper, [dataset])]
+
+
+def results_of_paper(paper):
+    """List the tables and figures of a paper."""
+    suite = SUITES[paper]
+    tables = expand("results/tables/{paper}/{table}.{ext}", paper=paper, table=suite["tables"], ext=["csv", "md", "tex"])
+    figures = expand("results/figures/{paper}/{figure}.{ext}", paper=paper, figure=suite["figures"], ext=["svg", "png"])
+    return tables + figures
+
+
+def sources(*modules):
+    """Give the package files that a step depends on; as inputs of a rule they rerun it when one is edited."""
+    return source_files(*(f"xmlc.cli.{module}" for module in modules))
+
+
+def estimator_sources(wildcards):
+    """Give the files that a model's estimator depends on."""
+    return source_files(*estimator_files(MODELS[wildcards.model]["estimator"]))
+
+
+def memory(wildcards):
+    """Estimate a job's memory in MB from the catalogue's counts: instances in CSR form, weights per label."""
+    published = catalogue_entry(wildcards.dataset, CATALOGUE).published or {}
+    instances = published.get("n_train", 50_000) + published.get("n_test", 10_000)
+    return min(20_000, int(1_500 + 2.4e-3 * instances + 12e-3 * published.get("m", 30_000)))
+
+
+wildcard_constraints:
+    dataset=r"[a-z0-9][a-z0-9._-]*",
+    model="|".join(MODELS),
+    seed=r"\d+",
+    portion="full|80",
+    method=r"[a-z0-9-]+",
+    paper="|".join(SUITES),
+    table=r"[a-z0-9]+",
+    figure=r"[a-z0-9]+",

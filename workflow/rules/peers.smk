@@ -1,0 +1,37 @@
+# Programs of others on the same splits, scored by our metrics: `snakemake peers` (extra `peers`).
+
+
+def peer_records(paper):
+    """List the ranking records of a paper's models and of the peers beside them."""
+    suite = SUITES[paper]
+    beside = [
+        f"results/{dataset}/{model}/seed{seed}/full/ranking.json"
+        for dataset in datasets_of(paper)
+        for model in suite.get("peers", {})
+        for seed in suite["seeds"]
+    ]
+    return ranking_records(paper) + beside
+
+
+rule peers:
+    localrule: True
+    input:
+        [f"results/tables/{paper}/peers.md" for paper in config["papers"] if SUITES[paper].get("peers")],
+
+
+rule peers_table:
+    input:
+        sources("table"),
+        records=lambda wildcards: peer_records(wildcards.paper),
+    output:
+        multiext("results/tables/{paper}/peers", ".csv", ".md", ".tex"),
+    params:
+        prefix="results/tables/{paper}/peers",
+    log:
+        "logs/tables/{paper}/peers.log",
+    localrule: True
+    shell:
+        "xmlc table peers --paper {wildcards.paper} --records {input.records} --out {params.prefix} > {log} 2>&1"
+
+
+ruleorder: peers_table > table

@@ -1,0 +1,26 @@
+# Tables from records, and how they compare.
+RANKING_TABLES = ["table1"]
+
+
+def records_of_table(wildcards):
+    """List the records that a table is made from."""
+    if wildcards.table in RANKING_TABLES:
+        return ranking_records(wildcards.paper)
+    return threshold_records(wildcards.paper)
+
+
+rule table:
+    input:
+        sources("table"),
+        records=records_of_table,
+        published=lambda wildcards: sorted(map(str, Path("results/published").glob(f"{wildcards.paper}/*.csv"))),
+    output:
+        multiext("results/tables/{paper}/{table}", ".csv", ".md", ".tex"),
+    params:
+        prefix="results/tables/{paper}/{table}",
+    log:
+        "logs/tables/{paper}/{table}.log",
+    localrule: True
+    shell:
+        "xmlc table {wildcards.table} --paper {wildcards.paper} --published results/published"
+        " --records {input.records} --out {params.prefix} > {log} 2>&1"

@@ -1,0 +1,44 @@
+"""Options that several subcommands share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from xmlc.threads import set_process_threads
+
+FOLDER = click.Path(path_type=Path, file_okay=False)
+FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+def threads_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--threads``; it is handed to numba before anything imports it."""
+
+    def use(ctx: click.Context, parameter: click.Parameter, value: int) -> int:
+        set_process_threads(value)
+        return value
+
+    return click.option(
+        "--threads", default=1, show_default=True, callback=use, is_eager=True, help="Threads to compute with."
+    )(command)
+
+
+data_option = click.option("--data", type=FOLDER, required=True, help="Folder written by `xmlc prepare`.")
+model_option = click.option(
+    "--model", "model_folder", type=FOLDER, required=True, help="Folder written by `xmlc train`."
+)
+
+
+def parse_parameters(text: str) -> dict[str, Any]:
+    """Read hyperparameters given as a JSON object."""
+    try:
+        parameters = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise click.BadParameter(f"{text!r} is not JSON: {error}") from error
+    if not isinstance(parameters, dict):
+        raise click.BadParameter(f"expected a JSON object of hyperparameters, found {text!r}")
+    return parameters

@@ -1,0 +1,55 @@
+"""What several steps of the workflow do: load a trained model, warm it up, describe the dataset."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from scipy import sparse
+from sklearn.base import clone
+
+from xmlc.data.prepared import Prepared
+from xmlc.files import read_json
+from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.registry import estimator_class
+
+WARM_UP_ROWS = 8
+
+
+def dataset_block(prepared: Prepared) -> dict[str, Any]:
+    """Return the part of a record that says which data it is about."""
+    meta = prepared.meta
+    keys = ("name", "n_train", "n_test", "d", "m", "labels_per_instance", "instances_per_label")
+    return {"digest": prepared.digest, **{key: meta[key] for key in keys}}
+
+
+def warm_up(model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array) -> None:
+    """Fit a copy of the model to a few rows, so that compilation is in no measured time."""
+    if not hasattr(model, "use_posteriors"):
+        clone(model).fit(X[:WARM_UP_ROWS], Y[:WARM_UP_ROWS])
+
+
+def load_model(folder: Path, record: dict[str, Any], threads: int) -> SparseProbabilityEstimator:
+    """Load the model that a training record describes."""
+    model = estimator_class(record["estimator"]).load(folder)
+    if "n_jobs" in model.get_params():
+        model.set_params(n_jobs=threads)
+    return model
+
+
+def instances_for(model: SparseProbabilityEstimator, prepared: Prepared, part: str) -> sparse.csr_array:
+    """Return the instances of one part, and give an oracle the posteriors that belong to them."""
+    if hasattr(model, "use_posteriors"):
+        model.use_posteriors(prepared.posteriors(part))
+    return prepared.part(part)[0]
+
+
+def training_record(path: Path) -> dict[str, Any]:
+    """Read the record that `xmlc train` wrote."""
+    return read_json(path)
+
+
+def mean_inner_products(model: SparseProbabilityEstimator) -> float | None:
+    """Return the inner products per instance of the last prediction; None where a program reports none."""
+    counts = getattr(model, "inner_products_", None)
+    return None if counts is None or counts.size == 0 else float(counts.mean())

@@ -1,0 +1,48 @@
+"""`xmlc estimate`: sparse probability estimates of the validation and the test set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import numpy as np
+
+from xmlc.cli._options import FILE, FOLDER, data_option, model_option, threads_option
+from xmlc.cli._steps import WARM_UP_ROWS, instances_for, load_model, training_record
+from xmlc.csr import save_csr
+from xmlc.data.prepared import Prepared
+from xmlc.files import atomic_folder, write_json
+from xmlc.passport import passport, peak_bytes, timed
+
+
+@click.command(help="Write the estimates above a floor for the validation and the test set, with their cost.")
+@data_option
+@model_option
+@click.option("--training", type=FILE, required=True, help="Record written by `xmlc train`.")
+@click.option("--floor", type=float, required=True, help="Estimates must be greater: the grid's smallest 1/c.")
+@threads_option
+@click.option("--out", type=FOLDER, required=True, help="Folder to write.")
+def command(data: Path, model_folder: Path, training: Path, floor: float, threads: int, out: Path) -> None:
+    """Estimate and save."""
+    prepared = Prepared(data)
+    model = load_model(model_folder, training_record(training), threads)
+    with atomic_folder(out) as folder:
+        parts = {}
+        for part in ("val", "test"):
+            X = instances_for(model, prepared, part)
+            if not hasattr(model, "use_posteriors"):
+                model.predict_proba(X[:WARM_UP_ROWS], floor)
+            spe, seconds = timed(lambda X=X: model.predict_proba(X, floor))
+            save_csr(folder, part, spe)
+            inner_products = getattr(model, "inner_products_", None)
+            if inner_products is not None:
+                np.save(folder / f"{part}.inner_products.npy", inner_products)
+            n = max(X.shape[0], 1)
+            parts[part] = {
+                "instances": X.shape[0],
+                "estimates_per_instance": spe.nnz / n,
+                "inner_products_per_instance": None if inner_products is None else float(inner_products.sum() / n),
+                "ms_per_instance": 1e3 * seconds / n,
+            }
+        content = {"floor": floor, "parts": parts, "peak_bytes": peak_bytes(), "passport": passport(threads)}
+        write_json(folder / "estimate.json", content)

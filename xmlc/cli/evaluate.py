@@ -1,0 +1,67 @@
+"""`xmlc evaluate`: apply tuned thresholds to the test set and write the record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import numpy as np
+
+from xmlc.cli._options import FILE, FOLDER, data_option, model_option, threads_option
+from xmlc.cli._steps import WARM_UP_ROWS, instances_for, load_model, mean_inner_products, training_record
+from xmlc.csr import load_csr
+from xmlc.data.prepared import Prepared
+from xmlc.errors import XmlcError
+from xmlc.files import read_json, write_json
+from xmlc.metrics import classification_metrics
+from xmlc.passport import passport, timed
+from xmlc.thresholds import apply_thresholds
+
+
+@click.command(help="Predict the test set with tuned thresholds, measure cost and every metric, write the record.")
+@data_option
+@model_option
+@click.option("--training", type=FILE, required=True, help="Record written by `xmlc train`.")
+@click.option("--estimates", type=FOLDER, required=True, help="Folder written by `xmlc estimate`.")
+@click.option("--thresholds", "tuned", type=FOLDER, required=True, help="Folder written by `xmlc threshold`.")
+@threads_option
+@click.option("--out", type=FILE, required=True, help="JSON record to write.")
+def command(
+    data: Path, model_folder: Path, training: Path, estimates: Path, tuned: Path, threads: int, out: Path
+) -> None:
+    """Evaluate one method."""
+    prepared, record, tuning = Prepared(data), training_record(training), read_json(tuned / "tuning.json")
+    thresholds = np.load(tuned / "thresholds.npy", allow_pickle=False)
+    model = load_model(model_folder, record, threads)
+    predicted = {}
+    for part in ("val", "test"):
+        predicted[part] = apply_thresholds(load_csr(estimates, part), thresholds)
+    # The cost of a prediction is that of asking the model for these thresholds, not of reading its estimates.
+    X = instances_for(model, prepared, "test")
+    if not hasattr(model, "use_posteriors"):
+        model.predict_proba(X[:WARM_UP_ROWS], thresholds)
+    answer, seconds = timed(lambda: model.predict_proba(X, thresholds))
+    if answer.nnz != predicted["test"].nnz or (answer.indices != predicted["test"].indices).any():
+        raise XmlcError(
+            f"{out}: the model's answer to these thresholds ({answer.nnz} labels) is not what its estimates say "
+            f"({predicted['test'].nnz} labels); estimates and model do not belong together: delete {estimates}"
+        )
+    best = tuning["grid"][tuning["best"]]
+    scores = {
+        name: classification_metrics(prepared.part(part)[1], predicted[part])
+        for name, part in (("validation", "val"), ("test", "test"))
+    }
+    costs = record["costs"] | {
+        "tune_seconds": tuning["tune_seconds"],
+        "test_ms_per_instance": 1e3 * seconds / max(X.shape[0], 1),
+        "test_inner_products_per_instance": mean_inner_products(model),
+        "threads": threads,
+    }
+    content = {"kind": "thresholds", "schema": 1} | record | {
+        "method": tuning["method"],
+        "grid": tuning["grid"],
+        "best": {key: best[key] for key in ("c", "a", "b")} | scores,
+        "costs": costs,
+        "passport": passport(threads),
+    }  # fmt: skip
+    write_json(out, content)

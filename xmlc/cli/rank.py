@@ -1,0 +1,48 @@
+"""`xmlc rank`: how good a model's ranking is, and what it costs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from xmlc.cli._options import FILE, data_option, model_option, threads_option
+from xmlc.cli._steps import WARM_UP_ROWS, instances_for, load_model, mean_inner_products, training_record
+from xmlc.data.prepared import Prepared
+from xmlc.files import write_json
+from xmlc.metrics.ranking import ndcg_at_k, precision_at_k, propensities, propensity_parameters, psp_at_k
+from xmlc.passport import passport, peak_bytes, timed
+
+K = (1, 3, 5)
+
+
+@click.command(help="Rank the labels of the test set and score the ranking: P@k, nDCG@k, PSP@k.")
+@data_option
+@model_option
+@click.option("--training", type=FILE, required=True, help="Record written by `xmlc train`.")
+@threads_option
+@click.option("--out", type=FILE, required=True, help="JSON record to write.")
+def command(data: Path, model_folder: Path, training: Path, threads: int, out: Path) -> None:
+    """Rank and score."""
+    prepared, record = Prepared(data), training_record(training)
+    model = load_model(model_folder, record, threads)
+    X, (_, Y) = instances_for(model, prepared, "test"), prepared.part("test")
+    if not hasattr(model, "use_posteriors"):
+        model.predict_top_k(X[:WARM_UP_ROWS], max(K))
+    (labels, _), seconds = timed(lambda: model.predict_top_k(X, max(K)))
+    propensity = propensities(prepared.part("train")[1], *propensity_parameters(prepared.meta["name"]))
+    metrics: dict[str, float] = {}
+    for k in K:
+        metrics[f"p@{k}"] = precision_at_k(Y, labels, k)
+    for k in K:
+        metrics[f"ndcg@{k}"] = ndcg_at_k(Y, labels, k)
+    for k in K:
+        metrics[f"psp@{k}"] = psp_at_k(Y, labels, propensity, k)
+    costs = record["costs"] | {
+        "predict_ms_per_instance": 1e3 * seconds / max(X.shape[0], 1),
+        "inner_products_per_instance": mean_inner_products(model),
+        "predict_threads": threads,
+        "predict_peak_bytes": peak_bytes(),
+    }
+    content = {"kind": "ranking", "schema": 1} | record
+    write_json(out, content | {"metrics": metrics, "costs": costs, "passport": passport(threads)})

@@ -1,0 +1,71 @@
+"""`xmlc train`: one estimator on one part of one dataset."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from xmlc.cli._options import FILE, FOLDER, data_option, parse_parameters, threads_option
+from xmlc.cli._steps import dataset_block, warm_up
+from xmlc.data.prepared import Prepared
+from xmlc.files import write_json
+from xmlc.models.registry import make_estimator
+from xmlc.passport import passport, peak_bytes, timed
+
+if TYPE_CHECKING:
+    from xmlc.models.base import SparseProbabilityEstimator
+
+
+@click.command(help="Train an estimator and write the model and what the training cost.")
+@data_option
+@click.option("--part", type=click.Choice(["train", "fit"]), default="train", show_default=True,
+              help="The whole training set, or the 80 % that validation leaves.")  # fmt: skip
+@click.option("--estimator", required=True, help="Name, or path/to/file.py:ClassName.")
+@click.option("--name", required=True, help="Name of the model in tables.")
+@click.option("--parameters", default="{}", help="Hyperparameters as a JSON object.")
+@click.option("--seed", default=0, show_default=True)
+@threads_option
+@click.option("--out", type=FOLDER, required=True, help="Folder for the model.")
+@click.option("--record", type=FILE, required=True, help="JSON file for the costs.")
+def command(
+    data: Path, part: str, estimator: str, name: str, parameters: str, seed: int, threads: int, out: Path, record: Path
+) -> None:
+    """Train and save."""
+    prepared = Prepared(data)
+    model = make_estimator(estimator, parse_parameters(parameters), seed, threads)
+    X, Y = prepared.part(part)
+    warm_up(model, X, Y)
+    _, seconds = timed(lambda: model.fit(X, Y))
+    model.save(out)
+    write_json(record, _record(prepared, model, part, estimator, name, seed, threads, seconds, out))
+
+
+def _record(
+    prepared: Prepared,
+    model: SparseProbabilityEstimator,
+    part: str,
+    estimator: str,
+    name: str,
+    seed: int,
+    threads: int,
+    seconds: float,
+    out: Path,
+) -> dict[str, Any]:
+    hyperparameters = {key: value for key, value in model.get_params().items() if key not in ("n_jobs", "random_state")}
+    return {
+        "dataset": dataset_block(prepared),
+        "estimator": estimator,
+        "model": name,
+        "hyperparameters": hyperparameters,
+        "seed": seed,
+        "portion": {"train": "full", "fit": "80"}[part],
+        "costs": {
+            "train_seconds": seconds,
+            "train_threads": threads,
+            "train_peak_bytes": peak_bytes(),
+            "model_bytes": sum(file.stat().st_size for file in out.rglob("*") if file.is_file()),
+        },
+        "passport": passport(threads),
+    }

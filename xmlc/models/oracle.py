@@ -1,0 +1,71 @@
+"""The oracle: true posteriors in the place of estimates."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.csr import as_labels
+from xmlc.errors import XmlcError
+from xmlc.models.base import SparseProbabilityEstimator
+
+
+class Oracle(SparseProbabilityEstimator):
+    """Gives the true posteriors of a synthetic dataset, as if a perfect model had estimated them.
+
+    What a threshold method reaches with it is what the method itself costs: the rest of the way to 1 is noise
+    in the labels, and the rest of the way down to a real model is that model's error.
+
+    Attributes
+    ----------
+    inner_products_ : ndarray of int64, shape (n,)
+        Zero: nothing is computed.
+    """
+
+    def fit(self, X: object, Y: object) -> Self:
+        """Remember the number of features and labels."""
+        self.n_features_in_, self.n_labels_ = X.shape[1], as_labels(Y).shape[1]
+        return self
+
+    def use_posteriors(self, posteriors: sparse.csr_array | None) -> None:
+        """Take the posteriors (CSR, shape (n, m)) of the instances that are predicted next."""
+        if posteriors is None:
+            raise XmlcError("the oracle needs true posteriors, which only a synthetic dataset has")
+        self.posteriors_ = posteriors
+
+    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+        """Return the posteriors strictly greater than ``threshold``, float32 CSR of shape (n, m)."""
+        P = self._posteriors_of(X)
+        rows = np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
+        kept = P.data > self._label_thresholds(threshold)[P.indices]
+        indptr = np.concatenate(([0], np.cumsum(np.bincount(rows[kept], minlength=P.shape[0]))))
+        return sparse.csr_array((P.data[kept], P.indices[kept], indptr), shape=P.shape)
+
+    def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the k labels with the largest posteriors, best first, ties to the smaller label; -1 = none."""
+        P = self._posteriors_of(X)
+        rows = np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
+        order = np.lexsort((P.indices, -P.data, rows))
+        rank = np.arange(P.nnz) - P.indptr[rows]
+        best = rank < k
+        labels = np.full((P.shape[0], k), -1, dtype=np.int32)
+        scores = np.zeros((P.shape[0], k), dtype=np.float32)
+        labels[rows[best], rank[best]] = P.indices[order[best]]
+        scores[rows[best], rank[best]] = P.data[order[best]]
+        return labels, scores
+
+    def _posteriors_of(self, X: object) -> sparse.csr_array:
+        self._check_fitted()
+        P = getattr(self, "posteriors_", None)
+        if P is None or P.shape != (X.shape[0], self.n_labels_):
+            raise XmlcError(f"the oracle has no posteriors for these {X.shape[0]} instances; call use_posteriors first")
+        self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
+        return P
+
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        return {}, {}
+
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
+        pass

@@ -1,0 +1,84 @@
+"""Estimators by the names that configuration files use."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+from xmlc.errors import XmlcError
+from xmlc.models.base import SparseProbabilityEstimator
+
+ESTIMATORS = {
+    "plt": "xmlc.models.plt:PLT",
+    "oracle": "xmlc.models.oracle:Oracle",
+    "napkinxc-plt": "xmlc.models.peers.napkinxc:NapkinXCPLT",
+}
+
+
+def estimator_class(name: str) -> type[SparseProbabilityEstimator]:
+    """Return the class of an estimator.
+
+    Parameters
+    ----------
+    name : str
+        A name of `ESTIMATORS`, or ``path/to/file.py:ClassName`` for one of the user's own.
+
+    Raises
+    ------
+    XmlcError
+        There is no such estimator, or it does not derive from `SparseProbabilityEstimator`.
+    """
+    if ".py:" in name:
+        file, _, attribute = name.rpartition(":")
+        module = _import_file(Path(file))
+    elif name in ESTIMATORS:
+        module_name, _, attribute = ESTIMATORS[name].partition(":")
+        module = importlib.import_module(module_name)
+    else:
+        known = ", ".join(sorted(ESTIMATORS))
+        raise XmlcError(f"estimator {name!r} is unknown; expected one of {known}, or path/to/file.py:ClassName")
+    found = getattr(module, attribute, None)
+    if not (isinstance(found, type) and issubclass(found, SparseProbabilityEstimator)):
+        raise XmlcError(f"{name}: expected a class derived from xmlc.models.base.SparseProbabilityEstimator")
+    return found
+
+
+def make_estimator(
+    name: str, parameters: dict[str, Any], seed: int, n_jobs: int | None = None
+) -> SparseProbabilityEstimator:
+    """Construct an estimator; ``seed`` and ``n_jobs`` are handed to those that take them.
+
+    Raises
+    ------
+    XmlcError
+        A hyperparameter is not one of the estimator's.
+    """
+    estimator = estimator_class(name)()
+    known = estimator.get_params()
+    unknown = sorted(set(parameters) - set(known))
+    if unknown:
+        raise XmlcError(
+            f"{name} has no hyperparameter {', '.join(unknown)}; expected any of {', '.join(sorted(known))}"
+        )
+    common = {"random_state": seed, "n_jobs": n_jobs}
+    return estimator.set_params(**{key: value for key, value in common.items() if key in known}, **parameters)
+
+
+def estimator_files(name: str) -> list[str]:
+    """Return the source files that define an estimator: where the workflow starts to look for what changed."""
+    if ".py:" in name:
+        return [name.rpartition(":")[0]]
+    module = ESTIMATORS[name].partition(":")[0] if name in ESTIMATORS else "xmlc.models.registry"
+    spec = importlib.util.find_spec(module)
+    return [str(spec.origin)] if spec and spec.origin else []
+
+
+def _import_file(file: Path) -> Any:
+    if not file.exists():
+        raise XmlcError(f"{file}: no such file; it should define the estimator that the configuration names")
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
