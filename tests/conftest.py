@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-sys.path.append(str(Path(__file__).parent / "models"))
+# Twins and cases that several test files share lie beside them.
+sys.path += [str(Path(__file__).parent / room) for room in ("models", "thresholds")]
 
 
 def random_multilabel(n, d, m, seed=0, density=0.3, labels=2.0):

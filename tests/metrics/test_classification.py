@@ -1,0 +1,80 @@
+"""Metrics of label sets against scikit-learn and against dense arithmetic."""
+
+import warnings
+
+import numpy as np
+import pytest
+import sklearn.metrics as peer
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from xmlc.errors import XmlcError
+from xmlc.metrics import classification_metrics, hamming_loss, instance_f, macro_f, micro_f
+
+
+def label_sets(n, m, seed, density=0.25):
+    rng = np.random.default_rng(seed)
+    Y, Y_hat = (rng.random((n, m)) < density for _ in range(2))
+    Y[:, 0] = Y_hat[:, 0] = False  # a label in neither
+    return Y, Y_hat
+
+
+SHAPES = {"n": st.integers(2, 15), "m": st.integers(2, 12), "seed": st.integers(0, 999)}
+
+
+@settings(deadline=None, max_examples=40)
+@given(**SHAPES)
+def test_f_measures_equal_scikit_learn(n, m, seed):
+    Y, Y_hat = label_sets(n, m, seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for zero_division in (0.0, 1.0):
+            options = {"zero_division": zero_division}
+            ours = [metric(Y, Y_hat, zero_division) for metric in (macro_f, micro_f, instance_f)]
+            theirs = [peer.f1_score(Y, Y_hat, average=how, **options) for how in ("macro", "micro", "samples")]
+            np.testing.assert_allclose(ours, theirs, atol=1e-12)
+    np.testing.assert_allclose(hamming_loss(Y, Y_hat), peer.hamming_loss(Y, Y_hat))
+
+
+@settings(deadline=None, max_examples=40)
+@given(**SHAPES)
+def test_other_averages_equal_dense_arithmetic(n, m, seed):
+    Y, Y_hat = label_sets(n, m, seed)
+    hits, total = (Y & Y_hat).sum(0), Y.sum(0) + Y_hat.sum(0)
+    scores = np.array([2 * h / t if t else 1.0 for h, t in zip(hits, total)])
+    present, seen = Y.any(0), Y.any(0) | Y_hat.any(0)
+    record = classification_metrics(sparse.csr_array(Y), sparse.csr_array(Y_hat))
+    np.testing.assert_allclose(record["macro_f_present"], scores[present].mean() if present.any() else 0)
+    np.testing.assert_allclose(record["macro_f_seen"], scores[seen].mean() if seen.any() else 0)
+    np.testing.assert_allclose(record["macro_f"], macro_f(Y, Y_hat))
+    np.testing.assert_allclose(record["macro_f_zero"], macro_f(Y, Y_hat, zero_division=0))
+    np.testing.assert_allclose(record["micro_f"], micro_f(Y, Y_hat))
+    np.testing.assert_allclose(record["instance_f"], instance_f(Y, Y_hat))
+    np.testing.assert_allclose(record["predicted_per_instance"], Y_hat.sum() / n)
+
+
+def test_a_hand_made_case():
+    Y = [[1, 0, 0, 0], [1, 1, 0, 0]]
+    Y_hat = [[1, 0, 1, 0], [0, 1, 0, 0]]
+    # Labels: 2*1/(2+1), 2*1/(1+1), 0/(0+1), 0/0.
+    assert macro_f(Y, Y_hat) == pytest.approx((2 / 3 + 1 + 0 + 1) / 4)
+    assert macro_f(Y, Y_hat, zero_division=0) == pytest.approx((2 / 3 + 1) / 4)
+    assert macro_f(Y, Y_hat, average="present") == pytest.approx((2 / 3 + 1) / 2)
+    assert macro_f(Y, Y_hat, average="seen") == pytest.approx((2 / 3 + 1) / 3)
+    assert micro_f(Y, Y_hat) == pytest.approx(2 * 2 / (3 + 3))
+    assert instance_f(Y, Y_hat) == pytest.approx((2 / 3 + 2 / 3) / 2)
+    assert hamming_loss(Y, Y_hat) == pytest.approx(2 / 8)
+
+
+def test_bad_arguments_are_named():
+    with pytest.raises(XmlcError, match=r"\(2, 3\), prediction \(2, 4\)"):
+        macro_f(np.zeros((2, 3)), np.zeros((2, 4)))
+    with pytest.raises(XmlcError, match="expected one of all, present, seen"):
+        macro_f(np.zeros((2, 3)), np.zeros((2, 3)), average="macro")
+
+
+def test_half_a_million_labels_cost_what_is_stored():
+    Y = sparse.csr_array((np.ones(3, bool), np.array([1, 400_000, 499_999]), np.array([0, 2, 3])), shape=(2, 500_000))
+    assert macro_f(Y, Y) == 1.0
+    assert micro_f(Y, sparse.csr_array(Y.shape, dtype=bool)) == 0.0

@@ -1,0 +1,30 @@
+"""Where an optimal threshold can lie, and the grid of values that are tried (plt2016, Sections 4.1 and 6.2)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xmlc.csr import as_labels
+
+# The set C of Section 6.2, ascending: high thresholds 1/c, and so small predictions, come first.
+GRID = (2, 3, 4, 5, 7, 10, 20, 50, 100, 200, 1000, 10000)
+
+
+def priors(Y: object) -> np.ndarray:
+    """Return the share of instances that carry each label, float64 of shape (m,)."""
+    Y = as_labels(Y)
+    return np.bincount(Y.indices, minlength=Y.shape[1]) / max(Y.shape[0], 1)
+
+
+def lower_bounds(priors: np.ndarray) -> np.ndarray:
+    """Return nu_j = pi_j / (1 + pi_j), the lower bound on an optimal threshold (Section 4.1, before (5)).
+
+    Predicting every instance positive reaches F = 2 pi / (1 + pi), and an optimal threshold is half the optimal F
+    (equation (4)).
+    """
+    return priors / (1.0 + priors)
+
+
+def kappa(c: float, nu: np.ndarray) -> np.ndarray:
+    """Return the floors kappa_j = max(1/c, nu_j) of Section 6.2, float32 of shape (m,)."""
+    return np.maximum(1.0 / c, nu).astype(np.float32)
