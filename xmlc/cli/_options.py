@@ -42,3 +42,13 @@ def parse_parameters(text: str) -> dict[str, Any]:
     if not isinstance(parameters, dict):
         raise click.BadParameter(f"expected a JSON object of hyperparameters, found {text!r}")
     return parameters
+
+
+def _default_catalogue() -> Path | None:
+    path = Path("config/datasets.yaml")
+    return path if path.exists() else None
+
+
+catalogue_option = click.option(
+    "--catalogue", type=FILE, default=_default_catalogue, help="Catalogue of datasets; config/datasets.yaml if it exists."
+)

@@ -1,0 +1,29 @@
+"""`xmlc prepare`: text files to memory-mapped arrays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from xmlc.cli._options import FILE, FOLDER, catalogue_option
+from xmlc.data.catalogue import dataset as catalogue_entry
+from xmlc.data.catalogue import load_catalogue
+from xmlc.data.prepare import prepare
+
+
+@click.command(help="Read a dataset, check it against its published numbers, split it 80/20, write arrays.")
+@click.argument("dataset")
+@click.option("--source", type=FOLDER, required=True, help="Folder with the dataset's text files.")
+@click.option("--out", type=FOLDER, required=True, help="Folder to write.")
+@click.option("--statistics", type=FILE, required=True, help="JSON file for the summaries.")
+@catalogue_option
+@click.option("--validation-share", default=0.2, show_default=True)
+@click.option("--seed", default=0, show_default=True, help="Seed of the split.")
+def command(
+    dataset: str, source: Path, out: Path, statistics: Path, catalogue: Path | None, validation_share: float, seed: int
+) -> None:
+    """Prepare and say what differs."""
+    entry = catalogue_entry(dataset, load_catalogue(catalogue))
+    for note in prepare(entry, source, out, statistics, validation_share, seed):
+        click.echo(f"{dataset}: {note}", err=True)

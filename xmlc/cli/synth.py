@@ -1,0 +1,53 @@
+"""`xmlc synth`: a synthetic dataset with known posteriors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from xmlc.cli._options import FOLDER, catalogue_option, threads_option
+from xmlc.csr import save_csr
+from xmlc.data.catalogue import dataset as catalogue_entry
+from xmlc.data.catalogue import load_catalogue
+from xmlc.data.synthetic import SyntheticModel
+from xmlc.data.writer import save_repository
+from xmlc.errors import XmlcError
+from xmlc.files import atomic_folder, sha256, write_json
+
+DEFAULTS = {"labels_per_instance": 4.0, "nonzeros": 60, "seed": 0}
+
+
+@click.command(help="Make sparse multi-label data whose true posteriors are known. Options override the catalogue's.")
+@click.argument("dataset")
+@click.option("--out", type=FOLDER, required=True, help="Folder to write, such as resources/DATASET.")
+@catalogue_option
+@click.option("--n-train", type=int, help="Instances of the training set.")
+@click.option("--n-test", type=int, help="Instances of the test set.")
+@click.option("--n-features", type=int, help="Features d.")
+@click.option("--n-labels", type=int, help="Labels m.")
+@click.option("--labels-per-instance", type=float, help="Average number of labels per instance.")
+@click.option("--nonzeros", type=int, help="Draws of features per instance.")
+@click.option("--seed", type=int, help="Seed of everything.")
+@threads_option
+def command(dataset: str, out: Path, catalogue: Path | None, threads: int, **options: Any) -> None:
+    """Draw both parts and write them as text, with the posteriors beside."""
+    entry = catalogue_entry(dataset, load_catalogue(catalogue))
+    parameters = DEFAULTS | (entry.synthetic or {}) | {key: value for key, value in options.items() if value is not None}
+    missing = [key for key in ("n_train", "n_test", "n_features", "n_labels") if key not in parameters]
+    if missing:
+        flags = ", ".join("--" + key.replace("_", "-") for key in missing)
+        raise XmlcError(f"{dataset} is no synthetic set of the catalogue; give {flags}")
+    rows = {"train": (0, parameters["n_train"])}
+    rows["test"] = (parameters["n_train"], parameters["n_train"] + parameters["n_test"])
+    model = SyntheticModel(**{key: value for key, value in parameters.items() if key not in ("n_train", "n_test")})
+    with atomic_folder(out) as folder:
+        for part, (start, end) in rows.items():
+            X, Y, P = model.draw(start, end, threads)
+            save_repository(folder / f"{part}.txt", X, Y)
+            save_csr(folder, f"{part}.P", P)
+        files = {file.name: {"bytes": file.stat().st_size, "sha256": sha256(file)} for file in sorted(folder.iterdir())}
+        content = {"name": dataset, "origin": "synthetic", "format": "repository", "zero_based": True}
+        content |= {"labels": None, "split_files": None, "train": ["train.txt"], "test": ["test.txt"]}
+        write_json(folder / "source.json", content | {"parameters": parameters, "files": files})

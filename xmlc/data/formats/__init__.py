@@ -1,0 +1,99 @@
+"""Reading multi-label data in every format that the papers' datasets come in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from scipy import sparse
+
+from xmlc.data.formats.arff import read_arff
+from xmlc.data.formats.rows import read_rows, read_two_files
+from xmlc.data.formats.stream import first_line
+from xmlc.data.formats.vw import read_vw
+from xmlc.errors import XmlcError
+
+FORMATS = ("repository", "repository-two-files", "svmlight", "vw", "arff")
+
+
+def load(
+    path: str | Path,
+    format: str | None = None,
+    *,
+    zero_based: bool = True,
+    labels: str | Path | None = None,
+    n_features: int | None = None,
+    n_labels: int | None = None,
+    vocabulary: dict[str, int] | None = None,
+) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Read one file of multi-label data, plain or compressed (.gz, .xz, .bz2, by content).
+
+    Parameters
+    ----------
+    path : path
+        The file; for ``repository-two-files`` that of the features.
+    format : {"repository", "repository-two-files", "svmlight", "vw", "arff"}, optional
+        Found by itself where that is unambiguous:
+
+        - ``repository``: header ``n d m``, then ``label,label feature:value ...``, ids from 0; an instance without
+          labels starts with a space;
+        - ``repository-two-files``: features and labels apart, each with a header of two numbers;
+        - ``svmlight``: rows as above without a header;
+        - ``vw``: Vowpal Wabbit text, ``label,label | feature:value feature ...``;
+        - ``arff``: Mulan's ARFF, dense or sparse, with an XML file that names the labels.
+    zero_based : bool
+        Whether ids of ``svmlight``, features and labels, and labels of ``vw`` start from 0 rather than 1. The other
+        formats say so themselves.
+    labels : path, optional
+        The second file of ``repository-two-files`` and ``arff``.
+    n_features, n_labels : int, optional
+        d and m where the format has no header; otherwise the largest id found decides.
+    vocabulary : dict, optional
+        Numbers of feature names of ``vw``, added to; give the same one for training and test files.
+
+    Returns
+    -------
+    X : csr_array of float32, shape (n, d)
+        Features as they come; explicit zeros are dropped.
+    Y : csr_array of bool, shape (n, m)
+        Label sets; a label given twice counts once.
+
+    Raises
+    ------
+    XmlcError
+        The file cannot be read. Malformed lines are listed as ``file:line: found ..., expected ...``.
+    """
+    path = Path(path)
+    format = format or detect_format(path)
+    if format == "repository":
+        return read_rows(path, header=True)
+    if format == "repository-two-files":
+        return read_two_files(path, _second_file(path, labels, format))
+    if format == "svmlight":
+        return read_rows(path, header=False, base=0 if zero_based else 1, n_features=n_features, n_labels=n_labels)
+    if format == "vw":
+        return read_vw(path, zero_based=zero_based, vocabulary=vocabulary, n_features=n_features, n_labels=n_labels)
+    if format == "arff":
+        return read_arff(path, _second_file(path, labels, format))
+    raise XmlcError(f"{path}: format {format!r} is unknown; expected one of {', '.join(FORMATS)}")
+
+
+def detect_format(path: Path) -> str:
+    """Tell a file's format from its first line, where that is unambiguous."""
+    line = first_line(path)
+    numbers = line.split()
+    if len(numbers) == 3 and all(number.isdigit() for number in numbers):
+        return "repository"
+    if line.lstrip().lower().startswith(("@relation", "%")):
+        return "arff"
+    if "|" in line:
+        return "vw"
+    raise XmlcError(
+        f"{path}:1: found {line[:60]!r}, which does not tell the format (a header of three numbers would); "
+        f"say which it is: format= one of {', '.join(FORMATS)}"
+    )
+
+
+def _second_file(path: Path, labels: str | Path | None, format: str) -> Path:
+    if labels is None:
+        raise XmlcError(f"{path}: format {format} needs a second file that gives the labels; name it with labels=")
+    return Path(labels)

@@ -1,0 +1,51 @@
+"""Statistics of a dataset: five-number summaries and averages (swnn2018, Tables 1-5; plt2016, Table 1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+
+def five_numbers(counts: np.ndarray) -> dict[str, float]:
+    """Summarise counts: minimum, lower quartile, median, upper quartile, maximum and mean.
+
+    Quartiles interpolate linearly between order statistics (numpy's default, type 7 of Hyndman and Fan).
+    """
+    if counts.size == 0:
+        return dict.fromkeys(("min", "lower_quartile", "median", "upper_quartile", "max", "mean"), 0.0)
+    low, lower, median, upper, high = np.quantile(counts, [0, 0.25, 0.5, 0.75, 1])
+    return {
+        "min": float(low),
+        "lower_quartile": float(lower),
+        "median": float(median),
+        "upper_quartile": float(upper),
+        "max": float(high),
+        "mean": float(counts.mean()),
+    }
+
+
+def part_statistics(X: sparse.csr_array, Y: sparse.csr_array) -> dict[str, Any]:
+    """Describe one part of a dataset.
+
+    Parameters
+    ----------
+    X : csr_array, shape (n, d)
+    Y : boolean csr_array, shape (n, m)
+    """
+    label_frequency = np.bincount(Y.indices, minlength=Y.shape[1])
+    feature_frequency = np.bincount(X.indices, minlength=X.shape[1])
+    labels_per_instance = np.diff(Y.indptr)
+    activations = np.diff(X.indptr)
+    return {
+        "instances": X.shape[0],
+        "labels_per_instance": five_numbers(labels_per_instance),
+        "instances_per_label": five_numbers(label_frequency),
+        "activations_per_instance": five_numbers(activations),
+        "occurrences_per_feature": five_numbers(feature_frequency),
+        "instances_without_labels": int((labels_per_instance == 0).sum()),
+        "instances_without_features": int((activations == 0).sum()),
+        "labels_never_seen": int((label_frequency == 0).sum()),
+        "features_never_seen": int((feature_frequency == 0).sum()),
+    }

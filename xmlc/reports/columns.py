@@ -1,0 +1,141 @@
+"""The columns of every table, defined once: unit, printed decimals, which direction is better, what is a cost.
+
+A *cost* is measured on a clock or by the operating system, so it differs from run to run: it is printed, and
+`xmlc compare` shows it, but nothing is judged by it. Inner products are counted, so they are no cost in this sense.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+DIGITS = 3
+MAX_DECIMALS = 6
+MISSING = "–"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table.
+
+    Attributes
+    ----------
+    name : str
+        Its name in CSV files.
+    title : str
+        Its heading in print.
+    unit : str
+        ``%``, ``min``, ``s``, ``ms``, ``MB`` (10^6 bytes) or nothing.
+    decimals : int or None
+        Printed decimals; None prints three significant digits of a cost, and any other number as it is.
+    better : {"higher", "lower"} or None
+    cost : bool
+    kind : {"measure", "constant", "choice"}
+        How seeds are summarised: the mean of a measure; a constant must not differ; a choice lists what was chosen.
+    """
+
+    name: str
+    title: str
+    unit: str = ""
+    decimals: int | None = None
+    better: Literal["higher", "lower"] | None = None
+    cost: bool = False
+    kind: Literal["measure", "constant", "choice"] = "measure"
+
+    @property
+    def heading(self) -> str:
+        """Title with unit."""
+        return f"{self.title} ({self.unit})" if self.unit else self.title
+
+    def printed(self, value: object) -> str:
+        """Write one value as it stands in print; a missing one is a dash."""
+        if value is None or isinstance(value, float) and math.isnan(value):
+            return MISSING
+        if isinstance(value, str):
+            return value
+        number = float(value)  # type: ignore[arg-type]
+        if self.decimals is not None:
+            return f"{number:.{self.decimals}f}"
+        if self.cost and number and math.isfinite(number) and self.kind == "measure":
+            decimals = DIGITS - 1 - math.floor(math.log10(abs(number)))
+            return f"{number:.{min(max(decimals, 0), MAX_DECIMALS)}f}"
+        return f"{number:.0f}" if number == int(number) else f"{number:g}"
+
+
+def _percent(name: str, title: str) -> Column:
+    return Column(name, title, "%", 2, "higher")
+
+
+def _cost(name: str, title: str, unit: str) -> Column:
+    return Column(name, title, unit, better="lower", cost=True)
+
+
+def _constant(name: str, title: str, decimals: int = 0) -> Column:
+    return Column(name, title, decimals=decimals, kind="constant")
+
+
+def _threads(name: str, title: str) -> Column:
+    return Column(name, title, cost=True, kind="choice")
+
+
+_ALL = (
+    Column("dataset", "Dataset", kind="constant"),
+    Column("model", "Model", kind="constant"),
+    Column("method", "Method", kind="constant"),
+    # The dataset; averages are over the training part (plt2016, Table 1).
+    _constant("m", "#labels"),
+    _constant("d", "#features"),
+    _constant("n_test", "#test"),
+    _constant("n_train", "#train"),
+    _constant("instances_per_label", "inst./lab.", 2),
+    _constant("labels_per_instance", "lab./inst.", 2),
+    # Rankings.
+    *(_percent(f"{metric}@{k}", f"{title}@{k}") for metric, title in (("p", "P"), ("ndcg", "nDCG"), ("psp", "PSP"))
+      for k in (1, 3, 5)),
+    # Sets of labels; the test set's where no other is named.
+    _percent("macro_f", "Macro-F"),
+    _percent("macro_f_zero", "Macro-F, 0/0 = 0"),
+    _percent("macro_f_present", "Macro-F, labels present"),
+    _percent("macro_f_seen", "Macro-F, labels present or predicted"),
+    _percent("micro_f", "Micro-F"),
+    _percent("instance_f", "Instance-F"),
+    Column("hamming_loss", "Hamming loss", "%", 4, "lower"),
+    Column("predicted_per_instance", "Predicted per instance", "", 2),
+    _percent("validation_macro_f", "Validation macro-F"),
+    _percent("test_macro_f", "Test macro-F"),
+    _percent("fta", "FTA"),
+    _percent("sto", "STO"),
+    Column("c", "c", kind="choice"),
+    Column("a", "a", kind="choice"),
+    Column("b", "b", kind="choice"),
+    # What it takes.
+    Column("inner_products", "Inner products", "", 0, "lower"),
+    _cost("train_minutes", "Time", "min"),
+    _cost("train_seconds", "Train", "s"),
+    _cost("tune_seconds", "Tune", "s"),
+    _cost("predict_ms", "Predict", "ms"),
+    _cost("test_ms", "Test time", "ms"),
+    _cost("model_mb", "Model", "MB"),
+    _cost("train_peak_mb", "Peak, train", "MB"),
+    _cost("predict_peak_mb", "Peak, predict", "MB"),
+    _threads("train_threads", "Threads, train"),
+    _threads("predict_threads", "Threads, predict"),
+    _threads("test_threads", "Threads"),
+    Column("seeds", "Seeds", decimals=0, kind="constant"),
+)  # fmt: skip
+
+COLUMNS: dict[str, Column] = {column.name: column for column in _ALL}
+
+DEVIATION = "_std"
+
+
+def column(name: str) -> Column:
+    """Return a column's definition; one that nobody defined has no unit, no direction and is no cost.
+
+    The standard deviation over seeds of a column has the column's definition, but no direction.
+    """
+    base = name.removesuffix(DEVIATION)
+    if base in COLUMNS and base != name:
+        return replace(COLUMNS[base], name=name, title=f"{COLUMNS[base].title}, std", better=None)
+    return COLUMNS.get(name) or Column(name, name)

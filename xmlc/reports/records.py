@@ -1,0 +1,239 @@
+"""Records: the JSON files that `xmlc rank` and `xmlc evaluate` write, checked and brought into one frame."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pandas as pd
+
+from xmlc.errors import XmlcError
+from xmlc.reports.columns import DEVIATION, column
+
+DATASET_COLUMNS = ("m", "d", "n_test", "n_train", "instances_per_label", "labels_per_instance")
+RANKING_METRICS = tuple(f"{metric}@{k}" for metric in ("p", "ndcg", "psp") for k in (1, 3, 5))
+SET_METRICS = ("macro_f", "macro_f_zero", "macro_f_present", "macro_f_seen", "micro_f", "instance_f", "hamming_loss")
+
+# Column: key of the record's costs, and the factor from its unit to the column's.
+RANKING_COSTS = {
+    "train_minutes": ("train_seconds", 1 / 60),
+    "train_seconds": ("train_seconds", 1),
+    "predict_ms": ("predict_ms_per_instance", 1),
+    "inner_products": ("inner_products_per_instance", 1),
+    "model_mb": ("model_bytes", 1e-6),
+    "train_peak_mb": ("train_peak_bytes", 1e-6),
+    "predict_peak_mb": ("predict_peak_bytes", 1e-6),
+    "train_threads": ("train_threads", 1),
+    "predict_threads": ("predict_threads", 1),
+}
+THRESHOLD_COSTS = {
+    "test_ms": ("test_ms_per_instance", 1),
+    "inner_products": ("test_inner_products_per_instance", 1),
+    "tune_seconds": ("tune_seconds", 1),
+    "test_threads": ("threads", 1),
+}
+
+_NUMBER = {"type": ["number", "null"]}
+_FRACTION = {"type": "number", "minimum": 0, "maximum": 1}
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "required": list(properties), "properties": properties}
+
+
+_SETS = _object({name: _FRACTION for name in SET_METRICS} | {"predicted_per_instance": {"type": "number"}})
+_MACRO_F = _object({"macro_f": _FRACTION})
+_CHOICE = {name: _NUMBER for name in ("c", "a", "b")}
+_COMMON = {
+    "kind": {"enum": ["ranking", "thresholds"]},
+    "schema": {"const": 1},
+    "dataset": _object(
+        {"name": {"type": "string"}, "digest": {"type": "string"}, **{name: {"type": "number"} for name in DATASET_COLUMNS}}
+    ),
+    "model": {"type": "string"},
+    "hyperparameters": {"type": "object"},
+    "seed": {"type": "integer"},
+    "portion": {"enum": ["full", "80"]},
+    "costs": {"type": "object"},
+}  # fmt: skip
+SCHEMAS = {
+    "ranking": _object(
+        _COMMON
+        | {
+            "metrics": _object({name: _FRACTION for name in RANKING_METRICS}),
+            "costs": _object({key: _NUMBER for key, _ in RANKING_COSTS.values()}),
+        }
+    ),
+    "thresholds": _object(
+        _COMMON
+        | {
+            "method": {"type": "string"},
+            "grid": {"type": "array", "items": _object(_CHOICE | {"validation": _MACRO_F, "test": _MACRO_F})},
+            "best": _object(_CHOICE | {"validation": _MACRO_F, "test": _SETS}),
+            "costs": _object({key: _NUMBER for key, _ in THRESHOLD_COSTS.values()}),
+        }
+    ),
+}
+
+
+@cache
+def _validator(kind: str | None) -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator(SCHEMAS.get(kind or "", _object(_COMMON)))
+
+
+def read_records(paths: Iterable[Path], kind: str, portion: str) -> list[dict[str, Any]]:
+    """Read and check records; those of another kind or portion are left out.
+
+    Parameters
+    ----------
+    paths : iterable of Path
+    kind : {"ranking", "thresholds"}
+    portion : {"full", "80"}
+        What the models were trained on.
+
+    Returns
+    -------
+    list of dict
+        In the order of the files: it is the order of rows in tables and of panels in figures.
+
+    Raises
+    ------
+    XmlcError
+        A file is no record, lacks something or contradicts another; or there is none of this kind.
+    """
+    paths = list(paths)
+    found: dict[tuple[Any, ...], Path] = {}
+    records = []
+    for path in paths:
+        record = _read(path)
+        if record["kind"] != kind or record["portion"] != portion:
+            continue
+        identity = (record["dataset"]["name"], record["model"], record.get("method"), record["seed"])
+        if identity in found:
+            raise XmlcError(
+                f"{path}: a second record of {_named(identity)}; the first is {found[identity]}. Give each record once"
+            )
+        found[identity] = path
+        records.append(record)
+    if not records:
+        raise XmlcError(
+            f"no record of kind {kind!r}, portion {portion!r}, among {len(paths)} files; "
+            "expected files that `xmlc rank` or `xmlc evaluate` wrote"
+        )
+    _check_one_story(records, list(found.values()))
+    return records
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise XmlcError(f"{path}: not a readable JSON record ({error}); make it again") from error
+    kind = record.get("kind") if isinstance(record, dict) else None
+    error = jsonschema.exceptions.best_match(_validator(kind if isinstance(kind, str) else None).iter_errors(record))
+    if error is not None:
+        raise XmlcError(
+            f"{path}: {error.json_path}: {error.message}; expected a record that `xmlc rank` or `xmlc evaluate` of this "
+            "version writes: delete it and make it again"
+        )
+    return record
+
+
+def _check_one_story(records: Sequence[dict[str, Any]], paths: Sequence[Path]) -> None:
+    """Refuse records that must not stand in one table: other data under one name, other settings over seeds."""
+    data: dict[str, tuple[Any, Path]] = {}
+    settings: dict[tuple[str, str], tuple[Any, Path]] = {}
+    for record, path in zip(records, paths, strict=True):
+        block, model = record["dataset"], record["model"]
+        first, where = data.setdefault(block["name"], (block["digest"], path))
+        if first != block["digest"]:
+            raise XmlcError(
+                f"{path}: dataset {block['name']!r} has digest {block['digest'][:12]}, but {first[:12]} in {where}; "
+                "the two were made from different data: make the older again"
+            )
+        first, where = settings.setdefault((block["name"], model), (record["hyperparameters"], path))
+        if first != record["hyperparameters"]:
+            raise XmlcError(
+                f"{path}: hyperparameters of {model} on {block['name']} differ from those in {where}; "
+                "one row of a table has one setting: make the older again"
+            )
+
+
+def _named(identity: tuple[Any, ...]) -> str:
+    dataset, model, method, seed = identity
+    return f"{dataset}, {model}{f', {method}' if method else ''}, seed {seed}"
+
+
+def ranking_frame(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    """Return one row for each ranking record: keys, seed, dataset, metrics in percent, costs in the columns' units."""
+    return pd.DataFrame(
+        [
+            _identity(record)
+            | {name: 100 * record["metrics"][name] for name in RANKING_METRICS}
+            | _costs(record, RANKING_COSTS)
+            for record in records
+        ]
+    )
+
+
+def threshold_frame(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    """Return one row for each threshold record: keys, seed, dataset, the test set's metrics in percent, choice, costs."""
+    return pd.DataFrame(
+        [
+            _identity(record)
+            | {"method": record["method"]}
+            | {name: 100 * record["best"]["test"][name] for name in SET_METRICS}
+            | {"predicted_per_instance": record["best"]["test"]["predicted_per_instance"]}
+            | {"validation_macro_f": 100 * record["best"]["validation"]["macro_f"]}
+            | {name: _number(record["best"][name]) for name in _CHOICE}
+            | _costs(record, THRESHOLD_COSTS)
+            for record in records
+        ]
+    )
+
+
+def _identity(record: dict[str, Any]) -> dict[str, Any]:
+    block = record["dataset"]
+    stated = {name: block[name] for name in DATASET_COLUMNS}
+    return {"dataset": block["name"], "model": record["model"], "seed": record["seed"], **stated}
+
+
+def _costs(record: dict[str, Any], wanted: dict[str, tuple[str, float]]) -> dict[str, float]:
+    return {name: _number(record["costs"][key]) * factor for name, (key, factor) in wanted.items()}
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else float(value)
+
+
+def average_seeds(frame: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
+    """Return one row for each key: means over seeds, their standard deviations, and how many seeds there were.
+
+    Columns ``<name>_std`` (divisor: seeds - 1) stand behind each measure if any key has more than one seed. A mean
+    needs all its seeds: one missing value leaves it missing. Different choices are listed in the order of the seeds.
+    """
+    several = frame.groupby(list(keys), sort=False).size().max() > 1
+    rows = []
+    for key, group in frame.groupby(list(keys), sort=False):
+        group = group.sort_values("seed")
+        row = dict(zip(keys, key, strict=True))
+        for name in group.columns.drop([*keys, "seed"]):
+            values = group[name]
+            if (kind := column(name).kind) == "measure":
+                row[name] = values.mean(skipna=False)
+                if several:
+                    row[name + DEVIATION] = values.std(ddof=1, skipna=False)
+            else:
+                row[name] = values.iloc[0] if kind == "constant" else _chosen(values)
+        rows.append(row | {"seeds": len(group)})
+    return pd.DataFrame(rows)
+
+
+def _chosen(values: pd.Series) -> float | str:
+    if values.nunique(dropna=False) == 1:
+        return values.iloc[0]
+    return "/".join(column(str(values.name)).printed(value) for value in values)
