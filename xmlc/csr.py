@@ -67,9 +67,16 @@ def as_features(X: object) -> sparse.csr_array:
 
 def as_labels(Y: object) -> sparse.csr_array:
     """Return label sets as a canonical boolean CSR array, shape (n, m): stored entries are the positives."""
-    Y = _as_csr(Y, bool, "Y")
-    Y.eliminate_zeros()
-    return Y
+    return without_zeros(_as_csr(Y, bool, "Y"))
+
+
+def without_zeros(matrix: sparse.csr_array) -> sparse.csr_array:
+    """Return a matrix without explicit zeros: a copy if it has some, because the caller's may be read-only."""
+    if matrix.data.all():
+        return matrix
+    matrix = matrix.copy()
+    matrix.eliminate_zeros()
+    return matrix
 
 
 def save_csr(folder: str | Path, name: str, matrix: sparse.csr_array) -> None:

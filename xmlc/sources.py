@@ -60,6 +60,8 @@ def _running_nodes(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
         if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
             yield from _running_nodes(node.orelse)
             continue
+        if isinstance(node, ast.FunctionDef) and node.name == "__getattr__":
+            continue
         yield node
         yield from _running_nodes(ast.iter_child_nodes(node))
 

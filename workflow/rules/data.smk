@@ -19,7 +19,7 @@ rule download:
         mirror=["--mirror", config["mirror"]] if config["mirror"] else [],
         entry=entry_text,
     wildcard_constraints:
-        dataset=rf"(?!(?:{SYNTHETIC})$)[a-z0-9][a-z0-9._-]*",
+        dataset=rf"(?!(?:{SYNTHETIC})(?:/|$))[a-z0-9][a-z0-9._-]*",
     log:
         "logs/{dataset}/download.log",
     retries: 2

@@ -13,5 +13,5 @@ rule figure:
         "logs/figures/{paper}/{figure}.log",
     localrule: True
     shell:
-        "xmlc figure {wildcards.figure} --paper {wildcards.paper} --records {input.records} --out {params.prefix}"
+        "xmlc figure {wildcards.figure} --paper {wildcards.paper} {input.records} --out {params.prefix}"
         " > {log} 2>&1"

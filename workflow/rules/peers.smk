@@ -31,7 +31,7 @@ rule peers_table:
         "logs/tables/{paper}/peers.log",
     localrule: True
     shell:
-        "xmlc table peers --paper {wildcards.paper} --records {input.records} --out {params.prefix} > {log} 2>&1"
+        "xmlc table peers --paper {wildcards.paper} {input.records} --out {params.prefix} > {log} 2>&1"
 
 
 ruleorder: peers_table > table

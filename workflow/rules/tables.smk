@@ -23,4 +23,4 @@ rule table:
     localrule: True
     shell:
         "xmlc table {wildcards.table} --paper {wildcards.paper} --published results/published"
-        " --records {input.records} --out {params.prefix} > {log} 2>&1"
+        " {input.records} --out {params.prefix} > {log} 2>&1"

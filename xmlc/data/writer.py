@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import as_features, as_labels, kernel_csr
+from xmlc.csr import as_features, as_labels, kernel_csr, without_zeros
 from xmlc.data._writer import put_rows
 from xmlc.errors import XmlcError
 from xmlc.files import atomic_file
@@ -34,10 +34,9 @@ def save_repository(path: str | Path, X: object, Y: object) -> None:
     X : CSR, shape (n, d)
     Y : boolean CSR, shape (n, m)
     """
-    path, X, Y = Path(path), as_features(X), as_labels(Y)
+    path, X, Y = Path(path), without_zeros(as_features(X)), as_labels(Y)
     if X.shape[0] != Y.shape[0]:
         raise XmlcError(f"X has {X.shape[0]} instances but Y has {Y.shape[0]}")
-    X.eliminate_zeros()
     with atomic_file(path) as temporary, OPENERS.get(path.suffix, open)(temporary, "wb") as file:
         file.write(f"{X.shape[0]} {X.shape[1]} {Y.shape[1]}\n".encode())
         for block in _blocks(X, Y):
