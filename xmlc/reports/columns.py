@@ -48,19 +48,27 @@ class Column:
         """Title with unit."""
         return f"{self.title} ({self.unit})" if self.unit else self.title
 
-    def printed(self, value: object) -> str:
-        """Write one value as it stands in print; a missing one is a dash."""
-        if value is None or isinstance(value, float) and math.isnan(value):
+    def printed(self, value: object, beside: object = None) -> str:
+        """Write one value as it stands in print; a missing one is a dash.
+
+        With ``beside``, a deviation is written with as many decimals as the value that it belongs to.
+        """
+        if value is None or (isinstance(value, float) and math.isnan(value)):
             return MISSING
         if isinstance(value, str):
             return value
         number = float(value)  # type: ignore[arg-type]
+        decimals = self._decimals(number if beside is None else float(beside))  # type: ignore[arg-type]
+        return f"{number:g}" if decimals is None else f"{number:.{decimals}f}"
+
+    def _decimals(self, number: float) -> int | None:
         if self.decimals is not None:
-            return f"{number:.{self.decimals}f}"
-        if self.cost and number and math.isfinite(number) and self.kind == "measure":
-            decimals = DIGITS - 1 - math.floor(math.log10(abs(number)))
-            return f"{number:.{min(max(decimals, 0), MAX_DECIMALS)}f}"
-        return f"{number:.0f}" if number == int(number) else f"{number:g}"
+            return self.decimals
+        if number == round(number):
+            return 0
+        if not self.cost:
+            return None
+        return min(max(DIGITS - 1 - math.floor(math.log10(abs(number))), 0), MAX_DECIMALS)
 
 
 def _percent(name: str, title: str) -> Column:

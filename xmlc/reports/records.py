@@ -38,7 +38,8 @@ THRESHOLD_COSTS = {
 }
 
 _NUMBER = {"type": ["number", "null"]}
-_FRACTION = {"type": "number", "minimum": 0, "maximum": 1}
+# A mean of ones may exceed one by a rounding.
+_FRACTION = {"type": "number", "minimum": 0, "maximum": 1 + 1e-9}
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:
@@ -48,18 +49,18 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 _SETS = _object({name: _FRACTION for name in SET_METRICS} | {"predicted_per_instance": {"type": "number"}})
 _MACRO_F = _object({"macro_f": _FRACTION})
 _CHOICE = {name: _NUMBER for name in ("c", "a", "b")}
+_TEXT = {"type": "string"}
+_DATASET = _object({"name": _TEXT, "digest": _TEXT} | {name: {"type": "number"} for name in DATASET_COLUMNS})
 _COMMON = {
     "kind": {"enum": ["ranking", "thresholds"]},
     "schema": {"const": 1},
-    "dataset": _object(
-        {"name": {"type": "string"}, "digest": {"type": "string"}, **{name: {"type": "number"} for name in DATASET_COLUMNS}}
-    ),
-    "model": {"type": "string"},
+    "dataset": _DATASET,
+    "model": _TEXT,
     "hyperparameters": {"type": "object"},
     "seed": {"type": "integer"},
     "portion": {"enum": ["full", "80"]},
     "costs": {"type": "object"},
-}  # fmt: skip
+}
 SCHEMAS = {
     "ranking": _object(
         _COMMON
@@ -71,7 +72,7 @@ SCHEMAS = {
     "thresholds": _object(
         _COMMON
         | {
-            "method": {"type": "string"},
+            "method": _TEXT,
             "grid": {"type": "array", "items": _object(_CHOICE | {"validation": _MACRO_F, "test": _MACRO_F})},
             "best": _object(_CHOICE | {"validation": _MACRO_F, "test": _SETS}),
             "costs": _object({key: _NUMBER for key, _ in THRESHOLD_COSTS.values()}),
@@ -130,17 +131,21 @@ def read_records(paths: Iterable[Path], kind: str, portion: str) -> list[dict[st
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        record = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
     except (OSError, ValueError) as error:
         raise XmlcError(f"{path}: not a readable JSON record ({error}); make it again") from error
     kind = record.get("kind") if isinstance(record, dict) else None
     error = jsonschema.exceptions.best_match(_validator(kind if isinstance(kind, str) else None).iter_errors(record))
     if error is not None:
         raise XmlcError(
-            f"{path}: {error.json_path}: {error.message}; expected a record that `xmlc rank` or `xmlc evaluate` of this "
-            "version writes: delete it and make it again"
+            f"{path}: {error.json_path}: {error.message}; expected a record of `xmlc rank` or `xmlc evaluate` "
+            "of this version: delete it and make it again"
         )
     return record
+
+
+def _refuse_constant(text: str) -> float:
+    raise ValueError(f"{text} is not a number of JSON")
 
 
 def _check_one_story(records: Sequence[dict[str, Any]], paths: Sequence[Path]) -> None:
@@ -181,7 +186,7 @@ def ranking_frame(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
 
 
 def threshold_frame(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """Return one row for each threshold record: keys, seed, dataset, the test set's metrics in percent, choice, costs."""
+    """Return one row for each threshold record: keys, seed, dataset, test metrics in percent, choice, costs."""
     return pd.DataFrame(
         [
             _identity(record)
@@ -230,7 +235,14 @@ def average_seeds(frame: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
             else:
                 row[name] = values.iloc[0] if kind == "constant" else _chosen(values)
         rows.append(row | {"seeds": len(group)})
-    return pd.DataFrame(rows)
+    averaged = pd.DataFrame(rows)
+    choices = [name for name in averaged if column(name).kind == "choice"]
+    # Whole numbers as whole numbers, although some may be missing.
+    return averaged.astype({name: "Int64" for name in choices if _whole(averaged[name])})
+
+
+def _whole(values: pd.Series) -> bool:
+    return pd.api.types.is_numeric_dtype(values) and bool((values.dropna() % 1 == 0).all())
 
 
 def _chosen(values: pd.Series) -> float | str:

@@ -1,0 +1,45 @@
+"""The records that tables and figures are made from; there may be hundreds of files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from xmlc.cli._options import FILE
+from xmlc.errors import XmlcError
+
+
+def records_argument(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the argument RECORDS... and the option ``--records-from FILE``.
+
+    ``--records`` may stand before the files, to say what they are; it changes nothing.
+    """
+    files = click.argument("records", type=FILE, nargs=-1)
+    marker = click.option("--records", "_marker", is_flag=True, expose_value=False, help="What follows are records.")
+    listed = click.option(
+        "--records-from", type=FILE, default=None, help="Text file that lists records, one path on a line."
+    )
+    return files(marker(listed(command)))
+
+
+def gather_records(records: tuple[Path, ...], records_from: Path | None) -> list[Path]:
+    """Return the given paths and those that a file lists, in this order.
+
+    Raises
+    ------
+    XmlcError
+        None is given, or the list cannot be read.
+    """
+    paths = list(records)
+    if records_from is not None:
+        try:
+            lines = records_from.read_text(encoding="utf-8").splitlines()
+        except OSError as error:
+            raise XmlcError(f"{records_from}: the list of records cannot be read ({error.strerror})") from error
+        paths += [Path(line.strip()) for line in lines if line.strip()]
+    if not paths:
+        raise XmlcError("no records given; name them behind the table or figure, or list them for --records-from")
+    return paths

@@ -1,0 +1,44 @@
+"""`xmlc table`: assemble one table of a paper from records."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from xmlc.cli._options import FOLDER
+from xmlc.cli._records import RecordsCommand, gather_records, records_options
+from xmlc.reports.render import to_markdown, write_table
+from xmlc.reports.tables import TABLES, build_table
+
+
+@click.command(cls=RecordsCommand, help=f"Assemble table NAME ({', '.join(TABLES)}) from records.")
+@click.argument("name")
+@click.option("--paper", required=True, help="Name of the paper, or of any suite such as demo.")
+@records_options
+@click.option(
+    "--published",
+    type=FOLDER,
+    default=None,
+    help="Folder with <paper>/<table>.csv, to print beside the measured values.",
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), required=True, help="Prefix of the .csv, .md and .tex to write."
+)
+@click.option("--print", "on_screen", is_flag=True, help="Print the Markdown too.")
+def command(
+    name: str,
+    paper: str,
+    records: tuple[Path, ...],
+    records_from: Path | None,
+    published: Path | None,
+    out: Path,
+    on_screen: bool,
+) -> None:
+    """Build, write, say where."""
+    table = build_table(name, paper, gather_records(records, records_from), published)
+    files = write_table(table, out)
+    if on_screen:
+        click.echo(to_markdown(table))
+    for file in files:
+        click.echo(str(file))

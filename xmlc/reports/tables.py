@@ -1,0 +1,216 @@
+"""One builder for each table: from records to the frame of its CSV and the panels of its print.
+
+A builder knows the columns of its table and the paper's conventions; it computes nothing but means over seeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from xmlc.errors import XmlcError
+from xmlc.reports.columns import DEVIATION
+from xmlc.reports.panels import Panel, Published, side_by_side
+from xmlc.reports.records import (
+    DATASET_COLUMNS,
+    RANKING_METRICS,
+    SET_METRICS,
+    average_seeds,
+    ranking_frame,
+    read_records,
+    threshold_frame,
+)
+from xmlc.reports.titles import MACRO_F_CONVENTION, method_order, method_title, notes
+
+Records = list[dict[str, Any]]
+
+
+@dataclass
+class Table:
+    """A finished table.
+
+    Attributes
+    ----------
+    name, paper : str
+    keys : tuple of str
+        Columns that name a row of ``frame``.
+    frame : DataFrame
+        The CSV: measured values only, full precision, keys first.
+    caption : str
+    panels : list of Panel
+        What is printed, side by side with the published values.
+    notes : list of str
+    """
+
+    name: str
+    paper: str
+    keys: tuple[str, ...]
+    frame: pd.DataFrame
+    caption: str
+    panels: list[Panel]
+    notes: list[str] = field(default_factory=list)
+
+
+Builder = Callable[[str, Records, Published], Table]
+
+
+@dataclass(frozen=True)
+class TableDefinition:
+    """What is known of a table before there are records: its keys, the records it takes, who builds it."""
+
+    keys: tuple[str, ...]
+    kind: str
+    portion: str
+    build: Builder
+
+
+TABLES: dict[str, TableDefinition] = {}
+
+
+def register(name: str, keys: tuple[str, ...], kind: str, portion: str) -> Callable[[Builder], Builder]:
+    """Make a builder known under the name of its table."""
+
+    def add(build: Builder) -> Builder:
+        TABLES[name] = TableDefinition(keys, kind, portion, build)
+        return build
+
+    return add
+
+
+def build_table(name: str, paper: str, records: Sequence[Path], published: Path | None = None) -> Table:
+    """Build one table of a paper.
+
+    Parameters
+    ----------
+    name : str
+        A name of `TABLES`; a bare number means ``table<number>``.
+    paper : str
+    records : sequence of Path
+    published : Path or None
+        Folder with ``<paper>/<table>.csv``; a paper without such a file has no published values.
+
+    Raises
+    ------
+    XmlcError
+        The table is unknown, or the records do not fit.
+    """
+    name = f"table{name}" if name.isdecimal() else name
+    if name not in TABLES:
+        raise XmlcError(f"table {name!r} is unknown; expected one of {', '.join(TABLES)}")
+    definition = TABLES[name]
+    file = published / paper / f"{name}.csv" if published else None
+    content = read_records(records, definition.kind, definition.portion)
+    return definition.build(paper, content, Published.read(file, definition.keys))
+
+
+def _frame(averaged: pd.DataFrame, keys: Sequence[str], wanted: Sequence[str]) -> pd.DataFrame:
+    """Choose and order the columns of a CSV: keys, what is wanted, each with its deviation, number of seeds."""
+    names = [name for base in wanted for name in (base, base + DEVIATION) if name in averaged]
+    return averaged[[*keys, *names, "seeds"]].reset_index(drop=True)
+
+
+@register("table1", ("dataset", "model"), "ranking", "full")
+def table1(paper: str, records: Records, published: Published) -> Table:
+    """Build Table 1 of plt2016: the datasets, P@k and training minutes."""
+    keys, scores = ("dataset", "model"), ("p@1", "p@3", "p@5", "train_minutes")
+    costs = ("predict_ms", "inner_products", "model_mb", "train_peak_mb", "predict_peak_mb")
+    wanted = (*DATASET_COLUMNS, *scores, *RANKING_METRICS[3:], *costs, "train_threads", "predict_threads")
+    frame = _frame(average_seeds(ranking_frame(records), keys), keys, wanted)
+    datasets, about = frame.drop_duplicates("dataset"), published.about("dataset")
+    counts = [side_by_side(datasets, about, name) for name in DATASET_COLUMNS]
+    ranking = [side_by_side(frame, published, name) for name in scores]
+    panels = [
+        Panel("Datasets", datasets, ("dataset",), counts),
+        Panel("Ranking on the test set, and training time", frame, keys, ranking),
+    ]
+    caption = (
+        "Characteristics of the datasets, precision@k on the test set, and training time. Models are trained on the "
+        "whole training set; averages are over the training set."
+    )
+    return Table("table1", paper, keys, frame, caption, panels, notes(paper, records, "train_threads", panels))
+
+
+@register("table2", ("dataset", "model", "method"), "thresholds", "80")
+def table2(paper: str, records: Records, published: Published) -> Table:
+    """Build Table 2 of plt2016: test macro-F, milliseconds and inner products of each threshold method."""
+    keys, measures = ("dataset", "model", "method"), ("macro_f", "test_ms", "inner_products")
+    records = [record for record in records if record["method"] != "ofo-ab"]
+    if not records:
+        raise XmlcError("table2: the records are all of method 'ofo-ab', which stands in table4")
+    others = (*SET_METRICS[1:], "predicted_per_instance", "validation_macro_f")
+    wanted = (*measures, *others, "c", "a", "b", "tune_seconds", "test_threads")
+    frame = _frame(average_seeds(threshold_frame(records), keys), keys, wanted)
+    titles = ("Macro-F on the test set (%)", "Time per test instance (ms)", "Inner products per test instance")
+    panels = [_by_method(title, frame, published, name) for name, title in zip(measures, titles, strict=True)]
+    caption = (
+        "Macro-F on the test set with the parameters that are best on the validation set, and the wall-clock time and "
+        f"the number of inner products per test instance. {MACRO_F_CONVENTION}"
+    )
+    return Table("table2", paper, keys, frame, caption, panels, notes(paper, records, "threads", panels))
+
+
+def _by_method(title: str, frame: pd.DataFrame, published: Published, name: str) -> Panel:
+    """Return one measure of Table 2: a row for each dataset and model, a column for each method."""
+    keys = ("dataset", "model")
+    rows = frame.drop_duplicates(list(keys))
+    columns = []
+    for method in method_order(frame["method"].unique()):
+        cells = rows[list(keys)].merge(frame[frame["method"] == method], how="left", on=list(keys))
+        cells["method"] = method
+        columns.append(side_by_side(cells, published, name, heading=method_title(method)))
+    return Panel(title, rows, keys, columns)
+
+
+@register("table4", ("model", "dataset"), "thresholds", "80")
+def table4(paper: str, records: Records, published: Published) -> Table:
+    """Build Table 4 of plt2016: OFO with a and b tuned, beside FTA and STO."""
+    keys = ("model", "dataset")
+    records = [record for record in records if record["method"] in ("ofo-ab", "fta", "sto")]
+    averaged = average_seeds(threshold_frame(records), (*keys, "method")) if records else pd.DataFrame({"method": []})
+    if "ofo-ab" not in averaged["method"].to_numpy():
+        raise XmlcError(
+            "table4: no record of method 'ofo-ab' among those given; expected one of each dataset and model"
+        )
+    scores = [name for name in ("macro_f", "macro_f" + DEVIATION) if name in averaged]
+    chosen = _scores_as(averaged, "ofo-ab", "test_macro_f", averaged.columns.drop("method"))
+    for method in ("fta", "sto"):
+        chosen = chosen.merge(_scores_as(averaged, method, method, [*keys, *scores]), how="left", on=list(keys))
+    places = {name: place for place, name in enumerate(dict.fromkeys(chosen["model"]))}
+    chosen = chosen.sort_values("model", kind="stable", key=lambda models: models.map(places))
+    printed = ("a", "b", "validation_macro_f", "test_macro_f", "fta", "sto")
+    others = ("micro_f", "instance_f", "predicted_per_instance", "inner_products", "test_ms", "tune_seconds")
+    frame = _frame(chosen, keys, (*printed, *others, "test_threads"))
+    headings = ("a", "b", "OFO, valid. (%)", "OFO (%)", "FTA (%)", "STO (%)")
+    contests = ("", "", "", "test", "test", "test")
+    columns = [side_by_side(frame, published, *part) for part in zip(printed, headings, contests, strict=True)]
+    panels = [Panel("", frame, keys, columns)]
+    caption = (
+        "Macro-F on the test set when both parameters of OFO, a and b, are tuned on the validation set. "
+        f"{MACRO_F_CONVENTION}"
+    )
+    return Table("table4", paper, keys, frame, caption, panels, notes(paper, records, "threads", panels))
+
+
+def _scores_as(averaged: pd.DataFrame, method: str, name: str, columns: Sequence[str]) -> pd.DataFrame:
+    """Return one method's rows with its macro-F under another name, deviation included."""
+    names = {"macro_f": name, "macro_f" + DEVIATION: name + DEVIATION}
+    return averaged.loc[averaged["method"] == method, list(columns)].rename(columns=names)
+
+
+@register("peers", ("dataset", "model"), "ranking", "full")
+def peers(paper: str, records: Records, published: Published) -> Table:
+    """Build the table of other programs on the same splits: quality and cost side by side."""
+    keys = ("dataset", "model")
+    costs = ("train_seconds", "predict_ms", "model_mb", "train_peak_mb", "predict_peak_mb")
+    printed = ("p@1", "p@3", "p@5", *costs, "train_threads", "predict_threads")
+    frame = _frame(average_seeds(ranking_frame(records), keys), keys, printed)
+    panels = [Panel("", frame, keys, [side_by_side(frame, published, name) for name in printed])]
+    caption = (
+        "Precision@k on the test set and cost, beside other programs on the same data and machine. MB are 10^6 bytes; "
+        "prediction is of the five best labels; a model's size is that of its files."
+    )
+    return Table("peers", paper, keys, frame, caption, panels, notes(paper, records, None, panels))
