@@ -7,30 +7,23 @@ from pathlib import Path
 import click
 
 from xmlc.cli._options import FOLDER
-from xmlc.cli._records import RecordsCommand, gather_records, records_options
+from xmlc.cli._records import gather_records, records_argument
 from xmlc.reports.render import to_markdown, write_table
 from xmlc.reports.tables import TABLES, build_table
 
 
-@click.command(cls=RecordsCommand, help=f"Assemble table NAME ({', '.join(TABLES)}) from records.")
+@click.command(help=f"Assemble table NAME ({', '.join(TABLES)}) from RECORDS; name the records behind it.")
 @click.argument("name")
+@records_argument
 @click.option("--paper", required=True, help="Name of the paper, or of any suite such as demo.")
-@records_options
-@click.option(
-    "--published",
-    type=FOLDER,
-    default=None,
-    help="Folder with <paper>/<table>.csv, to print beside the measured values.",
-)
-@click.option(
-    "--out", type=click.Path(path_type=Path), required=True, help="Prefix of the .csv, .md and .tex to write."
-)
+@click.option("--published", type=FOLDER, default=None, help="Folder with <paper>/<table>.csv, to print beside ours.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Prefix of the .csv, .md, .tex to write.")
 @click.option("--print", "on_screen", is_flag=True, help="Print the Markdown too.")
 def command(
     name: str,
-    paper: str,
     records: tuple[Path, ...],
     records_from: Path | None,
+    paper: str,
     published: Path | None,
     out: Path,
     on_screen: bool,

@@ -101,11 +101,9 @@ class Panel:
 def _cell(part: PanelColumn, i: int) -> str:
     text = part.column.printed(part.values[i])
     deviation = part.deviations[i] if part.deviations else None
-    return (
-        text
-        if deviation is None or pd.isna(deviation)
-        else f"{text} ± {part.column.printed(deviation, part.values[i])}"
-    )
+    if deviation is None or pd.isna(deviation):
+        return text
+    return f"{text} ± {part.column.printed(deviation, part.values[i])}"
 
 
 def _printed_number(part: PanelColumn, i: int) -> float | None:

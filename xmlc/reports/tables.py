@@ -170,11 +170,9 @@ def table4(paper: str, records: Records, published: Published) -> Table:
     """Build Table 4 of plt2016: OFO with a and b tuned, beside FTA and STO."""
     keys = ("model", "dataset")
     records = [record for record in records if record["method"] in ("ofo-ab", "fta", "sto")]
-    averaged = average_seeds(threshold_frame(records), (*keys, "method")) if records else pd.DataFrame({"method": []})
-    if "ofo-ab" not in averaged["method"].to_numpy():
-        raise XmlcError(
-            "table4: no record of method 'ofo-ab' among those given; expected one of each dataset and model"
-        )
+    if all(record["method"] != "ofo-ab" for record in records):
+        raise XmlcError("table4: no record of method 'ofo-ab' is given; expected one for each dataset and model")
+    averaged = average_seeds(threshold_frame(records), (*keys, "method"))
     scores = [name for name in ("macro_f", "macro_f" + DEVIATION) if name in averaged]
     chosen = _scores_as(averaged, "ofo-ab", "test_macro_f", averaged.columns.drop("method"))
     for method in ("fta", "sto"):
@@ -192,7 +190,7 @@ def table4(paper: str, records: Records, published: Published) -> Table:
         "Macro-F on the test set when both parameters of OFO, a and b, are tuned on the validation set. "
         f"{MACRO_F_CONVENTION}"
     )
-    return Table("table4", paper, keys, frame, caption, panels, notes(paper, records, "threads", panels))
+    return Table("table4", paper, keys, frame, caption, panels, notes(paper, records, None, panels))
 
 
 def _scores_as(averaged: pd.DataFrame, method: str, name: str, columns: Sequence[str]) -> pd.DataFrame:
@@ -208,7 +206,12 @@ def peers(paper: str, records: Records, published: Published) -> Table:
     costs = ("train_seconds", "predict_ms", "model_mb", "train_peak_mb", "predict_peak_mb")
     printed = ("p@1", "p@3", "p@5", *costs, "train_threads", "predict_threads")
     frame = _frame(average_seeds(ranking_frame(records), keys), keys, printed)
-    panels = [Panel("", frame, keys, [side_by_side(frame, published, name) for name in printed])]
+    columns = [side_by_side(frame, published, name) for name in printed[:-2]]
+    if frame["train_threads"].equals(frame["predict_threads"]):
+        columns.append(side_by_side(frame, published, "train_threads", heading="Threads"))
+    else:
+        columns += [side_by_side(frame, published, name) for name in printed[-2:]]
+    panels = [Panel("", frame, keys, columns)]
     caption = (
         "Precision@k on the test set and cost, beside other programs on the same data and machine. MB are 10^6 bytes; "
         "prediction is of the five best labels; a model's size is that of its files."
