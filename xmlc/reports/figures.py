@@ -1,0 +1,198 @@
+"""Figures from records, drawn without any global state of the plotting library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
+
+from xmlc.errors import XmlcError
+from xmlc.files import atomic_file
+from xmlc.reports.records import read_records
+from xmlc.reports.titles import method_title, model_title
+
+Records = list[dict[str, Any]]
+
+# Colours of Okabe and Ito, told apart by every kind of colour vision; markers tell them apart in print.
+STYLES = {
+    "sto": {"color": "#D55E00", "marker": "s"},
+    "fta": {"color": "#0072B2", "marker": "o"},
+    "ofo": {"color": "#009E73", "marker": "^"},
+}
+PARTS = {"validation": {"linestyle": (0, (4, 2)), "alpha": 0.75}, "test": {"linestyle": "solid", "alpha": 1.0}}
+CHOSEN = {
+    "marker": "o",
+    "markersize": 8.5,
+    "markerfacecolor": "none",
+    "markeredgecolor": "black",
+    "markeredgewidth": 0.9,
+    "linestyle": "none",
+}
+
+PANEL_WIDTH, PANEL_HEIGHT = 2.35, 2.1
+MARGIN_WIDTH, MARGIN_HEIGHT = 0.9, 1.0
+LEGEND_WIDTH, LEGEND_LINE = 6.4, 0.2
+NARROWEST = 4.4
+SETTINGS = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.labelsize": 9,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "legend.fontsize": 9,
+    # Text stays text, and two runs give the same bytes.
+    "svg.fonttype": "none",
+    "svg.hashsalt": "xmlc",
+}
+
+FIGURES: dict[str, Callable[[str, Records], Figure]] = {}
+
+
+def register(name: str) -> Callable[[Callable[[str, Records], Figure]], Callable[[str, Records], Figure]]:
+    """Make a figure known by its name."""
+
+    def add(draw: Callable[[str, Records], Figure]) -> Callable[[str, Records], Figure]:
+        FIGURES[name] = draw
+        return draw
+
+    return add
+
+
+def draw_figure(name: str, paper: str, records: Sequence[Path]) -> Figure:
+    """Draw one figure of a paper.
+
+    Parameters
+    ----------
+    name : str
+        A name of `FIGURES`; a bare number means ``figure<number>``.
+    paper : str
+    records : sequence of Path
+        Records of threshold methods.
+
+    Raises
+    ------
+    XmlcError
+        The figure is unknown, or the records do not fit.
+    """
+    name = f"figure{name}" if name.isdecimal() else name
+    if name not in FIGURES:
+        raise XmlcError(f"figure {name!r} is unknown; expected one of {', '.join(FIGURES)}")
+    with mpl.rc_context(SETTINGS):
+        return FIGURES[name](paper, read_records(records, "thresholds", "80"))
+
+
+def write_figure(figure: Figure, prefix: Path) -> list[Path]:
+    """Write PREFIX.svg and PREFIX.png, each whole or not at all; the same figure gives the same bytes."""
+    metadata = {".svg": {"Date": None, "Creator": None}, ".png": {"Software": None}}
+    files = []
+    for suffix, entries in metadata.items():
+        path = prefix.with_name(prefix.name + suffix)
+        with mpl.rc_context(SETTINGS), atomic_file(path) as temporary:
+            figure.savefig(temporary, format=suffix[1:], metadata=entries, dpi=160)
+        files.append(path)
+    return files
+
+
+@register("figure1")
+def figure1(paper: str, records: Records) -> Figure:
+    """Draw Figure 1 of plt2016: macro-F of STO, FTA and OFO against 1/c, a panel for each model and dataset."""
+    records = [record for record in records if record["method"] in STYLES]
+    if not records:
+        raise XmlcError(f"figure1: no record of the methods {', '.join(STYLES)} is given")
+    for record in records:
+        if any(point["c"] is None for point in [record["best"], *record["grid"]]):
+            raise XmlcError(f"figure1: a record of {record['method']} has a grid point without c; 1/c is the abscissa")
+    models = list(dict.fromkeys(record["model"] for record in records))
+    datasets = list(dict.fromkeys(record["dataset"]["name"] for record in records))
+    figure = _sheet(len(models), len(datasets))
+    grid = figure.subplots(len(models), len(datasets), sharex=True, sharey="col", squeeze=False)
+    for i, model in enumerate(models):
+        for j, dataset in enumerate(datasets):
+            panel = [r for r in records if (r["model"], r["dataset"]["name"]) == (model, dataset)]
+            axes = grid[i, j]
+            if panel:
+                _draw_panel(axes, panel)
+            else:
+                axes.text(0.5, 0.5, "no record", ha="center", va="center", transform=axes.transAxes, color="0.5")
+            axes.set_title(dataset if i == 0 else "")
+            axes.set_xlabel("1/c" if i == len(models) - 1 else "")
+            axes.set_ylabel(f"{model_title(model)}\nmacro-F (%)" if j == 0 else "")
+    drawn = [method for method in STYLES if any(record["method"] == method for record in records)]
+    _add_legend(figure, drawn)
+    return figure
+
+
+def _sheet(rows: int, columns: int) -> Figure:
+    width = max(MARGIN_WIDTH + PANEL_WIDTH * columns, NARROWEST)
+    height = MARGIN_HEIGHT + PANEL_HEIGHT * rows + (0 if width >= LEGEND_WIDTH else LEGEND_LINE)
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def _draw_panel(axes: Axes, records: Records) -> None:
+    for method, style in STYLES.items():
+        runs = [record for record in records if record["method"] == method]
+        if not runs:
+            continue
+        abscissae, curves = _curves(runs)
+        for part, line in PARTS.items():
+            face = style["color"] if part == "test" else "white"
+            label = f"{method_title(method)}, {part}"
+            axes.plot(
+                abscissae, curves[part], **style, **line, label=label,
+                linewidth=1.3, markersize=3.6, markerfacecolor=face, markeredgewidth=0.9,
+            )  # fmt: skip
+        for record in sorted(runs, key=lambda run: run["seed"]):
+            place = abscissae.index(1 / record["best"]["c"])
+            axes.plot([abscissae[place]], [curves["test"][place]], **CHOSEN, label="_chosen")
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(numticks=6))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.yaxis.set_major_locator(MaxNLocator(5))
+    axes.grid(visible=True, which="major", linewidth=0.4, color="0.88")
+    axes.set_axisbelow(True)
+
+
+def _curves(runs: Records) -> tuple[list[float], dict[str, list[float]]]:
+    """Return 1/c, ascending, and the macro-F of each part in percent, averaged over seeds."""
+    grids = [sorted(run["grid"], key=lambda point: 1 / point["c"]) for run in runs]
+    values = [[point["c"] for point in grid] for grid in grids]
+    if any(value != values[0] for value in values):
+        first = runs[0]
+        raise XmlcError(
+            f"figure1: the seeds of {first['model']}, {first['method']}, on {first['dataset']['name']} tried different "
+            "values of c; expected one grid: make the older records again"
+        )
+    curves = {
+        part: [100 * sum(point[part]["macro_f"] for point in same) / len(same) for same in zip(*grids, strict=True)]
+        for part in PARTS
+    }
+    return [1 / c for c in values[0]], curves
+
+
+def _add_legend(figure: Figure, methods: Sequence[str]) -> None:
+    """Put one legend below all panels: colours and markers, lines, the chosen point."""
+    entries = [Line2D([], [], **STYLES[m], linestyle="none", markersize=5, label=method_title(m)) for m in methods]
+    for part, line in PARTS.items():
+        face = "0.3" if part == "test" else "white"
+        entries.append(
+            Line2D([], [], color="0.3", marker="o", markersize=3.6, markerfacecolor=face, **line, label=part)
+        )
+    entries.append(Line2D([], [], **CHOSEN, label="chosen on validation"))
+    columns = len(entries) if figure.get_figwidth() >= LEGEND_WIDTH else 3
+    figure.legend(
+        handles=entries,
+        loc="outside lower center",
+        ncols=columns,
+        frameon=False,
+        handlelength=2.6,
+        handletextpad=0.5,
+        columnspacing=1.4,
+    )
