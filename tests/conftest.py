@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 # Twins and cases that several test files share lie beside them.
-sys.path += [str(Path(__file__).parent / room) for room in ("models", "thresholds")]
+sys.path += [str(Path(__file__).parent / room) for room in ("data", "models", "thresholds")]
 
 
 def random_multilabel(n, d, m, seed=0, density=0.3, labels=2.0):
