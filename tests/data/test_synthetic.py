@@ -1,5 +1,7 @@
 """Synthetic data: the posteriors are the model's, the labels follow them, and nothing depends on threads or blocks."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -37,7 +39,7 @@ def test_labels_are_drawn_from_the_posteriors(drawn):
     posteriors, truth = P.toarray().ravel(), Y.toarray().ravel()
     assert not truth[posteriors == 0].any()
     edges = np.quantile(posteriors[posteriors > 0], np.linspace(0, 1, 11))
-    for low, high in zip(edges[:-1], edges[1:]):
+    for low, high in itertools.pairwise(edges):
         chosen = (posteriors >= low) & (posteriors <= high) & (posteriors > 0)
         p = posteriors[chosen].astype(np.float64)
         error = np.sqrt((p * (1 - p)).sum()) / p.size

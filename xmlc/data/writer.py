@@ -44,8 +44,8 @@ def save_repository(path: str | Path, X: object, Y: object) -> None:
 
 
 def _blocks(X: sparse.csr_array, Y: sparse.csr_array) -> Iterator[bytes]:
-    steps = np.rint(X.data.astype(np.float64) * STEPS).astype(np.int64)
-    short = (X.data >= 0) & (steps < MOST_STEPS) & ((steps / STEPS).astype(np.float32) == X.data)
+    steps = np.rint(np.clip(X.data.astype(np.float64) * STEPS, -1, MOST_STEPS)).astype(np.int64)
+    short = (steps >= 0) & (steps < MOST_STEPS) & ((steps / STEPS).astype(np.float32) == X.data)
     if not short.all():
         yield from _general_blocks(X, Y)
         return
