@@ -8,6 +8,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from xmlc.kernel_cache import use_kernel_cache
+
+use_kernel_cache()
+
 # Twins and cases that several test files share lie beside them.
 sys.path += [str(Path(__file__).parent / room) for room in ("data", "models", "thresholds")]
 

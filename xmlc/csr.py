@@ -91,7 +91,11 @@ def save_csr(folder: str | Path, name: str, matrix: sparse.csr_array) -> None:
 
 
 def load_csr(folder: str | Path, name: str, mmap: bool = True) -> sparse.csr_array:
-    """Read a CSR matrix written by `save_csr`; memory-mapped and read-only by default."""
+    """Read a CSR matrix written by `save_csr`, memory-mapped by default.
+
+    Maps are copy-on-write: a change stays in this process. Read-only arrays would be safe too, but are another type to
+    numba, and every kernel would be compiled twice.
+    """
     folder = Path(folder)
     if not (folder / f"{name}.json").exists():
         raise XmlcError(f"{folder} holds no matrix {name!r}: {name}.json is missing; prepare it anew")
@@ -100,7 +104,7 @@ def load_csr(folder: str | Path, name: str, mmap: bool = True) -> sparse.csr_arr
         raise XmlcError(
             f"{folder / name}: format version {meta['version']}, expected {FORMAT_VERSION}; prepare it anew"
         )
-    mode = "r" if mmap else None
+    mode = "c" if mmap else None
     indptr = np.load(folder / f"{name}.indptr.npy", mmap_mode=mode, allow_pickle=False)
     indices = np.load(folder / f"{name}.indices.npy", mmap_mode=mode, allow_pickle=False)
     if meta["dtype"] == "bool":

@@ -13,6 +13,7 @@ import click
 
 from xmlc import __version__
 from xmlc.errors import XmlcError
+from xmlc.kernel_cache import use_kernel_cache
 
 COMMANDS = {
     "download": "Fetch a dataset from its source or a mirror.",
@@ -59,6 +60,7 @@ def group() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; an `XmlcError` becomes a message and exit status 1."""
+    use_kernel_cache()
     try:
         group.main(args=arguments, prog_name="xmlc")
     except XmlcError as error:

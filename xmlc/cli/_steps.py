@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from scipy import sparse
 from sklearn.base import clone
@@ -12,7 +13,9 @@ from xmlc.data.prepared import Prepared
 from xmlc.files import read_json
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import estimator_class
+from xmlc.passport import timed
 
+T = TypeVar("T")
 WARM_UP_ROWS = 8
 
 
@@ -23,9 +26,14 @@ def dataset_block(prepared: Prepared) -> dict[str, Any]:
     return {"digest": prepared.digest, **{key: meta[key] for key in keys}}
 
 
+def is_oracle(model: SparseProbabilityEstimator) -> bool:
+    """Tell whether a model looks posteriors up: it learns and computes nothing whose cost could be measured."""
+    return hasattr(model, "use_posteriors")
+
+
 def warm_up(model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array) -> None:
     """Fit a copy of the model to a few rows, so that compilation is in no measured time."""
-    if not hasattr(model, "use_posteriors"):
+    if not is_oracle(model):
         clone(model).fit(X[:WARM_UP_ROWS], Y[:WARM_UP_ROWS])
 
 
@@ -39,9 +47,27 @@ def load_model(folder: Path, record: dict[str, Any], threads: int) -> SparseProb
 
 def instances_for(model: SparseProbabilityEstimator, prepared: Prepared, part: str) -> sparse.csr_array:
     """Return the instances of one part, and give an oracle the posteriors that belong to them."""
-    if hasattr(model, "use_posteriors"):
+    if is_oracle(model):
         model.use_posteriors(prepared.posteriors(part))
     return prepared.part(part)[0]
+
+
+def predict_timed(
+    model: SparseProbabilityEstimator, X: sparse.csr_array, predict: Callable[[sparse.csr_array], T]
+) -> tuple[T, float | None]:
+    """Call ``predict`` on a few rows, so that compilation is in no measured time, then on all of them.
+
+    Returns
+    -------
+    result
+    ms_per_instance : float or None
+        Wall milliseconds per instance; None for an oracle.
+    """
+    if is_oracle(model):
+        return predict(X), None
+    predict(X[:WARM_UP_ROWS])
+    result, seconds = timed(lambda: predict(X))
+    return result, 1e3 * seconds / max(X.shape[0], 1)
 
 
 def training_record(path: Path) -> dict[str, Any]:

@@ -8,11 +8,11 @@ import click
 import numpy as np
 
 from xmlc.cli._options import FILE, FOLDER, data_option, model_option, threads_option
-from xmlc.cli._steps import WARM_UP_ROWS, instances_for, load_model, training_record
+from xmlc.cli._steps import instances_for, load_model, predict_timed, training_record
 from xmlc.csr import save_csr
 from xmlc.data.prepared import Prepared
 from xmlc.files import atomic_folder, write_json
-from xmlc.passport import passport, peak_bytes, timed
+from xmlc.passport import passport, peak_bytes
 
 
 @click.command(help="Write the estimates above a floor for the validation and the test set, with their cost.")
@@ -30,9 +30,7 @@ def command(data: Path, model_folder: Path, training: Path, floor: float, thread
         parts = {}
         for part in ("val", "test"):
             X = instances_for(model, prepared, part)
-            if not hasattr(model, "use_posteriors"):
-                model.predict_proba(X[:WARM_UP_ROWS], floor)
-            spe, seconds = timed(lambda X=X: model.predict_proba(X, floor))
+            spe, ms_per_instance = predict_timed(model, X, lambda rows: model.predict_proba(rows, floor))
             save_csr(folder, part, spe)
             inner_products = getattr(model, "inner_products_", None)
             if inner_products is not None:
@@ -42,7 +40,7 @@ def command(data: Path, model_folder: Path, training: Path, floor: float, thread
                 "instances": X.shape[0],
                 "estimates_per_instance": spe.nnz / n,
                 "inner_products_per_instance": None if inner_products is None else float(inner_products.sum() / n),
-                "ms_per_instance": 1e3 * seconds / n,
+                "ms_per_instance": ms_per_instance,
             }
         content = {"floor": floor, "parts": parts, "peak_bytes": peak_bytes(), "passport": passport(threads)}
         write_json(folder / "estimate.json", content)

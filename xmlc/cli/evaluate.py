@@ -8,13 +8,13 @@ import click
 import numpy as np
 
 from xmlc.cli._options import FILE, FOLDER, data_option, model_option, threads_option
-from xmlc.cli._steps import WARM_UP_ROWS, instances_for, load_model, mean_inner_products, training_record
+from xmlc.cli._steps import instances_for, load_model, mean_inner_products, predict_timed, training_record
 from xmlc.csr import load_csr
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.files import read_json, write_json
 from xmlc.metrics import classification_metrics
-from xmlc.passport import passport, timed
+from xmlc.passport import passport
 from xmlc.thresholds import apply_thresholds
 
 
@@ -38,9 +38,7 @@ def command(
         predicted[part] = apply_thresholds(load_csr(estimates, part), thresholds)
     # The cost of a prediction is that of asking the model for these thresholds, not of reading its estimates.
     X = instances_for(model, prepared, "test")
-    if not hasattr(model, "use_posteriors"):
-        model.predict_proba(X[:WARM_UP_ROWS], thresholds)
-    answer, seconds = timed(lambda: model.predict_proba(X, thresholds))
+    answer, ms_per_instance = predict_timed(model, X, lambda rows: model.predict_proba(rows, thresholds))
     if answer.nnz != predicted["test"].nnz or (answer.indices != predicted["test"].indices).any():
         raise XmlcError(
             f"{out}: the model's answer to these thresholds ({answer.nnz} labels) is not what its estimates say "
@@ -53,7 +51,7 @@ def command(
     }
     costs = record["costs"] | {
         "tune_seconds": tuning["tune_seconds"],
-        "test_ms_per_instance": 1e3 * seconds / max(X.shape[0], 1),
+        "test_ms_per_instance": ms_per_instance,
         "test_inner_products_per_instance": mean_inner_products(model),
         "threads": threads,
     }

@@ -7,11 +7,11 @@ from pathlib import Path
 import click
 
 from xmlc.cli._options import FILE, data_option, model_option, threads_option
-from xmlc.cli._steps import WARM_UP_ROWS, instances_for, load_model, mean_inner_products, training_record
+from xmlc.cli._steps import instances_for, load_model, mean_inner_products, predict_timed, training_record
 from xmlc.data.prepared import Prepared
 from xmlc.files import write_json
 from xmlc.metrics.ranking import ndcg_at_k, precision_at_k, propensities, propensity_parameters, psp_at_k
-from xmlc.passport import passport, peak_bytes, timed
+from xmlc.passport import passport, peak_bytes
 
 K = (1, 3, 5)
 
@@ -27,9 +27,7 @@ def command(data: Path, model_folder: Path, training: Path, threads: int, out: P
     prepared, record = Prepared(data), training_record(training)
     model = load_model(model_folder, record, threads)
     X, (_, Y) = instances_for(model, prepared, "test"), prepared.part("test")
-    if not hasattr(model, "use_posteriors"):
-        model.predict_top_k(X[:WARM_UP_ROWS], max(K))
-    (labels, _), seconds = timed(lambda: model.predict_top_k(X, max(K)))
+    (labels, _), ms_per_instance = predict_timed(model, X, lambda rows: model.predict_top_k(rows, max(K)))
     propensity = propensities(prepared.part("train")[1], *propensity_parameters(prepared.meta["name"]))
     metrics: dict[str, float] = {}
     for k in K:
@@ -39,7 +37,7 @@ def command(data: Path, model_folder: Path, training: Path, threads: int, out: P
     for k in K:
         metrics[f"psp@{k}"] = psp_at_k(Y, labels, propensity, k)
     costs = record["costs"] | {
-        "predict_ms_per_instance": 1e3 * seconds / max(X.shape[0], 1),
+        "predict_ms_per_instance": ms_per_instance,
         "inner_products_per_instance": mean_inner_products(model),
         "predict_threads": threads,
         "predict_peak_bytes": peak_bytes(),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from xmlc.cli._options import FILE, FOLDER, data_option, parse_parameters, threads_option
-from xmlc.cli._steps import dataset_block, warm_up
+from xmlc.cli._steps import dataset_block, is_oracle, warm_up
 from xmlc.data.prepared import Prepared
 from xmlc.files import write_json
 from xmlc.models.registry import make_estimator
@@ -62,8 +62,8 @@ def _record(
         "seed": seed,
         "portion": {"train": "full", "fit": "80"}[part],
         "costs": {
-            "train_seconds": seconds,
-            "train_threads": threads,
+            "train_seconds": None if is_oracle(model) else seconds,
+            "train_threads": None if is_oracle(model) else threads,
             "train_peak_bytes": peak_bytes(),
             "model_bytes": sum(file.stat().st_size for file in out.rglob("*") if file.is_file()),
         },

@@ -76,7 +76,7 @@ class SparseProbabilityEstimator(BaseEstimator):
         model = cls(**content["hyperparameters"])
         model.n_features_in_, model.n_labels_ = content["n_features"], content["n_labels"]
         arrays = {
-            name: np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in content["arrays"]
+            name: np.load(folder / f"{name}.npy", mmap_mode="c", allow_pickle=False) for name in content["arrays"]
         }
         model._restore(arrays, content["meta"])
         return model
