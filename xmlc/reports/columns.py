@@ -62,9 +62,9 @@ class Column:
         return f"{number:g}" if decimals is None else f"{number:.{decimals}f}"
 
     def _decimals(self, number: float) -> int | None:
-        if self.decimals is not None:
+        if self.decimals is not None or math.isinf(number):
             return self.decimals
-        if number == round(number):
+        if number.is_integer():
             return 0
         if not self.cost:
             return None

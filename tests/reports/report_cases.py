@@ -1,0 +1,65 @@
+"""Hand-made records, small enough to compute every table by head."""
+
+import json
+
+GRID = (2, 10, 100)
+SET_METRICS = ("macro_f", "macro_f_zero", "macro_f_present", "macro_f_seen", "micro_f", "instance_f", "hamming_loss")
+
+
+def dataset(name="yeast", digest=None):
+    counts = {"n_train": 1500, "n_test": 917, "d": 103, "m": 14}
+    averages = {"labels_per_instance": 4.24, "instances_per_label": 453.64}
+    return {"name": name, "digest": digest or (name.encode().hex() + "0" * 64)[:64], **counts, **averages}
+
+
+def ranking(name="yeast", model="plt", seed=0, p1=0.75, seconds=90.0, inner_products=120.4, **changes):
+    metrics = {f"{metric}@{k}": p1 / k for metric in ("p", "ndcg", "psp") for k in (1, 3, 5)}
+    costs = {
+        "train_seconds": seconds,
+        "predict_ms_per_instance": 0.0123,
+        "inner_products_per_instance": inner_products,
+        "model_bytes": 2_500_000,
+        "train_peak_bytes": 200_000_000,
+        "predict_peak_bytes": None,
+        "train_threads": 2,
+        "predict_threads": 2,
+    }
+    record = {"kind": "ranking", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
+    record |= {"hyperparameters": {"arity": 16}, "portion": "full", "metrics": metrics, "costs": costs, "passport": {}}
+    return record | changes
+
+
+def thresholds(name="yeast", model="plt", method="fta", seed=0, f=0.4, chosen=10, **changes):
+    online = method.startswith("ofo")
+    grid = [
+        {
+            "c": c,
+            "a": 1 if online else None,
+            "b": c if online else None,
+            "validation": {"macro_f": f + 0.1 - 0.01 * abs(c - chosen) / c},
+            "test": {"macro_f": f - 0.01 * (c != chosen)},
+        }
+        for c in GRID
+    ]
+    best = next(point for point in grid if point["c"] == chosen)
+    test = {metric: f / (1 + i) for i, metric in enumerate(SET_METRICS)} | {"predicted_per_instance": 3.5}
+    best = {key: best[key] for key in ("c", "a", "b")} | {"validation": best["validation"], "test": test}
+    costs = {"tune_seconds": 0.5, "test_ms_per_instance": 0.25, "test_inner_products_per_instance": 55.0, "threads": 2}
+    record = {"kind": "thresholds", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
+    record |= {"hyperparameters": {"arity": 16}, "portion": "80", "method": method, "grid": grid, "best": best}
+    return record | {"costs": costs, "passport": {}} | changes
+
+
+def every_method(name="yeast", model="plt", seed=0, f=0.4):
+    scores = {"fta": f, "sto": f - 0.05, "ofo": f + 0.02, "ofo-ab": f + 0.03, "fta-labelwise": f + 0.01}
+    return [thresholds(name, model, method, seed, score) for method, score in scores.items()]
+
+
+def write(folder, records):
+    """Write records and return their paths in order."""
+    folder.mkdir(parents=True, exist_ok=True)
+    start = len(list(folder.glob("*.json")))
+    paths = [folder / f"{start + i:03}.json" for i in range(len(records))]
+    for path, record in zip(paths, records):
+        path.write_text(json.dumps(record))
+    return paths
