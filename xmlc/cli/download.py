@@ -6,18 +6,29 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FOLDER, catalogue_option
+from xmlc.cli._options import FILE, FOLDER, catalogue_option
 from xmlc.data.catalogue import dataset as catalogue_entry
 from xmlc.data.catalogue import load_catalogue
 from xmlc.data.download import download
 
 
-@click.command(help="Fetch a dataset from a mirror, a hand-downloaded copy or the catalogue's source.")
+@click.command()
 @click.argument("dataset")
 @click.option("--out", type=FOLDER, required=True, help="Folder to write, such as resources/DATASET.")
 @click.option("--mirror", help="Folder or base URL laid out DATASET/{train,test}.txt[.gz|.xz|.bz2].")
+@click.option(
+    "--digests", type=FILE, help="File of the SHA-256 digests on record.  [default: digests/DATASET.json beside OUT]"
+)
 @catalogue_option
-def command(dataset: str, out: Path, mirror: str | None, catalogue: Path | None) -> None:
-    """Download and say from where."""
-    origin = download(catalogue_entry(dataset, load_catalogue(catalogue)), out, mirror)
+def command(dataset: str, out: Path, mirror: str | None, digests: Path | None, catalogue: Path | None) -> None:
+    """Fetch a dataset's files, whole or not at all.
+
+    Looked for, in this order: a copy that you put into the folder manual/DATASET beside OUT (the files, or one
+    archive with them); the mirror, if one is given; the sources that the catalogue names.
+
+    A set that is not in the catalogue needs no more than its name under the mirror. Downloads go on where they
+    stopped. Digests are recorded the first time and checked from then on.
+    """
+    entry = catalogue_entry(dataset, load_catalogue(catalogue))
+    origin = download(entry, out, mirror, digests, lambda reason: click.echo(f"{dataset}: {reason}", err=True))
     click.echo(f"{dataset}: fetched from {origin}", err=True)

@@ -17,6 +17,12 @@ from xmlc.errors import XmlcError
 
 SINGLE = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open}
 BROKEN = (EOFError, OSError, lzma.LZMAError, zlib.error, tarfile.TarError, zipfile.BadZipFile, NotImplementedError)
+PLAIN_UNIX_KINDS = (0, 0o04, 0o10)  # not said, folder, file: the upper four bits of a Unix mode
+LISTED = 20
+
+
+class UnsafeArchive(XmlcError):
+    """An archive tries to write outside its folder: whoever made it is not to be trusted with a second try."""
 
 
 def unpack(archive: Path, wanted: Iterable[str], folder: Path) -> None:
@@ -25,10 +31,21 @@ def unpack(archive: Path, wanted: Iterable[str], folder: Path) -> None:
     Members are found by their base name and written under it, so nothing can land outside the folder; an archive
     that tries (an absolute path, ``..``, a link, a device) is refused as a whole.
 
+    Parameters
+    ----------
+    archive : Path
+        ``.zip``, ``.tar`` with any compression of tarfile, or one ``.gz``, ``.bz2``, ``.xz`` file; told by content.
+    wanted : iterable of str
+        Base names.
+    folder : Path
+        Where they are written. After an error it may hold some of them; the caller gives a temporary one.
+
     Raises
     ------
+    UnsafeArchive
+        A member would lie outside the folder, or is a link or device.
     XmlcError
-        The archive is damaged, unsafe, or lacks a wanted file.
+        The archive is damaged or lacks a wanted file.
     """
     wanted = list(wanted)
     try:
@@ -39,15 +56,18 @@ def unpack(archive: Path, wanted: Iterable[str], folder: Path) -> None:
         else:
             _unpack_single(archive, wanted, folder)
     except BROKEN as error:
+        if isinstance(error, OSError) and error.errno is not None:  # a full disk, say: the archive is not to blame
+            raise
         raise XmlcError(f"the archive is damaged or cut off ({error})") from error
 
 
 def _unpack_zip(archive: Path, wanted: list[str], folder: Path) -> None:
     with zipfile.ZipFile(archive) as content:
         for info in content.infolist():
-            kind = info.external_attr >> 28  # file type of Unix modes; 0 where the archive has none
-            _check_name(info.filename, plain=kind in (0, 4, 8))
+            _check_member(info.filename, plain=info.external_attr >> 28 in PLAIN_UNIX_KINDS)
         for name, member in _chosen([info.filename for info in content.infolist()], wanted).items():
+            if content.getinfo(member).flag_bits & 1:
+                raise XmlcError(f"the archive's {name} is encrypted")
             with content.open(member) as source:
                 _copy(source, folder / name)
 
@@ -56,7 +76,7 @@ def _unpack_tar(archive: Path, wanted: list[str], folder: Path) -> None:
     with tarfile.open(archive) as content:
         members = content.getmembers()
         for member in members:
-            _check_name(member.name, plain=member.isfile() or member.isdir())
+            _check_member(member.name, plain=member.isfile() or member.isdir())
         for name, member in _chosen([member.name for member in members], wanted).items():
             with content.extractfile(member) as source:
                 _copy(source, folder / name)
@@ -70,26 +90,33 @@ def _unpack_single(archive: Path, wanted: list[str], folder: Path) -> None:
             with opener(archive, "rb") as source:
                 _copy(source, folder / wanted[0])
             return
-    raise XmlcError(f"neither zip nor tar, and not one compressed file for {', '.join(wanted)}; is it cut off?")
+    raise XmlcError(
+        f"found a file that is neither zip nor tar, nor one compressed file, expected an archive with "
+        f"{', '.join(wanted)}; it may be cut off"
+    )
 
 
-def _check_name(name: str, plain: bool) -> None:
+def _check_member(name: str, plain: bool) -> None:
     path = PurePosixPath(name.replace("\\", "/"))
+    problem = ""
     if path.is_absolute() or ".." in path.parts or (path.parts and path.parts[0].endswith(":")):
-        raise XmlcError(f"the archive is not safe: its member {name!r} would lie outside the folder; nothing was unpacked")
-    if not plain:
-        raise XmlcError(f"the archive is not safe: its member {name!r} is a link or device; nothing was unpacked")
+        problem = "would lie outside the folder"
+    elif not plain:
+        problem = "is a link or device"
+    if problem:
+        raise UnsafeArchive(f"the archive is not safe: its member {name!r} {problem}; nothing was unpacked")
 
 
 def _chosen(members: list[str], wanted: list[str]) -> dict[str, str]:
     """Find each wanted file among the members, by base name."""
     found: dict[str, str] = {}
     for name in wanted:
-        matches = [member for member in members if PurePosixPath(member).name == name]
+        matches = [member for member in members if PurePosixPath(member).name == name and not member.endswith("/")]
         if len(matches) != 1:
             problem = "lacks" if not matches else "holds more than one"
-            listed = ", ".join(sorted(members)[:20]) or "nothing"
-            raise XmlcError(f"the archive {problem} {name}; it holds {listed}")
+            listed = ", ".join(sorted(members)[:LISTED]) or "nothing"
+            more = f" and {len(members) - LISTED} more" if len(members) > LISTED else ""
+            raise XmlcError(f"the archive {problem} {name}; it holds {listed}{more}")
         found[name] = matches[0]
     return found
 

@@ -14,6 +14,8 @@ from xmlc.errors import XmlcError
 
 SCHEMA = Path(__file__).parent / "datasets.schema.yaml"
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
+RESERVED = ("manual", "digests")  # folders beside the datasets' own
+SOURCES = ("drive", "url", "urls", "source")
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,10 @@ class Dataset:
     split_files : dict or None
         ``train``, ``test`` and ``column`` where one data file is cut by lists of row numbers.
     sources : tuple of (str, Any)
-        Where to fetch it: ``("drive", id)``, ``("url", address)`` or ``("urls", {file name: address})``.
+        Where to fetch it: ``("drive", id)``, ``("url", address)``, ``("urls", {file name: address})``, or
+        ``("source", "mirror")`` where the mirror holds it in this entry's files and format.
+    alternatives : tuple of Dataset
+        The same data in other files, tried when this entry's own sources fail.
     published : dict or None
         n_train, n_test, d, m, averages and the source of these numbers.
     synthetic : dict or None
@@ -50,6 +55,7 @@ class Dataset:
     labels: str | None = None
     split_files: dict[str, Any] | None = None
     sources: tuple[tuple[str, Any], ...] = field(default=())
+    alternatives: tuple[Dataset, ...] = field(default=())
     published: dict[str, Any] | None = None
     synthetic: dict[str, Any] | None = None
     homepage: str | None = None
@@ -63,6 +69,11 @@ class Dataset:
         names += [self.split_files[part] for part in ("train", "test")] if self.split_files else []
         return tuple(dict.fromkeys(names))
 
+    @property
+    def own_mirror_layout(self) -> bool:
+        """Whether the mirror holds this entry's own files rather than train.txt and test.txt."""
+        return ("source", "mirror") in self.sources
+
 
 def load_catalogue(path: str | Path | None) -> dict[str, Dataset]:
     """Read and check a catalogue; without a path it is empty, and only sets of a mirror can be used.
@@ -70,7 +81,7 @@ def load_catalogue(path: str | Path | None) -> dict[str, Dataset]:
     Raises
     ------
     XmlcError
-        The file does not exist, is not YAML or breaks the schema; the message names entry and key.
+        The file does not exist, is not YAML, breaks the schema or contradicts itself; the message names entry and key.
     """
     if path is None:
         return {}
@@ -79,14 +90,16 @@ def load_catalogue(path: str | Path | None) -> dict[str, Dataset]:
         raise XmlcError(f"{path}: no such catalogue of datasets")
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise XmlcError(f"{path}: not YAML: {error}") from error
     validator = jsonschema.Draft202012Validator(yaml.safe_load(SCHEMA.read_text(encoding="utf-8")))
-    errors = sorted(validator.iter_errors(content), key=lambda error: list(map(str, error.path)))
-    if errors:
-        lines = [f"{path}: {'.'.join(map(str, error.path)) or 'top level'}: {error.message}" for error in errors]
-        raise XmlcError("\n".join(lines))
-    return {name: _entry(name, values) for name, values in content.items()}
+    problems = [_explain(error) for error in sorted(validator.iter_errors(content), key=_place)]
+    catalogue = {} if problems else {name: _entry(name, values) for name, values in content.items()}
+    for entry in catalogue.values():
+        problems += [f"{entry.name}: {text}" for text in _contradictions(entry)]
+    if problems:
+        raise XmlcError("\n".join(f"{path}: {problem}" for problem in problems))
+    return catalogue
 
 
 def dataset(name: str, catalogue: dict[str, Dataset]) -> Dataset:
@@ -98,16 +111,58 @@ def dataset(name: str, catalogue: dict[str, Dataset]) -> Dataset:
         The name could not be a folder of that name: lower-case letters, digits, ``.``, ``_`` and ``-``.
     """
     if not NAME.fullmatch(name):
-        raise XmlcError(f"dataset name {name!r}: expected lower-case letters, digits, '.', '_' and '-'")
+        raise XmlcError(
+            f"dataset name {name!r}: expected lower-case letters, digits, '.', '_' and '-', a letter or digit first"
+        )
+    if name in RESERVED:
+        raise XmlcError(f"dataset name {name!r}: resources/{name} has another use; rename the dataset")
     return catalogue.get(name) or Dataset(name)
 
 
 def _entry(name: str, values: dict[str, Any]) -> Dataset:
-    sources = tuple((kind, values[kind]) for kind in ("drive", "url", "urls") if kind in values)
-    plain = {key: value for key, value in values.items() if key not in ("drive", "url", "urls", "train", "test")}
+    sources = tuple((kind, values[kind]) for kind in SOURCES if kind in values)
+    changed = (*SOURCES, "train", "test", "alternatives")
+    plain = {key: value for key, value in values.items() if key not in changed}
     files = {part: _names(values[part]) for part in ("train", "test") if part in values}
-    return Dataset(name, sources=sources, **plain, **files)
+    alternatives = tuple(_entry(name, other) for other in values.get("alternatives", ()))
+    return Dataset(name, sources=sources, alternatives=alternatives, **plain, **files)
 
 
 def _names(value: str | list[str]) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _contradictions(entry: Dataset) -> list[str]:
+    """Say what a schema cannot: keys that do not go together."""
+    found = []
+    names = 2 if entry.format == "repository-two-files" else 1
+    for part in ("train", "test"):
+        if len(getattr(entry, part)) != names:
+            found.append(f"{part}: found {len(getattr(entry, part))} file name(s), format {entry.format} has {names}")
+    if (entry.format == "arff") != (entry.labels is not None):
+        found.append("labels: names the XML file of format arff; it is needed there, and nowhere else")
+    if entry.split_files and (entry.train != entry.test or entry.format != "repository"):
+        found.append("split_files: cut one file of format repository; train and test must both name it")
+    if not entry.split_files and set(entry.train) & set(entry.test):
+        found.append("train and test name the same file, and no split_files cut it")
+    for kind, address in entry.sources:
+        if kind == "urls" and set(address) != set(entry.files):
+            found.append(f"urls: found {', '.join(address)}, expected the files {', '.join(entry.files)}")
+    if entry.synthetic and (entry.sources or entry.alternatives):
+        found.append("synthetic: a set is either made or fetched")
+    for number, other in enumerate(entry.alternatives):
+        found += [f"alternatives.{number}: {text}" for text in _contradictions(other)]
+    return found
+
+
+def _place(error: jsonschema.ValidationError) -> list[str]:
+    return [str(key) for key in error.absolute_path]
+
+
+def _explain(error: jsonschema.ValidationError) -> str:
+    """Word an error of the schema: where, what was found, what was expected."""
+    where = ".".join(_place(error)) or "top level"
+    if error.validator == "additionalProperties" and "properties" in error.schema:
+        return f"{where}: {error.message}; known keys: {', '.join(error.schema['properties'])}"
+    expected = error.schema.get("description")
+    return f"{where}: {error.message}" + (f"; expected {expected}" if expected else "")

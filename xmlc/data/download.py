@@ -1,27 +1,79 @@
-"""From a source to ``resources/<dataset>``: mirror, hand-downloaded copy, or the catalogue's address."""
+"""From a source to ``resources/<dataset>``: a hand-downloaded copy, a mirror, or the catalogue's addresses."""
 
 from __future__ import annotations
 
+import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from xmlc.data.archives import unpack
+from xmlc.data.archives import UnsafeArchive, unpack
 from xmlc.data.catalogue import Dataset
-from xmlc.data.fetch import NotThere, check_not_html, fetch_drive, fetch_http
+from xmlc.data.fetch import NotThere, check_is_data, fetch_drive, fetch_http
 from xmlc.errors import XmlcError
 from xmlc.files import atomic_folder, read_json, sha256, write_json
 
 SUFFIXES = ("", ".gz", ".xz", ".bz2")
 
 
-def download(dataset: Dataset, out: Path, mirror: str | None = None) -> str:
+class Fetched(NamedTuple):
+    """What one way of getting a dataset found.
+
+    Attributes
+    ----------
+    origin : str
+        For ``source.json``: an address, ``mirror`` or ``manual/<dataset>``; where a folder lies is local.
+    key : str
+        The same for the record of digests, which stays on this machine: mirrors in two folders are two sources.
+    layout : dict
+        Format and file names, as ``source.json`` gives them.
+    """
+
+    origin: str
+    key: str
+    layout: dict[str, Any]
+
+
+class Place(NamedTuple):
+    """Where a dataset's files go, and where else to look for them."""
+
+    dataset: Dataset
+    manual: Path
+    partial: Path
+    digests: Path
+
+    @property
+    def entries(self) -> tuple[Dataset, ...]:
+        """The entry itself and its alternatives."""
+        return (self.dataset, *self.dataset.alternatives)
+
+    def by_hand(self) -> str:
+        """Say what to do where a download fails."""
+        where = f" (see {self.dataset.homepage})" if self.dataset.homepage else ""
+        return f"Download it by hand{where} and put {self.wanted()}, or the archive with them, into {self.manual}/"
+
+    def wanted(self) -> str:
+        """Name the files that make the dataset."""
+        return ", or ".join(", ".join(entry.files) for entry in self.entries)
+
+
+Attempt = Callable[[Path], Fetched]
+
+
+def download(
+    dataset: Dataset,
+    out: Path,
+    mirror: str | None = None,
+    digests: Path | None = None,
+    passed_over: Callable[[str], object] = lambda reason: None,
+) -> str:
     """Fetch a dataset into the folder ``out``, whole or not at all.
 
     Tried in this order: files put by hand into ``manual/<dataset>`` beside ``out``, the mirror, the catalogue's
-    sources. The digests of what is fetched are recorded in ``digests/<dataset>.json`` beside ``out`` the first time
-    and checked from then on.
+    sources and alternatives. The digests of what is fetched are recorded the first time and checked from then on,
+    for each source by itself.
 
     Parameters
     ----------
@@ -30,6 +82,10 @@ def download(dataset: Dataset, out: Path, mirror: str | None = None) -> str:
         Usually ``resources/<dataset>``. Gets the data files and ``source.json``, which describes them.
     mirror : str, optional
         Folder or base URL laid out ``<dataset>/{train,test}.txt[.gz|.xz|.bz2]``, in the repository format.
+    digests : Path, optional
+        JSON file of the recorded digests, one for each dataset; ``digests/<dataset>.json`` beside ``out``.
+    passed_over : callable, optional
+        Called with a sentence for each source that does not have the dataset.
 
     Returns
     -------
@@ -41,164 +97,202 @@ def download(dataset: Dataset, out: Path, mirror: str | None = None) -> str:
     XmlcError
         It cannot be had, or is not what it should be; the message says where to put a hand-downloaded copy.
     """
+    name, beside = dataset.name, out.parent
     if dataset.synthetic:
-        raise XmlcError(f"{dataset.name} is made, not fetched: use xmlc synth {dataset.name}")
-    place = Place(dataset, out)
-    problems = []
+        raise XmlcError(f"{name} is made, not fetched: use xmlc synth {name}")
+    digests = digests or beside / "digests" / f"{name}.json"
+    place = Place(dataset, beside / "manual" / name, beside / ".partial", digests)
+    problems: list[str] = []
     for attempt in _attempts(place, mirror):
         try:
-            with atomic_folder(out) as folder:
-                origin, layout = attempt(folder)
-                place.check_digests(origin, folder)
-                write_json(folder / "source.json", _description(dataset, origin, layout, folder))
-            return origin
+            return _into(out, place, attempt)
         except NotThere as error:  # look elsewhere; any other error is for the user to mend
             problems.append(str(error))
-    raise XmlcError(
-        f"{dataset.name}: " + "; ".join(problems) + f". {place.by_hand()}"
-        if problems
-        else f"{dataset.name}: the catalogue knows no address for it. Give a mirror that has it, or: {place.by_hand()}"
-    )
+            passed_over(str(error))
+        except (XmlcError, OSError) as error:
+            raise XmlcError(f"{name}: {error}. {place.by_hand()}") from error
+    if problems:
+        raise XmlcError(f"{name}: {'; '.join(problems)}. {place.by_hand()}")
+    raise XmlcError(f"{name}: {_no_source(dataset)}. Give a mirror that has it, or: {place.by_hand()}")
 
 
-class Place:
-    """Where a dataset's files go, and where else to look for them.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    out : Path
-    """
-
-    def __init__(self, dataset: Dataset, out: Path):
-        self.dataset = dataset
-        self.manual = out.parent / "manual" / dataset.name
-        self.partial = out.parent / ".partial"
-        self.digests = out.parent / "digests" / f"{dataset.name}.json"
-
-    def by_hand(self) -> str:
-        """Say what to do where a download fails."""
-        where = f" (see {self.dataset.homepage})" if self.dataset.homepage else ""
-        files = ", ".join(self.dataset.files)
-        return f"Download it by hand{where} and put {files}, or the archive with them, into {self.manual}/"
-
-    def failed(self, origin: str, error: XmlcError) -> XmlcError:
-        """Name dataset, origin and remedy for an error."""
-        kind = NotThere if isinstance(error, NotThere) else XmlcError
-        return kind(f"{self.dataset.name}: {origin}: {error}. {self.by_hand()}")
-
-    def check_digests(self, origin: str, folder: Path) -> None:
-        """Compare with the digests recorded for this origin, or record them."""
-        found = {file.name: sha256(file) for file in sorted(folder.iterdir())}
-        known = read_json(self.digests) if self.digests.exists() else {}
-        for name, digest in known.get(origin, found).items():
-            if found.get(name) != digest:
-                raise XmlcError(
-                    f"{self.dataset.name}: {origin}: {name} has changed: found SHA-256 {found.get(name)}, recorded "
-                    f"{digest}. If the new file is right, delete {self.digests}; otherwise: {self.by_hand()}"
-                )
-        if origin not in known:
-            write_json(self.digests, known | {origin: found})
+def _into(out: Path, place: Place, attempt: Attempt) -> str:
+    """Fetch into a folder that takes its final name when everything is there and checked."""
+    with atomic_folder(out) as folder:
+        fetched = attempt(folder)
+        files = _describe(folder)
+        _check_digests(place, fetched, files)
+        content = {"name": place.dataset.name, "origin": fetched.origin, **fetched.layout, "files": files}
+        write_json(folder / "source.json", content)
+    return fetched.origin
 
 
-Attempt = Callable[[Path], tuple[str, dict[str, Any]]]
+def _no_source(dataset: Dataset) -> str:
+    if dataset.own_mirror_layout:
+        return "the catalogue expects it under a mirror"
+    return "the catalogue knows no address for it"
 
 
-def _attempts(place: Place, mirror: str | None) -> list[Attempt]:
-    """List the ways to get the dataset, in the order in which they are tried."""
-    attempts: list[Attempt] = []
+def _attempts(place: Place, mirror: str | None) -> Iterator[Attempt]:
+    """Give the ways to get the dataset, in the order in which they are tried."""
     if place.manual.is_dir() and any(place.manual.iterdir()):
-        attempts.append(lambda folder: _from_hand(place, folder))
+        yield partial(_from_hand, place)
     if mirror:
-        attempts.append(lambda folder: _from_mirror(place, mirror, folder))
-    attempts += [lambda folder, source=source: _from_source(place, source, folder) for source in place.dataset.sources]
-    return attempts
+        yield partial(_from_mirror, place, mirror.rstrip("/"))
+    for entry in place.entries:
+        for kind, address in entry.sources:
+            if kind == "urls":
+                yield partial(_from_files, place, entry, address)
+            elif kind in ("drive", "url"):
+                yield partial(_from_archive, place, entry, kind, address)
 
 
-def _from_hand(place: Place, folder: Path) -> tuple[str, dict[str, Any]]:
+def _from_hand(place: Place, folder: Path) -> Fetched:
     """Take files, or one archive, that the user put there."""
     origin = f"manual/{place.dataset.name}"
-    there = {file.name: file for file in place.manual.iterdir() if file.is_file()}
+    there = {file.name: file for file in place.manual.iterdir() if file.is_file() and not file.name.startswith(".")}
     try:
-        if all(name in there for name in place.dataset.files):
-            for name in place.dataset.files:
-                check_not_html(there[name])
-                shutil.copyfile(there[name], folder / name)
-        elif len(there) == 1:
+        for entry in place.entries:
+            if set(entry.files) <= set(there):
+                for name in entry.files:
+                    check_is_data(there[name])
+                    shutil.copyfile(there[name], folder / name)
+                return Fetched(origin, origin, _layout(entry))
+        if len(there) == 1 and not set(there) & {name for entry in place.entries for name in entry.files}:
             (archive,) = there.values()
-            check_not_html(archive)
-            unpack(archive, place.dataset.files, folder)
-        else:
-            raise XmlcError(f"found {', '.join(sorted(there)) or 'nothing'}, expected {', '.join(place.dataset.files)}")
+            return Fetched(origin, origin, _layout(_unpack_any(archive, place.entries, folder)))
+        listed = ", ".join(sorted(there)) or "no file"
+        raise XmlcError(f"found {listed}, expected {place.wanted()}, or one archive with them")
     except XmlcError as error:
-        raise place.failed(str(place.manual), error) from error
-    return origin, _catalogue_layout(place.dataset)
+        raise XmlcError(f"{place.manual}: {error}") from error
 
 
-def _from_mirror(place: Place, mirror: str, folder: Path) -> tuple[str, dict[str, Any]]:
-    """Take train and test file from a mirror, compressed or not, in the repository format."""
+def _unpack_any(archive: Path, entries: tuple[Dataset, ...], folder: Path) -> Dataset:
+    """Unpack an archive that holds the files of one of the entries; return which."""
+    check_is_data(archive)
+    problems = []
+    for entry in entries:
+        try:
+            unpack(archive, entry.files, folder)
+            return entry
+        except UnsafeArchive:
+            raise
+        except XmlcError as error:
+            problems.append(str(error))
+            for file in folder.iterdir():
+                file.unlink()
+    raise XmlcError("; ".join(problems))
+
+
+def _from_mirror(place: Place, mirror: str, folder: Path) -> Fetched:
+    """Take the files from a mirror, compressed or not."""
     is_url = mirror.startswith(("http://", "https://"))
-    layout: dict[str, Any] = {"format": "repository", "zero_based": True, "labels": None, "split_files": None}
-    for part in ("train", "test"):
-        for name in (f"{part}.txt{suffix}" for suffix in SUFFIXES):
-            address = f"{mirror.rstrip('/')}/{place.dataset.name}/{name}"
-            try:
-                if is_url:
-                    fetch_http(address, folder / name, place.partial)
-                elif Path(address).is_file():
-                    shutil.copyfile(address, folder / name)
-                else:
-                    continue
-                check_not_html(folder / name)
-            except NotThere:
+    base = f"{mirror}/{place.dataset.name}"
+    own = place.dataset.own_mirror_layout
+    entry = place.dataset if own else Dataset(place.dataset.name)
+    found: dict[str, str] = {}
+    for name in entry.files:
+        taken = _first_suffix(place, base, name, folder, is_url)
+        if taken is None and not found:
+            raise NotThere(f"the mirror {mirror} has no {place.dataset.name}/{name}[.gz|.xz|.bz2]")
+        if taken is None:
+            raise XmlcError(f"{base}: found {', '.join(found.values())}, but no {name}[.gz|.xz|.bz2]")
+        found[name] = taken
+    layout = _layout(entry, found)
+    return Fetched(base, base, layout) if is_url else Fetched("mirror", f"mirror {Path(base).resolve()}", layout)
+
+
+def _first_suffix(place: Place, base: str, name: str, folder: Path, is_url: bool) -> str | None:
+    """Take the first of ``name``, ``name.gz`` ... that is there; return which, or None."""
+    web_page: XmlcError | None = None
+    for candidate in (f"{name}{suffix}" for suffix in SUFFIXES):
+        address, target = f"{base}/{candidate}", folder / candidate
+        try:
+            if is_url:
+                fetch_http(address, target, place.partial)
+            elif Path(address).is_file():
+                shutil.copyfile(address, target)
+            else:
                 continue
-            except XmlcError as error:
-                raise place.failed(address, error) from error
-            layout[part] = [name]
-            break
-        else:
-            raise NotThere(f"the mirror {mirror} has no {place.dataset.name}/{part}.txt[.gz|.xz|.bz2]")
-    # A folder's place is this machine's business; that it was a mirror is all a record needs.
-    return (f"{mirror.rstrip('/')}/{place.dataset.name}" if is_url else "mirror"), layout
+        except NotThere:
+            continue
+        except XmlcError as error:
+            raise XmlcError(f"{address}: {error}") from error
+        try:
+            check_is_data(target)
+            return candidate
+        except XmlcError as error:  # some servers answer a page where they have no such file
+            target.unlink()
+            web_page = web_page or XmlcError(f"{address}: {error}")
+    if web_page:
+        raise web_page
+    return None
 
 
-def _from_source(place: Place, source: tuple[str, Any], folder: Path) -> tuple[str, dict[str, Any]]:
-    """Fetch from an address of the catalogue."""
-    kind, address = source
+def _from_files(place: Place, entry: Dataset, addresses: dict[str, str], folder: Path) -> Fetched:
+    """Fetch the files one by one from addresses of the catalogue."""
+    for name, url in addresses.items():
+        try:
+            fetch_http(url, folder / name, place.partial)
+            check_is_data(folder / name)
+        except XmlcError as error:
+            raise NotThere(f"{url}: {error}") from error
+    origin = " ".join(addresses.values())
+    return Fetched(origin, origin, _layout(entry))
+
+
+def _from_archive(place: Place, entry: Dataset, kind: str, address: str, folder: Path) -> Fetched:
+    """Fetch an archive from an address of the catalogue and take the entry's files out of it."""
+    origin = f"https://drive.google.com/uc?id={address}" if kind == "drive" else address
     archive = folder / ".archive"
-    origin = f"https://drive.google.com/uc?id={address}" if kind == "drive" else str(address)
     try:
-        if kind == "urls":
-            origin = " ".join(address.values())
-            for name, url in address.items():
-                origin_now = url
-                fetch_http(url, folder / name, place.partial)
-                check_not_html(folder / name)
-            return origin, _catalogue_layout(place.dataset)
-        origin_now = origin
-        if kind == "drive":
-            fetch_drive(address, archive)
-        else:
-            fetch_http(address, archive, place.partial)
-        check_not_html(archive)
-        unpack(archive, place.dataset.files, folder)
+        (fetch_drive if kind == "drive" else fetch_http)(address, archive, place.partial)
+        check_is_data(archive)
+        unpack(archive, entry.files, folder)
+    except UnsafeArchive as error:
+        raise XmlcError(f"{origin}: {error}") from error
     except XmlcError as error:
-        raise place.failed(origin_now, error) from error
+        raise NotThere(f"{origin}: {error}") from error
     archive.unlink()
-    return origin, _catalogue_layout(place.dataset)
+    return Fetched(origin, origin, _layout(entry))
 
 
-def _catalogue_layout(dataset: Dataset) -> dict[str, Any]:
+def _layout(entry: Dataset, renamed: dict[str, str] | None = None) -> dict[str, Any]:
+    """Describe an entry's files for ``source.json``; ``renamed`` gives the names under which they really came."""
+    real = {name: name for name in entry.files} | (renamed or {})
+    split = entry.split_files
     return {
-        "format": dataset.format,
-        "zero_based": dataset.zero_based,
-        "labels": dataset.labels,
-        "split_files": dataset.split_files,
-        "train": list(dataset.train),
-        "test": list(dataset.test),
+        "format": entry.format,
+        "zero_based": entry.zero_based,
+        "train": [real[name] for name in entry.train],
+        "test": [real[name] for name in entry.test],
+        "labels": real[entry.labels] if entry.labels else None,
+        "split_files": split and {key: real.get(value, value) for key, value in split.items()},
     }
 
 
-def _description(dataset: Dataset, origin: str, layout: dict[str, Any], folder: Path) -> dict[str, Any]:
-    files = {file.name: {"bytes": file.stat().st_size, "sha256": sha256(file)} for file in sorted(folder.iterdir())}
-    return {"name": dataset.name, "origin": origin, **layout, "files": files}
+def _describe(folder: Path) -> dict[str, dict[str, Any]]:
+    return {file.name: {"bytes": file.stat().st_size, "sha256": sha256(file)} for file in sorted(folder.iterdir())}
+
+
+def _check_digests(place: Place, fetched: Fetched, files: dict[str, dict[str, Any]]) -> None:
+    """Compare with the digests recorded for this source, or record them."""
+    found = {name: file["sha256"] for name, file in files.items()}
+    try:
+        known = read_json(place.digests) if place.digests.exists() else {}
+        recorded = known.get(fetched.key, found)
+        changed = sorted(name for name in {*recorded, *found} if recorded.get(name) != found.get(name))
+    except (json.JSONDecodeError, UnicodeDecodeError, AttributeError, TypeError) as error:
+        raise XmlcError(f"{place.digests}: expected the JSON of recorded digests ({error}); delete it") from error
+    if changed:
+        none = "no such file"
+        reasons = [
+            f"{name} has changed: found SHA-256 {found.get(name, none)}, recorded {recorded.get(name, none)}"
+            for name in changed
+        ]
+        raise XmlcError(
+            f"{fetched.origin}: {'; '.join(reasons)}. If what was found is right, delete the entry {fetched.key!r} of "
+            f"{place.digests}, or that file; otherwise look for another source"
+        )
+    if fetched.key not in known:
+        write_json(place.digests, known | {fetched.key: found})

@@ -1,0 +1,41 @@
+"""Archives in memory, harmless and not."""
+
+import io
+import stat
+import tarfile
+import zipfile
+
+
+def zip_of(members):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return content.getvalue()
+
+
+def tar_of(members, mode="w", extra=()):
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode=mode) as archive:
+        for name, data in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+        for info in extra:
+            archive.addfile(info)
+    return content.getvalue()
+
+
+def tar_member(kind, name="d/evil", target="/etc/passwd"):
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = kind, target
+    return info
+
+
+def zip_link(name="train.txt", target="/etc/passwd"):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        info = zipfile.ZipInfo(name)
+        info.external_attr = (stat.S_IFLNK | 0o777) << 16
+        archive.writestr(info, target)
+    return content.getvalue()

@@ -1,0 +1,243 @@
+"""Which source a dataset comes from when there are several, how each is checked, and the command around it."""
+
+import json
+import tarfile
+
+import gdown
+import pytest
+from archive_cases import tar_member, tar_of, zip_of
+from click.testing import CliRunner
+from file_server import serve
+
+from xmlc.cli import group, main
+from xmlc.data import fetch
+from xmlc.data.catalogue import Dataset, load_catalogue
+from xmlc.data.download import download
+from xmlc.errors import XmlcError
+from xmlc.files import read_json
+
+TRAIN, TEST = b"1 2 2\n0 0:1\n", b"1 2 2\n1 1:1\n"
+GOOD = zip_of({"d/train.txt": TRAIN, "d/test.txt": TEST})
+HTML = b"<!DOCTYPE html><html><title>Quota exceeded</title></html>"
+
+
+@pytest.fixture
+def server(monkeypatch):
+    monkeypatch.setattr(fetch, "FIRST_PAUSE", 0.001)
+    with serve() as server:
+        yield server
+
+
+@pytest.fixture
+def resources(tmp_path):
+    return tmp_path / "resources"
+
+
+def mirror_of(folder, name="tiny", **files):
+    (folder / name).mkdir(parents=True)
+    for file, content in files.items():
+        (folder / name / file.replace("_", ".")).write_bytes(content)
+    return str(folder)
+
+
+def files_left(resources):
+    """Everything under ``resources`` but unfinished downloads, temporary names included."""
+    return [path for path in resources.rglob("*") if path.is_file() and ".partial" not in path.parts]
+
+
+def test_an_alternative_is_taken_where_the_first_source_fails_and_that_is_said(server, resources):
+    server.files = {
+        "/quota.zip": HTML,
+        "/short.zip": GOOD[:-30],
+        "/other.zip": zip_of({"a.svm": b"0 1:1", "b.svm": b"1 2:1"}),
+    }
+    other = Dataset("tiny", "svmlight", False, ("a.svm",), ("b.svm",), sources=(("url", server.url + "/other.zip"),))
+    urls = tuple(("url", f"{server.url}/{name}.zip") for name in ("gone", "quota", "short"))
+    said = []
+    origin = download(Dataset("tiny", sources=urls, alternatives=(other,)), resources / "tiny", passed_over=said.append)
+    assert origin == f"{server.url}/other.zip"
+    assert [text.split(": ")[0] for text in said] == [address for _, address in urls]
+    source = read_json(resources / "tiny/source.json")
+    assert (source["format"], source["zero_based"], source["train"]) == ("svmlight", False, ["a.svm"])
+
+
+def test_an_unsafe_archive_ends_the_search(server, resources):
+    server.files = {"/evil.zip": tar_of({"train.txt": TRAIN}, extra=[tar_member(tarfile.SYMTYPE)]), "/good.zip": GOOD}
+    entry = Dataset("tiny", sources=(("url", server.url + "/evil.zip"), ("url", server.url + "/good.zip")))
+    with pytest.raises(XmlcError, match="not safe"):
+        download(entry, resources / "tiny")
+    assert files_left(resources) == []
+    assert len(server.requests) == 1
+
+
+def test_every_source_is_named_when_all_fail(server, resources):
+    server.files = {"/b.zip": HTML}
+    entry = Dataset("tiny", sources=(("url", server.url + "/a.zip"), ("url", server.url + "/b.zip")), homepage="HOME")
+    with pytest.raises(XmlcError) as error:
+        download(entry, resources / "tiny")
+    text = str(error.value)
+    for part in (
+        "tiny: ",
+        "/a.zip: the server has no such file",
+        "/b.zip: found an HTML page",
+        "see HOME",
+        "manual/tiny/",
+    ):
+        assert part in text
+    assert text.count("Download it by hand") == 1
+    assert files_left(resources) == []
+    assert not (resources / "tiny").exists()
+
+
+def test_a_failed_download_leaves_the_old_folder_as_it_was(server, resources):
+    server.files = {"/a.zip": GOOD}
+    entry = Dataset("tiny", sources=(("url", server.url + "/a.zip"),))
+    download(entry, resources / "tiny")
+    before = {path: path.read_bytes() for path in files_left(resources)}
+    server.files = {"/a.zip": HTML}
+    with pytest.raises(XmlcError, match="HTML"):
+        download(entry, resources / "tiny")
+    assert {path: path.read_bytes() for path in files_left(resources)} == before
+
+
+def test_mirrors_in_two_folders_are_two_sources(tmp_path, resources):
+    one = mirror_of(tmp_path / "one", train_txt=TRAIN, test_txt=TEST)
+    two = mirror_of(tmp_path / "two", train_txt=TEST, test_txt=TEST)
+    for mirror in (one, two, one):
+        assert download(Dataset("tiny"), resources / "tiny", mirror) == "mirror"
+    assert len(read_json(resources / "digests/tiny.json")) == 2
+    (tmp_path / "one/tiny/train.txt").write_bytes(TEST)
+    with pytest.raises(XmlcError, match=r"train\.txt has changed: found SHA-256 [0-9a-f]{64}, recorded") as error:
+        download(Dataset("tiny"), resources / "tiny", one)
+    assert str(resources / "digests/tiny.json") in str(error.value)
+    assert str(tmp_path) not in (resources / "tiny/source.json").read_text()
+
+
+def test_a_mirror_that_has_one_half_is_an_error_though_the_catalogue_has_both(tmp_path, server, resources):
+    server.files = {"/a.zip": GOOD}
+    mirror = mirror_of(tmp_path / "mirror", train_txt=TRAIN)
+    with pytest.raises(XmlcError, match=r"found train\.txt, but no test\.txt"):
+        download(Dataset("tiny", sources=(("url", server.url + "/a.zip"),)), resources / "tiny", mirror)
+    assert files_left(resources) == []
+    assert server.requests == []
+
+
+def test_a_mirror_that_answers_a_page_for_a_missing_file_is_searched_further(server, resources):
+    server.files = {f"/tiny/{part}.txt{suffix}": HTML for part in ("train", "test") for suffix in ("", ".gz")}
+    with pytest.raises(XmlcError, match=r"/tiny/train\.txt: found an HTML page"):
+        download(Dataset("tiny"), resources / "tiny", server.url)
+    assert files_left(resources) == []
+    server.files |= {"/tiny/train.txt.gz": b"\x1f\x8b1", "/tiny/test.txt.bz2": b"BZh1"}
+    assert download(Dataset("tiny"), resources / "tiny", server.url) == f"{server.url}/tiny"
+    assert sorted(read_json(resources / "tiny/source.json")["files"]) == ["test.txt.bz2", "train.txt.gz"]
+
+
+def test_a_mirror_that_fails_is_not_passed_over(server, resources):
+    server.statuses["/tiny/train.txt"] = [500] * 4
+    server.files = {"/a.zip": GOOD}
+    with pytest.raises(XmlcError, match=r"/tiny/train\.txt: the server answered 500"):
+        download(Dataset("tiny", sources=(("url", server.url + "/a.zip"),)), resources / "tiny", server.url)
+
+
+def test_a_mirror_may_hold_a_set_in_its_own_format(tmp_path, resources):
+    path = tmp_path / "catalogue.yaml"
+    path.write_text("tiny: {source: mirror, format: arff, train: a.arff, test: b.arff, labels: c.xml}")
+    entry = load_catalogue(path)["tiny"]
+    mirror = mirror_of(tmp_path / "mirror", a_arff_gz=b"\x1f\x8b", b_arff=b"@relation", c_xml=b"<labels/>")
+    download(entry, resources / "tiny", mirror)
+    source = read_json(resources / "tiny/source.json")
+    assert (source["format"], source["train"], source["test"], source["labels"]) == (
+        "arff",
+        ["a.arff.gz"],
+        ["b.arff"],
+        "c.xml",
+    )
+    with pytest.raises(XmlcError, match="the catalogue expects it under a mirror"):
+        download(entry, resources / "tiny")
+
+
+def test_a_mirror_in_the_repository_format_serves_a_set_that_the_catalogue_has_as_arff(tmp_path, resources):
+    entry = Dataset("tiny", "arff", train=("a.arff",), test=("b.arff",), labels="c.xml")
+    download(entry, resources / "tiny", mirror_of(tmp_path / "mirror", train_txt_xz=b"\xfd7zXZ", test_txt=TEST))
+    source = read_json(resources / "tiny/source.json")
+    assert (source["format"], source["labels"], source["train"]) == ("repository", None, ["train.txt.xz"])
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_what_is_put_there_by_hand_may_be_an_alternative(resources, packed):
+    files = {"data.txt": TRAIN, "tr.txt": b"1\n", "te.txt": b"2\n"}
+    split = {"train": "tr.txt", "test": "te.txt", "column": 0}
+    other = Dataset("tiny", train=("data.txt",), test=("data.txt",), split_files=split)
+    manual = resources / "manual/tiny"
+    manual.mkdir(parents=True)
+    for name, content in {"Bibtex.zip": zip_of(files)}.items() if packed else files.items():
+        (manual / name).write_bytes(content)
+    assert download(Dataset("tiny", alternatives=(other,)), resources / "tiny") == "manual/tiny"
+    source = read_json(resources / "tiny/source.json")
+    assert source["split_files"] == split
+    assert sorted(source["files"]) == sorted(files)
+
+
+def test_half_of_what_is_wanted_by_hand_is_not_taken_for_an_archive(resources):
+    (resources / "manual/tiny").mkdir(parents=True)
+    (resources / "manual/tiny/train.txt").write_bytes(TRAIN)
+    with pytest.raises(XmlcError, match=r"manual/tiny: found train\.txt, expected train\.txt, test\.txt"):
+        download(Dataset("tiny"), resources / "tiny")
+    (resources / "manual/tiny/train.txt").rename(resources / "manual/tiny/saved.zip")
+    (resources / "manual/tiny/saved.zip").write_bytes(HTML)
+    with pytest.raises(XmlcError, match="found an HTML page"):
+        download(Dataset("tiny"), resources / "tiny")
+    assert not (resources / "tiny").exists()
+
+
+def test_a_record_of_digests_that_cannot_be_read_is_named(tmp_path, resources):
+    mirror = mirror_of(tmp_path / "mirror", train_txt=TRAIN, test_txt=TEST)
+    digests = tmp_path / "digests.json"
+    for content in ("{", "[]", '{"mirror": 3}'):
+        digests.write_text(content)
+        if content == '{"mirror": 3}':
+            digests.write_text(json.dumps({f"mirror {(tmp_path / 'mirror/tiny').resolve()}": 3}))
+        with pytest.raises(XmlcError, match=r"digests\.json: expected the JSON of recorded digests"):
+            download(Dataset("tiny"), resources / "tiny", mirror, digests)
+        assert not (resources / "tiny").exists()
+
+
+def test_a_full_disk_is_a_message(tmp_path, resources, monkeypatch):
+    def full(source, target):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("shutil.copyfile", full)
+    with pytest.raises(XmlcError, match=r"tiny: .*No space left on device"):
+        download(Dataset("tiny"), resources / "tiny", mirror_of(tmp_path / "m", train_txt=TRAIN, test_txt=TEST))
+    assert files_left(resources) == []
+
+
+def test_the_command_says_where_it_came_from_and_where_not(tmp_path, server, resources):
+    server.files = {"/a.zip": GOOD}
+    (tmp_path / "c.yaml").write_text(f"tiny: {{url: '{server.url}/a.zip'}}\n")
+    arguments = ["download", "tiny", "--out", resources / "tiny", "--catalogue", tmp_path / "c.yaml"]
+    arguments += ["--mirror", tmp_path, "--digests", tmp_path / "record.json"]
+    result = CliRunner().invoke(group, [str(argument) for argument in arguments])
+    assert result.exit_code == 0, result.output
+    assert f"tiny: the mirror {tmp_path} has no tiny/train.txt" in result.output
+    assert f"tiny: fetched from {server.url}/a.zip" in result.output
+    assert list(read_json(tmp_path / "record.json")) == [f"{server.url}/a.zip"]
+    assert not (resources / "digests").exists()
+
+
+def test_the_command_fails_with_a_message_and_status_1(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(gdown, "download", lambda id, output, quiet: None)
+    (tmp_path / "c.yaml").write_text("tiny: {drive: abcdefghijklmn}\n")
+    with pytest.raises(SystemExit) as status:
+        main(["download", "tiny", "--out", "resources/tiny", "--catalogue", "c.yaml"])
+    assert status.value.code == 1
+    assert "xmlc: error: tiny: https://drive.google.com/uc?id=abcdefghijklmn: " in capsys.readouterr().err
+    assert files_left(tmp_path / "resources") == []
+
+
+def test_help_reads_well():
+    text = CliRunner().invoke(group, ["download", "--help"]).output
+    for part in ("DATASET", "--out", "--mirror", "--digests", "--catalogue", "manual/DATASET", "whole or not at all"):
+        assert part in text
+    assert max(map(len, text.splitlines())) <= 80
