@@ -5,6 +5,7 @@ import pytest
 import sklearn.metrics as peer
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from xmlc.errors import XmlcError
 from xmlc.metrics import ndcg_at_k, precision_at_k, propensities, propensity_parameters, psp_at_k
@@ -41,6 +42,39 @@ def test_ndcg_equals_scikit_learn(n, m, k, seed):
     assert ndcg_at_k(Y, labels, k) == pytest.approx(peer.ndcg_score(Y, scores, k=k))
 
 
+@settings(deadline=None, max_examples=40)
+@given(n=st.integers(1, 12), m=st.integers(5, 12), k=st.integers(1, 5), seed=st.integers(0, 999))
+def test_ndcg_equals_plain_loops_with_missing_labels_and_unlabelled_instances(n, m, k, seed):
+    Y, _, labels = ranking_case(n, m, seed)
+    Y[0] = False
+    labels[-1, 1:] = -1
+    total = 0.0
+    for truth, ranked in zip(Y, labels):
+        gained = sum(1 / np.log2(r + 2) for r in range(k) if ranked[r] >= 0 and truth[ranked[r]])
+        ideal = sum(1 / np.log2(r + 2) for r in range(min(k, truth.sum())))
+        total += gained / ideal if ideal else 0.0
+    assert ndcg_at_k(Y, labels, k) == pytest.approx(total / n)
+
+
+@pytest.mark.parametrize(("a", "b"), [(0.55, 1.5), (0.5, 0.4), (0.6, 2.6)])
+def test_rankings_and_propensities_equal_a_second_public_implementation(a, b):
+    peer_metrics = pytest.importorskip("napkinxc.metrics", reason="the extra `peers` is not installed")
+    rng = np.random.default_rng(7)
+    Y = rng.random((200, 30)) < rng.random(30) * 0.3
+    Y[:, 0] |= ~Y.any(1)  # the peer leaves unlabelled instances out of its means
+    labels = np.argsort(-(Y * 0.3 + rng.random(Y.shape)), axis=1)[:, :5].astype(np.int32)
+    truth = sparse.csr_matrix(Y.astype(np.float32))
+    ranked = labels.tolist()
+    propensity = propensities(Y, a, b)
+    np.testing.assert_allclose(propensity, peer_metrics.Jain_et_al_propensity(truth, A=a, B=b), rtol=1e-6)
+    precision, ndcg = (metric(truth, ranked, k=5) for metric in (peer_metrics.precision_at_k, peer_metrics.ndcg_at_k))
+    psp = peer_metrics.psprecision_at_k(truth, ranked, 1 / propensity, k=5, normalize=True)
+    for k in (1, 3, 5):
+        assert precision_at_k(Y, labels, k) == pytest.approx(precision[k - 1])
+        assert ndcg_at_k(Y, labels, k) == pytest.approx(ndcg[k - 1])
+        assert psp_at_k(Y, labels, propensity, k) == pytest.approx(psp[k - 1])
+
+
 def test_ideal_ranking_scores_one():
     Y = np.array([[1, 1, 0, 0], [0, 0, 0, 1]])
     labels = np.array([[1, 0, 2], [3, 0, 1]], dtype=np.int32)
@@ -61,10 +95,18 @@ def test_propensities_follow_the_formula_and_rise_with_frequency():
 
 
 def test_propensity_parameters_by_dataset():
-    assert propensity_parameters("wikilshtc-325k") == (0.5, 0.4)
-    assert propensity_parameters("amazon-670k") == (0.6, 2.6)
-    for other in ("amazoncat-13k", "eurlex-4k", "wiki10-31k", "bibtex"):
+    for wikipedia in ("wikilshtc-325k", "wikipedia-500k", "lf-wikipedia-500k", "lf-wikititles-500k"):
+        assert propensity_parameters(wikipedia) == (0.5, 0.4)
+    for amazon in ("amazon-670k", "Amazon-3M", "amazontitles-670k", "lf-amazontitles-131k"):
+        assert propensity_parameters(amazon) == (0.6, 2.6)
+    for other in ("amazoncat-13k", "eurlex-4k", "wiki10-31k", "bibtex", "wikipara-3", "lf-wikiseealso-320k"):
         assert propensity_parameters(other) == (0.55, 1.5)
+
+
+def test_propensities_of_tiny_sets_stay_probabilities():
+    for n in (0, 1, 2, 3):
+        p = propensities(np.ones((n, 2), dtype=bool))
+        assert ((p > 0) & (p <= 1)).all()
 
 
 def test_bad_rankings_are_named():
@@ -72,3 +114,6 @@ def test_bad_rankings_are_named():
         precision_at_k(np.zeros((2, 5)), np.zeros((2, 3), dtype=np.int32), 4)
     with pytest.raises(XmlcError, match="do not fit 2 instances"):
         precision_at_k(np.zeros((2, 5)), np.zeros((3, 3), dtype=np.int32), 1)
+    for wrong in (np.ones(4), np.zeros(5)):
+        with pytest.raises(XmlcError, match=r"expected \(5,\): one number above 0"):
+            psp_at_k(np.zeros((2, 5)), np.zeros((2, 3), dtype=np.int32), wrong, 1)

@@ -61,7 +61,12 @@ def macro_f(Y: object, Y_hat: object, zero_division: float = 1.0, average: str =
         many rare labels this decides the result, so a table must say which was used.
     average : {"all", "present", "seen"}
         Over all m labels (the papers'), over labels with a positive in ``Y``, or over labels with a positive
-        or a prediction.
+        or a prediction; 0 if there are none.
+
+    Raises
+    ------
+    XmlcError
+        The shapes differ, or ``average`` is another word.
     """
     return _macro_f(agreement(Y, Y_hat), zero_division, average)
 
