@@ -1,5 +1,6 @@
 """STO, FTA and OFO against brute force and against the algorithms as printed."""
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,6 +11,7 @@ from xmlc.errors import XmlcError
 from xmlc.metrics import macro_f
 from xmlc.thresholds import FTA, OFO, STO, apply_thresholds
 from xmlc.thresholds.bounds import GRID, kappa, lower_bounds, priors
+from xmlc.thresholds.columns import columns, label_pieces
 
 THOROUGH = settings(deadline=None, max_examples=60)
 
@@ -68,6 +70,14 @@ def test_sto_looks_only_above_its_floor_and_program_variants(n, m, seed):
             assert f_of(visible, hidden[:, j]) == pytest.approx(best)
         else:
             assert method.thresholds_[j] == floors[j]
+
+
+def test_positives_below_the_floor_count_in_the_papers_f_only():
+    """One hidden positive makes two hits in four worth more than one in one: 4/7 > 2/4, but 4/6 = 2/3 without it."""
+    spe = sparse.csr_array(np.array([[0.9], [0.5], [0.5], [0.4], [0.1]], dtype=np.float32))
+    Y = sparse.csr_array(np.array([[True], [False], [False], [True], [True]]))
+    assert STO(kappa=0.2).fit(spe, Y).predict(spe).nnz == 4
+    assert STO(kappa=0.2, positives="above_floor").fit(spe, Y).predict(spe).nnz == 1
 
 
 def test_sto_threshold_is_just_below_the_chosen_estimate():
@@ -151,22 +161,76 @@ def test_sto_is_at_least_as_good_as_the_others_on_validation(n, m, seed):
         assert macro_f(Y, method.fit(spe, Y).predict(spe)) <= best + 1e-12
 
 
-def test_same_bits_on_any_number_of_threads():
+@pytest.mark.parametrize("how", ["n_jobs", "numba"])
+def test_same_bits_on_any_number_of_threads(how, monkeypatch):
+    monkeypatch.setattr("xmlc.thresholds.columns.label_pieces", lambda data: label_pieces(data, 500))
     rng = np.random.default_rng(2)
     spe = sparse.random_array((300, 9000), density=0.01, rng=rng, dtype=np.float32, format="csr")
     Y = sparse.csr_array(sparse.random_array((300, 9000), density=0.01, rng=rng, format="csr") > 0.5)
+    assert len(label_pieces(columns(spe, Y), 500)) > 50
+    before = numba.get_num_threads()
     for method in (STO(), FTA(label_wise=True), FTA(), OFO(b=50)):
-        one, two = (method.set_params(n_jobs=n_jobs).fit(spe, Y).thresholds_.tobytes() for n_jobs in (1, 2))
-        assert one == two
+        found = []
+        for n_threads in (1, min(2, numba.config.NUMBA_NUM_THREADS)):
+            if how == "numba":
+                numba.set_num_threads(n_threads)
+            else:
+                method.set_params(n_jobs=n_threads)
+            found.append(method.fit(spe, Y).thresholds_.tobytes())
+        numba.set_num_threads(before)
+        assert found[0] == found[1]
 
 
-def test_strict_rule_and_empty_estimates():
-    spe = sparse.csr_array(np.array([[0.5, 0.25, 0.0]], dtype=np.float32))
-    assert apply_thresholds(spe, np.array([0.5, 0.2, -1], dtype=np.float32)).toarray().tolist() == [[False, True, False]]
+def test_empty_estimates():
     empty, Y = sparse.csr_array((4, 3), dtype=np.float32), sparse.csr_array(np.eye(4, 3) > 0)
     assert STO(kappa=0.1).fit(empty, Y).thresholds_.tolist() == [np.float32(0.1)] * 3
     assert OFO(b=2).fit(empty, Y).thresholds_.tolist() == [np.float32(1 / 3)] * 3
     assert FTA().fit(empty, Y).predict(empty).nnz == 0
+
+
+def test_label_without_positives_predicts_nothing_and_scores_one():
+    spe = sparse.csr_array(np.array([[0.9, 0.2], [0.4, 0.9], [0.0, 0.9]], dtype=np.float32))
+    Y = sparse.csr_array(np.array([[False, False], [False, True], [False, True]]))  # row 0 has no labels
+    method = STO(kappa=0.1).fit(spe, Y)
+    assert method.thresholds_[0] == np.float32(0.9)
+    assert macro_f(Y, method.predict(spe)) == 1.0
+    assert FTA(grid=(2, 4), label_wise=True).fit(spe, Y).thresholds_[0] == 0.5  # the highest of equals
+
+
+def test_fta_ties_go_to_the_highest_threshold_in_any_order_of_the_grid():
+    spe = sparse.csr_array(np.array([[0.9], [0.01]], dtype=np.float32))
+    Y = sparse.csr_array(np.array([[True], [False]]))
+    for grid in ((2, 5, 10), (10, 2, 5), (5, 10, 2, 2)):
+        method = FTA(grid=grid).fit(spe, Y)
+        assert method.thresholds_.tolist() == [0.5]
+        assert method.scores_.tolist() == [1.0] * len(grid)
+
+
+def test_fta_scores_equal_macro_f_to_the_last_bit():
+    rng = np.random.default_rng(3)
+    spe = sparse.random_array((40, 30_000), density=0.05, rng=rng, dtype=np.float32, format="csr")
+    Y = sparse.csr_array(sparse.random_array((40, 30_000), density=0.05, rng=rng, format="csr") > 0.3)
+    method = FTA().fit(spe, Y)
+    assert method.scores_.tolist() == [macro_f(Y, apply_thresholds(spe, 1 / c)) for c in GRID]
+
+
+def test_ofo_takes_a_and_b_per_label():
+    spe, Y = random_case(14, 5, 8)
+    a, b = np.arange(1, 6), np.arange(10, 15)
+    found = OFO(a=a, b=b).fit(spe, Y).thresholds_
+    for j in range(5):
+        assert found[j] == OFO(a=a[j], b=b[j]).fit(spe, Y).thresholds_[j]
+
+
+@THOROUGH
+@given(**CASES)
+def test_sto_beats_every_common_threshold_at_or_above_its_floor(n, m, seed):
+    """Figure 1 on the validation set: the lower the floor, the better STO, and never worse than FTA."""
+    spe, Y = random_case(n, m, seed, levels=12)
+    scores = [macro_f(Y, STO(kappa=1 / c).fit(spe, Y).predict(spe)) for c in GRID]
+    assert (np.diff(scores) >= -1e-12).all()
+    for score, common in zip(scores, FTA().fit(spe, Y).scores_):
+        assert score >= common - 1e-12
 
 
 def test_priors_bounds_and_floors():
@@ -183,7 +247,8 @@ def test_bad_arguments_are_named():
         STO(positives="none").fit(spe, Y)
     with pytest.raises(XmlcError, match=r"a/b must lie in \(0, 0.5\]"):
         OFO(a=3, b=4).fit(spe, Y)
-    with pytest.raises(XmlcError, match=r"the SPE has shape \(4, 3\), the truth \(4, 2\)"):
-        STO().fit(spe, Y[:, :2])
-    with pytest.raises(XmlcError, match=r"must lie in \(0, 1\]"):
-        STO().fit(sparse.csr_array(np.array([[1.5]], dtype=np.float32)), np.array([[True]]))
+    with pytest.raises(XmlcError, match=r"a/b must lie in \(0, 0.5\]"):
+        OFO(a=1, b=0).fit(spe, Y)
+    for grid in ((), (0, 2), (0.5,)):
+        with pytest.raises(XmlcError, match="at least one value c, each 1 or more"):
+            FTA(grid=grid).fit(spe, Y)

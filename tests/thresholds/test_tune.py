@@ -6,9 +6,20 @@ from threshold_cases import random_case
 
 from xmlc.errors import XmlcError
 from xmlc.metrics import macro_f
-from xmlc.thresholds import OFO, STO, apply_thresholds
+from xmlc.thresholds import FTA, OFO, STO, apply_thresholds
 from xmlc.thresholds.bounds import GRID, kappa, lower_bounds, priors
-from xmlc.thresholds.tune import METHODS, TABLE_4_PAIRS, ofo_pairs, register
+from xmlc.thresholds.tune import METHODS, GridPoint, ofo_pairs, register, tune
+
+# (a, b) as printed in Table 4 of plt2016.
+PRINTED = {
+    (100, 200),
+    (100, 500),
+    (300, 20000),
+    (700, 5000),
+    (1000, 100000),
+    (5000, 100000),
+    (10000, 100000),
+}
 
 
 @pytest.fixture
@@ -38,6 +49,13 @@ def test_sweeps_are_the_methods_at_their_parameters(case):
         assert (point.thresholds == np.float32(1 / point.c)).all()
 
 
+def test_label_wise_sweep_is_the_method_on_a_growing_grid(case):
+    spe, Y, prior = case
+    for i, point in enumerate(METHODS["fta-labelwise"](spe, Y, prior, GRID)):
+        expected = FTA(grid=GRID[: i + 1], label_wise=True, lower_bounds=lower_bounds(prior)).fit(spe, Y).thresholds_
+        np.testing.assert_array_equal(point.thresholds, expected)
+
+
 def test_label_wise_grid_grows_and_never_gets_worse_on_validation(case):
     spe, Y, prior = case
     scores = [macro_f(Y, apply_thresholds(spe, p.thresholds)) for p in METHODS["fta-labelwise"](spe, Y, prior, GRID)]
@@ -46,7 +64,10 @@ def test_label_wise_grid_grows_and_never_gets_worse_on_validation(case):
 
 def test_table_4_grid_holds_what_the_paper_prints():
     pairs = ofo_pairs(GRID)
-    assert set(TABLE_4_PAIRS) <= set(pairs)
+    assert set(pairs) >= PRINTED
+    assert len(pairs) == 132
+    program = {(a, b) for a in (1, *GRID) for b in GRID if 2 * a <= b}  # what the authors' program tries
+    assert program <= set(pairs)
     assert {(1, c) for c in GRID} <= set(pairs)  # so tuning a as well can only help on validation
     assert all(0 < a / b <= 0.5 for a, b in pairs)
     assert len(set(pairs)) == len(pairs)
@@ -55,3 +76,60 @@ def test_table_4_grid_holds_what_the_paper_prints():
 def test_a_name_is_registered_once():
     with pytest.raises(XmlcError, match="registered already"):
         register("sto")(lambda *arguments: iter(()))
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_tune_chooses_by_validation_score_and_keeps_the_best_thresholds(case, name):
+    spe, Y, prior = case
+    test_spe, test_Y = random_case(40, 20, seed=4, levels=50)
+    seen = []
+
+    def visit(thresholds):
+        seen.append(thresholds)
+        return {"test": {"macro_f": macro_f(test_Y, apply_thresholds(test_spe, thresholds))}}
+
+    tuned = tune(name, spe, Y, prior, floor=0.04, visit=visit)
+    scores = [macro_f(Y, apply_thresholds(spe, thresholds)) for thresholds in seen]
+    assert [entry["validation"]["macro_f"] for entry in tuned.grid] == scores
+    assert tuned.best == scores.index(max(scores))
+    np.testing.assert_array_equal(tuned.thresholds, seen[tuned.best])
+    assert min(thresholds.min() for thresholds in seen) >= np.float32(0.04)
+    assert all(0 <= entry["test"]["macro_f"] <= 1 for entry in tuned.grid)
+    assert [entry["c"] for entry in tuned.grid] == sorted(entry["c"] for entry in tuned.grid)
+
+
+def test_ties_go_to_the_highest_threshold_whatever_the_order_of_the_grid(case):
+    spe, Y, prior = case
+    high = spe.copy()
+    high.data[:] = 0.75  # every common threshold of the grid predicts the same
+    assert tune("fta", high, Y, prior).grid[0]["c"] == 2
+    assert tune("fta", high, Y, prior).best == 0
+    for name in ("sto", "fta-labelwise", "ofo"):
+        one, other = (tune(name, spe, Y, prior, grid=grid) for grid in (GRID, GRID[::-1]))
+        assert one.grid == other.grid
+        np.testing.assert_array_equal(one.thresholds, other.thresholds)
+
+
+def test_tuning_a_as_well_never_lowers_the_validation_score(case):
+    spe, Y, prior = case
+    best = {name: max(entry["validation"]["macro_f"] for entry in tune(name, spe, Y, prior).grid) for name in METHODS}
+    assert best["ofo-ab"] >= best["ofo"]
+
+
+def test_a_method_of_ones_own_takes_ten_lines(case, monkeypatch):
+    spe, Y, prior = case
+    monkeypatch.setattr("xmlc.thresholds.tune.METHODS", dict(METHODS))
+
+    @register("prior-times")
+    def sweep(spe, Y, priors, grid):
+        for c in sorted(grid):
+            yield GridPoint((priors * c).clip(0, 1).astype(np.float32), c=c)
+
+    tuned = tune("prior-times", spe, Y, prior, grid=(1, 3))
+    assert [entry["c"] for entry in tuned.grid] == [1, 3]
+    assert "prior-times" not in METHODS
+
+
+def test_unknown_methods_are_named(case):
+    with pytest.raises(XmlcError, match=r"'stoo' is unknown; expected one of fta, fta-labelwise, sto, ofo, ofo-ab"):
+        tune("stoo", *case)

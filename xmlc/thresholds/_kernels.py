@@ -1,13 +1,47 @@
-"""Threshold tuning label by label: kernels.
+"""Thresholds label by label: kernels.
 
-Each works on a range of labels in column form (see `Columns`), reads every stored estimate and every positive
-once (8 bytes each), and writes only its own labels' results.
+Those that tune work on a range of labels in column form (see `Columns`), read every stored estimate and every
+positive once (8 and 4 bytes), and write their own labels' part of the result and nothing else.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def count_above(indptr, labels, estimates, thresholds, counts):
+    """Count the estimates of each instance that are strictly greater than their label's threshold.
+
+    Reads 8 bytes per stored estimate, and its threshold.
+
+    Parameters
+    ----------
+    indptr : int64 (n + 1,), labels : uint32, estimates : float32
+        The SPE, instance by instance.
+    thresholds : float32 (m,)
+    counts : int64 (n,)
+        Written.
+    """
+    for i in range(counts.size):
+        row, values = labels[indptr[i] : indptr[i + 1]], estimates[indptr[i] : indptr[i + 1]]
+        count = 0
+        for e in range(row.size):
+            count += values[e] > thresholds[row[e]]
+        counts[i] = count
+
+
+@njit(cache=True, nogil=True)
+def copy_above(indptr, labels, estimates, thresholds, kept):
+    """Write the labels that `count_above` counted into ``kept``, uint32, instance after instance."""
+    place = 0
+    for i in range(indptr.size - 1):
+        row, values = labels[indptr[i] : indptr[i + 1]], estimates[indptr[i] : indptr[i + 1]]
+        for e in range(row.size):
+            if values[e] > thresholds[row[e]]:
+                kept[place] = row[e]
+                place += 1
 
 
 @njit(cache=True, nogil=True)
@@ -23,42 +57,42 @@ def mark_hits(rows, true_rows):
 
 
 @njit(cache=True, nogil=True)
-def best_cut(estimates, hits, n_positives):
+def best_cut(keys, n_positives):
     """Find the estimate at which cutting maximises the label's F-measure (plt2016, Algorithm 1, line 9).
 
     Candidates are the sets {estimate >= v} for each distinct v, and the empty set. F = 2 h / (P + k) is compared
-    in exact integers; of equal ones the smallest set wins.
+    in exact integers; of equal ones the smallest set wins. Without any hit that is the empty set.
 
     Parameters
     ----------
-    estimates : float32, hits : bool
-        The label's estimates and whether each instance carries the label.
+    keys : uint32, not empty
+        Estimates with their hits, ascending: the bits of the float32 estimate, shifted left by one, and in the
+        lowest bit whether the instance carries the label. Positive floats are ordered as their bits are, and those
+        up to 1 leave the highest bit free, so that one plain sort orders estimates and hits together.
     n_positives : int
         P, the label's positives.
 
     Returns
     -------
-    cut : float32
-        The chosen v, or the largest estimate if the empty set is chosen.
-    some : bool
-        Whether anything is predicted.
+    uint32
+        Bits of the threshold: of the largest float32 below the chosen v (which is the bits of v less one), so that
+        ``>`` on the threshold is ``>=`` on v; or of the largest estimate, if the empty set is chosen.
     """
-    order = np.argsort(-estimates)
+    threshold = keys[-1] >> np.uint32(1)
     best_h, best_k, h, k = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
-    cut = estimates[order[0]]
-    if n_positives > 0:  # otherwise the empty set has F = 0/0 = 1
-        for i in range(order.size):
-            h += hits[order[i]]
-            k += 1
-            if i + 1 < order.size and estimates[order[i + 1]] == estimates[order[i]]:
-                continue
-            if h * (n_positives + best_k) > best_h * (n_positives + k):
-                best_h, best_k, cut = h, k, estimates[order[i]]
-    return cut, best_k > 0
+    for i in range(keys.size - 1, -1, -1):
+        bits = keys[i] >> np.uint32(1)
+        h += np.int64(keys[i] & np.uint32(1))
+        k += 1
+        if i > 0 and keys[i - 1] >> np.uint32(1) == bits:
+            continue
+        if h * (n_positives + best_k) > best_h * (n_positives + k):
+            best_h, best_k, threshold = h, k, bits - np.uint32(1)
+    return threshold
 
 
 @njit(cache=True, nogil=True)
-def sto_cuts(columns, start, end, floors, count_hidden):
+def sto_thresholds(columns, start, end, floors, count_hidden, thresholds):
     """Run `best_cut` for the labels ``start .. end - 1`` on the estimates above their floors.
 
     Parameters
@@ -68,59 +102,56 @@ def sto_cuts(columns, start, end, floors, count_hidden):
         kappa_j.
     count_hidden : bool
         Whether positives without an estimate above the floor count as positives (the paper's F) or not.
-
-    Returns
-    -------
-    cuts : float32 (end - start,), some : bool (end - start,)
-        As from `best_cut`; the floor and False for a label without estimates above it.
+    thresholds : float32 (m,)
+        Written; the floor for a label without estimates above it.
     """
-    cuts = floors[start:end].copy()
-    some = np.zeros(end - start, dtype=np.bool_)
+    as_bits = thresholds.view(np.uint32)
     for label in range(start, end):
         first, last = columns.starts[label], columns.starts[label + 1]
+        estimates, rows = columns.estimates[first:last], columns.rows[first:last]
         true_rows = columns.true_rows[columns.true_starts[label] : columns.true_starts[label + 1]]
-        above = columns.estimates[first:last] > floors[label]
-        estimates = columns.estimates[first:last][above]
-        if estimates.size == 0:
-            continue
-        hits = mark_hits(columns.rows[first:last][above], true_rows)
-        n_positives = true_rows.size if count_hidden else hits.sum()
-        cuts[label - start], some[label - start] = best_cut(estimates, hits, n_positives)
-    return cuts, some
+        bits, hits = estimates.view(np.uint32), mark_hits(rows, true_rows)
+        keys = np.empty(estimates.size, dtype=np.uint32)
+        n_keys = visible = 0
+        for i in range(estimates.size):
+            if estimates[i] > floors[label]:
+                keys[n_keys] = bits[i] << np.uint32(1) | np.uint32(hits[i])
+                n_keys += 1
+                visible += hits[i]
+        if n_keys == 0:
+            thresholds[label] = floors[label]
+        else:
+            as_bits[label] = best_cut(np.sort(keys[:n_keys]), true_rows.size if count_hidden else visible)
 
 
 @njit(cache=True, nogil=True)
-def fixed_counts(columns, start, end, fixed, lower):
+def fixed_counts(columns, start, end, fixed, lower, hits, predicted):
     """Count hits and predictions at every fixed threshold max(fixed[g], lower[j]), in one pass.
 
     Parameters
     ----------
     columns : Columns
     fixed : float32 (g,)
+        Ascending, so that an estimate need not be compared beyond the first threshold that it does not exceed.
     lower : float32 (m,)
-
-    Returns
-    -------
-    hits, predicted : int64 (end - start, g)
-    positives : int64 (end - start,)
+    hits, predicted : int32 (m, g), zeros
+        Written in the rows ``start .. end - 1``.
     """
-    hits = np.zeros((end - start, fixed.size), dtype=np.int64)
-    predicted = np.zeros((end - start, fixed.size), dtype=np.int64)
     for label in range(start, end):
         first, last = columns.starts[label], columns.starts[label + 1]
+        estimates, rows = columns.estimates[first:last], columns.rows[first:last]
         true_rows = columns.true_rows[columns.true_starts[label] : columns.true_starts[label + 1]]
-        hit = mark_hits(columns.rows[first:last], true_rows)
-        for i in range(last - first):
-            estimate = columns.estimates[first + i]
+        hit = mark_hits(rows, true_rows)
+        for i in range(estimates.size):
             for g in range(fixed.size):
-                if estimate > max(fixed[g], lower[label]):
-                    predicted[label - start, g] += 1
-                    hits[label - start, g] += hit[i]
-    return hits, predicted, columns.true_starts[start + 1 : end + 1] - columns.true_starts[start:end]
+                if not estimates[i] > max(fixed[g], lower[label]):
+                    break
+                predicted[label, g] += 1
+                hits[label, g] += hit[i]
 
 
 @njit(cache=True, nogil=True)
-def ofo_thresholds(columns, start, end, a, b, lower):
+def ofo_thresholds(columns, start, end, a, b, lower, thresholds):
     """Run online F-measure optimisation for the labels ``start .. end - 1`` (plt2016, Algorithm 2).
 
     A label's thresholds depend on no other label, so the pass over instances may go label by label: the instances
@@ -129,21 +160,18 @@ def ofo_thresholds(columns, start, end, a, b, lower):
     Parameters
     ----------
     columns : Columns
-    a, b : float
+    a, b : float64 (m,)
         Initial values of (7).
     lower : float32 (m,)
         Thresholds are kept at or above it.
-
-    Returns
-    -------
-    float32 (end - start,)
+    thresholds : float32 (m,)
+        Written.
     """
-    thresholds = np.empty(end - start, dtype=np.float32)
     for label in range(start, end):
         rows = columns.rows[columns.starts[label] : columns.starts[label + 1]]
         estimates = columns.estimates[columns.starts[label] : columns.starts[label + 1]]
         true_rows = columns.true_rows[columns.true_starts[label] : columns.true_starts[label + 1]]
-        a_j, b_j = a, b
+        a_j, b_j = a[label], b[label]
         tau = max(np.float32(a_j / b_j), lower[label])
         i = t = 0
         while i < rows.size or t < true_rows.size:
@@ -157,5 +185,4 @@ def ofo_thresholds(columns, start, end, a, b, lower):
                 tau = max(np.float32(a_j / b_j), lower[label])
             t += is_true
             i += has_estimate
-        thresholds[label - start] = tau
-    return thresholds
+        thresholds[label] = tau

@@ -1,18 +1,21 @@
-"""The one rule by which a threshold becomes a prediction, and the column view that tuning works on."""
+"""The one rule by which a threshold becomes a prediction."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from abc import abstractmethod
+from typing import Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
-from xmlc.csr import as_labels
-from xmlc.errors import XmlcError
+from xmlc.csr import kernel_csr
+from xmlc.thresholds._kernels import copy_above, count_above
+from xmlc.thresholds.columns import Columns, as_estimates, columns, per_label
 
 
-def apply_thresholds(spe: sparse.csr_array, thresholds: np.ndarray) -> sparse.csr_array:
+def apply_thresholds(spe: object, thresholds: float | np.ndarray) -> sparse.csr_array:
     """Predict a label where its estimate is strictly greater than its threshold, compared in float32.
 
     The paper writes ``>=`` for the threshold classifier (Section 3) and ``>`` for SPEs and OFO (Section 4). Where
@@ -20,59 +23,36 @@ def apply_thresholds(spe: sparse.csr_array, thresholds: np.ndarray) -> sparse.cs
     which makes a threshold and the floor of an SPE mean the same. STO returns the largest float32 below its
     chosen estimate, so that its ``>=`` is kept too.
 
+    Time is linear in the stored estimates, memory in the instances and the predictions.
+
     Parameters
     ----------
     spe : csr_array of float32, shape (n, m)
-    thresholds : ndarray of float32, shape (m,)
+        What is not stored is never predicted, whatever the threshold.
+    thresholds : float or ndarray of float32, shape (m,)
 
     Returns
     -------
     csr_array of bool, shape (n, m)
-    """
-    kept = spe.data > thresholds.astype(np.float32, copy=False)[spe.indices]
-    indptr = np.concatenate(([0], np.cumsum(kept)))[spe.indptr]
-    return sparse.csr_array((np.ones(indptr[-1], dtype=bool), spe.indices[kept], indptr), shape=spe.shape)
-
-
-class Columns(NamedTuple):
-    """Estimates and truth, label by label: the form that the kernels take.
-
-    Attributes
-    ----------
-    starts : int64 (m + 1,), rows : uint32, estimates : float32
-        The SPE in CSC form, rows ascending within a label.
-    true_starts : int64 (m + 1,), true_rows : uint32
-        The truth in CSC form.
-    """
-
-    starts: np.ndarray
-    rows: np.ndarray
-    estimates: np.ndarray
-    true_starts: np.ndarray
-    true_rows: np.ndarray
-
-
-def columns(spe: sparse.csr_array, Y: object) -> Columns:
-    """Bring an SPE and the truth into column form.
 
     Raises
     ------
     XmlcError
-        The shapes differ, or an estimate is not in (0, 1].
+        There is not one threshold for each label, or one is NaN.
     """
-    Y = as_labels(Y)
-    if spe.shape != Y.shape:
-        raise XmlcError(f"the SPE has shape {spe.shape}, the truth {Y.shape}; they must be the same")
-    if spe.nnz and not (spe.data.min() > 0 and spe.data.max() <= 1):
-        raise XmlcError(f"estimates must lie in (0, 1], found {spe.data.min()} .. {spe.data.max()}")
-    estimates, truth = sparse.csc_array(spe), sparse.csc_array(Y)
-    return Columns(
-        estimates.indptr.astype(np.int64),
-        estimates.indices.astype(np.int32, copy=False).view(np.uint32),
-        estimates.data.astype(np.float32, copy=False),
-        truth.indptr.astype(np.int64),
-        truth.indices.astype(np.int32, copy=False).view(np.uint32),
-    )
+    spe = as_estimates(spe)
+    limits = per_label(thresholds, spe.shape[1], np.float32, "thresholds")
+    rows = kernel_csr(spe)
+    counts = np.empty(spe.shape[0], dtype=np.int64)
+    count_above(*rows, limits, counts)
+    indptr = np.concatenate(([0], np.cumsum(counts)))
+    kept = np.empty(indptr[-1], dtype=np.uint32)
+    copy_above(*rows, limits, kept)
+    # With both index arrays of one type scipy keeps them as they are.
+    indptr = indptr.astype(np.int32 if indptr[-1] < 2**31 else np.int64)
+    predicted = sparse.csr_array((np.ones(kept.size, dtype=bool), kept.view(np.int32), indptr), shape=spe.shape)
+    predicted.has_canonical_format = True
+    return predicted
 
 
 class ThresholdMethod(BaseEstimator):
@@ -83,6 +63,28 @@ class ThresholdMethod(BaseEstimator):
     thresholds_ : ndarray of float32, shape (m,)
     """
 
-    def predict(self, spe: sparse.csr_array) -> sparse.csr_array:
-        """Predict label sets, boolean CSR of shape (n, m), with the learned thresholds."""
+    def fit(self, spe: object, Y: object) -> Self:
+        """Learn the thresholds.
+
+        Parameters
+        ----------
+        spe : csr_array of float32, shape (n, m)
+            Estimates of the validation set, in (0, 1].
+        Y : boolean CSR, shape (n, m)
+            Its label sets.
+
+        Raises
+        ------
+        XmlcError
+            The shapes differ, an estimate is not in (0, 1], or a hyperparameter is out of its range.
+        """
+        return self.fit_columns(columns(spe, Y))
+
+    @abstractmethod
+    def fit_columns(self, data: Columns) -> Self:
+        """Learn the thresholds from what `columns` returned: a sweep over a grid brings it into that form once."""
+
+    def predict(self, spe: object) -> sparse.csr_array:
+        """Predict label sets, boolean CSR of shape (n, m), with the learned thresholds (see `apply_thresholds`)."""
+        check_is_fitted(self, "thresholds_")
         return apply_thresholds(spe, self.thresholds_)

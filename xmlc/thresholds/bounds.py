@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from xmlc.csr import as_labels
+from xmlc.errors import XmlcError
 
 # The set C of Section 6.2, ascending: high thresholds 1/c, and so small predictions, come first.
 GRID = (2, 3, 4, 5, 7, 10, 20, 50, 100, 200, 1000, 10000)
@@ -28,3 +31,16 @@ def lower_bounds(priors: np.ndarray) -> np.ndarray:
 def kappa(c: float, nu: np.ndarray) -> np.ndarray:
     """Return the floors kappa_j = max(1/c, nu_j) of Section 6.2, float32 of shape (m,)."""
     return np.maximum(1.0 / c, nu).astype(np.float32)
+
+
+def checked_grid(grid: Sequence[float]) -> tuple[float, ...]:
+    """Return the distinct values c of a grid, ascending.
+
+    Raises
+    ------
+    XmlcError
+        It is empty, or a value is less than 1, which would put the threshold 1/c above every probability.
+    """
+    if len(grid) == 0 or not all(c >= 1 for c in grid):
+        raise XmlcError(f"grid={tuple(grid)}: expected at least one value c, each 1 or more (thresholds are 1/c)")
+    return tuple(sorted(set(grid)))

@@ -6,15 +6,12 @@ from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
-from scipy import sparse
 
 from xmlc.metrics.classification import f_measure
-from xmlc.parallel import row_blocks, run_pieces
 from xmlc.thresholds._kernels import fixed_counts
-from xmlc.thresholds.apply import Columns, ThresholdMethod, columns
-from xmlc.thresholds.bounds import GRID
-
-LABELS_PER_BLOCK = 2048
+from xmlc.thresholds.apply import ThresholdMethod
+from xmlc.thresholds.bounds import GRID, checked_grid
+from xmlc.thresholds.columns import Columns, per_label, run_by_label
 
 
 class FTA(ThresholdMethod):
@@ -34,8 +31,10 @@ class FTA(ThresholdMethod):
 
     Attributes
     ----------
+    thresholds_ : ndarray of float32, shape (m,)
     scores_ : ndarray of float64, shape (len(grid),)
-        Validation macro-F (0/0 = 1) of each common threshold 1/c, in the order of the grid.
+        Validation macro-F (0/0 = 1) of each value of the grid, in its order: with the common threshold 1/c, or
+        label-wise with max(1/c, nu_j) for every label.
 
     Notes
     -----
@@ -54,28 +53,31 @@ class FTA(ThresholdMethod):
         self.lower_bounds = lower_bounds
         self.n_jobs = n_jobs
 
-    def fit(self, spe: sparse.csr_array, Y: object) -> Self:
-        """Count hits and predictions at every fixed threshold in one pass, then choose.
-
-        Parameters as for `STO.fit`.
-        """
-        data, m = columns(spe, Y), spe.shape[1]
-        fixed = (1.0 / np.asarray(self.grid, dtype=np.float64)).astype(np.float32)
-        zeros = np.zeros(m, dtype=np.float32)
-        scores = self._label_scores(data, m, fixed, zeros)
-        self.scores_ = scores.mean(axis=0)
-        if self.label_wise:
-            lower = zeros if self.lower_bounds is None else np.asarray(self.lower_bounds, dtype=np.float32)
-            limits = np.maximum(fixed[None, :], lower[:, None])
-            scores = self._label_scores(data, m, fixed, lower)
-            self.thresholds_ = np.where(scores == scores.max(axis=1, keepdims=True), limits, -1).max(axis=1)
-        else:
-            self.thresholds_ = np.full(m, fixed[self.scores_ == self.scores_.max()].max())
+    def fit_columns(self, data: Columns) -> Self:
+        """Count hits and predictions at every fixed threshold in one pass, then choose."""
+        grid = checked_grid(self.grid)
+        lower = per_label(self.lower_bounds if self.label_wise else None, data.n_labels, np.float32, "lower_bounds")
+        scores = label_scores(data, grid, lower, self.n_jobs)
+        # Contiguous, so that the sum runs in the same order as in `macro_f` and equals it to the last bit.
+        macro = np.ascontiguousarray(scores.T).mean(axis=1) if data.n_labels else np.zeros(len(grid))
+        self.scores_ = macro[[grid.index(c) for c in self.grid]]
+        # The grid ascends, so the first of equal scores is the highest threshold.
+        chosen = scores.argmax(axis=1) if self.label_wise else np.full(data.n_labels, macro.argmax())
+        self.thresholds_ = np.maximum(fixed_thresholds(grid)[chosen], lower)
         return self
 
-    def _label_scores(self, data: Columns, m: int, fixed: np.ndarray, lower: np.ndarray) -> np.ndarray:
-        """Return F of each label at each fixed threshold, float64 of shape (m, len(fixed))."""
-        pieces = [(data, start, end, fixed, lower) for start, end in row_blocks(m, LABELS_PER_BLOCK)]
-        found = run_pieces(fixed_counts, pieces, self.n_jobs)
-        hits, predicted, positives = (np.concatenate(part) for part in zip(*found))
-        return f_measure(hits, positives[:, None] + predicted, 1.0)
+
+def fixed_thresholds(grid: Sequence[float]) -> np.ndarray:
+    """Return the thresholds 1/c of a grid, float32 in its order."""
+    return (1.0 / np.asarray(grid, dtype=np.float64)).astype(np.float32)
+
+
+def label_scores(data: Columns, grid: Sequence[float], lower: np.ndarray, n_jobs: int | None) -> np.ndarray:
+    """Return each label's F (0/0 = 1) at each threshold max(1/c, lower), float64 of shape (m, len(grid)).
+
+    The grid must ascend in c.
+    """
+    fixed = fixed_thresholds(grid)[::-1].copy()
+    hits, predicted = (np.zeros((data.n_labels, len(grid)), dtype=np.int32) for _ in range(2))
+    run_by_label(fixed_counts, data, n_jobs, fixed, lower, hits, predicted)
+    return f_measure(hits, np.diff(data.true_starts)[:, None] + predicted, 1.0)[:, ::-1]

@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import Self
 
 import numpy as np
-from scipy import sparse
 
 from xmlc.errors import XmlcError
-from xmlc.parallel import row_blocks, run_pieces
 from xmlc.thresholds._kernels import ofo_thresholds
-from xmlc.thresholds.apply import ThresholdMethod, columns
-
-LABELS_PER_BLOCK = 2048
+from xmlc.thresholds.apply import ThresholdMethod
+from xmlc.thresholds.columns import Columns, per_label, run_by_label
 
 
 class OFO(ThresholdMethod):
@@ -20,12 +17,17 @@ class OFO(ThresholdMethod):
 
     Parameters
     ----------
-    a, b : float
-        Initial values of every a_j and b_j, with 0 < a / b <= 0.5 (equation (5)).
+    a, b : float or ndarray of shape (m,)
+        Initial values of a_j and b_j, with 0 < a / b <= 0.5 (equation (5)).
     lower_bounds : ndarray of shape (m,) or None
-        nu_j: thresholds are kept at or above it (Section 6.2).
+        nu_j: thresholds are kept at or above it, the initial one too (Section 6.2).
     n_jobs : int or None
         Threads; the result does not depend on it.
+
+    Attributes
+    ----------
+    thresholds_ : ndarray of float32, shape (m,)
+        What stands after the last instance.
 
     Notes
     -----
@@ -33,21 +35,24 @@ class OFO(ThresholdMethod):
     """
 
     def __init__(
-        self, a: float = 1.0, b: float = 20.0, lower_bounds: np.ndarray | None = None, n_jobs: int | None = None
+        self,
+        a: float | np.ndarray = 1.0,
+        b: float | np.ndarray = 20.0,
+        lower_bounds: np.ndarray | None = None,
+        n_jobs: int | None = None,
     ):
         self.a = a
         self.b = b
         self.lower_bounds = lower_bounds
         self.n_jobs = n_jobs
 
-    def fit(self, spe: sparse.csr_array, Y: object) -> Self:
-        """Pass over the validation set once; parameters as for `STO.fit`."""
-        if not 0 < self.a / self.b <= 0.5:
-            raise XmlcError(f"a={self.a}, b={self.b}: the initial threshold a/b must lie in (0, 0.5]")
-        m = spe.shape[1]
-        lower = np.zeros(m) if self.lower_bounds is None else self.lower_bounds
-        arguments = (float(self.a), float(self.b), np.asarray(lower, dtype=np.float32))
-        data = columns(spe, Y)
-        pieces = [(data, start, end, *arguments) for start, end in row_blocks(m, LABELS_PER_BLOCK)]
-        self.thresholds_ = np.concatenate(run_pieces(ofo_thresholds, pieces, self.n_jobs))
+    def fit_columns(self, data: Columns) -> Self:
+        """Pass over the validation set once."""
+        a = per_label(self.a, data.n_labels, np.float64, "a")
+        b = per_label(self.b, data.n_labels, np.float64, "b")
+        if not ((a > 0) & (2 * a <= b)).all():
+            raise XmlcError(f"a={self.a}, b={self.b}: the initial threshold a/b must lie in (0, 0.5], with a and b > 0")
+        lower = per_label(self.lower_bounds, data.n_labels, np.float32, "lower_bounds")
+        self.thresholds_ = np.empty(data.n_labels, dtype=np.float32)
+        run_by_label(ofo_thresholds, data, self.n_jobs, a, b, lower, self.thresholds_)
         return self

@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import Self
 
 import numpy as np
-from scipy import sparse
 
 from xmlc.errors import XmlcError
-from xmlc.parallel import row_blocks, run_pieces
-from xmlc.thresholds._kernels import sto_cuts
-from xmlc.thresholds.apply import ThresholdMethod, columns
-
-LABELS_PER_BLOCK = 2048
+from xmlc.thresholds._kernels import sto_thresholds
+from xmlc.thresholds.apply import ThresholdMethod
+from xmlc.thresholds.columns import Columns, per_label, run_by_label
 
 
 class STO(ThresholdMethod):
@@ -20,7 +17,8 @@ class STO(ThresholdMethod):
 
     With ``kappa=0`` and an SPE that holds every estimate this is the exact maximiser of the validation macro-F. Of
     thresholds with equal F the highest is taken (fewest predictions). A label for which nothing is best predicted
-    gets its largest estimate as threshold, one without estimates above the floor its kappa.
+    gets its largest estimate as threshold, one without estimates above the floor its kappa. Time is O(e log e) for e
+    stored estimates.
 
     Parameters
     ----------
@@ -33,6 +31,10 @@ class STO(ThresholdMethod):
         floor (the program's).
     n_jobs : int or None
         Threads; the result does not depend on it.
+
+    Attributes
+    ----------
+    thresholds_ : ndarray of float32, shape (m,)
     """
 
     def __init__(
@@ -47,25 +49,12 @@ class STO(ThresholdMethod):
         self.positives = positives
         self.n_jobs = n_jobs
 
-    def fit(self, spe: sparse.csr_array, Y: object) -> Self:
-        """Find the thresholds in time O(e log e) for e stored estimates.
-
-        Parameters
-        ----------
-        spe : csr_array of float32, shape (n, m)
-            Estimates of the validation set.
-        Y : boolean CSR, shape (n, m)
-            Its label sets.
-        """
+    def fit_columns(self, data: Columns) -> Self:
+        """Sort each label's estimates above its floor and take the best cut."""
         if self.positives not in ("all", "above_floor"):
             raise XmlcError(f"positives={self.positives!r}: expected 'all' or 'above_floor'")
-        m = spe.shape[1]
-        floors = np.broadcast_to(np.asarray(self.kappa, dtype=np.float32), (m,)).copy()
-        data = columns(spe, Y)
-        pieces = [(data, start, end, floors, self.positives == "all") for start, end in row_blocks(m, LABELS_PER_BLOCK)]
-        found = run_pieces(sto_cuts, pieces, self.n_jobs)
-        cuts, some = (np.concatenate(part) for part in zip(*found))
-        self.thresholds_ = np.where(some, np.nextafter(cuts, np.float32(0)), cuts)
-        if self.clip is not None:
-            self.thresholds_ = np.minimum(self.thresholds_, np.float32(self.clip))
+        floors = per_label(self.kappa, data.n_labels, np.float32, "kappa")
+        thresholds = np.empty(data.n_labels, dtype=np.float32)
+        run_by_label(sto_thresholds, data, self.n_jobs, floors, self.positives == "all", thresholds)
+        self.thresholds_ = thresholds if self.clip is None else np.minimum(thresholds, np.float32(self.clip))
         return self

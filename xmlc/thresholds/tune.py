@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from xmlc.errors import XmlcError
-from xmlc.thresholds.bounds import kappa, lower_bounds
-from xmlc.thresholds.fta import FTA
+from xmlc.metrics.classification import macro_f
+from xmlc.thresholds.apply import apply_thresholds
+from xmlc.thresholds.bounds import GRID, checked_grid, kappa, lower_bounds
+from xmlc.thresholds.columns import columns
+from xmlc.thresholds.fta import fixed_thresholds, label_scores
 from xmlc.thresholds.ofo import OFO
 from xmlc.thresholds.sto import STO
 
@@ -42,7 +46,8 @@ def register(name: str) -> Callable[[Sweep], Sweep]:
     """Make a sweep known under a name: a function (spe, Y, priors, grid) that yields grid points.
 
     ``spe`` and ``Y`` are the validation estimates and label sets, ``priors`` the labels' shares in the training
-    part, ``grid`` the set C, ascending. Yield the cheapest predictions first: of equal scores the first is chosen.
+    part, ``grid`` the set C. Yield the cheapest predictions first (small c): of equal scores the first is chosen.
+    A sweep keeps one vector of thresholds at a time, so that a grid of any size fits in memory.
     """
 
     def add(sweep: Sweep) -> Sweep:
@@ -54,12 +59,77 @@ def register(name: str) -> Callable[[Sweep], Sweep]:
     return add
 
 
+@dataclass(frozen=True)
+class Tuned:
+    """Outcome of `tune`.
+
+    Attributes
+    ----------
+    grid : list of dict
+        c, a, b and ``{"validation": {"macro_f": ...}}`` of each point tried, in order, and what ``visit`` added.
+    best : int
+        Index of the best of them.
+    thresholds : ndarray of float32, shape (m,)
+        The best point's.
+    """
+
+    grid: list[dict[str, Any]]
+    best: int
+    thresholds: np.ndarray
+
+
+def tune(
+    method: str,
+    spe: sparse.csr_array,
+    Y: sparse.csr_array,
+    priors: np.ndarray,
+    grid: Sequence[float] = GRID,
+    floor: float = 0.0,
+    visit: Callable[[np.ndarray], dict[str, Any]] | None = None,
+) -> Tuned:
+    """Sweep a method's grid and choose by validation macro-F (0/0 = 1 over all labels).
+
+    Parameters
+    ----------
+    method : str
+        A name of `METHODS`.
+    spe : csr_array of float32, shape (n, m)
+        Validation estimates.
+    Y : boolean csr_array, shape (n, m)
+        Validation label sets.
+    priors : ndarray, shape (m,)
+        Shares of the labels in the training part.
+    grid : sequence of float
+        The set C.
+    floor : float
+        Where the SPE ends: it says nothing of estimates up to here, so no threshold is put below.
+    visit : callable, optional
+        Is given each point's thresholds and returns what to add to its entry, such as the score on the test set.
+
+    Notes
+    -----
+    A later point must score strictly higher to be chosen, so that of equals the highest threshold wins.
+    """
+    if method not in METHODS:
+        raise XmlcError(f"threshold method {method!r} is unknown; expected one of {', '.join(METHODS)}")
+    points: list[dict[str, Any]] = []
+    best, best_score, best_thresholds = 0, -1.0, np.empty(0, dtype=np.float32)
+    for point in METHODS[method](spe, Y, priors, grid):
+        thresholds = np.maximum(point.thresholds, np.float32(floor))
+        score = macro_f(Y, apply_thresholds(spe, thresholds))
+        if score > best_score:
+            best, best_score, best_thresholds = len(points), score, thresholds
+        entry = {"c": point.c, "a": point.a, "b": point.b, "validation": {"macro_f": score}}
+        points.append(entry | (visit(thresholds) if visit else {}))
+    return Tuned(points, best, best_thresholds)
+
+
 @register("fta")
 def sweep_fta(
     spe: sparse.csr_array, Y: sparse.csr_array, priors: np.ndarray, grid: Sequence[float]
 ) -> Iterator[GridPoint]:
     """Give one common threshold 1/c after the other."""
-    for c in grid:
+    for c in checked_grid(grid):
         yield GridPoint(np.full(spe.shape[1], 1.0 / c, dtype=np.float32), c=c)
 
 
@@ -68,10 +138,13 @@ def sweep_fta_label_wise(
     spe: sparse.csr_array, Y: sparse.csr_array, priors: np.ndarray, grid: Sequence[float]
 ) -> Iterator[GridPoint]:
     """Give, for each c, the best thresholds label by label among max(1/c', nu_j) with c' up to c."""
-    nu = lower_bounds(priors)
+    grid, lower = checked_grid(grid), lower_bounds(priors).astype(np.float32)
+    scores, fixed = label_scores(columns(spe, Y), grid, lower, None), fixed_thresholds(grid)
+    best, chosen = scores[:, 0].copy(), np.zeros(lower.size, dtype=np.int64)
     for i, c in enumerate(grid):
-        method = FTA(grid=tuple(grid[: i + 1]), label_wise=True, lower_bounds=nu).fit(spe, Y)
-        yield GridPoint(method.thresholds_, c=c)
+        better = scores[:, i] > best
+        best[better], chosen[better] = scores[better, i], i
+        yield GridPoint(np.maximum(fixed[chosen], lower), c=c)
 
 
 @register("sto")
@@ -79,9 +152,9 @@ def sweep_sto(
     spe: sparse.csr_array, Y: sparse.csr_array, priors: np.ndarray, grid: Sequence[float]
 ) -> Iterator[GridPoint]:
     """Run STO with kappa_j = max(1/c, nu_j)."""
-    nu = lower_bounds(priors)
-    for c in grid:
-        yield GridPoint(STO(kappa=kappa(c, nu)).fit(spe, Y).thresholds_, c=c)
+    nu, data = lower_bounds(priors), columns(spe, Y)
+    for c in checked_grid(grid):
+        yield GridPoint(STO(kappa=kappa(c, nu)).fit_columns(data).thresholds_, c=c)
 
 
 @register("ofo")
@@ -89,28 +162,25 @@ def sweep_ofo(
     spe: sparse.csr_array, Y: sparse.csr_array, priors: np.ndarray, grid: Sequence[float]
 ) -> Iterator[GridPoint]:
     """Run OFO with a = 1 and b in C."""
-    nu = lower_bounds(priors)
-    for c in grid:
-        yield GridPoint(OFO(a=1, b=c, lower_bounds=nu).fit(spe, Y).thresholds_, c=c, a=1, b=c)
+    nu, data = lower_bounds(priors), columns(spe, Y)
+    for c in checked_grid(grid):
+        yield GridPoint(OFO(a=1, b=c, lower_bounds=nu).fit_columns(data).thresholds_, c=c, a=1, b=c)
 
 
-# Appendix D tunes a and b but does not list the values tried; some of those that Table 4 prints are in no set that
-# the paper names. The grid is every a below with every b = a * c, and the pairs that Table 4 prints.
-A_VALUES = (1, 10, 100, 1000, 10000)
-TABLE_4_PAIRS = (
-    (100, 200),
-    (100, 500),
-    (300, 20000),
-    (700, 5000),
-    (1000, 100000),
-    (5000, 100000),
-    (10000, 100000),
-)
+# Appendix D takes a from C, the authors' program from C and 1 with b from C. Table 4 prints values that are in
+# neither set, so these are added.
+TABLE_4_A = (300, 700, 5000)
+TABLE_4_B = (500, 5000, 20000, 100000)
 
 
 def ofo_pairs(grid: Sequence[float]) -> list[tuple[float, float]]:
-    """List the pairs (a, b) that are tried for Table 4, the highest initial threshold first."""
-    pairs = {(a, a * c) for a in A_VALUES for c in grid} | set(TABLE_4_PAIRS)
+    """List the pairs (a, b) that are tried for Table 4, the highest initial threshold first.
+
+    All a from C, 1 and `TABLE_4_A`, all b from C and `TABLE_4_B`, with a/b at most 0.5 (equation (5)): 132 pairs. The
+    lower end of (5) differs from label to label; OFO keeps each threshold above it.
+    """
+    grid = checked_grid(grid)
+    pairs = {(a, b) for a in (1, *grid, *TABLE_4_A) for b in (*grid, *TABLE_4_B) if 2 * a <= b}
     return sorted(pairs, key=lambda pair: (-pair[0] / pair[1], pair))
 
 
@@ -119,6 +189,6 @@ def sweep_ofo_ab(
     spe: sparse.csr_array, Y: sparse.csr_array, priors: np.ndarray, grid: Sequence[float]
 ) -> Iterator[GridPoint]:
     """Run OFO with a and b both tuned (Appendix D, Table 4)."""
-    nu = lower_bounds(priors)
+    nu, data = lower_bounds(priors), columns(spe, Y)
     for a, b in ofo_pairs(grid):
-        yield GridPoint(OFO(a=a, b=b, lower_bounds=nu).fit(spe, Y).thresholds_, c=b / a, a=a, b=b)
+        yield GridPoint(OFO(a=a, b=b, lower_bounds=nu).fit_columns(data).thresholds_, c=b / a, a=a, b=b)
