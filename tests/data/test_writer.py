@@ -1,6 +1,9 @@
 """The repository format, written and read back."""
 
+import bz2
 import gzip
+import io
+import lzma
 
 import format_twin
 import numpy as np
@@ -8,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.datasets import load_svmlight_file
 
 from xmlc.data import load
-from xmlc.data.writer import save_repository
+from xmlc.data.writer import ROWS_PER_BLOCK, save_repository
 from xmlc.errors import XmlcError
 
 VALUES = st.one_of(
@@ -46,6 +50,57 @@ def test_values_are_written_short(tmp_path):
     save_repository(tmp_path / "b.txt.gz", np.array([[-1.5, 1e-20]], dtype=np.float32), np.array([[False]]))
     with gzip.open(tmp_path / "b.txt.gz", "rt") as file:
         assert file.read() == "1 2 1\n 0:-1.5 1:1e-20\n"
+
+
+@pytest.mark.parametrize("scale", [1 / 10000, 1 / 7], ids=["short", "general"])
+def test_scikit_learn_reads_it_alike(tmp_path, scale):
+    rng = np.random.default_rng(3)
+    n = 2 * ROWS_PER_BLOCK + 5
+    present = rng.random((n, 12)) < 0.3
+    present[:, 0] = True  # scikit-learn skips a line that is blank; rows without labels it keeps
+    X = sparse.csr_array((rng.integers(1, 20000, (n, 12)) * present * scale).astype(np.float32))
+    Y = sparse.csr_array(rng.random((n, 9)) < 0.2)
+    save_repository(tmp_path / "a.txt", X, Y)
+    body = (tmp_path / "a.txt").read_bytes().partition(b"\n")[2]
+    read, label_sets = load_svmlight_file(io.BytesIO(body), n_features=12, zero_based=True, multilabel=True)
+    np.testing.assert_array_equal(read.astype(np.float32).toarray(), X.toarray())
+    assert not Y.toarray().any(axis=1).all()
+    assert [set(map(int, labels)) for labels in label_sets] == [set(np.flatnonzero(row)) for row in Y.toarray()]
+
+
+def test_every_short_decimal_and_the_extremes(tmp_path):
+    """All k / 10000 up to 1, the edges of the fast way, and the ends of single precision: exact, and never longer."""
+    limits = np.finfo(np.float32)
+    edges = [1023.9999, 1024, 1500.123, 2**24, limits.max, limits.min, limits.tiny, limits.smallest_subnormal]
+    for values in (np.arange(1, 10001) / 10000, np.array([838.8607, 1023.9999, 1000, 10]), np.array(edges)):
+        X = values.astype(np.float32)[None]
+        save_repository(tmp_path / "a.txt", X, np.zeros((1, 3), dtype=bool))
+        pairs = (tmp_path / "a.txt").read_text().splitlines()[1].split()
+        texts = [pair.partition(":")[2] for pair in pairs]
+        np.testing.assert_array_equal(np.array(texts, dtype=np.float64).astype(np.float32), X[0])
+        assert all(len(text) <= len(str(value)) for text, value in zip(texts, X[0]) if 1e-3 < value < 1e4)
+
+
+def test_one_long_value_does_not_change_its_neighbours(tmp_path):
+    X = np.full((2 * ROWS_PER_BLOCK, 1), 0.5, dtype=np.float32)
+    X[-1] = np.float32(1 / 3)
+    Y = np.ones((2 * ROWS_PER_BLOCK, 1), dtype=bool)
+    save_repository(tmp_path / "a.txt", X, Y)
+    lines = (tmp_path / "a.txt").read_text().splitlines()[1:]
+    assert lines[:-1] == ["0 0:0.5"] * (2 * ROWS_PER_BLOCK - 1)
+    assert lines[-1] == "0 0:0.33333334"
+
+
+@pytest.mark.parametrize(("suffix", "opener"), [(".gz", gzip.open), (".xz", lzma.open), (".bz2", bz2.open)])
+def test_compressed_bytes_are_the_same_every_time(tmp_path, multilabel, suffix, opener, monkeypatch):
+    X, Y = multilabel(40, 6, 5)
+    save_repository(tmp_path / "plain.txt", X, Y)
+    save_repository(tmp_path / f"a{suffix}", X, Y)
+    monkeypatch.setattr("time.time", lambda: 1e9)
+    save_repository(tmp_path / f"b{suffix}", X, Y)
+    assert (tmp_path / f"a{suffix}").read_bytes() == (tmp_path / f"b{suffix}").read_bytes()
+    with opener(tmp_path / f"a{suffix}", "rb") as file:
+        assert file.read() == (tmp_path / "plain.txt").read_bytes()
 
 
 def test_explicit_zeros_stay_with_the_caller(tmp_path):
