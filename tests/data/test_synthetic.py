@@ -66,24 +66,64 @@ def test_values_are_short_decimals(drawn):
     assert X.data.max() <= 1
 
 
-def test_rows_do_not_depend_on_blocks_or_threads(drawn):
-    model, *whole = drawn
-    for one, other in zip(whole, model.draw(0, 4000, n_jobs=2)):
-        assert one.data.tobytes() == other.data.tobytes()
-        assert one.indices.tobytes() == other.indices.tobytes()
-    for one, other in zip(whole, model.draw(1000, 1500)):
-        np.testing.assert_array_equal(one[1000:1500].toarray(), other.toarray())
-    again = SyntheticModel(**SHAPE).draw(0, 50)
-    np.testing.assert_array_equal(whole[2][:50].toarray(), again[2].toarray())
+def equal_bits(one, other):
+    return all(getattr(one, part).tobytes() == getattr(other, part).tobytes() for part in ("indptr", "indices", "data"))
+
+
+def test_rows_do_not_depend_on_blocks_or_threads():
+    model = SyntheticModel(**SHAPE)
+    whole = model.draw(0, 4000, n_jobs=1)
+    assert all(map(equal_bits, whole, model.draw(0, 4000, n_jobs=2)))
+    assert all(map(equal_bits, [matrix[1000:1500] for matrix in whole], model.draw(1000, 1500)))
+    assert all(map(equal_bits, [matrix[:50] for matrix in whole], SyntheticModel(**SHAPE).draw(0, 50)))
     other_seed = SyntheticModel(**SHAPE | {"seed": 5}).draw(0, 50)
-    assert (whole[0][:50].toarray() != other_seed[0].toarray()).any()
+    assert not equal_bits(whole[0][:50], other_seed[0])
 
 
-def test_impossible_shapes_are_named():
+def test_posteriors_ask_for_many_thresholds():
+    """The best thresholds of the labels spread over (0.1, 0.5), and even with them F stays well below 1."""
+    _, _, P = SyntheticModel(5000, 500, 4.0, 40).draw(0, 8000)
+    columns = P.tocsc()
+    best = []
+    for j in range(500):
+        p = np.sort(columns.data[columns.indptr[j] : columns.indptr[j + 1]].astype(np.float64))[::-1]
+        best.append((2 * np.cumsum(p) / (np.arange(1, p.size + 1) + p.sum())).max())
+    thresholds = np.array(best) / 2  # the maximiser of F predicts above F / 2
+    assert ((thresholds > 0.1) & (thresholds < 0.5)).mean() > 0.95
+    assert np.quantile(thresholds, 0.9) - np.quantile(thresholds, 0.1) > 0.1
+    assert 0.5 < np.mean(best) < 0.8
+    assert 0.7 < P.max(axis=1).toarray().mean() < 0.92  # the oracle's P@1
+
+
+@pytest.mark.parametrize(
+    ("n_features", "n_labels", "labels_per_instance", "nonzeros"),
+    [(1, 1, 0.5, 1), (5, 10, 1, 3), (120, 101, 4.4, 120), (50, 3000, 3, 10), (100_000, 10, 2, 50)],
+)
+def test_shapes_of_every_kind_carry_the_labels_asked_for(n_features, n_labels, labels_per_instance, nonzeros):
+    X, Y, P = SyntheticModel(n_features, n_labels, labels_per_instance, nonzeros).draw(0, 3000)
+    assert X.shape == (3000, n_features)
+    assert Y.nnz / 3000 == pytest.approx(labels_per_instance, rel=0.1)
+    for matrix, n_columns in ((X, n_features), (Y, n_labels), (P, n_labels)):
+        assert matrix.indices.min() >= 0
+        assert matrix.indices.max() < n_columns
+        inner = np.ones(matrix.nnz - 1, dtype=bool)
+        starts = matrix.indptr[1:-1]
+        inner[starts[(starts > 0) & (starts < matrix.nnz)] - 1] = False
+        assert (np.diff(matrix.indices)[inner] > 0).all()
+    assert P.data.min() >= np.float32(POSTERIOR_FLOOR)
+
+
+def test_impossible_numbers_are_named():
     with pytest.raises(XmlcError, match="all must be positive"):
         SyntheticModel(0, 5)
     with pytest.raises(XmlcError, match="50 labels per instance cannot be had"):
         SyntheticModel(20, 10, labels_per_instance=50)
+    for seed in (-1, 1 << 63):
+        with pytest.raises(XmlcError, match=f"seed={seed}"):
+            SyntheticModel(20, 10, labels_per_instance=1, seed=seed)
+    for start, end in ((5, 5), (-3, 2)):
+        with pytest.raises(XmlcError, match="at least one, counted from 0"):
+            SyntheticModel(20, 10, labels_per_instance=1).draw(start, end)
 
 
 def test_an_extreme_shape_costs_what_is_stored():

@@ -17,24 +17,26 @@ from xmlc.errors import XmlcError
 from xmlc.files import atomic_folder, sha256, write_json
 
 DEFAULTS = {"labels_per_instance": 4.0, "nonzeros": 60, "seed": 0}
+COUNT = click.IntRange(min=1)
 
 
 @click.command(help="Make sparse multi-label data whose true posteriors are known. Options override the catalogue's.")
 @click.argument("dataset")
 @click.option("--out", type=FOLDER, required=True, help="Folder to write, such as resources/DATASET.")
 @catalogue_option
-@click.option("--n-train", type=int, help="Instances of the training set.")
-@click.option("--n-test", type=int, help="Instances of the test set.")
-@click.option("--n-features", type=int, help="Features d.")
-@click.option("--n-labels", type=int, help="Labels m.")
-@click.option("--labels-per-instance", type=float, help="Average number of labels per instance.")
-@click.option("--nonzeros", type=int, help="Draws of features per instance.")
-@click.option("--seed", type=int, help="Seed of everything.")
+@click.option("--n-train", type=COUNT, help="Instances of the training set.")
+@click.option("--n-test", type=COUNT, help="Instances of the test set.")
+@click.option("--n-features", type=COUNT, help="Features d.")
+@click.option("--n-labels", type=COUNT, help="Labels m.")
+@click.option("--labels-per-instance", type=float, help="Labels per instance, on average.")
+@click.option("--nonzeros", type=COUNT, help="Draws of features per instance.")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of everything.")
 @threads_option
 def command(dataset: str, out: Path, catalogue: Path | None, threads: int, **options: Any) -> None:
     """Draw both parts and write them as text, with the posteriors beside."""
     entry = catalogue_entry(dataset, load_catalogue(catalogue))
-    parameters = DEFAULTS | (entry.synthetic or {}) | {key: value for key, value in options.items() if value is not None}
+    given = {key: value for key, value in options.items() if value is not None}
+    parameters = DEFAULTS | (entry.synthetic or {}) | given
     missing = [key for key in ("n_train", "n_test", "n_features", "n_labels") if key not in parameters]
     if missing:
         flags = ", ".join("--" + key.replace("_", "-") for key in missing)

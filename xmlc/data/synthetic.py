@@ -41,6 +41,12 @@ class SyntheticModel:
     nonzeros : int
         Draws of features per instance, on average; repeated draws are one feature.
     seed : int
+        Not negative.
+
+    Raises
+    ------
+    XmlcError
+        A number is out of range, or instances trigger too few labels for ``labels_per_instance``.
     """
 
     def __init__(
@@ -51,11 +57,13 @@ class SyntheticModel:
                 f"n_features={n_features}, n_labels={n_labels}, nonzeros={nonzeros}, "
                 f"labels_per_instance={labels_per_instance}: all must be positive"
             )
+        if not 0 <= seed < 1 << 63:
+            raise XmlcError(f"seed={seed}: expected a number from 0 to 2**63 - 1")
         self.n_features, self.n_labels = n_features, n_labels
         self.nonzeros, self.seed = nonzeros, seed
         skipped = min(20, n_features // 100)
         triggers = CANDIDATES_PER_LABEL * labels_per_instance * n_features / (nonzeros * n_labels)
-        self._model = self._draw_model(min(max(math.ceil(triggers), 1), 64), skipped)
+        self._model = self._draw_model(max(math.ceil(triggers), 1), skipped)
         scores = sample_scores(seed, SAMPLE_ROWS, nonzeros, n_features, self._model)
         self.intercept = _intercept(scores, labels_per_instance * SAMPLE_ROWS)
 
@@ -64,6 +72,13 @@ class SyntheticModel:
     ) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:
         """Draw instances ``start .. end - 1``.
 
+        Parameters
+        ----------
+        start, end : int
+            Row ids; a training set 0 .. a and a test set a .. b come from one true model.
+        n_jobs : int or None
+            Threads, see `xmlc.threads.resolve_threads`; the bits do not depend on it.
+
         Returns
         -------
         X : csr_array of float32, shape (n, d)
@@ -71,7 +86,14 @@ class SyntheticModel:
         Y : csr_array of bool, shape (n, m)
         P : csr_array of float32, shape (n, m)
             The posteriors; those that are not stored are 0.
+
+        Raises
+        ------
+        XmlcError
+            There is no row from ``start`` to ``end``.
         """
+        if not 0 <= start < end:
+            raise XmlcError(f"rows {start} .. {end - 1} asked for, expected at least one, counted from 0")
         common = (self.nonzeros, self.n_features, self._model, self.intercept, np.float32(POSTERIOR_FLOOR))
         pieces = [(self.seed, start + a, start + b, *common) for a, b in row_blocks(end - start, ROWS_PER_BLOCK)]
         costs = [piece[2] - piece[1] for piece in pieces]
@@ -90,9 +112,7 @@ class SyntheticModel:
         order = np.argsort(features.ravel(), kind="stable")
         starts = np.concatenate(([0], np.cumsum(np.bincount(features.ravel(), minlength=self.n_features))))
         bias = RANK_PENALTY * np.log1p(np.arange(self.n_labels))
-        return LabelModel(
-            starts, labels[order], weights.ravel()[order], modifier_features, modifier_weights, bias
-        )
+        return LabelModel(starts, labels[order], weights.ravel()[order], modifier_features, modifier_weights, bias)
 
 
 def _intercept(scores: np.ndarray, wanted: float) -> float:

@@ -1,0 +1,82 @@
+"""`xmlc synth`: what it writes is what the model draws, and nothing stays behind a refusal."""
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from xmlc.cli.synth import command
+from xmlc.csr import load_csr
+from xmlc.data import load
+from xmlc.data.synthetic import SyntheticModel
+from xmlc.errors import XmlcError
+from xmlc.files import read_json, sha256
+from xmlc.threads import numba_threads
+
+SIZES = "--n-train 300 --n-test 100 --n-features 60 --n-labels 20 --labels-per-instance 2 --nonzeros 9 --seed 3".split()
+
+
+def run(*arguments):
+    with numba_threads(None):
+        return CliRunner().invoke(command, list(map(str, arguments)))
+
+
+def test_files_hold_the_model_s_rows_and_source_tells_them(tmp_path):
+    catalogue = tmp_path / "datasets.yaml"
+    catalogue.write_text("{}")
+    out = tmp_path / "resources" / "toy"
+    result = run("toy", "--out", out, "--catalogue", catalogue, *SIZES)
+    assert result.exit_code == 0, result.output
+    model = SyntheticModel(60, 20, 2.0, 9, seed=3)
+    for part, rows in (("train", (0, 300)), ("test", (300, 400))):
+        X, Y, P = model.draw(*rows)
+        read_X, read_Y = load(out / f"{part}.txt")
+        np.testing.assert_array_equal(read_X.toarray(), X.toarray())
+        np.testing.assert_array_equal(read_Y.toarray(), Y.toarray())
+        np.testing.assert_array_equal(load_csr(out, f"{part}.P").toarray(), P.toarray())
+    source = read_json(out / "source.json")
+    assert (source["name"], source["origin"], source["format"]) == ("toy", "synthetic", "repository")
+    assert source["zero_based"] is True
+    assert (source["train"], source["test"]) == (["train.txt"], ["test.txt"])
+    assert source["parameters"] == {
+        "n_train": 300, "n_test": 100, "n_features": 60, "n_labels": 20,
+        "labels_per_instance": 2.0, "nonzeros": 9, "seed": 3,
+    }  # fmt: skip
+    assert set(source["files"]) == {file.name for file in out.iterdir()} - {"source.json"}
+    for name, facts in source["files"].items():
+        assert facts == {"bytes": (out / name).stat().st_size, "sha256": sha256(out / name)}
+    assert [folder.name for folder in out.parent.iterdir()] == ["toy"]
+
+
+def test_options_override_the_catalogue(tmp_path):
+    catalogue = tmp_path / "datasets.yaml"
+    catalogue.write_text("toy: {synthetic: {n_train: 50, n_test: 20, n_features: 60, n_labels: 20, seed: 9}}")
+    result = run("toy", "--out", tmp_path / "toy", "--catalogue", catalogue, "--n-test", 30, "--nonzeros", 30)
+    assert result.exit_code == 0, result.output
+    source = read_json(tmp_path / "toy" / "source.json")
+    expected = {"n_train": 50, "n_test": 30, "seed": 9, "nonzeros": 30, "labels_per_instance": 4.0}
+    assert source["parameters"].items() >= expected.items()
+    assert load(tmp_path / "toy" / "test.txt")[0].shape == (30, 60)
+
+
+def test_refusals_leave_nothing(tmp_path):
+    catalogue = tmp_path / "datasets.yaml"
+    catalogue.write_text("{}")
+    common = ("toy", "--out", tmp_path / "toy", "--catalogue", catalogue)
+    result = run(*common, "--n-train", 5)
+    assert isinstance(result.exception, XmlcError)
+    assert "give --n-test, --n-features, --n-labels" in str(result.exception)
+    result = run(*common, *SIZES, "--labels-per-instance", 100)
+    assert isinstance(result.exception, XmlcError)
+    assert "cannot be had" in str(result.exception)
+    for option in ("--n-test", "--n-train", "--nonzeros"):
+        result = run(*common, *SIZES, option, 0)
+        assert result.exit_code == 2
+        assert option in result.output
+    assert [path.name for path in tmp_path.iterdir()] == ["datasets.yaml"]
+
+
+@pytest.mark.parametrize("name", ["../toy", "Toy", ""])
+def test_a_name_that_is_no_folder_is_refused(tmp_path, name):
+    result = run(name, "--out", tmp_path / "toy", *SIZES)
+    assert isinstance(result.exception, XmlcError)
+    assert not (tmp_path / "toy").exists()
