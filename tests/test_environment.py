@@ -21,7 +21,8 @@ def pinned(lines, separator):
 
 def test_environment_pins_the_versions_of_the_constraints():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    requirements = [*project["dependencies"], *sum(project["optional-dependencies"].values(), [])]
+    groups = [project["dependencies"], *project["optional-dependencies"].values()]
+    requirements = [requirement for group in groups for requirement in group]
     named = {canonical(re.split(r"[<>=~! ]", requirement)[0]) for requirement in requirements}
     constraints = pinned((ROOT / "constraints.txt").read_text().splitlines(), "==")
     dependencies = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]

@@ -8,6 +8,12 @@ import pytest
 from xmlc.files import atomic_file, atomic_folder, read_json, sha256, write_json
 
 
+def fail_within(manager, write):
+    with manager as temporary:
+        write(temporary)
+        raise RuntimeError
+
+
 def test_file_appears_whole_or_not_at_all(tmp_path):
     target = tmp_path / "deep" / "table.csv"
     with atomic_file(target) as temporary:
@@ -15,9 +21,8 @@ def test_file_appears_whole_or_not_at_all(tmp_path):
         assert not target.exists()
         assert temporary.suffix == ".csv"
     assert target.read_text() == "new"
-    with pytest.raises(RuntimeError), atomic_file(target) as temporary:
-        temporary.write_text("half")
-        raise RuntimeError
+    with pytest.raises(RuntimeError):
+        fail_within(atomic_file(target), lambda temporary: temporary.write_text("half"))
     assert target.read_text() == "new"
     assert [file.name for file in target.parent.iterdir()] == ["table.csv"]
 
@@ -28,9 +33,8 @@ def test_folder_is_replaced_whole_or_not_at_all(tmp_path):
         with atomic_folder(target) as temporary:
             (temporary / content).write_text(content)
     assert [file.name for file in target.iterdir()] == ["new"]
-    with pytest.raises(RuntimeError), atomic_folder(target) as temporary:
-        (temporary / "half").write_text("half")
-        raise RuntimeError
+    with pytest.raises(RuntimeError):
+        fail_within(atomic_folder(target), lambda temporary: (temporary / "half").write_text("half"))
     assert [file.name for file in target.iterdir()] == ["new"]
     assert [folder.name for folder in tmp_path.iterdir()] == ["data"]
 

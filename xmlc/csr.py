@@ -105,7 +105,10 @@ def load_csr(folder: str | Path, name: str, mmap: bool = True) -> sparse.csr_arr
             f"{folder / name}: format version {meta['version']}, expected {FORMAT_VERSION}; prepare it anew"
         )
     mode = "c" if mmap else None
-    indptr = np.load(folder / f"{name}.indptr.npy", mmap_mode=mode, allow_pickle=False)
+    indptr = np.load(folder / f"{name}.indptr.npy", allow_pickle=False)
+    if indptr[-1] <= np.iinfo(np.int32).max:
+        # scipy wants both index arrays of one type, and would copy the mapped indices to match a wider indptr.
+        indptr = indptr.astype(np.int32)
     indices = np.load(folder / f"{name}.indices.npy", mmap_mode=mode, allow_pickle=False)
     if meta["dtype"] == "bool":
         data = np.ones(indices.size, dtype=bool)

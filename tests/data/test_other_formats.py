@@ -6,7 +6,10 @@ import pytest
 from xmlc.data import load
 from xmlc.errors import XmlcError
 
-XML = '<?xml version="1.0"?><labels xmlns="http://mulan.sourceforge.net/labels"><label name="beach"></label><label name="it\'s"/></labels>'
+XML = (
+    '<?xml version="1.0"?><labels xmlns="http://mulan.sourceforge.net/labels">'
+    '<label name="beach"></label><label name="it\'s"/></labels>'
+)
 HEADER = """% a comment
 @relation 'scenes: -C 2'
 @attribute Att1 numeric

@@ -44,7 +44,7 @@ def test_estimator_is_made_from_configuration():
 def test_typos_are_named():
     with pytest.raises(XmlcError, match=r"no hyperparameter gama; expected any of .*gamma"):
         make_estimator("plt", {"gama": 1}, seed=0)
-    with pytest.raises(XmlcError, match="'ptl' is unknown; expected one of .*plt"):
+    with pytest.raises(XmlcError, match=r"'ptl' is unknown; expected one of .*plt"):
         make_estimator("ptl", {}, seed=0)
 
 
@@ -57,5 +57,5 @@ def test_a_users_own_file_is_an_estimator(tmp_path, multilabel):
     assert estimator_files(f"{file}:Frequencies") == [str(file)]
     with pytest.raises(XmlcError, match="derived from"):
         estimator_class(f"{file}:np")
-    with pytest.raises(XmlcError, match="no such file"):
+    with pytest.raises(XmlcError, match="no such Python file"):
         estimator_class("nowhere.py:Model")

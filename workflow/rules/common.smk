@@ -28,6 +28,10 @@ SUITES = {file.stem: read_suite(file) for file in sorted(Path("config/papers").g
 SUITES["demo"] = read_suite("config/demo.yaml")
 
 
+# Files of the user's own that register threshold methods.
+EXTENSIONS = sorted({file for suite in SUITES.values() for file in suite.get("extensions", [])})
+
+
 def datasets_of(paper):
     """Name the datasets of a paper that are asked for."""
     if paper == "demo":

@@ -4,11 +4,13 @@
 rule threshold:
     input:
         sources("threshold"),
+        extensions=EXTENSIONS,
         estimates="results/{dataset}/{model}/seed{seed}/80/spe/estimate.json",
     output:
         "results/{dataset}/{model}/seed{seed}/80/thresholds/{method}/tuning.json",
     params:
         data="results/{dataset}/data",
+        extensions=[word for file in EXTENSIONS for word in ("--extension", file)],
         estimates="results/{dataset}/{model}/seed{seed}/80/spe",
         folder="results/{dataset}/{model}/seed{seed}/80/thresholds/{method}",
     log:
@@ -18,7 +20,7 @@ rule threshold:
         mem_mb=memory,
     shell:
         "xmlc threshold --data {params.data} --estimates {params.estimates} --method {wildcards.method}"
-        " --threads {threads} --out {params.folder} 2> {log}"
+        " {params.extensions:q} --threads {threads} --out {params.folder} 2> {log}"
 
 
 rule evaluate:

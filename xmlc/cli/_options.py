@@ -50,5 +50,8 @@ def _default_catalogue() -> Path | None:
 
 
 catalogue_option = click.option(
-    "--catalogue", type=FILE, default=_default_catalogue, help="Catalogue of datasets; config/datasets.yaml if it exists."
+    "--catalogue",
+    type=FILE,
+    default=_default_catalogue,
+    help="Catalogue of datasets; config/datasets.yaml if it exists.",
 )

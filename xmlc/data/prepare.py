@@ -141,5 +141,6 @@ def _same_width(train: Part, test: Part) -> tuple[Part, Part]:
 def _digest(source: Path, files: dict[str, Any]) -> str:
     """Return one SHA-256 over those of the data files, in their order."""
     names = [*files["train"], *files["test"], *([files["labels"]] if files.get("labels") else [])]
-    names += [name for part in (files.get("split_files") or {}).values() for name in ([part] if isinstance(part, str) else [])]
+    splits = files.get("split_files") or {}
+    names += [splits[part] for part in ("train", "test") if part in splits]
     return hashlib.sha256("\n".join(f"{name} {sha256(source / name)}" for name in names).encode()).hexdigest()

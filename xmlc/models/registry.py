@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from pathlib import Path
 from typing import Any
 
 from xmlc.errors import XmlcError
+from xmlc.extensions import import_file
 from xmlc.models.base import SparseProbabilityEstimator
 
 ESTIMATORS = {
@@ -32,7 +32,7 @@ def estimator_class(name: str) -> type[SparseProbabilityEstimator]:
     """
     if ".py:" in name:
         file, _, attribute = name.rpartition(":")
-        module = _import_file(Path(file))
+        module = import_file(file)
     elif name in ESTIMATORS:
         module_name, _, attribute = ESTIMATORS[name].partition(":")
         module = importlib.import_module(module_name)
@@ -73,12 +73,3 @@ def estimator_files(name: str) -> list[str]:
     module = ESTIMATORS[name].partition(":")[0] if name in ESTIMATORS else "xmlc.models.registry"
     spec = importlib.util.find_spec(module)
     return [str(spec.origin)] if spec and spec.origin else []
-
-
-def _import_file(file: Path) -> Any:
-    if not file.exists():
-        raise XmlcError(f"{file}: no such file; it should define the estimator that the configuration names")
-    spec = importlib.util.spec_from_file_location(file.stem, file)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

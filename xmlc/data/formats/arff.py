@@ -74,7 +74,9 @@ def _label_names(path: Path) -> set[str]:
         root = ElementTree.fromstring(content)
     except ElementTree.ParseError as error:
         raise XmlcError(f"{path}: not XML ({error}); expected <labels><label name=.../>...</labels>") from error
-    names = {element.attrib["name"] for element in root.iter() if element.tag.endswith("label") and "name" in element.attrib}
+    names = {
+        element.attrib["name"] for element in root.iter() if element.tag.endswith("label") and "name" in element.attrib
+    }
     if not names:
         raise XmlcError(f"{path}: names no labels; expected <labels><label name=.../>...</labels>")
     return names

@@ -52,7 +52,9 @@ def line_blocks(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
             try:
                 block = file.read(block_bytes)
             except BROKEN as error:
-                raise XmlcError(f"{path}: the compressed data is damaged or cut off ({error}); fetch it anew") from error
+                raise XmlcError(
+                    f"{path}: the compressed data is damaged or cut off ({error}); fetch it anew"
+                ) from error
             if not block:
                 break
             cut = block.rfind(b"\n") + 1

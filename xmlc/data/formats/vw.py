@@ -55,8 +55,10 @@ def read_vw(
     malformed.raise_any()
     d = max(n_features or 0, len(vocabulary))
     m = n_labels or (max(labels) + 1 if labels else 0)
-    X = sparse.csr_array((np.array(values, dtype=np.float32), np.array(ids, dtype=np.int32), indptr), shape=(len(indptr) - 1, d))
-    Y = sparse.csr_array((np.ones(len(labels), dtype=bool), np.array(labels, dtype=np.int32), label_indptr), shape=(len(indptr) - 1, m))
+    n = len(indptr) - 1
+    X = sparse.csr_array((np.array(values, dtype=np.float32), np.array(ids, dtype=np.int32), indptr), shape=(n, d))
+    carried = np.ones(len(labels), dtype=bool)
+    Y = sparse.csr_array((carried, np.array(labels, dtype=np.int32), label_indptr), shape=(n, m))
     for matrix in (X, Y):
         matrix.sum_duplicates()
     X.eliminate_zeros()

@@ -1,0 +1,26 @@
+"""Users' own Python files: models and threshold methods that configuration names by their path."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+from xmlc.errors import XmlcError
+
+
+def import_file(file: str | Path) -> ModuleType:
+    """Run a Python file and return it as a module.
+
+    Raises
+    ------
+    XmlcError
+        There is no such file, or it is no Python file.
+    """
+    file = Path(file)
+    if not file.is_file() or file.suffix != ".py":
+        raise XmlcError(f"{file}: no such Python file; the configuration names it as a model or threshold method")
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
