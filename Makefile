@@ -22,7 +22,7 @@ demo: env
 	@PATH="$(BIN):$$PATH" xmlc show results/tables/demo/*.md results/figures/demo/*.png
 
 test: env
-	PATH="$(BIN):$$PATH" python -m pytest -n $(CORES) $(TESTS)
+	PATH="$(BIN):$$PATH" python -m pytest -n $(CORES) --dist loadfile $(TESTS)
 
 lint: env
 	PATH="$(BIN):$$PATH" ruff check .

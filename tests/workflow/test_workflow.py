@@ -1,0 +1,224 @@
+"""The workflow on a tiny copy of the project: what runs, what runs again, and what survives a kill."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from xmlc.data.writer import save_repository
+from xmlc.files import read_json
+from xmlc.reports.columns import COLUMNS
+
+ROOT = Path(__file__).parents[2]
+COPIED = ("Snakefile", "config", "workflow", "profiles", "xmlc", "results/published")
+STEPS = re.compile(r"^(\w+) +(\d+)$", re.MULTILINE)
+TINY = {"n_train": 300, "n_test": 120, "n_features": 200, "n_labels": 30, "labels_per_instance": 2.0, "nonzeros": 20}
+
+pytestmark = pytest.mark.slow
+
+
+class Project:
+    """A copy of the project whose demo is tiny."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        for name in COPIED:
+            source, target = ROOT / name, folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if source.is_dir():
+                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy(source, target)
+        self.edit_yaml("config/datasets.yaml", lambda content: content["demo"].update(synthetic=TINY))
+        self.edit_yaml("config/demo.yaml", lambda content: content.update(methods=["fta", "sto", "ofo-ab"]))
+        path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
+        self.environment = os.environ | {"PYTHONPATH": path}
+        self.environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        self.environment.pop("NUMBA_CACHE_DIR", None)  # the copy keeps its own compiled kernels
+
+    def edit_yaml(self, name, change):
+        path = self.folder / name
+        content = yaml.safe_load(path.read_text())
+        change(content)
+        path.write_text(yaml.safe_dump(content))
+
+    def command(self, *arguments):
+        return [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
+
+    def run(self, *arguments):
+        return subprocess.run(
+            self.command(*arguments), cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=300
+        )
+
+    def run_well(self, *arguments):
+        done = self.run(*arguments)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def planned(self, target="demo"):
+        """Number of jobs that each rule would run."""
+        steps = dict(STEPS.findall(self.run_well("--dry-run", target)))
+        steps.pop("total", None)
+        return {rule: int(count) for rule, count in steps.items()}
+
+    def tables(self):
+        """The columns that no clock made, of every table."""
+        frames = {file.name: pd.read_csv(file) for file in sorted(self.folder.glob("results/tables/demo/*.csv"))}
+        return {
+            name: frame[[c for c in frame if not (c in COLUMNS and COLUMNS[c].cost)]].to_csv()
+            for name, frame in frames.items()
+        }
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    project = Project(tmp_path_factory.mktemp("project"))
+    project.run_well("demo")
+    return project
+
+
+def test_records_tell_the_threads_that_numba_had(finished):
+    record = read_json(finished.folder / "results/demo/plt/seed0/full/ranking.json")
+    assert record["costs"]["train_threads"] == record["costs"]["predict_threads"] == 2
+
+
+def test_a_second_run_has_nothing_to_do(finished):
+    assert finished.planned() == {}
+    assert "Nothing to be done" in finished.run_well("demo")
+
+
+def test_touching_a_file_runs_nothing_and_editing_it_runs_what_depends_on_it(finished):
+    file = finished.folder / "xmlc/thresholds/sto.py"
+    text = file.read_text()
+    os.utime(file)
+    assert finished.planned() == {}
+    file.write_text(text + "\n# edited\n")
+    try:
+        planned = finished.planned()
+    finally:
+        file.write_text(text)
+    assert {"threshold", "evaluate", "table", "figure"} <= set(planned)
+    assert not {"synthesise", "prepare", "train", "estimate", "rank"} & set(planned)
+    assert planned["threshold"] == 6
+
+
+@pytest.mark.parametrize(
+    ("name", "first"), [("xmlc/models/plt/_sgd.py", {"train": 2}), ("xmlc/reports/figures.py", {"figure": 1})]
+)
+def test_edits_of_a_model_or_a_figure_stay_there(finished, name, first):
+    file = finished.folder / name
+    text = file.read_text()
+    file.write_text(text + "\n# edited\n")
+    try:
+        planned = finished.planned()
+    finally:
+        file.write_text(text)
+    for rule, count in first.items():
+        assert planned[rule] == count  # the PLT's two trainings, not the oracle's
+    assert "prepare" not in planned
+    if "figures" in name:
+        assert set(planned) == {"figure", "demo"}
+
+
+def test_hyperparameters_rerun_only_their_model(finished):
+    before = (finished.folder / "config/demo.yaml").read_text()
+    finished.edit_yaml("config/demo.yaml", lambda content: content["models"]["plt"]["hyperparameters"].update(epochs=3))
+    try:
+        planned = finished.planned()
+    finally:
+        (finished.folder / "config/demo.yaml").write_text(before)
+    assert planned["train"] == 2
+    assert planned["threshold"] == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--config", "mirorr=x"), "mirorr"),
+        (("--config", "threads=0"), "minimum"),
+        (("--config", "datasets=[../x]"), "does not match"),
+    ],
+)
+def test_mistakes_in_configuration_are_found_before_anything_runs(finished, arguments, message):
+    done = finished.run("--dry-run", "demo", *arguments)
+    assert done.returncode != 0
+    assert message in done.stdout + done.stderr
+
+
+def test_one_dataset_of_a_mirror_is_one_command(finished, multilabel):
+    X, Y = multilabel(200, 15, 12)
+    mirror = finished.folder / "my mirror"
+    save_repository(mirror / "my-set/train.txt.xz", X, Y)
+    save_repository(mirror / "my-set/test.txt", X[:80], Y[:80])
+    finished.run_well("plt2016", "--config", "datasets=[my-set]", f"mirror={mirror}")
+    table = (finished.folder / "results/tables/plt2016/table2.md").read_text()
+    assert "my-set" in table
+    assert (finished.folder / "results/my-set/statistics.json").exists()
+
+
+def test_a_bad_line_stops_the_run_and_leaves_nothing(finished, multilabel):
+    mirror = finished.folder / "bad-mirror"
+    (mirror / "bad-set").mkdir(parents=True)
+    for part in ("train", "test"):
+        (mirror / f"bad-set/{part}.txt").write_text("2 3 2\n0 0:1\n1 1:\n")
+    done = finished.run("plt2016", "--config", "datasets=[bad-set]", f"mirror={mirror}")
+    assert done.returncode != 0
+    assert "train.txt:3: found '1:', expected feature:value; is the line cut off?" in done.stdout + done.stderr
+    assert not list(finished.folder.glob("results/bad-set/data/*"))
+
+
+def test_a_users_threshold_method_has_its_row_in_the_table(finished):
+    method = finished.folder / "half.py"
+    method.write_text(
+        "import numpy as np\n"
+        "from xmlc.thresholds.tune import GridPoint, register\n\n\n"
+        "@register('half')\n"
+        "def sweep_half(spe, Y, priors, grid):\n"
+        "    yield GridPoint(np.full(spe.shape[1], 0.5, dtype=np.float32), c=2)\n"
+    )
+    before = (finished.folder / "config/demo.yaml").read_text()
+    finished.edit_yaml(
+        "config/demo.yaml", lambda content: content.update(methods=["fta", "half"], extensions=["half.py"])
+    )
+    finished.edit_yaml("config/demo.yaml", lambda content: content.update(tables=["table2"], figures=[]))
+    try:
+        finished.run_well("demo")
+    finally:
+        (finished.folder / "config/demo.yaml").write_text(before)
+    assert ",half," in (finished.folder / "results/tables/demo/table2.csv").read_text()
+
+
+def test_killed_and_started_again_gives_the_same_tables_on_one_thread(finished):
+    finished.run_well("demo")
+    expected = finished.tables()
+    for made in ("results/demo", "results/tables", "results/figures", "resources"):
+        shutil.rmtree(finished.folder / made)
+    process = subprocess.Popen(
+        finished.command("demo"),
+        cwd=finished.folder,
+        env=finished.environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 120
+    while not list(finished.folder.glob("results/demo/*/seed0/80/spe/estimate.json")):
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert not list(finished.folder.glob("results/tables/demo/*.csv"))
+    finished.run_well("demo", "--cores", "1")
+    assert finished.tables() == expected
+    assert len(expected) == 3
+    record = finished.folder / "results/demo/plt/seed0/80/evaluation/sto.json"
+    assert read_json(record)["costs"]["threads"] == 1
