@@ -1,0 +1,1 @@
+"""Benchmarks: a ratio against a peer or a baseline, measured in one run."""
