@@ -40,9 +40,9 @@ for paper in SUITES:
         rule:
             name:
                 paper
-            localrule: True
             input:
                 results_of_paper(paper),
+            localrule: True
 
 
 for dataset in selected_datasets():
@@ -51,6 +51,6 @@ for dataset in selected_datasets():
         rule:
             name:
                 dataset
-            localrule: True
             input:
                 records_of_dataset(dataset),
+            localrule: True

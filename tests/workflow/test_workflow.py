@@ -172,7 +172,7 @@ def test_a_bad_line_stops_the_run_and_leaves_nothing(finished, multilabel):
     done = finished.run("plt2016", "--config", "datasets=[bad-set]", f"mirror={mirror}")
     assert done.returncode != 0
     assert "train.txt:3: found '1:', expected feature:value; is the line cut off?" in done.stdout + done.stderr
-    assert not list(finished.folder.glob("results/bad-set/data/*"))
+    assert not (finished.folder / "results/bad-set/data").exists()
 
 
 def test_a_users_threshold_method_has_its_row_in_the_table(finished):

@@ -66,16 +66,17 @@ MODELS = model_definitions()
 def hyperparameters(model, dataset):
     """Give a model's hyperparameters for one dataset as JSON, sorted, so that only a change of value reruns."""
     definition = MODELS[model]
-    values = {**definition["hyperparameters"], **definition["datasets"].get(dataset, {})}
+    values = {
+        **definition["hyperparameters"],
+        **definition["datasets"].get(dataset, {}),
+    }
     return json.dumps(values, sort_keys=True)
 
 
 def models_for(paper, dataset):
     """Name the models that can run on a dataset: the oracle needs posteriors, which only synthetic sets have."""
     synthetic = catalogue_entry(dataset, CATALOGUE).synthetic
-    return [
-        name for name, model in SUITES[paper]["models"].items() if synthetic or model["estimator"] != "oracle"
-    ]
+    return [name for name, model in SUITES[paper]["models"].items() if synthetic or model["estimator"] != "oracle"]
 
 
 def runs(paper, datasets=None):
@@ -111,8 +112,18 @@ def records_of_dataset(dataset):
 def results_of_paper(paper):
     """List the tables and figures of a paper."""
     suite = SUITES[paper]
-    tables = expand("results/tables/{paper}/{table}.{ext}", paper=paper, table=suite["tables"], ext=["csv", "md", "tex"])
-    figures = expand("results/figures/{paper}/{figure}.{ext}", paper=paper, figure=suite["figures"], ext=["svg", "png"])
+    tables = expand(
+        "results/tables/{paper}/{table}.{ext}",
+        paper=paper,
+        table=suite["tables"],
+        ext=["csv", "md", "tex"],
+    )
+    figures = expand(
+        "results/figures/{paper}/{figure}.{ext}",
+        paper=paper,
+        figure=suite["figures"],
+        ext=["svg", "png"],
+    )
     return tables + figures
 
 

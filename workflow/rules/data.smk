@@ -13,54 +13,50 @@ rule download:
     input:
         sources("download"),
     output:
-        "resources/{dataset}/source.json",
-    params:
-        folder="resources/{dataset}",
-        mirror=["--mirror", config["mirror"]] if config["mirror"] else [],
-        entry=entry_text,
-    wildcard_constraints:
-        dataset=rf"(?!(?:{SYNTHETIC})(?:/|$))[a-z0-9][a-z0-9._-]*",
+        directory("resources/{dataset}"),
     log:
         "logs/{dataset}/download.log",
+    wildcard_constraints:
+        dataset=rf"(?!(?:{SYNTHETIC})(?:/|$))[a-z0-9][a-z0-9._-]*",
     retries: 2
+    params:
+        mirror=["--mirror", config["mirror"]] if config["mirror"] else [],
+        entry=entry_text,
     shell:
-        "xmlc download {wildcards.dataset} --out {params.folder} --catalogue {CATALOGUE_FILE} {params.mirror:q}"
-        " 2> {log}"
+        "xmlc download {wildcards.dataset} --out {output} --catalogue {CATALOGUE_FILE} {params.mirror:q}" " 2> {log}"
 
 
 rule synthesise:
     input:
         sources("synth"),
     output:
-        "resources/{dataset}/source.json",
-    params:
-        folder="resources/{dataset}",
-        entry=entry_text,
-    wildcard_constraints:
-        dataset=SYNTHETIC,
+        directory("resources/{dataset}"),
     log:
         "logs/{dataset}/synthesise.log",
+    wildcard_constraints:
+        dataset=SYNTHETIC,
+    params:
+        entry=entry_text,
     shell:
-        "xmlc synth {wildcards.dataset} --out {params.folder} --catalogue {CATALOGUE_FILE} 2> {log}"
+        "xmlc synth {wildcards.dataset} --out {output} --catalogue {CATALOGUE_FILE} 2> {log}"
 
 
 rule prepare:
     input:
         sources("prepare"),
-        source="resources/{dataset}/source.json",
-    output:
-        meta="results/{dataset}/data/meta.json",
-        statistics="results/{dataset}/statistics.json",
-    params:
         source="resources/{dataset}",
-        data="results/{dataset}/data",
-        entry=entry_text,
+    output:
+        data=directory("results/{dataset}/data"),
+        statistics="results/{dataset}/statistics.json",
     log:
         "logs/{dataset}/prepare.log",
     benchmark:
         "benchmarks/{dataset}/prepare.jsonl"
     resources:
         mem_mb=memory,
+    params:
+        entry=entry_text,
+        share=config["validation_share"],
     shell:
-        "xmlc prepare {wildcards.dataset} --source {params.source} --out {params.data}"
-        " --statistics {output.statistics} --catalogue {CATALOGUE_FILE} 2> {log}"
+        "xmlc prepare {wildcards.dataset} --source {input.source} --out {output.data}"
+        " --statistics {output.statistics} --validation-share {params.share} --catalogue {CATALOGUE_FILE} 2> {log}"

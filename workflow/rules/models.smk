@@ -6,16 +6,10 @@ rule train:
     input:
         sources("train"),
         estimator_sources,
-        data="results/{dataset}/data/meta.json",
-    output:
-        model="results/{dataset}/{model}/seed{seed}/{portion}/model/model.json",
-        record="results/{dataset}/{model}/seed{seed}/{portion}/train.json",
-    params:
         data="results/{dataset}/data",
-        folder="results/{dataset}/{model}/seed{seed}/{portion}/model",
-        part=lambda wildcards: PORTION_PART[wildcards.portion],
-        estimator=lambda wildcards: MODELS[wildcards.model]["estimator"],
-        hyperparameters=lambda wildcards: hyperparameters(wildcards.model, wildcards.dataset),
+    output:
+        model=directory("results/{dataset}/{model}/seed{seed}/{portion}/model"),
+        record="results/{dataset}/{model}/seed{seed}/{portion}/train.json",
     log:
         "logs/{dataset}/{model}/seed{seed}/{portion}/train.log",
     benchmark:
@@ -23,30 +17,32 @@ rule train:
     threads: config["threads"]
     resources:
         mem_mb=memory,
+    params:
+        part=lambda wildcards: PORTION_PART[wildcards.portion],
+        estimator=lambda wildcards: MODELS[wildcards.model]["estimator"],
+        hyperparameters=lambda wildcards: hyperparameters(wildcards.model, wildcards.dataset),
     shell:
-        "xmlc train --data {params.data} --part {params.part} --estimator {params.estimator:q} --name {wildcards.model}"
+        "xmlc train --data {input.data} --part {params.part} --estimator {params.estimator:q} --name {wildcards.model}"
         " --parameters {params.hyperparameters:q} --seed {wildcards.seed} --threads {threads}"
-        " --out {params.folder} --record {output.record} 2> {log}"
+        " --out {output.model} --record {output.record} 2> {log}"
 
 
 rule rank:
     input:
         sources("rank"),
         estimator_sources,
-        model="results/{dataset}/{model}/seed{seed}/full/model/model.json",
+        data="results/{dataset}/data",
+        model="results/{dataset}/{model}/seed{seed}/full/model",
         training="results/{dataset}/{model}/seed{seed}/full/train.json",
     output:
         "results/{dataset}/{model}/seed{seed}/full/ranking.json",
-    params:
-        data="results/{dataset}/data",
-        folder="results/{dataset}/{model}/seed{seed}/full/model",
     log:
         "logs/{dataset}/{model}/seed{seed}/full/rank.log",
     threads: config["threads"]
     resources:
         mem_mb=memory,
     shell:
-        "xmlc rank --data {params.data} --model {params.folder} --training {input.training} --threads {threads}"
+        "xmlc rank --data {input.data} --model {input.model} --training {input.training} --threads {threads}"
         " --out {output} 2> {log}"
 
 
@@ -54,20 +50,19 @@ rule tune:
     input:
         sources("tune"),
         estimator_sources,
-        data="results/{dataset}/data/meta.json",
+        data="results/{dataset}/data",
     output:
         "results/{dataset}/tuning/{model}.yaml",
-    params:
-        data="results/{dataset}/data",
-        estimator=lambda wildcards: MODELS[wildcards.model]["estimator"],
-        hyperparameters=lambda wildcards: hyperparameters(wildcards.model, wildcards.dataset),
-        space=lambda wildcards: json.dumps(MODELS[wildcards.model]["tuning"], sort_keys=True),
-        trials=config["trials"],
     log:
         "logs/{dataset}/tuning/{model}.log",
     threads: config["threads"]
     resources:
         mem_mb=memory,
+    params:
+        estimator=lambda wildcards: MODELS[wildcards.model]["estimator"],
+        hyperparameters=lambda wildcards: hyperparameters(wildcards.model, wildcards.dataset),
+        space=lambda wildcards: json.dumps(MODELS[wildcards.model]["tuning"], sort_keys=True),
+        trials=config["trials"],
     shell:
-        "xmlc tune --data {params.data} --estimator {params.estimator:q} --parameters {params.hyperparameters:q}"
+        "xmlc tune --data {input.data} --estimator {params.estimator:q} --parameters {params.hyperparameters:q}"
         " --space {params.space:q} --trials {params.trials} --threads {threads} --out {output} 2> {log}"

@@ -14,9 +14,9 @@ def peer_records(paper):
 
 
 rule peers:
-    localrule: True
     input:
         [f"results/tables/{paper}/peers.md" for paper in config["papers"] if SUITES[paper].get("peers")],
+    localrule: True
 
 
 rule peers_table:
@@ -25,11 +25,11 @@ rule peers_table:
         records=lambda wildcards: peer_records(wildcards.paper),
     output:
         multiext("results/tables/{paper}/peers", ".csv", ".md", ".tex"),
-    params:
-        prefix="results/tables/{paper}/peers",
     log:
         "logs/tables/{paper}/peers.log",
     localrule: True
+    params:
+        prefix="results/tables/{paper}/peers",
     shell:
         "xmlc table peers --paper {wildcards.paper} {input.records} --out {params.prefix} > {log} 2>&1"
 

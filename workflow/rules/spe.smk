@@ -6,15 +6,11 @@ rule estimate:
     input:
         sources("estimate"),
         estimator_sources,
-        model="results/{dataset}/{model}/seed{seed}/80/model/model.json",
-        training="results/{dataset}/{model}/seed{seed}/80/train.json",
-    output:
-        "results/{dataset}/{model}/seed{seed}/80/spe/estimate.json",
-    params:
         data="results/{dataset}/data",
         model="results/{dataset}/{model}/seed{seed}/80/model",
-        folder="results/{dataset}/{model}/seed{seed}/80/spe",
-        floor=1 / max(GRID),
+        training="results/{dataset}/{model}/seed{seed}/80/train.json",
+    output:
+        directory("results/{dataset}/{model}/seed{seed}/80/spe"),
     log:
         "logs/{dataset}/{model}/seed{seed}/80/estimate.log",
     benchmark:
@@ -22,6 +18,8 @@ rule estimate:
     threads: config["threads"]
     resources:
         mem_mb=memory,
+    params:
+        floor=1 / max(GRID),
     shell:
-        "xmlc estimate --data {params.data} --model {params.model} --training {input.training} --floor {params.floor}"
-        " --threads {threads} --out {params.folder} 2> {log}"
+        "xmlc estimate --data {input.data} --model {input.model} --training {input.training} --floor {params.floor}"
+        " --threads {threads} --out {output} 2> {log}"

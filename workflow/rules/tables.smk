@@ -16,11 +16,11 @@ rule table:
         published=lambda wildcards: sorted(map(str, Path("results/published").glob(f"{wildcards.paper}/*.csv"))),
     output:
         multiext("results/tables/{paper}/{table}", ".csv", ".md", ".tex"),
-    params:
-        prefix="results/tables/{paper}/{table}",
     log:
         "logs/tables/{paper}/{table}.log",
     localrule: True
+    params:
+        prefix="results/tables/{paper}/{table}",
     shell:
         "xmlc table {wildcards.table} --paper {wildcards.paper} --published results/published"
         " {input.records} --out {params.prefix} > {log} 2>&1"

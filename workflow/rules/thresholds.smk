@@ -5,42 +5,38 @@ rule threshold:
     input:
         sources("threshold"),
         extensions=EXTENSIONS,
-        estimates="results/{dataset}/{model}/seed{seed}/80/spe/estimate.json",
-    output:
-        "results/{dataset}/{model}/seed{seed}/80/thresholds/{method}/tuning.json",
-    params:
         data="results/{dataset}/data",
-        extensions=[word for file in EXTENSIONS for word in ("--extension", file)],
         estimates="results/{dataset}/{model}/seed{seed}/80/spe",
-        folder="results/{dataset}/{model}/seed{seed}/80/thresholds/{method}",
+    output:
+        directory("results/{dataset}/{model}/seed{seed}/80/thresholds/{method}"),
     log:
         "logs/{dataset}/{model}/seed{seed}/80/threshold/{method}.log",
     threads: 1
     resources:
         mem_mb=memory,
+    params:
+        extensions=[word for file in EXTENSIONS for word in ("--extension", file)],
     shell:
-        "xmlc threshold --data {params.data} --estimates {params.estimates} --method {wildcards.method}"
-        " {params.extensions:q} --threads {threads} --out {params.folder} 2> {log}"
+        "xmlc threshold --data {input.data} --estimates {input.estimates} --method {wildcards.method}"
+        " {params.extensions:q} --threads {threads} --out {output} 2> {log}"
 
 
 rule evaluate:
     input:
         sources("evaluate"),
         estimator_sources,
+        data="results/{dataset}/data",
+        model="results/{dataset}/{model}/seed{seed}/80/model",
         training="results/{dataset}/{model}/seed{seed}/80/train.json",
-        estimates="results/{dataset}/{model}/seed{seed}/80/spe/estimate.json",
-        tuning="results/{dataset}/{model}/seed{seed}/80/thresholds/{method}/tuning.json",
+        estimates="results/{dataset}/{model}/seed{seed}/80/spe",
+        thresholds="results/{dataset}/{model}/seed{seed}/80/thresholds/{method}",
     output:
         "results/{dataset}/{model}/seed{seed}/80/evaluation/{method}.json",
-    params:
-        data="results/{dataset}/data",
-        folder="results/{dataset}/{model}/seed{seed}/80",
     log:
         "logs/{dataset}/{model}/seed{seed}/80/evaluate/{method}.log",
     threads: config["threads"]
     resources:
         mem_mb=memory,
     shell:
-        "xmlc evaluate --data {params.data} --model {params.folder}/model --training {input.training}"
-        " --estimates {params.folder}/spe --thresholds {params.folder}/thresholds/{wildcards.method}"
-        " --threads {threads} --out {output} 2> {log}"
+        "xmlc evaluate --data {input.data} --model {input.model} --training {input.training}"
+        " --estimates {input.estimates} --thresholds {input.thresholds} --threads {threads} --out {output} 2> {log}"
