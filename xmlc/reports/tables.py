@@ -14,6 +14,7 @@ import pandas as pd
 
 from xmlc.errors import XmlcError
 from xmlc.reports.columns import DEVIATION
+from xmlc.reports.notes import notes
 from xmlc.reports.panels import Panel, Published, side_by_side
 from xmlc.reports.records import (
     DATASET_COLUMNS,
@@ -24,7 +25,7 @@ from xmlc.reports.records import (
     read_records,
     threshold_frame,
 )
-from xmlc.reports.titles import MACRO_F_CONVENTION, method_order, method_title, notes
+from xmlc.reports.titles import MACRO_F_CONVENTION, method_order, method_title
 
 Records = list[dict[str, Any]]
 
