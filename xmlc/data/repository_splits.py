@@ -9,6 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.data.formats import load
+from xmlc.data.formats.decimals import whole
+from xmlc.data.formats.errors import Malformed, MalformedLines, quoted
 from xmlc.data.formats.stream import text_lines
 from xmlc.errors import XmlcError
 
@@ -37,14 +39,25 @@ def read_split(source: Path, data: str, split_files: dict[str, Any]) -> tuple[Pa
 
 
 def _row_numbers(path: Path, column: int, n_rows: int) -> np.ndarray:
-    rows = []
+    rows: dict[int, None] = {}
+    malformed = MalformedLines(path)
     for number, line in text_lines(path):
         cells = line.split()
         if not cells:
             continue
-        if column >= len(cells) or not cells[column].isdigit() or not 1 <= int(cells[column]) <= n_rows:
-            raise XmlcError(f"{path}:{number}: found {line[:60]!r}, expected row numbers of 1 .. {n_rows}")
-        rows.append(int(cells[column]) - 1)
-    if len(set(rows)) != len(rows):
-        raise XmlcError(f"{path}: column {column} names a row twice")
-    return np.array(rows, dtype=np.int64)
+        if column >= len(cells):
+            malformed.add(
+                number, f"{len(cells)} columns", f"at least {column + 1}: column {column}, from 0, is asked for"
+            )
+            continue
+        try:
+            row = whole(cells[column]) - 1
+        except Malformed:
+            row = -1
+        if not 0 <= row < n_rows or row in rows:
+            malformed.add(number, quoted(cells[column]), f"row numbers of 1 .. {n_rows}, each once")
+        rows[row] = None
+    malformed.raise_any()
+    if not rows:
+        raise XmlcError(f"{path}: names no rows; is the file cut off?")
+    return np.array(list(rows), dtype=np.int64)

@@ -37,8 +37,9 @@ def load(
         - ``repository``: header ``n d m``, then ``label,label feature:value ...``, ids from 0; an instance without
           labels starts with a space;
         - ``repository-two-files``: features and labels apart, each with a header of two numbers;
-        - ``svmlight``: rows as above without a header;
-        - ``vw``: Vowpal Wabbit text, ``label,label | feature:value feature ...``;
+        - ``svmlight``: rows as above without a header, ``#`` begins a comment;
+        - ``vw``: Vowpal Wabbit text, ``label,label | feature:value feature ...``; a feature given twice adds up, as
+          words do, where the other formats take it for an error;
         - ``arff``: Mulan's ARFF, dense or sparse, with an XML file that names the labels.
     zero_based : bool
         Whether ids of ``svmlight``, features and labels, and labels of ``vw`` start from 0 rather than 1. The other

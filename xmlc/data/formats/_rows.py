@@ -1,7 +1,7 @@
 """Parsing of sparse text rows: kernels.
 
 A row is ``label,label feature:value feature:value ...``. The parser goes over the bytes once and writes 8 bytes per
-non-zero and 4 per label; nothing is allocated inside.
+non-zero and 4 per label, the tidying pass reads and writes them once more; nothing is allocated for rows in order.
 """
 
 from __future__ import annotations
@@ -9,93 +9,19 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from xmlc.data.formats._numbers import LARGEST_FLOAT32, parse_decimal, parse_integer
+
 NEWLINE, RETURN, SPACE, TAB, COMMA, COLON, HASH = 10, 13, 32, 9, 44, 58, 35
-PLUS, MINUS, POINT, ZERO, NINE, UPPER_E, LOWER_E = 43, 45, 46, 48, 57, 69, 101
 
 # Error codes; messages stand in xmlc.data.formats.errors.
 BLANK, BAD_LABEL, LABEL_RANGE, BAD_FEATURE, FEATURE_RANGE, NO_VALUE, BAD_VALUE, NOT_FINITE = 1, 2, 3, 4, 5, 6, 7, 8
 DUPLICATE = 9
-
-EXACT_POWERS = 10.0 ** np.arange(23)  # 10**0 .. 10**22 are exact in double precision
-EXACT_MANTISSA = np.uint64(1 << 53)
-LARGEST_FLOAT32 = 3.4028235677973366e38  # values from here on round to infinity
 
 
 @njit(cache=True, nogil=True, inline="always")
 def is_gap(byte):
     """Tell whether a byte separates tokens."""
     return byte == SPACE or byte == TAB or byte == RETURN
-
-
-@njit(cache=True, nogil=True)
-def parse_integer(text, position, end):
-    """Read an unsigned integer; return (value, next position), the position unchanged if there is no digit."""
-    value = np.int64(0)
-    while position < end and ZERO <= text[position] <= NINE:
-        if value < 1 << 53:  # enough to be out of any range; never overflows
-            value = value * 10 + (text[position] - ZERO)
-        position += 1
-    return value, position
-
-
-@njit(cache=True, nogil=True)
-def parse_decimal(text, position, end):
-    """Read a decimal number.
-
-    Returns
-    -------
-    value : float64
-        Correctly rounded if ``exact``.
-    next : int
-        Position behind the number; unchanged if there is none.
-    exact : bool
-        Mantissa and power of ten are both exact in double precision, so that one operation rounds once.
-    """
-    start = position
-    negative = position < end and text[position] == MINUS
-    if position < end and (text[position] == MINUS or text[position] == PLUS):
-        position += 1
-    mantissa, digits, exponent = np.uint64(0), 0, 0
-    seen = False
-    while position < end and ZERO <= text[position] <= NINE:
-        if digits < 19:
-            mantissa = mantissa * np.uint64(10) + np.uint64(text[position] - ZERO)
-            digits += mantissa > 0
-        else:
-            digits, exponent = 20, exponent + 1
-        seen = True
-        position += 1
-    if position < end and text[position] == POINT:
-        position += 1
-        while position < end and ZERO <= text[position] <= NINE:
-            if digits < 19:
-                mantissa = mantissa * np.uint64(10) + np.uint64(text[position] - ZERO)
-                digits += mantissa > 0
-                exponent -= 1
-            else:
-                digits = 20
-            seen = True
-            position += 1
-    if not seen:
-        return 0.0, start, True
-    if position < end and (text[position] == UPPER_E or text[position] == LOWER_E):
-        sign, mark = 1, position
-        position += 1
-        if position < end and (text[position] == MINUS or text[position] == PLUS):
-            sign = -1 if text[position] == MINUS else 1
-            position += 1
-        power, after = parse_integer(text, position, end)
-        if after == position:
-            return 0.0, mark, True
-        position = after
-        exponent += sign * min(power, 100000)
-    exact = mantissa <= EXACT_MANTISSA and digits < 20 and -22 <= exponent <= 22
-    value = np.float64(mantissa)
-    if exact and exponent >= 0:
-        value *= EXACT_POWERS[exponent]
-    elif exact:
-        value /= EXACT_POWERS[-exponent]
-    return -value if negative else value, position, exact
 
 
 @njit(cache=True, nogil=True)
@@ -126,8 +52,54 @@ def starts_with_labels(text, position, end):
 
 
 @njit(cache=True, nogil=True)
+def parse_features(text, position, end, base, n_features, ids, values, count, hard, n_hard):
+    """Read pairs ``feature:value`` up to the end of a line; return (count, n_hard, next position, error code)."""
+    while True:
+        while position < end and is_gap(text[position]):
+            position += 1
+        if position == end:
+            return count, n_hard, position, 0
+        feature, after = parse_integer(text, position, end)
+        if after == position:
+            return count, n_hard, position, BAD_FEATURE
+        if after == end or text[after] != COLON:
+            return count, n_hard, position, NO_VALUE if after == end or is_gap(text[after]) else BAD_FEATURE
+        if feature < base or feature - base >= n_features:
+            return count, n_hard, position, FEATURE_RANGE
+        start = after + 1
+        value, behind, exact = parse_decimal(text, start, end)
+        if behind == start:
+            return count, n_hard, position, NO_VALUE if behind == end or is_gap(text[behind]) else BAD_VALUE
+        if behind < end and not is_gap(text[behind]):
+            return count, n_hard, position, BAD_VALUE
+        if exact and abs(value) >= LARGEST_FLOAT32:
+            return count, n_hard, position, NOT_FINITE
+        if not exact:
+            hard[n_hard, 0], hard[n_hard, 1], hard[n_hard, 2] = count, start, behind
+            n_hard += 1
+            value = 1.0
+        ids[count], values[count] = feature - base, np.float32(value)
+        count += 1
+        position = behind
+
+
+@njit(cache=True, nogil=True)
+def find_line(text, start, comments):
+    """Return where a line ends: (position of its newline, end of its content)."""
+    end = start
+    while text[end] != NEWLINE:
+        end += 1
+    stop = end - 1 if end > start and text[end - 1] == RETURN else end
+    if comments:
+        for position in range(start, stop):
+            if text[position] == HASH:
+                return end, position
+    return end, stop
+
+
+@njit(cache=True, nogil=True)
 def parse_rows(
-    text, first_line, blank_line, with_labels, blank_is_row, base, n_features, n_labels,
+    text, first_line, blank_line, with_labels, blank_is_row, comments, base, n_features, n_labels,
     ids, values, row_ends, labels, label_ends, row_lines, hard, errors,
 ):  # fmt: skip
     """Parse the complete lines of a block.
@@ -144,12 +116,14 @@ def parse_rows(
         Whether rows may begin with labels.
     blank_is_row : bool
         Whether an empty line is a row without entries.
+    comments : bool
+        Whether ``#`` begins a comment; a line that is all comment is no row.
     base : int
         First id: 0 or 1.
     n_features, n_labels : int
         Ids must be below ``base`` plus these.
     ids, values, row_ends, labels, label_ends, row_lines : uint32, float32, int64, uint32, int64, int64
-        Filled; row_lines holds each row's line number.
+        Filled; row_lines holds each row's line number. A malformed line leaves an empty row.
     hard : int64 (h, 3)
         Values that need more than one exact operation: place in ``values``, start and end in ``text``.
     errors : int64 (e, 3)
@@ -161,18 +135,16 @@ def parse_rows(
     n_rows, next_line, blank_line, n_hard, n_errors : int
         n_errors may exceed the room in ``errors``; n_hard never exceeds its own.
     """
-    n_rows = n_hard = n_errors = 0
+    n_rows = n_hard = n_errors = position = 0
     next_line = first_line
     count = label_count = np.int64(0)
-    position, size = 0, text.size
-    while position < size:
-        end = position
-        while text[end] != NEWLINE:
-            end += 1
+    while position < text.size:
         line_start, line = position, next_line
+        end, stop = find_line(text, line_start, comments)
         position = end + 1
         next_line += 1
-        stop = end - 1 if end > line_start and text[end - 1] == RETURN else end
+        if stop == line_start and text[stop] == HASH:
+            continue
         if stop == line_start and not blank_is_row:
             blank_line = line if blank_line < 0 else blank_line
             continue
@@ -182,67 +154,46 @@ def parse_rows(
             n_errors += 1
             blank_line = -1
         at, code = line_start, 0
+        row_start, label_start, hard_start = count, label_count, n_hard
         if with_labels and stop > at and not is_gap(text[at]) and starts_with_labels(text, at, stop):
             label_count, at, code = parse_labels(text, at, stop, base, n_labels, labels, label_count)
-        while code == 0:
-            while at < stop and is_gap(text[at]):
-                at += 1
-            if at == stop or text[at] == HASH:
-                break
-            feature, after = parse_integer(text, at, stop)
-            if after == at:
-                code = BAD_FEATURE
-            elif after == stop or text[after] != COLON:
-                code = NO_VALUE if after == stop or is_gap(text[after]) else BAD_FEATURE
-            elif feature < base or feature - base >= n_features:
-                code = FEATURE_RANGE
-            else:
-                value, behind, exact = parse_decimal(text, after + 1, stop)
-                if behind == after + 1:
-                    code = NO_VALUE if behind == stop or is_gap(text[behind]) else BAD_VALUE
-                elif behind < stop and not is_gap(text[behind]):
-                    code = BAD_VALUE
-                elif exact and abs(value) >= LARGEST_FLOAT32:
-                    code = NOT_FINITE
-                else:
-                    if not exact:
-                        hard[n_hard, 0], hard[n_hard, 1], hard[n_hard, 2] = count, after + 1, behind
-                        n_hard += 1
-                    ids[count], values[count] = feature - base, np.float32(value) if exact else np.float32(1.0)
-                    count += 1
-                    at = behind
+        if code == 0:
+            count, n_hard, at, code = parse_features(text, at, stop, base, n_features, ids, values, count, hard, n_hard)
         if code != 0:
             if n_errors < errors.shape[0]:
                 errors[n_errors, 0], errors[n_errors, 1], errors[n_errors, 2] = line, code, at
             n_errors += 1
+            count, label_count, n_hard = row_start, label_start, hard_start
         row_ends[n_rows], label_ends[n_rows], row_lines[n_rows] = count, label_count, line
         n_rows += 1
     return n_rows, next_line, blank_line, n_hard, n_errors
 
 
 @njit(cache=True, nogil=True)
-def tidy_rows(ids, values, row_ends, labels, label_ends):
+def tidy_rows(ids, values, row_ends, labels, label_ends, duplicates):
     """Sort each row, drop explicit zeros, merge repeated labels, and find repeated features; in place.
 
-    Returns
-    -------
-    duplicate_row, duplicate_id : int
-        The first row with a feature twice and that feature; -1 if there is none.
+    Parameters
+    ----------
+    ids, values, row_ends, labels, label_ends : uint32, float32, int64, uint32, int64
+        As `parse_rows` fills them.
+    duplicates : int64, shape (n_rows,)
+        Filled with the first feature that a row has twice; -1 if it has none.
     """
     write = label_write = start = label_start = np.int64(0)
-    duplicate_row, duplicate_id = -1, -1
     for row in range(row_ends.size):
         end, label_end = row_ends[row], label_ends[row]
         mine, mine_values = ids[start:end], values[start:end]
+        duplicates[row] = -1
         in_order = True
         for k in range(1, mine.size):
             in_order &= mine[k - 1] < mine[k]
         if not in_order:
             order = np.argsort(mine, kind="mergesort")
             mine[:], mine_values[:] = mine[order], mine_values[order]
-            for k in range(1, mine.size):
-                if mine[k - 1] == mine[k] and duplicate_row < 0:
-                    duplicate_row, duplicate_id = row, np.int64(mine[k])
+            for k in range(mine.size - 1, 0, -1):
+                if mine[k - 1] == mine[k]:
+                    duplicates[row] = mine[k]
         for k in range(mine.size):
             if mine_values[k] != 0:
                 ids[write], values[write] = mine[k], mine_values[k]
@@ -255,4 +206,3 @@ def tidy_rows(ids, values, row_ends, labels, label_ends):
                 label_write += 1
         row_ends[row], label_ends[row] = write, label_write
         start, label_start = end, label_end
-    return duplicate_row, duplicate_id

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NoReturn
 
 from xmlc.data.formats import _rows
 from xmlc.errors import XmlcError
 
 LISTED = 20
+
+
+class Malformed(ValueError):
+    """What a parser found in a line, as it would be shown, and what it expected."""
+
+    def __init__(self, found: str, expected: str):
+        super().__init__(f"found {found}, expected {expected}")
+        self.found, self.expected = found, expected
 
 
 class MalformedLines:
@@ -29,23 +36,7 @@ class MalformedLines:
         """Note one malformed line by its number, from 1."""
         self.count += 1
         if len(self.messages) < LISTED:
-            shown = found if len(found) <= 60 else found[:57] + "..."
-            self.messages.append(f"{self.path}:{line}: found {shown!r}, expected {expected}")
-
-    def add_code(self, line: int, code: int, token: str, base: int, n_features: int, n_labels: int) -> None:
-        """Note one error of the row parser."""
-        expected = {
-            _rows.BLANK: "an instance; a blank line would shift the rows (one without labels starts with a space)",
-            _rows.BAD_LABEL: "labels as whole numbers separated by commas",
-            _rows.LABEL_RANGE: f"a label of {base} .. {base + n_labels - 1}",
-            _rows.BAD_FEATURE: "feature:value with a whole number as feature",
-            _rows.FEATURE_RANGE: f"a feature of {base} .. {base + n_features - 1}",
-            _rows.NO_VALUE: "feature:value; is the line cut off?",
-            _rows.BAD_VALUE: "a finite decimal number as value",
-            _rows.NOT_FINITE: "a value that fits single precision",
-            _rows.DUPLICATE: "each feature once",
-        }
-        self.add(line, token, expected[code])
+            self.messages.append(f"{self.path}:{line}: found {found}, expected {expected}")
 
     def add_unlisted(self, count: int) -> None:
         """Count malformed lines without listing them."""
@@ -54,10 +45,27 @@ class MalformedLines:
     def raise_any(self) -> None:
         """Raise one error for all lines noted, if there are any."""
         if self.count:
-            self._raise()
+            more = self.count - len(self.messages)
+            tail = f"\n... and {more} more malformed lines" if more else ""
+            head = "1 malformed line" if self.count == 1 else f"{self.count} malformed lines"
+            raise XmlcError(f"{self.path}: {head}; nothing was read\n" + "\n".join(self.messages) + tail)
 
-    def _raise(self) -> NoReturn:
-        more = self.count - len(self.messages)
-        tail = f"\n... and {more} more malformed lines" if more else ""
-        head = "1 malformed line" if self.count == 1 else f"{self.count} malformed lines"
-        raise XmlcError(f"{self.path}: {head}; nothing was read\n" + "\n".join(self.messages) + tail)
+
+def quoted(text: str) -> str:
+    """Return what stands in a file as a message shows it: in quotes, on one line, not too long."""
+    return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
+def expectation(code: int, base: int, n_features: int, n_labels: int, column: str = "feature") -> str:
+    """Say what the row parser expected where it gave a line up; ``column`` is what the ids before colons stand for."""
+    return {
+        _rows.BLANK: "an instance; a blank line would shift the rows (one without labels starts with a space)",
+        _rows.BAD_LABEL: "labels as whole numbers separated by commas",
+        _rows.LABEL_RANGE: f"a label of {base} .. {base + n_labels - 1}",
+        _rows.BAD_FEATURE: f"{column}:value with a whole number as {column}",
+        _rows.FEATURE_RANGE: f"a {column} of {base} .. {base + n_features - 1}",
+        _rows.NO_VALUE: f"{column}:value; is the line cut off?",
+        _rows.BAD_VALUE: "a finite decimal number as value",
+        _rows.NOT_FINITE: "a value that fits single precision",
+        _rows.DUPLICATE: f"each {column} once",
+    }[code]

@@ -9,99 +9,191 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.data.formats import _rows
-from xmlc.data.formats.errors import LISTED, MalformedLines
+from xmlc.data.formats.decimals import decimal
+from xmlc.data.formats.errors import LISTED, Malformed, MalformedLines, expectation, quoted
+from xmlc.data.formats.growing import GrowingArray
 from xmlc.data.formats.stream import line_blocks
 from xmlc.errors import XmlcError
 
 UNLIMITED = np.iinfo(np.int32).max
 
 
-class _Block(NamedTuple):
-    """Rows of one block: features, values, row lengths, labels, label counts."""
+class Layout(NamedTuple):
+    """What distinguishes one row format from another; see `_rows.parse_rows`."""
+
+    with_labels: bool = True
+    blank_is_row: bool = False
+    comments: bool = False
+    base: int = 0
+    n_features: int = UNLIMITED
+    n_labels: int = UNLIMITED
+
+
+class _Room(NamedTuple):
+    """Arrays with room for whatever a block may hold; kept from block to block."""
 
     ids: np.ndarray
     values: np.ndarray
-    row_lengths: np.ndarray
+    row_ends: np.ndarray
     labels: np.ndarray
-    label_counts: np.ndarray
+    label_ends: np.ndarray
+    row_lines: np.ndarray
+    hard: np.ndarray
+
+    @classmethod
+    def of(cls, size: int) -> _Room:
+        """Reserve for ``size`` bytes of text; memory is only touched as far as it is used."""
+        pairs, labels, lines = size // 4 + 2, size // 2 + 2, size + 1  # "1:2 " and "1," are the shortest
+        return cls(
+            np.empty(pairs, dtype=np.uint32),
+            np.empty(pairs, dtype=np.float32),
+            np.empty(lines, dtype=np.int64),
+            np.empty(labels, dtype=np.uint32),
+            np.empty(lines, dtype=np.int64),
+            np.empty(lines, dtype=np.int64),
+            np.empty((pairs, 3), dtype=np.int64),
+        )
 
 
 class _RowReader:
-    """Parses blocks of text one after the other; keeps the line number and collects errors.
+    """Parses blocks of text one after the other; keeps the rows, the line number and the errors.
 
     Parameters
     ----------
     path : Path
-    with_labels, blank_is_row, base, n_features, n_labels
-        See `_rows.parse_rows`.
+    layout : Layout
     first_line : int
         Number of the first line that is parsed.
+    column : str
+        What the ids before colons stand for, in messages.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        *,
-        with_labels: bool,
-        blank_is_row: bool,
-        base: int,
-        n_features: int,
-        n_labels: int,
-        first_line: int,
-    ):
-        self.limits = (base, n_features, n_labels)
-        self.malformed = MalformedLines(path)
-        self._options = (with_labels, blank_is_row, *self.limits)
-        self._line, self._blank_line = first_line, -1
-        self._room: tuple[np.ndarray, ...] = ()
+    def __init__(self, path: Path, layout: Layout, first_line: int, column: str = "feature"):
+        self.layout, self.line, self.malformed, self.column = layout, first_line, MalformedLines(path), column
+        self.n_rows = 0
+        self._blank_line = -1
+        self._room = _Room.of(0)
+        self._ids, self._values, self._lengths = (GrowingArray(dtype) for dtype in (np.uint32, np.float32, np.int32))
+        self._labels, self._label_counts = GrowingArray(np.uint32), GrowingArray(np.int32)
 
-    def parse(self, text: bytes) -> _Block:
+    def parse(self, text: bytes) -> None:
         """Parse one block of whole lines."""
         buffer = np.frombuffer(text, dtype=np.uint8)
-        ids, values, row_ends, labels, label_ends, row_lines, hard = self._scratch(buffer.size)
-        errors = np.empty((LISTED, 3), dtype=np.int64)
-        n_rows, self._line, self._blank_line, n_hard, n_errors = _rows.parse_rows(
-            buffer, self._line, self._blank_line, *self._options,
-            ids, values, row_ends, labels, label_ends, row_lines, hard, errors,
-        )  # fmt: skip
-        for line, code, position in errors[:n_errors].tolist():
-            self._note(line, code, _token(text, position))
-        self.malformed.add_unlisted(max(n_errors - LISTED, 0))
-        row_ends, label_ends = row_ends[:n_rows], label_ends[:n_rows]
-        for place, start, end in hard[:n_hard].tolist():
-            values[place] = np.float32(_clamped(float(text[start:end])))
-            if not np.isfinite(values[place]):
-                row = np.searchsorted(row_ends, place, side="right")
-                self._note(int(row_lines[row]), _rows.NOT_FINITE, text[start:end].decode())
-        row, feature = _rows.tidy_rows(ids, values, row_ends, labels, label_ends)
-        if row >= 0 and n_errors == 0:
-            self._note(int(row_lines[row]), _rows.DUPLICATE, f"feature {feature + self.limits[0]} twice")
-        n_ids, n_labels = (int(ends[-1]) if n_rows else 0 for ends in (row_ends, label_ends))
-        return _Block(
-            ids[:n_ids].copy(),
-            values[:n_ids].copy(),
-            np.diff(row_ends, prepend=0),
-            labels[:n_labels].copy(),
-            np.diff(label_ends, prepend=0),
+        if self._room.row_ends.size <= buffer.size:
+            self._room = _Room.of(buffer.size)
+        room, errors = self._room, np.empty((LISTED, 3), dtype=np.int64)
+        n_rows, self.line, self._blank_line, n_hard, n_errors = _rows.parse_rows(
+            buffer, self.line, self._blank_line, *self.layout, *room, errors
         )
+        row_ends, label_ends = room.row_ends[:n_rows], room.label_ends[:n_rows]
+        hard = self._read_hard(text, room.hard[:n_hard], row_ends)
+        duplicates = np.empty(n_rows, dtype=np.int64)
+        _rows.tidy_rows(room.ids, room.values, row_ends, room.labels, label_ends, duplicates)
+        self._note(text, errors[:n_errors], n_errors, hard, duplicates)
+        self.n_rows += n_rows
+        if self.malformed.count == 0:  # otherwise nothing will be read, and the errors are all that is wanted
+            n_ids, n_labels = (int(ends[-1]) if n_rows else 0 for ends in (row_ends, label_ends))
+            self._ids.extend(room.ids[:n_ids])
+            self._values.extend(room.values[:n_ids])
+            self._lengths.extend(np.diff(row_ends, prepend=0))
+            self._labels.extend(room.labels[:n_labels])
+            self._label_counts.extend(np.diff(label_ends, prepend=0))
 
-    def _scratch(self, size: int) -> tuple[np.ndarray, ...]:
-        """Return arrays with room for whatever ``size`` bytes may hold; kept from block to block."""
-        if not self._room or self._room[2].size <= size:
-            pairs, labels, lines = size // 4 + 2, size // 2 + 2, size + 1  # "1:2 " and "1," are the shortest
-            self._room = (
-                np.empty(pairs, dtype=np.uint32),
-                np.empty(pairs, dtype=np.float32),
-                np.empty(lines, dtype=np.int64),
-                np.empty(labels, dtype=np.uint32),
-                np.empty(lines, dtype=np.int64),
-                np.empty(lines, dtype=np.int64),
-                np.empty((pairs, 3), dtype=np.int64),
-            )
-        return self._room
+    def matrices(self) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """Join what was parsed into (X, Y); it can be done once."""
+        X = _matrix(self._ids.take(), self._values.take(), self._lengths.take(), self.layout.n_features)
+        ones = np.ones(self._labels.size, dtype=bool)
+        return X, _matrix(self._labels.take(), ones, self._label_counts.take(), self.layout.n_labels)
 
-    def _note(self, line: int, code: int, token: str) -> None:
-        self.malformed.add_code(line, code, token, *self.limits)
+    def _read_hard(self, text: bytes, hard: np.ndarray, row_ends: np.ndarray) -> dict[int, str]:
+        """Read the numbers that the kernel left; return rows whose value is infinite in single precision."""
+        infinite: dict[int, str] = {}
+        for place, start, end in hard.tolist():
+            number = text[start:end].decode()
+            try:
+                self._room.values[place] = decimal(number)
+            except Malformed:
+                infinite.setdefault(int(np.searchsorted(row_ends, place, side="right")), quoted(number))
+        return infinite
+
+    def _note(
+        self, text: bytes, errors: np.ndarray, n_errors: int, infinite: dict[int, str], duplicates: np.ndarray
+    ) -> None:
+        """Collect a block's malformed lines in their order, each once."""
+        found = {line: (code, quoted(_token(text, position))) for line, code, position in errors.tolist()}
+        lines = self._room.row_lines
+        found |= {int(lines[row]): (_rows.NOT_FINITE, number) for row, number in infinite.items()}
+        for row in np.flatnonzero(duplicates >= 0).tolist():
+            feature = duplicates[row] + self.layout.base
+            found.setdefault(int(lines[row]), (_rows.DUPLICATE, f"{self.column} {feature} twice"))
+        *_, base, n_features, n_labels = self.layout
+        for line, (code, token) in sorted(found.items()):
+            self.malformed.add(line, token, expectation(code, base, n_features, n_labels, self.column))
+        self.malformed.add_unlisted(n_errors - len(errors))
+
+
+def read_rows(
+    path: Path, header: bool, base: int = 0, n_features: int | None = None, n_labels: int | None = None
+) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Read the repository format (with a header ``n d m``) or SVMLight (without one); see `load`."""
+    if header:
+        return _read_with_header(path, ("instances", "features", "labels"), Layout())
+    layout = Layout(
+        comments=True,
+        base=base,
+        n_features=UNLIMITED if n_features is None else n_features,
+        n_labels=UNLIMITED if n_labels is None else n_labels,
+    )
+    reader = _RowReader(path, layout, first_line=1)
+    for text in line_blocks(path):
+        reader.parse(text)
+    reader.malformed.raise_any()
+    X, Y = reader.matrices()
+    return _narrowed(X, n_features), _narrowed(Y, n_labels)
+
+
+def read_two_files(features: Path, labels: Path) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Read the repository's two-file variant: each file has a header of two numbers and rows ``id:value``."""
+    layout = Layout(with_labels=False, blank_is_row=True, n_labels=0)
+    X, _ = _read_with_header(features, ("instances", "features"), layout)
+    Y, _ = _read_with_header(labels, ("instances", "labels"), layout)
+    if X.shape[0] != Y.shape[0]:
+        raise XmlcError(f"{features} has {X.shape[0]} instances, {labels} has {Y.shape[0]}; they must belong together")
+    return X, Y.astype(bool)
+
+
+def _read_with_header(path: Path, names: tuple[str, ...], layout: Layout) -> tuple[sparse.csr_array, sparse.csr_array]:
+    blocks = line_blocks(path)
+    head, _, block = next(blocks, b"").partition(b"\n")
+    n_rows, *columns = _header(path, head, names)
+    layout = layout._replace(**dict(zip(("n_features", "n_labels"), columns)))
+    reader = _RowReader(path, layout, first_line=2, column=names[1].removesuffix("s"))
+    reader.parse(block)
+    for text in blocks:
+        reader.parse(text)
+    if reader.n_rows < n_rows:
+        expected = f"{n_rows}, as line 1 says; is the file cut off?"
+        reader.malformed.add(reader.line, f"the end of the file after {reader.n_rows} instances", expected)
+    if not layout.blank_is_row and reader.n_rows > n_rows:
+        reader.malformed.add(n_rows + 2, f"{reader.n_rows} instances", f"{n_rows}, as line 1 says")
+    reader.malformed.raise_any()
+    X, Y = reader.matrices()
+    if layout.blank_is_row:
+        # Blank lines are rows here, so those behind the last row may be no more than the end of the file.
+        if X.indptr[-1] > X.indptr[n_rows]:
+            reader.malformed.add(n_rows + 2, f"{reader.n_rows} instances", f"{n_rows}, as line 1 says")
+        reader.malformed.raise_any()
+        X.resize(n_rows, X.shape[1])
+    return X, Y
+
+
+def _header(path: Path, line: bytes, names: tuple[str, ...]) -> tuple[int, ...]:
+    parts = line.split()
+    good = len(parts) == len(names) and all(part.isdigit() and len(part) <= 18 for part in parts)
+    if not good or any(int(part) > UNLIMITED for part in parts):
+        shown = quoted(line[:99].decode("utf-8", errors="replace").rstrip("\r"))
+        raise XmlcError(f"{path}:1: found {shown}, expected a header: the numbers of {', '.join(names)}")
+    return tuple(int(part) for part in parts)
 
 
 def _token(text: bytes, position: int) -> str:
@@ -112,86 +204,18 @@ def _token(text: bytes, position: int) -> str:
     return text[position : min(ends)].decode("utf-8", errors="replace")
 
 
-def _clamped(value: float) -> float:
-    """Turn what single precision would round to infinity into infinity, without a warning."""
-    return float("inf") if abs(value) >= _rows.LARGEST_FLOAT32 else value
-
-
-def read_rows(
-    path: Path, header: bool, base: int = 0, n_features: int | None = None, n_labels: int | None = None
-) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Read the repository format (with a header ``n d m``) or SVMLight (without one); see `load`."""
-    blocks = line_blocks(path)
-    block = next(blocks, b"")
-    n_rows, first_line = None, 1
-    if header:
-        head, _, block = block.partition(b"\n")
-        n_rows, n_features, n_labels = _header(path, head, ("instances", "features", "labels"))
-        first_line = 2
-    reader = _RowReader(
-        path,
-        with_labels=True,
-        blank_is_row=False,
-        base=base,
-        n_features=UNLIMITED if n_features is None else n_features,
-        n_labels=UNLIMITED if n_labels is None else n_labels,
-        first_line=first_line,
-    )
-    parsed = [reader.parse(block)] if block else []
-    parsed += [reader.parse(text) for text in blocks]
-    reader.malformed.raise_any()
-    found = sum(part.row_lengths.size for part in parsed)
-    if n_rows is not None and found != n_rows:
-        raise XmlcError(f"{path}: found {found} instances, expected {n_rows} as the header says; fetch the file anew")
-    X = _matrix([(p.ids, p.values, p.row_lengths) for p in parsed], n_features)
-    Y = _matrix([(p.labels, None, p.label_counts) for p in parsed], n_labels)
-    return X, Y
-
-
-def read_two_files(features: Path, labels: Path) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Read the repository's two-file variant: each file has a header of two numbers and rows ``id:value``."""
-    X, Y = _read_matrix(features, "features"), _read_matrix(labels, "labels")
-    if X.shape[0] != Y.shape[0]:
-        raise XmlcError(f"{features} has {X.shape[0]} instances, {labels} has {Y.shape[0]}; they must belong together")
-    return X, sparse.csr_array((np.ones(Y.nnz, dtype=bool), Y.indices, Y.indptr), shape=Y.shape)
-
-
-def _read_matrix(path: Path, columns: str) -> sparse.csr_array:
-    blocks = line_blocks(path)
-    head, _, block = next(blocks, b"").partition(b"\n")
-    n_rows, n_columns = _header(path, head, ("instances", columns))
-    reader = _RowReader(
-        path, with_labels=False, blank_is_row=True, base=0, n_features=n_columns, n_labels=0, first_line=2
-    )
-    parsed = [reader.parse(block)] if block else []
-    parsed += [reader.parse(text) for text in blocks]
-    reader.malformed.raise_any()
-    matrix = _matrix([(p.ids, p.values, p.row_lengths) for p in parsed], n_columns)
-    # Blank lines are rows here, so those behind the last row may be no more than the end of the file.
-    if matrix.shape[0] < n_rows or matrix[n_rows:].nnz:
-        raise XmlcError(f"{path}: found {matrix.shape[0]} rows, expected {n_rows} as the header says; fetch it anew")
-    return matrix[:n_rows]
-
-
-def _header(path: Path, line: bytes, names: tuple[str, ...]) -> tuple[int, ...]:
-    parts = line.split()
-    if len(parts) != len(names) or not all(part.isdigit() for part in parts):
-        shown = line[:60].decode("utf-8", errors="replace")
-        raise XmlcError(f"{path}:1: found {shown!r}, expected a header: the numbers of {', '.join(names)}")
-    return tuple(int(part) for part in parts)
-
-
-def _matrix(parts: list[tuple[np.ndarray, np.ndarray | None, np.ndarray]], n_columns: int | None) -> sparse.csr_array:
-    """Join the parts of a matrix; without ``n_columns`` the largest id decides."""
-    lengths = np.concatenate([lengths for _, _, lengths in parts] or [np.zeros(0, dtype=np.int64)])
-    indptr = np.concatenate(([0], np.cumsum(lengths)))
-    indices = np.concatenate([ids for ids, _, _ in parts] or [np.zeros(0, dtype=np.uint32)]).view(np.int32)
-    if n_columns is None:
-        n_columns = int(indices.max()) + 1 if indices.size else 0
-    if parts and parts[0][1] is not None:
-        data = np.concatenate([values for _, values, _ in parts])
-    else:
-        data = np.ones(indices.size, dtype=bool)
-    matrix = sparse.csr_array((data, indices, indptr), shape=(lengths.size, n_columns))
+def _matrix(ids: np.ndarray, data: np.ndarray, lengths: np.ndarray, n_columns: int) -> sparse.csr_array:
+    indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+    if ids.size <= UNLIMITED:
+        indptr = indptr.astype(np.int32)  # scipy copies the indices where the two types differ
+    matrix = sparse.csr_array((data, ids.view(np.int32), indptr), shape=(lengths.size, n_columns))
     matrix.has_sorted_indices = matrix.has_canonical_format = True
+    return matrix
+
+
+def _narrowed(matrix: sparse.csr_array, n_columns: int | None) -> sparse.csr_array:
+    """Without a given number of columns the largest id decides."""
+    if n_columns is None:
+        n_columns = int(matrix.indices.max()) + 1 if matrix.nnz else 0
+        matrix.resize(matrix.shape[0], n_columns)
     return matrix

@@ -14,7 +14,9 @@ from typing import BinaryIO
 from xmlc.errors import XmlcError
 
 BLOCK_BYTES = 1 << 22
+LONGEST_LINE = 1 << 28  # an instance with ten million features; anything longer is no text of lines
 MAGIC = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open}
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 BROKEN = (EOFError, OSError, lzma.LZMAError, zlib.error)
 
 
@@ -24,12 +26,15 @@ def open_bytes(path: Path) -> BinaryIO:
     Raises
     ------
     XmlcError
-        There is no such file, or it is a web page.
+        There is no such file, it cannot be read, or it is a web page.
     """
     if not path.is_file():
         raise XmlcError(f"{path}: no such file")
-    with open(path, "rb") as file:
-        head = file.read(512)
+    try:
+        with open(path, "rb") as file:
+            head = file.read(512)
+    except OSError as error:
+        raise XmlcError(f"{path}: cannot be read ({error.strerror})") from error
     if head.lstrip().lower().startswith((b"<!doctype html", b"<html")):
         raise XmlcError(f"{path}: found an HTML page, expected data; download the file anew")
     for magic, opener in MAGIC.items():
@@ -44,27 +49,31 @@ def line_blocks(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
     Raises
     ------
     XmlcError
-        The file cannot be opened, or a compressed file is damaged or ends too early.
+        The file cannot be opened, a compressed file is damaged or ends too early, or a line has no end.
     """
-    rest = b""
+    rest: list[bytes] = []
     with open_bytes(path) as file:
-        while True:
-            try:
-                block = file.read(block_bytes)
-            except BROKEN as error:
-                raise XmlcError(
-                    f"{path}: the compressed data is damaged or cut off ({error}); fetch it anew"
-                ) from error
-            if not block:
-                break
+        first = _read(file, path, block_bytes).removeprefix(BYTE_ORDER_MARK)
+        while block := first or _read(file, path, block_bytes):
+            first = b""
             cut = block.rfind(b"\n") + 1
-            if cut == 0:
-                rest += block
-                continue
-            yield rest + block[:cut]
-            rest = block[cut:]
-    if rest:
-        yield rest + b"\n"
+            if cut:
+                yield b"".join([*rest, block[:cut]])
+                rest = []
+            rest.append(block[cut:])
+            if len(rest) * block_bytes > LONGEST_LINE:
+                raise XmlcError(
+                    f"{path}: found a line of more than {LONGEST_LINE >> 20} MB, expected a text of lines; "
+                    "is it the right file?"
+                )
+    if last := b"".join(rest):
+        yield last + b"\n"
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the whole content of a small file."""
+    with open_bytes(path) as file:
+        return _read(file, path, -1)
 
 
 def text_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -73,9 +82,17 @@ def text_lines(path: Path) -> Iterator[tuple[int, str]]:
     for block in line_blocks(path):
         for line in io.BytesIO(block):
             number += 1
-            yield number, line.decode("utf-8", errors="replace").rstrip("\r\n")
+            # Bytes that are no UTF-8 stay apart from each other: names must.
+            yield number, line.decode("utf-8", errors="backslashreplace").rstrip("\r\n")
 
 
 def first_line(path: Path) -> str:
     """Return the first line of a text file; empty for an empty file."""
     return next((line for _, line in text_lines(path)), "")
+
+
+def _read(file: BinaryIO, path: Path, size: int) -> bytes:
+    try:
+        return file.read(size)
+    except BROKEN as error:
+        raise XmlcError(f"{path}: the data is damaged or cut off ({error}); fetch it anew") from error

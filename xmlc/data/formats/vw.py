@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import math
+from array import array
 from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 
-from xmlc.data.formats.errors import MalformedLines
+from xmlc.data.formats.decimals import decimal, whole
+from xmlc.data.formats.errors import Malformed, MalformedLines, quoted
 from xmlc.data.formats.stream import text_lines
+
+BLANK = "an instance; it would shift the rows (one without labels starts with |)"
 
 
 def read_vw(
@@ -19,72 +22,106 @@ def read_vw(
     n_features: int | None = None,
     n_labels: int | None = None,
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Read lines ``label[,label] [importance] ['tag]|namespace feature[:value] ...``; see `load`.
+    """Read lines ``label[,label] [importance] ['tag]|namespace[:scale] feature[:value] ...``; see `load`.
 
-    A feature is known by its namespace and name and gets the next free number of ``vocabulary``; without a value it
-    counts 1, and given twice its values add up, as in the program.
+    A feature is known by its namespace and name and gets the next free number of ``vocabulary``. As in the program, one
+    without a value counts 1, a namespace's scale multiplies its values, and a feature given twice, as words of a text
+    are, adds up. Importance and tag are checked and left out.
     """
-    vocabulary = {} if vocabulary is None else vocabulary
+    known = {} if vocabulary is None else vocabulary
     malformed = MalformedLines(path)
-    base = 0 if zero_based else 1
-    ids: list[int] = []
-    values: list[float] = []
-    indptr, labels, label_indptr = [0], [], [0]
+    base, limit = (0, n_labels) if zero_based else (1, n_labels and n_labels + 1)
+    ids, values, labels = array("i"), array("f"), array("i")
+    indptr, label_indptr = array("q", [0]), array("q", [0])
+    blank = 0  # number of the first of the blank lines that end the file so far
     for number, line in text_lines(path):
         if not line.strip():
+            blank = blank or number
             continue
-        head, bar, rest = line.partition("|")
-        if not bar:
-            malformed.add(number, line, "label | feature:value ...")
-            continue
+        if blank:
+            malformed.add(blank, "a blank line", BLANK)
+            blank = 0
         try:
-            labels += _labels(head, base, n_labels)
-        except ValueError:
-            malformed.add(number, head.strip(), f"labels as whole numbers from {base} on, separated by commas")
-        for token, name, text in _features(rest):
-            try:
-                value = float(text)
-            except ValueError:
-                value = math.nan
-            if not math.isfinite(value):
-                malformed.add(number, token, "feature:value with a finite decimal number")
-            ids.append(vocabulary.setdefault(name, len(vocabulary)))
-            values.append(value)
+            found, pairs = _row(line, base, limit)
+        except Malformed as error:
+            malformed.add(number, error.found, error.expected)
+            continue
+        if malformed.count == 0:
+            ids.extend(known.setdefault(name, len(known)) for name in pairs)
+            values.extend(pairs.values())
+            labels.extend(sorted({label - base for label in found}))
         indptr.append(len(ids))
         label_indptr.append(len(labels))
     malformed.raise_any()
-    d = max(n_features or 0, len(vocabulary))
-    m = n_labels or (max(labels) + 1 if labels else 0)
-    n = len(indptr) - 1
-    X = sparse.csr_array((np.array(values, dtype=np.float32), np.array(ids, dtype=np.int32), indptr), shape=(n, d))
-    carried = np.ones(len(labels), dtype=bool)
-    Y = sparse.csr_array((carried, np.array(labels, dtype=np.int32), label_indptr), shape=(n, m))
-    for matrix in (X, Y):
-        matrix.sum_duplicates()
+    n_features = max(n_features or 0, len(known))
+    n_labels = max(labels, default=-1) + 1 if n_labels is None else n_labels
+    X = _matrix(np.array(values, dtype=np.float32), ids, indptr, n_features)
     X.eliminate_zeros()
-    return X, Y
+    return X, _matrix(np.ones(len(labels), dtype=bool), labels, label_indptr, n_labels)
 
 
-def _labels(head: str, base: int, n_labels: int | None) -> list[int]:
-    """Return the labels before the bar, leaving out importance and tag."""
-    tokens = head.split()
-    if head[:1].isspace() or not tokens or tokens[0].startswith("'"):
-        return []
-    found = [int(label) - base for label in tokens[0].split(",")]
-    if min(found) < 0 or (n_labels is not None and max(found) >= n_labels):
-        raise ValueError
-    return found
-
-
-def _features(rest: str) -> list[tuple[str, str, str]]:
-    """Return (token, name with namespace, value) of every feature behind the first bar."""
-    found = []
+def _row(line: str, base: int, limit: int | None) -> tuple[list[int], dict[str, float]]:
+    """Return a line's labels and the values of its features."""
+    head, bar, rest = line.partition("|")
+    if not bar:
+        raise Malformed(quoted(line), "label | feature:value ...; a bar begins the features")
+    pairs: dict[str, float] = {}
     for section in rest.split("|"):
-        tokens = section.split()
-        namespace = ""
-        if tokens and not section[0].isspace():
-            namespace = tokens.pop(0).partition(":")[0]
+        tokens = _tokens(section)
+        namespace, scale = "", 1.0
+        if tokens and section[0] not in " \t":
+            namespace, scale = _weighted(tokens.pop(0))
         for token in tokens:
-            name, colon, value = token.partition(":")
-            found.append((token, f"{namespace}|{name}", value if colon else "1"))
-    return found
+            name, value = _weighted(token)
+            key = f"{namespace}|{name}"
+            pairs[key] = pairs.get(key, 0.0) + scale * value
+            decimal(repr(pairs[key]))  # a sum or product may leave single precision though its parts fit
+    return _labels(head, base, limit), pairs
+
+
+def _tokens(text: str) -> list[str]:
+    # Only these two separate; what else Unicode calls a space may be part of a name.
+    return [token for token in text.replace("\t", " ").split(" ") if token]
+
+
+def _weighted(token: str) -> tuple[str, float]:
+    """Cut ``name:number``; without a number it counts 1."""
+    name, colon, number = token.partition(":")
+    try:
+        value = decimal(number) if colon else 1.0
+    except Malformed as error:
+        raise Malformed(quoted(token), f"{error.expected} behind the colon") from None
+    if not name:
+        raise Malformed(quoted(token), "a name before the colon")
+    return name, value
+
+
+def _labels(head: str, base: int, limit: int | None) -> list[int]:
+    """Return the labels before the bar, leaving out importance, initial prediction and tag."""
+    tokens = _tokens(head)
+    touches = bool(tokens) and head[-1] not in " \t"
+    if touches and len(tokens) == 1 and not tokens[0].startswith("'"):
+        raise Malformed(quoted(head + "|"), "a space before the bar; what touches it is a tag to Vowpal Wabbit")
+    if touches or (tokens and tokens[-1].startswith("'")):
+        tokens.pop()
+    if not tokens or head[0] in " \t":
+        return []
+    if len(tokens) > 3:
+        raise Malformed(quoted(head), "label[,label] [importance [initial]] ['tag]")
+    for number in tokens[1:]:
+        decimal(number)
+    allowed = f"from {base} on" if limit is None else f"of {base} .. {limit - 1}"
+    try:
+        labels = [whole(label) for label in tokens[0].split(",")]
+    except Malformed:
+        labels = [-1]
+    if min(labels) < base or max(labels) >= (2**31 if limit is None else limit):
+        raise Malformed(quoted(tokens[0]), f"labels as whole numbers {allowed}, separated by commas")
+    return labels
+
+
+def _matrix(data: np.ndarray, ids: array, indptr: array, n_columns: int) -> sparse.csr_array:
+    parts = (data, np.array(ids, dtype=np.int32), np.array(indptr, dtype=np.int64))
+    matrix = sparse.csr_array(parts, shape=(len(indptr) - 1, n_columns))
+    matrix.sort_indices()
+    return matrix

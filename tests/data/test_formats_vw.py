@@ -1,0 +1,106 @@
+"""Vowpal Wabbit's text: round trips from structured rows, the vocabulary, and every kind of malformed line."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xmlc.data import load
+from xmlc.errors import XmlcError
+
+
+def test_rows_by_hand(tmp_path):
+    train, test = tmp_path / "train.vw", tmp_path / "test.vw"
+    train.write_text("3 | 5:0.5 word\n1,2,1 2.0 'tag|a x:2 x:1 |b:0.5 x\n | 5:1\n2 1 0.5 tag|\n'tag| 5:0\n\n\n")
+    test.write_text("2 | new:1 word:4\n")
+    vocabulary = {}
+    X, Y = load(train, zero_based=False, vocabulary=vocabulary)
+    assert list(vocabulary) == ["|5", "|word", "a|x", "b|x"]
+    assert X.toarray().tolist() == [[0.5, 1, 0, 0], [0, 0, 3, 0.5], [1, 0, 0, 0], [0] * 4, [0] * 4]
+    assert X.nnz == 5
+    assert [np.flatnonzero(row).tolist() for row in Y.toarray()] == [[2], [0, 1], [], [1], []]
+    assert (X.dtype, Y.dtype) == (np.float32, bool)
+    X_test, Y_test = load(test, zero_based=False, vocabulary=vocabulary)
+    assert X_test.toarray().tolist() == [[0, 4, 0, 0, 1]]
+    assert Y_test.toarray().tolist() == [[False, True]]
+
+
+NAMES = st.text(st.characters(exclude_characters=" \t\n\r|:\x00", exclude_categories=["Cs"]), min_size=1, max_size=3)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.lists(st.integers(0, 6), max_size=3),
+            st.sampled_from(["", " 1", " 0.5 'tag", " 'tag"]),
+            st.dictionaries(st.tuples(st.sampled_from(["", "n", "ns"]), NAMES), st.floats(-9, 9, width=32), max_size=6),
+        ),
+        max_size=8,
+    ),
+    base=st.integers(0, 1),
+)
+def test_structured_rows_come_back(tmp_path_factory, rows, base):
+    lines, names = [], {}
+    for labels, extra, pairs in rows:
+        sections = "".join(
+            f"|{space} " + " ".join(f"{name}:{value!r}" for (own, name), value in pairs.items() if own == space) + " "
+            for space in ("", "n", "ns")
+        )
+        lines.append((",".join(str(label + base) for label in labels) + extra + " " if labels else "") + sections)
+        for space in ("", "n", "ns"):
+            for own, name in pairs:
+                if own == space:
+                    names.setdefault((own, name), len(names))
+    path = tmp_path_factory.mktemp("vw") / "a.vw"
+    path.write_bytes("".join(line + "\n" for line in lines).encode())
+    vocabulary = {}
+    X, Y = load(path, "vw", zero_based=base == 0, vocabulary=vocabulary, n_labels=7)
+    assert vocabulary == {f"{space}|{name}": number for (space, name), number in names.items()}
+    assert X.shape == (len(rows), len(names))
+    assert Y.shape == (len(rows), 7)
+    for i, (labels, _, pairs) in enumerate(rows):
+        expected = np.zeros(len(names), dtype=np.float32)
+        expected[[names[key] for key in pairs]] = np.array(list(pairs.values()), dtype=np.float32)
+        np.testing.assert_array_equal(X.toarray()[i], expected)
+        assert set(np.flatnonzero(Y.toarray()[i])) == set(labels)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("1 a:1", "found '1 a:1', expected label | feature:value ...; a bar begins the features"),
+        ("x | a:1", "found 'x', expected labels as whole numbers of 1 .. 3, separated by commas"),
+        ("0 | a:1", "found '0', expected labels as whole numbers of 1 .. 3"),
+        ("4 | a:1", "found '4', expected labels as whole numbers of 1 .. 3"),
+        ("1, | a:1", "found '1,', expected labels"),
+        ("+1 | a:1", "found '+1', expected labels"),
+        ("1_0 | a:1", "found '1_0', expected labels"),
+        ("1|f a:1", "found '1|', expected a space before the bar; what touches it is a tag to Vowpal Wabbit"),
+        ("1 heavy | a:1", "found 'heavy', expected a decimal number"),
+        ("1 1 1 1 | a:1", "found '1 1 1 1 ', expected label[,label] [importance [initial]] ['tag]"),
+        ("1 | a:nan", "found 'a:nan', expected a decimal number that fits single precision behind the colon"),
+        ("1 | a:1e39", "found 'a:1e39', expected a decimal number that fits single precision"),
+        ("1 | a:3e38 a:3e38", "found '6e+38', expected a decimal number that fits single precision"),
+        ("1 |f:x a:1", "found 'f:x', expected a decimal number"),
+        ("1 | a:", "found 'a:', expected a decimal number"),
+        ("1 | a:1_0", "found 'a:1_0', expected a decimal number"),
+        ("1 | :1", "found ':1', expected a name before the colon"),
+        ("", "found a blank line, expected an instance; it would shift the rows"),
+    ],
+)
+def test_malformed_lines_are_named(tmp_path, line, message):
+    (tmp_path / "a.vw").write_text(f"1 | a:1\n{line}\n1 | a:1\n")
+    with pytest.raises(XmlcError) as error:
+        load(tmp_path / "a.vw", "vw", zero_based=False, n_labels=3)
+    assert f"a.vw:2: {message}" in str(error.value)
+    assert "1 malformed line;" in str(error.value)
+
+
+def test_every_malformed_line_is_counted(tmp_path):
+    (tmp_path / "a.vw").write_text("1 | a:1\n0 | a:1\n" * 30)
+    with pytest.raises(XmlcError) as error:
+        load(tmp_path / "a.vw", zero_based=False)
+    assert "30 malformed lines" in str(error.value)
+    assert str(error.value).count(": found") == 20
+    assert "found '0', expected labels as whole numbers from 1 on" in str(error.value)
