@@ -2,18 +2,19 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
+from xmlc.cli.prepare import command
 from xmlc.csr import save_csr
 from xmlc.data.catalogue import Dataset
 from xmlc.data.prepare import differences, prepare
 from xmlc.data.prepared import Prepared
-from xmlc.data.splits import fit_mask
-from xmlc.data.statistics import five_numbers, part_statistics
 from xmlc.data.writer import save_repository
 from xmlc.errors import XmlcError
 from xmlc.files import read_json, write_json
+
+XML = '<labels><label name="y1"/><label name="y2"/></labels>'
+ARFF = "@relation r\n" + "".join(f"@attribute {name} real\n" for name in "abc")
+ARFF += "@attribute y1 {0,1}\n@attribute y2 {0,1}\n@data\n"
 
 
 @pytest.fixture
@@ -95,6 +96,77 @@ def test_missing_file_says_what_to_do(tmp_path, source):
     assert not (tmp_path / "data").exists()
 
 
+def test_without_a_description_files_may_lie_there_compressed(tmp_path, source):
+    (source / "source.json").unlink()
+    notes, prepared = run(tmp_path, source)
+    assert notes == []
+    assert prepared.meta["n_test"] == 20
+
+
+@pytest.mark.parametrize(
+    ("description", "message"),
+    [
+        ({"format": "repository", "train": ["../train.txt"], "test": ["test.txt.xz"]}, "leads out of"),
+        ({"format": "repository", "train": ["/etc/passwd"], "test": ["test.txt.xz"]}, "leads out of"),
+        ({"format": "repository", "train": "train.txt", "test": ["test.txt.xz"]}, "expected an object with format"),
+        ({"format": "csv", "train": ["train.txt"], "test": ["test.txt.xz"]}, "expected an object with format"),
+        ([1], "expected an object with format"),
+        ({"format": "repository", "train": [], "test": ["test.txt.xz"]}, "train files: found none, expected 1"),
+    ],
+)
+def test_a_description_that_cannot_be_followed(tmp_path, source, description, message):
+    write_json(source / "source.json", description)
+    with pytest.raises(XmlcError, match=message):
+        run(tmp_path, source)
+    assert not (tmp_path / "data").exists()
+
+
+def test_nothing_is_left_behind_when_a_file_is_malformed(tmp_path, source):
+    with open(source / "train.txt", "a") as file:
+        file.write("1 0:")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(XmlcError, match=r"train\.txt:52: found '0:', expected feature:value; is the line cut off"):
+        run(tmp_path, source)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("format", ["svmlight", "vw", "arff", "repository-two-files"])
+def test_every_format_gives_the_same_arrays(tmp_path, format):
+    folder = tmp_path / "resources"
+    folder.mkdir()
+    texts = {
+        "svmlight": {"train.txt": "1,2 1:0.5 3:2\n 2:1\n", "test.txt": "2 3:1\n"},
+        "vw": {"train.txt": "1,2 | a:0.5 c:2\n | b:1\n", "test.txt": "2 | c\n"},
+        "arff": {"train.txt": ARFF + ".5,0,2,1,1\n0,1,0,0,0\n", "test.txt": ARFF + "{2 1,4 1}\n", "names.xml": XML},
+        "repository-two-files": {
+            "X1": "2 3\n0:0.5 2:2\n1:1\n", "Y1": "2 2\n0:1 1:1\n\n", "X2": "1 3\n2:1\n", "Y2": "1 2\n1:1\n"
+        },
+    }  # fmt: skip
+    for name, text in texts[format].items():
+        (folder / name).write_text(text)
+    names = {"train": ("X1", "Y1"), "test": ("X2", "Y2")} if format == "repository-two-files" else {}
+    entry = Dataset("set", format=format, zero_based=False, labels="names.xml" if format == "arff" else None, **names)
+    _, prepared = run(tmp_path, folder, entry)
+    X, Y = prepared.part("train")
+    order = [0, 2, 1] if format == "vw" else [0, 1, 2]  # in the order in which names appear
+    assert X.toarray().tolist() == np.array([[0.5, 0, 2], [0, 1, 0]])[:, order].tolist()
+    assert Y.toarray().tolist() == [[True, True], [False, False]]
+    assert prepared.part("test")[0].toarray().tolist() == np.array([[0, 0, 1]])[:, order].tolist()
+    assert prepared.part("test")[1].toarray().tolist() == [[False, True]]
+
+
+def test_command_line_prints_differences_and_writes_everything(tmp_path, source, capsys):
+    catalogue = tmp_path / "datasets.yaml"
+    catalogue.write_text("tiny: {url: 'http://localhost/x.zip', published: {n_train: 51, source: a paper}}\n")
+    out, statistics = tmp_path / "data", tmp_path / "statistics.json"
+    main = ["tiny", "--source", source, "--out", out, "--statistics", statistics, "--catalogue", catalogue]
+    command.main([str(part) for part in main], standalone_mode=False)
+    assert capsys.readouterr().err == "tiny: n_train: found 50, published 51 (a paper)\n"
+    assert read_json(out / "meta.json")["split"] == {"validation_share": 0.2, "seed": 0}
+    assert {file.name for file in out.iterdir()} == {"train", "test", "split.npy", "meta.json"}
+    assert read_json(statistics)["train"]["instances"] == 50
+
+
 def test_repository_split_files(tmp_path):
     folder = tmp_path / "resources"
     folder.mkdir()
@@ -106,8 +178,24 @@ def test_repository_split_files(tmp_path):
     _, prepared = run(tmp_path, folder, entry)
     assert prepared.part("train")[0].toarray().tolist() == [[2, 0, 0], [1, 0, 0]]
     assert prepared.part("test")[0].toarray().tolist() == [[0, 1, 0], [0, 0, 1]]
-    (folder / "tr.txt").write_text("1 5\n")
-    with pytest.raises(XmlcError, match=r"tr\.txt:1: found '1 5', expected row numbers of 1 \.\. 4"):
+    digest = prepared.digest
+    (folder / "te.txt").write_text("2 2\n4 2\n3 3\n")
+    with pytest.raises(XmlcError) as error:
+        run(tmp_path, folder, entry)
+    assert "te.txt:2: found '2', expected row numbers of 1 .. 4, each once" in str(error.value)
+    (folder / "te.txt").write_text("2 2\n")
+    assert run(tmp_path, folder, entry)[1].digest != digest  # the lists are part of the data
+    (folder / "tr.txt").write_text("1 5\n2 x\n3\n0 1\n1 0\n")
+    with pytest.raises(XmlcError) as error:
+        run(tmp_path, folder, entry)
+    assert str(error.value).split("tr.txt:")[2:] == [
+        "1: found '5', expected row numbers of 1 .. 4, each once\n" + f"{folder}/",
+        "2: found 'x', expected row numbers of 1 .. 4, each once\n" + f"{folder}/",
+        "3: found 1 columns, expected at least 2: column 1, from 0, is asked for\n" + f"{folder}/",
+        "5: found '0', expected row numbers of 1 .. 4, each once",
+    ]
+    (folder / "tr.txt").write_text("\n")
+    with pytest.raises(XmlcError, match="names no rows"):
         run(tmp_path, folder, entry)
 
 
@@ -120,32 +208,3 @@ def test_parts_of_unequal_width_get_the_larger(tmp_path):
     _, prepared = run(tmp_path, folder, entry)
     assert prepared.part("train")[0].shape == (2, 3)
     assert prepared.part("test")[1].toarray().tolist() == [[False, False, False, True]]
-
-
-@settings(deadline=None, max_examples=30)
-@given(n=st.integers(1, 300), share=st.floats(0.05, 0.95), seed=st.integers(0, 99))
-def test_split_has_the_stated_size_and_depends_on_the_seed_alone(n, share, seed):
-    mask = fit_mask(n, share, seed)
-    expected = min(max(round(share * n), 1), n - 1) if n >= 2 else round(share * n)
-    assert (~mask).sum() == expected
-    np.testing.assert_array_equal(mask, fit_mask(n, share, seed))
-    if n > 100:
-        assert (mask != fit_mask(n, share, seed + 1)).any()
-
-
-def test_statistics_by_hand(multilabel):
-    X = np.array([[1, 0, 2], [0, 0, 0], [3, 0, 0]])
-    Y = np.array([[1, 1, 0, 0], [0, 0, 0, 0], [1, 0, 0, 0]], dtype=bool)
-    from xmlc.csr import as_features, as_labels
-
-    found = part_statistics(as_features(X), as_labels(Y))
-    assert found["labels_per_instance"] == {
-        "min": 0, "lower_quartile": 0.5, "median": 1, "upper_quartile": 1.5, "max": 2, "mean": 1
-    }  # fmt: skip
-    assert found["instances_per_label"]["max"] == 2
-    assert found["instances_per_label"]["mean"] == 3 / 4
-    assert found["activations_per_instance"]["mean"] == 1
-    assert found["occurrences_per_feature"]["max"] == 2
-    assert (found["instances_without_labels"], found["instances_without_features"]) == (1, 1)
-    assert (found["labels_never_seen"], found["features_never_seen"]) == (2, 1)
-    assert five_numbers(np.array([])) == dict.fromkeys(found["labels_per_instance"], 0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from scipy import sparse
 
 from xmlc.csr import load_csr, save_csr
 from xmlc.data.catalogue import Dataset
-from xmlc.data.formats import load
+from xmlc.data.formats import FORMATS, load
 from xmlc.data.prepared import FORMAT_VERSION
 from xmlc.data.repository_splits import read_split
 from xmlc.data.splits import fit_mask
@@ -19,6 +19,7 @@ from xmlc.data.statistics import part_statistics
 from xmlc.errors import XmlcError
 from xmlc.files import atomic_folder, read_json, sha256, write_json
 
+SUFFIXES = ("", ".gz", ".xz", ".bz2")
 RELATIVE_TOLERANCE = 5e-3  # averages are printed with three to six digits
 Part = tuple[sparse.csr_array, sparse.csr_array]
 
@@ -69,21 +70,46 @@ def prepare(
 def source_files(dataset: Dataset, source: Path) -> dict[str, Any]:
     """Return format, base of ids and file names, as ``source.json`` or else the catalogue gives them.
 
+    Without ``source.json`` a file may also lie there compressed: ``train.txt`` as ``train.txt.xz``, say.
+
     Raises
     ------
     XmlcError
-        A file is missing.
+        A file is missing or would lie outside the folder, or ``source.json`` does not say what it must.
     """
-    if (source / "source.json").exists():
-        files = read_json(source / "source.json")
+    described = source / "source.json"
+    if described.exists():
+        files = read_json(described)
+        good = isinstance(files, dict) and all(isinstance(files.get(part), list) for part in ("train", "test"))
+        if not good or files.get("format") not in FORMATS:
+            raise XmlcError(f"{described}: expected an object with format, train and test; fetch {dataset.name} anew")
     else:
         files = {"format": dataset.format, "zero_based": dataset.zero_based, "labels": dataset.labels}
-        files |= {"train": list(dataset.train), "test": list(dataset.test), "split_files": dataset.split_files}
-    names = [*files["train"], *files["test"], *([files["labels"]] if files.get("labels") else [])]
-    for name in names:
+        files |= {part: [_present(source, name) for name in getattr(dataset, part)] for part in ("train", "test")}
+        files["split_files"] = dataset.split_files
+    count = 2 if files["format"] == "repository-two-files" else 1
+    for part in ("train", "test"):
+        if len(files[part]) != count:
+            found = ", ".join(files[part]) or "none"
+            raise XmlcError(f"{dataset.name}: {part} files: found {found}, expected {count} for {files['format']}")
+    for name in data_files(files):
+        if PurePath(name).is_absolute() or ".." in PurePath(name).parts:
+            raise XmlcError(f"{dataset.name}: the file name {name!r} leads out of {source}; nothing was read")
         if not (source / name).is_file():
             raise XmlcError(f"{source / name}: no such file; run xmlc download {dataset.name}, or put it there by hand")
     return files
+
+
+def data_files(files: dict[str, Any]) -> list[str]:
+    """List all files that the data depends on, in a fixed order, each once."""
+    splits = files.get("split_files") or {}
+    names = [*files["train"], *files["test"], files.get("labels"), splits.get("train"), splits.get("test")]
+    return list(dict.fromkeys(name for name in names if name))
+
+
+def _present(source: Path, name: str) -> str:
+    """Return the name under which a file is there, compressed or not; the plain name if it is not."""
+    return next((name + suffix for suffix in SUFFIXES if (source / (name + suffix)).is_file()), name)
 
 
 def read_parts(dataset: Dataset, source: Path, files: dict[str, Any]) -> tuple[Part, Part]:
@@ -139,8 +165,6 @@ def _same_width(train: Part, test: Part) -> tuple[Part, Part]:
 
 
 def _digest(source: Path, files: dict[str, Any]) -> str:
-    """Return one SHA-256 over those of the data files, in their order."""
-    names = [*files["train"], *files["test"], *([files["labels"]] if files.get("labels") else [])]
-    splits = files.get("split_files") or {}
-    names += [splits[part] for part in ("train", "test") if part in splits]
-    return hashlib.sha256("\n".join(f"{name} {sha256(source / name)}" for name in names).encode()).hexdigest()
+    """Return one SHA-256 over the names and SHA-256 of the data files, in their order."""
+    lines = [f"{name} {sha256(source / name)}" for name in data_files(files)]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()

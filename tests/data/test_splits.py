@@ -1,0 +1,43 @@
+"""The seeded split: its size, what it depends on, and its bits."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xmlc.data.splits import fit_mask
+from xmlc.errors import XmlcError
+
+
+@settings(deadline=None, max_examples=60)
+@given(n=st.integers(0, 300), share=st.floats(0.01, 0.99), seed=st.integers(0, 99))
+def test_the_split_has_the_stated_size_and_depends_on_the_seed_alone(n, share, seed):
+    mask = fit_mask(n, share, seed)
+    expected = min(max(round(share * n), 1), n - 1) if n >= 2 else round(share * n)
+    assert mask.dtype == bool
+    assert mask.shape == (n,)
+    assert (~mask).sum() == expected
+    np.testing.assert_array_equal(mask, fit_mask(n, share, seed))
+
+
+def test_another_seed_gives_another_split():
+    masks = {fit_mask(200, 0.2, seed).tobytes() for seed in range(50)}
+    assert len(masks) == 50
+
+
+def test_the_split_is_the_same_on_every_platform():
+    # Written down once: results of other machines and later versions are compared with results on this split.
+    assert np.flatnonzero(~fit_mask(40, 0.2, 0)).tolist() == [5, 10, 12, 19, 24, 34, 37, 39]
+    assert np.flatnonzero(~fit_mask(40, 0.2, 1)).tolist() == [5, 9, 13, 19, 26, 28, 33, 35]
+
+
+def test_every_row_is_validated_on_equally_often():
+    counts = sum((~fit_mask(30, 0.2, seed)).astype(int) for seed in range(2000))
+    expected, deviation = 400, np.sqrt(2000 * 0.2 * 0.8)
+    assert np.abs(counts - expected).max() < 4.5 * deviation
+
+
+@pytest.mark.parametrize("share", [0, 1, -0.2, 1.5, float("nan")])
+def test_a_share_must_lie_between_0_and_1(share):
+    with pytest.raises(XmlcError, match="expected a number between 0 and 1"):
+        fit_mask(10, share, 0)
