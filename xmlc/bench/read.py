@@ -1,60 +1,187 @@
-"""How fast the repository format is read, beside scikit-learn's reader of the same rows."""
+"""How fast the repository format is read, and in how much memory, beside scikit-learn's reader of the same bytes.
+
+Every reading has a process of its own on one thread, so that the peak of memory is its own too, and the readers take
+turns. The text lies in the page cache, kernels are compiled before the clock starts, and both must give the same
+arrays.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
 import statistics
+import subprocess
+import sys
 import tempfile
+import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
-from sklearn.datasets import load_svmlight_file
+import numpy as np
+from scipy import sparse
 
-from xmlc.data.formats import load
-from xmlc.data.synthetic import SyntheticModel
-from xmlc.data.writer import save_repository
-from xmlc.passport import timed
+from xmlc.errors import XmlcError
+from xmlc.passport import passport, peak_bytes
 
-ROUNDS = 3
+# AmazonCat-13K's d, m and labels per instance (plt2016, Table 1); rows of text come to about a kilobyte.
+SHAPE = {"n_features": 203_882, "n_labels": 13_330, "labels_per_instance": 5.0, "nonzeros": 75}
+ONE_THREAD = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+TINY = "2 2 2\n0 0:0.5 1:1\n 1:1e-30\n"
 
 
-class ReadSpeed(NamedTuple):
-    """What was measured, as medians over alternating rounds on one thread.
+def compare_readers(path: Path | None = None, instances: int = 220_000, rounds: int = 3) -> dict[str, Any]:
+    """Measure both readers on one file.
 
-    Attributes
+    Parameters
     ----------
-    megabytes : float
-        Size of the text.
-    ours, theirs : float
-        Megabytes of text per second.
-    """
+    path : Path, optional
+        A file in the repository format, not compressed; without it a synthetic one of AmazonCat's shape.
+    instances : int
+        Size of the synthetic file.
+    rounds : int
+        How often each reader reads.
 
-    megabytes: float
-    ours: float
-    theirs: float
+    Returns
+    -------
+    dict
+        ``file``, its ``megabytes`` and ``instances``; ``xmlc`` and ``scikit-learn``: ``seconds`` and ``cpu_seconds`` of
+        the rounds, ``megabytes_per_second`` and ``megabytes_per_cpu_second`` of their medians, ``array_bytes``,
+        ``peak_bytes`` above the process before reading; ``ratio`` of the wall speeds; ``passport``.
 
-
-def read_speed(file: Path | None, instances: int) -> ReadSpeed:
-    """Measure reading of a plain-text file, or of a synthetic one in the shape of AmazonCat-13K.
-
-    The file is read once before, so that it comes from the page cache and the parser is compiled.
+    Raises
+    ------
+    XmlcError
+        The file is not in the format, or the readers disagree.
     """
     with tempfile.TemporaryDirectory() as folder:
-        text = file or _synthetic(Path(folder) / "train.txt", instances)
-        rows = Path(folder) / "rows.txt"  # the peer knows no header
-        with open(text, "rb") as source, open(rows, "wb") as target:
-            source.readline()
-            while block := source.read(1 << 22):
-                target.write(block)
-        megabytes = text.stat().st_size / 1e6
-        load(text)
-        ours, theirs = [], []
-        for _ in range(ROUNDS):
-            ours.append(timed(lambda: load(text))[1])
-            theirs.append(timed(lambda: load_svmlight_file(str(rows), multilabel=True, zero_based=True))[1])
-    return ReadSpeed(megabytes, *(megabytes / statistics.median(seconds) for seconds in (ours, theirs)))
+        if path is None:
+            path = Path(folder) / "synthetic-amazoncat-13k.txt"
+            _in_own_process("write", path, str(instances))
+        _check_plain(path)
+        turns = [{reader: _in_own_process(reader, path) for reader in READERS} for _ in range(rounds)]
+        megabytes = path.stat().st_size / 1e6
+    if len({turn[reader]["digest"] for turn in turns for reader in READERS}) > 1:
+        raise XmlcError(f"{path}: the readers disagree on the arrays; please report this with the file")
+    result = {reader: _summary([turn[reader] for turn in turns], megabytes) for reader in READERS}
+    ratio = result["xmlc"]["megabytes_per_second"] / result["scikit-learn"]["megabytes_per_second"]
+    head = {"file": path.name, "megabytes": megabytes, "instances": turns[0]["xmlc"]["instances"]}
+    return head | result | {"ratio": ratio, "passport": passport(threads=1)}
 
 
-def _synthetic(path: Path, instances: int) -> Path:
-    X, Y, _ = SyntheticModel(203_882, 13_330, labels_per_instance=5.0, nonzeros=75).draw(0, instances, n_jobs=1)
+def _summary(readings: list[dict[str, Any]], megabytes: float) -> dict[str, Any]:
+    seconds, cpu_seconds = ([reading[key] for reading in readings] for key in ("seconds", "cpu_seconds"))
+    return {
+        "seconds": seconds,
+        "cpu_seconds": cpu_seconds,
+        "megabytes_per_second": megabytes / statistics.median(seconds),
+        "megabytes_per_cpu_second": megabytes / statistics.median(cpu_seconds),
+        "array_bytes": readings[0]["array_bytes"],
+        "peak_bytes": max(reading["peak_bytes"] for reading in readings),
+    }
+
+
+def _check_plain(path: Path) -> None:
+    """Refuse what only one of the readers could read."""
+    if not path.is_file():
+        raise XmlcError(f"{path}: no such file")
+    with open(path, "rb") as file:
+        head = file.readline(100)
+    if len(head.split()) != 3 or not head.replace(b" ", b"").strip().isdigit():
+        found = head[:40].decode("utf-8", errors="replace")
+        raise XmlcError(f"{path}:1: found {found!r}, expected a header n d m; give a repository file, not compressed")
+
+
+def _in_own_process(work: str, path: Path, *arguments: str) -> dict[str, Any]:
+    """Run this module: a process begins with its parent's peak of memory, so that the parent must stay small."""
+    environment = os.environ | dict.fromkeys(ONE_THREAD, "1")
+    command = [sys.executable, "-m", "xmlc.bench.read", work, str(path), *arguments]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise XmlcError(f"{path}: {work} failed:\n{done.stderr.strip()}")
+    return json.loads(done.stdout)
+
+
+def _main(work: str, path: str, *arguments: str) -> None:
+    try:
+        result = write_text(Path(path), int(*arguments)) if work == "write" else _measure(READERS[work], Path(path))
+    except XmlcError as error:
+        sys.exit(str(error))
+    print(json.dumps(result))
+
+
+def write_text(path: Path, instances: int) -> dict[str, Any]:
+    """Write a synthetic text of AmazonCat's shape."""
+    from xmlc.data.synthetic import SyntheticModel
+    from xmlc.data.writer import save_repository
+
+    X, Y, _ = SyntheticModel(**SHAPE).draw(0, instances, n_jobs=1)
     save_repository(path, X, Y)
-    return path
+    return {}
+
+
+def _measure(read: Callable[[Path], tuple[Any, ...]], path: Path) -> dict[str, Any]:
+    """Read once in this process, after compilation and with the file in the page cache."""
+    with tempfile.TemporaryDirectory() as folder:
+        tiny = Path(folder) / "tiny.txt"
+        tiny.write_text(TINY)
+        read(tiny)
+    with open(path, "rb") as file:
+        while file.read(1 << 24):
+            pass
+    before, wall, cpu = peak_bytes(), time.perf_counter(), time.process_time()
+    arrays = read(path)
+    seconds, cpu_seconds, peak = time.perf_counter() - wall, time.process_time() - cpu, peak_bytes()
+    X, Y = _in_common_form(*arrays)
+    return {
+        "seconds": seconds,
+        "cpu_seconds": cpu_seconds,
+        "array_bytes": sum(part.nbytes for matrix in (X, Y) for part in (matrix.data, matrix.indices, matrix.indptr)),
+        "peak_bytes": peak - before,
+        "instances": X.shape[0],
+        "digest": _digest(X, Y),
+    }
+
+
+def _read_ours(path: Path) -> tuple[sparse.csr_array, sparse.csr_array]:
+    from xmlc.data.formats import load
+
+    return load(path, "repository")
+
+
+def _read_scikit_learn(path: Path) -> tuple[Any, list[tuple[float, ...]], int]:
+    from sklearn.datasets import load_svmlight_file
+
+    with open(path, "rb") as file:
+        _, d, m = map(int, file.readline().split())  # the peer knows no header
+        X, labels = load_svmlight_file(file, multilabel=True, zero_based=True, n_features=d, dtype=np.float32)
+    return X, labels, m
+
+
+READERS: dict[str, Callable[[Path], tuple[Any, ...]]] = {"xmlc": _read_ours, "scikit-learn": _read_scikit_learn}
+
+
+def _in_common_form(X: Any, labels: Any, m: int | None = None) -> tuple[sparse.csr_array, sparse.csr_array]:
+    if m is None:
+        return X, labels
+    X = sparse.csr_array(X)
+    X.sort_indices()
+    X.eliminate_zeros()
+    rows = [sorted(set(map(int, row))) for row in labels]
+    indptr = np.concatenate(([0], np.cumsum([len(row) for row in rows])))
+    ids = np.array([label for row in rows for label in row], dtype=np.int32)
+    return X, sparse.csr_array((np.ones(ids.size, dtype=bool), ids, indptr), shape=(len(rows), m))
+
+
+def _digest(X: sparse.csr_array, Y: sparse.csr_array) -> str:
+    digest = hashlib.sha256(repr((X.shape, Y.shape)).encode())
+    for part, dtype in (
+        (X.indptr, np.int64), (X.indices, np.int32), (X.data, np.float32), (Y.indptr, np.int64), (Y.indices, np.int32)
+    ):  # fmt: skip
+        digest.update(np.ascontiguousarray(part, dtype=dtype))
+    return digest.hexdigest()
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:])

@@ -1,0 +1,57 @@
+"""The benchmark of reading: it measures both readers, on equal arrays, and says so."""
+
+import gzip
+import json
+import statistics
+
+import pytest
+
+from xmlc.bench.read import compare_readers, write_text
+from xmlc.cli.bench import command
+from xmlc.data import load
+from xmlc.errors import XmlcError
+
+
+def test_synthetic_text_has_the_shape_it_promises(tmp_path):
+    write_text(tmp_path / "a.txt", instances=500)
+    X, Y = load(tmp_path / "a.txt")
+    assert (X.shape, Y.shape) == ((500, 203882), (500, 13330))
+    assert 700 < (tmp_path / "a.txt").stat().st_size / 500 < 1100  # bytes per row
+
+
+def test_both_readers_take_turns_on_one_file(tmp_path, capsys):
+    file, out = tmp_path / "train.txt", tmp_path / "bench.json"
+    file.write_text("3 4 5\n1,2 0:1 3:0.1\n 1:2.5e-3\n4 2:7\n")
+    command.main(["read", str(file), "--rounds", "2", "--out", str(out)], standalone_mode=False)
+    printed = capsys.readouterr().out
+    assert "train.txt: 0.0 MB of text, 3 instances\n1 thread, page cache, median of 2 alternating rounds" in printed
+    assert "both give the same arrays" in printed
+    result = json.loads(out.read_text())
+    for reader in ("xmlc", "scikit-learn"):
+        assert len(result[reader]["seconds"]) == 2
+        speed = file.stat().st_size / 1e6 / statistics.median(result[reader]["seconds"])
+        assert result[reader]["megabytes_per_second"] == speed
+    ratio = result["xmlc"]["megabytes_per_second"] / result["scikit-learn"]["megabytes_per_second"]
+    assert result["ratio"] == ratio
+    assert result["passport"]["threads"] == 1
+
+
+def test_different_arrays_are_noticed(tmp_path, monkeypatch):
+    (tmp_path / "train.txt").write_text("1 4 5\n1 0:1\n")
+    readings = {"xmlc": {"digest": "a", "instances": 1}, "scikit-learn": {"digest": "b", "instances": 1}}
+    monkeypatch.setattr("xmlc.bench.read._in_own_process", lambda work, path: readings[work])
+    with pytest.raises(XmlcError, match="the readers disagree"):
+        compare_readers(tmp_path / "train.txt")
+
+
+def test_a_file_that_cannot_be_read_is_an_error(tmp_path):
+    file = tmp_path / "train.txt"
+    file.write_text("1 4 5\n1 9:1\n")
+    with pytest.raises(XmlcError, match=r"xmlc failed:\n.*1 malformed line.*\n.*train\.txt:2: found '9:1'"):
+        compare_readers(file)
+    with pytest.raises(XmlcError, match="no such file"):
+        compare_readers(tmp_path / "nothing.txt")
+    with gzip.open(tmp_path / "train.txt.gz", "wb") as packed:
+        packed.write(file.read_bytes())
+    with pytest.raises(XmlcError, match="expected a header n d m; give a repository file, not compressed"):
+        compare_readers(tmp_path / "train.txt.gz")
