@@ -44,7 +44,17 @@ def cpu_name() -> str:
 
 
 def peak_bytes() -> int:
-    """Return the largest resident memory of this process so far, in bytes."""
+    """Return the largest resident memory of this process so far, in bytes.
+
+    Linux starts VmHWM afresh for each program, while the peak of ``getrusage`` is inherited from the parent.
+    """
+    try:
+        with open("/proc/self/status", encoding="ascii") as file:
+            for line in file:
+                if line.startswith("VmHWM:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
 
