@@ -2,15 +2,14 @@
 
 
 def peer_records(paper):
-    """List the ranking records of a paper's models and of the peers beside them."""
+    """List the ranking records of a paper's models and of the peers beside them, dataset by dataset."""
     suite = SUITES[paper]
-    beside = [
+    return [
         f"results/{dataset}/{model}/seed{seed}/full/ranking.json"
         for dataset in datasets_of(paper)
-        for model in suite.get("peers", {})
+        for model in [*models_for(paper, dataset), *suite.get("peers", {})]
         for seed in suite["seeds"]
     ]
-    return ranking_records(paper) + beside
 
 
 rule peers:
