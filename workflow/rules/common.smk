@@ -141,7 +141,7 @@ def memory(wildcards):
     """Estimate a job's memory in MB from the catalogue's counts: instances in CSR form, weights per label."""
     published = catalogue_entry(wildcards.dataset, CATALOGUE).published or {}
     instances = published.get("n_train", 50_000) + published.get("n_test", 10_000)
-    return min(20_000, int(1_500 + 2.4e-3 * instances + 12e-3 * published.get("m", 30_000)))
+    return min(20_000, int(1_500 + 2.4e-3 * instances + 24e-3 * published.get("m", 30_000)))
 
 
 wildcard_constraints:

@@ -65,7 +65,8 @@ class PLT(SparseProbabilityEstimator):
     Notes
     -----
     With exact weights a model takes ``4 * b + 4`` bytes for each pair of an inner node and a feature of an
-    instance that reaches it.
+    instance that reaches it, and training not much more: at the shape of Amazon-670K (490,449 instances with 70
+    non-zeros, 670,091 labels, b = 16; synthetic) 19 GB, with a peak of 21 GB. Where that is too much, hash.
     """
 
     def __init__(
