@@ -46,7 +46,7 @@ def test_one_compressed_file_is_the_one_wanted(run, compress):
 
 
 @pytest.mark.parametrize("pack", [zip_of, tar_of])
-@pytest.mark.parametrize("name", ["../x", "d/../../x", "/tmp/x", "..\\x", "C:\\x", "C:/x"])
+@pytest.mark.parametrize("name", ["../x", "d/../../x", "/etc/x", "..\\x", "C:\\x", "C:/x"])
 def test_names_that_leave_the_folder_condemn_the_archive(run, tmp_path, pack, name):
     before = sorted(tmp_path.parent.iterdir())
     with pytest.raises(UnsafeArchive, match="would lie outside the folder"):

@@ -48,7 +48,7 @@ class Column:
         """Title with unit."""
         return f"{self.title} ({self.unit})" if self.unit else self.title
 
-    def printed(self, value: object, beside: object = None) -> str:
+    def printed(self, value: float | str | None, beside: float | None = None) -> str:
         """Write one value as it stands in print; a missing one is a dash.
 
         With ``beside``, a deviation is written with as many decimals as the value that it belongs to.
@@ -57,8 +57,8 @@ class Column:
             return MISSING
         if isinstance(value, str):
             return value
-        number = float(value)  # type: ignore[arg-type]
-        decimals = self._decimals(number if beside is None else float(beside))  # type: ignore[arg-type]
+        number = float(value)
+        decimals = self._decimals(number if beside is None else float(beside))
         return f"{number:g}" if decimals is None else f"{number:.{decimals}f}"
 
     def _decimals(self, number: float) -> int | None:
