@@ -18,7 +18,7 @@ $(STAMP): pyproject.toml constraints.txt
 	touch $@
 
 demo: env
-	PATH="$(BIN):$$PATH" snakemake --cores $(CORES) demo
+	PATH="$(BIN):$$PATH" snakemake --cores $(CORES) --quiet rules host -- demo
 	@PATH="$(BIN):$$PATH" xmlc show results/tables/demo/*.md results/figures/demo/*.png
 
 test: env
