@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from xmlc import __version__
 
 T = TypeVar("T")
+WARM_UP_ROWS = 8  # a step is run on so few rows first, untimed, that compilation is in no measured time
 
 
 def passport(threads: int) -> dict[str, Any]:

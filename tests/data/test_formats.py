@@ -7,6 +7,7 @@ import lzma
 import format_twin
 import numpy as np
 import pytest
+from conftest import without_data
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -173,7 +174,7 @@ def test_two_files(tmp_path):
 )
 def test_real_sets_have_their_published_shape_and_equal_scikit_learn(mirror, name, shapes):
     if not (mirror / name).is_dir():
-        pytest.skip(f"{name} is not under XMLC_MIRROR")
+        without_data(f"{name} is not under XMLC_MIRROR")
     n_train, n_test, d, m = shapes
     for part, n in (("train", n_train), ("test", n_test)):
         (path,) = mirror.glob(f"{name}/{part}.txt*")

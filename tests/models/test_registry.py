@@ -1,5 +1,6 @@
 """Estimators by name: the package's, and a user's own file."""
 
+import numpy as np
 import pytest
 
 from xmlc.errors import XmlcError
@@ -54,6 +55,12 @@ def test_a_users_own_file_is_an_estimator(tmp_path, multilabel):
     X, Y = multilabel(30, 6, 4)
     model = make_estimator(f"{file}:Frequencies", {"scale": 0.5}, seed=0).fit(X, Y)
     assert model.predict_proba(X).shape == (30, 4)
+    labels, scores = model.predict_top_k(X, 2)  # fit and predict_proba are all that a model needs
+    np.testing.assert_array_equal(scores[0], -np.sort(-model.frequencies_)[:2])
+    np.testing.assert_array_equal(model.frequencies_[labels[0]], scores[0])
+    model.save(tmp_path / "model")
+    loaded = type(model).load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict_proba(X).toarray(), model.predict_proba(X).toarray())
     assert estimator_files(f"{file}:Frequencies") == [str(file)]
     with pytest.raises(XmlcError, match="derived from"):
         estimator_class(f"{file}:np")

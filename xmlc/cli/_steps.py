@@ -10,13 +10,11 @@ from scipy import sparse
 from sklearn.base import clone
 
 from xmlc.data.prepared import Prepared
-from xmlc.files import read_json
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import estimator_class
-from xmlc.passport import timed
+from xmlc.passport import WARM_UP_ROWS, timed
 
 T = TypeVar("T")
-WARM_UP_ROWS = 8
 
 
 def dataset_block(prepared: Prepared) -> dict[str, Any]:
@@ -68,11 +66,6 @@ def predict_timed(
     predict(X[:WARM_UP_ROWS])
     result, seconds = timed(lambda: predict(X))
     return result, 1e3 * seconds / max(X.shape[0], 1)
-
-
-def training_record(path: Path) -> dict[str, Any]:
-    """Read the record that `xmlc train` wrote."""
-    return read_json(path)
 
 
 def mean_inner_products(model: SparseProbabilityEstimator) -> float | None:

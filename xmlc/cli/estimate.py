@@ -8,10 +8,10 @@ import click
 import numpy as np
 
 from xmlc.cli._options import FILE, FOLDER, data_option, model_option, threads_option
-from xmlc.cli._steps import instances_for, load_model, predict_timed, training_record
+from xmlc.cli._steps import instances_for, load_model, predict_timed
 from xmlc.csr import save_csr
 from xmlc.data.prepared import Prepared
-from xmlc.files import atomic_folder, write_json
+from xmlc.files import atomic_folder, read_json, write_json
 from xmlc.passport import passport, peak_bytes
 
 
@@ -25,7 +25,7 @@ from xmlc.passport import passport, peak_bytes
 def command(data: Path, model_folder: Path, training: Path, floor: float, threads: int, out: Path) -> None:
     """Estimate and save."""
     prepared = Prepared(data)
-    model = load_model(model_folder, training_record(training), threads)
+    model = load_model(model_folder, read_json(training), threads)
     with atomic_folder(out) as folder:
         parts = {}
         for part in ("val", "test"):

@@ -8,7 +8,7 @@ import click
 import numpy as np
 
 from xmlc.cli._options import FILE, FOLDER, data_option, model_option, threads_option
-from xmlc.cli._steps import instances_for, load_model, mean_inner_products, predict_timed, training_record
+from xmlc.cli._steps import instances_for, load_model, mean_inner_products, predict_timed
 from xmlc.csr import load_csr
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
@@ -30,7 +30,7 @@ def command(
     data: Path, model_folder: Path, training: Path, estimates: Path, tuned: Path, threads: int, out: Path
 ) -> None:
     """Evaluate one method."""
-    prepared, record, tuning = Prepared(data), training_record(training), read_json(tuned / "tuning.json")
+    prepared, record, tuning = Prepared(data), read_json(training), read_json(tuned / "tuning.json")
     thresholds = np.load(tuned / "thresholds.npy", allow_pickle=False)
     model = load_model(model_folder, record, threads)
     predicted = {}

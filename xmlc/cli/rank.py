@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from xmlc.cli._options import FILE, data_option, model_option, threads_option
-from xmlc.cli._steps import instances_for, load_model, mean_inner_products, predict_timed, training_record
+from xmlc.cli._steps import instances_for, load_model, mean_inner_products, predict_timed
 from xmlc.data.prepared import Prepared
-from xmlc.files import write_json
+from xmlc.files import read_json, write_json
 from xmlc.metrics.ranking import ndcg_at_k, precision_at_k, propensities, propensity_parameters, psp_at_k
 from xmlc.passport import passport, peak_bytes
 
@@ -24,7 +24,7 @@ K = (1, 3, 5)
 @click.option("--out", type=FILE, required=True, help="JSON record to write.")
 def command(data: Path, model_folder: Path, training: Path, threads: int, out: Path) -> None:
     """Rank and score."""
-    prepared, record = Prepared(data), training_record(training)
+    prepared, record = Prepared(data), read_json(training)
     model = load_model(model_folder, record, threads)
     X, (_, Y) = instances_for(model, prepared, "test"), prepared.part("test")
     (labels, _), ms_per_instance = predict_timed(model, X, lambda rows: model.predict_top_k(rows, max(K)))

@@ -14,12 +14,10 @@ from xmlc.data.prepared import Prepared
 from xmlc.extensions import import_file
 from xmlc.files import atomic_folder, read_json, write_json
 from xmlc.metrics import macro_f
-from xmlc.passport import passport, timed
+from xmlc.passport import WARM_UP_ROWS, passport, timed
 from xmlc.thresholds import apply_thresholds
 from xmlc.thresholds.bounds import priors
 from xmlc.thresholds.tune import tune
-
-WARM_UP_ROWS = 8
 
 
 @click.command(help="Try every value of a method's grid on the validation set and keep the best thresholds.")

@@ -16,6 +16,7 @@ from typing import BinaryIO
 from xmlc.errors import XmlcError
 
 SINGLE = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open}
+# NotImplementedError is how zipfile reports a compression that it does not know.
 BROKEN = (EOFError, OSError, lzma.LZMAError, zlib.error, tarfile.TarError, zipfile.BadZipFile, NotImplementedError)
 PLAIN_UNIX_KINDS = (0, 0o04, 0o10)  # not said, folder, file: the upper four bits of a Unix mode
 LISTED = 20

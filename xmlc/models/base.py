@@ -18,8 +18,9 @@ from xmlc.files import atomic_folder, read_json, write_json
 class SparseProbabilityEstimator(BaseEstimator):
     """Base of the estimators that give sparse probability estimates (SPE).
 
-    A subclass implements ``fit``, ``predict_proba``, ``predict_top_k`` and, to be saved, ``_state`` and
-    ``_restore``. Learned attributes end in an underscore.
+    A subclass implements ``fit`` and ``predict_proba``; learned attributes end in an underscore. Ranking then sorts all
+    estimates, and the learned arrays are saved. One that can rank with less, or learns more than arrays, overrides
+    ``predict_top_k``, ``_state`` and ``_restore``.
 
     Attributes
     ----------
@@ -36,6 +37,14 @@ class SparseProbabilityEstimator(BaseEstimator):
     def fit(self, X: object, Y: object) -> Self:
         """Learn from instances ``X`` (CSR, shape (n, d)) and label sets ``Y`` (boolean CSR, shape (n, m))."""
         raise TypeError(f"{type(self).__name__} does not implement fit")
+
+    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+        """Return the estimates strictly greater than ``threshold``, float32 CSR of shape (n, m)."""
+        raise TypeError(f"{type(self).__name__} does not implement predict_proba")
+
+    def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the k most probable labels and their estimates, best first, ties to the smaller label; -1 = none."""
+        return top_k_of(self.predict_proba(X), k)
 
     def save(self, path: str | Path) -> None:
         """Write the model into the folder ``path``: plain ``.npy`` arrays and a JSON file, no pickle."""
@@ -83,11 +92,13 @@ class SparseProbabilityEstimator(BaseEstimator):
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Return the learned arrays, and what else is learned as JSON content."""
-        raise TypeError(f"{type(self).__name__} cannot be saved")
+        learned = {name: value for name, value in vars(self).items() if name.endswith("_")}
+        learned.pop("inner_products_", None)
+        return {name: value for name, value in learned.items() if isinstance(value, np.ndarray)}, {}
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
         """Set the learned state from what `_state` returned."""
-        raise TypeError(f"{type(self).__name__} cannot be loaded")
+        vars(self).update(arrays)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "n_labels_"):
@@ -139,3 +150,24 @@ def stack_estimates(counts: np.ndarray, labels: np.ndarray, estimates: np.ndarra
     spe = sparse.csr_array((estimates, labels, indptr), shape=(counts.size, n_labels))
     spe.sort_indices()
     return spe
+
+
+def top_k_of(spe: sparse.csr_array, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rank the stored estimates of each instance.
+
+    Returns
+    -------
+    labels : ndarray of int32, shape (n, k)
+        Best first, ties to the smaller label; -1 where there are fewer than k estimates.
+    scores : ndarray of float32, shape (n, k)
+        0 where there is no label.
+    """
+    rows = np.repeat(np.arange(spe.shape[0]), np.diff(spe.indptr))
+    order = np.lexsort((spe.indices, -spe.data, rows))
+    rank = np.arange(spe.nnz) - spe.indptr[rows]
+    best = rank < k
+    labels = np.full((spe.shape[0], k), -1, dtype=np.int32)
+    scores = np.zeros((spe.shape[0], k), dtype=np.float32)
+    labels[rows[best], rank[best]] = spe.indices[order[best]]
+    scores[rows[best], rank[best]] = spe.data[order[best]]
+    return labels, scores

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy import sparse
@@ -43,19 +43,6 @@ class Oracle(SparseProbabilityEstimator):
         indptr = np.concatenate(([0], np.cumsum(np.bincount(rows[kept], minlength=P.shape[0]))))
         return sparse.csr_array((P.data[kept], P.indices[kept], indptr), shape=P.shape)
 
-    def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k labels with the largest posteriors, best first, ties to the smaller label; -1 = none."""
-        P = self._posteriors_of(X)
-        rows = np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
-        order = np.lexsort((P.indices, -P.data, rows))
-        rank = np.arange(P.nnz) - P.indptr[rows]
-        best = rank < k
-        labels = np.full((P.shape[0], k), -1, dtype=np.int32)
-        scores = np.zeros((P.shape[0], k), dtype=np.float32)
-        labels[rows[best], rank[best]] = P.indices[order[best]]
-        scores[rows[best], rank[best]] = P.data[order[best]]
-        return labels, scores
-
     def _posteriors_of(self, X: object) -> sparse.csr_array:
         self._check_fitted()
         P = getattr(self, "posteriors_", None)
@@ -63,9 +50,3 @@ class Oracle(SparseProbabilityEstimator):
             raise XmlcError(f"the oracle has no posteriors for these {X.shape[0]} instances; call use_posteriors first")
         self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
         return P
-
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        return {}, {}
-
-    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
-        pass
