@@ -10,7 +10,17 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from xmlc.errors import XmlcError
-from xmlc.metrics import classification_metrics, hamming_loss, instance_f, macro_f, micro_f
+from xmlc.metrics import (
+    classification_metrics,
+    hamming_loss,
+    instance_f,
+    instance_jaccard,
+    macro_f,
+    macro_jaccard,
+    micro_f,
+    micro_jaccard,
+)
+from xmlc.metrics.classification import MEASURES, measure_scores
 
 
 def label_sets(n, m, seed, density=0.25):
@@ -35,6 +45,36 @@ def test_f_measures_equal_scikit_learn(n, m, seed):
             theirs = [peer.f1_score(Y, Y_hat, average=how, **options) for how in ("macro", "micro", "samples")]
             np.testing.assert_allclose(ours, theirs, atol=1e-12)
     np.testing.assert_allclose(hamming_loss(Y, Y_hat), peer.hamming_loss(Y, Y_hat))
+
+
+@settings(deadline=None, max_examples=40)
+@given(**SHAPES, beta=st.sampled_from([0.5, 1.0, 2.0, 3.7]), zero_division=st.sampled_from([0.0, 1.0]))
+def test_f_beta_and_jaccard_equal_scikit_learn(n, m, seed, beta, zero_division):
+    Y, Y_hat = label_sets(n, m, seed)
+    averages, options = ("macro", "micro", "samples"), {"zero_division": zero_division}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        f = [peer.fbeta_score(Y, Y_hat, beta=beta, average=how, **options) for how in averages]
+        jaccard = [peer.jaccard_score(Y, Y_hat, average=how, **options) for how in averages]
+    ours = [metric(Y, Y_hat, zero_division, beta=beta) for metric in (macro_f, micro_f, instance_f)]
+    np.testing.assert_allclose(ours, f, atol=1e-12)
+    ours = [metric(Y, Y_hat, zero_division) for metric in (macro_jaccard, micro_jaccard, instance_jaccard)]
+    np.testing.assert_allclose(ours, jaccard, atol=1e-12)
+
+
+@settings(deadline=None, max_examples=40)
+@given(**SHAPES)
+def test_the_measures_of_a_record_are_the_metrics(n, m, seed):
+    Y, Y_hat = label_sets(n, m, seed)
+    record = classification_metrics(sparse.csr_array(Y), sparse.csr_array(Y_hat))
+    expected = {
+        "macro_f": macro_f(Y, Y_hat), "macro_f2": macro_f(Y, Y_hat, beta=2), "macro_jaccard": macro_jaccard(Y, Y_hat),
+        "micro_f": micro_f(Y, Y_hat), "micro_f2": micro_f(Y, Y_hat, beta=2), "micro_jaccard": micro_jaccard(Y, Y_hat),
+        "instance_f": instance_f(Y, Y_hat), "instance_f2": instance_f(Y, Y_hat, beta=2),
+        "instance_jaccard": instance_jaccard(Y, Y_hat),
+    }  # fmt: skip
+    assert {name: record[name] for name in MEASURES} == expected
+    assert measure_scores(Y, Y_hat, ["micro_f2", "macro_f"]) == {k: expected[k] for k in ("micro_f2", "macro_f")}
 
 
 @settings(deadline=None, max_examples=40)

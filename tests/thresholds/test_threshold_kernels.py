@@ -64,7 +64,7 @@ def test_sto_kernel_equals_the_naive_cut_above_the_floor(n, m, seed, count_hidde
     spe, Y = random_case(n, m, seed)
     floors = np.random.default_rng(seed).choice(np.float32([0, 1 / 6, 0.3, 0.9]), m).astype(np.float32)
     found = np.full(m, -1, dtype=np.float32)
-    sto_thresholds(columns(spe, Y), 0, m, floors, count_hidden, found)
+    sto_thresholds(columns(spe, Y), 0, m, floors, count_hidden, 1.0, found)
     estimates, truth = spe.toarray(), Y.toarray()
     for j in range(m):
         above = estimates[:, j] > floors[j]
@@ -111,6 +111,6 @@ def test_mark_hits_equals_membership(a, b):
 def test_a_kernel_writes_its_own_labels_only():
     spe, Y = random_case(12, 6, 1)
     spe, found = sparse.csr_array(spe), np.full(6, -1, dtype=np.float32)
-    sto_thresholds(columns(spe, Y), 2, 4, np.zeros(6, np.float32), True, found)
+    sto_thresholds(columns(spe, Y), 2, 4, np.zeros(6, np.float32), True, 1.0, found)
     assert (found[[0, 1, 4, 5]] == -1).all()
     assert (found[2:4] >= 0).all()

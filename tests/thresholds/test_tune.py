@@ -5,10 +5,11 @@ import pytest
 from threshold_cases import random_case
 
 from xmlc.errors import XmlcError
-from xmlc.metrics import macro_f
+from xmlc.metrics import classification_metrics, macro_f
+from xmlc.metrics.classification import MEASURES
 from xmlc.thresholds import FTA, OFO, STO, apply_thresholds
 from xmlc.thresholds.bounds import GRID, kappa, lower_bounds, priors
-from xmlc.thresholds.tune import METHODS, GridPoint, ofo_pairs, register, tune
+from xmlc.thresholds.tune import METHODS, GridPoint, ofo_pairs, register, scores_of, tune
 
 # (a, b) as printed in Table 4 of plt2016.
 PRINTED = {
@@ -30,9 +31,10 @@ def case():
 
 def test_every_method_yields_one_threshold_per_label_and_grid_value(case):
     spe, Y, prior = case
-    for name, sweep in METHODS.items():
-        points = list(sweep(spe, Y, prior, GRID))
-        assert len(points) == (len(ofo_pairs(GRID)) if name == "ofo-ab" else len(GRID))
+    for name, method in METHODS.items():
+        points = list(method.sweep(spe, Y, prior, GRID))
+        common = name.startswith(("for-micro-", "for-instance-"))
+        assert len(points) == (1 if common else len(ofo_pairs(GRID)) if name == "ofo-ab" else len(GRID))
         assert all(point.thresholds.shape == (20,) for point in points)
         assert all(point.thresholds.dtype == np.float32 for point in points)
 
@@ -40,25 +42,27 @@ def test_every_method_yields_one_threshold_per_label_and_grid_value(case):
 def test_sweeps_are_the_methods_at_their_parameters(case):
     spe, Y, prior = case
     nu = lower_bounds(prior)
-    for point in METHODS["sto"](spe, Y, prior, GRID):
+    for point in METHODS["sto"].sweep(spe, Y, prior, GRID):
         expected = STO(kappa=kappa(point.c, nu)).fit(spe, Y).thresholds_
         np.testing.assert_array_equal(point.thresholds, expected)
-    for point in METHODS["ofo"](spe, Y, prior, GRID):
+    for point in METHODS["ofo"].sweep(spe, Y, prior, GRID):
         np.testing.assert_array_equal(point.thresholds, OFO(1, point.c, nu).fit(spe, Y).thresholds_)
-    for point in METHODS["fta"](spe, Y, prior, GRID):
+    for point in METHODS["fta"].sweep(spe, Y, prior, GRID):
         assert (point.thresholds == np.float32(1 / point.c)).all()
 
 
 def test_label_wise_sweep_is_the_method_on_a_growing_grid(case):
     spe, Y, prior = case
-    for i, point in enumerate(METHODS["fta-labelwise"](spe, Y, prior, GRID)):
+    for i, point in enumerate(METHODS["fta-labelwise"].sweep(spe, Y, prior, GRID)):
         expected = FTA(grid=GRID[: i + 1], label_wise=True, lower_bounds=lower_bounds(prior)).fit(spe, Y).thresholds_
         np.testing.assert_array_equal(point.thresholds, expected)
 
 
 def test_label_wise_grid_grows_and_never_gets_worse_on_validation(case):
     spe, Y, prior = case
-    scores = [macro_f(Y, apply_thresholds(spe, p.thresholds)) for p in METHODS["fta-labelwise"](spe, Y, prior, GRID)]
+    scores = [
+        macro_f(Y, apply_thresholds(spe, p.thresholds)) for p in METHODS["fta-labelwise"].sweep(spe, Y, prior, GRID)
+    ]
     assert (np.diff(scores) >= -1e-12).all()
 
 
@@ -89,8 +93,10 @@ def test_tune_chooses_by_validation_score_and_keeps_the_best_thresholds(case, na
         return {"test": {"macro_f": macro_f(test_Y, apply_thresholds(test_spe, thresholds))}}
 
     tuned = tune(name, spe, Y, prior, floor=0.04, visit=visit)
-    scores = [macro_f(Y, apply_thresholds(spe, thresholds)) for thresholds in seen]
-    assert [entry["validation"]["macro_f"] for entry in tuned.grid] == scores
+    every = [classification_metrics(Y, apply_thresholds(spe, thresholds)) for thresholds in seen]
+    assert [entry["validation"] for entry in tuned.grid] == [{k: s[k] for k in scores_of(name)} for s in every]
+    assert "macro_f" in scores_of(name)  # Figure 1 draws it for every method
+    scores = [scores[METHODS[name].measure] for scores in every]
     assert tuned.best == scores.index(max(scores))
     np.testing.assert_array_equal(tuned.thresholds, seen[tuned.best])
     assert min(thresholds.min() for thresholds in seen) >= np.float32(0.04)
@@ -128,6 +134,23 @@ def test_a_method_of_ones_own_takes_ten_lines(case, monkeypatch):
     tuned = tune("prior-times", spe, Y, prior, grid=(1, 3))
     assert [entry["c"] for entry in tuned.grid] == [1, 3]
     assert "prior-times" not in METHODS
+
+
+def test_methods_of_the_paper_are_chosen_by_macro_f_and_others_by_their_own(case):
+    spe, Y, prior = case
+    assert {METHODS[name].measure for name in ("fta", "fta-labelwise", "sto", "ofo", "ofo-ab")} == {"macro_f"}
+    assert {name: METHODS["for-" + name.replace("_", "-")].measure for name in MEASURES} == {n: n for n in MEASURES}
+    sto, same, jaccard = (tune(name, spe, Y, prior) for name in ("sto", "for-macro-f", "for-macro-jaccard"))
+    np.testing.assert_array_equal(sto.thresholds, same.thresholds)
+    assert sto.grid == same.grid
+    for entry, twin in zip(jaccard.grid, sto.grid, strict=True):
+        assert entry["validation"]["macro_f"] == twin["validation"]["macro_f"]
+
+
+def test_a_method_of_an_unknown_measure_is_refused():
+    with pytest.raises(XmlcError, match="measure 'micro_g' of method 'mine' is unknown; expected one of macro_f, "):
+        register("mine", measure="micro_g")(lambda *arguments: iter(()))
+    assert "mine" not in METHODS
 
 
 def test_unknown_methods_are_named(case):

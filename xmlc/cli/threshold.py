@@ -13,24 +13,22 @@ from xmlc.csr import load_csr
 from xmlc.data.prepared import Prepared
 from xmlc.extensions import import_file
 from xmlc.files import atomic_folder, read_json, write_json
-from xmlc.metrics import macro_f
+from xmlc.metrics.classification import measure_scores
 from xmlc.passport import WARM_UP_ROWS, passport, timed
 from xmlc.thresholds import apply_thresholds
 from xmlc.thresholds.bounds import priors
-from xmlc.thresholds.tune import tune
+from xmlc.thresholds.tune import METHODS, scores_of, tune
 
 
 @click.command(help="Try every value of a method's grid on the validation set and keep the best thresholds.")
 @data_option
 @click.option("--estimates", type=FOLDER, required=True, help="Folder written by `xmlc estimate`.")
-@click.option(
-    "--method", required=True, help="fta, fta-labelwise, sto, ofo, ofo-ab, or one that an extension registers."
-)
+@click.option("--method", required=True, help=f"One of {', '.join(METHODS)}, or one that an extension registers.")
 @click.option("--extension", type=FILE, multiple=True, help="Python file that registers a method of one's own.")
 @threads_option
 @click.option("--out", type=FOLDER, required=True, help="Folder to write.")
 def command(data: Path, estimates: Path, method: str, extension: tuple[Path, ...], threads: int, out: Path) -> None:
-    """Sweep the grid in one job; choose by validation macro-F, report the test's for Figure 1."""
+    """Sweep the grid in one job; choose by the method's measure on the validation set, report the test's too."""
     for file in extension:
         import_file(file)
     prepared = Prepared(data)
@@ -41,9 +39,10 @@ def command(data: Path, estimates: Path, method: str, extension: tuple[Path, ...
 
     def score_test(thresholds: np.ndarray) -> dict[str, Any]:
         nonlocal test_seconds
-        score, seconds = timed(lambda: macro_f(Y_test, apply_thresholds(spe_test, thresholds)))
+        names = scores_of(method)
+        scores, seconds = timed(lambda: measure_scores(Y_test, apply_thresholds(spe_test, thresholds), names))
         test_seconds += seconds
-        return {"test": {"macro_f": score}}
+        return {"test": scores}
 
     prior = priors(Y_fit)
     tune(method, spe_val[:WARM_UP_ROWS], Y_val[:WARM_UP_ROWS], prior, floor=floor)  # compiles, untimed

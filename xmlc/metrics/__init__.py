@@ -1,14 +1,26 @@
 """Metrics of extreme multi-label classification, all from CSR label sets."""
 
-from xmlc.metrics.classification import classification_metrics, hamming_loss, instance_f, macro_f, micro_f
+from xmlc.metrics.classification import (
+    classification_metrics,
+    hamming_loss,
+    instance_f,
+    instance_jaccard,
+    macro_f,
+    macro_jaccard,
+    micro_f,
+    micro_jaccard,
+)
 from xmlc.metrics.ranking import ndcg_at_k, precision_at_k, propensities, propensity_parameters, psp_at_k
 
 __all__ = [
     "classification_metrics",
     "hamming_loss",
     "instance_f",
+    "instance_jaccard",
     "macro_f",
+    "macro_jaccard",
     "micro_f",
+    "micro_jaccard",
     "ndcg_at_k",
     "precision_at_k",
     "propensities",

@@ -1,8 +1,9 @@
-"""Threshold methods for the macro F-measure on sparse probability estimates (plt2016, Section 4)."""
+"""Threshold methods on sparse probability estimates: for the macro F-measure (plt2016, Section 4), and others."""
 
 from xmlc.thresholds.apply import apply_thresholds
+from xmlc.thresholds.common import CommonThreshold
 from xmlc.thresholds.fta import FTA
 from xmlc.thresholds.ofo import OFO
 from xmlc.thresholds.sto import STO
 
-__all__ = ["FTA", "OFO", "STO", "apply_thresholds"]
+__all__ = ["FTA", "OFO", "STO", "CommonThreshold", "apply_thresholds"]

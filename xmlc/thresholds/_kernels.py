@@ -60,8 +60,9 @@ def mark_hits(rows, true_rows):
 def best_cut(keys, n_positives):
     """Find the estimate at which cutting maximises the label's F-measure (plt2016, Algorithm 1, line 9).
 
-    Candidates are the sets {estimate >= v} for each distinct v, and the empty set. F = 2 h / (P + k) is compared
-    in exact integers; of equal ones the smallest set wins. Without any hit that is the empty set.
+    Candidates are the sets {estimate >= v} for each distinct v, and the empty set. h / (w P + k), which F_beta grows
+    with (w = beta^2), is compared by products, which are exact for w = 1 and below 2^53; of equal ones the
+    smallest set wins. Without any hit that is the empty set.
 
     Parameters
     ----------
@@ -69,8 +70,8 @@ def best_cut(keys, n_positives):
         Estimates with their hits, ascending: the bits of the float32 estimate, shifted left by one, and in the
         lowest bit whether the instance carries the label. Positive floats are ordered as their bits are, and those
         up to 1 leave the highest bit free, so that one plain sort orders estimates and hits together.
-    n_positives : int
-        P, the label's positives.
+    n_positives : float
+        w P, where P are the label's positives.
 
     Returns
     -------
@@ -92,7 +93,7 @@ def best_cut(keys, n_positives):
 
 
 @njit(cache=True, nogil=True)
-def sto_thresholds(columns, start, end, floors, count_hidden, thresholds):
+def sto_thresholds(columns, start, end, floors, count_hidden, recall, thresholds):
     """Run `best_cut` for the labels ``start .. end - 1`` on the estimates above their floors.
 
     Parameters
@@ -102,6 +103,8 @@ def sto_thresholds(columns, start, end, floors, count_hidden, thresholds):
         kappa_j.
     count_hidden : bool
         Whether positives without an estimate above the floor count as positives (the paper's F) or not.
+    recall : float64
+        The measure's weight of the positives (see `xmlc.metrics.overlap.Overlap`), 1 for F.
     thresholds : float32 (m,)
         Written; the floor for a label without estimates above it.
     """
@@ -121,7 +124,8 @@ def sto_thresholds(columns, start, end, floors, count_hidden, thresholds):
         if n_keys == 0:
             thresholds[label] = floors[label]
         else:
-            as_bits[label] = best_cut(np.sort(keys[:n_keys]), true_rows.size if count_hidden else visible)
+            n_positives = true_rows.size if count_hidden else visible
+            as_bits[label] = best_cut(np.sort(keys[:n_keys]), recall * n_positives)
 
 
 @njit(cache=True, nogil=True)

@@ -19,13 +19,15 @@ def priors(Y: object) -> np.ndarray:
     return np.bincount(Y.indices, minlength=Y.shape[1]) / max(Y.shape[0], 1)
 
 
-def lower_bounds(priors: np.ndarray) -> np.ndarray:
+def lower_bounds(priors: np.ndarray, recall: float = 1.0) -> np.ndarray:
     """Return nu_j = pi_j / (1 + pi_j), the lower bound on an optimal threshold (Section 4.1, before (5)).
 
     Predicting every instance positive reaches F = 2 pi / (1 + pi), and an optimal threshold is half the optimal F
-    (equation (4)).
+    (equation (4)). For F_beta, with ``recall`` = beta^2, both follow alike: (1 + beta^2) pi / (1 + beta^2 pi) is
+    reached, an optimal threshold is the optimal F_beta / (1 + beta^2), and so pi / (1 + beta^2 pi) bounds it.
+    Jaccard's thresholds are those of F.
     """
-    return priors / (1.0 + priors)
+    return priors / (1.0 + recall * priors)
 
 
 def kappa(c: float, nu: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from xmlc.metrics.classification import f_measure
+from xmlc.metrics.overlap import F1
 from xmlc.thresholds._kernels import fixed_counts
 from xmlc.thresholds.apply import ThresholdMethod
 from xmlc.thresholds.bounds import GRID, checked_grid
@@ -80,4 +80,4 @@ def label_scores(data: Columns, grid: Sequence[float], lower: np.ndarray, n_jobs
     fixed = fixed_thresholds(grid)[::-1].copy()
     hits, predicted = (np.zeros((data.n_labels, len(grid)), dtype=np.int32) for _ in range(2))
     run_by_label(fixed_counts, data, n_jobs, fixed, lower, hits, predicted)
-    return f_measure(hits, np.diff(data.true_starts)[:, None] + predicted, 1.0)[:, ::-1]
+    return F1.of(hits, np.diff(data.true_starts)[:, None], predicted)[:, ::-1]

@@ -7,6 +7,7 @@ from typing import Self
 import numpy as np
 
 from xmlc.errors import XmlcError
+from xmlc.metrics.overlap import F1, Overlap
 from xmlc.thresholds._kernels import sto_thresholds
 from xmlc.thresholds.apply import ThresholdMethod
 from xmlc.thresholds.columns import Columns, per_label, run_by_label
@@ -29,6 +30,9 @@ class STO(ThresholdMethod):
     positives : {"all", "above_floor"}
         What counts as a positive in F: all of them (the paper's F), or only those whose estimate is above the
         floor (the program's).
+    overlap : Overlap
+        What to maximise in place of the F-measure, such as ``f_beta(2)``. Jaccard has the same best cuts as F, since
+        it is F / (2 - F), and so the same thresholds.
     n_jobs : int or None
         Threads; the result does not depend on it.
 
@@ -42,11 +46,13 @@ class STO(ThresholdMethod):
         kappa: float | np.ndarray = 0.0,
         clip: float | None = None,
         positives: str = "all",
+        overlap: Overlap = F1,
         n_jobs: int | None = None,
     ):
         self.kappa = kappa
         self.clip = clip
         self.positives = positives
+        self.overlap = overlap
         self.n_jobs = n_jobs
 
     def fit_columns(self, data: Columns) -> Self:
@@ -55,6 +61,7 @@ class STO(ThresholdMethod):
             raise XmlcError(f"positives={self.positives!r}: expected 'all' or 'above_floor'")
         floors = per_label(self.kappa, data.n_labels, np.float32, "kappa")
         thresholds = np.empty(data.n_labels, dtype=np.float32)
-        run_by_label(sto_thresholds, data, self.n_jobs, floors, self.positives == "all", thresholds)
+        choice = self.positives == "all", self.overlap.recall
+        run_by_label(sto_thresholds, data, self.n_jobs, floors, *choice, thresholds)
         self.thresholds_ = thresholds if self.clip is None else np.minimum(thresholds, np.float32(self.clip))
         return self

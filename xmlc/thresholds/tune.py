@@ -10,10 +10,11 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.errors import XmlcError
-from xmlc.metrics.classification import macro_f
+from xmlc.metrics.classification import MEASURES, Measure, measure_scores
 from xmlc.thresholds.apply import apply_thresholds
 from xmlc.thresholds.bounds import GRID, checked_grid, kappa, lower_bounds
 from xmlc.thresholds.columns import columns
+from xmlc.thresholds.common import CommonThreshold
 from xmlc.thresholds.fta import fixed_thresholds, label_scores
 from xmlc.thresholds.ofo import OFO
 from xmlc.thresholds.sto import STO
@@ -39,21 +40,39 @@ class GridPoint:
 
 
 Sweep = Callable[[sparse.csr_array, sparse.csr_array, np.ndarray, Sequence[float]], Iterator[GridPoint]]
-METHODS: dict[str, Sweep] = {}
 
 
-def register(name: str) -> Callable[[Sweep], Sweep]:
+@dataclass(frozen=True)
+class Method:
+    """A registered method: its sweep, and the measure (a name of `MEASURES`) by which a grid point is chosen."""
+
+    sweep: Sweep
+    measure: str
+
+
+METHODS: dict[str, Method] = {}
+
+
+def register(name: str, measure: str = "macro_f") -> Callable[[Sweep], Sweep]:
     """Make a sweep known under a name: a function (spe, Y, priors, grid) that yields grid points.
 
     ``spe`` and ``Y`` are the validation estimates and label sets, ``priors`` the labels' shares in the training
     part, ``grid`` the set C. Yield the cheapest predictions first (small c): of equal scores the first is chosen.
     A sweep keeps one vector of thresholds at a time, so that a grid of any size fits in memory.
+
+    Parameters
+    ----------
+    name : str
+    measure : str
+        What the method is for: the name in `xmlc.metrics.classification.MEASURES` of the score that chooses.
     """
 
     def add(sweep: Sweep) -> Sweep:
         if name in METHODS:
             raise XmlcError(f"a threshold method {name!r} is registered already")
-        METHODS[name] = sweep
+        if measure not in MEASURES:
+            raise XmlcError(f"measure {measure!r} of method {name!r} is unknown; expected one of {', '.join(MEASURES)}")
+        METHODS[name] = Method(sweep, measure)
         return sweep
 
     return add
@@ -66,7 +85,8 @@ class Tuned:
     Attributes
     ----------
     grid : list of dict
-        c, a, b and ``{"validation": {"macro_f": ...}}`` of each point tried, in order, and what ``visit`` added.
+        c, a, b and ``{"validation": {"macro_f": ...}}`` of each point tried, in order, and what ``visit`` added;
+        beside macro-F stands the score of the method's own measure, if it is another.
     best : int
         Index of the best of them.
     thresholds : ndarray of float32, shape (m,)
@@ -87,7 +107,7 @@ def tune(
     floor: float = 0.0,
     visit: Callable[[np.ndarray], dict[str, Any]] | None = None,
 ) -> Tuned:
-    """Sweep a method's grid and choose by validation macro-F (0/0 = 1 over all labels).
+    """Sweep a method's grid and choose by its measure on the validation set, macro-F for most (0/0 = 1, all labels).
 
     Parameters
     ----------
@@ -114,14 +134,20 @@ def tune(
         raise XmlcError(f"threshold method {method!r} is unknown; expected one of {', '.join(METHODS)}")
     points: list[dict[str, Any]] = []
     best, best_score, best_thresholds = 0, -1.0, np.empty(0, dtype=np.float32)
-    for point in METHODS[method](spe, Y, priors, grid):
+    chosen = METHODS[method]
+    for point in chosen.sweep(spe, Y, priors, grid):
         thresholds = np.maximum(point.thresholds, np.float32(floor))
-        score = macro_f(Y, apply_thresholds(spe, thresholds))
-        if score > best_score:
-            best, best_score, best_thresholds = len(points), score, thresholds
-        entry = {"c": point.c, "a": point.a, "b": point.b, "validation": {"macro_f": score}}
+        scores = measure_scores(Y, apply_thresholds(spe, thresholds), scores_of(method))
+        if scores[chosen.measure] > best_score:
+            best, best_score, best_thresholds = len(points), scores[chosen.measure], thresholds
+        entry = {"c": point.c, "a": point.a, "b": point.b, "validation": scores}
         points.append(entry | (visit(thresholds) if visit else {}))
     return Tuned(points, best, best_thresholds)
+
+
+def scores_of(method: str) -> tuple[str, ...]:
+    """Name the measures that a registered method's grid points are scored by: macro-F, and its own."""
+    return tuple(dict.fromkeys(("macro_f", METHODS[method].measure)))
 
 
 @register("fta")
@@ -192,3 +218,28 @@ def sweep_ofo_ab(
     nu, data = lower_bounds(priors), columns(spe, Y)
     for a, b in ofo_pairs(grid):
         yield GridPoint(OFO(a=a, b=b, lower_bounds=nu).fit_columns(data).thresholds_, c=b / a, a=a, b=b)
+
+
+def _register_measure(name: str, measure: Measure) -> None:
+    """Register ``for-<measure>``: STO with the measure in place of F where it is a mean over labels, else one cut.
+
+    ``for-macro-f`` is ``sto``. STO's grid of floors gives the other macro-averaged measures their lower bound too; an
+    exact common threshold needs neither floor nor grid.
+    """
+    average, overlap = measure
+
+    @register("for-" + name.replace("_", "-"), measure=name)
+    def sweep_for_measure(
+        spe: sparse.csr_array, Y: sparse.csr_array, priors: np.ndarray, grid: Sequence[float]
+    ) -> Iterator[GridPoint]:
+        data = columns(spe, Y)
+        if average != "macro":
+            yield GridPoint(CommonThreshold(average, overlap).fit_columns(data).thresholds_)
+            return
+        nu = lower_bounds(priors, overlap.recall)
+        for c in checked_grid(grid):
+            yield GridPoint(STO(kappa=kappa(c, nu), overlap=overlap).fit_columns(data).thresholds_, c=c)
+
+
+for _name, _measure in MEASURES.items():
+    _register_measure(_name, _measure)

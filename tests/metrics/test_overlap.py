@@ -1,0 +1,42 @@
+"""F_beta and Jaccard of two sets, against sets."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from xmlc.errors import XmlcError
+from xmlc.metrics.overlap import F1, JACCARD, f_beta
+
+SETS = st.sets(st.integers(0, 9))
+
+
+def counts(truth, guess):
+    return np.array([len(truth & guess)]), np.array([len(truth)]), np.array([len(guess)])
+
+
+@given(truth=SETS, guess=SETS, beta=st.floats(0.1, 5))
+def test_values_are_those_of_the_definitions(truth, guess, beta):
+    """F_beta is the weighted harmonic mean of precision and recall, Jaccard the share of the union."""
+    both = len(truth & guess)
+    if not truth and not guess:
+        expected = [0.25, 0.25]
+    elif not both:
+        expected = [0, 0]
+    else:
+        precision, recall = both / len(guess), both / len(truth)
+        expected = [(1 + beta**2) / (1 / precision + beta**2 / recall), both / len(truth | guess)]
+    found = [overlap.of(*counts(truth, guess), 0.25)[0] for overlap in (f_beta(beta), JACCARD)]
+    assert found == pytest.approx(expected)
+
+
+@given(truth=SETS, guess=SETS)
+def test_jaccard_is_f_over_two_minus_f(truth, guess):
+    f, jaccard = (overlap.of(*counts(truth, guess))[0] for overlap in (F1, JACCARD))
+    assert jaccard == pytest.approx(f / (2 - f))
+
+
+@pytest.mark.parametrize("beta", [0, -1, float("inf"), float("nan")])
+def test_beta_is_checked(beta):
+    with pytest.raises(XmlcError, match="beta="):
+        f_beta(beta)
