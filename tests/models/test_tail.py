@@ -1,0 +1,249 @@
+"""Tail classifiers against their twin, against scikit-learn, and against themselves on other numbers of threads."""
+
+import numpy as np
+import pytest
+import tail_twin
+from conftest import random_multilabel
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+from sklearn.neighbors import NearestCentroid
+
+from xmlc.errors import XmlcError
+from xmlc.models import _tail, tail
+from xmlc.models.base import unit_rows
+from xmlc.models.tail import TailClassifiers
+
+
+def candidates_of(n, m, seed=0, density=0.5):
+    """Random positive forest scores, sorted."""
+    scores = sparse.random_array((n, m), density=density, rng=np.random.default_rng(seed), format="csr")
+    scores.sort_indices()
+    scores.data = (scores.data + 1e-3).astype(np.float32)
+    return scores
+
+
+def everything(n, m):
+    return sparse.csr_array(np.ones((n, m), dtype=np.float32))
+
+
+def dense_centroids(model):
+    indptr, features, weights = model.centroids_
+    shape = (model.n_labels_, model.n_features_in_)
+    return sparse.csr_array((weights, features.view(np.int32), indptr), shape=shape).toarray()
+
+
+def stored(matrix):
+    """Where a matrix has stored entries, as a dense boolean array."""
+    return sparse.csr_array((np.ones(matrix.nnz, bool), matrix.indices, matrix.indptr), shape=matrix.shape).toarray()
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    n=st.integers(1, 30),
+    d=st.integers(1, 12),
+    m=st.integers(1, 17),
+    gamma=st.sampled_from([0.0, 1.0, 30.0, 60.0]),
+    alpha=st.sampled_from([0.0, 0.3, 0.8, 1.0]),
+    unit_norm=st.booleans(),
+    seed=st.integers(0, 99),
+)
+def test_everything_equals_the_twin(n, d, m, gamma, alpha, unit_norm, seed):
+    X, Y = random_multilabel(n, d, m, seed)
+    X.data -= 0.4  # of both signs
+    model = TailClassifiers(gamma=gamma, unit_norm=unit_norm).fit(X, Y)
+    means = tail_twin.centroids(X, Y, unit_norm)
+    np.testing.assert_allclose(dense_centroids(model), means, atol=1e-6)
+    np.testing.assert_allclose(model.squared_lengths_, (means**2).sum(axis=1), atol=1e-6)
+    forest = candidates_of(n, m, seed)
+    B = tail_twin.probabilities(X, means, gamma, unit_norm)
+    logs, blend = model.log_scores(X, forest), model.rerank(X, forest, alpha)
+    for result in (logs, blend):
+        assert result.dtype == np.float32
+        np.testing.assert_array_equal(stored(result), stored(forest))
+    here = stored(forest)
+    np.testing.assert_allclose(logs.toarray()[here], np.log(B)[here], rtol=1e-5, atol=1e-4)
+    expected = forest.toarray().astype(np.float64) ** alpha * B ** (1 - alpha)
+    expected = np.maximum(expected, np.finfo(np.float32).tiny)  # still a candidate
+    np.testing.assert_allclose(blend.toarray()[here], expected[here], rtol=2e-4)
+
+
+def test_centroids_are_those_of_scikit_learn():
+    X, _ = random_multilabel(200, 20, 5)
+    classes = np.random.default_rng(0).integers(0, 6, 200)
+    peer = NearestCentroid().fit(unit_rows(X), classes)
+    model = TailClassifiers().fit(X, np.eye(6, dtype=bool)[classes])
+    np.testing.assert_allclose(dense_centroids(model), peer.centroids_, atol=1e-6)
+    # The largest B is that of the nearest centroid.
+    best = model.log_scores(X, everything(200, 6)).toarray().argmax(axis=1)
+    assert (best == peer.predict(unit_rows(X))).mean() > 0.99
+
+
+def test_label_without_instances_is_at_the_origin():
+    X, Y = random_multilabel(30, 8, 4)
+    Y = sparse.hstack([Y, sparse.csr_array((30, 1), dtype=bool)], format="csr")
+    model = TailClassifiers(gamma=30).fit(X, Y)
+    assert not dense_centroids(model)[4].any()
+    logs = model.log_scores(X, everything(30, 5)).toarray()[:, 4]
+    empty = np.diff(X.indptr) == 0
+    assert empty.any()
+    np.testing.assert_allclose(logs[~empty], -np.log1p(np.exp(15)), rtol=1e-6)  # a unit row is at distance 1
+    np.testing.assert_allclose(logs[empty], -np.log(2), rtol=1e-6)
+
+
+def test_instance_without_features_is_at_the_origin():
+    X, Y = random_multilabel(40, 8, 6, seed=2)
+    model = TailClassifiers(gamma=30).fit(X, Y)
+    logs = model.log_scores(sparse.csr_array((1, 8), dtype=np.float32), everything(1, 6)).toarray()
+    np.testing.assert_allclose(logs[0], -np.log1p(np.exp(15 * model.squared_lengths_)), rtol=1e-6)
+
+
+def test_rare_label_near_its_centroid_overtakes_a_frequent_one():
+    X = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]], dtype=np.float32)
+    Y = np.array([[1, 0], [1, 0], [1, 0], [0, 1]], dtype=bool)
+    forest = sparse.csr_array(np.array([[0.6, 0.3]], dtype=np.float32))
+    model = TailClassifiers().fit(X, Y)
+    scores = model.rerank(X[:1], forest, alpha=0.8).toarray()[0]
+    # By hand: centroids (1, 1, 1) / 3 and (1, 0, 0); squared distances 2 / 3 and 0.
+    np.testing.assert_allclose(scores, [0.6**0.8 / (1 + np.exp(10)) ** 0.2, 0.3**0.8 * 0.5**0.2], rtol=1e-5)
+    assert scores[1] > scores[0]
+
+
+@settings(deadline=None, max_examples=40)
+@given(d=st.integers(1, 300), density=st.floats(0, 1), centroid_density=st.floats(0, 1), seed=st.integers(0, 999))
+def test_both_ways_to_multiply_give_the_same_bits(d, density, centroid_density, seed):
+    rng = np.random.default_rng(seed)
+    ids = np.flatnonzero(rng.random(d) < density).astype(np.uint32)
+    features = np.flatnonzero(rng.random(d) < centroid_density).astype(np.uint32)
+    values = rng.normal(size=ids.size).astype(np.float32)
+    weights = rng.normal(size=features.size).astype(np.float32)
+    dense = np.zeros(d, dtype=np.float32)
+    dense[ids] = values
+    gathered = _tail.gathered_product(dense, features, weights)
+    assert gathered == _tail.searched_product(ids, values, features, weights)
+    centroid = np.zeros(d)
+    centroid[features] = weights
+    np.testing.assert_allclose(gathered, dense.astype(np.float64) @ centroid, atol=1e-9)
+
+
+def test_long_centroids_are_searched():
+    """The scoring kernel takes both ways, and each is right."""
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((300, 2000), density=0.01, rng=rng, dtype=np.float32, format="csr")
+    Y = np.zeros((300, 3), dtype=bool)
+    Y[:, 0], Y[:150, 1], Y[7, 2] = True, True, True
+    x = sparse.csr_array(X[:20] * (rng.random((20, 2000)) < 0.2))  # few features
+    model = TailClassifiers().fit(X, Y)
+    lengths = np.diff(model.centroids_.indptr)
+    chosen = {_tail.searching_is_cheaper(n, length) for n in np.diff(x.indptr) for length in lengths}
+    assert chosen == {True, False}
+    B = tail_twin.probabilities(x, tail_twin.centroids(X, sparse.csr_array(Y)), 30.0)
+    np.testing.assert_allclose(model.log_scores(x, everything(20, 3)).toarray(), np.log(B), rtol=1e-5)
+
+
+def test_same_bits_on_any_number_of_threads(monkeypatch):
+    monkeypatch.setattr(tail, "LABELS_PER_BLOCK", 7)
+    monkeypatch.setattr(tail, "ROWS_PER_BLOCK", 5)
+    X, Y = random_multilabel(120, 30, 40, seed=5)
+    forest = candidates_of(120, 40)
+    one = TailClassifiers(n_jobs=1).fit(X, Y)
+    scores = one.rerank(X, forest, 0.8)
+    for n_jobs in (2, 5):
+        other = TailClassifiers(n_jobs=n_jobs).fit(X, Y)
+        for name, array in one.arrays().items():
+            np.testing.assert_array_equal(array, other.arrays()[name])
+        np.testing.assert_array_equal(scores.data, other.rerank(X, forest, 0.8).data)
+
+
+def test_blocks_do_not_change_the_result(monkeypatch):
+    X, Y = random_multilabel(120, 30, 40, seed=5)
+    whole = TailClassifiers().fit(X, Y)
+    scores = whole.rerank(X, candidates_of(120, 40), 0.8)
+    monkeypatch.setattr(tail, "LABELS_PER_BLOCK", 3)
+    monkeypatch.setattr(tail, "ROWS_PER_BLOCK", 1)
+    parts = TailClassifiers().fit(X, Y)
+    np.testing.assert_array_equal(whole.centroids_.data, parts.centroids_.data)
+    np.testing.assert_array_equal(scores.data, parts.rerank(X, candidates_of(120, 40), 0.8).data)
+
+
+def test_extreme_distances_stay_finite_and_ranked():
+    X = np.array([[1, 0], [-1, 0], [0, 1]], dtype=np.float32)
+    Y = np.eye(3, dtype=bool)
+    model = TailClassifiers(gamma=2000).fit(X, Y)
+    logs = model.log_scores(X[:1], everything(1, 3)).toarray()[0]
+    np.testing.assert_allclose(logs, [-np.log(2), -4000, -2000], rtol=1e-6)
+    scores = model.rerank(X[:1], everything(1, 3), alpha=0.8)
+    assert scores.nnz == 3
+    assert (scores.data > 0).all()  # too small for float32, but still candidates
+    assert scores.data.argmax() == 0
+
+
+def test_rerank_leaves_its_input_alone_and_drops_zeros():
+    X, Y = random_multilabel(20, 6, 5)
+    forest = candidates_of(20, 5, density=1.0)
+    forest.data[::3] = 0
+    before = forest.copy()
+    scores = TailClassifiers().fit(X, Y).rerank(X, forest, 0.8)
+    np.testing.assert_array_equal(forest.data, before.data)
+    np.testing.assert_array_equal(scores.toarray() > 0, forest.toarray() > 0)
+    assert scores.nnz == np.count_nonzero(forest.data)
+
+
+def test_alpha_one_gives_the_forest_back():
+    X, Y = random_multilabel(50, 6, 9)
+    forest = candidates_of(50, 9)
+    scores = TailClassifiers().fit(X, Y).rerank(X, forest, alpha=1)
+    np.testing.assert_allclose(scores.data, forest.data, rtol=1e-6)
+
+
+def test_unsorted_candidates_are_sorted():
+    X, Y = random_multilabel(1, 6, 3)
+    forest = sparse.csr_array((np.float32([0.1, 0.2, 0.3]), np.int32([2, 0, 1]), np.int32([0, 3])), shape=(1, 3))
+    model = TailClassifiers().fit(X, Y)
+    expected = model.rerank(X, sparse.csr_array(forest.toarray()), 0.8)
+    np.testing.assert_array_equal(model.rerank(X, forest, 0.8).toarray(), expected.toarray())
+
+
+def test_arrays_survive_the_disk(tmp_path):
+    X, Y = random_multilabel(60, 12, 15)
+    model = TailClassifiers(gamma=10, unit_norm=False).fit(X, Y)
+    for name, array in model.arrays().items():
+        np.save(tmp_path / f"{name}.npy", array)
+    mapped = {file.stem: np.load(file, mmap_mode="c", allow_pickle=False) for file in tmp_path.glob("*.npy")}
+    mapped["other"] = np.zeros(3)
+    again = TailClassifiers.from_arrays(mapped, X.shape[1], gamma=10, unit_norm=False)
+    forest = candidates_of(60, 15)
+    np.testing.assert_array_equal(again.rerank(X, forest, 0.8).data, model.rerank(X, forest, 0.8).data)
+    assert (again.n_features_in_, again.n_labels_) == (12, 15)
+
+
+def test_nothing_to_score():
+    X, Y = random_multilabel(10, 6, 4)
+    model = TailClassifiers().fit(X, Y)
+    assert model.rerank(X, sparse.csr_array((10, 4), dtype=np.float32), 0.8).nnz == 0
+    nobody = model.rerank(X[:0], sparse.csr_array((0, 4), dtype=np.float32), 0.8)
+    assert nobody.shape == (0, 4)
+
+
+def test_errors_say_what_is_wrong():
+    X, Y = random_multilabel(10, 6, 4)
+    with pytest.raises(XmlcError, match="gamma=-1"):
+        TailClassifiers(gamma=-1)
+    with pytest.raises(NotFittedError):
+        TailClassifiers().log_scores(X, everything(10, 4))
+    with pytest.raises(XmlcError, match="10 instances but Y has 9"):
+        TailClassifiers().fit(X, Y[:9])
+    model = TailClassifiers().fit(X, Y)
+    with pytest.raises(XmlcError, match="5 features, the centroids have 6"):
+        model.log_scores(X[:, :5], everything(10, 4))
+    with pytest.raises(XmlcError, match=r"shape \(10, 3\), expected \(10, 4\)"):
+        model.log_scores(X, everything(10, 3))
+    for alpha in (-0.1, 1.1, np.nan):
+        with pytest.raises(XmlcError, match="alpha"):
+            model.rerank(X, everything(10, 4), alpha)
+    for wrong in (-0.5, np.nan, np.inf):
+        forest = everything(10, 4)
+        forest.data[5] = wrong
+        with pytest.raises(XmlcError, match="negative or not finite"):
+            model.rerank(X, forest, 0.8)
