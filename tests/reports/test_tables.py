@@ -5,7 +5,7 @@ import re
 
 import pandas as pd
 import pytest
-from report_cases import every_method, ranking, thresholds, write
+from report_cases import every_measure, every_method, ranking, thresholds, write
 
 from xmlc.cli import main
 from xmlc.errors import XmlcError
@@ -258,4 +258,4 @@ def test_every_table_of_the_registry_has_its_keys_in_front(build):
 
 
 def build_table_of(name, build):
-    return build(name, [ranking(name=name), *every_method(name)])
+    return build(name, [ranking(name=name), *every_method(name), *every_measure(name)])

@@ -94,19 +94,31 @@ def ranking_records(paper, datasets=None):
     return [f"results/{d}/{m}/seed{s}/full/ranking.json" for d, m, s in runs(paper, datasets)]
 
 
-def threshold_records(paper, datasets=None):
-    """List the records of the threshold methods."""
+def evaluation_records(paper, methods, datasets=None):
+    """List the records of some threshold methods."""
     return [
         f"results/{d}/{m}/seed{s}/80/evaluation/{method}.json"
         for d, m, s in runs(paper, datasets)
-        for method in SUITES[paper]["methods"]
+        for method in methods
     ]
+
+
+def threshold_records(paper, datasets=None):
+    """List the records of the threshold methods for macro-F."""
+    return evaluation_records(paper, SUITES[paper]["methods"], datasets)
+
+
+def measure_records(paper, datasets=None):
+    """List the records of thresholds tuned for other measures too; method `for-x` is that of measure x."""
+    methods = [f"for-{measure}" for measure in SUITES[paper].get("measures", [])]
+    return evaluation_records(paper, methods, datasets)
 
 
 def records_of_dataset(dataset):
     """List all records of one dataset."""
     papers = [paper for paper in SUITES if dataset in datasets_of(paper)]
-    return [r for paper in papers for r in ranking_records(paper, [dataset]) + threshold_records(paper, [dataset])]
+    kinds = ranking_records, threshold_records, measure_records
+    return [record for paper in papers for records in kinds for record in records(paper, [dataset])]
 
 
 def results_of_paper(paper):

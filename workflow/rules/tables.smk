@@ -1,11 +1,14 @@
 # Tables from records, and how they compare.
 RANKING_TABLES = ["table1"]
+MEASURE_TABLES = ["measures"]
 
 
 def records_of_table(wildcards):
     """List the records that a table is made from."""
     if wildcards.table in RANKING_TABLES:
         return ranking_records(wildcards.paper)
+    if wildcards.table in MEASURE_TABLES:
+        return measure_records(wildcards.paper)
     return threshold_records(wildcards.paper)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +31,8 @@ class PanelColumn:
         As the paper prints them; None if it prints none of them.
     contest : str
         Columns with the same name of contest compete for the best value of a dataset; none for an empty name.
+    marked : sequence of bool
+        Rows whose value is printed in brackets; none if empty.
     """
 
     heading: str
@@ -38,6 +41,7 @@ class PanelColumn:
     deviations: list[float] | None
     published: list[str | None] | None
     contest: str
+    marked: Sequence[bool] = ()
 
 
 @dataclass(frozen=True)
@@ -101,9 +105,9 @@ class Panel:
 def _cell(part: PanelColumn, i: int) -> str:
     text = part.column.printed(part.values[i])
     deviation = part.deviations[i] if part.deviations else None
-    if deviation is None or pd.isna(deviation):
-        return text
-    return f"{text} ± {part.column.printed(deviation, part.values[i])}"
+    if deviation is not None and not pd.isna(deviation):
+        text = f"{text} ± {part.column.printed(deviation, part.values[i])}"
+    return f"[{text}]" if part.marked and part.marked[i] else text
 
 
 def _printed_number(part: PanelColumn, i: int) -> float | None:

@@ -17,6 +17,10 @@ from xmlc.reports.columns import DEVIATION, column
 DATASET_COLUMNS = ("m", "d", "n_test", "n_train", "instances_per_label", "labels_per_instance")
 RANKING_METRICS = tuple(f"{metric}@{k}" for metric in ("p", "ndcg", "psp") for k in (1, 3, 5))
 SET_METRICS = ("macro_f", "macro_f_zero", "macro_f_present", "macro_f_seen", "micro_f", "instance_f", "hamming_loss")
+# What thresholds can be tuned for; a record may lack those that are not in SET_METRICS.
+MEASURES = tuple(f"{average}_{name}" for average in ("macro", "micro", "instance") for name in ("f", "f2", "jaccard"))
+# Threshold method: the measure that it is for.
+MEASURE_METHODS = {"for-" + name.replace("_", "-"): name for name in MEASURES}
 
 # Column: key of the record's costs, and the factor from its unit to the column's.
 RANKING_COSTS = {
@@ -47,6 +51,7 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 _SETS = _object({name: _FRACTION for name in SET_METRICS} | {"predicted_per_instance": {"type": "number"}})
+_SETS["properties"] |= {name: _FRACTION for name in MEASURES}
 _MACRO_F = _object({"macro_f": _FRACTION})
 _CHOICE = {name: _NUMBER for name in ("c", "a", "b")}
 _TEXT = {"type": "string"}
@@ -191,7 +196,7 @@ def threshold_frame(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
         [
             _identity(record)
             | {"method": record["method"]}
-            | {name: 100 * record["best"]["test"][name] for name in SET_METRICS}
+            | {name: 100 * _number(record["best"]["test"].get(name)) for name in dict.fromkeys(SET_METRICS + MEASURES)}
             | {"predicted_per_instance": record["best"]["test"]["predicted_per_instance"]}
             | {"validation_macro_f": 100 * record["best"]["validation"]["macro_f"]}
             | {name: _number(record["best"][name]) for name in _CHOICE}

@@ -9,7 +9,7 @@ import pandas as pd
 
 from xmlc.files import atomic_file
 from xmlc.reports.panels import Panel
-from xmlc.reports.tables import Table
+from xmlc.reports.table import Table
 
 WIDTH = 110
 LATEX = {

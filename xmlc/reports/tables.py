@@ -5,19 +5,19 @@ A builder knows the columns of its table and the paper's conventions; it compute
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from xmlc.errors import XmlcError
 from xmlc.reports.columns import DEVIATION
+from xmlc.reports.measures import MEASURE_KEYS, measures_table
 from xmlc.reports.notes import notes
 from xmlc.reports.panels import Panel, Published, side_by_side
 from xmlc.reports.records import (
     DATASET_COLUMNS,
+    MEASURE_METHODS,
     RANKING_METRICS,
     SET_METRICS,
     average_seeds,
@@ -25,61 +25,8 @@ from xmlc.reports.records import (
     read_records,
     threshold_frame,
 )
+from xmlc.reports.table import TABLES, Records, Table, csv_frame, register
 from xmlc.reports.titles import MACRO_F_CONVENTION, method_order, method_title
-
-Records = list[dict[str, Any]]
-
-
-@dataclass
-class Table:
-    """A finished table.
-
-    Attributes
-    ----------
-    name, paper : str
-    keys : tuple of str
-        Columns that name a row of ``frame``.
-    frame : DataFrame
-        The CSV: measured values only, full precision, keys first.
-    caption : str
-    panels : list of Panel
-        What is printed, side by side with the published values.
-    notes : list of str
-    """
-
-    name: str
-    paper: str
-    keys: tuple[str, ...]
-    frame: pd.DataFrame
-    caption: str
-    panels: list[Panel]
-    notes: list[str] = field(default_factory=list)
-
-
-Builder = Callable[[str, Records, Published], Table]
-
-
-@dataclass(frozen=True)
-class TableDefinition:
-    """What is known of a table before there are records: its keys, the records it takes, who builds it."""
-
-    keys: tuple[str, ...]
-    kind: str
-    portion: str
-    build: Builder
-
-
-TABLES: dict[str, TableDefinition] = {}
-
-
-def register(name: str, keys: tuple[str, ...], kind: str, portion: str) -> Callable[[Builder], Builder]:
-    """Make a builder known under the name of its table."""
-
-    def add(build: Builder) -> Builder:
-        TABLES[name] = TableDefinition(keys, kind, portion, build)
-        return build
-
-    return add
 
 
 def build_table(name: str, paper: str, records: Sequence[Path], published: Path | None = None) -> Table:
@@ -108,19 +55,13 @@ def build_table(name: str, paper: str, records: Sequence[Path], published: Path 
     return definition.build(paper, content, Published.read(file, definition.keys))
 
 
-def _frame(averaged: pd.DataFrame, keys: Sequence[str], wanted: Sequence[str]) -> pd.DataFrame:
-    """Choose and order the columns of a CSV: keys, what is wanted, each with its deviation, number of seeds."""
-    names = [name for base in wanted for name in (base, base + DEVIATION) if name in averaged]
-    return averaged[[*keys, *names, "seeds"]].reset_index(drop=True)
-
-
 @register("table1", ("dataset", "model"), "ranking", "full")
 def table1(paper: str, records: Records, published: Published) -> Table:
     """Build Table 1 of plt2016: the datasets, P@k and training minutes."""
     keys, scores = ("dataset", "model"), ("p@1", "p@3", "p@5", "train_minutes")
     costs = ("predict_ms", "inner_products", "model_mb", "train_peak_mb", "predict_peak_mb")
     wanted = (*DATASET_COLUMNS, *scores, *RANKING_METRICS[3:], *costs, "train_threads", "predict_threads")
-    frame = _frame(average_seeds(ranking_frame(records), keys), keys, wanted)
+    frame = csv_frame(average_seeds(ranking_frame(records), keys), keys, wanted)
     datasets, about = frame.drop_duplicates("dataset"), published.about("dataset")
     counts = [side_by_side(datasets, about, name) for name in DATASET_COLUMNS]
     ranking = [side_by_side(frame, published, name) for name in scores]
@@ -139,12 +80,14 @@ def table1(paper: str, records: Records, published: Published) -> Table:
 def table2(paper: str, records: Records, published: Published) -> Table:
     """Build Table 2 of plt2016: test macro-F, milliseconds and inner products of each threshold method."""
     keys, measures = ("dataset", "model", "method"), ("macro_f", "test_ms", "inner_products")
-    records = [record for record in records if record["method"] != "ofo-ab"]
+    records = [record for record in records if record["method"] not in ("ofo-ab", *MEASURE_METHODS)]
     if not records:
-        raise XmlcError("table2: the records are all of method 'ofo-ab', which stands in table4")
+        raise XmlcError(
+            "table2: all records are of ofo-ab or of for-<measure>, which stand in tables table4 and measures"
+        )
     others = (*SET_METRICS[1:], "predicted_per_instance", "validation_macro_f")
     wanted = (*measures, *others, "c", "a", "b", "tune_seconds", "test_threads")
-    frame = _frame(average_seeds(threshold_frame(records), keys), keys, wanted)
+    frame = csv_frame(average_seeds(threshold_frame(records), keys), keys, wanted)
     titles = ("Macro-F on the test set (%)", "Time per test instance (ms)", "Inner products per test instance")
     panels = [_by_method(title, frame, published, name) for name, title in zip(measures, titles, strict=True)]
     caption = (
@@ -182,7 +125,7 @@ def table4(paper: str, records: Records, published: Published) -> Table:
     chosen = chosen.sort_values("model", kind="stable", key=lambda models: models.map(places))
     printed = ("a", "b", "validation_macro_f", "test_macro_f", "fta", "sto")
     others = ("micro_f", "instance_f", "predicted_per_instance", "inner_products", "test_ms", "tune_seconds")
-    frame = _frame(chosen, keys, (*printed, *others, "test_threads"))
+    frame = csv_frame(chosen, keys, (*printed, *others, "test_threads"))
     headings = ("a", "b", "OFO, valid. (%)", "OFO (%)", "FTA (%)", "STO (%)")
     contests = ("", "", "", "test", "test", "test")
     columns = [side_by_side(frame, published, *part) for part in zip(printed, headings, contests, strict=True)]
@@ -206,7 +149,7 @@ def peers(paper: str, records: Records, published: Published) -> Table:
     keys = ("dataset", "model")
     costs = ("train_seconds", "predict_ms", "model_mb", "train_peak_mb", "predict_peak_mb")
     printed = ("p@1", "p@3", "p@5", *costs, "train_threads", "predict_threads")
-    frame = _frame(average_seeds(ranking_frame(records), keys), keys, printed)
+    frame = csv_frame(average_seeds(ranking_frame(records), keys), keys, printed)
     columns = [side_by_side(frame, published, name) for name in printed[:-2]]
     if frame["train_threads"].equals(frame["predict_threads"]):
         columns.append(side_by_side(frame, published, "train_threads", heading="Threads"))
@@ -218,3 +161,6 @@ def peers(paper: str, records: Records, published: Published) -> Table:
         "prediction is of the five best labels; a model's size is that of its files."
     )
     return Table("peers", paper, keys, frame, caption, panels, notes(paper, records, None, panels))
+
+
+register("measures", MEASURE_KEYS, "thresholds", "80")(measures_table)

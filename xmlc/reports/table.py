@@ -1,0 +1,72 @@
+"""What a table is, and how its builder becomes known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from xmlc.reports.columns import DEVIATION
+from xmlc.reports.panels import Panel, Published
+
+Records = list[dict[str, Any]]
+
+
+@dataclass
+class Table:
+    """A finished table.
+
+    Attributes
+    ----------
+    name, paper : str
+    keys : tuple of str
+        Columns that name a row of ``frame``.
+    frame : DataFrame
+        The CSV: measured values only, full precision, keys first.
+    caption : str
+    panels : list of Panel
+        What is printed, side by side with the published values.
+    notes : list of str
+    """
+
+    name: str
+    paper: str
+    keys: tuple[str, ...]
+    frame: pd.DataFrame
+    caption: str
+    panels: list[Panel]
+    notes: list[str] = field(default_factory=list)
+
+
+Builder = Callable[[str, Records, Published], Table]
+
+
+@dataclass(frozen=True)
+class TableDefinition:
+    """What is known of a table before there are records: its keys, the records it takes, who builds it."""
+
+    keys: tuple[str, ...]
+    kind: str
+    portion: str
+    build: Builder
+
+
+TABLES: dict[str, TableDefinition] = {}
+
+
+def register(name: str, keys: tuple[str, ...], kind: str, portion: str) -> Callable[[Builder], Builder]:
+    """Make a builder known under the name of its table."""
+
+    def add(build: Builder) -> Builder:
+        TABLES[name] = TableDefinition(keys, kind, portion, build)
+        return build
+
+    return add
+
+
+def csv_frame(averaged: pd.DataFrame, keys: Sequence[str], wanted: Sequence[str]) -> pd.DataFrame:
+    """Choose and order the columns of a CSV: keys, what is wanted, each with its deviation, number of seeds."""
+    names = [name for base in wanted for name in (base, base + DEVIATION) if name in averaged]
+    return averaged[[*keys, *names, "seeds"]].reset_index(drop=True)
