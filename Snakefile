@@ -9,6 +9,7 @@ configfile: "config/config.yaml"
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
+include: "workflow/rules/tuning.smk"
 include: "workflow/rules/models.smk"
 include: "workflow/rules/spe.smk"
 include: "workflow/rules/thresholds.smk"

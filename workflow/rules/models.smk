@@ -7,6 +7,7 @@ rule train:
         sources("train"),
         estimator_sources,
         data="results/{dataset}/data",
+        tuned=tuned,
     output:
         model=directory("results/{dataset}/{model}/seed{seed}/{portion}/model"),
         record="results/{dataset}/{model}/seed{seed}/{portion}/train.json",
@@ -21,9 +22,10 @@ rule train:
         part=lambda wildcards: PORTION_PART[wildcards.portion],
         estimator=lambda wildcards: MODELS[wildcards.model]["estimator"],
         hyperparameters=lambda wildcards: hyperparameters(wildcards.model, wildcards.dataset),
+        tuned=lambda wildcards, input: ["--tuned", input.tuned] if input.tuned else [],
     shell:
         "xmlc train --data {input.data} --part {params.part} --estimator {params.estimator:q} --name {wildcards.model}"
-        " --parameters {params.hyperparameters:q} --seed {wildcards.seed} --threads {threads}"
+        " --parameters {params.hyperparameters:q} {params.tuned:q} --seed {wildcards.seed} --threads {threads}"
         " --out {output.model} --record {output.record} 2> {log}"
 
 
@@ -44,25 +46,3 @@ rule rank:
     shell:
         "xmlc rank --data {input.data} --model {input.model} --training {input.training} --threads {threads}"
         " --out {output} 2> {log}"
-
-
-rule tune:
-    input:
-        sources("tune"),
-        estimator_sources,
-        data="results/{dataset}/data",
-    output:
-        "results/{dataset}/tuning/{model}.yaml",
-    log:
-        "logs/{dataset}/tuning/{model}.log",
-    threads: config["threads"]
-    resources:
-        mem_mb=memory,
-    params:
-        estimator=lambda wildcards: MODELS[wildcards.model]["estimator"],
-        hyperparameters=lambda wildcards: hyperparameters(wildcards.model, wildcards.dataset),
-        space=lambda wildcards: json.dumps(MODELS[wildcards.model]["tuning"], sort_keys=True),
-        trials=config["trials"],
-    shell:
-        "xmlc tune --data {input.data} --estimator {params.estimator:q} --parameters {params.hyperparameters:q}"
-        " --space {params.space:q} --trials {params.trials} --threads {threads} --out {output} 2> {log}"

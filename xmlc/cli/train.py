@@ -13,6 +13,7 @@ from xmlc.data.prepared import Prepared
 from xmlc.files import write_json
 from xmlc.models.registry import make_estimator
 from xmlc.passport import passport, peak_bytes, timed
+from xmlc.tuning.result import read_result
 
 if TYPE_CHECKING:
     from xmlc.models.base import SparseProbabilityEstimator
@@ -25,21 +26,37 @@ if TYPE_CHECKING:
 @click.option("--estimator", required=True, help="Name, or path/to/file.py:ClassName.")
 @click.option("--name", required=True, help="Name of the model in tables.")
 @click.option("--parameters", default="{}", help="Hyperparameters as a JSON object.")
+@click.option("--tuned", type=FILE, default=None,
+              help="YAML file written by `xmlc tune`; its best hyperparameters are put over --parameters.")  # fmt: skip
 @click.option("--seed", default=0, show_default=True)
 @threads_option
 @click.option("--out", type=FOLDER, required=True, help="Folder for the model.")
 @click.option("--record", type=FILE, required=True, help="JSON file for the costs.")
 def command(
-    data: Path, part: str, estimator: str, name: str, parameters: str, seed: int, threads: int, out: Path, record: Path
+    data: Path,
+    part: str,
+    estimator: str,
+    name: str,
+    parameters: str,
+    tuned: Path | None,
+    seed: int,
+    threads: int,
+    out: Path,
+    record: Path,
 ) -> None:
     """Train and save."""
-    prepared = Prepared(data)
-    model = make_estimator(estimator, parse_parameters(parameters), seed, threads)
+    prepared, hyperparameters, tuning = Prepared(data), parse_parameters(parameters), None
+    if tuned is not None:
+        result = read_result(tuned, estimator, prepared.digest)
+        hyperparameters |= result["best"]["hyperparameters"]
+        tuning = {key: result[key] for key in ("method", "budget", "seed")} | {"p@1": result["best"]["p@1"]}
+    model = make_estimator(estimator, hyperparameters, seed, threads)
     X, Y = prepared.part(part)
     warm_up(model, X, Y)
     _, seconds = timed(lambda: model.fit(X, Y))
     model.save(out)
-    write_json(record, _record(prepared, model, part, estimator, name, seed, threads, seconds, out))
+    content = _record(prepared, model, part, estimator, name, seed, threads, seconds, out)
+    write_json(record, content | {"tuning": tuning})
 
 
 def _record(

@@ -1,0 +1,64 @@
+"""What one trial is worth: P@1 on the 20 % of the training set that validation holds (plt2016, Section 6.1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scipy import sparse
+
+from xmlc.metrics.ranking import precision_at_k
+from xmlc.models.registry import make_estimator
+from xmlc.passport import timed
+from xmlc.progress import Progress
+from xmlc.tuning.ranges import Hyperparameters
+
+Part = tuple[sparse.csr_array, sparse.csr_array]
+
+
+class ValidationPrecision:
+    """The objective of every search: fit to one part, return P@1 on the other, and keep the trial.
+
+    Parameters
+    ----------
+    estimator : str
+        Name, or ``path/to/file.py:ClassName``.
+    fixed : dict
+        Hyperparameters of all trials; those of a trial are put over them.
+    seed : int
+        Of the estimators. Trials share it, so that hyperparameters are all they differ in.
+    threads : int
+    fit, validation : (X, Y)
+        X : (n, d) float32 CSR; Y : (n, m) bool CSR.
+    progress : Progress
+        Counts the trials.
+
+    Attributes
+    ----------
+    trials : list of dict
+        In order: ``hyperparameters``, ``p@1``, ``p@3``, ``p@5`` as shares, ``train_seconds``.
+    """
+
+    def __init__(
+        self,
+        estimator: str,
+        fixed: Hyperparameters,
+        seed: int,
+        threads: int,
+        fit: Part,
+        validation: Part,
+        progress: Progress,
+    ) -> None:
+        self._estimator, self._fixed, self._seed, self._threads = estimator, fixed, seed, threads
+        self._fit, self._validation, self._progress = fit, validation, progress
+        self.trials: list[dict[str, Any]] = []
+
+    def __call__(self, hyperparameters: Hyperparameters) -> float:
+        """Train with these hyperparameters and return P@1 on the validation part, a share."""
+        model = make_estimator(self._estimator, self._fixed | hyperparameters, self._seed, self._threads)
+        _, seconds = timed(lambda: model.fit(*self._fit))
+        X, Y = self._validation
+        labels, _ = model.predict_top_k(X, 5)
+        scores = {f"p@{k}": float(precision_at_k(Y, labels, k)) for k in (1, 3, 5)}
+        self.trials.append({"hyperparameters": hyperparameters, **scores, "train_seconds": round(seconds, 3)})
+        self._progress.update(1)
+        return scores["p@1"]

@@ -1,0 +1,92 @@
+"""The values that hyperparameters may take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from xmlc.errors import XmlcError
+
+Space = dict[str, "Range"]
+Hyperparameters = dict[str, Any]
+Objective = Callable[[Hyperparameters], float]
+
+
+@dataclass(frozen=True)
+class Range:
+    """The values that one hyperparameter may take.
+
+    Attributes
+    ----------
+    values : tuple
+        A finite choice; empty for an interval.
+    low, high : float
+        Ends of an interval, both in it.
+    log : bool
+        Whether values are drawn uniformly on a logarithmic scale.
+    integer : bool
+        Whether values are rounded to integers.
+    """
+
+    values: tuple[Any, ...] = ()
+    low: float = 0.0
+    high: float = 1.0
+    log: bool = False
+    integer: bool = False
+
+    @classmethod
+    def parse(cls, name: str, content: Any) -> Range:
+        """Read a range from configuration: a list of values, or ``{low, high, log, integer}``.
+
+        Raises
+        ------
+        XmlcError
+            It is neither, the interval is empty, or a logarithmic one reaches zero.
+        """
+        if isinstance(content, list) and content:
+            return cls(values=tuple(content))
+        if isinstance(content, dict) and {"low", "high"} <= set(content) <= {"low", "high", "log", "integer"}:
+            result = cls(**content)
+            if result.low < result.high and (result.low > 0 or not result.log):
+                return result
+        raise XmlcError(
+            f"range of {name}: found {content!r}; expected a list of values, or low < high with optional log and "
+            "integer (low > 0 where log is true)"
+        )
+
+    def at(self, u: float) -> Any:
+        """Return the value at ``u`` in [0, 1), as it is `typed`."""
+        if self.values:
+            return self.values[int(u * len(self.values))]
+        if self.log:
+            return self.typed(math.exp(math.log(self.low) + u * (math.log(self.high) - math.log(self.low))))
+        return self.typed(self.low + u * (self.high - self.low))
+
+    def typed(self, value: float) -> int | float:
+        """Return a number of an interval as a person would type it: an integer, or three significant digits."""
+        if self.integer:
+            return round(value)
+        return float(min(max(float(f"{value:.3g}"), self.low), self.high))
+
+    def __contains__(self, value: object) -> bool:
+        """Say whether the range has this value."""
+        if self.values:
+            return value in self.values
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return False
+        return self.low <= value <= self.high and (not self.integer or value == round(value))
+
+
+def parse_space(content: dict[str, Any]) -> Space:
+    """Read the ranges of several hyperparameters, in alphabetical order.
+
+    Raises
+    ------
+    XmlcError
+        There is none, or one of them is no range.
+    """
+    if not content:
+        raise XmlcError("the space of the search is empty; give the range of at least one hyperparameter")
+    return {name: Range.parse(name, content[name]) for name in sorted(content)}
