@@ -25,7 +25,9 @@ def build(tmp_path):
 
 def test_names_are_the_same_in_metrics_records_methods_and_configuration():
     assert MEASURES == tuple(SCORED) == CASES
-    assert {name: method.measure for name, method in REGISTERED.items() if name.startswith("for-")} == MEASURE_METHODS
+    assert {name: method.measure for name, method in REGISTERED.items() if name.startswith("for-")} == {
+        name: row.removesuffix("_labelwise") for name, row in MEASURE_METHODS.items()
+    }
     pattern = yaml.safe_load(SCHEMA.read_text())["properties"]["measures"]["items"]["pattern"]
     assert all(re.fullmatch(pattern, name.removeprefix("for-")) for name in MEASURE_METHODS)
     assert not re.fullmatch(pattern, "macro-g")
@@ -57,6 +59,15 @@ def test_only_measures_that_were_tuned_for_are_printed_and_all_are_in_the_csv(bu
     assert set(MEASURES) <= set(table.frame)
 
 
+def test_a_label_wise_row_has_its_measure_in_brackets(build):
+    records = [record for record in every_measure() if record["method"] == "for-micro-f"]
+    table = build([*records, *(record | {"method": "for-micro-f-labelwise"} for record in records)])
+    assert table.frame["tuned_for"].tolist() == ["micro_f", "micro_f_labelwise"]
+    assert [line[2:4] for line in table.panels[0].cells()] == [
+        [("Micro-F", False), ("[50.00]", False)], [("Micro-F, label-wise", False), ("[50.00]", False)]
+    ]  # fmt: skip
+
+
 def test_each_model_has_its_panel_and_its_best(build):
     table = build(every_measure() + every_measure(model="fastxml", shift=-0.2) + every_measure(model="oracle"))
     assert [panel.title for panel in table.panels] == ["PLT", "FastXML", "oracle"]
@@ -72,7 +83,14 @@ def test_seeds_show_their_spread_within_the_brackets(build):
 def test_print_says_what_the_rows_are(build):
     table = build(every_measure())
     flat = re.sub(r"\s+", " ", to_markdown(table))
-    for words in ("**Measures, demo.**", "in brackets", "0/0 = 1", "strictly greater", "(STO)", "common threshold"):
+    for words in (
+        "**Measures, demo.**",
+        "in brackets",
+        "0/0 = 1",
+        "strictly greater",
+        "label-wise",
+        "common threshold",
+    ):
         assert words in flat, words
     assert r"\textbf{[50.00]}" in to_latex(table)
 

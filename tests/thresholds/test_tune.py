@@ -33,8 +33,8 @@ def test_every_method_yields_one_threshold_per_label_and_grid_value(case):
     spe, Y, prior = case
     for name, method in METHODS.items():
         points = list(method.sweep(spe, Y, prior, GRID))
-        common = name.startswith(("for-micro-", "for-instance-"))
-        assert len(points) == (1 if common else len(ofo_pairs(GRID)) if name == "ofo-ab" else len(GRID))
+        exact = name.startswith(("for-micro-", "for-instance-"))
+        assert len(points) == (1 if exact else len(ofo_pairs(GRID)) if name == "ofo-ab" else len(GRID))
         assert all(point.thresholds.shape == (20,) for point in points)
         assert all(point.thresholds.dtype == np.float32 for point in points)
 

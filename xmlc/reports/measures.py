@@ -11,7 +11,7 @@ from xmlc.errors import XmlcError
 from xmlc.reports.columns import column
 from xmlc.reports.notes import notes
 from xmlc.reports.panels import Panel, Published, side_by_side
-from xmlc.reports.records import MEASURE_METHODS, MEASURES, average_seeds, threshold_frame
+from xmlc.reports.records import LABEL_WISE, MEASURE_METHODS, MEASURES, average_seeds, threshold_frame
 from xmlc.reports.table import Records, Table, csv_frame
 from xmlc.reports.titles import MACRO_F_CONVENTION, model_title
 
@@ -29,13 +29,14 @@ def measures_table(paper: str, records: Records, published: Published) -> Table:
     tuned["tuned_for"] = tuned.pop("method").map(MEASURE_METHODS)
     wanted = (*MEASURES, "predicted_per_instance", "c", "inner_products", "test_ms", "tune_seconds", "test_threads")
     frame = csv_frame(average_seeds(tuned, MEASURE_KEYS), MEASURE_KEYS, wanted)
-    printed = [name for name in MEASURES if (frame["tuned_for"] == name).any()]
+    printed = [name for name in MEASURES if any(_own(row) == name for row in frame["tuned_for"])]
     panels = [_of_model(model, frame[frame["model"] == model], published, printed) for model in frame["model"].unique()]
     caption = (
         "What tuning thresholds for one measure costs on the others: a row for each measure that thresholds were tuned "
         "for on the validation set, all measures on the test set (%), and in brackets a row's own. For a mean over "
-        "labels (macro) each label has its best threshold (STO), for pooled counts (micro) or a mean over instances "
-        "all labels have the common threshold that is best; F2 counts recall twice as much as precision. "
+        "labels (macro), and where it says label-wise, each label has its own best threshold; for pooled counts "
+        "(micro) and a mean over instances all labels share the best common one. F2 counts recall twice as much as "
+        "precision. "
         f"{MACRO_F_CONVENTION}"
     )
     return Table("measures", paper, MEASURE_KEYS, frame, caption, panels, notes(paper, records, None, panels))
@@ -46,7 +47,16 @@ def _of_model(model: str, rows: pd.DataFrame, published: Published, printed: Seq
     columns = []
     for name in printed:
         part = side_by_side(rows, published, name, heading=column(name).title)
-        columns.append(replace(part, marked=(rows["tuned_for"] == name).tolist()))
+        columns.append(replace(part, marked=[_own(row) == name for row in rows["tuned_for"]]))
     columns.append(side_by_side(rows, published, "predicted_per_instance", heading="pred./inst."))
-    titled = rows.assign(tuned_for=[column(name).title for name in rows["tuned_for"]])
+    titled = rows.assign(tuned_for=[_title(row) for row in rows["tuned_for"]])
     return Panel(model_title(model), titled, MEASURE_KEYS, columns)
+
+
+def _own(tuned_for: str) -> str:
+    """Return the measure that a row was tuned for, whatever the variant of the method."""
+    return tuned_for.removesuffix(LABEL_WISE)
+
+
+def _title(tuned_for: str) -> str:
+    return column(_own(tuned_for)).title + ", label-wise" * tuned_for.endswith(LABEL_WISE)

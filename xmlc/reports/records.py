@@ -19,8 +19,12 @@ RANKING_METRICS = tuple(f"{metric}@{k}" for metric in ("p", "ndcg", "psp") for k
 SET_METRICS = ("macro_f", "macro_f_zero", "macro_f_present", "macro_f_seen", "micro_f", "instance_f", "hamming_loss")
 # What thresholds can be tuned for; a record may lack those that are not in SET_METRICS.
 MEASURES = tuple(f"{average}_{name}" for average in ("macro", "micro", "instance") for name in ("f", "f2", "jaccard"))
-# Threshold method: the measure that it is for.
-MEASURE_METHODS = {"for-" + name.replace("_", "-"): name for name in MEASURES}
+LABEL_WISE = "_labelwise"
+# Threshold method: the measure that it is for, and behind it a variant of the method.
+MEASURE_METHODS = {
+    "for-" + name.replace("_", "-"): name
+    for name in (*MEASURES, *(name + LABEL_WISE for name in MEASURES if name.startswith("micro_")))
+}
 
 # Column: key of the record's costs, and the factor from its unit to the column's.
 RANKING_COSTS = {

@@ -38,8 +38,9 @@ class CommonThreshold(ThresholdMethod):
     Notes
     -----
     With the true probabilities the best prediction for a micro-averaged measure is one common threshold (Koyejo et
-    al., NIPS 2015), so a threshold for each label could only fit the validation set more closely. For an
-    instance-averaged measure it is a heuristic: there the best threshold differs from instance to instance.
+    al., NIPS 2015), so a threshold for each label could only fit the validation set more closely; where a model's
+    estimates are not as good, see `MicroLabelWise`. For an instance-averaged measure a common threshold is a
+    heuristic: there the best one differs from instance to instance.
     """
 
     def __init__(self, average: str = "micro", overlap: Overlap = F1, n_jobs: int | None = None):

@@ -11,11 +11,13 @@ from scipy import sparse
 
 from xmlc.errors import XmlcError
 from xmlc.metrics.classification import MEASURES, Measure, measure_scores
+from xmlc.metrics.overlap import Overlap
 from xmlc.thresholds.apply import apply_thresholds
 from xmlc.thresholds.bounds import GRID, checked_grid, kappa, lower_bounds
 from xmlc.thresholds.columns import columns
 from xmlc.thresholds.common import CommonThreshold
 from xmlc.thresholds.fta import fixed_thresholds, label_scores
+from xmlc.thresholds.micro import MicroLabelWise
 from xmlc.thresholds.ofo import OFO
 from xmlc.thresholds.sto import STO
 
@@ -241,5 +243,17 @@ def _register_measure(name: str, measure: Measure) -> None:
             yield GridPoint(STO(kappa=kappa(c, nu), overlap=overlap).fit_columns(data).thresholds_, c=c)
 
 
+def _register_label_wise(name: str, overlap: Overlap) -> None:
+    """Register ``for-<measure>-labelwise`` of a micro-averaged measure."""
+
+    @register(f"for-{name.replace('_', '-')}-labelwise", measure=name)
+    def sweep_label_wise(
+        spe: sparse.csr_array, Y: sparse.csr_array, priors: np.ndarray, grid: Sequence[float]
+    ) -> Iterator[GridPoint]:
+        yield GridPoint(MicroLabelWise(overlap).fit_columns(columns(spe, Y)).thresholds_)
+
+
 for _name, _measure in MEASURES.items():
     _register_measure(_name, _measure)
+    if _measure.average == "micro":
+        _register_label_wise(_name, _measure.overlap)
