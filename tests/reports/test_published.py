@@ -7,6 +7,7 @@ import pytest
 
 from xmlc.errors import XmlcError
 from xmlc.reports.columns import COLUMNS
+from xmlc.reports.hyperparameters import read_searched_models
 from xmlc.reports.panels import Published
 from xmlc.reports.tables import TABLES
 
@@ -62,6 +63,22 @@ def test_cells_of_table_4():
     assert table.loc[("plt", "rcv1-2k")].tolist() == [300, 20000, 22.20, 22.00, 20.41, 21.16]
     assert table.loc[("fastxml", "amazon-670k")].tolist() == [10000, 100000, 53.91, 52.86, 52.86, 47.53]
     assert table.loc[("plt", "amazoncat-13k"), "b"] == 5000
+
+
+def test_cells_of_table_3():
+    table = read("table3").droplevel(["dataset", "model"])
+    assert table.loc["arity"].tolist() == [2, 256]
+    assert table.loc["epochs"].tolist() == [5, 30]
+    assert table.loc["lam"].tolist() == table.loc["gamma"].tolist() == [1e-6, 10]
+    assert len(table) == 4
+
+
+def test_the_ranges_of_the_configuration_are_those_of_table_3():
+    table = read("table3").droplevel(["dataset", "model"])
+    ranges = read_searched_models(FOLDER.parents[1] / "config/papers/plt2016.yaml")["plt"].ranges
+    assert {name: (values.low, values.high) for name, values in ranges.items()} == {
+        name: (row["low"], row["high"]) for name, row in table.iterrows()
+    }
 
 
 def test_text_of_section_6_1():

@@ -21,7 +21,9 @@ def build(tmp_path):
             folder = tmp_path / "published"
             (folder / paper).mkdir(parents=True)
             (folder / paper / f"{name}.csv").write_text(published)
-        return build_table(name, paper, write(tmp_path / "records", records), folder)
+        suite = tmp_path / "suite.yaml"
+        suite.write_text("models: {plt: {tuning: {arity: [2, 16]}}}")
+        return build_table(name, paper, write(tmp_path / "records", records), folder, suite)
 
     return make
 

@@ -23,9 +23,14 @@ def read_suite(file):
     return suite
 
 
+def suite_file(paper):
+    """Name the file of a paper's experiments."""
+    return "config/demo.yaml" if paper == "demo" else f"config/papers/{paper}.yaml"
+
+
 CATALOGUE = load_catalogue(CATALOGUE_FILE)
-SUITES = {file.stem: read_suite(file) for file in sorted(Path("config/papers").glob("*.yaml"))}
-SUITES["demo"] = read_suite("config/demo.yaml")
+PAPERS = [*sorted(file.stem for file in Path("config/papers").glob("*.yaml")), "demo"]
+SUITES = {paper: read_suite(suite_file(paper)) for paper in PAPERS}
 
 
 # Files of the user's own that register threshold methods.

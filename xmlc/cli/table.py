@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FOLDER
+from xmlc.cli._options import FILE, FOLDER
 from xmlc.cli._records import gather_records, records_argument
 from xmlc.reports.render import to_markdown, write_table
 from xmlc.reports.tables import TABLES, build_table
@@ -17,6 +17,7 @@ from xmlc.reports.tables import TABLES, build_table
 @records_argument
 @click.option("--paper", required=True, help="Name of the paper, or of any suite such as demo.")
 @click.option("--published", type=FOLDER, default=None, help="Folder with <paper>/<table>.csv, to print beside ours.")
+@click.option("--suite", type=FILE, default=None, help="Configuration of the paper, whose ranges table 3 tells.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Prefix of the .csv, .md, .tex to write.")
 @click.option("--print", "on_screen", is_flag=True, help="Print the Markdown too.")
 def command(
@@ -25,11 +26,12 @@ def command(
     records_from: Path | None,
     paper: str,
     published: Path | None,
+    suite: Path | None,
     out: Path,
     on_screen: bool,
 ) -> None:
     """Build, write, say where."""
-    table = build_table(name, paper, gather_records(records, records_from), published)
+    table = build_table(name, paper, gather_records(records, records_from), published, suite)
     files = write_table(table, out)
     if on_screen:
         click.echo(to_markdown(table))

@@ -92,6 +92,14 @@ _ALL = (
     Column("model", "Model", kind="constant"),
     Column("method", "Method", kind="constant"),
     Column("tuned_for", "Tuned for", kind="constant"),
+    # Hyperparameters (plt2016, Table 3).
+    Column("hyperparameter", "Hyperparameter", kind="constant"),
+    Column("low", "Low", kind="choice"),
+    Column("high", "High", kind="choice"),
+    Column("drawn", "Scale", kind="choice"),
+    Column("value", "Value", kind="choice"),
+    _percent("validation_p@1", "P@1, validation"),
+    Column("found_by", "Found by", kind="choice"),
     # The dataset; averages are over the training part (plt2016, Table 1).
     _constant("m", "#labels"),
     _constant("d", "#features"),

@@ -30,7 +30,8 @@ def notes(paper: str, records: Sequence[dict[str, Any]], threads: str | None, pa
             number = " or ".join(f"{count:g}" for count in counts)
             lines.append(f"Times are wall-clock times with {number} thread{'s' * (counts != [1])}.")
     limits = [model_title(name) for name in LIMITS if any(record["model"] == name for record in records)]
-    lines.append("Bold: the best of each dataset" + (f"; {', '.join(limits)} left out." if limits else "."))
+    if any(part.contest and part.column.better for panel in panels for part in panel.columns):
+        lines.append("Bold: the best of each dataset" + (f"; {', '.join(limits)} left out." if limits else "."))
     if limits:
         lines.append("oracle: the true posteriors of a synthetic dataset in place of a model's estimates.")
     if any(record.get("method") == "fta-labelwise" for record in records):

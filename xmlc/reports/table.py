@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from xmlc.reports.columns import DEVIATION
-from xmlc.reports.panels import Panel, Published
+from xmlc.reports.panels import Panel
 
 Records = list[dict[str, Any]]
 
@@ -40,7 +40,8 @@ class Table:
     notes: list[str] = field(default_factory=list)
 
 
-Builder = Callable[[str, Records, Published], Table]
+# Of (paper, records, published), and of the paper's configuration (a file or None) where `takes_suite` says so.
+Builder = Callable[..., Table]
 
 
 @dataclass(frozen=True)
@@ -51,16 +52,19 @@ class TableDefinition:
     kind: str
     portion: str
     build: Builder
+    takes_suite: bool = False
 
 
 TABLES: dict[str, TableDefinition] = {}
 
 
-def register(name: str, keys: tuple[str, ...], kind: str, portion: str) -> Callable[[Builder], Builder]:
+def register(
+    name: str, keys: tuple[str, ...], kind: str, portion: str, takes_suite: bool = False
+) -> Callable[[Builder], Builder]:
     """Make a builder known under the name of its table."""
 
     def add(build: Builder) -> Builder:
-        TABLES[name] = TableDefinition(keys, kind, portion, build)
+        TABLES[name] = TableDefinition(keys, kind, portion, build, takes_suite)
         return build
 
     return add

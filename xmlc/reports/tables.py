@@ -12,6 +12,7 @@ import pandas as pd
 
 from xmlc.errors import XmlcError
 from xmlc.reports.columns import DEVIATION
+from xmlc.reports.hyperparameters import HYPERPARAMETER_KEYS, hyperparameter_table
 from xmlc.reports.measures import MEASURE_KEYS, measures_table
 from xmlc.reports.notes import notes
 from xmlc.reports.panels import Panel, Published, side_by_side
@@ -29,7 +30,9 @@ from xmlc.reports.table import TABLES, Records, Table, csv_frame, register
 from xmlc.reports.titles import MACRO_F_CONVENTION, method_order, method_title
 
 
-def build_table(name: str, paper: str, records: Sequence[Path], published: Path | None = None) -> Table:
+def build_table(
+    name: str, paper: str, records: Sequence[Path], published: Path | None = None, suite: Path | None = None
+) -> Table:
     """Build one table of a paper.
 
     Parameters
@@ -40,6 +43,8 @@ def build_table(name: str, paper: str, records: Sequence[Path], published: Path 
     records : sequence of Path
     published : Path or None
         Folder with ``<paper>/<table>.csv``; a paper without such a file has no published values.
+    suite : Path or None
+        The paper's configuration, for a table that tells something of it.
 
     Raises
     ------
@@ -52,7 +57,8 @@ def build_table(name: str, paper: str, records: Sequence[Path], published: Path 
     definition = TABLES[name]
     file = published / paper / f"{name}.csv" if published else None
     content = read_records(records, definition.kind, definition.portion)
-    return definition.build(paper, content, Published.read(file, definition.keys))
+    configuration = (suite,) if definition.takes_suite else ()
+    return definition.build(paper, content, Published.read(file, definition.keys), *configuration)
 
 
 @register("table1", ("dataset", "model"), "ranking", "full")
@@ -163,4 +169,5 @@ def peers(paper: str, records: Records, published: Published) -> Table:
     return Table("peers", paper, keys, frame, caption, panels, notes(paper, records, None, panels))
 
 
+register("table3", HYPERPARAMETER_KEYS, "ranking", "full", takes_suite=True)(hyperparameter_table)
 register("measures", MEASURE_KEYS, "thresholds", "80")(measures_table)

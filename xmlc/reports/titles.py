@@ -18,6 +18,8 @@ MODELS = {
     "napkinxc-plt-sgd": "napkinXC PLT, SGD",
     "napkinxc-plt-adagrad": "napkinXC PLT, AdaGrad",
 }
+HYPERPARAMETERS = {"arity": "arity b", "lam": "lambda", "gamma": "gamma", "epochs": "epochs"}
+SEARCHES = {"random": "random search", "smac": "SMAC"}
 
 # Models that know what nobody can know; they stand in a table as a limit and win no prize.
 LIMITS = ("oracle",)
@@ -37,6 +39,16 @@ def method_title(name: str) -> str:
 def model_title(name: str) -> str:
     """Return a model's name in print."""
     return MODELS.get(name, name)
+
+
+def hyperparameter_title(name: str) -> str:
+    """Return a hyperparameter's name in print, with the letter that the papers use."""
+    return HYPERPARAMETERS.get(name, name)
+
+
+def search_title(method: str, budget: int) -> str:
+    """Say how hyperparameters were searched."""
+    return f"{SEARCHES.get(method, method)}, {budget} trial{'s' * (budget != 1)}"
 
 
 def method_order(names: Iterable[str]) -> list[str]:
