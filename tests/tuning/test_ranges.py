@@ -1,10 +1,10 @@
-"""Random search: ranges, and trials that do not depend on how many there are."""
+"""Ranges, and random trials within them."""
 
 import numpy as np
 import pytest
 
 from xmlc.errors import XmlcError
-from xmlc.tuning.ranges import Range
+from xmlc.tuning.ranges import Range, parse_space
 from xmlc.tuning.search import random_trials
 
 SPACE = {
@@ -34,3 +34,31 @@ def test_a_longer_search_extends_a_shorter_one():
 def test_bad_ranges_are_named(content):
     with pytest.raises(XmlcError, match="range of gamma"):
         Range.parse("gamma", content)
+
+
+def test_values_are_as_one_types_them_and_within_the_ends():
+    values = Range.parse("gamma", {"low": 0.12345, "high": 0.98765})
+    assert values.typed(0.456789) == 0.457
+    assert values.typed(0.123451) == 0.12345
+    assert values.typed(0.987649) == 0.98765
+    assert isinstance(Range.parse("gamma", {"low": 1, "high": 10}).typed(9.9999), float)
+
+
+@pytest.mark.parametrize(
+    ("content", "inside", "outside"),
+    [
+        ({"low": 1, "high": 3}, [1, 1.5, 3], [0.99, 3.01, "2", True, None]),
+        ({"low": 1, "high": 3, "integer": True}, [1, 2.0, 3], [1.5, 4]),
+        ([2, None, "sgd"], [2, None, "sgd"], [3, "adagrad"]),
+    ],
+)
+def test_what_a_range_contains(content, inside, outside):
+    values = Range.parse("x", content)
+    assert all(value in values for value in inside)
+    assert not any(value in values for value in outside)
+
+
+def test_a_space_is_sorted_and_not_empty():
+    assert list(parse_space({"lam": [1], "arity": [2]})) == ["arity", "lam"]
+    with pytest.raises(XmlcError, match="empty"):
+        parse_space({})

@@ -1,0 +1,135 @@
+"""`xmlc tune`, and `xmlc train` with its result, on a tiny prepared dataset."""
+
+import json
+import shutil
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from xmlc.cli.train import command as train_command
+from xmlc.cli.tune import command as tune_command
+from xmlc.data.catalogue import Dataset
+from xmlc.data.prepare import prepare
+from xmlc.data.prepared import Prepared
+from xmlc.data.writer import save_repository
+from xmlc.errors import XmlcError
+from xmlc.files import read_json, write_json
+from xmlc.metrics import precision_at_k
+from xmlc.models import PLT
+from xmlc.threads import numba_threads
+from xmlc.tuning.search import METHODS
+
+SPACE = {
+    "gamma": {"low": 0.01, "high": 10, "log": True},
+    "arity": {"low": 2, "high": 8, "integer": True},
+    "epochs": [2, 5, 10],
+}
+
+
+@pytest.fixture
+def data(tmp_path, multilabel):
+    X, Y = multilabel(150, 12, 8)
+    source = tmp_path / "resources"
+    save_repository(source / "train.txt", X, Y)
+    save_repository(source / "test.txt", X[:30], Y[:30])
+    files = {"format": "repository", "zero_based": True, "train": ["train.txt"], "test": ["test.txt"]}
+    write_json(source / "source.json", files)
+    prepare(Dataset("tiny"), source, tmp_path / "data", tmp_path / "statistics.json")
+    return tmp_path / "data"
+
+
+def run(command, *arguments):
+    with numba_threads(None):
+        result = CliRunner().invoke(command, list(map(str, arguments)))
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+
+
+def tune(data, out, *arguments, space=SPACE, given=None, threads=1):
+    given = json.dumps({"gamma": 0.02, "lam": 1e-5, "epochs": 2} if given is None else given)
+    common = ("--data", data, "--estimator", "plt", "--parameters", given, "--space", json.dumps(space))
+    run(tune_command, *common, "--threads", threads, "--out", out, *arguments)
+    return yaml.safe_load(out.read_text())
+
+
+def what(result):
+    """Trials without their times."""
+    return [{key: value for key, value in trial.items() if key != "train_seconds"} for trial in result["trials"]]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_file_tells_the_search_and_repeats_on_other_threads(data, tmp_path, method):
+    result = tune(data, tmp_path / "1.yaml", "--method", method, "--budget", 8, "--seed", 5)
+    again = tune(data, tmp_path / "2.yaml", "--method", method, "--budget", 8, "--seed", 5, threads=2)
+    assert what(again) == what(result)
+    assert (result["method"], result["budget"], result["seed"], result["space"]) == (method, 8, 5, SPACE)
+    assert result["dataset"]["digest"] == Prepared(data).digest
+    assert result["passport"]["threads"] == 1
+    assert len(result["trials"]) == 8
+    first, best = result["trials"][0], result["best"]
+    # The arity was not given: it is the estimator's default, which lies outside the space.
+    assert first["hyperparameters"]["gamma"] != 0.02
+    assert best == max(result["trials"], key=lambda trial: trial["p@1"])
+    assert "&" not in (tmp_path / "1.yaml").read_text()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_first_trial_is_what_was_given_and_its_score_the_model_s(data, tmp_path, method):
+    given = {"gamma": 0.02, "lam": 1e-5, "epochs": 2, "arity": 4}
+    result = tune(data, tmp_path / "r.yaml", "--method", method, "--budget", 6, given=given)
+    first = result["trials"][0]
+    assert first["hyperparameters"] == {"gamma": 0.02, "epochs": 2, "arity": 4}
+    (X, Y), (X_val, Y_val) = Prepared(data).part("fit"), Prepared(data).part("val")
+    labels, _ = PLT(**given, random_state=0).fit(X, Y).predict_top_k(X_val, 5)
+    assert [first[f"p@{k}"] for k in (1, 3, 5)] == [precision_at_k(Y_val, labels, k) for k in (1, 3, 5)]
+    assert result["best"]["p@1"] > first["p@1"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_test_set_is_never_seen(data, tmp_path, method):
+    expected = tune(data, tmp_path / "1.yaml", "--method", method, "--budget", 4)
+    shutil.rmtree(data / "test")
+    assert what(tune(data, tmp_path / "2.yaml", "--method", method, "--budget", 4)) == what(expected)
+
+
+def test_an_unknown_hyperparameter_is_found_before_anything_is_trained(data, tmp_path):
+    with pytest.raises(XmlcError, match="plt has no hyperparameter gama"):
+        tune(data, tmp_path / "r.yaml", space={"gama": [1, 2]})
+    assert not (tmp_path / "r.yaml").exists()
+
+
+def train(data, folder, *arguments):
+    common = ("--data", data, "--estimator", "plt", "--name", "plt", "--out", folder / "model")
+    run(train_command, *common, "--record", folder / "train.json", *arguments)
+    return read_json(folder / "train.json")
+
+
+def test_training_takes_the_best_values_over_the_given_ones(data, tmp_path):
+    result = tune(data, tmp_path / "r.yaml", "--budget", 4)
+    given = json.dumps({"gamma": 9.0, "lam": 1e-4})
+    record = train(data, tmp_path / "tuned", "--tuned", tmp_path / "r.yaml", "--parameters", given)
+    used = record["hyperparameters"]
+    assert {name: used[name] for name in SPACE} == result["best"]["hyperparameters"]
+    assert used["lam"] == 1e-4
+    assert record["tuning"] == {"method": "random", "budget": 4, "seed": 0, "p@1": result["best"]["p@1"]}
+    record = train(data, tmp_path / "untuned", "--parameters", given)
+    assert (record["hyperparameters"]["gamma"], record["tuning"]) == (9.0, None)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda result: result | {"estimator": "oracle"}, "tuned for estimator oracle .* tune again"),
+        (lambda result: result | {"dataset": {"digest": "0" * 64}}, "digest 000000000000; expected plt on"),
+        (lambda result: {"best": {}}, "expected a result of `xmlc tune` with dataset"),
+        (lambda result: "text", "expected a result"),
+    ],
+)
+def test_a_result_of_something_else_is_refused(data, tmp_path, change, message):
+    file = tmp_path / "r.yaml"
+    file.write_text(yaml.safe_dump(change(tune(data, file, "--budget", 1))))
+    with pytest.raises(XmlcError, match=message):
+        train(data, tmp_path / "x", "--tuned", file)
+    assert not (tmp_path / "x").exists()
