@@ -89,7 +89,7 @@ def test_print_says_what_the_rows_are(build):
         "0/0 = 1",
         "strictly greater",
         "label-wise",
-        "common threshold",
+        "the best common one",
     ):
         assert words in flat, words
     assert r"\textbf{[50.00]}" in to_latex(table)
