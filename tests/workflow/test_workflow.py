@@ -64,9 +64,9 @@ class Project:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout + done.stderr
 
-    def planned(self, target="demo"):
+    def planned(self, target="demo", *arguments):
         """Number of jobs that each rule would run."""
-        steps = dict(STEPS.findall(self.run_well("--dry-run", target)))
+        steps = dict(STEPS.findall(self.run_well("--dry-run", target, *arguments)))
         steps.pop("total", None)
         return {rule: int(count) for rule, count in steps.items()}
 
@@ -140,9 +140,36 @@ def test_hyperparameters_rerun_only_their_model(finished):
     assert planned["threshold"] == 4
 
 
+def test_models_are_trained_with_what_a_search_finds(finished):
+    record = "results/demo/plt/seed7/80/train.json"  # a seed that the demo does not have
+    searched = ("--config", "tuning={method: random, budget: 2}")
+    assert "tune" not in finished.planned(record)
+    assert finished.planned(record, *searched) == {"tune": 1, "train": 1}
+    finished.run_well(record, *searched)
+    result = yaml.safe_load((finished.folder / "results/demo/tuning/plt.yaml").read_text())
+    used = read_json(finished.folder / record)
+    assert (used["tuning"]["method"], used["tuning"]["budget"]) == ("random", 2)
+    assert result["best"]["hyperparameters"].items() <= used["hyperparameters"].items()
+    assert finished.planned(record, *searched) == {}
+    assert finished.planned(record, "--config", "tuning={method: random, budget: 3}") == {"tune": 1, "train": 1}
+    assert finished.planned(record) == {"train": 1}
+    # Both experiments of the PLT depend on the one result; the oracle has nothing to search.
+    planned = finished.planned("demo", *searched)
+    assert planned["train"] == 2
+    assert "tune" not in planned
+
+
+def test_a_search_that_is_not_configured_is_refused_with_what_to_add(finished):
+    done = finished.run("--dry-run", "results/demo/tuning/plt.yaml", "--force")
+    assert done.returncode != 0
+    assert "--config tuning='{method: smac, budget: 30}'" in done.stdout + done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (("--config", "tuning={method: grid, budget: 2}"), "'grid' is not one of"),
+        (("--config", "tuning={method: smac, budget: 0}"), "does not match"),
         (("--config", "mirorr=x"), "mirorr"),
         (("--config", "threads=0"), "minimum"),
         (("--config", "datasets=[../x]"), "does not match"),
