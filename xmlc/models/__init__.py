@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-PUBLIC = {"PLT": "xmlc.models.plt"}
+PUBLIC = {"FastXML": "xmlc.models.fastxml", "PLT": "xmlc.models.plt"}
 
 
 def __getattr__(name: str) -> Any:

@@ -12,6 +12,7 @@ from xmlc.models.base import SparseProbabilityEstimator
 
 ESTIMATORS = {
     "plt": "xmlc.models.plt:PLT",
+    "fastxml": "xmlc.models.fastxml:FastXML",
     "oracle": "xmlc.models.oracle:Oracle",
     "napkinxc-plt": "xmlc.models.peers.napkinxc:NapkinXCPLT",
 }

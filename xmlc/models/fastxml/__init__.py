@@ -1,0 +1,5 @@
+"""FastXML and PfastreXML: forests whose nodes are sparse linear classifiers."""
+
+from xmlc.models.fastxml.estimator import FastXML
+
+__all__ = ["FastXML"]

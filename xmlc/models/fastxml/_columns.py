@@ -1,0 +1,103 @@
+"""The instances of one node, feature by feature: kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def gather_columns(indptr, indices, data, node, side, costs, counts, bounds, features, starts, rows, values):
+    r"""Transpose the instances of a node, keeping only the features whose weight can differ from zero.
+
+    A weight stays zero as long as the loss's derivative by it does not exceed 1, the price of L1. Each instance adds at
+    most its cost times \|x_ij\| to that derivative, on the side that its sign and class say; a feature whose two
+    sums stay below 1 is dropped. At a node with few instances these are most of the features.
+
+    Parameters
+    ----------
+    indptr : int64 (n + 1,), indices : uint32, data : float32
+        All instances in CSR form.
+    node : uint32 (k,)
+        Instances of the node.
+    side : int8 (k,)
+        Their classes, 1 or -1.
+    costs : (float32, float32)
+        Weights of the loss of a positive and of a negative instance.
+    counts : uint32 (d,), bounds : float32 (d, 2)
+        Scratch, all zero before and after.
+    features : uint32 (d + 1,), starts : int64 (d + 2,), rows : uint32, values : float32
+        Room for the result.
+
+    Returns
+    -------
+    int
+        Number of columns p. ``features[:p]`` are in the order of their first appearance, the last is the constant
+        feature, of number d; column j holds ``rows[starts[j] : starts[j + 1]]`` (places within ``node``) and their
+        ``values``.
+
+    Notes
+    -----
+    Two passes over the non-zeros: 8 bytes read each, 12 bytes of scratch updated at random; then 8 bytes written.
+    """
+    n_touched = count_features(indptr, indices, data, node, side, costs, counts, bounds, features)
+    n_columns, end = 0, np.int64(0)
+    for feature in features[:n_touched]:
+        if bounds[feature, 0] > 1.0 or bounds[feature, 1] > 1.0:
+            starts[n_columns] = end
+            end += counts[feature]
+            features[n_columns] = feature
+            n_columns += 1
+            counts[feature] = n_columns
+        else:
+            counts[feature] = 0
+        bounds[feature, 0] = 0.0
+        bounds[feature, 1] = 0.0
+    fill_columns(indptr, indices, data, node, counts, starts, rows, values)
+    for j in range(n_columns):
+        counts[features[j]] = 0
+    # The pass above has moved each start to its column's end.
+    for j in range(n_columns, 0, -1):
+        starts[j] = starts[j - 1]
+    starts[0] = 0
+    features[n_columns] = counts.size
+    for i in range(node.size):
+        rows[end + i] = i
+        values[end + i] = 1.0
+    starts[n_columns + 1] = end + node.size
+    return n_columns + 1
+
+
+@njit(cache=True, nogil=True)
+def count_features(indptr, indices, data, node, side, costs, counts, bounds, features):
+    """Count each feature's instances, bound its derivative in both directions, and list the features."""
+    n_touched = 0
+    for i in range(node.size):
+        start, end = indptr[node[i]], indptr[node[i] + 1]
+        ids, own = indices[start:end], data[start:end]
+        cost = costs[0] if side[i] > 0 else costs[1]
+        for k in range(ids.size):
+            feature = ids[k]
+            if counts[feature] == 0:
+                features[n_touched] = feature
+                n_touched += 1
+            counts[feature] += np.uint32(1)
+            value = own[k] * cost
+            direction = np.uint32(0) if (value > 0) == (side[i] > 0) else np.uint32(1)
+            bounds[feature, direction] += abs(value)
+    return n_touched
+
+
+@njit(cache=True, nogil=True)
+def fill_columns(indptr, indices, data, node, columns, starts, rows, values):
+    """Write each non-zero into its column; ``columns`` holds 1 + the column of a feature, 0 for one without."""
+    for i in range(node.size):
+        start, end = indptr[node[i]], indptr[node[i] + 1]
+        ids, own = indices[start:end], data[start:end]
+        for k in range(ids.size):
+            column = columns[ids[k]]
+            if column > 0:
+                place = starts[column - np.uint32(1)]
+                rows[place] = np.uint32(i)
+                values[place] = own[k]
+                starts[column - np.uint32(1)] = place + 1

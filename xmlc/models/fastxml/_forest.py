@@ -1,0 +1,89 @@
+"""A forest as flat arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+
+class Forest(NamedTuple):
+    """Trees one after the other; nodes and leaves are numbered through all of them.
+
+    Attributes
+    ----------
+    roots : ndarray of int32, shape (n_trees,)
+        Root of each tree: an inner node, or ~leaf.
+    children : ndarray of int32, shape (2 * n_inner,)
+        Child of inner node t on the negative (place 2 t) and on the positive side (2 t + 1), as in ``roots``.
+    weight_starts : ndarray of int64, shape (n_inner + 1,)
+    features : ndarray of uint32, weights : ndarray of float32, shape (n_weights,)
+        Sparse weights of each inner node, features ascending.
+    biases : ndarray of float32, shape (n_inner,)
+    leaf_starts : ndarray of int64, shape (n_leaves + 1,)
+    labels : ndarray of uint32, counts : ndarray of uint32
+        Labels of each leaf, ascending, and how many of its instances carry them.
+    sizes : ndarray of uint32, shape (n_leaves,)
+        Number of training instances of each leaf.
+    """
+
+    roots: np.ndarray
+    children: np.ndarray
+    weight_starts: np.ndarray
+    features: np.ndarray
+    weights: np.ndarray
+    biases: np.ndarray
+    leaf_starts: np.ndarray
+    labels: np.ndarray
+    counts: np.ndarray
+    sizes: np.ndarray
+
+
+def single_tree(tree: Sequence[np.ndarray]) -> Forest:
+    """Make a forest of what `grow_tree` returns."""
+    root = 0 if tree[4].size else ~0
+    return Forest(np.array([root], dtype=np.int32), *tree)
+
+
+def join_forests(forests: Sequence[Forest]) -> Forest:
+    """Put forests one after the other."""
+    n_inner = np.cumsum([0] + [forest.biases.size for forest in forests])
+    n_leaves = np.cumsum([0] + [forest.sizes.size for forest in forests])
+    nodes = {
+        name: [_shifted(getattr(forest, name), *shifts) for forest, *shifts in zip(forests, n_inner, n_leaves)]
+        for name in ("roots", "children")
+    }
+    starts = {
+        name: _joined_starts([getattr(forest, name) for forest in forests]) for name in ("weight_starts", "leaf_starts")
+    }
+    others = {
+        name: np.concatenate([getattr(forest, name) for forest in forests])
+        for name in Forest._fields
+        if name not in nodes and name not in starts
+    }
+    return Forest(**{name: np.concatenate(parts) for name, parts in nodes.items()}, **starts, **others)
+
+
+def _shifted(codes: np.ndarray, n_inner: int, n_leaves: int) -> np.ndarray:
+    return np.where(codes >= 0, codes + n_inner, codes - n_leaves).astype(np.int32)
+
+
+def _joined_starts(parts: Sequence[np.ndarray]) -> np.ndarray:
+    offsets = np.cumsum([0] + [part[-1] for part in parts])
+    return np.concatenate([[0], *(part[1:] + offset for part, offset in zip(parts, offsets))]).astype(np.int64)
+
+
+@njit(cache=True, nogil=True)
+def leaf_depths(roots, children, n_leaves):
+    """Return the number of inner nodes above each leaf, int32 (n_leaves,); a parent stands before its children."""
+    depths = np.zeros(n_leaves, dtype=np.int32)
+    above = np.zeros(children.size // 2, dtype=np.int32)
+    for t in range(above.size):
+        for child in children[2 * t : 2 * t + 2]:
+            if child >= 0:
+                above[child] = above[t] + 1
+            else:
+                depths[~child] = above[t] + 1
+    return depths

@@ -1,0 +1,82 @@
+"""The labels of one node: kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def number_labels(y, node, numbers):
+    """Number the labels of a node's instances from 0, ascending.
+
+    Parameters
+    ----------
+    y : KernelCSR
+        All label sets, n x m.
+    node : uint32 (k,)
+        Instances of the node.
+    numbers : uint32 (m,)
+        Scratch, all zero before and after.
+
+    Returns
+    -------
+    starts : int64 (k + 1,), labels : uint32
+        The node's label sets in CSR form, by the new numbers.
+    found : uint32
+        The label of each number.
+    """
+    starts = np.empty(node.size + 1, dtype=np.int64)
+    starts[0] = 0
+    for i in range(node.size):
+        starts[i + 1] = starts[i] + y.indptr[node[i] + 1] - y.indptr[node[i]]
+    labels = np.empty(starts[node.size], dtype=np.uint32)
+    found = distinct_labels(y, node, numbers)
+    for number in range(found.size):
+        numbers[found[number]] = number
+    for i in range(node.size):
+        own = y.indices[y.indptr[node[i]] : y.indptr[node[i] + 1]]
+        for k in range(own.size):
+            labels[starts[i] + k] = numbers[own[k]]
+    numbers[found] = 0
+    return starts, labels, found
+
+
+@njit(cache=True, nogil=True)
+def distinct_labels(y, node, counts):
+    """Return the labels of a node's instances, ascending, and leave their numbers of instances in ``counts``."""
+    total = np.int64(0)
+    for i in node:
+        total += y.indptr[i + 1] - y.indptr[i]
+    found = np.empty(min(total, counts.size), dtype=np.uint32)
+    n_found = 0
+    for i in node:
+        for label in y.indices[y.indptr[i] : y.indptr[i + 1]]:
+            if counts[label] == 0:
+                found[n_found] = label
+                n_found += 1
+            counts[label] += np.uint32(1)
+    found = found[:n_found]
+    found.sort()
+    return found
+
+
+@njit(cache=True, nogil=True)
+def count_labels(y, node, label_weights, counts, max_labels):
+    """Count the labels of a leaf and keep those with the largest weighted counts, ties to the smaller label.
+
+    Parameters as for `number_labels`; ``label_weights`` is float32 (m,).
+
+    Returns
+    -------
+    labels, counts : uint32
+        At most ``max_labels`` labels, ascending.
+    """
+    found = distinct_labels(y, node, counts)
+    kept = found
+    if found.size > max_labels:
+        weighted = label_weights[found] * counts[found].astype(np.float32)
+        kept = found[np.sort(np.argsort(-weighted, kind="mergesort")[:max_labels])]
+    kept_counts = counts[kept]
+    counts[found] = 0
+    return kept.copy(), kept_counts

@@ -1,0 +1,263 @@
+"""The FastXML estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.csr import KernelCSR, kernel_csr
+from xmlc.errors import XmlcError
+from xmlc.metrics.ranking import propensities
+from xmlc.models.base import SparseProbabilityEstimator, stack_estimates, top_k_of, unit_rows
+from xmlc.models.fastxml._forest import Forest, join_forests, leaf_depths, single_tree
+from xmlc.models.fastxml._grow import grow_tree
+from xmlc.models.fastxml._logistic import SolverLimits
+from xmlc.models.fastxml._partition import discount_table, ideal_table
+from xmlc.models.fastxml._predict import average_above, average_top_k, find_leaves
+from xmlc.models.tail import TailClassifiers
+from xmlc.parallel import row_blocks, run_pieces
+
+ROWS_PER_DESCENT = 16384  # large, because each block lays out the weights of the nodes that it reaches
+ROWS_PER_BLOCK = 256
+
+
+class FastXML(SparseProbabilityEstimator):
+    """Forest of trees that send an instance to the side where its labels are ranked better (plt2016, Section 5.3).
+
+    A node assigns its instances to two sides so that ranking the labels of each side by frequency gives the best nDCG,
+    and learns a sparse linear classifier that tells the sides apart; a leaf holds the shares of the labels among its
+    few instances. The estimate of a label is the mean of its shares in the leaves that an instance reaches, 0 for
+    almost all labels. Method: Prabhu and Varma, FastXML, KDD 2014. As in their program, nDCG is optimised once, from
+    random sides, then the classifier is fitted once by L1-regularised logistic regression.
+
+    Parameters
+    ----------
+    n_trees : int
+        Size of the forest; trees differ by their random numbers only.
+    cost : float
+        C of the logistic regression: the sides' losses weigh C / share of the side.
+    max_leaf : int
+        A node with at most so many instances is a leaf. So is one that its classifier cannot divide.
+    labels_per_leaf : int
+        At most so many labels are kept in a leaf.
+    tolerance : float
+        The solver ends when the violation of its optimality conditions has fallen to this share.
+    newton_steps, passes, line_search_steps : int
+        Limits of the solver: Newton steps, passes over the weights in each, step sizes tried in each.
+    unit_norm : bool
+        Scale each instance to Euclidean length 1 first. The published figures take features as they come.
+    propensity_weighted : bool
+        PfastreXML (Jain, Prabhu and Varma, KDD 2016): labels gain the inverse of their propensity, when sides
+        are chosen and in the ranking; `predict_proba` still estimates probabilities.
+    propensity_a, propensity_b : float
+        Parameters A and B of the propensities.
+    alpha : float
+        PfastreXML: `predict_top_k` ranks by P**alpha * B**(1 - alpha), P the forest's score and B that of the tail
+        classifiers (`TailClassifiers`). 1 trains none.
+    gamma : float
+        Steepness of the tail classifiers.
+    random_state : int
+        Seed.
+    n_jobs : int or None
+        Threads; the result is the same bits on any number. None: as many as numba is given; -1: all cores.
+
+    Attributes
+    ----------
+    forest_ : Forest
+    tail_ : TailClassifiers or None
+    inner_products_ : ndarray of int64, shape (n,)
+        Inner nodes that each instance passed in all trees in the last prediction. It does not depend on thresholds.
+
+    Notes
+    -----
+    Training takes 8 bytes for each non-zero of X in each thread, beside the data and the forest. Estimates are small
+    fractions with many ties; shares are summed in float64 and rounded once to float32, so that equal fractions are
+    equal numbers, and thresholds separate them or not as they would in exact arithmetic.
+    """
+
+    def __init__(
+        self,
+        n_trees: int = 50,
+        cost: float = 1.0,
+        max_leaf: int = 10,
+        labels_per_leaf: int = 100,
+        tolerance: float = 0.01,
+        newton_steps: int = 10,
+        passes: int = 10,
+        line_search_steps: int = 20,
+        unit_norm: bool = False,
+        propensity_weighted: bool = False,
+        propensity_a: float = 0.55,
+        propensity_b: float = 1.5,
+        alpha: float = 1.0,
+        gamma: float = 30.0,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+    ):
+        self.n_trees = n_trees
+        self.cost = cost
+        self.max_leaf = max_leaf
+        self.labels_per_leaf = labels_per_leaf
+        self.tolerance = tolerance
+        self.newton_steps = newton_steps
+        self.passes = passes
+        self.line_search_steps = line_search_steps
+        self.unit_norm = unit_norm
+        self.propensity_weighted = propensity_weighted
+        self.propensity_a = propensity_a
+        self.propensity_b = propensity_b
+        self.alpha = alpha
+        self.gamma = gamma
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: object, Y: object) -> Self:
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : sparse or dense array, shape (n, d)
+        Y : sparse or dense boolean array, shape (n, m)
+
+        Raises
+        ------
+        XmlcError
+            Data or a hyperparameter is out of its range.
+        """
+        return self.fit_trees(X, Y, 0, self.n_trees)
+
+    def fit_trees(self, X: object, Y: object, first: int, last: int) -> Self:
+        """Grow the trees ``first`` .. ``last - 1`` of the forest only; `join_trees` puts such parts together.
+
+        Tail classifiers belong to the part that begins with tree 0.
+        """
+        self._check_hyperparameters()
+        if not 0 <= first < last <= self.n_trees:
+            raise XmlcError(f"trees {first} .. {last - 1}: expected some of 0 .. {self.n_trees - 1}")
+        X, Y = self._training_data(X, Y)
+        self._set_label_weights(Y)
+        x, y = self._kernel_form(X), kernel_csr(Y)
+        tables = ideal_table(int(np.diff(y.indptr).max(initial=0)) + 1), discount_table(self.n_labels_)
+        limits = SolverLimits(
+            float(self.tolerance), int(self.newton_steps), int(self.passes), int(self.line_search_steps)
+        )
+        seed, sizes = int(self.random_state), (float(self.cost), int(self.max_leaf), int(self.labels_per_leaf))
+        pieces = [
+            (x, y, X.shape[1], self.label_weights_, *tables, seed, tree, *sizes, limits) for tree in range(first, last)
+        ]
+        trees = run_pieces(grow_tree, pieces, self.n_jobs, title="growing trees", unit="trees")
+        self.forest_ = join_forests([single_tree(tree) for tree in trees])
+        self.tail_ = None
+        if self.alpha < 1 and first == 0:
+            self.tail_ = TailClassifiers(self.gamma, n_jobs=self.n_jobs).fit(X, Y)
+        return self
+
+    @classmethod
+    def join_trees(cls, parts: Sequence[Self]) -> Self:
+        """Put the parts of a forest together, in the order of their trees: what `fit` gives, bit for bit."""
+        whole = cls(**parts[0].get_params())
+        whole.n_features_in_, whole.n_labels_ = parts[0].n_features_in_, parts[0].n_labels_
+        whole.label_weights_, whole.tail_ = parts[0].label_weights_, parts[0].tail_
+        whole.forest_ = join_forests([part.forest_ for part in parts])
+        found = whole.forest_.roots.size
+        if found != whole.n_trees:
+            raise XmlcError(f"the parts hold {found} trees in all, expected {whole.n_trees}")
+        return whole
+
+    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+        """Estimate the probability of every label above a threshold.
+
+        Parameters
+        ----------
+        X : sparse or dense array, shape (n, d)
+        threshold : float or ndarray of shape (m,)
+            A label is reported when its estimate is strictly greater than its threshold.
+
+        Returns
+        -------
+        csr_array of float32, shape (n, m)
+            The sparse probability estimates, sorted indices.
+        """
+        thresholds = np.maximum(self._label_thresholds(threshold), np.float32(0))
+        found = self._average(self._instances(X), average_above, (thresholds,))
+        counts, labels, estimates = (np.concatenate(part) for part in zip(*found))
+        return stack_estimates(counts, labels.view(np.int32), estimates, self.n_labels_)
+
+    def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Find the k labels that rank best: by estimate, or as PfastreXML ranks, ties to the smaller label.
+
+        Returns
+        -------
+        labels : ndarray of int32, shape (n, k)
+            Best first; -1 where the leaves hold fewer than k labels.
+        scores : ndarray of float32, shape (n, k)
+            What they rank by; 0 where there is no label.
+        """
+        if k < 1:
+            raise XmlcError(f"k={k}: at least one label per instance must be asked for")
+        if self.alpha == 1 and not self.propensity_weighted:
+            found = self._average(self._instances(X), average_top_k, (self.n_labels_, int(k)))
+            labels, scores = (np.concatenate(part) for part in zip(*found))
+            return labels, scores
+        scores = self.predict_proba(X)
+        scores.data *= self.label_weights_[scores.indices]
+        if self.tail_ is not None:
+            self.tail_.n_jobs = self.n_jobs
+            scores = self.tail_.rerank(self._instances(X), scores, self.alpha)
+        return top_k_of(scores, k)
+
+    def _average(self, X: sparse.csr_array, average: Callable[..., Any], arguments: tuple[Any, ...]) -> list[Any]:
+        """Send all instances down all trees and run a kernel over the leaves, block by block."""
+        x, forest = self._kernel_form(X), self.forest_
+        depths = leaf_depths(forest.roots, forest.children, forest.sizes.size)
+        self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
+        results = []
+        # An empty block keeps the types of the result when there are no instances.
+        for first, last in row_blocks(X.shape[0], ROWS_PER_DESCENT) or [(0, 0)]:
+            leaves = np.empty((forest.roots.size, last - first), dtype=np.int32)
+            descents = [
+                (x, first, last, int(root), forest, self.n_features_in_, leaves[tree])
+                for tree, root in enumerate(forest.roots)
+            ]
+            run_pieces(find_leaves, descents, self.n_jobs, title="descending", unit="trees")
+            self.inner_products_[first:last] = depths[leaves].sum(axis=0)
+            blocks = [
+                (forest, leaves, start, end, *arguments)
+                for start, end in row_blocks(last - first, ROWS_PER_BLOCK) or [(0, 0)]
+            ]
+            results += run_pieces(average, blocks, self.n_jobs)
+        return results
+
+    def _set_label_weights(self, Y: sparse.csr_array) -> None:
+        self.label_weights_ = np.ones(self.n_labels_, dtype=np.float32)
+        if self.propensity_weighted:
+            self.label_weights_ /= propensities(Y, self.propensity_a, self.propensity_b)
+
+    def _kernel_form(self, X: sparse.csr_array) -> KernelCSR:
+        return kernel_csr(unit_rows(X) if self.unit_norm else X)
+
+    def _check_hyperparameters(self) -> None:
+        at_least_one = ("n_trees", "max_leaf", "labels_per_leaf", "newton_steps", "passes", "line_search_steps")
+        for name in at_least_one:
+            if getattr(self, name) < 1:
+                raise XmlcError(f"{name}={getattr(self, name)}: expected at least 1")
+        if not (self.cost > 0 and self.tolerance > 0 and 0 <= self.alpha <= 1):
+            raise XmlcError(
+                f"cost={self.cost}, tolerance={self.tolerance}, alpha={self.alpha}: "
+                "cost and tolerance must be positive, alpha between 0 and 1"
+            )
+
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        tail = self.tail_.arrays() if self.tail_ is not None else {}
+        return {**self.forest_._asdict(), "label_weights": self.label_weights_, **tail}, {
+            "tail": self.tail_ is not None
+        }
+
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
+        self.forest_ = Forest(**{name: arrays[name] for name in Forest._fields})
+        self.label_weights_, self.tail_ = arrays["label_weights"], None
+        if meta["tail"]:
+            self.tail_ = TailClassifiers.from_arrays(arrays, self.n_features_in_, gamma=self.gamma)
