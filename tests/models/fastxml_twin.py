@@ -11,10 +11,9 @@ from xmlc.models.fastxml._partition import FIXED_POINT, GAIN_TOLERANCE
 
 
 def rank(sums, weights):
-    """Return labels by weighted sum, largest first, ties to the smaller label; weighted sums in float32."""
-    return sorted(
-        range(len(sums)), key=lambda label: (-float(np.float32(sums[label]) * np.float32(weights[label])), label)
-    )
+    """Return labels by weighted sum rounded to an integer, largest first, ties to the smaller label."""
+    scores = [math.floor(float(s) * float(w) + 0.5) for s, w in zip(sums, weights, strict=True)]
+    return sorted(range(len(sums)), key=lambda label: (-scores[label], label))
 
 
 def partition(label_sets, weights, side):

@@ -12,9 +12,10 @@ from sklearn.linear_model import LogisticRegression
 
 from xmlc.csr import kernel_csr
 from xmlc.models.fastxml._columns import gather_columns
+from xmlc.models.fastxml._elementary import exp_of_negative, log1p_of_share
 from xmlc.models.fastxml._labels import count_labels, number_labels
 from xmlc.models.fastxml._logistic import SolverLimits, fit_logistic
-from xmlc.models.fastxml._partition import discount_table, ideal_table, partition_by_ndcg, sort_upper_half
+from xmlc.models.fastxml._partition import discount_table, ideal_table, partition_by_ndcg, sort_scores
 
 SMALL = settings(max_examples=40, deadline=None)
 
@@ -49,12 +50,23 @@ def test_partition_separates_instances_without_common_labels():
 
 
 @SMALL
-@given(scores=st.lists(st.integers(0, 2**32 - 1), max_size=300))
-def test_radix_sort_is_stable_in_the_lower_half(scores):
-    keys = np.array([(score << 32) | i for i, score in enumerate(scores)], dtype=np.uint64)
+@given(scores=st.lists(st.integers(0, 2**40 - 1), min_size=1, max_size=300), shift=st.integers(0, 40))
+def test_radix_sort_is_stable_and_looks_at_scores_only(scores, shift):
+    keys = np.array([(score >> shift << 24) | i for i, score in enumerate(scores)], dtype=np.uint64)
     expected = np.sort(keys)
-    sort_upper_half(keys, np.empty_like(keys))
+    sort_scores(keys, np.empty_like(keys), min(scores) >> shift, max(scores) >> shift)
     assert (keys == expected).all()
+
+
+def test_elementary_functions_are_those_of_numpy():
+    x = np.linspace(-20, 0, 4001, dtype=np.float32)
+    exact = np.exp(x.astype(np.float64))
+    assert np.abs([exp_of_negative(v) for v in x] / exact - 1).max() < 3e-6
+    assert exp_of_negative(np.float32(0)) == pytest.approx(1, abs=1e-7)
+    assert 0 < exp_of_negative(np.float32(-1e30)) < 1e-37
+    share = np.linspace(1e-6, 1, 4001, dtype=np.float32)
+    assert np.abs([log1p_of_share(v) for v in share] / np.log1p(share.astype(np.float64)) - 1).max() < 1e-6
+    assert log1p_of_share(np.float32(0)) == 0
 
 
 def sides_problem(seed, n=200, d=30, density=0.2):
@@ -67,12 +79,12 @@ def sides_problem(seed, n=200, d=30, density=0.2):
     return np.hstack([X, np.ones((n, 1))]), side, (1 / share, 1 / (1 - share))
 
 
-def solve(X, side, costs, limits, dtype=np.float64):
+def solve(X, side, costs, limits):
     columns = sparse.csc_array(X)
-    weights, margins = np.empty(X.shape[1], dtype=dtype), np.empty(X.shape[0], dtype=dtype)
+    weights, margins = np.empty(X.shape[1], dtype=np.float32), np.empty(X.shape[0], dtype=np.float32)
     fit_logistic(
-        columns.indptr.astype(np.int64), columns.indices.astype(np.uint32), columns.data.astype(dtype), side,
-        (dtype(costs[0]), dtype(costs[1])), limits, np.uint64(7), weights, margins,
+        columns.indptr.astype(np.int64), columns.indices.astype(np.uint32), columns.data.astype(np.float32), side,
+        (np.float32(costs[0]), np.float32(costs[1])), limits, np.uint64(7), weights, margins,
     )  # fmt: skip
     return weights, margins
 
@@ -80,25 +92,25 @@ def solve(X, side, costs, limits, dtype=np.float64):
 @pytest.mark.parametrize("seed", range(4))
 def test_solver_finds_liblinears_solution(seed):
     X, side, costs = sides_problem(seed)
-    weights, margins = solve(X, side, costs, SolverLimits(1e-9, 200, 200, 40))
+    weights, margins = solve(X, side, costs, SolverLimits(1e-6, 200, 200, 40))
     liblinear = LogisticRegression(
         l1_ratio=1.0, solver="liblinear", C=1.0, fit_intercept=False, tol=1e-8, max_iter=100_000,
         class_weight={1: costs[0], -1: costs[1]},
     )  # fmt: skip
     expected = liblinear.fit(X, side).coef_[0]
-    assert np.allclose(weights, expected, atol=1e-6)
-    assert ((weights != 0) == (expected != 0)).all()
+    assert np.allclose(weights, expected, rtol=2e-4, atol=1e-4)  # float32
+    assert ((weights != 0) == (np.abs(expected) > 1e-6)).all()
     assert 3 < (weights != 0).sum() < weights.size
-    assert np.allclose(margins, X @ weights, atol=1e-9)
-    assert twin.objective(X, side, costs, weights) <= twin.objective(X, side, costs, expected) * (1 + 1e-9)
+    assert np.allclose(margins, X @ weights, atol=1e-4)
+    assert twin.objective(X, side, costs, weights) <= twin.objective(X, side, costs, expected) * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_solver_within_the_programs_limits_is_near_the_optimum(seed):
     """At most 10 Newton steps and tolerance 0.01 in float32, as a forest is trained."""
     X, side, costs = sides_problem(seed)
-    best, _ = solve(X, side, costs, SolverLimits(1e-9, 200, 200, 40))
-    weights, margins = solve(X, side, costs, SolverLimits(), np.float32)
+    best, _ = solve(X, side, costs, SolverLimits(1e-6, 200, 200, 40))
+    weights, margins = solve(X, side, costs, SolverLimits())
     assert twin.objective(X, side, costs, weights) < 1.005 * twin.objective(X, side, costs, best)
     assert np.allclose(margins, X @ weights, atol=1e-4)
 
@@ -142,7 +154,7 @@ def test_gathered_columns_are_those_that_can_matter(seed, scale):
 def test_dropped_features_have_weight_zero_at_the_optimum():
     """What `gather_columns` leaves out would stay zero: the solution with all columns says so."""
     X, side, costs = sides_problem(3, n=40, d=25, density=0.1)
-    weights, _ = solve(X, side, costs, SolverLimits(1e-9, 200, 200, 40))
+    weights, _ = solve(X, side, costs, SolverLimits(1e-6, 200, 200, 40))
     pull = X * np.where(side > 0, costs[0], -costs[1])[:, None]
     idle = np.maximum(np.where(pull > 0, pull, 0).sum(axis=0), np.where(pull < 0, -pull, 0).sum(axis=0)) <= 1
     assert idle.sum() >= 2

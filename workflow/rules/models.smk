@@ -2,6 +2,14 @@
 PORTION_PART = {"full": "train", "80": "fit"}
 
 
+# With the key `scatter`, the trees of a forest are grown by so many jobs, which a cluster can spread.
+scattergather:
+    trees=config["scatter"],
+
+
+FORESTS = [name for name, model in MODELS.items() if model["forest"] and config["scatter"] > 1]
+
+
 rule train:
     input:
         sources("train"),
@@ -27,6 +35,60 @@ rule train:
         "xmlc train --data {input.data} --part {params.part} --estimator {params.estimator:q} --name {wildcards.model}"
         " --parameters {params.hyperparameters:q} {params.tuned:q} --seed {wildcards.seed} --threads {threads}"
         " --out {output.model} --record {output.record} 2> {log}"
+
+
+if FORESTS:
+
+    rule train_trees:
+        input:
+            sources("train"),
+            estimator_sources,
+            data="results/{dataset}/data",
+            tuned=tuned,
+        output:
+            model=temp(directory("results/{dataset}/{model}/seed{seed}/{portion}/trees/{scatteritem}/model")),
+            record=temp("results/{dataset}/{model}/seed{seed}/{portion}/trees/{scatteritem}/train.json"),
+        log:
+            "logs/{dataset}/{model}/seed{seed}/{portion}/train-{scatteritem}.log",
+        benchmark:
+            "benchmarks/{dataset}/{model}/seed{seed}/{portion}/train-{scatteritem}.jsonl"
+        threads: config["threads"]
+        resources:
+            mem_mb=memory,
+        params:
+            part=lambda wildcards: PORTION_PART[wildcards.portion],
+            estimator=lambda wildcards: MODELS[wildcards.model]["estimator"],
+            hyperparameters=lambda wildcards: hyperparameters(wildcards.model, wildcards.dataset),
+            tuned=lambda wildcards, input: ["--tuned", input.tuned] if input.tuned else [],
+        shell:
+            "xmlc train --data {input.data} --part {params.part} --estimator {params.estimator:q}"
+            " --name {wildcards.model} --parameters {params.hyperparameters:q} {params.tuned:q}"
+            " --trees {wildcards.scatteritem} --seed {wildcards.seed} --threads {threads}"
+            " --out {output.model} --record {output.record} 2> {log}"
+
+    rule join_trees:
+        input:
+            sources("join"),
+            estimator_sources,
+            models=gather.trees("results/{{dataset}}/{{model}}/seed{{seed}}/{{portion}}/trees/{scatteritem}/model"),
+            records=gather.trees(
+                "results/{{dataset}}/{{model}}/seed{{seed}}/{{portion}}/trees/{scatteritem}/train.json"
+            ),
+        output:
+            model=directory("results/{dataset}/{model}/seed{seed}/{portion}/model"),
+            record="results/{dataset}/{model}/seed{seed}/{portion}/train.json",
+        log:
+            "logs/{dataset}/{model}/seed{seed}/{portion}/join.log",
+        wildcard_constraints:
+            model="|".join(FORESTS),
+        resources:
+            mem_mb=memory,
+        params:
+            shares=lambda wildcards, input: [str(Path(model).parent) for model in input.models],
+        shell:
+            "xmlc join {params.shares:q} --out {output.model} --record {output.record} 2> {log}"
+
+    ruleorder: join_trees > train
 
 
 rule rank:

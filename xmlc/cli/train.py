@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from xmlc.cli._options import FILE, FOLDER, data_option, parse_parameters, threads_option
-from xmlc.cli._steps import dataset_block, is_oracle, warm_up
+from xmlc.cli._steps import dataset_block, folder_bytes, is_oracle, warm_up
 from xmlc.data.prepared import Prepared
+from xmlc.errors import XmlcError
 from xmlc.files import write_json
 from xmlc.models.registry import make_estimator
 from xmlc.passport import passport, peak_bytes, timed
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 @click.option("--parameters", default="{}", help="Hyperparameters as a JSON object.")
 @click.option("--tuned", type=FILE, default=None,
               help="YAML file written by `xmlc tune`; its best hyperparameters are put over --parameters.")  # fmt: skip
+@click.option("--trees", "share", default=None, metavar="I-of-N",
+              help="Grow the I-th of N shares of a forest's trees only; `xmlc join` puts them together.")  # fmt: skip
 @click.option("--seed", default=0, show_default=True)
 @threads_option
 @click.option("--out", type=FOLDER, required=True, help="Folder for the model.")
@@ -39,6 +43,7 @@ def command(
     name: str,
     parameters: str,
     tuned: Path | None,
+    share: str | None,
     seed: int,
     threads: int,
     out: Path,
@@ -53,10 +58,22 @@ def command(
     model = make_estimator(estimator, hyperparameters, seed, threads)
     X, Y = prepared.part(part)
     warm_up(model, X, Y)
-    _, seconds = timed(lambda: model.fit(X, Y))
+    bounds = () if share is None else share_of_trees(share, model)
+    _, seconds = timed(lambda: model.fit_trees(X, Y, *bounds) if bounds else model.fit(X, Y))
     model.save(out)
     content = _record(prepared, model, part, estimator, name, seed, threads, seconds, out)
     write_json(record, content | {"tuning": tuning})
+
+
+def share_of_trees(share: str, model: SparseProbabilityEstimator) -> tuple[int, int]:
+    """Return the first tree, and the one after the last, of a share such as ``2-of-8``."""
+    matched = re.fullmatch(r"([1-9]\d*)-of-([1-9]\d*)", share)
+    if not hasattr(model, "fit_trees"):
+        raise XmlcError(f"{type(model).__name__} is no forest whose trees could be grown apart")
+    if not matched or not int(matched[1]) <= int(matched[2]) <= model.n_trees:
+        raise XmlcError(f"share {share!r} of {model.n_trees} trees: expected I-of-N with I <= N <= {model.n_trees}")
+    i, n = int(matched[1]), int(matched[2])
+    return model.n_trees * (i - 1) // n, model.n_trees * i // n
 
 
 def _record(
@@ -82,7 +99,7 @@ def _record(
             "train_seconds": None if is_oracle(model) else seconds,
             "train_threads": None if is_oracle(model) else threads,
             "train_peak_bytes": peak_bytes(),
-            "model_bytes": sum(file.stat().st_size for file in out.rglob("*") if file.is_file()),
+            "model_bytes": folder_bytes(out),
         },
         "passport": passport(threads),
     }

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+NO_COLUMN = np.uint32(0xFFFFFFFF)  # in place of a place: a node has fewer non-zeros than this
+
 
 @njit(cache=True, nogil=True)
 def gather_columns(indptr, indices, data, node, side, costs, counts, bounds, features, starts, rows, values):
@@ -41,25 +43,23 @@ def gather_columns(indptr, indices, data, node, side, costs, counts, bounds, fea
     Two passes over the non-zeros: 8 bytes read each, 12 bytes of scratch updated at random; then 8 bytes written.
     """
     n_touched = count_features(indptr, indices, data, node, side, costs, counts, bounds, features)
-    n_columns, end = 0, np.int64(0)
-    for feature in features[:n_touched]:
-        if bounds[feature, 0] > 1.0 or bounds[feature, 1] > 1.0:
-            starts[n_columns] = end
-            end += counts[feature]
-            features[n_columns] = feature
-            n_columns += 1
-            counts[feature] = n_columns
-        else:
-            counts[feature] = 0
+    n_columns, end = 0, np.uint32(0)
+    for i in range(n_touched):
+        feature, keep = features[i], bounds[features[i], 0] > 1.0 or bounds[features[i], 1] > 1.0
         bounds[feature, 0] = 0.0
         bounds[feature, 1] = 0.0
-    fill_columns(indptr, indices, data, node, counts, starts, rows, values)
-    for j in range(n_columns):
-        counts[features[j]] = 0
-    # The pass above has moved each start to its column's end.
-    for j in range(n_columns, 0, -1):
-        starts[j] = starts[j - 1]
-    starts[0] = 0
+        n_own, counts[feature] = counts[feature], NO_COLUMN
+        if keep:
+            counts[feature] = end  # from here on, where the feature's next value goes
+            starts[n_columns] = end
+            end += n_own
+            # What is dropped moves behind what is kept.
+            features[n_columns], features[i] = feature, features[n_columns]
+            n_columns += 1
+    fill_columns(indptr, indices, data, node, counts, rows, values)
+    for feature in features[:n_touched]:
+        counts[feature] = 0
+    starts[n_columns] = end
     features[n_columns] = counts.size
     for i in range(node.size):
         rows[end + i] = i
@@ -71,33 +71,32 @@ def gather_columns(indptr, indices, data, node, side, costs, counts, bounds, fea
 @njit(cache=True, nogil=True)
 def count_features(indptr, indices, data, node, side, costs, counts, bounds, features):
     """Count each feature's instances, bound its derivative in both directions, and list the features."""
+    zero = np.float32(0)
     n_touched = 0
     for i in range(node.size):
         start, end = indptr[node[i]], indptr[node[i] + 1]
         ids, own = indices[start:end], data[start:end]
-        cost = costs[0] if side[i] > 0 else costs[1]
+        pull = costs[0] if side[i] > 0 else -costs[1]
         for k in range(ids.size):
             feature = ids[k]
-            if counts[feature] == 0:
-                features[n_touched] = feature
-                n_touched += 1
+            features[n_touched] = feature  # without a branch: overwritten by the next if it is no new one
+            n_touched += counts[feature] == 0
             counts[feature] += np.uint32(1)
-            value = own[k] * cost
-            direction = np.uint32(0) if (value > 0) == (side[i] > 0) else np.uint32(1)
-            bounds[feature, direction] += abs(value)
+            value = own[k] * pull
+            bounds[feature, 0] += max(value, zero)
+            bounds[feature, 1] -= min(value, zero)
     return n_touched
 
 
 @njit(cache=True, nogil=True)
-def fill_columns(indptr, indices, data, node, columns, starts, rows, values):
-    """Write each non-zero into its column; ``columns`` holds 1 + the column of a feature, 0 for one without."""
+def fill_columns(indptr, indices, data, node, places, rows, values):
+    """Write each non-zero into its feature's next place, unless that is `NO_COLUMN`."""
     for i in range(node.size):
         start, end = indptr[node[i]], indptr[node[i] + 1]
         ids, own = indices[start:end], data[start:end]
         for k in range(ids.size):
-            column = columns[ids[k]]
-            if column > 0:
-                place = starts[column - np.uint32(1)]
+            place = places[ids[k]]
+            if place != NO_COLUMN:
                 rows[place] = np.uint32(i)
                 values[place] = own[k]
-                starts[column - np.uint32(1)] = place + 1
+                places[ids[k]] = place + np.uint32(1)

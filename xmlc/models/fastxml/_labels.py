@@ -48,14 +48,16 @@ def distinct_labels(y, node, counts):
     total = np.int64(0)
     for i in node:
         total += y.indptr[i + 1] - y.indptr[i]
-    found = np.empty(min(total, counts.size), dtype=np.uint32)
+    found = np.empty(min(total, counts.size) + 1, dtype=np.uint32)  # one more, for what is written and not kept
     n_found = 0
     for i in node:
         for label in y.indices[y.indptr[i] : y.indptr[i + 1]]:
-            if counts[label] == 0:
-                found[n_found] = label
-                n_found += 1
+            found[n_found] = label
+            n_found += counts[label] == 0
             counts[label] += np.uint32(1)
+    # Sorting costs some log2(n) steps a label; where many labels are found, looking through all is cheaper.
+    if 16 * n_found > counts.size:
+        return np.flatnonzero(counts).astype(np.uint32)
     found = found[:n_found]
     found.sort()
     return found

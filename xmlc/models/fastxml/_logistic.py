@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from xmlc.counter_random import shuffle, stream_key
+from xmlc.models.fastxml._elementary import exp_of_negative, log1p_of_share
+from xmlc.models.fastxml._reorder import REORDER
 
-REORDER = {"reassoc", "contract", "nsz"}  # sums over a column may be vectorised; the order is fixed at compile time
 CURVATURE_SHIFT = 1e-12
 SUFFICIENT_DECREASE = 0.01
 LINE_SEARCH_SHRINKAGE = 0.5
@@ -58,11 +58,10 @@ def fit_logistic(starts, rows, values, side, costs, limits, key, weights, margin
     enough. Coordinates are visited in an order drawn for each pass: a fixed one needs more passes, and when they are
     cut short leaves the trees of a forest more alike, which costs precision. A visit reads 12 bytes for each non-zero
     of the column and, if the weight moves, reads 16 and writes 4; what is indexed by instance stays in the cache.
-    With float64 arrays everything is computed in float64.
     """
-    by_row = np.empty((3, side.size), dtype=values.dtype)
+    by_row = np.empty((3, side.size), dtype=np.float32)
     gradient, curvature, along = by_row[0], by_row[1], by_row[2]
-    by_column = np.zeros((3, weights.size), dtype=values.dtype)
+    by_column = np.zeros((3, weights.size), dtype=np.float32)
     slope, bend, step = by_column[0], by_column[1], by_column[2]
     active = np.empty(weights.size, dtype=np.uint32)
     weights[:] = 0
@@ -88,20 +87,9 @@ def fit_logistic(starts, rows, values, side, costs, limits, key, weights, margin
         if passes == 1:
             precision *= np.float32(0.25)
         new_loss = line_search(
-            starts,
-            rows,
-            values,
-            side,
-            costs,
-            slope,
-            working,
-            step,
-            limits.line_search_steps,
-            loss,
-            weights,
-            margins,
-            along,
-        )
+            starts, rows, values, side, costs, slope, working, step, limits.line_search_steps, loss,
+            weights, margins, along,
+        )  # fmt: skip
         if new_loss < 0:
             break
         loss = new_loss
@@ -113,10 +101,9 @@ def logistic_loss(margins, along, size, side, costs):
     loss = 0.0
     for i in range(side.size):
         score = margins[i] + size * along[i]
-        if side[i] > 0:
-            loss += costs[0] * (max(-score, np.float32(0)) + math.log1p(math.exp(-abs(score))))
-        else:
-            loss += costs[1] * (max(score, np.float32(0)) + math.log1p(math.exp(-abs(score))))
+        positive = side[i] > 0
+        wrong = max(-score if positive else score, np.float32(0))
+        loss += (costs[0] if positive else costs[1]) * (wrong + log1p_of_share(exp_of_negative(-abs(score))))
     return loss
 
 
@@ -125,15 +112,14 @@ def logistic_derivatives(margins, side, costs, gradient, curvature):
     """Write each instance's first and second derivative of the loss by its margin."""
     one = np.float32(1)
     for i in range(side.size):
-        e = math.exp(-abs(margins[i]))
+        e = exp_of_negative(-abs(margins[i]))
         likely = one / (one + e)  # of the class that the margin says
-        positive = likely if margins[i] > 0 else one - likely
-        if side[i] > 0:
-            gradient[i] = costs[0] * (positive - one)
-            curvature[i] = costs[0] * likely * (one - likely)
-        else:
-            gradient[i] = costs[1] * positive
-            curvature[i] = costs[1] * likely * (one - likely)
+        unlikely = e * likely
+        positive = side[i] > 0
+        cost = costs[0] if positive else costs[1]
+        estimate = likely if margins[i] > 0 else unlikely
+        gradient[i] = cost * (estimate - one if positive else estimate)
+        curvature[i] = cost * likely * unlikely
 
 
 @njit(cache=True, nogil=True, fastmath=REORDER)
@@ -148,10 +134,10 @@ def column_derivatives(starts, rows, values, gradient, curvature, weights, shrin
         Sum and maximum of the violations of the optimality conditions.
     """
     one, zero = np.float32(1), np.float32(0)
-    n_active, total, largest = 0, zero * values[0], zero * values[0]
+    n_active, total, largest = 0, zero, zero
     for j in range(weights.size):
         ids, own = rows[starts[j] : starts[j + 1]], values[starts[j] : starts[j + 1]]
-        first, second = zero * values[0], zero * values[0]
+        first, second = zero, zero
         for k in range(ids.size):
             first += own[k] * gradient[ids[k]]
             second += own[k] * own[k] * curvature[ids[k]]
@@ -192,7 +178,7 @@ def descend(starts, rows, values, curvature, slope, bend, weights, active, preci
     n_live = active.size
     largest = np.float32(np.inf)
     for passes in range(max_passes):
-        total = np.float32(0) * values[0]
+        total = np.float32(0)
         new_largest = total
         shrinkage = largest / np.float32(along.size)
         shuffle(active[:n_live], stream_key(key, passes))

@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-# Gains are integers in units of 2**-20: their sums can be updated as instances change sides without drifting from what
+# Gains are integers in units of 2**-16: their sums can be updated as instances change sides without drifting from what
 # a sum from scratch would give, do not depend on order, and equal ones are exactly equal.
-FIXED_POINT = 1 << 20
+FIXED_POINT = 1 << 16
+# A label and its weighted sum share a sorting key of 64 bits.
+LABEL_BITS = 24
+LARGEST_SCORE = (1 << 40) - 1
 GAIN_TOLERANCE = 1e-6
 
 
@@ -17,7 +20,7 @@ def discount_table(size: int) -> np.ndarray:
 
 
 def ideal_table(size: int) -> np.ndarray:
-    """Return 1 / DCG of the best ranking of k labels for k = 0 .. size - 1, int64 in units of 2**-20; 0 for k = 0."""
+    """Return 1 / DCG of the best ranking of k labels for k = 0 .. size - 1, int64 in units of 2**-16; 0 for k = 0."""
     best = np.cumsum(discount_table(size))
     return np.rint(np.concatenate(([0.0], 1.0 / best))[:size] * FIXED_POINT).astype(np.int64)
 
@@ -51,22 +54,22 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
     A round reads 4 bytes for each label of each instance, and what is indexed by label from the cache.
     """
     total, positive = sum_gains(starts, labels, ideal, side, weights.size)
-    gains = np.empty((2, weights.size), dtype=np.int64)
-    difference = np.empty(weights.size, dtype=np.int64)
+    scale = score_scale(total, weights)
     keys, scratch = np.empty(weights.size, dtype=np.uint64), np.empty(weights.size, dtype=np.uint64)
+    gains, difference = np.empty((2, weights.size), dtype=np.int64), np.empty(weights.size, dtype=np.int64)
     previous = -1.0
     while True:
-        rank_labels(positive, weights, discounts, keys, scratch, gains[0])
-        rank_labels(total - positive, weights, discounts, keys, scratch, gains[1])
+        rank_labels(positive, weights, scale, discounts, keys, scratch, gains[0])
+        rank_labels(total - positive, weights, scale, discounts, keys, scratch, gains[1])
         for label in range(weights.size):
             difference[label] = gains[0, label] - gains[1, label]
-        choose_sides(starts, labels, difference, ideal, side, positive)
+        moved = choose_sides(starts, labels, difference, ideal, side, positive)
         value = 0.0
         for label in range(weights.size):
             here, there = np.float64(positive[label]), np.float64(total[label] - positive[label])
             value += here * gains[0, label] + there * gains[1, label]
         value /= float(FIXED_POINT) * FIXED_POINT * max(1, side.size)
-        if value - previous < GAIN_TOLERANCE:
+        if moved == 0 or value - previous < GAIN_TOLERANCE:
             return value
         previous = value
 
@@ -87,50 +90,64 @@ def sum_gains(starts, labels, ideal, side, n_labels):
 
 
 @njit(cache=True, nogil=True)
-def rank_labels(sums, weights, discounts, keys, scratch, gains):
+def score_scale(total, weights):
+    """Return what weighted sums are multiplied by to have at most 40 bits: 1 below tens of millions of instances."""
+    scale = 1.0
+    for label in range(weights.size):
+        while np.float64(total[label]) * weights[label] * scale >= float(LARGEST_SCORE):
+            scale *= 0.5
+    return scale
+
+
+@njit(cache=True, nogil=True)
+def rank_labels(sums, weights, scale, discounts, keys, scratch, gains):
     """Rank labels by weighted sum, ties to the smaller label, and write the gain of each label's place."""
-    scores = np.empty(sums.size, dtype=np.float32)
+    least, largest = np.int64(LARGEST_SCORE), np.int64(0)
     for label in range(sums.size):
-        scores[label] = np.float32(sums[label]) * weights[label]
-    # The bits of floats that are not negative sort as their values do; inverted, they sort in descending order.
-    bits = scores.view(np.uint32)
-    for label in range(sums.size):
-        keys[label] = (np.uint64(~bits[label]) << np.uint64(32)) | np.uint64(label)
-    sort_upper_half(keys, scratch)
+        score = np.int64(np.float64(sums[label]) * weights[label] * scale + 0.5)
+        keys[label] = np.uint64((LARGEST_SCORE - score) << LABEL_BITS | label)
+        least, largest = min(least, score), max(largest, score)
+    sort_scores(keys, scratch, LARGEST_SCORE - largest, LARGEST_SCORE - least)
     for rank in range(keys.size):
-        label = keys[rank] & np.uint64(0xFFFFFFFF)
+        label = keys[rank] & np.uint64((1 << LABEL_BITS) - 1)
         gains[label] = np.int64(weights[label] * discounts[rank] * FIXED_POINT + 0.5)
 
 
 @njit(cache=True, nogil=True)
-def sort_upper_half(keys, scratch):
-    """Sort by the upper 32 bits, stable: radix sort by bytes. Bytes that are the same in all keys cost no pass."""
-    counts = np.zeros((4, 256), dtype=np.uint32)
-    for key in keys:
-        counts[0, (key >> np.uint64(32)) & np.uint64(255)] += np.uint32(1)
-        counts[1, (key >> np.uint64(40)) & np.uint64(255)] += np.uint32(1)
-        counts[2, (key >> np.uint64(48)) & np.uint64(255)] += np.uint32(1)
-        counts[3, key >> np.uint64(56)] += np.uint32(1)
+def sort_scores(keys, scratch, least, largest):
+    """Sort by the bits above the label's, between ``least`` and ``largest``, stable: radix sort.
+
+    In as few passes as digits of at most 9 bits allow; sums of small nodes have few bits.
+    """
+    bits = 1
+    while largest > least and (largest - least) >> bits:
+        bits += 1
+    n_passes = (bits + 8) // 9
+    width = (bits + n_passes - 1) // n_passes
+    places = np.empty(1 << width, dtype=np.uint32)
+    mask, base = np.uint64(places.size - 1), np.uint64(least) << np.uint64(LABEL_BITS)
     source, target = keys, scratch
-    for byte in range(4):
-        shift, places = np.uint64(32 + 8 * byte), counts[byte]
-        if keys.size == 0 or places[(source[0] >> shift) & np.uint64(255)] == keys.size:
-            continue
+    for digit in range(n_passes):
+        shift = np.uint64(LABEL_BITS + digit * width)
+        places[:] = 0
+        for key in source:
+            places[((key - base) >> shift) & mask] += np.uint32(1)
         place = np.uint32(0)
-        for value in range(256):
+        for value in range(places.size):
             place, places[value] = place + places[value], place
         for key in source:
-            value = (key >> shift) & np.uint64(255)
+            value = ((key - base) >> shift) & mask
             target[places[value]] = key
             places[value] += np.uint32(1)
         source, target = target, source
-    if source is not keys:
-        keys[:] = source
+    if n_passes % 2:
+        keys[:] = scratch
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(cache=True, nogil=True)
 def choose_sides(starts, labels, difference, ideal, side, positive):
-    """Move each instance to the side where its labels gain more, and keep ``positive`` up to date."""
+    """Move each instance to the side where its labels gain more, keep ``positive`` up to date, count the moves."""
+    moved = 0
     for i in range(side.size):
         own = labels[starts[i] : starts[i + 1]]
         gained = np.int64(0)
@@ -138,6 +155,8 @@ def choose_sides(starts, labels, difference, ideal, side, positive):
             gained += difference[label]
         if (gained > 0 and side[i] < 0) or (gained < 0 and side[i] > 0):
             side[i] = -side[i]
+            moved += 1
             change = ideal[own.size] * side[i]
             for label in own:
                 positive[label] += change
+    return moved

@@ -15,7 +15,7 @@ from xmlc.models.base import SparseProbabilityEstimator, stack_estimates, top_k_
 from xmlc.models.fastxml._forest import Forest, join_forests, leaf_depths, single_tree
 from xmlc.models.fastxml._grow import grow_tree
 from xmlc.models.fastxml._logistic import SolverLimits
-from xmlc.models.fastxml._partition import discount_table, ideal_table
+from xmlc.models.fastxml._partition import LABEL_BITS, discount_table, ideal_table
 from xmlc.models.fastxml._predict import average_above, average_top_k, find_leaves
 from xmlc.models.tail import TailClassifiers
 from xmlc.parallel import row_blocks, run_pieces
@@ -138,6 +138,8 @@ class FastXML(SparseProbabilityEstimator):
         if not 0 <= first < last <= self.n_trees:
             raise XmlcError(f"trees {first} .. {last - 1}: expected some of 0 .. {self.n_trees - 1}")
         X, Y = self._training_data(X, Y)
+        if self.n_labels_ > 1 << LABEL_BITS:
+            raise XmlcError(f"Y has {self.n_labels_} labels; expected at most {1 << LABEL_BITS}")
         self._set_label_weights(Y)
         x, y = self._kernel_form(X), kernel_csr(Y)
         tables = ideal_table(int(np.diff(y.indptr).max(initial=0)) + 1), discount_table(self.n_labels_)
