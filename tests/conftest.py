@@ -8,6 +8,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from xmlc.data.catalogue import Dataset
+from xmlc.data.prepare import prepare
+from xmlc.data.writer import save_repository
+from xmlc.files import write_json
 from xmlc.kernel_cache import use_kernel_cache
 
 use_kernel_cache()
@@ -29,6 +33,17 @@ def random_multilabel(n, d, m, seed=0, density=0.3, labels=2.0):
 def multilabel():
     """Give the generator of small random multi-label data."""
     return random_multilabel
+
+
+def prepare_tiny(folder, name="tiny"):
+    """Prepare a tiny dataset in ``folder`` as `xmlc prepare` does; return the prepared folder."""
+    source = folder / "resources"
+    for part, seed in (("train", 1), ("test", 2)):
+        save_repository(source / f"{part}.txt", *random_multilabel(120, 20, 8, seed=seed))
+    files = {"format": "repository", "zero_based": True, "train": ["train.txt"], "test": ["test.txt"]}
+    write_json(source / "source.json", files)
+    prepare(Dataset(name), source, folder / "data", folder / "statistics.json")
+    return folder / "data"
 
 
 def without_data(reason):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE
+from xmlc.cli._options import FILE, data_option
 
 
 @click.group(help="Measure speed against a baseline in one run, without compilation.")
@@ -33,5 +33,41 @@ def read(file: Path | None, instances: int, rounds: int, out: Path | None) -> No
         speeds = f"{measured['megabytes_per_second']:8.1f}{measured['megabytes_per_cpu_second']:10.1f}"
         click.echo(f"{reader:<14}{speeds}{measured['array_bytes'] / 1e6:11.0f}{measured['peak_bytes'] / 1e6:9.0f}")
     click.echo(f"ratio {result['ratio']:.2f}; both give the same arrays")
+    if out:
+        write_json(out, result)
+
+
+@command.command(help="Growing and asking a FastXML forest, beside the authors' program and on several threads.")
+@data_option
+@click.option("--trees", type=click.IntRange(min=1), help="Size of the forest; that of the program's measurement.")
+@click.option("--threads", default=2, show_default=True, type=click.IntRange(min=2), help="Compared with one thread.")
+@click.option("--rounds", default=2, show_default=True, type=click.IntRange(min=1), help="Measurements of each.")
+@click.option("--out", type=FILE, help="JSON file for everything that was measured.")
+def fastxml(data: Path, trees: int | None, threads: int, rounds: int, out: Path | None) -> None:
+    """Print times, memory and ratios."""
+    from xmlc.bench.fastxml import compare_with_program
+    from xmlc.files import write_json
+    from xmlc.threads import set_process_threads
+
+    set_process_threads(threads)
+    result = compare_with_program(data, trees, threads, rounds)
+    precision = " ".join(f"{100 * value:.2f}" for value in result["p@k"])
+    click.echo(f"{result['dataset']}: {result['n_trees']} trees, rows of unit length; P@1/3/5 {precision} %")
+    click.echo(f"median of {rounds} rounds; peak of the process {result['peak_bytes'] / 1e6:.0f} MB; "
+               f"{result['passport']['cpu']}")  # fmt: skip
+    click.echo(f"{'':<30}{'training s':>12}{'top 5, ms':>12}")
+    for n in (1, threads):
+        name = f"xmlc, {n} thread{'s' * (n > 1)}"
+        click.echo(f"{name:<30}{result['seconds'][n]:12.2f}{result['ms'][n]:12.4f}")
+    if "program" in result:
+        program = result["program"]
+        click.echo(f"{'C++, 1 thread, scaled':<30}{program['train_seconds']:12.2f}{program['predict_ms']:12.4f}")
+        click.echo(f"{'ratio on 1 thread':<30}{result['train_ratio']:12.3f}{result['predict_ratio']:12.3f}")
+        elsewhere = result["measured_elsewhere"]
+        click.echo(
+            f"scaled by napkinXC's liblinear PLT: {result['calibration_seconds']:.2f} s here, "
+            f"{elsewhere['calibration_seconds']} s where the C++ program took {elsewhere['train_seconds']} s"
+        )
+    click.echo(f"speed-up of {threads} threads: {result['speedup']:.2f}")
     if out:
         write_json(out, result)

@@ -39,7 +39,8 @@ def measures_table(paper: str, records: Records, published: Published) -> Table:
         "precision. "
         f"{MACRO_F_CONVENTION}"
     )
-    return Table("measures", paper, MEASURE_KEYS, frame, caption, panels, notes(paper, records, None, panels))
+    footnotes = notes(paper, records, None, panels, best_of="each model and dataset")
+    return Table("measures", paper, MEASURE_KEYS, frame, caption, panels, footnotes)
 
 
 def _of_model(model: str, rows: pd.DataFrame, published: Published, printed: Sequence[str]) -> Panel:

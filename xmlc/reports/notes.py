@@ -9,7 +9,13 @@ from xmlc.reports.panels import Panel
 from xmlc.reports.titles import LIMITS, model_title
 
 
-def notes(paper: str, records: Sequence[dict[str, Any]], threads: str | None, panels: Sequence[Panel]) -> list[str]:
+def notes(
+    paper: str,
+    records: Sequence[dict[str, Any]],
+    threads: str | None,
+    panels: Sequence[Panel],
+    best_of: str = "each dataset",
+) -> list[str]:
     """Return the footnotes of a table: data, seeds, threads, and what the other columns mean.
 
     Parameters
@@ -18,6 +24,8 @@ def notes(paper: str, records: Sequence[dict[str, Any]], threads: str | None, pa
         Key of the records' costs that says how many threads the times had.
     panels : sequence of Panel
         What is printed; says whether published values stand beside the measured ones.
+    best_of : str
+        Among what the best is sought.
     """
     digests = {record["dataset"]["name"]: record["dataset"]["digest"] for record in records}
     lines = ["Data (digest): " + ", ".join(f"{name} ({digest[:12]})" for name, digest in digests.items()) + "."]
@@ -31,7 +39,7 @@ def notes(paper: str, records: Sequence[dict[str, Any]], threads: str | None, pa
             lines.append(f"Times are wall-clock times with {number} thread{'s' * (counts != [1])}.")
     limits = [model_title(name) for name in LIMITS if any(record["model"] == name for record in records)]
     if any(part.contest and part.column.better for panel in panels for part in panel.columns):
-        lines.append("Bold: the best of each dataset" + (f"; {', '.join(limits)} left out." if limits else "."))
+        lines.append(f"Bold: the best of {best_of}" + (f"; {', '.join(limits)} left out." if limits else "."))
     if limits:
         lines.append("oracle: the true posteriors of a synthetic dataset in place of a model's estimates.")
     if any(record.get("method") == "fta-labelwise" for record in records):

@@ -1,0 +1,129 @@
+"""How fast a forest is grown and asked, beside the authors' C++ program, and what a second thread gives.
+
+The program itself is not installed with this package. Its times were measured once, on another machine, together with
+napkinXC's liblinear PLT on the same data; here that PLT is trained in the same run, and the program's times are scaled
+by the ratio of the two. One process, one task at a time, rounds that take turns; compilation and file reading excluded.
+"""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from scipy import sparse
+
+from xmlc.data.prepared import Prepared
+from xmlc.errors import XmlcError
+from xmlc.metrics.ranking import precision_at_k
+from xmlc.models.base import unit_rows
+from xmlc.models.fastxml import FastXML
+from xmlc.passport import WARM_UP_ROWS, passport, peak_bytes, timed
+
+
+@dataclass(frozen=True)
+class ProgramTimes:
+    """One thread, rows of unit length, best 5 labels; all of one machine.
+
+    Attributes
+    ----------
+    n_trees : int
+    train_seconds, predict_ms : float
+        Of the authors' C++ program; prediction per test instance.
+    calibration_seconds : float
+        Training of napkinXC's PLT, liblinear, k-means tree.
+    """
+
+    n_trees: int
+    train_seconds: float
+    predict_ms: float
+    calibration_seconds: float
+
+
+PROGRAM = {
+    "delicious": ProgramTimes(50, 19.3, 0.427, 10.6),
+    "tib-core-26k": ProgramTimes(10, 47.4, 0.101, 47.0),
+}
+
+
+def compare_with_program(data: Path, n_trees: int | None = None, threads: int = 2, rounds: int = 2) -> dict[str, Any]:
+    """Measure training and prediction on one and on several threads.
+
+    Parameters
+    ----------
+    data : Path
+        Folder written by `xmlc prepare`.
+    n_trees : int, optional
+        Size of the forest; by default that of the program's measurement, or 50.
+    threads : int
+        Compared with one thread.
+    rounds : int
+        How often everything is measured.
+
+    Returns
+    -------
+    dict
+        ``dataset``; ``seconds`` and ``ms`` by number of threads, medians; ``speedup``; ``p@k``; ``peak_bytes`` of the
+        process; for a dataset of `PROGRAM` also ``calibration_seconds``, ``program`` scaled by it, and the ratios
+        ``train_ratio`` and ``predict_ratio`` to it; ``passport``.
+
+    Raises
+    ------
+    XmlcError
+        The dataset needs the calibration and napkinXC is not installed.
+    """
+    prepared = Prepared(data)
+    (X, Y), (X_test, Y_test) = prepared.part("train"), prepared.part("test")
+    known = PROGRAM.get(prepared.meta["name"])
+    n_trees = n_trees or (known.n_trees if known else 50)
+    model = FastXML(n_trees=n_trees, unit_norm=True)
+    model.fit(X[:WARM_UP_ROWS], Y[:WARM_UP_ROWS]).predict_top_k(X[:WARM_UP_ROWS], 5)
+    seconds: dict[int, list[float]] = {1: [], threads: []}
+    ms: dict[int, list[float]] = {1: [], threads: []}
+    calibrations = []
+    for _ in range(rounds):
+        if known and n_trees == known.n_trees:
+            calibrations.append(calibrate(X, Y))
+        for n in seconds:
+            model.set_params(n_jobs=n)
+            seconds[n].append(timed(lambda: model.fit(X, Y))[1])
+            (labels, _), asked = timed(lambda: model.predict_top_k(X_test, 5))
+            ms[n].append(1e3 * asked / X_test.shape[0])
+    result = {
+        "dataset": prepared.meta["name"],
+        "n_trees": n_trees,
+        "seconds": {n: statistics.median(values) for n, values in seconds.items()},
+        "ms": {n: statistics.median(values) for n, values in ms.items()},
+        "p@k": [float(precision_at_k(Y_test, labels, k)) for k in (1, 3, 5)],
+        "peak_bytes": peak_bytes(),
+        "passport": passport(threads),
+    }
+    result["speedup"] = result["seconds"][1] / result["seconds"][threads]
+    return result | (_ratios(known, result, statistics.median(calibrations)) if calibrations else {})
+
+
+def calibrate(X: sparse.csr_array, Y: sparse.csr_array) -> float:
+    """Return the seconds that napkinXC's liblinear PLT takes to train on one thread."""
+    try:
+        from napkinxc.models import PLT
+    except ImportError as error:
+        raise XmlcError("the calibration needs napkinXC: pip install 'xmlc[peers]'") from error
+    rows = sparse.csr_matrix(unit_rows(X))
+    label_sets = [Y.indices[Y.indptr[i] : Y.indptr[i + 1]].tolist() for i in range(Y.shape[0])]
+    with tempfile.TemporaryDirectory(prefix="napkinxc-") as folder:
+        program = PLT(folder, optimizer="liblinear", threads=1, seed=0)
+        return timed(lambda: program.fit(rows, label_sets))[1]
+
+
+def _ratios(known: ProgramTimes, result: dict[str, Any], calibration: float) -> dict[str, Any]:
+    scale = calibration / known.calibration_seconds
+    train, predict = known.train_seconds * scale, known.predict_ms * scale
+    return {
+        "calibration_seconds": calibration,
+        "measured_elsewhere": asdict(known),
+        "program": {"train_seconds": train, "predict_ms": predict},
+        "train_ratio": result["seconds"][1] / train,
+        "predict_ratio": result["ms"][1] / predict,
+    }
