@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
@@ -40,6 +41,13 @@ class Project:
         self.edit_yaml("config/datasets.yaml", lambda content: content["demo"].update(synthetic=TINY))
         few = {"methods": ["fta", "sto", "ofo-ab"], "measures": ["micro-f"]}
         self.edit_yaml("config/demo.yaml", lambda content: content.update(few))
+        # The forest has its own run, on a set of a mirror; here it would cost a compilation and nothing would be learnt.
+        self.edit_yaml("config/demo.yaml", lambda content: content["models"].pop("fastxml"))
+        self.edit_yaml("config/papers/plt2016.yaml", lambda content: content.update(few))
+        self.edit_yaml(
+            "config/papers/plt2016.yaml",
+            lambda content: content["models"]["fastxml"]["hyperparameters"].update(n_trees=3),
+        )
         path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
         self.environment = os.environ | {"PYTHONPATH": path}
         self.environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
@@ -186,10 +194,18 @@ def test_one_dataset_of_a_mirror_is_one_command(finished, multilabel):
     mirror = finished.folder / "my mirror"
     save_repository(mirror / "my-set/train.txt.xz", X, Y)
     save_repository(mirror / "my-set/test.txt", X[:80], Y[:80])
-    finished.run_well("plt2016", "--config", "datasets=[my-set]", f"mirror={mirror}")
-    table = (finished.folder / "results/tables/plt2016/table2.md").read_text()
-    assert "my-set" in table
+    settings = ("--config", "datasets=[my-set]", f"mirror={mirror}", "scatter=2")
+    planned = finished.planned("plt2016", *settings)
+    # On the whole set and on 80 %: the PLT in one job each, the forest in two that are joined.
+    assert (planned["train"], planned["train_trees"], planned["join_trees"]) == (2, 4, 2)
+    finished.run_well("plt2016", *settings)
+    for model in ("PLT", "FastXML"):
+        assert f"| my-set    | {model}" in (finished.folder / "results/tables/plt2016/table2.md").read_text()
     assert (finished.folder / "results/my-set/statistics.json").exists()
+    forest = finished.folder / "results/my-set/fastxml/seed0/full"
+    assert np.load(forest / "model/roots.npy").size == 3
+    assert not (forest / "trees").exists()  # shares are gone once they are joined
+    assert finished.planned("plt2016", *settings) == {}
 
 
 def test_a_bad_line_stops_the_run_and_leaves_nothing(finished, multilabel):
