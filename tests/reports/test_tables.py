@@ -119,6 +119,7 @@ def test_peers(build):
     records = [ranking(), ranking(model="napkinxc-plt-sgd", p1=0.6, inner_products=None)]
     table = build("peers", records)
     names = "p@1 p@3 p@5 train_seconds predict_ms model_mb train_peak_mb predict_peak_mb train_threads predict_threads"
+    names += " psp@1 psp@3 psp@5"
     assert table.frame.columns.tolist() == ["dataset", "model", *names.split(), "seeds"]
     printed = cells(table.panels[0])
     assert printed[("yeast", "napkinXC PLT, SGD"), "Predict (ms)"] == "0.0123"

@@ -155,13 +155,18 @@ def peers(paper: str, records: Records, published: Published) -> Table:
     keys = ("dataset", "model")
     costs = ("train_seconds", "predict_ms", "model_mb", "train_peak_mb", "predict_peak_mb")
     printed = ("p@1", "p@3", "p@5", *costs, "train_threads", "predict_threads")
-    frame = csv_frame(average_seeds(ranking_frame(records), keys), keys, printed)
+    propensity_scored = ("psp@1", "psp@3", "psp@5")
+    frame = csv_frame(average_seeds(ranking_frame(records), keys), keys, (*printed, *propensity_scored))
     columns = [side_by_side(frame, published, name) for name in printed[:-2]]
     if frame["train_threads"].equals(frame["predict_threads"]):
         columns.append(side_by_side(frame, published, "train_threads", heading="Threads"))
     else:
         columns += [side_by_side(frame, published, name) for name in printed[-2:]]
-    panels = [Panel("", frame, keys, columns)]
+    scored = [side_by_side(frame, published, name) for name in propensity_scored]
+    panels = [
+        Panel("Precision and cost", frame, keys, columns),
+        Panel("Propensity-scored precision", frame, keys, scored),
+    ]
     caption = (
         "Precision@k on the test set and cost, beside other programs on the same data and machine. MB are 10^6 bytes; "
         "prediction is of the five best labels; a model's size is that of its files."

@@ -14,6 +14,7 @@ METHODS = {
 MODELS = {
     "plt": "PLT",
     "fastxml": "FastXML",
+    "pfastrexml": "PfastreXML",
     "oracle": "oracle",
     "napkinxc-plt-sgd": "napkinXC PLT, SGD",
     "napkinxc-plt-adagrad": "napkinXC PLT, AdaGrad",
