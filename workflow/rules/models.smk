@@ -31,20 +31,16 @@ rule train:
         estimator=lambda wildcards: MODELS[wildcards.model]["estimator"],
         hyperparameters=lambda wildcards: hyperparameters(wildcards.model, wildcards.dataset),
         tuned=lambda wildcards, input: ["--tuned", input.tuned] if input.tuned else [],
+        trees=lambda wildcards: ["--trees", wildcards.scatteritem] if hasattr(wildcards, "scatteritem") else [],
     shell:
         "xmlc train --data {input.data} --part {params.part} --estimator {params.estimator:q} --name {wildcards.model}"
-        " --parameters {params.hyperparameters:q} {params.tuned:q} --seed {wildcards.seed} --threads {threads}"
-        " --out {output.model} --record {output.record} 2> {log}"
+        " --parameters {params.hyperparameters:q} {params.tuned:q} {params.trees:q} --seed {wildcards.seed}"
+        " --threads {threads} --out {output.model} --record {output.record} 2> {log}"
 
 
 if FORESTS:
 
-    rule train_trees:
-        input:
-            sources("train"),
-            estimator_sources,
-            data="results/{dataset}/data",
-            tuned=tuned,
+    use rule train as train_trees with:
         output:
             model=temp(directory("results/{dataset}/{model}/seed{seed}/{portion}/trees/{scatteritem}/model")),
             record=temp("results/{dataset}/{model}/seed{seed}/{portion}/trees/{scatteritem}/train.json"),
@@ -52,19 +48,6 @@ if FORESTS:
             "logs/{dataset}/{model}/seed{seed}/{portion}/train-{scatteritem}.log",
         benchmark:
             "benchmarks/{dataset}/{model}/seed{seed}/{portion}/train-{scatteritem}.jsonl"
-        threads: config["threads"]
-        resources:
-            mem_mb=memory,
-        params:
-            part=lambda wildcards: PORTION_PART[wildcards.portion],
-            estimator=lambda wildcards: MODELS[wildcards.model]["estimator"],
-            hyperparameters=lambda wildcards: hyperparameters(wildcards.model, wildcards.dataset),
-            tuned=lambda wildcards, input: ["--tuned", input.tuned] if input.tuned else [],
-        shell:
-            "xmlc train --data {input.data} --part {params.part} --estimator {params.estimator:q}"
-            " --name {wildcards.model} --parameters {params.hyperparameters:q} {params.tuned:q}"
-            " --trees {wildcards.scatteritem} --seed {wildcards.seed} --threads {threads}"
-            " --out {output.model} --record {output.record} 2> {log}"
 
     rule join_trees:
         input:
