@@ -40,3 +40,29 @@ rule evaluate:
     shell:
         "xmlc evaluate --data {input.data} --model {input.model} --training {input.training}"
         " --estimates {input.estimates} --thresholds {input.thresholds} --threads {threads} --out {output} 2> {log}"
+
+
+if MEASURES:
+
+    rule measures:
+        input:
+            sources("measures"),
+            estimator_sources,
+            data="results/{dataset}/data",
+            model="results/{dataset}/{model}/seed{seed}/80/model",
+            training="results/{dataset}/{model}/seed{seed}/80/train.json",
+            estimates="results/{dataset}/{model}/seed{seed}/80/spe",
+        output:
+            [directory(f"results/{{dataset}}/{{model}}/seed{{seed}}/80/thresholds/for-{name}") for name in MEASURES],
+            [f"results/{{dataset}}/{{model}}/seed{{seed}}/80/evaluation/for-{name}.json" for name in MEASURES],
+        log:
+            "logs/{dataset}/{model}/seed{seed}/80/measures.log",
+        threads: config["threads"]
+        resources:
+            mem_mb=memory,
+        params:
+            measures=MEASURES,
+            out="results/{dataset}/{model}/seed{seed}/80",
+        shell:
+            "xmlc measures {params.measures} --data {input.data} --model {input.model} --training {input.training}"
+            " --estimates {input.estimates} --threads {threads} --out {params.out} 2> {log}"

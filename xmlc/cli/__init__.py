@@ -25,6 +25,7 @@ COMMANDS = {
     "estimate": "Write sparse probability estimates of validation and test set.",
     "threshold": "Tune one threshold method on the validation estimates.",
     "evaluate": "Apply tuned thresholds to the test set and write the record.",
+    "measures": "Tune and evaluate thresholds for several measures in one job.",
     "tune": "Search hyperparameters on the 80/20 split.",
     "table": "Assemble one table of a paper from records.",
     "figure": "Draw one figure of a paper from records.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -17,6 +18,9 @@ from xmlc.metrics import classification_metrics
 from xmlc.passport import passport
 from xmlc.thresholds import apply_thresholds
 
+if TYPE_CHECKING:
+    from xmlc.models.base import SparseProbabilityEstimator
+
 
 @click.command(help="Predict the test set with tuned thresholds, measure cost and every metric, write the record.")
 @data_option
@@ -30,12 +34,23 @@ def command(
     data: Path, model_folder: Path, training: Path, estimates: Path, tuned: Path, threads: int, out: Path
 ) -> None:
     """Evaluate one method."""
-    prepared, record, tuning = Prepared(data), read_json(training), read_json(tuned / "tuning.json")
-    thresholds = np.load(tuned / "thresholds.npy", allow_pickle=False)
+    record = read_json(training)
     model = load_model(model_folder, record, threads)
-    predicted = {}
-    for part in ("val", "test"):
-        predicted[part] = apply_thresholds(load_csr(estimates, part), thresholds)
+    evaluate_method(Prepared(data), model, record, estimates, tuned, threads, out)
+
+
+def evaluate_method(
+    prepared: Prepared,
+    model: SparseProbabilityEstimator,
+    training: dict[str, Any],
+    estimates: Path,
+    tuned: Path,
+    threads: int,
+    out: Path,
+) -> None:
+    """Predict the test set with tuned thresholds, measure the cost and every metric, write the record."""
+    tuning, thresholds = read_json(tuned / "tuning.json"), np.load(tuned / "thresholds.npy", allow_pickle=False)
+    predicted = {part: apply_thresholds(load_csr(estimates, part), thresholds) for part in ("val", "test")}
     # The cost of a prediction is that of asking the model for these thresholds, not of reading its estimates.
     X = instances_for(model, prepared, "test")
     answer, ms_per_instance = predict_timed(model, X, lambda rows: model.predict_proba(rows, thresholds))
@@ -49,13 +64,13 @@ def command(
         name: classification_metrics(prepared.part(part)[1], predicted[part])
         for name, part in (("validation", "val"), ("test", "test"))
     }
-    costs = record["costs"] | {
+    costs = training["costs"] | {
         "tune_seconds": tuning["tune_seconds"],
         "test_ms_per_instance": ms_per_instance,
         "test_inner_products_per_instance": mean_inner_products(model),
         "threads": threads,
     }
-    content = {"kind": "thresholds", "schema": 1} | record | {
+    content = {"kind": "thresholds", "schema": 1} | training | {
         "method": tuning["method"],
         "grid": tuning["grid"],
         "best": {key: best[key] for key in ("c", "a", "b")} | scores,

@@ -28,10 +28,14 @@ from xmlc.thresholds.tune import METHODS, scores_of, tune
 @threads_option
 @click.option("--out", type=FOLDER, required=True, help="Folder to write.")
 def command(data: Path, estimates: Path, method: str, extension: tuple[Path, ...], threads: int, out: Path) -> None:
-    """Sweep the grid in one job; choose by the method's measure on the validation set, report the test's too."""
+    """Sweep the grid in one job."""
     for file in extension:
         import_file(file)
-    prepared = Prepared(data)
+    tune_method(Prepared(data), estimates, method, threads, out)
+
+
+def tune_method(prepared: Prepared, estimates: Path, method: str, threads: int, out: Path) -> None:
+    """Sweep a method's grid; choose by its measure on the validation set, report the test's too; write both."""
     (_, Y_fit), (_, Y_val), (_, Y_test) = (prepared.part(part) for part in ("fit", "val", "test"))
     spe_val, spe_test = load_csr(estimates, "val"), load_csr(estimates, "test")
     floor = read_json(estimates / "estimate.json")["floor"]
