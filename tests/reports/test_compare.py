@@ -43,7 +43,9 @@ def change(text, old, new):
     return text.replace(old, new)
 
 
-BOUNDS = Tolerances(columns={"macro_f": Tolerance(absolute=0.2), "inner_products": Tolerance(relative=0.1)})
+BOUNDS = Tolerances(
+    columns={(None, "macro_f"): Tolerance(absolute=0.2), (None, "inner_products"): Tolerance(relative=0.1)}
+)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +95,7 @@ def test_costs_are_shown_and_never_judged(files):
 
 def test_a_column_may_be_shown_without_judgement(files):
     left, right = files(TABLE, change(TABLE, "60.0,100", "60.0,7"))
-    unjudged = Tolerances(columns={"c": Tolerance(judged=False)})
+    unjudged = Tolerances(columns={(None, "c"): Tolerance(judged=False)})
     assert compare(left, right, unjudged)[0].same
     assert not compare(left, right, EXACT)[0].same
 
@@ -189,13 +191,26 @@ def test_paths_that_cannot_be_compared(files, tmp_path):
         compare(empty, empty, EXACT)
 
 
+def test_a_model_is_judged_by_its_own_bounds():
+    """The same difference is within FastXML's bounds and outside those of others."""
+    left, right = (
+        pd.DataFrame({"dataset": ["a", "a"], "model": ["fastxml", "plt"], "macro_f": [value, value]})
+        for value in ("40.0", "41.0")
+    )
+    bounds = Tolerances(
+        columns={("fastxml", "macro_f"): Tolerance(absolute=2.0), (None, "macro_f"): Tolerance(absolute=0.2)}
+    )
+    statuses = [cell.status for cell in compare_frames("t", left, right, ("dataset", "model"), bounds).cells]
+    assert statuses == [Status.WITHIN, Status.OUTSIDE]
+
+
 @settings(max_examples=50, deadline=None)
 @given(
     left=st.floats(-1e6, 1e6), right=st.floats(-1e6, 1e6), absolute=st.floats(0, 10), relative=st.floats(0, 1)
 )  # fmt: skip
 def test_against_isclose(left, right, absolute, relative):
     frames = [pd.DataFrame({"dataset": ["a"], "x": [repr(value)]}) for value in (left, right)]
-    bounds = Tolerances(units=0.0, columns={"x": Tolerance(absolute=absolute, relative=relative)})
+    bounds = Tolerances(units=0.0, columns={(None, "x"): Tolerance(absolute=absolute, relative=relative)})
     (cell,) = compare_frames("t", *frames, ("dataset",), bounds).cells
     slack = abs(left - right) - max(absolute, relative * abs(left))
     if abs(slack) > 1e-6:

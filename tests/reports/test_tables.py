@@ -57,6 +57,20 @@ def test_table_1(build):
     assert "P@3 (paper)" not in scores.headings()
 
 
+def test_table_2_says_where_sto_overfits(build):
+    """Highest on validation and below another on test: the paper's pattern; either alone is not."""
+    records = []
+    for name, sto, validation in (("yeast", 0.35, 0.9), ("scene", 0.5, 0.9), ("enron", 0.35, 0.3)):
+        records += [thresholds(name, method=method) for method in ("fta", "ofo")]
+        record = thresholds(name, method="sto", f=sto)
+        record["best"]["validation"]["macro_f"] = validation
+        records.append(record)
+    notes = build("table2", records + every_method(model="oracle")).notes
+    overfits, not_seen = (next(note for note in notes if start in note) for start in ("STO overfits", "not seen"))
+    assert "yeast with PLT (90.0 on validation, 35.0 on test, the best other 40.0)." in overfits
+    assert [name in not_seen for name in ("yeast", "scene", "enron", "oracle")] == [False, True, True, False]
+
+
 def test_table_2(build):
     published = "dataset,model,method,macro_f,test_ms,inner_products\nyeast,plt,sto,21.16,0.78,354\n"
     table = build("table2", every_method(), published)

@@ -23,11 +23,12 @@ def load(tmp_path, content):
 def test_the_projects_file():
     tolerances = load_tolerances(FILE)
     assert tolerances.units == 0.5
-    assert set(tolerances.columns) <= set(COLUMNS)
-    assert not any(COLUMNS[name].cost for name in tolerances.columns), "costs are never judged"
+    names = {name for _, name in tolerances.columns}
+    assert names <= set(COLUMNS)
+    assert not any(COLUMNS[name].cost for name in names), "costs are never judged"
     assert all(len(bounds.reason) > 20 for bounds in tolerances.columns.values())
     judged = {name for name, column in COLUMNS.items() if column.unit == "%" and not column.cost}
-    assert judged <= set(tolerances.columns)
+    assert judged <= names
     assert tolerances.of("macro_f").allowed(40.0) == 0.2
     assert tolerances.of("macro_f_std") == tolerances.of("macro_f")
     assert not tolerances.of("c").judged
@@ -45,6 +46,14 @@ def test_bounds(tmp_path):
     bounds = load(tmp_path, {"printed": PRINTED, "columns": [bound]}).of("p@1")
     assert bounds.allowed(5.0) == 0.1
     assert bounds.allowed(-50.0) == 0.5
+
+
+def test_a_models_own_bounds_come_before_those_of_all(tmp_path):
+    own = BOUND | {"models": ["fastxml", "ldsm"], "absolute": 2.0}
+    tolerances = load(tmp_path, {"printed": PRINTED, "columns": [own, BOUND]})
+    assert tolerances.of("p@1", "fastxml").absolute == tolerances.of("p@1_std", "ldsm").absolute == 2.0
+    assert tolerances.of("p@1", "plt").absolute == tolerances.of("p@1").absolute == 0.1
+    assert tolerances.of("p@3", "fastxml").absolute == 0
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ class Project:
         self.edit_yaml("config/datasets.yaml", lambda content: content["demo"].update(synthetic=TINY))
         few = {"methods": ["fta", "sto", "ofo-ab"], "measures": ["micro-f"]}
         self.edit_yaml("config/demo.yaml", lambda content: content.update(few))
-        # The forest has its own run, on a set of a mirror; here it would cost a compilation and nothing would be learnt.
+        # The forest has a run of its own, on a set of a mirror; here it would cost a compilation for nothing.
         self.edit_yaml("config/demo.yaml", lambda content: content["models"].pop("fastxml"))
         self.edit_yaml("config/papers/plt2016.yaml", lambda content: content.update(few))
         self.edit_yaml(

@@ -16,7 +16,7 @@ import pandas as pd
 from xmlc.errors import XmlcError
 from xmlc.reports.columns import COLUMNS, column
 from xmlc.reports.tables import TABLES
-from xmlc.reports.tolerances import Tolerances
+from xmlc.reports.tolerances import Tolerance, Tolerances
 
 ROUNDING = 1 + 1e-9
 
@@ -191,14 +191,14 @@ def compare_frames(
             texts = ["" if pd.isna(text) else text for text in texts]
             # Where one side has no such row or column, a blank on the other side is no cell.
             if any(texts) or (c in left and c in right and row[["place left ", "place right "]].notna().all()):
-                result.cells.append(_judge(key, c, *texts, tolerances, precision[c]))
+                bounds = tolerances.of(c, dict(zip(keys, key, strict=True)).get("model"))
+                result.cells.append(_judge(key, c, *texts, bounds, tolerances.units, precision[c]))
     return result
 
 
 def _judge(
-    key: tuple[str, ...], name: str, left: str, right: str, tolerances: Tolerances, decimals: int | None
+    key: tuple[str, ...], name: str, left: str, right: str, bounds: Tolerance, units: float, decimals: int | None
 ) -> Cell:
-    bounds = tolerances.of(name)
     judged = bounds.judged and not column(name).cost
     numbers = _number(left), _number(right)
     if _empty(left) or _empty(right):
@@ -209,7 +209,7 @@ def _judge(
         same = left == right if None in numbers else numbers[0] == numbers[1]
         return Cell(key, name, left, right, Status.EQUAL if same else Status.OUTSIDE, judged)
     difference, allowed = numbers[1] - numbers[0], bounds.allowed(numbers[0])
-    printed = 0.0 if decimals is None else tolerances.units * 10.0**-decimals
+    printed = 0.0 if decimals is None else units * 10.0**-decimals
     if abs(difference) <= printed * ROUNDING:
         status = Status.EQUAL
     else:

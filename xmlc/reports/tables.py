@@ -14,7 +14,7 @@ from xmlc.errors import XmlcError
 from xmlc.reports.columns import DEVIATION
 from xmlc.reports.hyperparameters import HYPERPARAMETER_KEYS, hyperparameter_table
 from xmlc.reports.measures import MEASURE_KEYS, measures_table
-from xmlc.reports.notes import notes
+from xmlc.reports.notes import notes, overfitting
 from xmlc.reports.panels import Panel, Published, side_by_side
 from xmlc.reports.records import (
     DATASET_COLUMNS,
@@ -100,7 +100,8 @@ def table2(paper: str, records: Records, published: Published) -> Table:
         "Macro-F on the test set with the parameters that are best on the validation set, and the wall-clock time and "
         f"the number of inner products per test instance. {MACRO_F_CONVENTION}"
     )
-    return Table("table2", paper, keys, frame, caption, panels, notes(paper, records, "threads", panels))
+    footnotes = notes(paper, records, "threads", panels) + overfitting(frame)
+    return Table("table2", paper, keys, frame, caption, panels, footnotes)
 
 
 def _by_method(title: str, frame: pd.DataFrame, published: Published, name: str) -> Panel:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 
 import jsonschema
@@ -36,18 +37,22 @@ class Tolerances:
     ----------
     units : float
         Units of the last printed digit within which two values are equal.
-    columns : dict of str to Tolerance
+    columns : dict of (str or None, str) to Tolerance
+        By model and column; None stands for every model that has no bounds of its own.
     exact : bool
         No bound holds and every column but the costs is judged: equal is equal to the last bit.
     """
 
     units: float = 0.5
-    columns: dict[str, Tolerance] = field(default_factory=dict)
+    columns: dict[tuple[str | None, str], Tolerance] = field(default_factory=dict)
     exact: bool = False
 
-    def of(self, name: str) -> Tolerance:
-        """Return the bounds of one column; a deviation over seeds has those of its column."""
-        return Tolerance() if self.exact else self.columns.get(name.removesuffix(DEVIATION), Tolerance())
+    def of(self, name: str, model: str | None = None) -> Tolerance:
+        """Return the bounds of one column for one model; a deviation over seeds has those of its column."""
+        if self.exact:
+            return Tolerance()
+        column = name.removesuffix(DEVIATION)
+        return self.columns.get((model, column)) or self.columns.get((None, column), Tolerance())
 
 
 EXACT = Tolerances(units=0.0, exact=True)
@@ -71,11 +76,11 @@ def load_tolerances(path: Path) -> Tolerances:
     error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(content))
     if error is not None:
         raise XmlcError(f"{path}: {error.json_path}: {error.message}; {SCHEMA.name} says what is expected")
-    columns: dict[str, Tolerance] = {}
+    columns: dict[tuple[str | None, str], Tolerance] = {}
     for entry in content["columns"]:
-        bounds = Tolerance(**{key: value for key, value in entry.items() if key != "names"})
-        for name in entry["names"]:
-            if name in columns:
+        bounds = Tolerance(**{key: value for key, value in entry.items() if key not in ("names", "models")})
+        for name, model in product(entry["names"], entry.get("models", [None])):
+            if (model, name) in columns:
                 raise XmlcError(f"{path}: column {name!r} is named twice; expected one tolerance for each column")
-            columns[name] = bounds
+            columns[model, name] = bounds
     return Tolerances(units=content["printed"]["units"], columns=columns)
