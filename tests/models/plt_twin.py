@@ -39,6 +39,23 @@ def train(tree, X, label_sets, order, gamma, lam, epochs):
     return weights
 
 
+def train_adagrad(tree, X, label_sets, order, gamma, eps, epochs):
+    """AdaGrad node by node, dense and in double precision; X has the constant feature 1 as its last column."""
+    weights = np.zeros((tree.n_nodes, X.shape[1]))
+    positives = [positive_nodes(tree, labels) for labels in label_sets]
+    for node in range(tree.n_nodes):
+        parent, squares = tree.parent[node], np.zeros(X.shape[1])
+        for _ in range(epochs):
+            for i in order:
+                if parent >= 0 and parent not in positives[i]:
+                    continue
+                estimate = 1 / (1 + np.exp(-weights[node] @ X[i]))
+                gradient = (estimate - (node in positives[i])) * X[i]
+                squares += gradient**2
+                weights[node] -= gamma * gradient / np.sqrt(eps + squares)
+    return weights
+
+
 def estimates(tree, weights, x):
     """Equation (9) for every label by brute force; node estimates multiplied from the root down."""
     node_estimates = 1 / (1 + np.exp(-(weights @ x)))

@@ -151,12 +151,21 @@ def test_instances_without_labels_are_negatives_of_the_root(multilabel):
     assert half.nodes_.bias[0] < full.nodes_.bias[0]
 
 
-@pytest.mark.parametrize("hash_bits", [None, 16])
-def test_same_bits_on_one_and_two_threads(multilabel, hash_bits):
+@pytest.mark.parametrize("seed", range(3))
+def test_adagrad_equals_the_twin(multilabel, seed):
+    X, Y = multilabel(60, 12, 20, seed=seed)
+    model = PLT(arity=4, solver="adagrad", gamma=0.7, epochs=3, unit_norm=False).fit(X, Y)
+    order = random_permutation(X.shape[0], 0, ORDER_STREAM)
+    expected = plt_twin.train_adagrad(model.tree_, with_constant(X), label_sets(Y), order, 0.7, 0.01, 3)
+    np.testing.assert_allclose(dense_weights(model), expected, atol=2e-5)
+
+
+@pytest.mark.parametrize("options", [{}, {"hash_bits": 16}, {"solver": "adagrad"}])
+def test_same_bits_on_one_and_two_threads(multilabel, options):
     X, Y = multilabel(700, 50, 300, seed=9)
     results = []
     for n_jobs in (1, 2):
-        model = PLT(arity=5, hash_bits=hash_bits, n_jobs=n_jobs, **SGD).fit(X, Y)
+        model = PLT(arity=5, n_jobs=n_jobs, **options, **SGD).fit(X, Y)
         spe = model.predict_proba(X, 0.01)
         labels, scores = model.predict_top_k(X, 3)
         results.append([*model.nodes_[:-1], spe.indptr, spe.indices, spe.data, labels, scores, model.inner_products_])
@@ -219,7 +228,9 @@ def test_label_without_instances_has_a_finite_estimate(multilabel):
         ({"lam": -1}, "lam at least 0"),
         ({"epochs": 0}, "epochs at least 1"),
         ({"arity": 1}, "at least 2 children"),
-        ({"solver": "magic"}, "expected 'sgd'"),
+        ({"solver": "magic"}, "expected one of 'sgd', 'adagrad'"),
+        ({"solver": "adagrad", "hash_bits": 10}, "hashed weights are trained by 'sgd'"),
+        ({"eps": 0}, "eps=0"),
         ({"hash_bits": 64}, "expected None or 1 .. 34"),
         ({"n_jobs": 0}, "n_jobs=0"),
     ],

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.csr import KernelCSR
+from xmlc.models.plt._adagrad import train_children_adagrad
 from xmlc.models.plt._nodes import NodeWeights
 from xmlc.models.plt._paths import count_node_rows, fill_node_rows
 from xmlc.models.plt._sgd import count_features, fill_features, gather_rows, sibling_targets, train_children
@@ -17,6 +18,9 @@ from xmlc.trees import LabelTree
 NONZEROS_PER_GROUP = 1 << 18  # small blocks are handed out in groups of about this much work
 SPLIT_SHARE = 32  # a block with more than 1 / 32 of the work is split between its siblings
 MIN_SIBLINGS = 8  # but not into fewer siblings than fill a vector register
+
+SGD, ADAGRAD = 0, 1
+SOLVERS = {"sgd": SGD, "adagrad": ADAGRAD}
 
 
 class Reach(NamedTuple):
@@ -43,7 +47,7 @@ class Reach(NamedTuple):
 @njit(cache=True, nogil=True)
 def train_siblings(
     x, reach, blocks, firsts, bases, widths, degrees, features, feature_starts, weights, weight_starts, bias,
-    gamma, lam, epochs, n_features,
+    solver, gamma, penalty, epochs, n_features,
 ):  # fmt: skip
     """Train groups of siblings: piece i is the siblings ``bases[i] .. bases[i] + widths[i] - 1`` of a block.
 
@@ -56,6 +60,8 @@ def train_siblings(
         number of all siblings.
     features, feature_starts, weights, weight_starts, bias
         As in `NodeWeights`; weights and bias are zero on entry and trained on return.
+    solver : int
+        A value of `SOLVERS`; ``penalty`` is its lam or eps.
     """
     local = np.empty(n_features, dtype=np.uint32)
     for i in range(blocks.size):
@@ -67,10 +73,13 @@ def train_siblings(
         ends, ids, values = gather_rows(x.indptr, x.indices, x.data, reach.order[positions], local)
         targets = np.zeros((positions.size, widths[i]), dtype=np.uint8)
         sibling_targets(reach.node_starts, reach.node_positions, positions, first, targets)
-        train_children(
-            ends, ids, values, targets, weights[weight_starts[block] : weight_starts[block + 1]],
-            bias[first : first + widths[i]], bases[i], degrees[i], gamma, lam, epochs,
-        )  # fmt: skip
+        own = weights[weight_starts[block] : weight_starts[block + 1]]
+        own_bias = bias[first : first + widths[i]]
+        step = (gamma, penalty, epochs)
+        if solver == SGD:
+            train_children(ends, ids, values, targets, own, own_bias, bases[i], degrees[i], *step)
+        else:
+            train_children_adagrad(ends, ids, values, targets, own, own_bias, bases[i], degrees[i], *step)
 
 
 def reach_of(y: KernelCSR, tree: LabelTree, order: np.ndarray) -> Reach:
@@ -90,8 +99,9 @@ def train_nodes(
     n_features: int,
     tree: LabelTree,
     order: np.ndarray,
+    solver: str,
     gamma: float,
-    lam: float,
+    penalty: float,
     epochs: int,
     n_jobs: int | None,
 ) -> NodeWeights:
@@ -122,7 +132,7 @@ def train_nodes(
     for (chosen, bases, widths), cost in _pieces(blocks, degrees, nonzeros):
         sizes = (chosen, firsts[chosen], bases, widths, degrees[chosen])
         arrays = (features, feature_starts, weights, weight_starts, bias)
-        pieces.append((x, reach, *sizes, *arrays, gamma, lam, epochs, n_features))
+        pieces.append((x, reach, *sizes, *arrays, SOLVERS[solver], gamma, penalty, epochs, n_features))
         costs.append(cost)
     run_pieces(train_siblings, pieces, n_jobs, costs, title="training PLT nodes", unit="nnz")
     return NodeWeights(tree.children, tree.label, feature_starts, features, weight_starts, weights, bias)

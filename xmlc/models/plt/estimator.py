@@ -14,7 +14,7 @@ from xmlc.models.base import SparseProbabilityEstimator, stack_estimates, unit_r
 from xmlc.models.plt._hashed import HashedWeights, train_hashed
 from xmlc.models.plt._nodes import NodeWeights
 from xmlc.models.plt._search import search_threshold, search_top_k
-from xmlc.models.plt._training import train_nodes
+from xmlc.models.plt._training import SOLVERS, train_nodes
 from xmlc.parallel import row_blocks, run_pieces
 from xmlc.trees import LabelTree, random_complete_tree
 
@@ -34,12 +34,16 @@ class PLT(SparseProbabilityEstimator):
     ----------
     arity : int
         Degree b of the tree.
-    solver : {"sgd"}
-        How the node classifiers are trained.
+    solver : {"sgd", "adagrad"}
+        How the node classifiers are trained: by two-phase SGD, or by AdaGrad without regularisation (oplt2021; with
+        exact weights only).
     lam : float
-        Regularisation lambda; the weight of the constant feature is regularised like the others.
+        SGD: regularisation lambda; the weight of the constant feature is regularised like the others.
     gamma : float
-        Initial step size; step t (from 0) of a node is gamma / (1 + lam * gamma * t).
+        Initial step size. SGD: step t (from 0) of a node is gamma / (1 + lam * gamma * t). AdaGrad: a weight's step is
+        gamma / sqrt(eps + its squared derivatives so far); oplt2021 has gamma 1.
+    eps : float
+        AdaGrad: see gamma.
     epochs : int
         Passes over the training set. All nodes pass over the instances in one order, drawn once from the
         seed (the paper does not say).
@@ -75,6 +79,7 @@ class PLT(SparseProbabilityEstimator):
         solver: str = "sgd",
         lam: float = 1e-6,
         gamma: float = 1.0,
+        eps: float = 0.01,
         epochs: int = 10,
         hash_bits: int | None = None,
         unit_norm: bool = True,
@@ -85,6 +90,7 @@ class PLT(SparseProbabilityEstimator):
         self.solver = solver
         self.lam = lam
         self.gamma = gamma
+        self.eps = eps
         self.epochs = epochs
         self.hash_bits = hash_bits
         self.unit_norm = unit_norm
@@ -109,9 +115,10 @@ class PLT(SparseProbabilityEstimator):
         x, y = self._kernel_form(X), kernel_csr(Y)
         self.tree_ = random_complete_tree(self.n_labels_, self.arity, self.random_state)
         order = random_permutation(X.shape[0], self.random_state, ORDER_STREAM)
-        step = (float(self.gamma), float(self.lam), int(self.epochs))
+        penalty = float(self.lam if self.solver == "sgd" else self.eps)
+        step = (float(self.gamma), penalty, int(self.epochs))
         if self.hash_bits is None:
-            self.nodes_ = train_nodes(x, y, X.shape[1], self.tree_, order, *step, self.n_jobs)
+            self.nodes_ = train_nodes(x, y, X.shape[1], self.tree_, order, self.solver, *step, self.n_jobs)
         else:
             self.nodes_ = train_hashed(x, y, self.tree_, order, *step, self.hash_bits, self.random_state)
         return self
@@ -169,8 +176,14 @@ class PLT(SparseProbabilityEstimator):
         return kernel_csr(unit_rows(X) if self.unit_norm else X)
 
     def _check_hyperparameters(self) -> None:
-        if self.solver != "sgd":
-            raise XmlcError(f"solver={self.solver!r}: expected 'sgd'")
+        if self.solver not in SOLVERS:
+            raise XmlcError(f"solver={self.solver!r}: expected one of {', '.join(map(repr, SOLVERS))}")
+        if self.hash_bits is not None and self.solver != "sgd":
+            raise XmlcError(
+                f"hash_bits={self.hash_bits} with solver={self.solver!r}: hashed weights are trained by 'sgd'"
+            )
+        if not self.eps > 0:
+            raise XmlcError(f"eps={self.eps}: expected a positive number")
         if not (self.gamma > 0 and self.lam >= 0 and self.epochs >= 1):
             raise XmlcError(
                 f"gamma={self.gamma}, lam={self.lam}, epochs={self.epochs}: "

@@ -1,0 +1,44 @@
+"""AdaGrad for the children of one tree node: kernel (oplt2021, Section 6: learning rate 1, eps 0.01)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from xmlc.models.plt._sgd import CONTRACT, child_scores, sigmoid
+
+
+@njit(cache=True, nogil=True, fastmath=CONTRACT)
+def train_children_adagrad(ends, ids, values, targets, weights, bias, base, n_children, gamma, eps, epochs):
+    """Train the node classifiers of some siblings by AdaGrad (Duchi, Hazan and Singer, JMLR 2011).
+
+    A weight moves by gamma * g / sqrt(eps + sum of its squared derivatives so far, g included), where g is the
+    derivative of the logistic loss by it. There is no regularisation.
+
+    Parameters as for `train_children`, with eps in place of lam. Moves 24 bytes per non-zero and sibling (two reads of
+    the weight, a read of its sum of squares, a write of both, and the instance itself); the sums take as much memory as
+    the weights of these siblings while they are trained.
+    """
+    n_siblings = bias.size
+    scores = np.empty(n_siblings, dtype=np.float32)
+    squares = np.zeros((weights.size // n_children, n_siblings), dtype=np.float32)
+    bias_squares = np.zeros(n_siblings, dtype=np.float32)
+    rate, eps = np.float32(gamma), np.float32(eps)
+    for _ in range(epochs):
+        for i in range(ends.size - 1):
+            row_ids, row_values = ids[ends[i] : ends[i + 1]], values[ends[i] : ends[i + 1]]
+            child_scores(row_ids, row_values, weights, bias, base, n_children, scores)
+            for c in range(n_siblings):
+                scores[c] = sigmoid(scores[c]) - np.float32(targets[i, c])  # the derivative by the score
+                bias_squares[c] += scores[c] * scores[c]
+                bias[c] -= rate * scores[c] / math.sqrt(eps + bias_squares[c])
+            for k in range(row_ids.size):
+                value = row_values[k]
+                start = np.int64(row_ids[k]) * n_children + base
+                row, sums = weights[start : start + n_siblings], squares[row_ids[k]]
+                for c in range(n_siblings):
+                    derivative = scores[c] * value
+                    sums[c] += derivative * derivative
+                    row[c] -= rate * derivative / math.sqrt(eps + sums[c])
