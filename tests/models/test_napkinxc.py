@@ -1,16 +1,33 @@
 """The peer behind our interface: the extra `peers` must be installed, as it is in CI."""
 
+import sys
+
 import numpy as np
 import pytest
+from scipy import sparse
 
-from xmlc.models.peers.napkinxc import NapkinXCPLT
+from xmlc.errors import XmlcError
+from xmlc.models.peers.napkinxc import NapkinXCBR, NapkinXCPLT
 
-pytest.importorskip("napkinxc", reason="the extra `peers` is not installed")
+MODELS = {
+    "plt-adagrad": (NapkinXCPLT, {"optimizer": "adagrad", "epochs": 10, "arity": 4}),
+    "plt-liblinear": (NapkinXCPLT, {"optimizer": "liblinear", "tree_type": "hierarchicalKmeans", "arity": 2}),
+    "br-liblinear": (NapkinXCBR, {}),
+    "br-sgd": (NapkinXCBR, {"optimizer": "sgd", "epochs": 10}),
+}
 
 
-def test_peer_learns_saves_and_answers_like_an_estimator(tmp_path, multilabel):
+@pytest.fixture(params=MODELS)
+def fitted(request, multilabel):
+    """A fitted model and its data."""
+    pytest.importorskip("napkinxc", reason="the extra `peers` is not installed")
     X, Y = multilabel(300, 20, 12, density=0.5)
-    model = NapkinXCPLT(optimizer="adagrad", epochs=10, arity=4, n_jobs=1).fit(X, Y)
+    estimator, hyperparameters = MODELS[request.param]
+    return estimator(n_jobs=1, **hyperparameters).fit(X, Y), X, Y
+
+
+def test_peer_learns_saves_and_answers_like_an_estimator(tmp_path, fitted):
+    model, X, Y = fitted
     everything = model.predict_proba(X)
     assert everything.shape == Y.shape
     assert everything.dtype == np.float32
@@ -21,5 +38,32 @@ def test_peer_learns_saves_and_answers_like_an_estimator(tmp_path, multilabel):
     np.testing.assert_allclose(scores, -np.sort(-everything.toarray(), axis=1)[:, :3], atol=1e-6)
     assert Y.toarray()[np.arange(300), labels[:, 0]].mean() > 0.6
     model.save(tmp_path / "model")
-    loaded = NapkinXCPLT.load(tmp_path / "model")
+    loaded = type(model).load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict_top_k(X, 3)[0], labels)
+    loaded.save(tmp_path / "copy")
+    np.testing.assert_array_equal(type(model).load(tmp_path / "copy").predict_top_k(X, 3)[0], labels)
+
+
+def test_labels_are_ranked_as_the_program_ranks_them(fitted):
+    model, X, _ = fitted
+    labels, _ = model.predict_top_k(X, 5)
+    assert labels.tolist() == model.model_.predict(sparse.csr_matrix(X), top_k=5)
+
+
+def test_relevance_of_each_label_is_learnt_apart(multilabel):
+    """BR's estimate of a label is the same whatever the other labels are."""
+    pytest.importorskip("napkinxc", reason="the extra `peers` is not installed")
+    X, Y = multilabel(300, 20, 4, density=0.5)
+    kept = Y.toarray()
+    kept[:, 1:] = kept[:, 1:][::-1]
+    one, other = (NapkinXCBR(optimizer="sgd", epochs=3, n_jobs=1).fit(X, sparse.csr_array(y)) for y in (Y, kept))
+    estimates = one.predict_proba(X).toarray(), other.predict_proba(X).toarray()
+    np.testing.assert_array_equal(estimates[0][:, 0], estimates[1][:, 0])
+    assert np.abs(estimates[0][:, 1] - estimates[1][:, 1]).max() > 0.1
+
+
+@pytest.mark.parametrize("estimator", [NapkinXCPLT, NapkinXCBR])
+def test_without_the_program_the_error_says_how_to_get_it(multilabel, monkeypatch, estimator):
+    monkeypatch.setitem(sys.modules, "napkinxc", None)
+    with pytest.raises(XmlcError, match=r"pip install 'xmlc\[peers\]'"):
+        estimator().fit(*multilabel(50, 20, 6))

@@ -1,4 +1,4 @@
-"""napkinXC's PLT (PyPI ``napkinxc``, extra ``peers``) as an estimator of this package."""
+"""napkinXC's PLT and BR (PyPI ``napkinxc``, extra ``peers``) as estimators of this package."""
 
 from __future__ import annotations
 
@@ -15,12 +15,92 @@ from xmlc.models.base import SparseProbabilityEstimator, stack_estimates
 from xmlc.threads import resolve_threads
 
 
-class NapkinXCPLT(SparseProbabilityEstimator):
+class _NapkinXC(SparseProbabilityEstimator):
+    """What the program's models share: its types, and its own files for a model."""
+
+    def fit(self, X: object, Y: object) -> Self:
+        """Train; the program keeps its model in a temporary folder that lives as long as this object."""
+        X, Y = self._training_data(X, Y)
+        self._folder = tempfile.TemporaryDirectory(prefix="napkinxc-")
+        self._files = Path(self._folder.name)
+        self.model_ = self._program(str(self._files))
+        self.model_.fit(sparse.csr_matrix(X), _label_lists(Y))
+        self.model_.load()
+        return self
+
+    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+        """Return the estimates above ``threshold``, float32 CSR of shape (n, m)."""
+        X = self._instances(X)
+        limits = self._label_thresholds(threshold)
+        asked = limits.tolist() if np.ndim(threshold) else float(threshold)
+        counts, labels, scores = self._estimates(X, threshold=asked)
+        spe = stack_estimates(counts, labels, scores, self.n_labels_)
+        spe.data[spe.data <= limits[spe.indices]] = 0  # the program's >= on tau becomes our strict >
+        spe.eliminate_zeros()
+        return spe
+
+    def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the k most probable labels and their estimates, best first; -1 = none."""
+        X = self._instances(X)
+        counts, found, estimates = self._estimates(X, top_k=k)
+        labels = np.full((X.shape[0], k), -1, dtype=np.int32)
+        scores = np.zeros((X.shape[0], k), dtype=np.float32)
+        rows = np.repeat(np.arange(X.shape[0]), counts)
+        rank = np.arange(found.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        labels[rows, rank], scores[rows, rank] = found, estimates
+        return labels, scores
+
+    def save(self, path: str | Path) -> None:
+        """Write the model: the program's own files beside our JSON."""
+        super().save(path)
+        shutil.copytree(self._files, Path(path) / "napkinxc")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a model written by `save`."""
+        model = super().load(path)
+        model._files = Path(path) / "napkinxc"
+        model.model_ = model._program(str(model._files))
+        model.model_.load()
+        return model
+
+    def _estimates(self, X: sparse.csr_array, **asked: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return for each instance how many labels the program gave, then all labels and estimates, best first."""
+        self.inner_products_ = None
+        self.model_.set_params(threads=resolve_threads(self.n_jobs))  # those of now, not those of the training
+        return _flatten(self.model_.predict_proba(sparse.csr_matrix(X), **asked))
+
+    def _program(self, folder: str) -> Any:
+        """Return the program's model, whose files are in ``folder``."""
+        raise TypeError(f"{type(self).__name__} does not say which model of the program it is")
+
+    def _options(self) -> dict[str, Any]:
+        """Return the options that all of the program's models take."""
+        return {
+            "optimizer": self.optimizer,
+            "eta": self.eta,
+            "epochs": self.epochs,
+            "liblinear_c": self.liblinear_c,
+            "weights_threshold": self.weights_threshold,
+            "norm": self.unit_norm,
+            "seed": self.random_state + 1,  # the program takes 0 for "choose one"
+            "threads": resolve_threads(self.n_jobs),
+        }
+
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        return {}, {}
+
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
+        pass
+
+
+class NapkinXCPLT(_NapkinXC):
     """The PLT of napkinXC, with its own names for the hyperparameters.
 
     Its program reports no inner products, so ``inner_products_`` is None after a prediction. Its training
     time includes writing the model, because it knows no other way; converting the data to its types is part
-    of both times, as for anybody who calls it from Python.
+    of both times, as for anybody who calls it from Python. Its liblinear visits instances in an order that no seed
+    reaches: a second training in the same process differs a little from the first.
 
     Parameters
     ----------
@@ -28,9 +108,11 @@ class NapkinXCPLT(SparseProbabilityEstimator):
     eta : float
         Learning rate of SGD and AdaGrad.
     epochs : int
+        Of SGD and AdaGrad; liblinear, a batch solver, stops by itself.
     arity : int
     tree_type : str
-        "completeKaryRandom" is the tree of our PLT; "hierarchicalKmeans" is the program's default.
+        "completeKaryRandom" is the tree of our PLT; "hierarchicalKmeans" is the program's default (with arity 2 and
+        up to 100 labels below the last split).
     liblinear_c : float
         Inverse regularisation of the liblinear solver.
     weights_threshold : float
@@ -65,76 +147,63 @@ class NapkinXCPLT(SparseProbabilityEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: object, Y: object) -> Self:
-        """Train; the program keeps its model in a temporary folder that lives as long as this object."""
-        X, Y = self._training_data(X, Y)
-        self._folder = tempfile.TemporaryDirectory(prefix="napkinxc-")
-        self.model_ = self._program(self._folder.name)
-        self.model_.fit(sparse.csr_matrix(X), _label_lists(Y))
-        self.model_.load()
-        return self
+    def _program(self, folder: str) -> Any:
+        return _models().PLT(folder, tree_type=self.tree_type, arity=self.arity, **self._options())
 
-    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the estimates above ``threshold``, float32 CSR of shape (n, m)."""
-        X = self._instances(X)
-        limits = self._label_thresholds(threshold)
-        asked = limits.tolist() if np.ndim(threshold) else float(threshold)
-        counts, labels, scores = _flatten(self.model_.predict_proba(sparse.csr_matrix(X), threshold=asked))
-        self.inner_products_ = None
-        spe = stack_estimates(counts, labels, scores, self.n_labels_)
-        spe.data[spe.data <= limits[spe.indices]] = 0  # the program's >= on tau becomes our strict >
-        spe.eliminate_zeros()
-        return spe
 
-    def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k most probable labels and their estimates, best first; -1 = none."""
-        X = self._instances(X)
-        counts, found, estimates = _flatten(self.model_.predict_proba(sparse.csr_matrix(X), top_k=k))
-        self.inner_products_ = None
-        labels = np.full((X.shape[0], k), -1, dtype=np.int32)
-        scores = np.zeros((X.shape[0], k), dtype=np.float32)
-        rows = np.repeat(np.arange(X.shape[0]), counts)
-        rank = np.arange(found.size) - np.repeat(np.cumsum(counts) - counts, counts)
-        labels[rows, rank], scores[rows, rank] = found, estimates
-        return labels, scores
+class NapkinXCBR(_NapkinXC):
+    """The binary relevance of napkinXC: one linear classifier for each label, with no tree.
 
-    def save(self, path: str | Path) -> None:
-        """Write the model: the program's own files beside our JSON."""
-        super().save(path)
-        shutil.copytree(self._folder.name, Path(path) / "napkinxc")
+    Every label has an estimate, so a prediction without a threshold stores n x m of them. What is said of times and
+    seeds of `NapkinXCPLT` holds here too.
 
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read a model written by `save`."""
-        model = super().load(path)
-        model.model_ = model._program(str(Path(path) / "napkinxc"))
-        model.model_.load()
-        return model
+    Parameters
+    ----------
+    optimizer : {"sgd", "adagrad", "liblinear"}
+    eta : float
+        Learning rate of SGD and AdaGrad.
+    epochs : int
+        Of SGD and AdaGrad.
+    liblinear_c : float
+        Inverse regularisation of the liblinear solver.
+    weights_threshold : float
+        Weights smaller than this are dropped (the program's default 0.1).
+    unit_norm : bool
+        Scale each instance to Euclidean length 1 first.
+    random_state : int
+    n_jobs : int or None
+    """
+
+    def __init__(
+        self,
+        optimizer: str = "liblinear",
+        eta: float = 1.0,
+        epochs: int = 1,
+        liblinear_c: float = 10.0,
+        weights_threshold: float = 0.1,
+        unit_norm: bool = True,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+    ):
+        self.optimizer = optimizer
+        self.eta = eta
+        self.epochs = epochs
+        self.liblinear_c = liblinear_c
+        self.weights_threshold = weights_threshold
+        self.unit_norm = unit_norm
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def _program(self, folder: str) -> Any:
-        try:
-            from napkinxc.models import PLT
-        except ImportError as error:
-            raise XmlcError("napkinxc is not installed; install the extra: pip install 'xmlc[peers]'") from error
-        return PLT(
-            folder,
-            tree_type=self.tree_type,
-            arity=self.arity,
-            optimizer=self.optimizer,
-            eta=self.eta,
-            epochs=self.epochs,
-            liblinear_c=self.liblinear_c,
-            weights_threshold=self.weights_threshold,
-            norm=self.unit_norm,
-            seed=self.random_state + 1,  # the program takes 0 for "choose one"
-            threads=resolve_threads(self.n_jobs),
-        )
+        return _models().BR(folder, **self._options())
 
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        return {}, {}
 
-    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
-        pass
+def _models() -> Any:
+    try:
+        from napkinxc import models
+    except ImportError as error:
+        raise XmlcError("napkinxc is not installed; install the extra: pip install 'xmlc[peers]'") from error
+    return models
 
 
 def _label_lists(Y: sparse.csr_array) -> list[list[int]]:
