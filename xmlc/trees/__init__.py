@@ -1,6 +1,7 @@
 """Label trees as arrays."""
 
 from xmlc.trees.complete import complete_tree, random_complete_tree
+from xmlc.trees.huffman import huffman_tree
 from xmlc.trees.label_tree import LabelTree
 
-__all__ = ["LabelTree", "complete_tree", "random_complete_tree"]
+__all__ = ["LabelTree", "complete_tree", "huffman_tree", "random_complete_tree"]
