@@ -15,6 +15,8 @@ ESTIMATORS = {
     "fastxml": "xmlc.models.fastxml:FastXML",
     "oracle": "xmlc.models.oracle:Oracle",
     "napkinxc-plt": "xmlc.models.peers.napkinxc:NapkinXCPLT",
+    "napkinxc-br": "xmlc.models.peers.napkinxc:NapkinXCBR",
+    "omikuji-parabel": "xmlc.models.peers.omikuji:OmikujiParabel",
 }
 
 

@@ -18,6 +18,9 @@ MODELS = {
     "oracle": "oracle",
     "napkinxc-plt-sgd": "napkinXC PLT, SGD",
     "napkinxc-plt-adagrad": "napkinXC PLT, AdaGrad",
+    "napkinxc-plt-liblinear": "napkinXC PLT, liblinear",
+    "napkinxc-br": "napkinXC BR",
+    "omikuji-parabel": "omikuji Parabel",
 }
 HYPERPARAMETERS = {"arity": "arity b", "lam": "lambda", "gamma": "gamma", "epochs": "epochs"}
 SEARCHES = {"random": "random search", "smac": "SMAC"}

@@ -1,0 +1,98 @@
+"""omikuji behind our interface: the extra `peers` must be installed, as it is in CI."""
+
+import sys
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from xmlc.errors import XmlcError
+from xmlc.models.peers.omikuji import OmikujiParabel
+
+DEEP = {"min_branch_size": 4, "beam_size": 2, "n_jobs": 1}  # 12 labels in several leaves, not all in the beam
+
+
+@pytest.fixture
+def installed():
+    return pytest.importorskip("omikuji", reason="the extra `peers` is not installed")
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize("n_trees", [1, 3])
+def test_it_learns_and_ranks_as_the_program_does(multilabel, n_trees):
+    X, Y = multilabel(300, 20, 12, density=0.5)
+    model = OmikujiParabel(n_trees=n_trees, **DEEP).fit(X, Y)
+    assert model.model_.n_trees == n_trees
+    labels, scores = model.predict_top_k(X, 12)
+    assert (labels.dtype, scores.dtype) == (np.int32, np.float32)
+    assert (labels == -1).any()
+    for row, instance in enumerate(X.toarray().tolist()):
+        answer = model.model_.predict([(j, value) for j, value in enumerate(instance) if value], 2, 12)
+        assert [label for label, _ in answer] == labels[row][labels[row] >= 0].tolist()
+        np.testing.assert_allclose([score for _, score in answer], scores[row, : len(answer)], rtol=1e-6)
+    assert Y.toarray()[np.arange(300), labels[:, 0]].mean() > 0.6
+
+
+@pytest.mark.usefixtures("installed")
+def test_scores_above_a_threshold_are_the_ranked_ones(multilabel):
+    X, Y = multilabel(300, 20, 12, density=0.5)
+    model = OmikujiParabel(n_trees=1, loss="log", **DEEP).fit(X, Y)
+    labels, scores = model.predict_top_k(X, 12)
+    expected = np.zeros(Y.shape, dtype=np.float32)
+    rows, ranks = np.nonzero(scores > 0.3)
+    expected[rows, labels[rows, ranks]] = scores[rows, ranks]
+    spe = model.predict_proba(X, 0.3)
+    assert spe.dtype == np.float32
+    np.testing.assert_array_equal(spe.toarray(), expected)
+    limits = np.linspace(0, 1, 12)
+    dense = model.predict_proba(X).toarray()
+    np.testing.assert_array_equal(
+        model.predict_proba(X, limits).toarray(), np.where(dense > np.float32(limits), dense, 0)
+    )
+    assert model.inner_products_ is None
+
+
+@pytest.mark.usefixtures("installed")
+def test_logistic_loss_estimates_probabilities(multilabel):
+    X, Y = multilabel(2000, 20, 3, density=0.5)
+    estimates = OmikujiParabel(n_trees=1, loss="log", n_jobs=1).fit(X, Y).predict_proba(X).toarray()
+    np.testing.assert_allclose(estimates.mean(axis=0), Y.toarray().mean(axis=0), atol=0.05)
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize("n_trees", [1, 3])
+def test_it_survives_save_and_load(tmp_path, multilabel, n_trees):
+    X, Y = multilabel(300, 20, 12, density=0.5)
+    model = OmikujiParabel(n_trees=n_trees, **DEEP).fit(X, Y)
+    for _ in range(2):  # the program would add its trees to those of an earlier model
+        model.save(tmp_path / "model")
+    loaded = OmikujiParabel.load(tmp_path / "model")
+    assert loaded.get_params() == model.get_params()
+    assert loaded.model_.n_trees == n_trees
+    np.testing.assert_allclose(loaded.predict_proba(X).toarray(), model.predict_proba(X).toarray(), atol=1e-6)
+
+
+@pytest.mark.usefixtures("installed")
+def test_instances_without_features_or_labels_are_no_obstacle(multilabel):
+    X, Y = multilabel(200, 20, 6, density=0.5)
+    features, labels = X.toarray(), Y.toarray()
+    features[:20], labels[10:30] = 0, False
+    model = OmikujiParabel(n_trees=1, n_jobs=1).fit(sparse.csr_array(features), sparse.csr_array(labels))
+    best, scores = model.predict_top_k(sparse.csr_array(features), 3)
+    assert (best >= 0).all()
+    assert (scores[:20] == scores[0]).all()
+
+
+@pytest.mark.usefixtures("installed")
+def test_what_the_program_would_crash_on_is_an_error_here(multilabel):
+    X, Y = multilabel(50, 20, 6, density=0.5)
+    with pytest.raises(XmlcError, match="none has a label"):
+        OmikujiParabel().fit(X, sparse.csr_array(Y.shape, dtype=bool))
+    with pytest.raises(XmlcError, match="'exp' is unknown; expected one of hinge, log"):
+        OmikujiParabel(loss="exp").fit(X, Y)
+
+
+def test_without_the_program_the_error_says_how_to_get_it(multilabel, monkeypatch):
+    monkeypatch.setitem(sys.modules, "omikuji", None)
+    with pytest.raises(XmlcError, match=r"pip install 'xmlc\[peers\]'"):
+        OmikujiParabel().fit(*multilabel(50, 20, 6))

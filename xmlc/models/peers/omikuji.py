@@ -1,0 +1,151 @@
+"""omikuji's Parabel (PyPI ``omikuji``, extra ``peers``) as an estimator of this package."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.csr import without_zeros
+from xmlc.data.writer import save_repository
+from xmlc.errors import XmlcError
+from xmlc.models.base import SparseProbabilityEstimator, stack_estimates
+from xmlc.threads import resolve_threads
+
+
+class OmikujiParabel(SparseProbabilityEstimator):
+    """The Parabel of omikuji: trees by balanced 2-means over label centroids, liblinear in the nodes, beam search.
+
+    What is not a parameter here has the program's default, so its instances are scaled to Euclidean length 1. It takes
+    no seed: two trainings differ by its random initial centroids. It reports no inner products, so ``inner_products_``
+    is None after a prediction.
+
+    Its training reads a file. Writing that file, in the repository format, and the program's reading of it are part of
+    the training time, as for anybody who calls it from Python with data in memory; instances with neither features nor
+    labels are left out, because it cannot read their lines. Its Python interface predicts one instance per call, and
+    turning each instance into its types is part of the prediction time. Threads share its nodes in training but only
+    the trees of an instance in prediction, so one tree predicts on one thread.
+
+    Parameters
+    ----------
+    n_trees : int
+    loss : {"hinge", "log"}
+        Squared hinge loss gives ranking scores exp(-sum of max(0, 1 - margin)^2) along the path, between 0 and 1 but no
+        estimates of probabilities; logistic loss gives the PLT's products of probabilities. Both are means over trees.
+    beam_size : int
+        Nodes kept on each level: labels outside the beam have no score.
+    min_branch_size : int
+        A node with fewer labels is a leaf.
+    max_sparse_density : float
+        A loaded model keeps denser weight vectors as dense arrays, as the program's command line does (0.1 there).
+    n_jobs : int or None
+    """
+
+    def __init__(
+        self,
+        n_trees: int = 3,
+        loss: str = "hinge",
+        beam_size: int = 10,
+        min_branch_size: int = 100,
+        max_sparse_density: float = 0.1,
+        n_jobs: int | None = None,
+    ):
+        self.n_trees = n_trees
+        self.loss = loss
+        self.beam_size = beam_size
+        self.min_branch_size = min_branch_size
+        self.max_sparse_density = max_sparse_density
+        self.n_jobs = n_jobs
+
+    def fit(self, X: object, Y: object) -> Self:
+        """Write the data to a temporary file and train on it.
+
+        Raises
+        ------
+        XmlcError
+            The program is not installed, the loss is none of its own, or there are no features or no labels at all.
+        """
+        program = _program()
+        X, Y = self._training_data(X, Y)
+        X = without_zeros(X)
+        if X.nnz == 0 or Y.nnz == 0:
+            raise XmlcError("omikuji has nothing to learn from: no instance has features, or none has a label")
+        known = (np.diff(X.indptr) > 0) | (np.diff(Y.indptr) > 0)
+        with tempfile.TemporaryDirectory(prefix="omikuji-") as folder:
+            file = Path(folder) / "train.txt"
+            save_repository(file, X[known], Y[known])
+            threads = resolve_threads(self.n_jobs)
+            self.model_ = program.Model.train_on_data(str(file), self._hyperparameters(program), threads)
+        return self
+
+    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+        """Return the scores above ``threshold``, float32 CSR of shape (n, m): estimates under logistic loss only."""
+        X, limits = self._instances(X), self._label_thresholds(threshold)
+        counts, labels, scores = self._scores(X, self.n_labels_)
+        spe = stack_estimates(counts, labels, scores, self.n_labels_)
+        spe.data[spe.data <= limits[spe.indices]] = 0
+        spe.eliminate_zeros()
+        return spe
+
+    def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the k labels that the program ranks first and their scores, best first; -1 = none."""
+        X = self._instances(X)
+        counts, found, values = self._scores(X, k)
+        filled = np.arange(k) < counts[:, None]
+        labels = np.full((X.shape[0], k), -1, dtype=np.int32)
+        scores = np.zeros((X.shape[0], k), dtype=np.float32)
+        labels[filled], scores[filled] = found, values
+        return labels, scores
+
+    def save(self, path: str | Path) -> None:
+        """Write the model: the program's own files beside our JSON."""
+        super().save(path)
+        self.model_.save(str(Path(path) / "omikuji"))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a model written by `save`."""
+        program = _program()
+        model = super().load(path)
+        model.model_ = program.Model.load(str(Path(path) / "omikuji"))
+        model.model_.densify_weights(model.max_sparse_density)
+        return model
+
+    def _hyperparameters(self, program: Any) -> Any:
+        losses = {"hinge": program.LossType.HINGE, "log": program.LossType.LOG}
+        if self.loss not in losses:
+            raise XmlcError(f"loss {self.loss!r} is unknown; expected one of {', '.join(losses)}")
+        hyperparameters = program.Model.default_hyper_param()
+        hyperparameters.n_trees = self.n_trees
+        hyperparameters.min_branch_size = self.min_branch_size
+        hyperparameters.linear_loss_type = losses[self.loss].value
+        return hyperparameters
+
+    def _scores(self, X: sparse.csr_array, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return for each instance how many labels it got, at most k, then all labels and scores, best first."""
+        self.inner_products_ = None
+        self.model_.init_prediction_thread_pool(resolve_threads(self.n_jobs))
+        rows = []
+        for start, end in zip(X.indptr[:-1], X.indptr[1:]):
+            pairs = list(zip(X.indices[start:end].tolist(), X.data[start:end].tolist()))
+            rows.append(self.model_.predict(pairs, self.beam_size, min(k, self.n_labels_)))
+        counts = np.array([len(row) for row in rows], dtype=np.int64)
+        labels = np.array([label for row in rows for label, _ in row], dtype=np.int32)
+        return counts, labels, np.array([score for row in rows for _, score in row], dtype=np.float32)
+
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        return {}, {}
+
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
+        pass
+
+
+def _program() -> Any:
+    try:
+        import omikuji
+    except ImportError as error:
+        raise XmlcError("omikuji is not installed; install the extra: pip install 'xmlc[peers]'") from error
+    return omikuji
