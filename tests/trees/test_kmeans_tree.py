@@ -11,8 +11,9 @@ from scipy import sparse
 from xmlc.counter_random import random_below, stream_key
 from xmlc.csr import kernel_csr
 from xmlc.errors import XmlcError
-from xmlc.trees import kmeans, kmeans_tree, label_representations
+from xmlc.trees import kmeans
 from xmlc.trees._kmeans import bisect_segments
+from xmlc.trees.kmeans import kmeans_tree, label_representations
 
 
 def random_data(n, d, m, seed):

@@ -7,7 +7,7 @@ from numba import njit
 
 from xmlc.counter_random import random_below, stream_key
 
-MIN_GAIN = 1e-4  # rounds go on while the mean similarity gains at least this much (Parabel, Section 4.1)
+MIN_GAIN = 1e-4  # rounds go on while the mean similarity gains at least this much (Parabel)
 MAX_ROUNDS = 50
 NO_SIDE = -1
 

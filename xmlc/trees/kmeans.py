@@ -19,7 +19,7 @@ NONZEROS_PER_PIECE = 1 << 18  # small segments are bisected in groups of about t
 def label_representations(X: object, Y: object) -> sparse.csr_array:
     """Represent each label by its instances: the sum of their unit-length features, scaled to unit length.
 
-    Parabel, Section 4.1 (Prabhu et al., "Parabel: Partitioned label trees for extreme classification with application
+    As in Parabel (Prabhu et al., "Parabel: Partitioned label trees for extreme classification with application
     to dynamic search advertising", WWW 2018), where the features of the label's positive instances are averaged.
     Sparse throughout; takes one multiplication for each pair of a label and a non-zero of one of its instances.
 
@@ -57,8 +57,8 @@ def kmeans_tree(
     each of which the sizes of two halves differ by at most one; one with fewer has its labels as leaf children. A
     bisection starts from two random members as centroids, gives the labels with the largest difference of cosines to
     one side and the others to the other, takes each side's mean as its centroid, and ends when the mean cosine gains
-    less than 1e-4, or after 50 rounds (Parabel, Section 4.1, Prabhu et al. 2018; arity other than 2 as in Bonsai and
-    napkinXC flattens the levels of the binary tree).
+    less than 1e-4, or after 50 rounds (Parabel, Prabhu et al. 2018; the trees of oplt2021, Section 5). An arity above
+    2 flattens levels of the binary tree into one.
 
     Parameters
     ----------

@@ -16,24 +16,32 @@ from xmlc.models.plt._nodes import NodeWeights
 from xmlc.models.plt._search import search_threshold, search_top_k
 from xmlc.models.plt._training import SOLVERS, train_nodes
 from xmlc.parallel import row_blocks, run_pieces
-from xmlc.trees import LabelTree, random_complete_tree
+from xmlc.trees import LabelTree, huffman_tree, random_complete_tree
+from xmlc.trees.kmeans import check_kmeans_shape, kmeans_tree, label_representations
 
 ORDER_STREAM = 0x0DE  # keeps the order of the instances apart from the tree's random numbers
 ROWS_PER_BLOCK = 256
+TREES = ("random", "huffman", "kmeans")
 
 
 class PLT(SparseProbabilityEstimator):
     """Probabilistic label tree with logistic regression in the nodes (plt2016, Sections 5.1-5.2).
 
-    A random complete tree over the labels; the classifier of node t estimates P(z_t = 1 | z_parent = 1, x),
-    and a label's estimate is the product along its path (equation (9)). The root has a classifier too, for
-    which an instance without labels is a negative example. Node classifiers are trained by two-phase
-    stochastic gradient descent with L2 regularisation (Appendix B).
+    A tree over the labels, by default random and complete; the classifier of node t estimates
+    P(z_t = 1 | z_parent = 1, x), and a label's estimate is the product along its path (equation (9)). The root has a
+    classifier too, for which an instance without labels is a negative example. Node classifiers are trained by
+    two-phase stochastic gradient descent with L2 regularisation (Appendix B).
 
     Parameters
     ----------
     arity : int
-        Degree b of the tree.
+        Degree b of the tree; a power of two for "kmeans".
+    tree : {"random", "huffman", "kmeans"}
+        The shape of the tree. Random and complete (plt2016, Section 6); Huffman's by label frequency, which puts
+        frequent labels near the root (`huffman_tree`); or by hierarchical balanced 2-means over the labels'
+        instances, which puts similar labels side by side (Parabel, Prabhu et al., WWW 2018; `kmeans_tree`).
+    max_leaf : int
+        "kmeans": a node with at most this many labels has them as its children; Parabel has 100.
     solver : {"sgd", "adagrad"}
         How the node classifiers are trained: by two-phase SGD, or by AdaGrad without regularisation (oplt2021; with
         exact weights only).
@@ -76,6 +84,8 @@ class PLT(SparseProbabilityEstimator):
     def __init__(
         self,
         arity: int = 16,
+        tree: str = "random",
+        max_leaf: int = 100,
         solver: str = "sgd",
         lam: float = 1e-6,
         gamma: float = 1.0,
@@ -87,6 +97,8 @@ class PLT(SparseProbabilityEstimator):
         n_jobs: int | None = None,
     ):
         self.arity = arity
+        self.tree = tree
+        self.max_leaf = max_leaf
         self.solver = solver
         self.lam = lam
         self.gamma = gamma
@@ -113,7 +125,7 @@ class PLT(SparseProbabilityEstimator):
         self._check_hyperparameters()
         X, Y = self._training_data(X, Y)
         x, y = self._kernel_form(X), kernel_csr(Y)
-        self.tree_ = random_complete_tree(self.n_labels_, self.arity, self.random_state)
+        self.tree_ = self._label_tree(X, Y)
         order = random_permutation(X.shape[0], self.random_state, ORDER_STREAM)
         penalty = float(self.lam if self.solver == "sgd" else self.eps)
         step = (float(self.gamma), penalty, int(self.epochs))
@@ -172,12 +184,24 @@ class PLT(SparseProbabilityEstimator):
         costs = [end - start for start, end in blocks]
         return run_pieces(search, pieces, self.n_jobs, costs, title=title, unit="instances")
 
+    def _label_tree(self, X: sparse.csr_array, Y: sparse.csr_array) -> LabelTree:
+        if self.tree == "huffman":
+            return huffman_tree(np.bincount(Y.indices, minlength=self.n_labels_), self.arity)
+        if self.tree == "kmeans":
+            representations = label_representations(X, Y)
+            return kmeans_tree(representations, self.arity, self.max_leaf, self.random_state, self.n_jobs)
+        return random_complete_tree(self.n_labels_, self.arity, self.random_state)
+
     def _kernel_form(self, X: sparse.csr_array) -> KernelCSR:
         return kernel_csr(unit_rows(X) if self.unit_norm else X)
 
     def _check_hyperparameters(self) -> None:
         if self.solver not in SOLVERS:
             raise XmlcError(f"solver={self.solver!r}: expected one of {', '.join(map(repr, SOLVERS))}")
+        if self.tree not in TREES:
+            raise XmlcError(f"tree={self.tree!r}: expected one of {', '.join(map(repr, TREES))}")
+        if self.tree == "kmeans":
+            check_kmeans_shape(self.arity, self.max_leaf)
         if self.hash_bits is not None and self.solver != "sgd":
             raise XmlcError(
                 f"hash_bits={self.hash_bits} with solver={self.solver!r}: hashed weights are trained by 'sgd'"

@@ -1,0 +1,99 @@
+"""The PLT on Huffman and 2-means trees: nodes of any degree, trained and searched like those of complete trees."""
+
+import numpy as np
+import plt_twin
+import pytest
+from scipy import sparse
+
+from xmlc.counter_random import random_permutation
+from xmlc.errors import XmlcError
+from xmlc.models import PLT
+from xmlc.models.base import unit_rows
+from xmlc.models.plt.estimator import ORDER_STREAM
+
+SGD = {"gamma": 0.7, "lam": 0.01, "epochs": 3}
+SHAPES = [{"tree": "huffman", "arity": 3}, {"tree": "kmeans", "arity": 4, "max_leaf": 3}]
+SHAPES += [{"tree": "kmeans", "arity": 2, "max_leaf": 100}]  # all 40 labels are children of the root
+
+
+def clustered(n, n_clusters, labels_each, d, seed):
+    """Instances with one label each; labels come in clusters that share most of their features."""
+    rng = np.random.default_rng(seed)
+    m = n_clusters * labels_each
+    clusters = rng.permutation(m) % n_clusters
+    centres = 3 * rng.random((n_clusters, d)) * (rng.random((n_clusters, d)) < 0.1)
+    own = rng.random((m, d)) * (rng.random((m, d)) < 0.05)
+    label = rng.integers(m, size=n)
+    noise = rng.random((n, d)) * (rng.random((n, d)) < 0.1)
+    X = sparse.csr_array((centres[clusters[label]] + own[label] + noise).astype(np.float32))
+    return X, sparse.csr_array((np.ones(n, dtype=bool), label, np.arange(n + 1)), shape=(n, m))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_estimates_equal_the_twins_and_both_searches_agree(multilabel, shape):
+    X, Y = multilabel(60, 15, 40, seed=2)
+    model = PLT(random_state=5, **shape, **SGD).fit(X, Y)
+    features = np.hstack([unit_rows(X).toarray().astype(np.float64), np.ones((60, 1))])
+    label_sets = [row.tolist() for row in np.split(Y.indices, Y.indptr[1:-1])]
+    weights = plt_twin.train(model.tree_, features, label_sets, random_permutation(60, 5, ORDER_STREAM), **SGD)
+    expected = np.array([plt_twin.estimates(model.tree_, weights, x) for x in features])
+    found = model.predict_proba(X).toarray()
+    np.testing.assert_allclose(found, expected, rtol=1e-3)
+    np.testing.assert_array_equal(model.predict_top_k(X, 5)[1], -np.sort(-found, axis=1)[:, :5])
+    limits = np.random.default_rng(0).choice(found.ravel(), 40)  # a threshold for each label
+    np.testing.assert_array_equal(model.predict_proba(X, limits).toarray(), np.where(found > limits, found, 0))
+
+
+@pytest.mark.parametrize("hash_bits", [None, 24])
+def test_a_hundred_siblings_are_searched_like_any(multilabel, hash_bits):
+    X, Y = multilabel(80, 15, 180, seed=3)
+    model = PLT(arity=2, tree="kmeans", max_leaf=100, hash_bits=hash_bits, **SGD).fit(X, Y)
+    assert np.diff(model.tree_.children)[:3].tolist() == [2, 90, 90]
+    everything = model.predict_proba(X).toarray()
+    assert (everything > 0).all()
+    np.testing.assert_array_equal(model.predict_top_k(X, 7)[1], -np.sort(-everything, axis=1)[:, :7])
+    np.testing.assert_array_equal(model.predict_proba(X, 0.05).toarray(), np.where(everything > 0.05, everything, 0))
+    if hash_bits:  # 183 nodes x 15 features in 2**24 slots: next to no collisions
+        exact = PLT(arity=2, tree="kmeans", max_leaf=100, **SGD).fit(X, Y)
+        assert np.median(np.abs(everything - exact.predict_proba(X).toarray())) < 1e-6
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_same_bits_on_one_and_two_threads_and_after_loading(tmp_path, multilabel, shape):
+    X, Y = multilabel(60, 15, 40, seed=4)
+    one, two = (PLT(n_jobs=n_jobs, **shape, **SGD).fit(X, Y) for n_jobs in (1, 2))
+    one.save(tmp_path / "model")
+    expected = one.predict_proba(X).data.tobytes()
+    assert two.predict_proba(X).data.tobytes() == expected
+    assert PLT.load(tmp_path / "model").predict_proba(X).data.tobytes() == expected
+
+
+def test_kmeans_tree_ranks_clustered_labels_better_than_a_random_one():
+    X, Y = clustered(1500, 16, 8, 200, seed=0)
+    precision = {}
+    for tree in ("random", "kmeans"):
+        model = PLT(arity=4, tree=tree, max_leaf=8, gamma=5.0, lam=1e-6, epochs=5).fit(X[:1000], Y[:1000])
+        best = model.predict_top_k(X[1000:], 1)[0][:, 0]
+        precision[tree] = (best == Y[1000:].indices).mean()
+    assert precision["kmeans"] > precision["random"] + 0.05
+
+
+def test_huffman_tree_puts_frequent_labels_near_the_root(multilabel):
+    X, Y = multilabel(60, 15, 6, seed=5)
+    Y = sparse.csr_array(np.hstack([Y.toarray(), np.ones((60, 1), dtype=bool)]))
+    tree = PLT(arity=2, tree="huffman", **SGD).fit(X, Y).tree_
+    assert tree.depth[tree.leaf][6] == tree.depth[tree.leaf].min()
+    assert tree.depth[tree.leaf].max() > tree.depth[tree.leaf].min()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"tree": "deep"}, "expected one of 'random', 'huffman', 'kmeans'"),
+        ({"tree": "kmeans", "arity": 6}, "power of two"),
+        ({"tree": "kmeans", "max_leaf": 0}, "max_leaf=0"),
+    ],
+)
+def test_tree_options_out_of_range_are_refused(multilabel, parameters, message):
+    with pytest.raises(XmlcError, match=message):
+        PLT(**parameters).fit(*multilabel(10, 5, 4))
