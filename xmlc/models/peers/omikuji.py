@@ -26,8 +26,9 @@ class OmikujiParabel(SparseProbabilityEstimator):
     Its training reads a file. Writing that file, in the repository format, and the program's reading of it are part of
     the training time, as for anybody who calls it from Python with data in memory; instances with neither features nor
     labels are left out, because it cannot read their lines. Its Python interface predicts one instance per call, and
-    turning each instance into its types is part of the prediction time. Threads share its nodes in training but only
-    the trees of an instance in prediction, so one tree predicts on one thread.
+    turning each instance into its types is part of the prediction time. For one tree and one thread that made 2.4 of
+    19.3 s and 0.06 of 0.89 ms on tib-core-26k, 0.02 of 0.63 s and 0.024 of 0.055 ms on bibtex. Threads share its nodes
+    in training but only the trees of an instance in prediction, so one tree predicts on one thread.
 
     Parameters
     ----------
