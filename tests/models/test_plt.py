@@ -10,9 +10,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 from xmlc.counter_random import random_permutation
+from xmlc.csr import unit_rows
 from xmlc.errors import XmlcError
 from xmlc.models import PLT
-from xmlc.models.base import unit_rows
 from xmlc.models.plt.estimator import ORDER_STREAM
 
 SGD = {"gamma": 0.7, "lam": 0.01, "epochs": 3}

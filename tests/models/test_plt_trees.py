@@ -6,9 +6,9 @@ import pytest
 from scipy import sparse
 
 from xmlc.counter_random import random_permutation
+from xmlc.csr import unit_rows
 from xmlc.errors import XmlcError
 from xmlc.models import PLT
-from xmlc.models.base import unit_rows
 from xmlc.models.plt.estimator import ORDER_STREAM
 
 SGD = {"gamma": 0.7, "lam": 0.01, "epochs": 3}

@@ -10,9 +10,9 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import NearestCentroid
 
+from xmlc.csr import unit_rows
 from xmlc.errors import XmlcError
 from xmlc.models import _tail, tail
-from xmlc.models.base import unit_rows
 from xmlc.models.tail import TailClassifiers
 
 

@@ -15,10 +15,10 @@ from typing import Any
 
 from scipy import sparse
 
+from xmlc.csr import unit_rows
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.metrics.ranking import precision_at_k
-from xmlc.models.base import unit_rows
 from xmlc.models.fastxml import FastXML
 from xmlc.passport import WARM_UP_ROWS, passport, peak_bytes, timed
 

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from xmlc.csr import as_features, as_labels
+from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, unit_rows
 from xmlc.errors import XmlcError
 from xmlc.files import atomic_folder, read_json, write_json
 
@@ -122,6 +122,10 @@ class SparseProbabilityEstimator(BaseEstimator):
             raise XmlcError(f"X has {X.shape[1]} features, the model was trained with {self.n_features_in_}")
         return X
 
+    def _kernel_form(self, X: sparse.csr_array) -> KernelCSR:
+        """Return instances as kernels take them, scaled to unit length where ``unit_norm`` says so."""
+        return kernel_csr(unit_rows(X) if self.unit_norm else X)
+
     def _label_thresholds(self, threshold: float | np.ndarray) -> np.ndarray:
         """Return one float32 threshold per label from a number or an array of shape (m,)."""
         thresholds = np.asarray(threshold, dtype=np.float32)
@@ -132,16 +136,6 @@ class SparseProbabilityEstimator(BaseEstimator):
         if np.isnan(thresholds).any():
             raise XmlcError("threshold holds NaN")
         return thresholds
-
-
-def unit_rows(X: sparse.csr_array) -> sparse.csr_array:
-    """Scale each instance to Euclidean length 1; an instance without features stays as it is."""
-    squares = np.asarray(X.astype(np.float64).power(2).sum(axis=1)).ravel()
-    lengths = np.sqrt(np.where(squares > 0, squares, 1.0))
-    scaled = (X.data / np.repeat(lengths, np.diff(X.indptr))).astype(np.float32)
-    result = sparse.csr_array((scaled, X.indices, X.indptr), shape=X.shape)
-    result.has_sorted_indices = X.has_sorted_indices
-    return result
 
 
 def stack_estimates(counts: np.ndarray, labels: np.ndarray, estimates: np.ndarray, n_labels: int) -> sparse.csr_array:

@@ -9,10 +9,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, without_zeros
+from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, unit_rows, without_zeros
 from xmlc.errors import XmlcError
 from xmlc.models._tail import count_features, fill_centroids, log_scores_of_rows
-from xmlc.models.base import unit_rows
 from xmlc.parallel import row_blocks, run_pieces
 
 LABELS_PER_BLOCK = 1024

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.counter_random import stream_key
-from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr
+from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, unit_rows
 from xmlc.errors import XmlcError
 from xmlc.parallel import run_pieces
 from xmlc.trees._kmeans import bisect_segments
@@ -42,7 +42,7 @@ def label_representations(X: object, Y: object) -> sparse.csr_array:
     if X.shape[0] != Y.shape[0]:
         raise XmlcError(f"X has {X.shape[0]} instances but Y has {Y.shape[0]}")
     memberships = sparse.csr_array(Y.T, dtype=np.float32)
-    representations = _scale_rows(sparse.csr_array(memberships @ _scale_rows(X)))
+    representations = unit_rows(sparse.csr_array(memberships @ unit_rows(X)))
     representations.eliminate_zeros()
     representations.sort_indices()
     return representations
@@ -157,11 +157,3 @@ def _ranges(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """Return all numbers ``starts[i] .. ends[i] - 1``, range after range."""
     sizes = ends - starts
     return np.arange(sizes.sum()) + np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
-
-
-def _scale_rows(matrix: sparse.csr_array) -> sparse.csr_array:
-    """Scale each row to Euclidean length 1, summed in float64; a row of zeros stays as it is."""
-    squares = np.asarray(matrix.astype(np.float64).power(2).sum(axis=1)).ravel()
-    factors = 1.0 / np.sqrt(np.where(squares > 0, squares, 1.0))
-    data = (matrix.data * np.repeat(factors, np.diff(matrix.indptr))).astype(np.float32)
-    return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)

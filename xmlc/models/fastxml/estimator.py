@@ -8,10 +8,10 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import KernelCSR, kernel_csr
+from xmlc.csr import kernel_csr
 from xmlc.errors import XmlcError
 from xmlc.metrics.ranking import propensities
-from xmlc.models.base import SparseProbabilityEstimator, stack_estimates, top_k_of, unit_rows
+from xmlc.models.base import SparseProbabilityEstimator, stack_estimates, top_k_of
 from xmlc.models.fastxml._forest import Forest, join_forests, leaf_depths, single_tree
 from xmlc.models.fastxml._grow import grow_tree
 from xmlc.models.fastxml._logistic import SolverLimits
@@ -237,9 +237,6 @@ class FastXML(SparseProbabilityEstimator):
         self.label_weights_ = np.ones(self.n_labels_, dtype=np.float32)
         if self.propensity_weighted:
             self.label_weights_ /= propensities(Y, self.propensity_a, self.propensity_b)
-
-    def _kernel_form(self, X: sparse.csr_array) -> KernelCSR:
-        return kernel_csr(unit_rows(X) if self.unit_norm else X)
 
     def _check_hyperparameters(self) -> None:
         at_least_one = ("n_trees", "max_leaf", "labels_per_leaf", "newton_steps", "passes", "line_search_steps")

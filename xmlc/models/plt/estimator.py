@@ -10,7 +10,7 @@ from scipy import sparse
 from xmlc.counter_random import random_permutation
 from xmlc.csr import KernelCSR, kernel_csr
 from xmlc.errors import XmlcError
-from xmlc.models.base import SparseProbabilityEstimator, stack_estimates, unit_rows
+from xmlc.models.base import SparseProbabilityEstimator, stack_estimates
 from xmlc.models.plt._hashed import HashedWeights, train_hashed
 from xmlc.models.plt._nodes import NodeWeights
 from xmlc.models.plt._search import search_threshold, search_top_k
@@ -191,9 +191,6 @@ class PLT(SparseProbabilityEstimator):
             representations = label_representations(X, Y)
             return kmeans_tree(representations, self.arity, self.max_leaf, self.random_state, self.n_jobs)
         return random_complete_tree(self.n_labels_, self.arity, self.random_state)
-
-    def _kernel_form(self, X: sparse.csr_array) -> KernelCSR:
-        return kernel_csr(unit_rows(X) if self.unit_norm else X)
 
     def _check_hyperparameters(self) -> None:
         if self.solver not in SOLVERS:
