@@ -1,6 +1,6 @@
 """exp and log1p on the ranges that the logistic loss needs, as polynomials: loops over them use vector instructions.
 
-The C library's are called one number at a time: 2.4 and 6 ns each where these take 0.2 and 0.3.
+The C library's are called one number at a time, 2 to 4 and 6 ns each where these take 0.2 (float32, AVX-512).
 """
 
 from __future__ import annotations
