@@ -56,8 +56,9 @@ def fit_logistic(starts, rows, values, side, costs, limits, key, weights, margin
     Each Newton step minimises the second-order model of the loss plus the L1 norm by coordinate descent over the
     weights that are not zero or violate the optimality conditions, then halves the step until the objective falls
     enough. Coordinates are visited in an order drawn for each pass: with a fixed one a fit took three times as long
-    at the root of delicious and tib-core-26k, and the forest lost 0.4 points of P@3 on bibtex. A visit reads 12 bytes for each non-zero
-    of the column and, if the weight moves, reads 16 and writes 4; what is indexed by instance stays in the cache.
+    at the root of delicious and tib-core-26k, and the forest lost 0.4 points of P@3 on bibtex. A visit reads 12 bytes
+    for each non-zero of the column and, if the weight moves, reads 16 and writes 4; what is indexed by instance stays
+    in the cache.
     """
     by_row = np.empty((3, side.size), dtype=np.float32)
     gradient, curvature, along = by_row[0], by_row[1], by_row[2]
