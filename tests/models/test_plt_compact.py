@@ -1,0 +1,109 @@
+"""Compact weights of the PLT hold what the dense ones hold above the cut."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xmlc.errors import XmlcError
+from xmlc.models.plt._compact import compact_nodes, count_kept, empty_compact, fill_kept
+from xmlc.models.plt._nodes import CompactNodeWeights, NodeWeights
+from xmlc.trees import random_complete_tree
+
+
+def random_nodes(m, arity, d, seed):
+    """Dense blocks with arbitrary features and weights, some of them zero, some blocks empty."""
+    rng = np.random.default_rng(seed)
+    tree = random_complete_tree(m, arity, seed)
+    degrees = np.concatenate(([1], np.diff(tree.children)))
+    chosen = [np.flatnonzero(rng.random(d) < rng.random() * (degree > 0)).astype(np.uint32) for degree in degrees]
+    sizes = np.array([features.size for features in chosen])
+    weight_starts = np.concatenate(([0], np.cumsum(sizes * degrees)))
+    weights = rng.normal(size=weight_starts[-1]).astype(np.float32)
+    weights[rng.random(weights.size) < 0.4] = 0
+    bias = rng.normal(size=tree.n_nodes).astype(np.float32)
+    feature_starts = np.concatenate(([0], np.cumsum(sizes)))
+    return tree, NodeWeights(
+        tree.children, tree.label, feature_starts, np.concatenate(chosen), weight_starts, weights, bias
+    )
+
+
+def weights_of(nodes):
+    """Read either form, entry by entry: {(block, feature, sibling): weight}."""
+    found = {}
+    for block in range(nodes.feature_starts.size - 1):
+        start, end = nodes.feature_starts[block : block + 2]
+        degree = 1 if block == 0 else int(np.diff(nodes.children)[block - 1])
+        for row, feature in enumerate(nodes.features[start:end]):
+            if isinstance(nodes, CompactNodeWeights):
+                at = start + block + row
+                entries = nodes.entry_starts[block] + nodes.row_starts[at : at + 2].astype(np.int64)
+                siblings, values = (array[slice(*entries)] for array in (nodes.siblings, nodes.weights))
+            else:
+                at = nodes.weight_starts[block] + row * degree
+                siblings, values = np.arange(degree), nodes.weights[at : at + degree]
+            found |= {(block, int(feature), int(c)): value for c, value in zip(siblings, values)}
+    return found
+
+
+@settings(deadline=None, max_examples=20)
+@given(
+    m=st.integers(1, 40),
+    arity=st.integers(2, 9),
+    d=st.integers(0, 12),
+    seed=st.integers(0, 99),
+    cut=st.sampled_from([0.0, 0.3, 1.0, 99.0]),
+)
+def test_what_is_kept_is_what_exceeds_the_cut(m, arity, d, seed, cut):
+    _, nodes = random_nodes(m, arity, d, seed)
+    compact = compact_nodes(nodes, cut, n_jobs=1)
+    expected = {place: value for place, value in weights_of(nodes).items() if abs(value) > np.float32(cut)}
+    assert weights_of(compact) == expected
+    assert compact.weights.size == len(expected)
+    assert compact.features.size == len({place[:2] for place in expected})  # no feature without a weight
+    np.testing.assert_array_equal(compact.bias, nodes.bias)
+
+
+def test_blocks_made_compact_in_any_shares_are_the_same(monkeypatch):
+    from xmlc.models.plt import _compact
+
+    _, nodes = random_nodes(60, 4, 20, 1)
+    whole = compact_nodes(nodes, 0.2)
+    monkeypatch.setattr(_compact, "WEIGHTS_PER_PIECE", 50)
+    for n_jobs in (1, 2):
+        for one, other in zip(whole, compact_nodes(nodes, 0.2, n_jobs)):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_a_block_alone_is_numbered_from_zero():
+    """As in training, where a thread holds a few blocks and nothing else."""
+    weights = np.array([[0.5, 0.0], [0.1, -0.1], [0.0, -2.0]], dtype=np.float32).ravel()
+    features, starts = np.array([3, 5, 8], dtype=np.uint32), np.array([0, 3])
+    dense, cut = (weights, np.array([0, 6]), np.array([2])), np.float32(0.1)
+    rows, entries = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    blocks = np.zeros(1, dtype=np.int64)
+    count_kept(*dense, blocks, cut, rows, entries)
+    assert (rows[0], entries[0]) == (2, 2)
+    out = np.zeros(2, np.uint32), np.array([0, 2]), np.zeros(3, np.uint32), np.zeros(2, np.uint16), np.zeros(2, "f4")
+    fill_kept(features, starts, *dense, blocks, cut, np.array([0, 2]), *out)
+    assert [array.tolist() for array in out] == [[3, 8], [0, 2], [0, 1, 2], [0, 1], [0.5, -2.0]]
+
+
+def test_siblings_are_numbered_by_what_they_need():
+    def room_for(degree, kept=0):
+        children = np.array([1, *[degree + 1] * (degree + 1)])
+        blocks = np.zeros(degree + 2, dtype=np.int64)
+        blocks[1] = kept
+        return empty_compact(children, np.zeros(0, np.int32), np.zeros(0, np.float32), blocks * 0, blocks)
+
+    assert room_for(1 << 16).siblings.dtype == np.uint16
+    assert room_for((1 << 16) + 1).siblings.dtype == np.uint32
+    with pytest.raises(XmlcError, match="keep 4294967296 weights"):
+        room_for(2, kept=1 << 32)
+
+
+@pytest.mark.parametrize("cut", [-0.1, float("nan")])
+def test_a_cut_that_is_none_is_refused(cut):
+    _, nodes = random_nodes(5, 2, 3, 0)
+    with pytest.raises(XmlcError, match="expected a number of at least 0"):
+        compact_nodes(nodes, cut)
