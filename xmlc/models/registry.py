@@ -17,6 +17,7 @@ ESTIMATORS = {
     "napkinxc-plt": "xmlc.models.peers.napkinxc:NapkinXCPLT",
     "napkinxc-br": "xmlc.models.peers.napkinxc:NapkinXCBR",
     "omikuji-parabel": "xmlc.models.peers.omikuji:OmikujiParabel",
+    "vw-plt": "xmlc.models.peers.vowpalwabbit:VowpalWabbitPLT",
 }
 
 
