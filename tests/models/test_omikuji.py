@@ -92,6 +92,14 @@ def test_what_the_program_would_crash_on_is_an_error_here(multilabel):
         OmikujiParabel(loss="exp").fit(X, Y)
 
 
+@pytest.mark.usefixtures("installed")
+def test_its_progress_stays_out_of_the_log(tmp_path, multilabel, capfd):
+    model = OmikujiParabel(n_trees=1, **DEEP).fit(*multilabel(300, 20, 12, density=0.5))
+    model.save(tmp_path / "model")
+    OmikujiParabel.load(tmp_path / "model")
+    assert "".join(capfd.readouterr()) == ""
+
+
 def test_without_the_program_the_error_says_how_to_get_it(multilabel, monkeypatch):
     monkeypatch.setitem(sys.modules, "omikuji", None)
     with pytest.raises(XmlcError, match=r"pip install 'xmlc\[peers\]'"):

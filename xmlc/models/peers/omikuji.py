@@ -13,6 +13,7 @@ from xmlc.csr import without_zeros
 from xmlc.data.writer import save_repository
 from xmlc.errors import XmlcError
 from xmlc.models.base import SparseProbabilityEstimator, stack_estimates
+from xmlc.models.peers.quiet import quiet
 from xmlc.threads import resolve_threads
 
 
@@ -79,7 +80,9 @@ class OmikujiParabel(SparseProbabilityEstimator):
             file = Path(folder) / "train.txt"
             save_repository(file, X[known], Y[known])
             threads = resolve_threads(self.n_jobs)
-            self.model_ = program.Model.train_on_data(str(file), self._hyperparameters(program), threads)
+            hyperparameters = self._hyperparameters(program)
+            with quiet():  # it draws a bar anew for every instance
+                self.model_ = program.Model.train_on_data(str(file), hyperparameters, threads)
         return self
 
     def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
@@ -104,15 +107,17 @@ class OmikujiParabel(SparseProbabilityEstimator):
     def save(self, path: str | Path) -> None:
         """Write the model: the program's own files beside our JSON."""
         super().save(path)
-        self.model_.save(str(Path(path) / "omikuji"))
+        with quiet():
+            self.model_.save(str(Path(path) / "omikuji"))
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a model written by `save`."""
         program = _program()
         model = super().load(path)
-        model.model_ = program.Model.load(str(Path(path) / "omikuji"))
-        model.model_.densify_weights(model.max_sparse_density)
+        with quiet():
+            model.model_ = program.Model.load(str(Path(path) / "omikuji"))
+            model.model_.densify_weights(model.max_sparse_density)
         return model
 
     def _hyperparameters(self, program: Any) -> Any:
