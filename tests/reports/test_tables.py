@@ -129,18 +129,6 @@ def test_table_4_without_fta_and_sto(build):
     assert cells(table.panels[0])[("PLT", "yeast"), "STO (%)"] == "–"
 
 
-def test_peers(build):
-    records = [ranking(), ranking(model="napkinxc-plt-sgd", p1=0.6, inner_products=None)]
-    table = build("peers", records)
-    names = "p@1 p@3 p@5 train_seconds predict_ms model_mb train_peak_mb predict_peak_mb train_threads predict_threads"
-    names += " psp@1 psp@3 psp@5"
-    assert table.frame.columns.tolist() == ["dataset", "model", *names.split(), "seeds"]
-    printed = cells(table.panels[0])
-    assert printed[("yeast", "napkinXC PLT, SGD"), "Predict (ms)"] == "0.0123"
-    assert printed[("yeast", "PLT"), "Threads"] == "2"
-    assert printed[("yeast", "PLT"), "Peak, train (MB)"] == "200"
-
-
 def test_the_oracle_wins_no_prize_and_ties_share_it(build):
     records = [ranking(p1=0.5), ranking(model="fastxml", p1=0.5), ranking(model="late", p1=0.4)]
     printed = cells(build("table1", [*records, ranking(model="oracle", p1=0.9)]).panels[1])

@@ -129,6 +129,7 @@ _ALL = (
     _percent("test_macro_f", "Test macro-F"),
     _percent("fta", "FTA"),
     _percent("sto", "STO"),
+    _percent("ofo", "OFO"),
     Column("c", "c", kind="choice"),
     Column("a", "a", kind="choice"),
     Column("b", "b", kind="choice"),
@@ -145,6 +146,7 @@ _ALL = (
     _threads("train_threads", "Threads, train"),
     _threads("predict_threads", "Threads, predict"),
     _threads("test_threads", "Threads"),
+    Column("note", "Note", kind="constant"),
     Column("seeds", "Seeds", decimals=0, kind="constant"),
 )  # fmt: skip
 

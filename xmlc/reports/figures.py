@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from xmlc.errors import XmlcError
 from xmlc.files import atomic_file
+from xmlc.reports.pareto import pareto_figure
 from xmlc.reports.records import read_records
 from xmlc.reports.titles import method_title, model_title
 
@@ -53,14 +55,26 @@ SETTINGS = {
     "svg.hashsalt": "xmlc",
 }
 
-FIGURES: dict[str, Callable[[str, Records], Figure]] = {}
+Draw = Callable[[str, Records], Figure]
 
 
-def register(name: str) -> Callable[[Callable[[str, Records], Figure]], Callable[[str, Records], Figure]]:
+@dataclass(frozen=True)
+class FigureDefinition:
+    """What is known of a figure before there are records: which it takes, and who draws it."""
+
+    kind: str
+    portion: str
+    draw: Draw
+
+
+FIGURES: dict[str, FigureDefinition] = {}
+
+
+def register(name: str, kind: str = "thresholds", portion: str = "80") -> Callable[[Draw], Draw]:
     """Make a figure known by its name."""
 
-    def add(draw: Callable[[str, Records], Figure]) -> Callable[[str, Records], Figure]:
-        FIGURES[name] = draw
+    def add(draw: Draw) -> Draw:
+        FIGURES[name] = FigureDefinition(kind, portion, draw)
         return draw
 
     return add
@@ -75,7 +89,7 @@ def draw_figure(name: str, paper: str, records: Sequence[Path]) -> Figure:
         A name of `FIGURES`; a bare number means ``figure<number>``.
     paper : str
     records : sequence of Path
-        Records of threshold methods.
+        Those of other kinds than the figure's are left out.
 
     Raises
     ------
@@ -85,8 +99,9 @@ def draw_figure(name: str, paper: str, records: Sequence[Path]) -> Figure:
     name = f"figure{name}" if name.isdecimal() else name
     if name not in FIGURES:
         raise XmlcError(f"figure {name!r} is unknown; expected one of {', '.join(FIGURES)}")
+    definition = FIGURES[name]
     with mpl.rc_context(SETTINGS):
-        return FIGURES[name](paper, read_records(records, "thresholds", "80"))
+        return definition.draw(paper, read_records(records, definition.kind, definition.portion))
 
 
 def write_figure(figure: Figure, prefix: Path) -> list[Path]:
@@ -196,3 +211,6 @@ def _add_legend(figure: Figure, methods: Sequence[str]) -> None:
         handletextpad=0.5,
         columnspacing=1.4,
     )
+
+
+register("pareto", "ranking", "full")(pareto_figure)

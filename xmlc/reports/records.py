@@ -95,7 +95,7 @@ def _validator(kind: str | None) -> jsonschema.Draft202012Validator:
     return jsonschema.Draft202012Validator(SCHEMAS.get(kind or "", _object(_COMMON)))
 
 
-def read_records(paths: Iterable[Path], kind: str, portion: str) -> list[dict[str, Any]]:
+def read_records(paths: Iterable[Path], kind: str, portion: str, needed: bool = True) -> list[dict[str, Any]]:
     """Read and check records; those of another kind or portion are left out.
 
     Parameters
@@ -104,6 +104,8 @@ def read_records(paths: Iterable[Path], kind: str, portion: str) -> list[dict[st
     kind : {"ranking", "thresholds"}
     portion : {"full", "80"}
         What the models were trained on.
+    needed : bool
+        Whether none of this kind is an error.
 
     Returns
     -------
@@ -113,7 +115,7 @@ def read_records(paths: Iterable[Path], kind: str, portion: str) -> list[dict[st
     Raises
     ------
     XmlcError
-        A file is no record, lacks something or contradicts another; or there is none of this kind.
+        A file is no record, lacks something or contradicts another; or one of this kind is needed and there is none.
     """
     paths = list(paths)
     found: dict[tuple[Any, ...], Path] = {}
@@ -129,7 +131,7 @@ def read_records(paths: Iterable[Path], kind: str, portion: str) -> list[dict[st
             )
         found[identity] = path
         records.append(record)
-    if not records:
+    if needed and not records:
         raise XmlcError(
             f"no record of kind {kind!r}, portion {portion!r}, among {len(paths)} files; "
             "expected files that `xmlc rank` or `xmlc evaluate` wrote"

@@ -40,7 +40,8 @@ class Table:
     notes: list[str] = field(default_factory=list)
 
 
-# Of (paper, records, published), and of the paper's configuration (a file or None) where `takes_suite` says so.
+# Of (paper, records, published), then of the records of thresholds and of the paper's configuration (a file or None)
+# where `takes_thresholds` and `takes_suite` say so.
 Builder = Callable[..., Table]
 
 
@@ -53,18 +54,24 @@ class TableDefinition:
     portion: str
     build: Builder
     takes_suite: bool = False
+    takes_thresholds: bool = False
 
 
 TABLES: dict[str, TableDefinition] = {}
 
 
 def register(
-    name: str, keys: tuple[str, ...], kind: str, portion: str, takes_suite: bool = False
+    name: str,
+    keys: tuple[str, ...],
+    kind: str,
+    portion: str,
+    takes_suite: bool = False,
+    takes_thresholds: bool = False,
 ) -> Callable[[Builder], Builder]:
     """Make a builder known under the name of its table."""
 
     def add(build: Builder) -> Builder:
-        TABLES[name] = TableDefinition(keys, kind, portion, build, takes_suite)
+        TABLES[name] = TableDefinition(keys, kind, portion, build, takes_suite, takes_thresholds)
         return build
 
     return add

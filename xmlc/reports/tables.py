@@ -16,6 +16,7 @@ from xmlc.reports.hyperparameters import HYPERPARAMETER_KEYS, hyperparameter_tab
 from xmlc.reports.measures import MEASURE_KEYS, measures_table
 from xmlc.reports.notes import notes, overfitting
 from xmlc.reports.panels import Panel, Published, side_by_side
+from xmlc.reports.peers import PEER_KEYS, peers_table
 from xmlc.reports.records import (
     DATASET_COLUMNS,
     MEASURE_METHODS,
@@ -57,8 +58,9 @@ def build_table(
     definition = TABLES[name]
     file = published / paper / f"{name}.csv" if published else None
     content = read_records(records, definition.kind, definition.portion)
-    configuration = (suite,) if definition.takes_suite else ()
-    return definition.build(paper, content, Published.read(file, definition.keys), *configuration)
+    more = [read_records(records, "thresholds", "80", needed=False)] if definition.takes_thresholds else []
+    more += [suite] if definition.takes_suite else []
+    return definition.build(paper, content, Published.read(file, definition.keys), *more)
 
 
 @register("table1", ("dataset", "model"), "ranking", "full")
@@ -150,30 +152,6 @@ def _scores_as(averaged: pd.DataFrame, method: str, name: str, columns: Sequence
     return averaged.loc[averaged["method"] == method, list(columns)].rename(columns=names)
 
 
-@register("peers", ("dataset", "model"), "ranking", "full")
-def peers(paper: str, records: Records, published: Published) -> Table:
-    """Build the table of other programs on the same splits: quality and cost side by side."""
-    keys = ("dataset", "model")
-    costs = ("train_seconds", "predict_ms", "model_mb", "train_peak_mb", "predict_peak_mb")
-    printed = ("p@1", "p@3", "p@5", *costs, "train_threads", "predict_threads")
-    propensity_scored = ("psp@1", "psp@3", "psp@5")
-    frame = csv_frame(average_seeds(ranking_frame(records), keys), keys, (*printed, *propensity_scored))
-    columns = [side_by_side(frame, published, name) for name in printed[:-2]]
-    if frame["train_threads"].equals(frame["predict_threads"]):
-        columns.append(side_by_side(frame, published, "train_threads", heading="Threads"))
-    else:
-        columns += [side_by_side(frame, published, name) for name in printed[-2:]]
-    scored = [side_by_side(frame, published, name) for name in propensity_scored]
-    panels = [
-        Panel("Precision and cost", frame, keys, columns),
-        Panel("Propensity-scored precision", frame, keys, scored),
-    ]
-    caption = (
-        "Precision@k on the test set and cost, beside other programs on the same data and machine. MB are 10^6 bytes; "
-        "prediction is of the five best labels; a model's size is that of its files."
-    )
-    return Table("peers", paper, keys, frame, caption, panels, notes(paper, records, None, panels))
-
-
 register("table3", HYPERPARAMETER_KEYS, "ranking", "full", takes_suite=True)(hyperparameter_table)
 register("measures", MEASURE_KEYS, "thresholds", "80")(measures_table)
+register("peers", PEER_KEYS, "ranking", "full", takes_suite=True, takes_thresholds=True)(peers_table)

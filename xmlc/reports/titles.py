@@ -21,7 +21,12 @@ MODELS = {
     "napkinxc-plt-liblinear": "napkinXC PLT, liblinear",
     "napkinxc-br": "napkinXC BR",
     "omikuji-parabel": "omikuji Parabel",
+    "omikuji-parabel-log": "omikuji Parabel, logistic",
+    "vw-plt": "Vowpal Wabbit PLT",
 }
+# Programs of others, by how the names of their models begin; every other model is ours.
+PROGRAMS = {"napkinxc": "napkinXC", "omikuji": "omikuji", "vw": "Vowpal Wabbit"}
+OURS = "xmlc"
 HYPERPARAMETERS = {"arity": "arity b", "lam": "lambda", "gamma": "gamma", "epochs": "epochs"}
 SEARCHES = {"random": "random search", "smac": "SMAC"}
 
@@ -43,6 +48,11 @@ def method_title(name: str) -> str:
 def model_title(name: str) -> str:
     """Return a model's name in print."""
     return MODELS.get(name, name)
+
+
+def family(name: str) -> str:
+    """Return the program that a model belongs to."""
+    return PROGRAMS.get(name.partition("-")[0], OURS)
 
 
 def hyperparameter_title(name: str) -> str:
