@@ -1,4 +1,4 @@
-"""2-means trees: against a dense twin, balanced, the same on any number of threads."""
+"""2-means trees: against dense twins, balanced, the same on any number of threads."""
 
 from itertools import pairwise
 
@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from xmlc.counter_random import random_below, stream_key
-from xmlc.csr import kernel_csr
+from xmlc.csr import kernel_csr, unit_rows
 from xmlc.errors import XmlcError
 from xmlc.trees import kmeans
-from xmlc.trees._kmeans import bisect_segments
+from xmlc.trees._kmeans import bisect, copy_rows, halve
+from xmlc.trees._representations import lowest_bit
 from xmlc.trees.kmeans import kmeans_tree, label_representations
 
 
@@ -34,37 +35,83 @@ def clustered_labels(m, n_clusters, d, seed):
 
 
 def twin_bisection(rows, key):
-    """The two halves in plain NumPy on dense rows, and the mean cosine of each round."""
+    """The side of each row in plain NumPy, from dense float64 sums made anew, and the mean cosine of each round."""
+    rows = rows.astype(np.float64)
     n = len(rows)
     first, second = random_below(key, 0, n), random_below(key, 1, n - 1)
     halves = [[first], [second + (second >= first)]]
     means = [-np.inf]
     while len(means) <= 50:
-        sums = [np.add.accumulate(rows[half])[-1] for half in halves]  # float32, one member after the other
-        products = np.array([np.add.accumulate(rows * np.float64(total), axis=1)[:, -1] for total in sums])
-        squares = [np.add.accumulate(products[side][halves[side]])[-1] for side in (0, 1)]
-        cosines = np.array([p / np.sqrt(q) if q > 0 else p for p, q in zip(products, squares)])
-        ranking = sorted(range(n), key=lambda i: (cosines[1, i] - cosines[0, i], i))
+        sums = np.array([rows[half].sum(axis=0) for half in halves])
+        lengths = np.linalg.norm(sums, axis=1)
+        cosines = rows @ np.where(lengths > 1e-3, sums.T / np.where(lengths > 0, lengths, 1), 0)
+        differences = np.rint((cosines[:, 1] - cosines[:, 0]) * 2**20)
+        ranking = sorted(range(n), key=lambda i: (differences[i], i))
         halves = [sorted(ranking[: (n + 1) // 2]), sorted(ranking[(n + 1) // 2 :])]
-        means.append(sum(cosines[side][halves[side]].sum() for side in (0, 1)) / n)
+        means.append(sum(cosines[halves[side], side].sum() for side in (0, 1)) / n)
         if means[-1] - means[-2] < 1e-4:
             break
-    return halves, means
+    return np.isin(np.arange(n), halves[1]).astype(int).tolist(), means
 
 
 @settings(deadline=None, max_examples=40)
 @given(st.integers(2, 40), st.integers(1, 30), st.integers(0, 99))
 def test_bisection_equals_the_twin(m, d, seed):
-    X, Y = random_data(30, d, m, seed)
-    representations = label_representations(X, Y)
+    representations = label_representations(*random_data(30, d, m, seed))
     key = np.uint64(stream_key(np.int64(seed), np.int64(5)))
-    order = np.arange(m)
-    one = np.array([0]), np.array([m]), np.array([3])
-    bisect_segments(kernel_csr(representations), d, order, *one, key)
-    halves, means = twin_bisection(representations.toarray(), np.uint64(stream_key(key, np.int64(3))))
-    assert order.tolist() == halves[0] + halves[1]
+    sums = np.zeros((d, 2), dtype=np.float32)
+    sides = bisect(kernel_csr(representations), np.arange(m), key, sums)
+    expected, means = twin_bisection(representations.toarray(), key)
+    assert sides.tolist() == expected
+    assert not sums.any()
     # Each step of balanced 2-means is the best one given the other, so no round makes it worse.
     assert all(after >= before - 1e-6 for before, after in pairwise(means))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_bisection_split_over_threads_equals_the_one_in_a_piece(seed, monkeypatch):
+    representations = kernel_csr(label_representations(*random_data(200, 20, 300, seed)))
+    members, key = np.arange(0, 300, 2), np.uint64(stream_key(np.int64(seed), np.int64(6)))
+    expected = bisect(representations, members, key, np.zeros((20, 2), dtype=np.float32))
+    monkeypatch.setattr(kmeans, "NONZEROS_PER_BLOCK", 100)
+    partial = []
+    add = kmeans.moved_sums
+    monkeypatch.setattr(kmeans, "moved_sums", lambda *arguments: partial.append(1) or add(*arguments))
+    for n_jobs in (1, 2):
+        sides = kmeans._bisect_by_all(representations, 20, members, key, n_jobs)
+        assert sides.tolist() == expected.tolist()
+    assert len(partial) > 4  # sums were made in parts
+
+
+def test_a_sum_that_cancels_out_is_similar_to_nothing():
+    # Side 0 holds two opposite rows: of their sum nothing but rounding is left, which must not pass for a direction.
+    products = np.array([[3e-8, 0.1], [-2e-8, -0.1], [1e-8, 1.0]])
+    halves = np.empty(3, dtype=np.int8)
+    mean = halve(products, np.array([0, 0, 1], dtype=np.int8), halves)
+    assert halves.tolist() == [0, 0, 1]
+    assert mean == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_ties_go_to_the_smaller_member(side):
+    products = np.full((5, 2), 0.5)
+    halves = np.empty(5, dtype=np.int8)
+    halve(products, np.array([side, 1 - side, -1, -1, -1], dtype=np.int8), halves)
+    assert halves.tolist() == [0, 0, 0, 1, 1]
+
+
+def test_copied_rows_are_the_rows_with_features_renamed():
+    representations = label_representations(*random_data(30, 25, 40, seed=4))
+    members = np.array([3, 4, 10, 39])
+    numbers = np.full(25, 0xFFFFFFFF, dtype=np.uint32)
+    rows, n_features = copy_rows(kernel_csr(representations), members, numbers)
+    assert (numbers == 0xFFFFFFFF).all()
+    original = representations[members]
+    assert rows.indptr.tolist() == original.indptr.tolist()
+    assert rows.data.tolist() == original.data.tolist()
+    renamed = dict(zip(rows.indices.tolist(), original.indices.tolist()))
+    assert [renamed[number] for number in rows.indices.tolist()] == original.indices.tolist()
+    assert sorted(renamed) == list(range(n_features))
 
 
 @settings(deadline=None, max_examples=20)
@@ -79,6 +126,40 @@ def test_representations_are_unit_sums_of_unit_instances(n, d, m, seed):
     assert result.dtype == np.float32
     np.testing.assert_allclose(result.toarray(), sums / np.where(lengths > 0, lengths, 1), atol=1e-6)
     assert (np.diff(result.indptr) > 0).tolist() == (lengths[:, 0] > 0).tolist()
+
+
+@pytest.mark.parametrize("d", [1, 64, 65, 4096, 9000])
+def test_representations_equal_the_sparse_product(d, monkeypatch):
+    rng = np.random.default_rng(d)
+    X = sparse.csr_array(sparse.random_array((300, d), density=min(1, 30 / d), rng=rng, dtype=np.float32))
+    X.data -= 0.5  # sums may cancel
+    Y = sparse.csr_array(rng.random((300, 80)) < rng.random(80) ** 4)
+    expected = sparse.csr_array(sparse.csr_array(Y.T, dtype=np.float64) @ unit_rows(X).astype(np.float64))
+    expected = unit_rows(expected)
+    expected.sort_indices()
+    monkeypatch.setattr(kmeans, "NONZEROS_PER_PIECE", 500)
+    one, two = (label_representations(X, Y, n_jobs) for n_jobs in (1, 2))
+    monkeypatch.undo()
+    whole = label_representations(X, Y)
+    np.testing.assert_array_equal(one.indptr, expected.indptr)
+    np.testing.assert_array_equal(one.indices, expected.indices)
+    np.testing.assert_allclose(one.data, expected.data, rtol=1e-6, atol=1e-7)
+    for other in (two, whole):
+        assert all(
+            getattr(one, part).tobytes() == getattr(other, part).tobytes() for part in ("indptr", "indices", "data")
+        )
+
+
+def test_sums_that_are_zero_are_left_out():
+    X = np.array([[1, 0, 2], [-1, 0, 2]], dtype=np.float32)
+    result = label_representations(X, np.ones((2, 1), dtype=bool))
+    assert (result.indices.tolist(), result.data.tolist()) == ([2], [1.0])
+
+
+def test_lowest_bit_of_every_word():
+    for bit in range(64):
+        assert lowest_bit(np.uint64(1 << bit)) == bit
+        assert lowest_bit(np.uint64((1 << 63) | (1 << bit))) == bit
 
 
 @settings(deadline=None, max_examples=40)
@@ -108,12 +189,40 @@ def test_tree_is_balanced(m, arity, max_leaf, seed):
 @pytest.mark.parametrize("arity", [2, 8])
 def test_tree_does_not_depend_on_the_number_of_threads(arity, monkeypatch):
     representations = label_representations(*random_data(300, 50, 500, seed=1))
-    monkeypatch.setattr(kmeans, "NONZEROS_PER_PIECE", 256)  # many pieces even here
+    for name in ("MIN_NONZEROS_TO_SPLIT", "NONZEROS_PER_BLOCK", "NONZEROS_PER_COPY"):
+        monkeypatch.setattr(kmeans, name, 256)  # many pieces even here
     trees = [kmeans_tree(representations, arity, 5, seed=3, n_jobs=n_jobs) for n_jobs in (1, 2, 5)]
     monkeypatch.undo()
-    trees.append(kmeans_tree(representations, arity, 5, seed=3, n_jobs=1))  # pieces do not matter either
+    trees.append(kmeans_tree(representations, arity, 5, seed=3, n_jobs=1))  # one piece, all in a copy
+    monkeypatch.setattr(kmeans, "NONZEROS_PER_COPY", 0)
+    trees.append(kmeans_tree(representations, arity, 5, seed=3, n_jobs=1))
     assert all(tree.label.tobytes() == trees[0].label.tobytes() for tree in trees)
     assert kmeans_tree(representations, arity, 5, seed=4).label.tolist() != trees[0].label.tolist()
+
+
+@pytest.mark.parametrize("arity", [2, 8])
+def test_tree_equals_bisections_by_the_twin(arity):
+    representations = label_representations(*random_data(100, 30, 90, seed=6))
+    rows = representations.toarray()
+    key = np.uint64(stream_key(np.int64(3), np.int64(kmeans.KMEANS_STREAM)))
+
+    def below(labels, number, left):
+        if len(labels) > 1 and left == 0 and len(labels) > 5:
+            left = arity.bit_length() - 1
+        if len(labels) < 2 or left == 0:
+            return labels.tolist()
+        sides = np.array(twin_bisection(rows[labels], np.uint64(stream_key(key, np.int64(number))))[0])
+        return [x for side in (0, 1) for x in below(labels[sides == side], 2 * number + side, left - 1)]
+
+    tree = kmeans_tree(representations, arity, 5, seed=3)
+    assert leaves_in_order(tree) == below(np.arange(90), 1, 0)
+
+
+def leaves_in_order(tree, node=0):
+    """Labels below a node, depth first."""
+    if tree.label[node] >= 0:
+        return [int(tree.label[node])]
+    return [x for child in range(tree.children[node], tree.children[node + 1]) for x in leaves_in_order(tree, child)]
 
 
 def test_clusters_are_found():

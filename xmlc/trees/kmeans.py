@@ -2,31 +2,54 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from scipy import sparse
 
 from xmlc.counter_random import stream_key
-from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, unit_rows
+from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, unit_rows, without_zeros
 from xmlc.errors import XmlcError
 from xmlc.parallel import run_pieces
-from xmlc.trees._kmeans import bisect_segments
+from xmlc.trees._kmeans import (
+    MAX_ROUNDS,
+    MIN_GAIN,
+    NO_SIDE,
+    NONZEROS_PER_COPY,
+    bisect_below,
+    bisections_left,
+    first_sides,
+    halve,
+    move_members,
+    moved_sums,
+    multiply_members,
+    place_halves,
+)
+from xmlc.trees._representations import count_features, fill_representations
 from xmlc.trees.label_tree import LabelTree
 
 KMEANS_STREAM = 0x2EA  # keeps the first centroids apart from other random numbers
-NONZEROS_PER_PIECE = 1 << 18  # small segments are bisected in groups of about this much work
+NONZEROS_PER_PIECE = 1 << 19  # of instances, counted once for each of their labels
+NONZEROS_PER_BLOCK = 1 << 18  # of the members whose cosines are one piece
+MIN_NONZEROS_TO_SPLIT = 1 << 19  # smaller segments are one piece with all below them
+MAX_SEGMENTS_TO_SPLIT = 64  # and so are those below this share of all non-zeros
+MAX_PARTIAL_SUMS = 16  # sums of moved members that are kept apart, each of them the size of d
 
 
-def label_representations(X: object, Y: object) -> sparse.csr_array:
+def label_representations(X: object, Y: object, n_jobs: int | None = None) -> sparse.csr_array:
     """Represent each label by its instances: the sum of their unit-length features, scaled to unit length.
 
     As in Parabel (Prabhu et al., "Parabel: Partitioned label trees for extreme classification with application
     to dynamic search advertising", WWW 2018), where the features of the label's positive instances are averaged.
-    Sparse throughout; takes one multiplication for each pair of a label and a non-zero of one of its instances.
+    Sparse throughout; takes two additions of a bit and one of a value for each pair of a label and a non-zero of one of
+    its instances. Beside the result it needs a unit-length copy of X, and 10 bytes per feature and thread.
 
     Parameters
     ----------
     X : sparse or dense array, shape (n, d)
     Y : sparse or dense boolean array, shape (n, m)
+    n_jobs : int or None
+        Threads, see `xmlc.threads.resolve_threads`; the bits do not depend on it.
 
     Returns
     -------
@@ -41,11 +64,23 @@ def label_representations(X: object, Y: object) -> sparse.csr_array:
     X, Y = as_features(X), as_labels(Y)
     if X.shape[0] != Y.shape[0]:
         raise XmlcError(f"X has {X.shape[0]} instances but Y has {Y.shape[0]}")
-    memberships = sparse.csr_array(Y.T, dtype=np.float32)
-    representations = unit_rows(sparse.csr_array(memberships @ unit_rows(X)))
-    representations.eliminate_zeros()
-    representations.sort_indices()
-    return representations
+    by_label = sparse.csr_array(Y.T)
+    m, n_features = Y.shape[1], X.shape[1]
+    x = kernel_csr(unit_rows(X))
+    label_starts, label_rows = by_label.indptr.astype(np.int64), by_label.indices.astype(np.uint32)
+    work = np.concatenate(([0], np.cumsum(np.diff(x.indptr)[label_rows])))[label_starts]
+    blocks = _blocks(np.diff(work), NONZEROS_PER_PIECE)
+    counts = np.zeros(m, dtype=np.int64)
+    common = (x, label_starts, label_rows, n_features)
+    run_pieces(count_features, [(*common, *block, counts) for block in blocks], n_jobs)
+    starts = np.concatenate(([0], np.cumsum(counts)))
+    indices, data = np.empty(starts[-1], dtype=np.uint32), np.empty(starts[-1], dtype=np.float32)
+    run_pieces(fill_representations, [(*common, *block, starts, indices, data) for block in blocks], n_jobs)
+    if starts[-1] <= np.iinfo(np.int32).max:
+        starts = starts.astype(np.int32)  # scipy wants both index arrays of one type
+    result = sparse.csr_array((data, indices.view(np.int32), starts), shape=(m, n_features))
+    result.has_sorted_indices = True
+    return without_zeros(result)
 
 
 def kmeans_tree(
@@ -82,30 +117,26 @@ def kmeans_tree(
     m, n_features = representations.shape
     if m == 0:
         raise XmlcError("a label tree needs at least one label, found none")
-    reps = kernel_csr(representations)
+    depth = int(arity).bit_length() - 1
     key = np.uint64(stream_key(np.int64(seed), np.int64(KMEANS_STREAM)))
-    order = np.arange(m, dtype=np.int64)
-    starts, ends, ids = np.array([0]), np.array([m]), np.array([1])
+    order = _order_labels(kernel_csr(representations), n_features, depth, max_leaf, key, n_jobs)
+    starts, ends = np.array([0]), np.array([m])
     degrees, labels = [], []
     while starts.size:
         leaf = ends - starts == 1
-        # `order` is final where a leaf stands, so its label is known here.
         labels.append(np.where(leaf, order[starts], -1))
         degree = np.where(leaf, 0, ends - starts)
         parted = ends - starts > max_leaf
         fans = np.flatnonzero(~parted & ~leaf)
         singles = _ranges(starts[fans], ends[fans])
-        children = (starts[parted], ends[parted], ids[parted])
-        owner = np.flatnonzero(parted)
-        for _ in range(int(arity).bit_length() - 1):
-            _bisect_all(reps, n_features, order, children, key, n_jobs)
+        children, owner = (starts[parted], ends[parted]), np.flatnonzero(parted)
+        for _ in range(depth):
             children, owner = _halves(children, owner)
         degree[parted] = np.bincount(owner, minlength=starts.size)[parted]
         degrees.append(degree)
-        columns = ((singles, singles + 1, np.zeros_like(singles)), children)
-        starts, ends, ids = (np.concatenate(column) for column in zip(*columns))
+        starts, ends = (np.concatenate(column) for column in zip((singles, singles + 1), children))
         by_place = np.argsort(starts)
-        starts, ends, ids = starts[by_place], ends[by_place], ids[by_place]
+        starts, ends = starts[by_place], ends[by_place]
     first_children = np.concatenate(([1], 1 + np.cumsum(np.concatenate(degrees))))
     return LabelTree.from_children(first_children, np.concatenate(labels))
 
@@ -118,38 +149,100 @@ def check_kmeans_shape(arity: int, max_leaf: int) -> None:
         raise XmlcError(f"max_leaf={max_leaf}: expected at least 1")
 
 
-Segments = tuple[np.ndarray, np.ndarray, np.ndarray]  # starts, ends, numbers in the binary tree (the root is 1)
+def _order_labels(
+    reps: KernelCSR, n_features: int, depth: int, max_leaf: int, key: np.uint64, n_jobs: int | None
+) -> np.ndarray:
+    """Return the labels, int64 (m,), as they stand side by side in the tree.
+
+    The sizes of all segments are fixed by the number of labels, so that this order is all that is to be found. Large
+    segments are bisected one after the other, by all threads; those below them are independent and one piece each.
+    """
+    m = reps.indptr.size - 1
+    order = np.arange(m, dtype=np.int64)
+    limit = max(MIN_NONZEROS_TO_SPLIT, reps.indices.size // MAX_SEGMENTS_TO_SPLIT)
+    large, pieces, costs = [(0, m, 1, 0)], [], []
+    while large:
+        start, end, number, left = large.pop()
+        left = bisections_left(end - start, left, depth, max_leaf)
+        if left == 0:
+            continue
+        members = order[start:end].copy()
+        cost = int(np.diff(reps.indptr)[members].sum())
+        if cost <= limit:
+            place = (start, end, number, left)
+            pieces.append((reps, n_features, order, *place, depth, max_leaf, key, NONZEROS_PER_COPY))
+            costs.append(cost)
+            continue
+        own_key = np.uint64(stream_key(key, np.int64(number)))
+        place_halves(order, start, members, _bisect_by_all(reps, n_features, members, own_key, n_jobs))
+        middle = start + (end - start + 1) // 2
+        large += [(start, middle, 2 * number, left - 1), (middle, end, 2 * number + 1, left - 1)]
+    costly_first = np.argsort(-np.array(costs, dtype=np.int64), kind="stable")
+    run_pieces(bisect_below, [pieces[i] for i in costly_first], n_jobs)
+    return order
 
 
-def _bisect_all(
-    reps: KernelCSR, n_features: int, order: np.ndarray, segments: Segments, key: np.uint64, n_jobs: int | None
+def _bisect_by_all(
+    reps: KernelCSR, n_features: int, members: np.ndarray, key: np.uint64, n_jobs: int | None
+) -> np.ndarray:
+    """Do what `xmlc.trees._kmeans.bisect` does, with the products and the sums of each round split over threads."""
+    n = members.size
+    lengths = np.diff(reps.indptr)[members]
+    blocks = _blocks(lengths, NONZEROS_PER_BLOCK)
+    sides, halves = first_sides(n, key), np.empty(n, dtype=np.int8)
+    products, sums = np.empty((n, 2)), np.zeros((n_features, 2), dtype=np.float32)
+    move_members(reps, members, np.full(n, NO_SIDE, dtype=np.int8), sides, sums)
+    before = -np.inf
+    for _ in range(MAX_ROUNDS):
+        run_pieces(multiply_members, [(reps, members, sums, *block, products) for block in blocks], n_jobs)
+        mean = halve(products, sides, halves)
+        if mean - before < MIN_GAIN:
+            break
+        moved = np.flatnonzero(sides != halves)
+        _add_moved(reps, sums, members[moved], sides[moved], halves[moved], lengths[moved], n_jobs)
+        sides[:] = halves
+        before = mean
+    return halves
+
+
+def _add_moved(
+    reps: KernelCSR,
+    sums: np.ndarray,
+    members: np.ndarray,
+    before: np.ndarray,
+    after: np.ndarray,
+    lengths: np.ndarray,
+    n_jobs: int | None,
 ) -> None:
-    """Bisect every segment of two or more labels, in place."""
-    starts, ends, ids = segments
-    chosen = np.flatnonzero(ends - starts > 1)
-    if chosen.size == 0:
+    """Move members from one sum to the other: by parts that are worth a pass over d, added up in their order."""
+    n_parts = int(np.clip(lengths.sum() // (8 * sums.shape[0]), 1, MAX_PARTIAL_SUMS))
+    if n_parts == 1:
+        move_members(reps, members, before, after, sums)
         return
-    lengths = np.concatenate(([0], np.cumsum(np.diff(reps.indptr)[order])))
-    cost = lengths[ends[chosen]] - lengths[starts[chosen]]
-    piece = np.cumsum(cost) // NONZEROS_PER_PIECE
-    groups = np.split(chosen, np.flatnonzero(np.diff(piece)) + 1)
-    pieces = [(reps, n_features, order, starts[group], ends[group], ids[group], key) for group in groups]
-    run_pieces(bisect_segments, pieces, n_jobs)
+    parts = [slice(*block) for block in _blocks(lengths, -(-lengths.sum() // n_parts))]
+    pieces = [(reps, sums.shape[0], members[part], before[part], after[part]) for part in parts]
+    for partial in run_pieces(moved_sums, pieces, n_jobs):
+        sums += partial
 
 
-def _halves(segments: Segments, owner: np.ndarray) -> tuple[Segments, np.ndarray]:
-    """Cut each segment of two or more labels into the halves that `_bisect_all` made; ``owner`` follows."""
-    starts, ends, ids = segments
+def _blocks(costs: np.ndarray, cost_per_block: int) -> list[tuple[int, int]]:
+    """Cut a row of items into blocks ``(start, end)`` of about equal cost, at least one item each."""
+    block = (np.cumsum(costs) - costs) // cost_per_block
+    bounds = np.concatenate(([0], np.flatnonzero(np.diff(block)) + 1, [costs.size]))
+    return list(pairwise(bounds.tolist()))
+
+
+def _halves(
+    segments: tuple[np.ndarray, np.ndarray], owner: np.ndarray
+) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+    """Cut each segment ``starts, ends`` of two or more labels into halves; ``owner`` follows."""
+    starts, ends = segments
     count = np.where(ends - starts > 1, 2, 1)
     source = np.repeat(np.arange(starts.size), count)
     second = np.concatenate(([False], source[1:] == source[:-1])) if source.size else np.zeros(0, dtype=bool)
     two = count[source] == 2
     middle = starts[source] + (ends[source] - starts[source] + 1) // 2
-    halves = (
-        np.where(second, middle, starts[source]),
-        np.where(two & ~second, middle, ends[source]),
-        2 * ids[source] + second,
-    )
+    halves = np.where(second, middle, starts[source]), np.where(two & ~second, middle, ends[source])
     return halves, owner[source]
 
 
