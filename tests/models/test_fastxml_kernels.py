@@ -12,7 +12,6 @@ from sklearn.linear_model import LogisticRegression
 
 from xmlc.csr import kernel_csr
 from xmlc.models.fastxml._columns import gather_columns
-from xmlc.models.fastxml._elementary import exp_of_negative, log1p_of_share
 from xmlc.models.fastxml._labels import count_labels, number_labels
 from xmlc.models.fastxml._logistic import SolverLimits, fit_logistic
 from xmlc.models.fastxml._partition import discount_table, ideal_table, partition_by_ndcg, sort_scores
@@ -56,17 +55,6 @@ def test_radix_sort_is_stable_and_looks_at_scores_only(scores, shift):
     expected = np.sort(keys)
     sort_scores(keys, np.empty_like(keys), min(scores) >> shift, max(scores) >> shift)
     assert (keys == expected).all()
-
-
-def test_elementary_functions_are_those_of_numpy():
-    x = np.linspace(-20, 0, 4001, dtype=np.float32)
-    exact = np.exp(x.astype(np.float64))
-    assert np.abs([exp_of_negative(v) for v in x] / exact - 1).max() < 3e-6
-    assert exp_of_negative(np.float32(0)) == pytest.approx(1, abs=1e-7)
-    assert 0 < exp_of_negative(np.float32(-1e30)) < 1e-37
-    share = np.linspace(1e-6, 1, 4001, dtype=np.float32)
-    assert np.abs([log1p_of_share(v) for v in share] / np.log1p(share.astype(np.float64)) - 1).max() < 1e-6
-    assert log1p_of_share(np.float32(0)) == 0
 
 
 def sides_problem(seed, n=200, d=30, density=0.2):

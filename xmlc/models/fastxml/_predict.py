@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from xmlc.models.fastxml._reorder import REORDER
+from xmlc.models._elementary import REORDER
 
 
 @njit(cache=True, nogil=True)

@@ -1,0 +1,56 @@
+"""The polynomial functions against those of numpy, in double precision."""
+
+import numpy as np
+import pytest
+from numba import njit
+
+from xmlc.models._elementary import exp_of_negative, inverse_sqrt, log1p_of_share, sigmoid
+
+
+def over(function, x):
+    """Apply a kernel to each number, in a loop that may be vectorised."""
+
+    @njit
+    def loop(x, out):
+        for i in range(x.size):
+            out[i] = function(x[i])
+
+    out = np.empty_like(x)
+    loop(x, out)
+    return out
+
+
+def test_exp():
+    x = np.linspace(-86, 0, 40001, dtype=np.float32)
+    assert np.abs(over(exp_of_negative, x) / np.exp(x.astype(np.float64)) - 1).max() < 2e-7
+    assert exp_of_negative(np.float32(0)) == 1
+    assert 0 < exp_of_negative(np.float32(-1e30)) < 1e-37
+
+
+def test_sigmoid():
+    x = np.linspace(-86, 86, 40001, dtype=np.float32)
+    exact = 1 / (1 + np.exp(-x.astype(np.float64)))
+    found = over(sigmoid, x)
+    assert np.abs(found / exact - 1).max() < 5e-7
+    assert (np.diff(found) >= -1e-7).all()
+    assert sigmoid(np.float32(0)) == 0.5
+    assert 0 < sigmoid(np.float32(-1e30)) < 1e-37
+    assert sigmoid(np.float32(1e30)) == 1
+
+
+def test_inverse_sqrt():
+    x = np.logspace(-36, 36, 40001).astype(np.float32)
+    assert np.abs(over(inverse_sqrt, x) * np.sqrt(x.astype(np.float64)) - 1).max() < 2e-7
+
+
+def test_log1p():
+    share = np.linspace(1e-6, 1, 4001, dtype=np.float32)
+    assert np.abs(over(log1p_of_share, share) / np.log1p(share.astype(np.float64)) - 1).max() < 1e-6
+    assert log1p_of_share(np.float32(0)) == 0
+
+
+@pytest.mark.parametrize("function", [exp_of_negative, sigmoid, inverse_sqrt])
+def test_single_calls_and_loops_agree(function):
+    """So that a sum over siblings does not depend on how many of them one call computes."""
+    x = np.linspace(0.01, 20, 37, dtype=np.float32) * (-1 if function is exp_of_negative else 1)
+    assert over(function, x).tolist() == [float(function(v)) for v in x]
