@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import nullcontext
 from typing import Any, TypeVar
 
 from xmlc.progress import Progress
@@ -24,6 +25,7 @@ def run_pieces(
     costs: Iterable[float] | None = None,
     title: str = "",
     unit: str = "pieces",
+    progress: Progress | None = None,
 ) -> list[T]:
     """Call ``work(*piece)`` for every piece on ``n_jobs`` threads and return the results in order.
 
@@ -39,11 +41,14 @@ def run_pieces(
         Cost of each piece for the progress display; 1 each by default.
     title, unit : str
         For the progress display; without a title nothing is shown.
+    progress : Progress, optional
+        One that is open already, in place of a display of its own.
     """
     costs = [1.0] * len(pieces) if costs is None else [float(cost) for cost in costs]
     n_threads = resolve_threads(n_jobs)
     results: list[Any] = [None] * len(pieces)
-    with Progress(sum(costs), title, unit, shown=bool(title)) as progress:
+    own = Progress(sum(costs), title, unit, shown=bool(title)) if progress is None else nullcontext(progress)
+    with own as progress:
         if n_threads == 1 or len(pieces) == 1:
             for i, piece in enumerate(pieces):
                 results[i] = work(*piece)

@@ -160,7 +160,7 @@ def test_adagrad_equals_the_twin(multilabel, seed):
     np.testing.assert_allclose(dense_weights(model), expected, atol=2e-5)
 
 
-@pytest.mark.parametrize("options", [{}, {"hash_bits": 16}, {"solver": "adagrad"}])
+@pytest.mark.parametrize("options", [{}, {"hash_bits": 16}, {"solver": "adagrad"}, {"solver": "batch"}])
 def test_same_bits_on_one_and_two_threads(multilabel, options):
     X, Y = multilabel(700, 50, 300, seed=9)
     results = []
@@ -173,13 +173,15 @@ def test_same_bits_on_one_and_two_threads(multilabel, options):
         assert np.asarray(one).tobytes() == np.asarray(two).tobytes()
 
 
-def test_splitting_a_block_between_siblings_changes_nothing(multilabel, monkeypatch):
+@pytest.mark.parametrize("solver", ["sgd", "adagrad", "batch"])
+def test_splitting_a_block_between_siblings_changes_nothing(multilabel, monkeypatch, solver):
     from xmlc.models.plt import _training
 
     X, Y = multilabel(300, 40, 60, seed=10)
-    whole = PLT(arity=60, **SGD).fit(X, Y)
+    model = PLT(arity=60, solver=solver, **SGD)
+    whole = clone(model).fit(X, Y)
     monkeypatch.setattr(_training, "NONZEROS_PER_GROUP", 100)
-    split = PLT(arity=60, **SGD).fit(X, Y)
+    split = clone(model).fit(X, Y)
     np.testing.assert_array_equal(whole.nodes_.weights, split.nodes_.weights)
     np.testing.assert_array_equal(whole.nodes_.bias, split.nodes_.bias)
 
@@ -230,6 +232,12 @@ def test_label_without_instances_has_a_finite_estimate(multilabel):
         ({"arity": 1}, "at least 2 children"),
         ({"solver": "magic"}, "expected one of 'sgd', 'adagrad'"),
         ({"solver": "adagrad", "hash_bits": 10}, "hashed weights are trained by 'sgd'"),
+        ({"solver": "batch", "hash_bits": 10}, "hashed weights are trained by 'sgd'"),
+        ({"solver": "batch", "loss": "hinge"}, "expected one of 'logistic', 'squared_hinge'"),
+        ({"C": 0}, "C=0"),
+        ({"tol": -0.1}, "tol=-0.1"),
+        ({"weight_cut": -0.1}, "expected a number of at least 0"),
+        ({"weight_cut": 0.1, "hash_bits": 10}, "weight_cut=0.1 with hash_bits=10"),
         ({"eps": 0}, "eps=0"),
         ({"hash_bits": 64}, "expected None or 1 .. 34"),
         ({"n_jobs": 0}, "n_jobs=0"),

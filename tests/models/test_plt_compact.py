@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xmlc.errors import XmlcError
-from xmlc.models.plt._compact import compact_nodes, count_kept, empty_compact, fill_kept
+from xmlc.models.plt._compact import compact_nodes, count_kept, fill_kept, room_for
 from xmlc.models.plt._nodes import CompactNodeWeights, NodeWeights
 from xmlc.trees import random_complete_tree
 
@@ -90,16 +90,11 @@ def test_a_block_alone_is_numbered_from_zero():
 
 
 def test_siblings_are_numbered_by_what_they_need():
-    def room_for(degree, kept=0):
-        children = np.array([1, *[degree + 1] * (degree + 1)])
-        blocks = np.zeros(degree + 2, dtype=np.int64)
-        blocks[1] = kept
-        return empty_compact(children, np.zeros(0, np.int32), np.zeros(0, np.float32), blocks * 0, blocks)
-
-    assert room_for(1 << 16).siblings.dtype == np.uint16
-    assert room_for((1 << 16) + 1).siblings.dtype == np.uint32
+    none = np.zeros(3, dtype=np.int64)
+    assert room_for(none, none, 1 << 16).siblings.dtype == np.uint16
+    assert room_for(none, none, (1 << 16) + 1).siblings.dtype == np.uint32
     with pytest.raises(XmlcError, match="keep 4294967296 weights"):
-        room_for(2, kept=1 << 32)
+        room_for(none, np.array([0, 1 << 32, 0]), 2)
 
 
 @pytest.mark.parametrize("cut", [-0.1, float("nan")])

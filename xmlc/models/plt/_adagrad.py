@@ -2,43 +2,42 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numba import njit
 
-from xmlc.models.plt._sgd import CONTRACT, child_scores, sigmoid
+from xmlc.models._elementary import CONTRACT, inverse_sqrt, sigmoid
+from xmlc.models.plt._sgd import child_scores
 
 
 @njit(cache=True, nogil=True, fastmath=CONTRACT)
-def train_children_adagrad(ends, ids, values, targets, weights, bias, base, n_children, gamma, eps, epochs):
+def train_children_adagrad(ends, ids, values, targets, state, bias, gamma, eps, epochs):
     """Train the node classifiers of some siblings by AdaGrad (Duchi, Hazan and Singer, JMLR 2011).
 
     A weight moves by gamma * g / sqrt(eps + sum of its squared derivatives so far, g included), where g is the
     derivative of the logistic loss by it. There is no regularisation.
 
-    Parameters as for `train_children`, with eps in place of lam. Moves 24 bytes per non-zero and sibling (two reads of
-    the weight, a read of its sum of squares, a write of both, and the instance itself); the sums take as much memory as
-    the weights of these siblings while they are trained.
+    Parameters as for `train_children`, with eps in place of lam and ``state``, float32 (features * 2 * siblings,), in
+    place of the weights: for each feature the weights of the siblings and then their sums, so that they lie in the
+    same or neighbouring cache lines. Moves 24 bytes per non-zero and sibling (two reads of the weight, a read of its
+    sum of squares, a write of both, and the instance itself).
     """
     n_siblings = bias.size
     scores = np.empty(n_siblings, dtype=np.float32)
-    squares = np.zeros((weights.size // n_children, n_siblings), dtype=np.float32)
     bias_squares = np.zeros(n_siblings, dtype=np.float32)
     rate, eps = np.float32(gamma), np.float32(eps)
     for _ in range(epochs):
         for i in range(ends.size - 1):
             row_ids, row_values = ids[ends[i] : ends[i + 1]], values[ends[i] : ends[i + 1]]
-            child_scores(row_ids, row_values, weights, bias, base, n_children, scores)
+            child_scores(row_ids, row_values, state, bias, 0, 2 * n_siblings, scores)
             for c in range(n_siblings):
                 scores[c] = sigmoid(scores[c]) - np.float32(targets[i, c])  # the derivative by the score
                 bias_squares[c] += scores[c] * scores[c]
-                bias[c] -= rate * scores[c] / math.sqrt(eps + bias_squares[c])
+                bias[c] -= rate * scores[c] * inverse_sqrt(eps + bias_squares[c])
             for k in range(row_ids.size):
                 value = row_values[k]
-                start = np.int64(row_ids[k]) * n_children + base
-                row, sums = weights[start : start + n_siblings], squares[row_ids[k]]
+                start = np.int64(row_ids[k]) * (2 * n_siblings)
+                row, sums = state[start : start + n_siblings], state[start + n_siblings : start + 2 * n_siblings]
                 for c in range(n_siblings):
                     derivative = scores[c] * value
                     sums[c] += derivative * derivative
-                    row[c] -= rate * derivative / math.sqrt(eps + sums[c])
+                    row[c] -= rate * derivative * inverse_sqrt(eps + sums[c])

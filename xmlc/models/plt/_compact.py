@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -87,6 +89,24 @@ def fill_kept(
                 out_row_starts[row + block] = kept
 
 
+class CompactBlocks(NamedTuple):
+    """Some blocks one after the other, their kept weights stored sparse; fields as in `CompactNodeWeights`.
+
+    Attributes
+    ----------
+    kept_features, kept_weights : int64
+        How many features and weights each block keeps.
+    features, row_starts, siblings, weights : ndarray
+    """
+
+    kept_features: np.ndarray
+    kept_weights: np.ndarray
+    features: np.ndarray
+    row_starts: np.ndarray
+    siblings: np.ndarray
+    weights: np.ndarray
+
+
 def compact_nodes(nodes: NodeWeights, cut: float, n_jobs: int | None = None) -> CompactNodeWeights:
     """Drop the weights w with abs(w) <= cut, and the features that are left without any.
 
@@ -103,60 +123,75 @@ def compact_nodes(nodes: NodeWeights, cut: float, n_jobs: int | None = None) -> 
     XmlcError
         ``cut`` is negative or no number, or a block keeps more than 2**32 - 1 weights.
     """
-    check_cut(cut)
     degrees = np.concatenate(([1], np.diff(nodes.children)))
-    sizes = np.diff(nodes.weight_starts)
-    pieces = np.split(np.arange(degrees.size), np.flatnonzero(np.diff(np.cumsum(sizes) // WEIGHTS_PER_PIECE)) + 1)
-    dense = (nodes.weights, nodes.weight_starts, degrees)
+    places = (nodes.features, nodes.feature_starts, nodes.weights, nodes.weight_starts)
+    return join_compact(nodes.children, nodes.label, nodes.bias, [compact_blocks(*places, degrees, cut, n_jobs)])
+
+
+def compact_blocks(
+    features: np.ndarray,
+    feature_starts: np.ndarray,
+    weights: np.ndarray,
+    weight_starts: np.ndarray,
+    degrees: np.ndarray,
+    cut: float,
+    n_jobs: int | None,
+) -> CompactBlocks:
+    """Drop weights of some dense blocks, see `compact_nodes`; arrays as for `fill_kept`, errors as there."""
+    check_cut(cut)
+    piece = weight_starts[1:] // WEIGHTS_PER_PIECE
+    pieces = np.split(np.arange(degrees.size), np.flatnonzero(np.diff(piece)) + 1)
+    dense = (weights, weight_starts, degrees)
     kept_features, kept_weights = np.zeros(degrees.size, dtype=np.int64), np.zeros(degrees.size, dtype=np.int64)
     cut = np.float32(cut)
     run_pieces(count_kept, [(*dense, blocks, cut, kept_features, kept_weights) for blocks in pieces], n_jobs)
-    compact = empty_compact(nodes.children, nodes.label, nodes.bias, kept_features, kept_weights)
-    outputs = (
-        compact.feature_starts, compact.features, compact.entry_starts, compact.row_starts, compact.siblings,
-        compact.weights,
-    )  # fmt: skip
-    features = (nodes.features, nodes.feature_starts)
-    run_pieces(fill_kept, [(*features, *dense, blocks, cut, *outputs) for blocks in pieces], n_jobs)
-    return compact
+    kept = room_for(kept_features, kept_weights, int(degrees.max(initial=1)))
+    starts = [np.concatenate(([0], np.cumsum(counts))) for counts in (kept_features, kept_weights)]
+    outputs = (starts[0], kept.features, starts[1], kept.row_starts, kept.siblings, kept.weights)
+    run_pieces(fill_kept, [(features, feature_starts, *dense, blocks, cut, *outputs) for blocks in pieces], n_jobs)
+    return kept
 
 
-def empty_compact(
-    children: np.ndarray, label: np.ndarray, bias: np.ndarray, kept_features: np.ndarray, kept_weights: np.ndarray
-) -> CompactNodeWeights:
-    """Make room for compact weights.
-
-    Parameters
-    ----------
-    children, label, bias
-        As in `CompactNodeWeights`, which gets them.
-    kept_features, kept_weights : int64 (n_nodes + 1,)
-        What `count_kept` says of each block.
+def room_for(kept_features: np.ndarray, kept_weights: np.ndarray, largest_degree: int) -> CompactBlocks:
+    """Make room for what `count_kept` counted in each block.
 
     Raises
     ------
     XmlcError
         A block keeps more weights than a uint32 can count.
     """
-    if kept_weights.max() > LARGEST_BLOCK:
+    if kept_weights.max(initial=0) > LARGEST_BLOCK:
         raise XmlcError(
             f"the children of one node keep {kept_weights.max()} weights, expected at most {LARGEST_BLOCK}; "
             "raise the cut or lower the arity"
         )
-    largest = np.diff(children).max(initial=1)
-    sibling = np.uint16 if largest <= LARGEST_UINT16_DEGREE else np.uint32
-    feature_starts = np.concatenate(([0], np.cumsum(kept_features)))
-    entry_starts = np.concatenate(([0], np.cumsum(kept_weights)))
+    sibling = np.uint16 if largest_degree <= LARGEST_UINT16_DEGREE else np.uint32
+    return CompactBlocks(
+        kept_features,
+        kept_weights,
+        features=np.empty(kept_features.sum(), dtype=np.uint32),
+        row_starts=np.zeros(kept_features.sum() + kept_features.size, dtype=np.uint32),
+        siblings=np.empty(kept_weights.sum(), dtype=sibling),
+        weights=np.empty(kept_weights.sum(), dtype=np.float32),
+    )
+
+
+def join_compact(
+    children: np.ndarray, label: np.ndarray, bias: np.ndarray, parts: list[CompactBlocks]
+) -> CompactNodeWeights:
+    """Put the blocks of a whole tree together; ``parts`` is emptied, so that only one array is there twice."""
+    columns = {name: [getattr(part, name) for part in parts] for name in CompactBlocks._fields}
+    parts.clear()
+    joined = {}
+    for name in CompactBlocks._fields:
+        pieces = columns.pop(name)
+        joined[name] = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+        del pieces
+    feature_starts, entry_starts = (
+        np.concatenate(([0], np.cumsum(joined.pop(name)))) for name in ("kept_features", "kept_weights")
+    )
     return CompactNodeWeights(
-        children=children,
-        label=label,
-        feature_starts=feature_starts,
-        features=np.empty(feature_starts[-1], dtype=np.uint32),
-        entry_starts=entry_starts,
-        row_starts=np.zeros(feature_starts[-1] + kept_features.size, dtype=np.uint32),
-        siblings=np.empty(entry_starts[-1], dtype=sibling),
-        weights=np.empty(entry_starts[-1], dtype=np.float32),
-        bias=bias,
+        children=children, label=label, bias=bias, feature_starts=feature_starts, entry_starts=entry_starts, **joined
     )
 
 

@@ -1,85 +1,25 @@
-"""Training of exact node weights: the tree is cut into pieces, and the pieces run on threads."""
+"""Training of node weights: the tree is cut into pieces, and the pieces run on threads."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator
 
 import numpy as np
-from numba import njit
 
 from xmlc.csr import KernelCSR
-from xmlc.models.plt._adagrad import train_children_adagrad
-from xmlc.models.plt._nodes import NodeWeights
+from xmlc.models.plt._compact import compact_blocks, join_compact
+from xmlc.models.plt._gather import count_features, fill_features
+from xmlc.models.plt._nodes import CompactNodeWeights, NodeWeights
 from xmlc.models.plt._paths import count_node_rows, fill_node_rows
-from xmlc.models.plt._sgd import count_features, fill_features, gather_rows, sibling_targets, train_children
+from xmlc.models.plt._siblings import Reach, Solver, train_siblings
 from xmlc.parallel import run_pieces
+from xmlc.progress import Progress
 from xmlc.trees import LabelTree
 
 NONZEROS_PER_GROUP = 1 << 18  # small blocks are handed out in groups of about this much work
 SPLIT_SHARE = 32  # a block with more than 1 / 32 of the work is split between its siblings
 MIN_SIBLINGS = 8  # but not into fewer siblings than fill a vector register
-
-SGD, ADAGRAD = 0, 1
-SOLVERS = {"sgd": SGD, "adagrad": ADAGRAD}
-
-
-class Reach(NamedTuple):
-    """Which instances reach which node: those with z_t = 1 for their parent.
-
-    Attributes
-    ----------
-    order : int64 (n,)
-        Rows in the order of the pass.
-    node_starts, node_positions : int64 (n_nodes + 1,), uint32
-        Positions in ``order`` of the instances with z_t = 1, node after node.
-    block_starts, block_positions : int64 (n_nodes + 2,), uint32
-        The same for the instances that reach each block: all of them for block 0 (the root alone), those of
-        node t for block t + 1 (its children).
-    """
-
-    order: np.ndarray
-    node_starts: np.ndarray
-    node_positions: np.ndarray
-    block_starts: np.ndarray
-    block_positions: np.ndarray
-
-
-@njit(cache=True, nogil=True)
-def train_siblings(
-    x, reach, blocks, firsts, bases, widths, degrees, features, feature_starts, weights, weight_starts, bias,
-    solver, gamma, penalty, epochs, n_features,
-):  # fmt: skip
-    """Train groups of siblings: piece i is the siblings ``bases[i] .. bases[i] + widths[i] - 1`` of a block.
-
-    Parameters
-    ----------
-    x : KernelCSR
-    reach : Reach
-    blocks, firsts, bases, widths, degrees : int64, one per piece
-        The block, the node number of its first node, the first sibling trained here, how many, and the
-        number of all siblings.
-    features, feature_starts, weights, weight_starts, bias
-        As in `NodeWeights`; weights and bias are zero on entry and trained on return.
-    solver : int
-        A value of `SOLVERS`; ``penalty`` is its lam or eps.
-    """
-    local = np.empty(n_features, dtype=np.uint32)
-    for i in range(blocks.size):
-        block, first = blocks[i], firsts[i] + bases[i]
-        mine = features[feature_starts[block] : feature_starts[block + 1]]
-        for number in range(mine.size):
-            local[mine[number]] = number
-        positions = reach.block_positions[reach.block_starts[block] : reach.block_starts[block + 1]]
-        ends, ids, values = gather_rows(x.indptr, x.indices, x.data, reach.order[positions], local)
-        targets = np.zeros((positions.size, widths[i]), dtype=np.uint8)
-        sibling_targets(reach.node_starts, reach.node_positions, positions, first, targets)
-        own = weights[weight_starts[block] : weight_starts[block + 1]]
-        own_bias = bias[first : first + widths[i]]
-        step = (gamma, penalty, epochs)
-        if solver == SGD:
-            train_children(ends, ids, values, targets, own, own_bias, bases[i], degrees[i], *step)
-        else:
-            train_children_adagrad(ends, ids, values, targets, own, own_bias, bases[i], degrees[i], *step)
+WEIGHTS_PER_WAVE = 1 << 26  # weights to be dropped from are dense this many at a time: 256 MB
 
 
 def reach_of(y: KernelCSR, tree: LabelTree, order: np.ndarray) -> Reach:
@@ -99,43 +39,62 @@ def train_nodes(
     n_features: int,
     tree: LabelTree,
     order: np.ndarray,
-    solver: str,
-    gamma: float,
-    penalty: float,
-    epochs: int,
+    solver: Solver,
+    cut: float | None,
     n_jobs: int | None,
-) -> NodeWeights:
+) -> NodeWeights | CompactNodeWeights:
     """Train all node classifiers of a tree (plt2016, Algorithm 3) and return their weights.
 
     A block (the children of one node) keeps weights for the features of the instances that reach it and for
-    no others; any other weight would stay zero. Peak memory: the weights, once, and the instances of the
+    no others; any other weight would stay zero. With a cut, weights w with abs(w) <= cut are dropped as soon as
+    a wave of blocks is trained, and the rest is stored sparse.
+
+    Peak memory: what is returned, once (with a cut, its largest array twice), a wave, and the instances of the
     largest blocks in training, one for each thread.
     """
     reach = reach_of(y, tree, order)
     degrees = np.concatenate(([1], np.diff(tree.children)))
-    firsts = np.concatenate(([0], tree.children[:-1]))
-    blocks = np.flatnonzero((degrees > 0) & (np.diff(reach.block_starts) > 0)).astype(np.int64)
     rows = (x.indptr, x.indices, order, reach.block_starts, reach.block_positions)
+    blocks = np.flatnonzero((degrees > 0) & (np.diff(reach.block_starts) > 0)).astype(np.int64)
     groups = _groups(blocks, np.diff(reach.block_starts)[blocks] * (1 + x.indices.size // order.size))
     counted = run_pieces(count_features, [(*rows, group, n_features) for group in groups], n_jobs)
-    distinct = np.zeros(degrees.size, dtype=np.int64)
-    nonzeros = np.zeros(degrees.size, dtype=np.int64)
+    distinct, nonzeros = np.zeros(degrees.size, dtype=np.int64), np.zeros(degrees.size, dtype=np.int64)
     for group, (group_distinct, group_nonzeros) in zip(groups, counted):
         distinct[group], nonzeros[group] = group_distinct, group_nonzeros
-    feature_starts = np.concatenate(([0], np.cumsum(distinct)))
-    weight_starts = np.concatenate(([0], np.cumsum(distinct * degrees)))
-    features = np.empty(feature_starts[-1], dtype=np.uint32)
-    run_pieces(fill_features, [(*rows, group, n_features, feature_starts, features) for group in groups], n_jobs)
-    weights = np.zeros(weight_starts[-1], dtype=np.float32)
     bias = np.zeros(tree.n_nodes, dtype=np.float32)
-    pieces, costs = [], []
-    for (chosen, bases, widths), cost in _pieces(blocks, degrees, nonzeros):
-        sizes = (chosen, firsts[chosen], bases, widths, degrees[chosen])
-        arrays = (features, feature_starts, weights, weight_starts, bias)
-        pieces.append((x, reach, *sizes, *arrays, SOLVERS[solver], gamma, penalty, epochs, n_features))
-        costs.append(cost)
-    run_pieces(train_siblings, pieces, n_jobs, costs, title="training PLT nodes", unit="nnz")
-    return NodeWeights(tree.children, tree.label, feature_starts, features, weight_starts, weights, bias)
+    limit = max((nonzeros * degrees).sum() // SPLIT_SHARE, NONZEROS_PER_GROUP)
+    firsts = np.concatenate(([0], tree.children[:-1]))
+    parts = []
+    with Progress(float(nonzeros @ degrees), "training PLT nodes", "nnz") as progress:
+        for begin, end in _waves(distinct * degrees, cut):
+            feature_starts = np.concatenate(([0], np.cumsum(distinct[begin:end])))
+            weight_starts = np.concatenate(([0], np.cumsum(distinct[begin:end] * degrees[begin:end])))
+            features = np.empty(feature_starts[-1], dtype=np.uint32)
+            weights = np.zeros(weight_starts[-1], dtype=np.float32)
+            places = (features, feature_starts, weights, weight_starts)
+            inside = [group[(group >= begin) & (group < end)] for group in groups]
+            fills = [(*rows, group, n_features, feature_starts, features, begin) for group in inside if group.size]
+            run_pieces(fill_features, fills, n_jobs)
+            pieces, costs = [], []
+            wave = blocks[(blocks >= begin) & (blocks < end)]
+            for (chosen, bases, widths), cost in _pieces(wave, degrees, nonzeros, limit):
+                sizes = (chosen, firsts[chosen], bases, widths, degrees[chosen])
+                pieces.append((x, reach, *sizes, *places, bias, solver, n_features, begin))
+                costs.append(cost)
+            run_pieces(train_siblings, pieces, n_jobs, costs, progress=progress)
+            if cut is None:
+                return NodeWeights(tree.children, tree.label, feature_starts, features, weight_starts, weights, bias)
+            parts.append(compact_blocks(*places, degrees[begin:end], cut, n_jobs))
+    return join_compact(tree.children, tree.label, bias, parts)
+
+
+def _waves(sizes: np.ndarray, cut: float | None) -> list[tuple[int, int]]:
+    """Cut the blocks into ranges that are dense at the same time: all of them if they stay dense."""
+    if cut is None:
+        return [(0, sizes.size)]
+    wave = np.cumsum(sizes) // WEIGHTS_PER_WAVE
+    starts = np.flatnonzero(np.diff(wave, prepend=-1))
+    return list(zip(starts.tolist(), [*starts[1:].tolist(), sizes.size]))
 
 
 def _groups(blocks: np.ndarray, cost: np.ndarray) -> list[np.ndarray]:
@@ -145,11 +104,13 @@ def _groups(blocks: np.ndarray, cost: np.ndarray) -> list[np.ndarray]:
 
 
 def _pieces(
-    blocks: np.ndarray, degrees: np.ndarray, nonzeros: np.ndarray
-) -> list[tuple[tuple[np.ndarray, np.ndarray, np.ndarray], float]]:
-    """Cut the work into pieces (blocks, first siblings, numbers of siblings), the largest first."""
+    blocks: np.ndarray, degrees: np.ndarray, nonzeros: np.ndarray, limit: int
+) -> Iterator[tuple[tuple[np.ndarray, np.ndarray, np.ndarray], float]]:
+    """Cut the work into pieces (blocks, first siblings, numbers of siblings), the largest first.
+
+    A block with more work than ``limit`` is split between its siblings.
+    """
     work = nonzeros * degrees
-    limit = max(work[blocks].sum() // SPLIT_SHARE, NONZEROS_PER_GROUP)
     chosen, bases, widths = [], [], []
     for block in blocks[np.argsort(-work[blocks], kind="stable")]:
         degree = int(degrees[block])
@@ -160,5 +121,5 @@ def _pieces(
             widths.append(min(width, degree - base))
     columns = [np.array(column, dtype=np.int64) for column in (chosen, bases, widths)]
     cost = nonzeros[columns[0]] * columns[2]
-    groups = _groups(np.arange(cost.size), cost)
-    return [(tuple(column[group] for column in columns), float(cost[group].sum())) for group in groups]
+    for group in _groups(np.arange(cost.size), cost):
+        yield tuple(column[group] for column in columns), float(cost[group].sum())

@@ -7,21 +7,26 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.counter_random import random_permutation
+from xmlc.counter_random import random_permutation, stream_key
 from xmlc.csr import KernelCSR, kernel_csr
 from xmlc.errors import XmlcError
 from xmlc.models.base import SparseProbabilityEstimator, stack_estimates
+from xmlc.models.plt._compact import check_cut
 from xmlc.models.plt._hashed import HashedWeights, train_hashed
 from xmlc.models.plt._nodes import NodeWeights
 from xmlc.models.plt._search import search_threshold, search_top_k
-from xmlc.models.plt._training import SOLVERS, train_nodes
+from xmlc.models.plt._siblings import ADAGRAD, LOGISTIC, SGD, SQUARED_HINGE, Solver
+from xmlc.models.plt._training import train_nodes
 from xmlc.parallel import row_blocks, run_pieces
 from xmlc.trees import LabelTree, huffman_tree, random_complete_tree
 from xmlc.trees.kmeans import check_kmeans_shape, kmeans_tree, label_representations
 
 ORDER_STREAM = 0x0DE  # keeps the order of the instances apart from the tree's random numbers
+PASS_STREAM = 0x0DC  # and those of the passes of dual coordinate descent from both
 ROWS_PER_BLOCK = 256
 TREES = ("random", "huffman", "kmeans")
+SOLVERS = ("sgd", "adagrad", "batch")
+LOSSES = {"logistic": LOGISTIC, "squared_hinge": SQUARED_HINGE}
 
 
 class PLT(SparseProbabilityEstimator):
@@ -42,9 +47,16 @@ class PLT(SparseProbabilityEstimator):
         instances, which puts similar labels side by side (Parabel, Prabhu et al., WWW 2018; `kmeans_tree`).
     max_leaf : int
         "kmeans": a node with at most this many labels has them as its children; Parabel has 100.
-    solver : {"sgd", "adagrad"}
-        How the node classifiers are trained: by two-phase SGD, or by AdaGrad without regularisation (oplt2021; with
-        exact weights only).
+    solver : {"sgd", "adagrad", "batch"}
+        How the node classifiers are trained: by two-phase SGD; by AdaGrad without regularisation (oplt2021); or by dual
+        coordinate descent with L2 regularisation, as in Parabel and napkinXC. The last two with exact weights only.
+    loss : {"logistic", "squared_hinge"}
+        "batch": what is minimised. With the squared hinge loss the scores of labels lie between 0 and 1 and rank
+        them, but are no estimates of probabilities.
+    C : float
+        "batch": weight of the loss against half the squared length of a node's weights.
+    tol : float
+        "batch": a node stops when none of its dual variables moved by more than this, times C, in a pass.
     lam : float
         SGD: regularisation lambda; the weight of the constant feature is regularised like the others.
     gamma : float
@@ -53,8 +65,11 @@ class PLT(SparseProbabilityEstimator):
     eps : float
         AdaGrad: see gamma.
     epochs : int
-        Passes over the training set. All nodes pass over the instances in one order, drawn once from the
-        seed (the paper does not say).
+        Passes over the training set. SGD and AdaGrad: all nodes pass over the instances in one order, drawn once from
+        the seed (the paper does not say). "batch": at most so many, each in an order of its own; 20 in Parabel.
+    weight_cut : float or None
+        A number: weights of at most this size are dropped as soon as they are trained, and the others stored sparse, so
+        that neither training nor the model holds all (Parabel has 0.1). None keeps all.
     hash_bits : int or None
         None keeps exact weights, each node its own. A number k hashes (node, feature) with a sign into 2**k
         weights shared by all nodes (Section 6 uses 2**30): bounded memory for any number of nodes, at the
@@ -87,10 +102,14 @@ class PLT(SparseProbabilityEstimator):
         tree: str = "random",
         max_leaf: int = 100,
         solver: str = "sgd",
+        loss: str = "logistic",
+        C: float = 1.0,
+        tol: float = 0.1,
         lam: float = 1e-6,
         gamma: float = 1.0,
         eps: float = 0.01,
         epochs: int = 10,
+        weight_cut: float | None = None,
         hash_bits: int | None = None,
         unit_norm: bool = True,
         random_state: int = 0,
@@ -100,10 +119,14 @@ class PLT(SparseProbabilityEstimator):
         self.tree = tree
         self.max_leaf = max_leaf
         self.solver = solver
+        self.loss = loss
+        self.C = C
+        self.tol = tol
         self.lam = lam
         self.gamma = gamma
         self.eps = eps
         self.epochs = epochs
+        self.weight_cut = weight_cut
         self.hash_bits = hash_bits
         self.unit_norm = unit_norm
         self.random_state = random_state
@@ -127,11 +150,11 @@ class PLT(SparseProbabilityEstimator):
         x, y = self._kernel_form(X), kernel_csr(Y)
         self.tree_ = self._label_tree(X, Y)
         order = random_permutation(X.shape[0], self.random_state, ORDER_STREAM)
-        penalty = float(self.lam if self.solver == "sgd" else self.eps)
-        step = (float(self.gamma), penalty, int(self.epochs))
         if self.hash_bits is None:
-            self.nodes_ = train_nodes(x, y, X.shape[1], self.tree_, order, self.solver, *step, self.n_jobs)
+            training = (order, self._solver(), self.weight_cut, self.n_jobs)
+            self.nodes_ = train_nodes(x, y, X.shape[1], self.tree_, *training)
         else:
+            step = (float(self.gamma), float(self.lam), int(self.epochs))
             self.nodes_ = train_hashed(x, y, self.tree_, order, *step, self.hash_bits, self.random_state)
         return self
 
@@ -192,6 +215,15 @@ class PLT(SparseProbabilityEstimator):
             return kmeans_tree(representations, self.arity, self.max_leaf, self.random_state, self.n_jobs)
         return random_complete_tree(self.n_labels_, self.arity, self.random_state)
 
+    def _solver(self) -> Solver:
+        kind, step, penalty = {
+            "sgd": (SGD, self.gamma, self.lam),
+            "adagrad": (ADAGRAD, self.gamma, self.eps),
+            "batch": (LOSSES[self.loss], self.C, self.tol),
+        }[self.solver]
+        key = np.uint64(stream_key(np.int64(self.random_state), np.int64(PASS_STREAM)))
+        return Solver(kind, float(step), float(penalty), int(self.epochs), key)
+
     def _check_hyperparameters(self) -> None:
         if self.solver not in SOLVERS:
             raise XmlcError(f"solver={self.solver!r}: expected one of {', '.join(map(repr, SOLVERS))}")
@@ -203,8 +235,16 @@ class PLT(SparseProbabilityEstimator):
             raise XmlcError(
                 f"hash_bits={self.hash_bits} with solver={self.solver!r}: hashed weights are trained by 'sgd'"
             )
-        if not self.eps > 0:
-            raise XmlcError(f"eps={self.eps}: expected a positive number")
+        if self.loss not in LOSSES:
+            raise XmlcError(f"loss={self.loss!r}: expected one of {', '.join(map(repr, LOSSES))}")
+        if self.weight_cut is not None:
+            check_cut(self.weight_cut)
+            if self.hash_bits is not None:
+                raise XmlcError(
+                    f"weight_cut={self.weight_cut} with hash_bits={self.hash_bits}: only exact weights can be dropped"
+                )
+        if not (self.eps > 0 and self.C > 0 and self.tol >= 0):
+            raise XmlcError(f"eps={self.eps}, C={self.C}, tol={self.tol}: eps and C must be positive, tol at least 0")
         if not (self.gamma > 0 and self.lam >= 0 and self.epochs >= 1):
             raise XmlcError(
                 f"gamma={self.gamma}, lam={self.lam}, epochs={self.epochs}: "

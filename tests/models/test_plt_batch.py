@@ -1,0 +1,106 @@
+"""The batch solver of the PLT against scikit-learn's solvers, and weights dropped while training."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.special import expit
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
+
+from xmlc.csr import unit_rows
+from xmlc.models import PLT
+from xmlc.models.plt._compact import compact_nodes
+from xmlc.models.plt._dual import logistic_steps, squared_hinge_steps
+
+EXACT = {"tol": 1e-7, "epochs": 2000, "solver": "batch"}
+
+
+@pytest.mark.parametrize("C", [0.3, 10.0])
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
+def test_each_node_minimises_what_scikit_learn_minimises(multilabel, loss, C):
+    X, Y = multilabel(200, 30, 9, seed=1)
+    model = PLT(arity=9, loss=loss, C=C, **EXACT).fit(X, Y)
+    nodes, tree = model.nodes_, model.tree_
+    reached = np.flatnonzero(np.diff(Y.indptr))  # the root's children see the instances with labels
+    rows = unit_rows(X)[reached]
+    start, end = nodes.weight_starts[1:3]
+    weights = np.zeros((model.n_features_in_, 9))
+    weights[nodes.features[slice(*nodes.feature_starts[1:3])]] = nodes.weights[start:end].reshape(-1, 9)
+    for c in range(9):
+        target = Y[reached, tree.label[1 + c]].toarray().ravel()
+        if loss == "logistic":
+            expected = LogisticRegression(C=C, solver="liblinear", tol=1e-10, max_iter=10_000).fit(rows, target)
+        else:
+            expected = LinearSVC(C=C, tol=1e-10, max_iter=1_000_000).fit(rows, target)
+        np.testing.assert_allclose(weights[:, c], expected.coef_[0], atol=2e-4 * max(1, C))
+        np.testing.assert_allclose(nodes.bias[1 + c], expected.intercept_[0], atol=2e-4 * max(1, C))
+
+
+def coordinate(seed, cost):
+    """Random scores, targets and feasible alphas of many siblings."""
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=500).astype(np.float32) * 5
+    targets = rng.integers(0, 2, 500).astype(np.uint8)
+    alpha = (rng.random(500) * cost * (rng.random(500) < 0.7)).astype(np.float32)
+    return scores, targets, alpha, np.where(targets, scores, -scores).astype(np.float64)
+
+
+@pytest.mark.parametrize("cost", [0.1, 1.0, 50.0])
+@pytest.mark.parametrize("square", [1.0, 2.0, 30.0])
+def test_a_step_never_worsens_the_dual(cost, square):
+    scores, targets, alpha, margin = coordinate(0, cost)
+    steps = np.empty_like(scores)
+
+    def hinge(step):
+        new = alpha + step
+        return step * margin + 0.5 * square * step**2 - new + new**2 / (4 * cost)
+
+    squared_hinge_steps(scores, targets, alpha, np.float32(square), np.float32(cost), steps)
+    best = np.min([hinge(np.maximum(steps.astype(np.float64) + shift, -alpha)) for shift in (-1e-2, 0, 1e-2)], axis=0)
+    np.testing.assert_allclose(hinge(steps.astype(np.float64)), best, atol=1e-4 * cost * (1 + square))
+    assert (alpha + steps >= 0).all()
+
+    def logistic(step):
+        share = np.clip((alpha.astype(np.float64) + step) / cost, 1e-300, 1)
+        rest = np.clip(1 - share, 1e-300, 1)
+        return step * margin + 0.5 * square * step**2 + cost * (share * np.log(share) + rest * np.log(rest))
+
+    logistic_steps(scores, targets, alpha, np.float32(square), np.float32(cost), steps)
+    exact = steps.astype(np.float64)
+    assert (logistic(exact) <= logistic(np.zeros(500)) + 1e-5 * cost).all()
+    assert (alpha + exact >= -1e-6 * cost).all()
+    assert (alpha + exact <= cost * (1 + 1e-6)).all()
+    # Where Newton's method has arrived, the dual's derivative is zero: alpha + s = C sigmoid(-(m + s |x|^2)).
+    residual = np.abs(alpha + exact - cost * expit(-(margin + square * exact))) / cost
+    assert np.median(residual) < 0.02
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_weights_dropped_while_training_are_those_dropped_after_it(multilabel, monkeypatch, n_jobs):
+    from xmlc.models.plt import _training
+
+    X, Y = multilabel(300, 40, 60, seed=4)
+    model = PLT(arity=4, solver="batch", n_jobs=n_jobs)
+    dense = clone(model).fit(X, Y).nodes_
+    expected = compact_nodes(dense, 0.05)
+    monkeypatch.setattr(_training, "WEIGHTS_PER_WAVE", 500)
+    found = model.set_params(weight_cut=0.05).fit(X, Y).nodes_
+    assert 0 < found.weights.size < dense.weights.size
+    for name, array in expected._asdict().items():
+        np.testing.assert_array_equal(getattr(found, name), array, err_msg=name)
+
+
+def test_stronger_regularisation_gives_smaller_weights(multilabel):
+    X, Y = multilabel(200, 30, 20, seed=2)
+    sizes = [np.abs(PLT(solver="batch", C=C).fit(X, Y).nodes_.weights).sum() for C in (0.01, 1.0, 100.0)]
+    assert sizes == sorted(sizes)
+
+
+def test_a_feature_of_one_class_only_has_finite_weights():
+    X = sparse.csr_array(np.eye(6, dtype=np.float32))
+    Y = sparse.csr_array(np.array([[1, 0], [1, 0], [1, 0], [0, 1], [0, 1], [0, 1]], dtype=bool))
+    for loss in ("logistic", "squared_hinge"):
+        model = PLT(arity=2, loss=loss, C=1000.0, epochs=500, solver="batch", tol=1e-4).fit(X, Y)
+        assert np.isfinite(model.nodes_.weights).all()
+        assert (model.predict_top_k(X, 1)[0].ravel() == [0, 0, 0, 1, 1, 1]).all()

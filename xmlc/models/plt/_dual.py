@@ -1,0 +1,156 @@
+"""L2-regularised classifiers for the children of one tree node by dual coordinate descent: kernels.
+
+Each child's weights w (the bias among them, of a constant feature 1) minimise
+
+    1/2 |w|^2 + C sum_i loss(side_i w.x_i)
+
+with the squared hinge loss max(0, 1 - m)^2 or the logistic loss log(1 + exp(-m)) of the margin m. Both are solved by
+their duals, one variable alpha_i for each instance, with w = sum_i alpha_i side_i x_i kept beside them (Hsieh et al.,
+"A dual coordinate descent method for large-scale linear SVM", ICML 2008; Yu, Huang and Lin, "Dual coordinate descent
+methods for logistic regression and maximum entropy models", Machine Learning 2011).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from xmlc.counter_random import shuffle, stream_key
+from xmlc.models._elementary import CONTRACT, sigmoid
+from xmlc.models.plt._sgd import add_to_rows, child_scores
+
+NEWTON_STEPS = 3  # of a logistic coordinate; what they leave, the next pass takes
+SMALL_CHANGE = np.float32(0.01)  # of the tolerance: a smaller change is not worth touching the weights
+
+
+@njit(cache=True, nogil=True, fastmath=CONTRACT, error_model="numpy")
+def squared_hinge_steps(scores, targets, alpha, square, cost, steps):
+    """Write the exact step of each sibling's alpha for one instance: alpha >= 0.
+
+    Parameters
+    ----------
+    scores : float32 (siblings,)
+        w.x of the instance.
+    targets : uint8 (siblings,)
+    alpha : float32 (siblings,)
+    square : float32
+        |x|^2, with the constant feature.
+    cost : float32
+        C.
+    steps : float32 (siblings,)
+        Overwritten.
+    """
+    one = np.float32(1.0)
+    ridge = np.float32(0.5) / cost
+    inverse = one / (square + ridge)
+    for c in range(scores.size):
+        margin = scores[c] if targets[c] else -scores[c]
+        slope = margin - one + ridge * alpha[c]
+        steps[c] = max(-slope * inverse, -alpha[c])
+
+
+@njit(cache=True, nogil=True, fastmath=CONTRACT, error_model="numpy")
+def logistic_steps(scores, targets, alpha, square, cost, steps):
+    """Write the step of each sibling's alpha for one instance: 0 <= alpha <= C, found by Newton's method.
+
+    The step s is where alpha + s = C sigmoid(-(m + s |x|^2)). Newton's method starts from the largest step that cannot
+    go too far, because the sigmoid's slope is at most 1/4, and a step out of its bracket becomes a bisection. If the
+    last one is a bisection, the end of the bracket that is surely no worse than no step is taken.
+    Parameters as for `squared_hinge_steps`.
+    """
+    one, half = np.float32(1.0), np.float32(0.5)
+    curvature = cost * square
+    cautious = one / (one + np.float32(0.25) * curvature)
+    for c in range(scores.size):
+        margin = scores[c] if targets[c] else -scores[c]
+        low, high = -alpha[c], cost - alpha[c]
+        first = (cost * sigmoid(-margin) - alpha[c]) * cautious
+        step, inside = first, True
+        for _ in range(NEWTON_STEPS):
+            p = sigmoid(-(margin + square * step))
+            excess = alpha[c] + step - cost * p
+            low = step if excess < np.float32(0.0) else low
+            high = high if excess < np.float32(0.0) else step
+            newton = step - excess / (one + curvature * p * (one - p))
+            inside = low <= newton and newton <= high
+            step = newton if inside else half * (low + high)
+        safe = low if first > np.float32(0.0) else high
+        steps[c] = step if inside else safe
+
+
+@njit(cache=True, nogil=True)
+def keep_steps(steps, targets, alpha, going, smallest, largest, changes):
+    """Take the steps of siblings still going, unless they are small; return whether any weight changes.
+
+    Parameters
+    ----------
+    steps, alpha : float32 (siblings,)
+        alpha takes the steps that are kept.
+    targets : uint8 (siblings,)
+    going : bool (siblings,)
+    smallest : float32
+    largest : float32 (siblings,)
+        Raised to the size of the step.
+    changes : float32 (siblings,)
+        Overwritten: by how much of x each sibling's weights change.
+    """
+    total = np.float32(0.0)
+    for c in range(steps.size):
+        size = abs(steps[c])
+        step = steps[c] if going[c] and size > smallest else np.float32(0.0)
+        largest[c] = max(largest[c], size)
+        alpha[c] += step
+        changes[c] = step if targets[c] else -step
+        total += abs(step)
+    return total > np.float32(0.0)
+
+
+@njit(cache=True, nogil=True, fastmath=CONTRACT)
+def train_children_dual(ends, ids, values, targets, weights, bias, squared_hinge, cost, tolerance, passes, key):
+    """Train the node classifiers of some siblings by dual coordinate descent.
+
+    Siblings see the same instances in the same order, drawn anew for each pass, so that a non-zero touches one run of
+    their weights; each is a problem of its own, which nothing of its siblings changes. One stops when no alpha moved
+    by ``tolerance * cost`` in a pass. Moves 12 bytes per non-zero and sibling in a pass; the alphas take 4 bytes per
+    instance and sibling.
+
+    Parameters
+    ----------
+    ends, ids, values, targets, weights, bias
+        As for `train_children`.
+    squared_hinge : bool
+        Or logistic.
+    cost, tolerance : float
+    passes : int
+        At most so many.
+    key : uint64
+        Random stream of the order of the instances.
+    """
+    n_siblings, n_rows = bias.size, ends.size - 1
+    cost = np.float32(cost)
+    enough = np.float32(tolerance) * cost
+    scores, steps = np.empty(n_siblings, dtype=np.float32), np.empty(n_siblings, dtype=np.float32)
+    alpha = np.zeros((n_rows, n_siblings), dtype=np.float32)
+    squares = np.empty(n_rows, dtype=np.float32)
+    for i in range(n_rows):
+        squares[i] = np.float32(1.0)
+        for value in values[ends[i] : ends[i + 1]]:
+            squares[i] += value * value
+    order = np.arange(n_rows)
+    going = np.ones(n_siblings, dtype=np.bool_)
+    largest = np.empty(n_siblings, dtype=np.float32)
+    for number in range(passes):
+        shuffle(order, stream_key(key, number))
+        largest[:] = 0
+        for i in order:
+            row_ids, row_values = ids[ends[i] : ends[i + 1]], values[ends[i] : ends[i + 1]]
+            child_scores(row_ids, row_values, weights, bias, 0, n_siblings, scores)
+            if squared_hinge:
+                squared_hinge_steps(scores, targets[i], alpha[i], squares[i], cost, steps)
+            else:
+                logistic_steps(scores, targets[i], alpha[i], squares[i], cost, steps)
+            if keep_steps(steps, targets[i], alpha[i], going, SMALL_CHANGE * enough, largest, scores):
+                add_to_rows(row_ids, row_values, scores, weights, bias)
+        going &= largest > enough
+        if not going.any():
+            break

@@ -1,0 +1,106 @@
+"""The features of the instances that reach a block, and those instances side by side: kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+# Putting q features in order by sorting takes about as long as a look at this many times q of all features.
+SCAN_SHARE = 16
+
+
+@njit(cache=True, nogil=True)
+def count_features(indptr, indices, order, starts, positions, blocks, n_features):
+    """Count the distinct features, and the non-zeros, of the instances that reach each block.
+
+    Parameters
+    ----------
+    indptr : int64 (n + 1,), indices : uint32
+        Instances in CSR form.
+    order : int64 (n,)
+        Rows in the order of the pass.
+    starts : int64, positions : uint32
+        Instances that reach each block, as positions in ``order``.
+    blocks : int64
+        Blocks to look at.
+
+    Returns
+    -------
+    distinct, nonzeros : int64 (blocks.size,)
+    """
+    distinct = np.zeros(blocks.size, dtype=np.int64)
+    nonzeros = np.zeros(blocks.size, dtype=np.int64)
+    stamp = np.zeros(n_features, dtype=np.int32)
+    for b in range(blocks.size):
+        for position in positions[starts[blocks[b]] : starts[blocks[b] + 1]]:
+            row = order[position]
+            ids = indices[indptr[row] : indptr[row + 1]]
+            nonzeros[b] += ids.size
+            for feature in ids:
+                if stamp[feature] != b + 1:
+                    stamp[feature] = b + 1
+                    distinct[b] += 1
+    return distinct, nonzeros
+
+
+@njit(cache=True, nogil=True)
+def fill_features(indptr, indices, order, starts, positions, blocks, n_features, feature_starts, features, offset):
+    """List the distinct features of each block, ascending, in its part of ``features``.
+
+    Parameters as for `count_features`; ``feature_starts`` (int64, one more than there are blocks) says where
+    each block's part of ``features`` (uint32) begins, from block ``offset`` on.
+    """
+    stamp = np.zeros(n_features, dtype=np.int32)
+    for b in range(blocks.size):
+        place = blocks[b] - offset
+        mine = features[feature_starts[place] : feature_starts[place + 1]]
+        count = 0
+        for position in positions[starts[blocks[b]] : starts[blocks[b] + 1]]:
+            row = order[position]
+            for feature in indices[indptr[row] : indptr[row + 1]]:
+                if stamp[feature] != b + 1:
+                    stamp[feature] = b + 1
+                    mine[count] = feature
+                    count += 1
+        if mine.size * SCAN_SHARE < n_features:
+            mine.sort()
+            continue
+        count = 0
+        for feature in range(n_features):
+            if stamp[feature] == b + 1:
+                mine[count] = feature
+                count += 1
+
+
+@njit(cache=True, nogil=True)
+def gather_rows(indptr, indices, data, rows, local):
+    """Copy some instances side by side, their features renumbered by ``local``.
+
+    Returns
+    -------
+    ends : int64 (rows.size + 1,), ids : uint32, values : float32
+    """
+    ends = np.zeros(rows.size + 1, dtype=np.int64)
+    for i in range(rows.size):
+        ends[i + 1] = ends[i] + indptr[rows[i] + 1] - indptr[rows[i]]
+    ids = np.empty(ends[-1], dtype=np.uint32)
+    values = np.empty(ends[-1], dtype=np.float32)
+    for i in range(rows.size):
+        start, end = indptr[rows[i]], indptr[rows[i] + 1]
+        values[ends[i] : ends[i + 1]] = data[start:end]
+        for k in range(end - start):
+            ids[ends[i] + k] = local[indices[start + k]]
+    return ends, ids, values
+
+
+@njit(cache=True, nogil=True)
+def sibling_targets(starts, positions, parent_positions, first, targets):
+    """Set ``targets[i, c]`` to 1 where instance i of the parent has z = 1 for the sibling ``first + c``.
+
+    ``starts`` and ``positions`` list the instances of each node; ``targets`` is uint8 (instances, siblings),
+    all zero.
+    """
+    for c in range(targets.shape[1]):
+        mine = positions[starts[first + c] : starts[first + c + 1]]
+        for i in np.searchsorted(parent_positions, mine):
+            targets[i, c] = 1
