@@ -44,6 +44,18 @@ def test_peer_learns_saves_and_answers_like_an_estimator(tmp_path, fitted):
     np.testing.assert_array_equal(type(model).load(tmp_path / "copy").predict_top_k(X, 3)[0], labels)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_every_estimate_above_its_threshold_is_there(fitted, seed):
+    """The program itself loses some, or gives too many, when it is asked with thresholds."""
+    model, X, _ = fitted
+    everything = model.predict_proba(X).toarray()
+    assert (everything > 0).mean() > 0.9
+    limits = np.random.default_rng(seed).uniform(0, 0.6, size=12).astype(np.float32)
+    for threshold in (limits, np.full(12, 0.2, dtype=np.float32), np.float32(0.2), np.full(12, np.inf)):
+        spe = model.predict_proba(X, threshold).toarray()
+        np.testing.assert_array_equal(spe, np.where(everything > threshold, everything, 0))
+
+
 def test_labels_are_ranked_as_the_program_ranks_them(fitted):
     model, X, _ = fitted
     labels, _ = model.predict_top_k(X, 5)

@@ -32,8 +32,7 @@ class _NapkinXC(SparseProbabilityEstimator):
         """Return the estimates above ``threshold``, float32 CSR of shape (n, m)."""
         X = self._instances(X)
         limits = self._label_thresholds(threshold)
-        asked = limits.tolist() if np.ndim(threshold) else float(threshold)
-        counts, labels, scores = self._estimates(X, threshold=asked)
+        counts, labels, scores = self._estimates(X, **self._asked(min(float(limits.min()), 1.0)))
         spe = stack_estimates(counts, labels, scores, self.n_labels_)
         spe.data[spe.data <= limits[spe.indices]] = 0  # the program's >= on tau becomes our strict >
         spe.eliminate_zeros()
@@ -70,6 +69,10 @@ class _NapkinXC(SparseProbabilityEstimator):
         self.model_.set_params(threads=resolve_threads(self.n_jobs))  # those of now, not those of the training
         return _flatten(self.model_.predict_proba(sparse.csr_matrix(X), **asked))
 
+    def _asked(self, smallest: float) -> dict[str, Any]:
+        """Say how to ask for all estimates above the smallest threshold, at least."""
+        return {"threshold": smallest} if smallest > 0 else {"top_k": self.n_labels_}
+
     def _program(self, folder: str) -> Any:
         """Return the program's model, whose files are in ``folder``."""
         raise TypeError(f"{type(self).__name__} does not say which model of the program it is")
@@ -99,8 +102,9 @@ class NapkinXCPLT(_NapkinXC):
 
     Its program reports no inner products, so ``inner_products_`` is None after a prediction. Its training
     time includes writing the model, because it knows no other way; converting the data to its types is part
-    of both times, as for anybody who calls it from Python. Its liblinear visits instances in an order that no seed
-    reaches: a second training in the same process differs a little from the first.
+    of both times, as for anybody who calls it from Python. Asked with a threshold for each label, version 0.7.2 answers
+    all labels; so it is asked with the smallest, and the others are applied here. Its liblinear visits instances in an
+    order that no seed reaches: a second training in the same process differs a little from the first.
 
     Parameters
     ----------
@@ -154,8 +158,9 @@ class NapkinXCPLT(_NapkinXC):
 class NapkinXCBR(_NapkinXC):
     """The binary relevance of napkinXC: one linear classifier for each label, with no tree.
 
-    Every label has an estimate, so a prediction without a threshold stores n x m of them. What is said of times and
-    seeds of `NapkinXCPLT` holds here too.
+    Every label has an estimate, so a prediction without a threshold stores n x m of them. With a threshold too, before
+    it is applied here: asked with one, version 0.7.2 leaves out labels above it. What is said of times and seeds of
+    `NapkinXCPLT` holds here too.
 
     Parameters
     ----------
@@ -193,6 +198,9 @@ class NapkinXCBR(_NapkinXC):
         self.unit_norm = unit_norm
         self.random_state = random_state
         self.n_jobs = n_jobs
+
+    def _asked(self, smallest: float) -> dict[str, Any]:
+        return {"top_k": self.n_labels_}
 
     def _program(self, folder: str) -> Any:
         return _models().BR(folder, **self._options())
