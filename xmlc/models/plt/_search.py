@@ -6,35 +6,36 @@ import numpy as np
 from numba import njit
 from numba.extending import overload
 
+from xmlc.models.plt._groups import instance_estimates
 from xmlc.models.plt._hashed import hashed_block_estimates
-from xmlc.models.plt._nodes import exact_block_estimates
 
 
-def block_estimates(ids, values, nodes, block, first, n_children, scratch_ids, scratch_values, out):
+def block_estimates(ids, values, nodes, block, first, n_children, link, scratch_ids, scratch_values, out):
     """Write the estimates of all nodes of one block for one instance into ``out[:n_children]``.
 
-    Compiled for `NodeWeights` and `HashedWeights` alike, so that both are searched by the same kernels.
+    Compiled for exact, compact and hashed weights, so that all are searched by the same kernels. Hashed ones are those
+    of logistic regression, whatever ``link`` (see `estimate_scores`).
     """
     raise TypeError("only kernels call this")
 
 
 @overload(block_estimates)
-def _choose_block_estimates(ids, values, nodes, block, first, n_children, scratch_ids, scratch_values, out):
+def _choose_block_estimates(ids, values, nodes, block, first, n_children, link, scratch_ids, scratch_values, out):
     if "table" in nodes.fields:
 
-        def implementation(ids, values, nodes, block, first, n_children, scratch_ids, scratch_values, out):
+        def implementation(ids, values, nodes, block, first, n_children, link, scratch_ids, scratch_values, out):
             hashed_block_estimates(ids, values, nodes, first, out[:n_children])
 
     else:
 
-        def implementation(ids, values, nodes, block, first, n_children, scratch_ids, scratch_values, out):
-            exact_block_estimates(ids, values, nodes, block, first, scratch_ids, scratch_values, out[:n_children])
+        def implementation(ids, values, nodes, block, first, n_children, link, scratch_ids, scratch_values, out):
+            instance_estimates(ids, values, nodes, block, first, link, scratch_ids, scratch_values, out[:n_children])
 
     return implementation
 
 
 @njit(cache=True, nogil=True)
-def search_threshold(indptr, indices, data, start, end, nodes, thresholds, max_degree, max_nonzeros):
+def search_threshold(x, start, end, nodes, link, thresholds, shape):
     """Find every label whose estimate is above its threshold, for instances ``start .. end - 1``.
 
     Algorithm 4 with a threshold per node: a node is expanded when its estimate exceeds the smallest threshold
@@ -42,12 +43,14 @@ def search_threshold(indptr, indices, data, start, end, nodes, thresholds, max_d
 
     Parameters
     ----------
-    indptr : int64, indices : uint32, data : float32
-        Instances in CSR form.
-    nodes : NodeWeights
+    x : KernelCSR
+        Instances.
+    nodes : NodeWeights, CompactNodeWeights or HashedWeights
+    link : int
+        See `estimate_scores`.
     thresholds : float32 (n_nodes,)
-    max_degree, max_nonzeros : int
-        Sizes of the scratch arrays.
+    shape : tuple of int
+        Number of features, largest number of non-zeros of an instance, largest number of siblings.
 
     Returns
     -------
@@ -64,13 +67,14 @@ def search_threshold(indptr, indices, data, start, end, nodes, thresholds, max_d
     estimates = np.empty(1024, dtype=np.float32)
     stack_nodes = np.empty(nodes.label.size, dtype=np.int32)
     stack_estimates = np.empty(nodes.label.size, dtype=np.float32)
+    _, max_nonzeros, max_degree = shape
     scratch_ids = np.empty(max_nonzeros, dtype=np.uint32)
     scratch_values = np.empty(max_nonzeros, dtype=np.float32)
     out = np.empty(max(max_degree, 1), dtype=np.float32)
     found = 0
     for i in range(start, end):
-        ids, values = indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]]
-        block_estimates(ids, values, nodes, 0, 0, 1, scratch_ids, scratch_values, out)
+        ids, values = x.indices[x.indptr[i] : x.indptr[i + 1]], x.data[x.indptr[i] : x.indptr[i + 1]]
+        block_estimates(ids, values, nodes, 0, 0, 1, link, scratch_ids, scratch_values, out)
         before, height = found, 0
         if out[0] > thresholds[0]:
             stack_nodes[0], stack_estimates[0], height = 0, out[0], 1
@@ -86,7 +90,7 @@ def search_threshold(indptr, indices, data, start, end, nodes, thresholds, max_d
                 continue
             first = nodes.children[node]
             degree = nodes.children[node + 1] - first
-            block_estimates(ids, values, nodes, node + 1, first, degree, scratch_ids, scratch_values, out)
+            block_estimates(ids, values, nodes, node + 1, first, degree, link, scratch_ids, scratch_values, out)
             inner_products[i - start] += degree
             for c in range(degree):
                 product = estimate * out[c]
@@ -134,7 +138,7 @@ def heap_pop(heap_nodes, heap_estimates, size):
 
 
 @njit(cache=True, nogil=True)
-def search_top_k(indptr, indices, data, start, end, nodes, k, max_degree, max_nonzeros):
+def search_top_k(x, start, end, nodes, link, k, shape):
     """Find the k labels with the largest estimates, best first, for instances ``start .. end - 1``.
 
     Best-first search (plt2016, Section 5.2, last paragraph but one): the queue of Algorithm 4 becomes a
@@ -151,12 +155,13 @@ def search_top_k(indptr, indices, data, start, end, nodes, k, max_degree, max_no
     inner_products = np.ones(end - start, dtype=np.int64)
     heap_nodes = np.empty(nodes.label.size, dtype=np.int32)
     heap_estimates = np.empty(nodes.label.size, dtype=np.float32)
+    _, max_nonzeros, max_degree = shape
     scratch_ids = np.empty(max_nonzeros, dtype=np.uint32)
     scratch_values = np.empty(max_nonzeros, dtype=np.float32)
     out = np.empty(max(max_degree, 1), dtype=np.float32)
     for i in range(start, end):
-        ids, values = indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]]
-        block_estimates(ids, values, nodes, 0, 0, 1, scratch_ids, scratch_values, out)
+        ids, values = x.indices[x.indptr[i] : x.indptr[i + 1]], x.data[x.indptr[i] : x.indptr[i + 1]]
+        block_estimates(ids, values, nodes, 0, 0, 1, link, scratch_ids, scratch_values, out)
         heap_nodes[0], heap_estimates[0], size, found = 0, out[0], 1, 0
         while size > 0 and found < k:
             node, estimate = heap_nodes[0], heap_estimates[0]
@@ -168,7 +173,7 @@ def search_top_k(indptr, indices, data, start, end, nodes, k, max_degree, max_no
                 continue
             first = nodes.children[node]
             degree = nodes.children[node + 1] - first
-            block_estimates(ids, values, nodes, node + 1, first, degree, scratch_ids, scratch_values, out)
+            block_estimates(ids, values, nodes, node + 1, first, degree, link, scratch_ids, scratch_values, out)
             inner_products[i - start] += degree
             for c in range(degree):
                 heap_push(heap_nodes, heap_estimates, size, first + c, estimate * out[c])

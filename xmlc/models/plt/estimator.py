@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy import sparse
 
 from xmlc.counter_random import random_permutation, stream_key
-from xmlc.csr import KernelCSR, kernel_csr
+from xmlc.csr import kernel_csr
 from xmlc.errors import XmlcError
-from xmlc.models.base import SparseProbabilityEstimator, stack_estimates
 from xmlc.models.plt._compact import check_cut
-from xmlc.models.plt._hashed import HashedWeights, train_hashed
-from xmlc.models.plt._nodes import NodeWeights
-from xmlc.models.plt._search import search_threshold, search_top_k
+from xmlc.models.plt._hashed import train_hashed
+from xmlc.models.plt._prediction import TreePrediction
 from xmlc.models.plt._siblings import ADAGRAD, LOGISTIC, SGD, SQUARED_HINGE, Solver
 from xmlc.models.plt._training import train_nodes
-from xmlc.parallel import row_blocks, run_pieces
 from xmlc.trees import LabelTree, huffman_tree, random_complete_tree
 from xmlc.trees.kmeans import check_kmeans_shape, kmeans_tree, label_representations
 
 ORDER_STREAM = 0x0DE  # keeps the order of the instances apart from the tree's random numbers
 PASS_STREAM = 0x0DC  # and those of the passes of dual coordinate descent from both
-ROWS_PER_BLOCK = 256
 TREES = ("random", "huffman", "kmeans")
 SOLVERS = ("sgd", "adagrad", "batch")
 LOSSES = {"logistic": LOGISTIC, "squared_hinge": SQUARED_HINGE}
 
 
-class PLT(SparseProbabilityEstimator):
+class PLT(TreePrediction):
     """Probabilistic label tree with logistic regression in the nodes (plt2016, Sections 5.1-5.2).
 
     A tree over the labels, by default random and complete; the classifier of node t estimates
@@ -70,6 +66,9 @@ class PLT(SparseProbabilityEstimator):
     weight_cut : float or None
         A number: weights of at most this size are dropped as soon as they are trained, and the others stored sparse, so
         that neither training nor the model holds all (Parabel has 0.1). None keeps all.
+    beam : int or None
+        None ranks exactly. A number ranks by beam search: of the inner nodes of a level so many are expanded, and at
+        least k; Parabel has 10.
     hash_bits : int or None
         None keeps exact weights, each node its own. A number k hashes (node, feature) with a sign into 2**k
         weights shared by all nodes (Section 6 uses 2**30): bounded memory for any number of nodes, at the
@@ -85,7 +84,7 @@ class PLT(SparseProbabilityEstimator):
     Attributes
     ----------
     tree_ : LabelTree
-    nodes_ : NodeWeights or HashedWeights
+    nodes_ : NodeWeights, CompactNodeWeights or HashedWeights
     inner_products_ : ndarray of int64, shape (n,)
         Node classifiers evaluated for each instance in the last prediction.
 
@@ -110,6 +109,7 @@ class PLT(SparseProbabilityEstimator):
         eps: float = 0.01,
         epochs: int = 10,
         weight_cut: float | None = None,
+        beam: int | None = None,
         hash_bits: int | None = None,
         unit_norm: bool = True,
         random_state: int = 0,
@@ -127,6 +127,7 @@ class PLT(SparseProbabilityEstimator):
         self.eps = eps
         self.epochs = epochs
         self.weight_cut = weight_cut
+        self.beam = beam
         self.hash_bits = hash_bits
         self.unit_norm = unit_norm
         self.random_state = random_state
@@ -157,55 +158,6 @@ class PLT(SparseProbabilityEstimator):
             step = (float(self.gamma), float(self.lam), int(self.epochs))
             self.nodes_ = train_hashed(x, y, self.tree_, order, *step, self.hash_bits, self.random_state)
         return self
-
-    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Estimate the probability of every label above a threshold (Algorithm 4).
-
-        Parameters
-        ----------
-        X : sparse or dense array, shape (n, d)
-        threshold : float or ndarray of shape (m,)
-            A label is reported when its estimate is strictly greater than its threshold.
-
-        Returns
-        -------
-        csr_array of float32, shape (n, m)
-            The sparse probability estimates, sorted indices. ``inner_products_`` counts what they cost.
-        """
-        X = self._instances(X)
-        x = self._kernel_form(X)
-        thresholds = self.tree_.node_thresholds(self._label_thresholds(threshold))
-        found = self._search(search_threshold, x, (self.nodes_, thresholds), "estimating")
-        counts, labels, estimates, self.inner_products_ = (np.concatenate(part) for part in zip(*found))
-        return stack_estimates(counts, labels, estimates, self.n_labels_)
-
-    def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Find the k most probable labels of each instance by best-first search.
-
-        Returns
-        -------
-        labels : ndarray of int32, shape (n, k)
-            Best first; -1 where there are fewer than k labels.
-        scores : ndarray of float32, shape (n, k)
-            Their estimates; 0 where there is no label.
-        """
-        if k < 1:
-            raise XmlcError(f"k={k}: at least one label per instance must be asked for")
-        X = self._instances(X)
-        x = self._kernel_form(X)
-        found = self._search(search_top_k, x, (self.nodes_, int(k)), "ranking")
-        labels, scores, self.inner_products_ = (np.concatenate(part) for part in zip(*found))
-        return labels, scores
-
-    def _search(self, search: Any, x: KernelCSR, arguments: tuple[Any, ...], title: str) -> list[Any]:
-        """Run a search kernel over blocks of rows."""
-        max_degree = int(np.diff(self.tree_.children).max())
-        max_nonzeros = int(np.diff(x.indptr).max(initial=0))
-        # An empty block keeps the types of the result when there are no instances.
-        blocks = row_blocks(x.indptr.size - 1, ROWS_PER_BLOCK) or [(0, 0)]
-        pieces = [(*x, start, end, *arguments, max_degree, max_nonzeros) for start, end in blocks]
-        costs = [end - start for start, end in blocks]
-        return run_pieces(search, pieces, self.n_jobs, costs, title=title, unit="instances")
 
     def _label_tree(self, X: sparse.csr_array, Y: sparse.csr_array) -> LabelTree:
         if self.tree == "huffman":
@@ -252,15 +204,3 @@ class PLT(SparseProbabilityEstimator):
             )
         if self.hash_bits is not None and not 1 <= self.hash_bits <= 34:
             raise XmlcError(f"hash_bits={self.hash_bits}: expected None or 1 .. 34 (2**34 weights are 64 GB)")
-
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        arrays = {"children": self.tree_.children, "label": self.tree_.label}
-        shared = set(arrays)
-        arrays |= {name: array for name, array in self.nodes_._asdict().items() if name not in shared}
-        meta = {"seed": arrays.pop("seed")} if self.hash_bits is not None else {}
-        return arrays, meta
-
-    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
-        self.tree_ = LabelTree.from_children(arrays["children"], arrays["label"])
-        kind = NodeWeights if self.hash_bits is None else HashedWeights
-        self.nodes_ = kind(**(arrays | meta))

@@ -1,0 +1,34 @@
+"""Slow, obvious searches in a label tree: what the kernels that descend level by level must equal."""
+
+import numpy as np
+
+
+def node_estimate(nodes, node, features):
+    """Estimate of one node for one instance given as {feature: value}, from dense blocks and with the logistic link."""
+    parent = int(np.searchsorted(nodes.children, node, side="right")) - 1 if node else -1
+    block, first = parent + 1, int(nodes.children[parent]) if node else 0
+    degree = int(nodes.children[parent + 1]) - first if node else 1
+    start, end = nodes.feature_starts[block : block + 2]
+    weights = nodes.weights[nodes.weight_starts[block] :][: (end - start) * degree].reshape(end - start, degree)
+    score = float(nodes.bias[node])
+    for row, feature in enumerate(nodes.features[start:end]):
+        score += features.get(int(feature), 0.0) * float(weights[row, node - first])
+    return 1 / (1 + np.exp(-score))
+
+
+def beam_search(nodes, features, k, beam):
+    """Labels of one instance, best first: each level as a list, sorted by (estimate, smaller node)."""
+
+    def best(candidates, size):
+        return sorted(candidates, key=lambda pair: (-pair[0], pair[1]))[:size]
+
+    level, leaves = [(node_estimate(nodes, 0, features), 0)], []
+    while level:
+        leaves = best(leaves + [pair for pair in level if nodes.label[pair[1]] >= 0], k)
+        inner = best([pair for pair in level if nodes.label[pair[1]] < 0], beam)
+        level = [
+            (estimate * node_estimate(nodes, child, features), child)
+            for estimate, node in inner
+            for child in range(nodes.children[node], nodes.children[node + 1])
+        ]
+    return [int(nodes.label[node]) for _, node in leaves], [estimate for estimate, _ in leaves]

@@ -1,0 +1,171 @@
+"""Descents level by level give what searches instance by instance give, bit for bit."""
+
+import numpy as np
+import plt_descent_twin
+import pytest
+from conftest import random_multilabel
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_plt_compact import random_nodes
+
+from xmlc.csr import kernel_csr
+from xmlc.errors import XmlcError
+from xmlc.models import PLT
+from xmlc.models.plt import _prediction
+from xmlc.models.plt._beam import rank_by_beam, rank_by_levels
+from xmlc.models.plt._compact import compact_nodes
+from xmlc.models.plt._groups import LOGISTIC_LINK, SQUARED_HINGE_LINK, estimate_scores
+from xmlc.models.plt._levels import estimate_by_levels
+from xmlc.models.plt._lookup import clear_features, empty_lookup, find_marked, mark_features
+from xmlc.models.plt._nodes import match_features
+from xmlc.models.plt._search import search_threshold, search_top_k
+from xmlc.models.plt._sgd import child_scores
+from xmlc.models.plt._vectors import dense_scores
+
+SIZES = {"n": st.integers(1, 30), "d": st.integers(1, 12), "m": st.integers(1, 40), "seed": st.integers(0, 99)}
+LINKS = st.sampled_from([LOGISTIC_LINK, SQUARED_HINGE_LINK])
+
+
+def instances(n, d, seed):
+    return kernel_csr(random_multilabel(n, d, 3, seed)[0])
+
+
+def shape_of(x, d, tree):
+    return d, int(np.diff(x.indptr).max(initial=0)), int(np.diff(tree.children).max())
+
+
+def assert_same(found, expected):
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def in_label_order(counts, labels, estimates, inner_products):
+    order = np.lexsort((labels, np.repeat(np.arange(counts.size), counts)))
+    return counts, labels[order], estimates[order], inner_products
+
+
+@settings(deadline=None, max_examples=25)
+@given(arity=st.sampled_from([2, 5, 9, 20, 70]), link=LINKS, compact=st.booleans(), **SIZES)
+def test_thresholds_by_level_equal_the_search_instance_by_instance(n, d, m, arity, seed, link, compact):
+    tree, nodes = random_nodes(m, arity, d, seed)
+    x, rng = instances(n, d, seed), np.random.default_rng(seed)
+    thresholds = tree.node_thresholds(rng.choice([0.0, 0.01, 0.1, 0.5, np.inf], m).astype(np.float32))
+    shape = shape_of(x, d, tree)
+    expected = search_threshold(x, 0, n, nodes, link, thresholds, shape)
+    found = estimate_by_levels(x, 0, n, compact_nodes(nodes, 0.0) if compact else nodes, link, thresholds, shape)
+    assert_same(in_label_order(*found), in_label_order(*expected))
+
+
+@settings(deadline=None, max_examples=25)
+@given(arity=st.sampled_from([2, 5, 20]), k=st.integers(1, 12), opening=st.integers(1, 4), link=LINKS, **SIZES)
+def test_ranking_by_level_equals_best_first_search(n, d, m, arity, seed, k, opening, link):
+    tree, nodes = random_nodes(m, arity, d, seed)
+    if seed % 3 == 0:  # ties everywhere
+        nodes = nodes._replace(weights=nodes.weights * 0, bias=np.round(nodes.bias))
+    x = instances(n, d, seed)
+    shape = shape_of(x, d, tree)
+    expected = search_top_k(x, 0, n, nodes, link, k, shape)
+    for weights in (nodes, compact_nodes(nodes, 0.0)):
+        assert_same(rank_by_levels(x, 0, n, weights, link, k, opening, shape)[:2], expected[:2])
+        assert_same(rank_by_beam(x, 0, n, weights, link, k, tree.n_nodes, shape)[:2], expected[:2])
+        assert_same(search_top_k(x, 0, n, weights, link, k, shape), expected)
+
+
+@settings(deadline=None, max_examples=20)
+@given(arity=st.sampled_from([2, 3, 5]), k=st.integers(1, 6), beam=st.integers(1, 6), **SIZES)
+def test_beam_search_equals_the_twin(n, d, m, arity, seed, k, beam):
+    tree, nodes = random_nodes(m, arity, d, seed)
+    x = instances(n, d, seed)
+    labels, estimates, _ = rank_by_beam(x, 0, n, nodes, LOGISTIC_LINK, k, beam, shape_of(x, d, tree))
+    for i in range(n):
+        row = slice(x.indptr[i], x.indptr[i + 1])
+        features = dict(zip(x.indices[row].tolist(), x.data[row].tolist()))
+        expected, values = plt_descent_twin.beam_search(nodes, features, k, beam)
+        if len(set(np.round(values, 5))) == len(values):  # else rounding decides the order
+            assert labels[i][: len(expected)].tolist() == expected
+        np.testing.assert_allclose(estimates[i], values + [0.0] * (k - len(values)), rtol=1e-4, atol=1e-7)
+        assert (labels[i] >= 0).sum() == len(expected)
+
+
+def test_a_wide_node_is_done_in_chunks_of_instances():
+    """3,000 siblings times 60 instances are more estimates than are held at once."""
+    tree, nodes = random_nodes(3000, 3000, 6, 0)
+    x = instances(60, 6, 1)
+    shape, thresholds = shape_of(x, 6, tree), tree.node_thresholds(np.full(3000, 0.3, dtype=np.float32))
+    expected = search_threshold(x, 0, 60, nodes, LOGISTIC_LINK, thresholds, shape)
+    found = estimate_by_levels(x, 0, 60, nodes, LOGISTIC_LINK, thresholds, shape)
+    assert_same(in_label_order(*found), in_label_order(*expected))
+    ranked = rank_by_levels(x, 0, 60, nodes, LOGISTIC_LINK, 7, 2, shape)
+    assert_same(ranked[:2], search_top_k(x, 0, 60, nodes, LOGISTIC_LINK, 7, shape)[:2])
+
+
+@pytest.mark.parametrize("beam", [None, 4])
+@pytest.mark.parametrize("weight_cut", [None, 0.05])
+def test_batches_and_threads_do_not_show(multilabel, monkeypatch, weight_cut, beam):
+    X, Y = multilabel(300, 40, 90, seed=2)
+    model = PLT(arity=4, epochs=2, weight_cut=weight_cut, beam=beam, n_jobs=1).fit(X, Y)
+    whole = (*model.predict_top_k(X, 3), model.inner_products_, model.predict_proba(X, 0.02).toarray())
+    monkeypatch.setattr(_prediction, "ROWS_PER_BATCH", 37)
+    for n_jobs in (1, 2):
+        model.set_params(n_jobs=n_jobs)
+        cut = (*model.predict_top_k(X, 3), model.inner_products_, model.predict_proba(X, 0.02).toarray())
+        assert_same(cut, whole)
+
+
+def test_a_beam_costs_less_and_finds_what_is_best_where_the_tree_is_sure(multilabel):
+    X, Y = multilabel(400, 30, 200, seed=5)
+    model = PLT(arity=2, epochs=3).fit(X, Y)
+    exact, scores = model.predict_top_k(X, 5)
+    exact_cost = model.inner_products_.mean()
+    labels, beam_scores = model.set_params(beam=5).predict_top_k(X, 5)
+    assert model.inner_products_.mean() < exact_cost
+    assert (beam_scores <= scores).all()
+    assert (labels >= 0).all()
+    assert (labels[:, 0] == exact[:, 0]).mean() > 0.8
+
+
+def test_a_beam_of_no_width_is_refused(multilabel):
+    X, Y = multilabel(20, 10, 5)
+    with pytest.raises(XmlcError, match="beam=0"):
+        PLT(beam=0).fit(X, Y).predict_top_k(X, 1)
+
+
+@settings(deadline=None, max_examples=30)
+@given(d=st.integers(1, 300), wanted=st.integers(0, 60), known=st.integers(0, 300), seed=st.integers(0, 99))
+def test_features_are_found_by_either_lookup(d, wanted, known, seed):
+    rng = np.random.default_rng(seed)
+    ids, features = (np.sort(rng.choice(d, min(d, size), replace=False)).astype(np.uint32) for size in (wanted, known))
+    values = rng.random(ids.size).astype(np.float32)
+    inside = np.isin(ids, features)
+    expected = np.searchsorted(features, ids[inside]), values[inside]
+    lookup = empty_lookup(d, ids.size)
+    count = match_features(ids, values, features, lookup.ids, lookup.values)
+    assert_same((lookup.ids[:count], lookup.values[:count]), expected)
+    mark_features(features, lookup)
+    count = find_marked(ids, values, lookup)
+    assert_same((lookup.ids[:count], lookup.values[:count]), expected)
+    clear_features(features, lookup)
+    assert not lookup.words.any()
+
+
+@pytest.mark.parametrize("siblings", [1, 2, 3, 4, 5, 7, 8, 11, 15, 16, 17, 31, 63, 64, 65, 100, 143])
+def test_sums_in_registers_are_those_of_the_loop(siblings):
+    rng = np.random.default_rng(siblings)
+    weights, bias = rng.normal(size=(20, siblings)).astype(np.float32), rng.normal(size=siblings).astype(np.float32)
+    ids, values = np.array([0, 3, 4, 19], dtype=np.uint32), rng.normal(size=4).astype(np.float32)
+    scores, expected = np.empty(siblings, dtype=np.float32), np.empty(siblings, dtype=np.float32)
+    dense_scores(ids, values, weights.ravel(), bias, scores)
+    child_scores(ids, values, weights.ravel(), bias, 0, siblings, expected)
+    np.testing.assert_array_equal(scores, expected)
+    np.testing.assert_allclose(scores, bias + values @ weights[ids], rtol=1e-4, atol=1e-5)
+
+
+def test_links_are_their_formulas():
+    scores = np.array([-30, -1, 0, 0.5, 1, 2, 30], dtype=np.float32)
+    for link, expected in (
+        (LOGISTIC_LINK, 1 / (1 + np.exp(-scores.astype(float)))),
+        (SQUARED_HINGE_LINK, np.exp(-(np.maximum(1 - scores.astype(float), 0) ** 2))),
+    ):
+        estimates = scores.copy()
+        estimate_scores(estimates, link)
+        np.testing.assert_allclose(estimates, expected, rtol=1e-5, atol=1e-37)
