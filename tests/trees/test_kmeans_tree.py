@@ -12,7 +12,7 @@ from xmlc.counter_random import random_below, stream_key
 from xmlc.csr import kernel_csr, unit_rows
 from xmlc.errors import XmlcError
 from xmlc.trees import kmeans
-from xmlc.trees._kmeans import bisect, copy_rows, halve
+from xmlc.trees._kmeans import bisect, copy_rows, halve, move_members
 from xmlc.trees._representations import lowest_bit
 from xmlc.trees.kmeans import kmeans_tree, label_representations
 
@@ -72,15 +72,30 @@ def test_bisection_equals_the_twin(m, d, seed):
 def test_bisection_split_over_threads_equals_the_one_in_a_piece(seed, monkeypatch):
     representations = kernel_csr(label_representations(*random_data(200, 20, 300, seed)))
     members, key = np.arange(0, 300, 2), np.uint64(stream_key(np.int64(seed), np.int64(6)))
-    expected = bisect(representations, members, key, np.zeros((20, 2), dtype=np.float32))
+    scratch = np.zeros((20, 2), dtype=np.float32)
+    expected = bisect(representations, members, key, scratch)
     monkeypatch.setattr(kmeans, "NONZEROS_PER_BLOCK", 100)
-    partial = []
-    add = kmeans.moved_sums
-    monkeypatch.setattr(kmeans, "moved_sums", lambda *arguments: partial.append(1) or add(*arguments))
+    monkeypatch.setattr(kmeans, "MAX_BLOCKS", 1000)
     for n_jobs in (1, 2):
-        sides = kmeans._bisect_by_all(representations, 20, members, key, n_jobs)
-        assert sides.tolist() == expected.tolist()
-    assert len(partial) > 4  # sums were made in parts
+        whole, other = (kmeans._Bisection(representations, 20, some, key) for some in (members, members + 1))
+        kmeans._bisect_together(representations, [whole, other], n_jobs)
+        assert len(whole.blocks) > 4
+        assert whole.halves.tolist() == expected.tolist()
+        assert other.halves.tolist() == bisect(representations, members + 1, key, scratch).tolist()
+
+
+def test_sums_made_in_parts_are_the_sums():
+    representations = kernel_csr(label_representations(*random_data(200, 20, 300, 0)))
+    members = np.arange(300)
+    bisection = kmeans._Bisection(representations, 20, members, np.uint64(9))
+    bisection.halves[:] = members % 2
+    moves = bisection.moves()
+    assert len(moves) > 4
+    for part in moves:
+        move_members(representations, *part)
+    nowhere, sums = np.full(300, -1, dtype=np.int8), np.zeros((20, 2), dtype=np.float32)
+    move_members(representations, members, nowhere, bisection.halves, sums)
+    np.testing.assert_allclose(sum(part[-1] for part in moves), sums, atol=1e-5)
 
 
 def test_a_sum_that_cancels_out_is_similar_to_nothing():

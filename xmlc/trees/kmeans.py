@@ -21,7 +21,6 @@ from xmlc.trees._kmeans import (
     first_sides,
     halve,
     move_members,
-    moved_sums,
     multiply_members,
     place_halves,
 )
@@ -30,10 +29,11 @@ from xmlc.trees.label_tree import LabelTree
 
 KMEANS_STREAM = 0x2EA  # keeps the first centroids apart from other random numbers
 NONZEROS_PER_PIECE = 1 << 19  # of instances, counted once for each of their labels
-NONZEROS_PER_BLOCK = 1 << 18  # of the members whose cosines are one piece
-MIN_NONZEROS_TO_SPLIT = 1 << 19  # smaller segments are one piece with all below them
+NONZEROS_PER_BLOCK = 1 << 19  # of the members whose cosines are one piece
+MAX_BLOCKS = 32  # of one segment: to hand out more of them costs more than it balances
+MIN_NONZEROS_TO_SPLIT = 1 << 20  # smaller segments are one piece with all below them
 MAX_SEGMENTS_TO_SPLIT = 64  # and so are those below this share of all non-zeros
-MAX_PARTIAL_SUMS = 16  # sums of moved members that are kept apart, each of them the size of d
+MAX_PARTS = 8  # sums of moved members that are made apart, each of them the size of d
 
 
 def label_representations(X: object, Y: object, n_jobs: int | None = None) -> sparse.csr_array:
@@ -66,7 +66,9 @@ def label_representations(X: object, Y: object, n_jobs: int | None = None) -> sp
         raise XmlcError(f"X has {X.shape[0]} instances but Y has {Y.shape[0]}")
     by_label = sparse.csr_array(Y.T)
     m, n_features = Y.shape[1], X.shape[1]
-    x = kernel_csr(unit_rows(X))
+    x = kernel_csr(X)
+    scaled = run_pieces(_unit_values, [(X, *block) for block in _blocks(np.diff(x.indptr), NONZEROS_PER_PIECE)], n_jobs)
+    x = x._replace(data=np.concatenate(scaled))
     label_starts, label_rows = by_label.indptr.astype(np.int64), by_label.indices.astype(np.uint32)
     work = np.concatenate(([0], np.cumsum(np.diff(x.indptr)[label_rows])))[label_starts]
     blocks = _blocks(np.diff(work), NONZEROS_PER_PIECE)
@@ -81,6 +83,11 @@ def label_representations(X: object, Y: object, n_jobs: int | None = None) -> sp
     result = sparse.csr_array((data, indices.view(np.int32), starts), shape=(m, n_features))
     result.has_sorted_indices = True
     return without_zeros(result)
+
+
+def _unit_values(X: sparse.csr_array, start: int, end: int) -> np.ndarray:
+    """Return the non-zeros of the rows ``start .. end - 1`` scaled to unit length: few enough to stay in the cache."""
+    return unit_rows(X[start:end]).data
 
 
 def kmeans_tree(
@@ -155,74 +162,75 @@ def _order_labels(
     """Return the labels, int64 (m,), as they stand side by side in the tree.
 
     The sizes of all segments are fixed by the number of labels, so that this order is all that is to be found. Large
-    segments are bisected one after the other, by all threads; those below them are independent and one piece each.
+    segments are bisected level by level; smaller ones are independent pieces, each with all below it.
     """
     m = reps.indptr.size - 1
     order = np.arange(m, dtype=np.int64)
     limit = max(MIN_NONZEROS_TO_SPLIT, reps.indices.size // MAX_SEGMENTS_TO_SPLIT)
-    large, pieces, costs = [(0, m, 1, 0)], [], []
-    while large:
-        start, end, number, left = large.pop()
-        left = bisections_left(end - start, left, depth, max_leaf)
-        if left == 0:
-            continue
-        members = order[start:end].copy()
-        cost = int(np.diff(reps.indptr)[members].sum())
-        if cost <= limit:
-            place = (start, end, number, left)
-            pieces.append((reps, n_features, order, *place, depth, max_leaf, key, NONZEROS_PER_COPY))
-            costs.append(cost)
-            continue
-        own_key = np.uint64(stream_key(key, np.int64(number)))
-        place_halves(order, start, members, _bisect_by_all(reps, n_features, members, own_key, n_jobs))
-        middle = start + (end - start + 1) // 2
-        large += [(start, middle, 2 * number, left - 1), (middle, end, 2 * number + 1, left - 1)]
+    level, pieces, costs = [(0, m, 1, 0)], [], []
+    while level:
+        large, bisections = [], []
+        for start, end, number, left in level:
+            left = bisections_left(end - start, left, depth, max_leaf)
+            cost = int(np.diff(reps.indptr)[order[start:end]].sum())
+            if left > 0 and cost > limit:
+                large.append((start, end, number, left))
+                own_key = np.uint64(stream_key(key, np.int64(number)))
+                bisections.append(_Bisection(reps, n_features, order[start:end].copy(), own_key))
+            elif left > 0:
+                pieces.append((reps, n_features, order, start, end, number, left, depth, max_leaf, key))
+                costs.append(cost)
+        _bisect_together(reps, bisections, n_jobs)
+        level = []
+        for (start, end, number, left), bisection in zip(large, bisections):
+            place_halves(order, start, bisection.members, bisection.halves)
+            middle = start + (end - start + 1) // 2
+            level += [(start, middle, 2 * number, left - 1), (middle, end, 2 * number + 1, left - 1)]
     costly_first = np.argsort(-np.array(costs, dtype=np.int64), kind="stable")
-    run_pieces(bisect_below, [pieces[i] for i in costly_first], n_jobs)
+    run_pieces(bisect_below, [(*pieces[i], NONZEROS_PER_COPY) for i in costly_first], n_jobs)
     return order
 
 
-def _bisect_by_all(
-    reps: KernelCSR, n_features: int, members: np.ndarray, key: np.uint64, n_jobs: int | None
-) -> np.ndarray:
-    """Do what `xmlc.trees._kmeans.bisect` does, with the products and the sums of each round split over threads."""
-    n = members.size
-    lengths = np.diff(reps.indptr)[members]
-    blocks = _blocks(lengths, NONZEROS_PER_BLOCK)
-    sides, halves = first_sides(n, key), np.empty(n, dtype=np.int8)
-    products, sums = np.empty((n, 2)), np.zeros((n_features, 2), dtype=np.float32)
-    move_members(reps, members, np.full(n, NO_SIDE, dtype=np.int8), sides, sums)
-    before = -np.inf
+class _Bisection:
+    """What `xmlc.trees._kmeans.bisect` keeps from round to round, for a segment whose rounds are split over threads."""
+
+    def __init__(self, reps: KernelCSR, n_features: int, members: np.ndarray, key: np.uint64):
+        n = members.size
+        self.members, self.lengths = members, np.diff(reps.indptr)[members]
+        self.blocks = _blocks(self.lengths, max(NONZEROS_PER_BLOCK, self.lengths.sum() // MAX_BLOCKS))
+        self.sides, self.halves = first_sides(n, key), np.empty(n, dtype=np.int8)
+        self.products, self.sums = np.empty((n, 2)), np.zeros((n_features, 2), dtype=np.float32)
+        self.mean = -np.inf
+        move_members(reps, members, np.full(n, NO_SIDE, dtype=np.int8), self.sides, self.sums)
+
+    def moves(self) -> list[tuple[np.ndarray, ...]]:
+        """Return members, their sides before and after, and the sums they move in: parts that are worth a pass over d.
+
+        The first part moves in the sums themselves, the others from zero, to be added in their order.
+        """
+        costs = np.where(self.sides != self.halves, self.lengths, 0)
+        per_part = max(2 * self.sums.shape[0], -(-costs.sum() // MAX_PARTS))
+        parts = [slice(*block) for block in _blocks(costs, per_part)]
+        sums = [self.sums] + [np.zeros_like(self.sums) for _ in parts[1:]]
+        return [(self.members[p], self.sides[p], self.halves[p], own) for p, own in zip(parts, sums)]
+
+
+def _bisect_together(reps: KernelCSR, bisections: list[_Bisection], n_jobs: int | None) -> None:
+    """Find the halves of each of some large segments, all of them a round at a time."""
     for _ in range(MAX_ROUNDS):
-        run_pieces(multiply_members, [(reps, members, sums, *block, products) for block in blocks], n_jobs)
-        mean = halve(products, sides, halves)
-        if mean - before < MIN_GAIN:
-            break
-        moved = np.flatnonzero(sides != halves)
-        _add_moved(reps, sums, members[moved], sides[moved], halves[moved], lengths[moved], n_jobs)
-        sides[:] = halves
-        before = mean
-    return halves
-
-
-def _add_moved(
-    reps: KernelCSR,
-    sums: np.ndarray,
-    members: np.ndarray,
-    before: np.ndarray,
-    after: np.ndarray,
-    lengths: np.ndarray,
-    n_jobs: int | None,
-) -> None:
-    """Move members from one sum to the other: by parts that are worth a pass over d, added up in their order."""
-    n_parts = int(np.clip(lengths.sum() // (8 * sums.shape[0]), 1, MAX_PARTIAL_SUMS))
-    if n_parts == 1:
-        move_members(reps, members, before, after, sums)
-        return
-    parts = [slice(*block) for block in _blocks(lengths, -(-lengths.sum() // n_parts))]
-    pieces = [(reps, sums.shape[0], members[part], before[part], after[part]) for part in parts]
-    for partial in run_pieces(moved_sums, pieces, n_jobs):
-        sums += partial
+        if not bisections:
+            return
+        products = [(reps, b.members, b.sums, *block, b.products) for b in bisections for block in b.blocks]
+        run_pieces(multiply_members, products, n_jobs)
+        means = run_pieces(halve, [(b.products, b.sides, b.halves) for b in bisections], n_jobs)
+        gaining = [mean - b.mean >= MIN_GAIN for b, mean in zip(bisections, means)]
+        bisections = [b for b, gains in zip(bisections, gaining) if gains]
+        moves = [b.moves() for b in bisections]
+        run_pieces(move_members, [(reps, *part) for parts in moves for part in parts], n_jobs)
+        for b, parts, mean in zip(bisections, moves, (mean for mean, gains in zip(means, gaining) if gains)):
+            for part in parts[1:]:
+                b.sums += part[-1]
+            b.sides, b.mean = b.halves.copy(), mean
 
 
 def _blocks(costs: np.ndarray, cost_per_block: int) -> list[tuple[int, int]]:
