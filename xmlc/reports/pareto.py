@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
 from matplotlib.textpath import TextPath
-from matplotlib.ticker import LogFormatter, LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from xmlc.errors import XmlcError
 from xmlc.reports.records import average_seeds, ranking_frame
@@ -40,6 +41,9 @@ DISTANCES = (6, 11, 17, 24, 32, 42)
 DIRECTIONS = ((1, 0), (-1, 0), (0, 1), (0, -1), (0.8, 0.8), (-0.8, 0.8), (0.8, -0.8), (-0.8, -0.8))
 NEAR = 1  # a label at one of the further distances is tied to its point by a line
 ROUNDS = 20
+FRONT_ROOM = 1.5  # beside the front's line
+MANY_DECADES = 2.5  # fewer have ticks between the powers of ten
+NOTHING = np.zeros((0, 4))
 SPARE = 0.12  # share of the axis left free beyond the outermost points
 
 
@@ -111,21 +115,35 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, cost: str) -> None:
     ends = [*costs[front], axes.get_xlim()[1]], [*quality[front], quality[front[-1]]]
     axes.step(*ends, where="post", label="_front", **FRONT)
     frame = np.array([PANEL_WIDTH, PANEL_HEIGHT]) * POINTS
-    (left, right), (low, high) = np.log10(axes.get_xlim()), axes.get_ylim()
-    places = np.column_stack([(np.log10(costs) - left) / (right - left), (quality - low) / (high - low)]) * frame
+    places, steps = _on_panel(axes, frame, costs, quality), _on_panel(axes, frame, *ends)
     titles = [model_title(model) for model in rows["model"]]
-    for label, x, y in zip(place_labels(places, [text_size(title) for title in titles], frame), costs, quality):
+    labels = place_labels(places, [text_size(title) for title in titles], frame, _step_boxes(steps))
+    for label, x, y in zip(labels, costs, quality):
         tied = {"arrowprops": {"arrowstyle": "-", "linewidth": 0.5, "color": "0.6", "shrinkA": 0, "shrinkB": 3}}
         axes.annotate(
             titles[label.place], (x, y), xytext=label.offset, textcoords="offset points", fontsize=LABEL_SIZE,
             ha="left", va="bottom", **(tied if label.tied else {}),
         )  # fmt: skip
-    axes.xaxis.set_major_locator(LogLocator(numticks=6))
-    axes.xaxis.set_major_formatter(LogFormatter())
-    axes.xaxis.set_minor_formatter(NullFormatter())
+    decades = float(np.ptp(np.log10(axes.get_xlim())))
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < MANY_DECADES else (1,), numticks=12))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_locator(MaxNLocator(5))
     axes.grid(visible=True, which="major", linewidth=0.4, color="0.9")
     axes.set_axisbelow(True)
+
+
+def _on_panel(axes: Axes, frame: np.ndarray, costs: Sequence[float], quality: Sequence[float]) -> np.ndarray:
+    """Return where points lie on the panel, shape (n, 2), in 1/72 inch."""
+    (left, right), (low, high) = np.log10(axes.get_xlim()), axes.get_ylim()
+    shares = [(np.log10(costs) - left) / (right - left), (np.asarray(quality) - low) / (high - low)]
+    return np.column_stack(shares) * frame
+
+
+def _step_boxes(steps: np.ndarray) -> np.ndarray:
+    """Return the boxes, shape (k, 4), that the lines of a front fill: right to the next point, then up."""
+    lines = [[(*here, there[0], here[1]), (there[0], here[1], *there)] for here, there in pairwise(steps)]
+    return np.array(lines).reshape(-1, 4) + np.array([-1, -1, 1, 1]) * FRONT_ROOM
 
 
 def _widened(values: np.ndarray, least: float) -> np.ndarray:
@@ -153,8 +171,10 @@ class Label:
     tied: bool
 
 
-def place_labels(places: np.ndarray, sizes: Sequence[tuple[float, float]], frame: np.ndarray) -> list[Label]:
-    """Place a label beside each point so that none covers another label or a point, as far as there is room.
+def place_labels(
+    places: np.ndarray, sizes: Sequence[tuple[float, float]], frame: np.ndarray, obstacles: np.ndarray = NOTHING
+) -> list[Label]:
+    """Place a label beside each point so that none covers another label, a point or an obstacle, if there is room.
 
     Label by label, the nearest position around the point that covers least; again and again, as labels placed later
     may have left room, until nothing changes. The same input gives the same places.
@@ -167,6 +187,8 @@ def place_labels(places: np.ndarray, sizes: Sequence[tuple[float, float]], frame
         Of the labels.
     frame : ndarray, shape (2,)
         Width and height of the panel, which labels do not leave if they can.
+    obstacles : ndarray, shape (k, 4)
+        Boxes: left, low, right, high.
     """
     half = MARKER_SIZE / 2 + 1
     markers = np.column_stack([places - half, places + half])
@@ -178,7 +200,7 @@ def place_labels(places: np.ndarray, sizes: Sequence[tuple[float, float]], frame
         before = dict(chosen)
         for place, boxes in enumerate(candidates):
             others = [candidates[other][position] for other, position in chosen.items() if other != place]
-            taken = np.array([*np.delete(markers, place, axis=0), *others]).reshape(-1, 1, 4)
+            taken = np.array([*np.delete(markers, place, axis=0), *obstacles, *others]).reshape(-1, 1, 4)
             covered = outside[place] + _common_area(boxes, taken).sum(axis=0)
             chosen[place] = int(np.argmin(covered.round(6)))  # the first, so the nearest, of equals
         if chosen == before:
