@@ -234,6 +234,7 @@ def test_label_without_instances_has_a_finite_estimate(multilabel):
         ({"solver": "adagrad", "hash_bits": 10}, "hashed weights are trained by 'sgd'"),
         ({"solver": "batch", "hash_bits": 10}, "hashed weights are trained by 'sgd'"),
         ({"solver": "batch", "loss": "hinge"}, "expected one of 'logistic', 'squared_hinge'"),
+        ({"hinge_power": 0}, "hinge_power=0: expected 1, 2, 3 or 4"),
         ({"C": 0}, "C=0"),
         ({"tol": -0.1}, "tol=-0.1"),
         ({"weight_cut": -0.1}, "expected a number of at least 0"),
