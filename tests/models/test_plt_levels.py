@@ -14,7 +14,7 @@ from xmlc.models import PLT
 from xmlc.models.plt import _prediction
 from xmlc.models.plt._beam import rank_by_beam, rank_by_levels
 from xmlc.models.plt._compact import compact_nodes
-from xmlc.models.plt._groups import LOGISTIC_LINK, SQUARED_HINGE_LINK, estimate_scores
+from xmlc.models.plt._groups import LOGISTIC_LINK, estimate_scores
 from xmlc.models.plt._levels import estimate_by_levels
 from xmlc.models.plt._lookup import clear_features, empty_lookup, find_marked, mark_features
 from xmlc.models.plt._nodes import match_features
@@ -23,7 +23,7 @@ from xmlc.models.plt._sgd import child_scores
 from xmlc.models.plt._vectors import dense_scores
 
 SIZES = {"n": st.integers(1, 30), "d": st.integers(1, 12), "m": st.integers(1, 40), "seed": st.integers(0, 99)}
-LINKS = st.sampled_from([LOGISTIC_LINK, SQUARED_HINGE_LINK])
+LINKS = st.sampled_from([LOGISTIC_LINK, 2, 3])  # powers of the squared hinge loss
 
 
 def instances(n, d, seed):
@@ -162,10 +162,9 @@ def test_sums_in_registers_are_those_of_the_loop(siblings):
 
 def test_links_are_their_formulas():
     scores = np.array([-30, -1, 0, 0.5, 1, 2, 30], dtype=np.float32)
-    for link, expected in (
-        (LOGISTIC_LINK, 1 / (1 + np.exp(-scores.astype(float)))),
-        (SQUARED_HINGE_LINK, np.exp(-(np.maximum(1 - scores.astype(float), 0) ** 2))),
-    ):
+    gap = np.maximum(1 - scores.astype(float), 0)
+    formulas = {LOGISTIC_LINK: 1 / (1 + np.exp(-scores.astype(float)))} | {p: np.exp(-(gap**p)) for p in (1, 2, 3, 4)}
+    for link, expected in formulas.items():
         estimates = scores.copy()
         estimate_scores(estimates, link)
         np.testing.assert_allclose(estimates, expected, rtol=1e-5, atol=1e-37)

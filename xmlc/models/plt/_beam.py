@@ -7,6 +7,7 @@ from numba import njit
 
 from xmlc.models.plt._groups import group_estimates, open_block
 from xmlc.models.plt._levels import (
+    DENSE_WEIGHTS,
     ESTIMATES_PER_CHUNK,
     children_of,
     descend_to_thresholds,
@@ -69,6 +70,7 @@ def descend_beam(x, start, end, nodes, link, k, beam, shape):
     n_features, max_nonzeros, max_degree = shape
     lookup = empty_lookup(n_features, max_nonzeros)
     room = np.empty(max(ESTIMATES_PER_CHUNK, max_degree), dtype=np.float32)
+    dense = np.empty(DENSE_WEIGHTS, dtype=np.float32)
     inner_products = np.zeros(end - start, dtype=np.int64)
     nonzeros = (x.indptr[end] - x.indptr[start]) / max(end - start, 1)
     leaves, leaf_estimates = np.full((end - start, k), -1, dtype=np.int32), np.full((end - start, k), NONE)
@@ -83,7 +85,7 @@ def descend_beam(x, start, end, nodes, link, k, beam, shape):
         while begin < frontier.rows.size:
             stop, node = group_end(frontier, begin), frontier.nodes[begin]
             first, degree = children_of(nodes, node)
-            marked, features = open_block(nodes, node + 1, stop - begin, nonzeros, lookup)
+            block = open_block(nodes, node + 1, first, degree, stop - begin, nonzeros, lookup, dense)
             step = room.size // degree
             for low in range(begin, stop, step):
                 rows, parents = (
@@ -91,7 +93,7 @@ def descend_beam(x, start, end, nodes, link, k, beam, shape):
                     frontier.estimates[low : min(low + step, stop)],
                 )
                 estimates = room[: rows.size * degree].reshape((rows.size, degree))
-                group_estimates(x, start + rows, nodes, node + 1, first, features, marked, link, lookup, estimates)
+                group_estimates(x, start + rows, nodes, block, link, lookup, estimates)
                 for q in range(rows.size):
                     row = rows[q]
                     inner_products[row] += degree
@@ -102,8 +104,8 @@ def descend_beam(x, start, end, nodes, link, k, beam, shape):
                                 insert_best(leaves[row], leaf_estimates[row], first + c, product)
                             elif product > beam_estimates[row, -1]:
                                 insert_best(beam_nodes[row], beam_estimates[row], first + c, product)
-            if marked:
-                clear_features(features, lookup)
+            if block.marked:
+                clear_features(block.features, lookup)
             begin = stop
         frontier = beam_frontier(beam_nodes, beam_estimates, leaf_estimates)
     return leaves, leaf_estimates, inner_products

@@ -11,6 +11,7 @@ from xmlc.models.plt._groups import group_estimates, open_block
 from xmlc.models.plt._lookup import clear_features, empty_lookup
 
 ESTIMATES_PER_CHUNK = 1 << 16  # 256 kB
+DENSE_WEIGHTS = 1 << 22  # room for the largest block whose sparse rows are made dense: 16 MB, used as far as needed
 
 
 class Frontier(NamedTuple):
@@ -126,6 +127,7 @@ def descend_to_thresholds(x, start, end, nodes, link, thresholds, bounds, shape)
     n_features, max_nonzeros, max_degree = shape
     lookup = empty_lookup(n_features, max_nonzeros)
     room = np.empty(max(ESTIMATES_PER_CHUNK, max_degree), dtype=np.float32)
+    dense = np.empty(DENSE_WEIGHTS, dtype=np.float32)
     inner_products = np.zeros(end - start, dtype=np.int64)
     nonzeros = (x.indptr[end] - x.indptr[start]) / max(end - start, 1)
     frontier = root_frontier(end - start)
@@ -136,7 +138,7 @@ def descend_to_thresholds(x, start, end, nodes, link, thresholds, bounds, shape)
         while begin < frontier.rows.size:
             stop, node = group_end(frontier, begin), frontier.nodes[begin]
             first, degree = children_of(nodes, node)
-            marked, features = open_block(nodes, node + 1, stop - begin, nonzeros, lookup)
+            block = open_block(nodes, node + 1, first, degree, stop - begin, nonzeros, lookup, dense)
             step = room.size // degree
             for low in range(begin, stop, step):
                 rows, parents = (
@@ -144,7 +146,7 @@ def descend_to_thresholds(x, start, end, nodes, link, thresholds, bounds, shape)
                     frontier.estimates[low : min(low + step, stop)],
                 )
                 estimates = room[: rows.size * degree].reshape((rows.size, degree))
-                group_estimates(x, start + rows, nodes, node + 1, first, features, marked, link, lookup, estimates)
+                group_estimates(x, start + rows, nodes, block, link, lookup, estimates)
                 found = with_room(found, n_found, estimates.size)
                 fresh = with_room(fresh, n_fresh, estimates.size)
                 for q in range(rows.size):
@@ -161,8 +163,8 @@ def descend_to_thresholds(x, start, end, nodes, link, thresholds, bounds, shape)
                                 fresh.rows[n_fresh], fresh.nodes[n_fresh] = row, first + c
                                 fresh.estimates[n_fresh] = product
                                 n_fresh += 1
-            if marked:
-                clear_features(features, lookup)
+            if block.marked:
+                clear_features(block.features, lookup)
             begin = stop
         frontier = sorted_by_node(fresh, n_fresh)
     return Frontier(found.rows[:n_found], found.nodes[:n_found], found.estimates[:n_found]), inner_products

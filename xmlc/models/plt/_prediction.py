@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -11,11 +12,13 @@ from xmlc.csr import KernelCSR
 from xmlc.errors import XmlcError
 from xmlc.models.base import SparseProbabilityEstimator, stack_estimates
 from xmlc.models.plt._beam import rank_by_beam, rank_by_levels
-from xmlc.models.plt._groups import LOGISTIC_LINK, SQUARED_HINGE_LINK
+from xmlc.models.plt._compact import compact_nodes
+from xmlc.models.plt._groups import LOGISTIC_LINK
 from xmlc.models.plt._hashed import HashedWeights
 from xmlc.models.plt._levels import estimate_by_levels
 from xmlc.models.plt._nodes import CompactNodeWeights, NodeWeights
 from xmlc.models.plt._search import search_threshold, search_top_k
+from xmlc.models.plt._single import first_fault, rank_single, rank_single_by_beam
 from xmlc.parallel import row_blocks, run_pieces
 from xmlc.threads import resolve_threads
 from xmlc.trees import LabelTree
@@ -71,13 +74,78 @@ class TreePrediction(SparseProbabilityEstimator):
         labels, scores, self.inner_products_ = (np.concatenate(part) for part in zip(*found))
         return labels, scores
 
+    def rank_one(self, indices: np.ndarray, values: np.ndarray, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
+        """Find the k most probable labels of a single instance: `predict_top_k` for those who serve.
+
+        The same bits as a row of `predict_top_k`, without its costs for matrices, batches and threads. Nothing of the
+        estimator is changed (nor ``inner_products_`` set), so that several threads may ask it at once.
+
+        Parameters
+        ----------
+        indices : array of int, shape (q,)
+            Features of the instance, strictly ascending.
+        values : array of float, shape (q,)
+            Their values; scaled to unit length first where ``unit_norm`` says so.
+        k : int
+
+        Returns
+        -------
+        labels : ndarray of int32, shape (k,)
+            Best first; -1 where there are fewer than k labels.
+        scores : ndarray of float32, shape (k,)
+            Their estimates; 0 where there is no label.
+
+        Raises
+        ------
+        XmlcError
+            Indices and values are no instance.
+        """
+        self._check_fitted()
+        k = self._check_k(k)
+        indices, values = np.asarray(indices), np.asarray(values, dtype=np.float32)
+        if indices.ndim != 1 or indices.shape != values.shape or indices.dtype.kind not in "iu":
+            raise XmlcError(
+                f"indices have shape {indices.shape} and type {indices.dtype}, values shape {values.shape}: "
+                "expected integers and as many values, each in one dimension"
+            )
+        indices = indices.astype(np.int64, copy=False)
+        fault = first_fault(indices, values, self.n_features_in_)
+        if fault >= 0:
+            raise XmlcError(
+                f"entry {fault} is feature {indices[fault]} with value {values[fault]}: "
+                f"expected finite values of features below {self.n_features_in_}, strictly ascending"
+            )
+        instance = (indices.astype(np.uint32), unit_values(values) if self.unit_norm else values)
+        arguments = (*instance, self.nodes_, self._link(), k)
+        if self.beam is None or self._is_hashed():
+            return rank_single(*arguments, self._max_degree())
+        return rank_single_by_beam(*arguments, max(int(self.beam), k), self._max_degree())
+
+    def drop_weights(self, cut: float) -> Self:
+        """Return a fitted estimator like this one without the weights w with abs(w) <= ``cut``, the rest stored sparse.
+
+        It is what ``weight_cut=cut`` trains. A weight that is kept takes 6 bytes, 8 more where it is the first of its
+        feature and block, so that a cut which drops few makes a model larger.
+
+        Raises
+        ------
+        XmlcError
+            ``cut`` is negative or no number, or the weights are hashed.
+        """
+        self._check_fitted()
+        if self._is_hashed():
+            raise XmlcError(f"hash_bits={self.hash_bits}: hashed weights are shared by all nodes, none can be dropped")
+        smaller = copy(self)
+        smaller.nodes_ = compact_nodes(self.nodes_, cut, self.n_jobs)
+        return smaller.set_params(weight_cut=max(float(cut), self.weight_cut or 0.0))
+
     def _search(self, search: Any, x: KernelCSR, arguments: tuple[Any, ...], title: str) -> list[Any]:
         """Run a search kernel over blocks of rows."""
         n_rows = x.indptr.size - 1
         rows = ROWS_PER_SEARCH if self._is_hashed() else self._rows_per_batch(n_rows)
         # An empty block keeps the types of the result when there are no instances.
         blocks = row_blocks(n_rows, rows) or [(0, 0)]
-        shape = (self.n_features_in_, int(np.diff(x.indptr).max(initial=0)), int(np.diff(self.tree_.children).max()))
+        shape = (self.n_features_in_, int(np.diff(x.indptr).max(initial=0)), self._max_degree())
         pieces = [(x, *block, self.nodes_, self._link(), *arguments, shape) for block in blocks]
         costs = [end - start for start, end in blocks]
         return run_pieces(search, pieces, self.n_jobs, costs, title=title, unit="instances")
@@ -88,12 +156,18 @@ class TreePrediction(SparseProbabilityEstimator):
         n_batches = n_threads * max(-(-n_rows // (ROWS_PER_BATCH * n_threads)), 1)
         return max(-(-n_rows // n_batches), 1)
 
+    def _max_degree(self) -> int:
+        """Return the largest number of siblings in the tree, remembered because it takes longer than a search."""
+        if getattr(self, "_measured", (None, 0))[0] is not self.tree_:
+            self._measured = (self.tree_, int(np.diff(self.tree_.children).max()))
+        return self._measured[1]
+
     def _is_hashed(self) -> bool:
         return isinstance(self.nodes_, HashedWeights)
 
     def _link(self) -> int:
         """Return how scores become estimates, see `estimate_scores`."""
-        return SQUARED_HINGE_LINK if (self.solver, self.loss) == ("batch", "squared_hinge") else LOGISTIC_LINK
+        return int(self.hinge_power) if (self.solver, self.loss) == ("batch", "squared_hinge") else LOGISTIC_LINK
 
     def _check_k(self, k: int) -> int:
         if k < 1:
@@ -111,7 +185,16 @@ class TreePrediction(SparseProbabilityEstimator):
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
         self.tree_ = LabelTree.from_children(arrays["children"], arrays["label"])
-        content = arrays | meta
+        # Plain views of the mapped files: numba takes long to recognise numpy's class for them.
+        content = {name: np.asarray(array) for name, array in arrays.items()} | meta
         kinds = (NodeWeights, CompactNodeWeights, HashedWeights)
         kind = next(kind for kind in kinds if set(kind._fields) == set(content))
         self.nodes_ = kind(**content)
+
+
+def unit_values(values: np.ndarray) -> np.ndarray:
+    """Scale one instance to Euclidean length 1, to the bits of `xmlc.csr.unit_rows`; without features it stays."""
+    exact = values.astype(np.float64)
+    # As numpy adds up the rows of a sparse matrix; another order of the sum would be other bits.
+    square = np.add.reduceat(exact * exact, [0])[0] if values.size else 0.0
+    return (exact / np.sqrt(square)).astype(np.float32) if square > 0 else values

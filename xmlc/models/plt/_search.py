@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 from numba.extending import overload
 
 from xmlc.models.plt._groups import instance_estimates
 from xmlc.models.plt._hashed import hashed_block_estimates
+
+
+class SearchScratch(NamedTuple):
+    """Room that a search needs: a heap of all nodes, one instance's features, the estimates of one block."""
+
+    heap_nodes: np.ndarray
+    heap_estimates: np.ndarray
+    ids: np.ndarray
+    values: np.ndarray
+    out: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def empty_search_scratch(n_nodes, max_nonzeros, max_degree):
+    """Make a `SearchScratch`; memory that no search reaches is never touched."""
+    return SearchScratch(
+        np.empty(n_nodes, dtype=np.int32),
+        np.empty(n_nodes, dtype=np.float32),
+        np.empty(max_nonzeros, dtype=np.uint32),
+        np.empty(max_nonzeros, dtype=np.float32),
+        np.empty(max(max_degree, 1), dtype=np.float32),
+    )
 
 
 def block_estimates(ids, values, nodes, block, first, n_children, link, scratch_ids, scratch_values, out):
@@ -138,11 +162,58 @@ def heap_pop(heap_nodes, heap_estimates, size):
 
 
 @njit(cache=True, nogil=True)
-def search_top_k(x, start, end, nodes, link, k, shape):
-    """Find the k labels with the largest estimates, best first, for instances ``start .. end - 1``.
+def best_first(ids, values, nodes, link, scratch, labels, estimates):
+    """Find the labels with the largest estimates of one instance, best first.
 
     Best-first search (plt2016, Section 5.2, last paragraph but one): the queue of Algorithm 4 becomes a
     priority queue. Ties go to the node with the smaller number.
+
+    Parameters
+    ----------
+    ids : uint32, values : float32
+        The instance.
+    nodes : NodeWeights, CompactNodeWeights or HashedWeights
+    link : int
+        See `estimate_scores`.
+    scratch : SearchScratch
+    labels : int32 (k,), estimates : float32 (k,)
+        Overwritten as far as there are labels.
+
+    Returns
+    -------
+    int
+        Node classifiers evaluated.
+    """
+    heap_nodes, heap_estimates, out = scratch.heap_nodes, scratch.heap_estimates, scratch.out
+    block_estimates(ids, values, nodes, 0, 0, 1, link, scratch.ids, scratch.values, out)
+    heap_nodes[0], heap_estimates[0], size, found, inner_products = 0, out[0], 1, 0, 1
+    while size > 0 and found < labels.size:
+        node, estimate = heap_nodes[0], heap_estimates[0]
+        heap_pop(heap_nodes, heap_estimates, size)
+        size -= 1
+        if nodes.label[node] >= 0:
+            labels[found], estimates[found] = nodes.label[node], estimate
+            found += 1
+            continue
+        first = nodes.children[node]
+        degree = nodes.children[node + 1] - first
+        block_estimates(ids, values, nodes, node + 1, first, degree, link, scratch.ids, scratch.values, out)
+        inner_products += degree
+        for c in range(degree):
+            heap_push(heap_nodes, heap_estimates, size, first + c, estimate * out[c])
+            size += 1
+    return inner_products
+
+
+@njit(cache=True, nogil=True)
+def search_top_k(x, start, end, nodes, link, k, shape):
+    """Find the k labels with the largest estimates, best first, for instances ``start .. end - 1``; see `best_first`.
+
+    Parameters
+    ----------
+    x, nodes, link, shape
+        As for `search_threshold`.
+    k : int
 
     Returns
     -------
@@ -152,30 +223,12 @@ def search_top_k(x, start, end, nodes, link, k, shape):
     """
     labels = np.full((end - start, k), -1, dtype=np.int32)
     estimates = np.zeros((end - start, k), dtype=np.float32)
-    inner_products = np.ones(end - start, dtype=np.int64)
-    heap_nodes = np.empty(nodes.label.size, dtype=np.int32)
-    heap_estimates = np.empty(nodes.label.size, dtype=np.float32)
+    inner_products = np.empty(end - start, dtype=np.int64)
     _, max_nonzeros, max_degree = shape
-    scratch_ids = np.empty(max_nonzeros, dtype=np.uint32)
-    scratch_values = np.empty(max_nonzeros, dtype=np.float32)
-    out = np.empty(max(max_degree, 1), dtype=np.float32)
+    scratch = empty_search_scratch(nodes.label.size, max_nonzeros, max_degree)
     for i in range(start, end):
         ids, values = x.indices[x.indptr[i] : x.indptr[i + 1]], x.data[x.indptr[i] : x.indptr[i + 1]]
-        block_estimates(ids, values, nodes, 0, 0, 1, link, scratch_ids, scratch_values, out)
-        heap_nodes[0], heap_estimates[0], size, found = 0, out[0], 1, 0
-        while size > 0 and found < k:
-            node, estimate = heap_nodes[0], heap_estimates[0]
-            heap_pop(heap_nodes, heap_estimates, size)
-            size -= 1
-            if nodes.label[node] >= 0:
-                labels[i - start, found], estimates[i - start, found] = nodes.label[node], estimate
-                found += 1
-                continue
-            first = nodes.children[node]
-            degree = nodes.children[node + 1] - first
-            block_estimates(ids, values, nodes, node + 1, first, degree, link, scratch_ids, scratch_values, out)
-            inner_products[i - start] += degree
-            for c in range(degree):
-                heap_push(heap_nodes, heap_estimates, size, first + c, estimate * out[c])
-                size += 1
+        inner_products[i - start] = best_first(
+            ids, values, nodes, link, scratch, labels[i - start], estimates[i - start]
+        )
     return labels, estimates, inner_products

@@ -1,7 +1,7 @@
 """Sums of weighted rows in vector registers: kernels.
 
 A loop over 16 siblings inside a loop over features reads and writes the 16 sums for each feature, and a compiler that
-does not know that there are 16 cuts it into single numbers. Here the sums stay in a register: per feature that the block
+does not know that there are 16 cuts it into single numbers. Here the sums stay in a register: per feature that a block
 knows and run of 16 siblings 1.4 ns where that loop takes 4.7 (weights in the second-level cache; AMD EPYC, AVX-512).
 """
 
