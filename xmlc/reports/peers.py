@@ -89,7 +89,8 @@ def peers_table(
         "Our models and programs of others on the same data and machine. Precision@k and costs are those of training "
         "on the whole training set and of asking for the five best labels of each test instance; times contain what "
         "a program needs to take the data from Python. MB are 10^6 bytes; a model's size is that of its files; threads "
-        "are those that a program was given; peaks are of the whole process, Python included. Macro-F is reached with the thresholds of FTA, STO and OFO. "
+        "are those that a program was given; peaks are of the whole process, Python included. "
+        "Macro-F is reached with the thresholds of FTA, STO and OFO. "
         f"{MACRO_F_CONVENTION.replace('Models are', 'For macro-F, models are')}"
     )
     footnotes = notes(paper, records, None, panels) + _about(frame, peers)
