@@ -89,6 +89,41 @@ def fill_kept(
                 out_row_starts[row + block] = kept
 
 
+@njit(cache=True, nogil=True)
+def keep_entries(nodes, cut, kept_features, kept_weights, row_starts):
+    """Drop weights w with abs(w) <= cut from sparse rows, in place; what is left moves to the front.
+
+    Parameters
+    ----------
+    nodes : CompactNodeWeights
+        Its features, siblings and weights are overwritten.
+    cut : float32
+    kept_features, kept_weights : int64 (n_nodes + 1,)
+        Overwritten: how many features and weights each block keeps.
+    row_starts : uint32, as those of ``nodes``
+        Overwritten with those of what is kept.
+    """
+    rows, entries, starts = 0, 0, 0
+    for block in range(nodes.feature_starts.size - 1):
+        first, end = nodes.feature_starts[block], nodes.feature_starts[block + 1]
+        rows_before, entries_before = rows, entries
+        row_starts[starts] = 0
+        starts += 1
+        for f in range(first, end):
+            before = entries
+            base = nodes.entry_starts[block]
+            for entry in range(base + nodes.row_starts[f + block], base + nodes.row_starts[f + block + 1]):
+                if abs(nodes.weights[entry]) > cut:
+                    nodes.siblings[entries], nodes.weights[entries] = nodes.siblings[entry], nodes.weights[entry]
+                    entries += 1
+            if entries > before:
+                nodes.features[rows] = nodes.features[f]
+                rows += 1
+                row_starts[starts] = entries - entries_before
+                starts += 1
+        kept_features[block], kept_weights[block] = rows - rows_before, entries - entries_before
+
+
 class CompactBlocks(NamedTuple):
     """Some blocks one after the other, their kept weights stored sparse; fields as in `CompactNodeWeights`.
 
@@ -126,6 +161,25 @@ def compact_nodes(nodes: NodeWeights, cut: float, n_jobs: int | None = None) -> 
     degrees = np.concatenate(([1], np.diff(nodes.children)))
     places = (nodes.features, nodes.feature_starts, nodes.weights, nodes.weight_starts)
     return join_compact(nodes.children, nodes.label, nodes.bias, [compact_blocks(*places, degrees, cut, n_jobs)])
+
+
+def drop_more(nodes: CompactNodeWeights, cut: float) -> CompactNodeWeights:
+    """Drop the weights w with abs(w) <= cut from weights that are sparse already; errors as for `compact_nodes`."""
+    check_cut(cut)
+    kept_features, kept_weights = (np.empty(nodes.feature_starts.size - 1, dtype=np.int64) for _ in range(2))
+    rest = nodes._replace(features=nodes.features.copy(), siblings=nodes.siblings.copy(), weights=nodes.weights.copy())
+    row_starts = np.empty_like(nodes.row_starts)
+    keep_entries(rest, np.float32(cut), kept_features, kept_weights, row_starts)
+    n_rows, n_entries = kept_features.sum(), kept_weights.sum()
+    part = CompactBlocks(
+        kept_features,
+        kept_weights,
+        features=rest.features[:n_rows].copy(),
+        row_starts=row_starts[: n_rows + kept_features.size].copy(),
+        siblings=rest.siblings[:n_entries].copy(),
+        weights=rest.weights[:n_entries].copy(),
+    )
+    return join_compact(nodes.children, nodes.label, nodes.bias, [part])
 
 
 def compact_blocks(

@@ -12,7 +12,7 @@ from xmlc.csr import KernelCSR
 from xmlc.errors import XmlcError
 from xmlc.models.base import SparseProbabilityEstimator, stack_estimates
 from xmlc.models.plt._beam import rank_by_beam, rank_by_levels
-from xmlc.models.plt._compact import compact_nodes
+from xmlc.models.plt._compact import compact_nodes, drop_more
 from xmlc.models.plt._groups import LOGISTIC_LINK
 from xmlc.models.plt._hashed import HashedWeights
 from xmlc.models.plt._levels import estimate_by_levels
@@ -136,7 +136,8 @@ class TreePrediction(SparseProbabilityEstimator):
         if self._is_hashed():
             raise XmlcError(f"hash_bits={self.hash_bits}: hashed weights are shared by all nodes, none can be dropped")
         smaller = copy(self)
-        smaller.nodes_ = compact_nodes(self.nodes_, cut, self.n_jobs)
+        is_dense = isinstance(self.nodes_, NodeWeights)
+        smaller.nodes_ = compact_nodes(self.nodes_, cut, self.n_jobs) if is_dense else drop_more(self.nodes_, cut)
         return smaller.set_params(weight_cut=max(float(cut), self.weight_cut or 0.0))
 
     def _search(self, search: Any, x: KernelCSR, arguments: tuple[Any, ...], title: str) -> list[Any]:
