@@ -13,7 +13,6 @@ from xmlc.csr import kernel_csr, unit_rows
 from xmlc.errors import XmlcError
 from xmlc.trees import kmeans
 from xmlc.trees._kmeans import bisect, copy_rows, halve, move_members
-from xmlc.trees._representations import lowest_bit
 from xmlc.trees.kmeans import kmeans_tree, label_representations
 
 
@@ -169,12 +168,6 @@ def test_sums_that_are_zero_are_left_out():
     X = np.array([[1, 0, 2], [-1, 0, 2]], dtype=np.float32)
     result = label_representations(X, np.ones((2, 1), dtype=bool))
     assert (result.indices.tolist(), result.data.tolist()) == ([2], [1.0])
-
-
-def test_lowest_bit_of_every_word():
-    for bit in range(64):
-        assert lowest_bit(np.uint64(1 << bit)) == bit
-        assert lowest_bit(np.uint64((1 << 63) | (1 << bit))) == bit
 
 
 @settings(deadline=None, max_examples=40)

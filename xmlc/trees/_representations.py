@@ -10,20 +10,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from xmlc.bits import lowest_bit
+
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
 LOW_BITS = np.uint64(63)
-WORD, BLOCK, TOP = np.uint64(6), np.uint64(12), np.uint64(58)  # shifts: 64 features per word, 64 words per block
-DE_BRUIJN = 0x03F79D71B4CB0A89  # its 64 windows of six bits are all different
-BIT_OF_WINDOW = np.empty(64, dtype=np.uint8)
-for _bit in range(64):
-    BIT_OF_WINDOW[((DE_BRUIJN << _bit) & 0xFFFFFFFFFFFFFFFF) >> 58] = _bit
-
-
-@njit(cache=True, nogil=True)
-def lowest_bit(word):
-    """Return the place of the lowest set bit of a uint64 that is not 0."""
-    return np.uint64(BIT_OF_WINDOW[((word & (~word + ONE)) * np.uint64(DE_BRUIJN)) >> TOP])
+WORD, BLOCK = np.uint64(6), np.uint64(12)  # shifts: 64 features per word, 64 words per block
 
 
 @njit(cache=True, nogil=True)

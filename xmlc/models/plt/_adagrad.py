@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.models._elementary import CONTRACT, inverse_sqrt, sigmoid
-from xmlc.models.plt._sgd import child_scores
+from xmlc.models.plt._padded import adagrad_to_rows, padded_scores
 
 
 @njit(cache=True, nogil=True, fastmath=CONTRACT)
@@ -17,8 +17,8 @@ def train_children_adagrad(ends, ids, values, targets, state, bias, gamma, eps, 
     derivative of the logistic loss by it. There is no regularisation.
 
     Parameters as for `train_children`, with eps in place of lam and ``state``, float32 (features * 2 * siblings,), in
-    place of the weights: for each feature the weights of the siblings and then their sums, so that they lie in the
-    same or neighbouring cache lines. Moves 24 bytes per non-zero and sibling (two reads of the weight, a read of its
+    place of the weights: for each feature the weights of the padded siblings and then their sums, in the same or
+    neighbouring cache lines. Moves 24 bytes per non-zero and sibling (two reads of the weight, a read of its
     sum of squares, a write of both, and the instance itself).
     """
     n_siblings = bias.size
@@ -28,16 +28,9 @@ def train_children_adagrad(ends, ids, values, targets, state, bias, gamma, eps, 
     for _ in range(epochs):
         for i in range(ends.size - 1):
             row_ids, row_values = ids[ends[i] : ends[i + 1]], values[ends[i] : ends[i + 1]]
-            child_scores(row_ids, row_values, state, bias, 0, 2 * n_siblings, scores)
+            padded_scores(row_ids, row_values, state, 2 * n_siblings, bias, scores)
             for c in range(n_siblings):
                 scores[c] = sigmoid(scores[c]) - np.float32(targets[i, c])  # the derivative by the score
                 bias_squares[c] += scores[c] * scores[c]
                 bias[c] -= rate * scores[c] * inverse_sqrt(eps + bias_squares[c])
-            for k in range(row_ids.size):
-                value = row_values[k]
-                start = np.int64(row_ids[k]) * (2 * n_siblings)
-                row, sums = state[start : start + n_siblings], state[start + n_siblings : start + 2 * n_siblings]
-                for c in range(n_siblings):
-                    derivative = scores[c] * value
-                    sums[c] += derivative * derivative
-                    row[c] -= rate * derivative * inverse_sqrt(eps + sums[c])
+            adagrad_to_rows(row_ids, row_values, scores, rate, eps, state)

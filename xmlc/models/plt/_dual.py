@@ -17,7 +17,7 @@ from numba import njit
 
 from xmlc.counter_random import shuffle, stream_key
 from xmlc.models._elementary import CONTRACT, sigmoid
-from xmlc.models.plt._sgd import add_to_rows, child_scores
+from xmlc.models.plt._padded import add_to_rows, padded_scores
 
 NEWTON_STEPS = 3  # of a logistic coordinate; what they leave, the next pass takes
 SMALL_CHANGE = np.float32(0.01)  # of the tolerance: a smaller change is not worth touching the weights
@@ -106,7 +106,7 @@ def keep_steps(steps, targets, alpha, going, smallest, largest, changes):
 
 
 @njit(cache=True, nogil=True, fastmath=CONTRACT)
-def train_children_dual(ends, ids, values, targets, weights, bias, squared_hinge, cost, tolerance, passes, key):
+def train_children_dual(ends, ids, values, targets, weights, bias, n_real, squared_hinge, cost, tolerance, passes, key):
     """Train the node classifiers of some siblings by dual coordinate descent.
 
     Siblings see the same instances in the same order, drawn anew for each pass, so that a non-zero touches one run of
@@ -118,6 +118,8 @@ def train_children_dual(ends, ids, values, targets, weights, bias, squared_hinge
     ----------
     ends, ids, values, targets, weights, bias
         As for `train_children`.
+    n_real : int
+        How many siblings are no padding.
     squared_hinge : bool
         Or logistic.
     cost, tolerance : float
@@ -137,14 +139,14 @@ def train_children_dual(ends, ids, values, targets, weights, bias, squared_hinge
         for value in values[ends[i] : ends[i + 1]]:
             squares[i] += value * value
     order = np.arange(n_rows)
-    going = np.ones(n_siblings, dtype=np.bool_)
+    going = np.arange(n_siblings) < n_real
     largest = np.empty(n_siblings, dtype=np.float32)
     for number in range(passes):
         shuffle(order, stream_key(key, number))
         largest[:] = 0
         for i in order:
             row_ids, row_values = ids[ends[i] : ends[i + 1]], values[ends[i] : ends[i + 1]]
-            child_scores(row_ids, row_values, weights, bias, 0, n_siblings, scores)
+            padded_scores(row_ids, row_values, weights, n_siblings, bias, scores)
             if squared_hinge:
                 squared_hinge_steps(scores, targets[i], alpha[i], squares[i], cost, steps)
             else:

@@ -5,8 +5,26 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-# Putting q features in order by sorting takes about as long as a look at this many times q of all features.
-SCAN_SHARE = 16
+from xmlc.bits import bits_set, lowest_bit
+
+BITS_PER_WORD = np.uint64(64)
+
+
+@njit(cache=True, nogil=True)
+def mark_features(indptr, indices, order, positions, marks):
+    """Set the bit of each feature that some of the instances have; return the number of their non-zeros.
+
+    ``marks`` is uint64 with one bit per feature, few enough words to stay in the first-level cache.
+    """
+    nonzeros = 0
+    for position in positions:
+        row = order[position]
+        ids = indices[indptr[row] : indptr[row + 1]]
+        nonzeros += ids.size
+        for feature in ids:
+            wide = np.uint64(feature)
+            marks[wide // BITS_PER_WORD] |= np.uint64(1) << (wide % BITS_PER_WORD)
+    return nonzeros
 
 
 @njit(cache=True, nogil=True)
@@ -30,16 +48,13 @@ def count_features(indptr, indices, order, starts, positions, blocks, n_features
     """
     distinct = np.zeros(blocks.size, dtype=np.int64)
     nonzeros = np.zeros(blocks.size, dtype=np.int64)
-    stamp = np.zeros(n_features, dtype=np.int32)
+    marks = np.zeros(n_features // 64 + 1, dtype=np.uint64)
     for b in range(blocks.size):
-        for position in positions[starts[blocks[b]] : starts[blocks[b] + 1]]:
-            row = order[position]
-            ids = indices[indptr[row] : indptr[row + 1]]
-            nonzeros[b] += ids.size
-            for feature in ids:
-                if stamp[feature] != b + 1:
-                    stamp[feature] = b + 1
-                    distinct[b] += 1
+        reaching = positions[starts[blocks[b]] : starts[blocks[b] + 1]]
+        nonzeros[b] = mark_features(indptr, indices, order, reaching, marks)
+        for w in range(marks.size):
+            distinct[b] += np.int64(bits_set(marks[w]))
+            marks[w] = 0
     return distinct, nonzeros
 
 
@@ -50,25 +65,17 @@ def fill_features(indptr, indices, order, starts, positions, blocks, n_features,
     Parameters as for `count_features`; ``feature_starts`` (int64, one more than there are blocks) says where
     each block's part of ``features`` (uint32) begins, from block ``offset`` on.
     """
-    stamp = np.zeros(n_features, dtype=np.int32)
-    for b in range(blocks.size):
-        place = blocks[b] - offset
-        mine = features[feature_starts[place] : feature_starts[place + 1]]
+    marks = np.zeros(n_features // 64 + 1, dtype=np.uint64)
+    for block in blocks:
+        mine = features[feature_starts[block - offset] : feature_starts[block - offset + 1]]
+        mark_features(indptr, indices, order, positions[starts[block] : starts[block + 1]], marks)
         count = 0
-        for position in positions[starts[blocks[b]] : starts[blocks[b] + 1]]:
-            row = order[position]
-            for feature in indices[indptr[row] : indptr[row + 1]]:
-                if stamp[feature] != b + 1:
-                    stamp[feature] = b + 1
-                    mine[count] = feature
-                    count += 1
-        if mine.size * SCAN_SHARE < n_features:
-            mine.sort()
-            continue
-        count = 0
-        for feature in range(n_features):
-            if stamp[feature] == b + 1:
-                mine[count] = feature
+        for w in range(marks.size):
+            word = marks[w]
+            marks[w] = 0
+            while word != np.uint64(0):
+                mine[count] = np.uint64(w) * BITS_PER_WORD + lowest_bit(word)
+                word &= word - np.uint64(1)
                 count += 1
 
 

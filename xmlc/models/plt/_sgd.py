@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.models._elementary import CONTRACT, sigmoid
+from xmlc.models.plt._padded import add_to_rows, padded_scores
 
 
 @njit(cache=True, nogil=True, fastmath=CONTRACT)
@@ -37,23 +38,6 @@ def child_scores(ids, values, weights, bias, base, n_children, scores):
 
 
 @njit(cache=True, nogil=True, fastmath=CONTRACT)
-def add_to_rows(ids, values, changes, weights, bias):
-    """Add an instance, ``changes[c]`` times, to the weights of each sibling c.
-
-    Parameters as for `child_scores`, with the siblings' weights of a feature side by side and nothing between.
-    """
-    n_siblings = changes.size
-    for c in range(n_siblings):
-        bias[c] += changes[c]
-    for k in range(ids.size):
-        value = values[k]
-        start = np.int64(ids[k]) * n_siblings
-        row = weights[start : start + n_siblings]
-        for c in range(n_siblings):
-            row[c] += value * changes[c]
-
-
-@njit(cache=True, nogil=True, fastmath=CONTRACT)
 def train_children(ends, ids, values, targets, weights, bias, gamma, lam, epochs):
     """Train the node classifiers of some siblings by two-phase SGD with lazy scaling (Appendix B).
 
@@ -66,7 +50,7 @@ def train_children(ends, ids, values, targets, weights, bias, gamma, lam, epochs
     ends : int64, ids : uint32, values : float32
         Instances that reach the parent, in the order of the pass, with the parent's feature numbers.
     targets : uint8 (instances, siblings)
-        z_t of each instance and sibling.
+        z_t of each instance and sibling; the siblings, here and below, padded to `padded_size` with targets 0.
     weights : float32 (features * siblings,)
         Siblings side by side; zero on entry, the weights on return.
     bias : float32 (siblings,)
@@ -79,7 +63,7 @@ def train_children(ends, ids, values, targets, weights, bias, gamma, lam, epochs
     for _ in range(epochs):
         for i in range(ends.size - 1):
             row_ids, row_values = ids[ends[i] : ends[i + 1]], values[ends[i] : ends[i + 1]]
-            child_scores(row_ids, row_values, weights, bias, 0, n_siblings, steps)
+            padded_scores(row_ids, row_values, weights, n_siblings, bias, steps)
             gamma_t = gamma / (1.0 + lam * gamma * t)
             inverse, step = np.float32(1.0 / scale), np.float32(scale * gamma_t)
             for c in range(n_siblings):

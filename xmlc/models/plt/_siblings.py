@@ -11,6 +11,7 @@ from xmlc.counter_random import stream_key
 from xmlc.models.plt._adagrad import train_children_adagrad
 from xmlc.models.plt._dual import train_children_dual
 from xmlc.models.plt._gather import gather_rows, sibling_targets
+from xmlc.models.plt._padded import aligned_room, padded_size
 from xmlc.models.plt._sgd import train_children
 
 SGD, ADAGRAD, LOGISTIC, SQUARED_HINGE = 0, 1, 2, 3  # the last two by dual coordinate descent
@@ -84,9 +85,9 @@ def train_siblings(
     local = np.empty(n_features, dtype=np.uint32)
     room = 0
     for i in range(blocks.size):
-        own = blocks[i] - offset
-        room = max(room, (feature_starts[own + 1] - feature_starts[own]) * widths[i])
-    scratch = np.empty(room * (2 if solver.kind == ADAGRAD else 1), dtype=np.float32)
+        place = blocks[i] - offset
+        room = max(room, (feature_starts[place + 1] - feature_starts[place]) * padded_size(widths[i]))
+    scratch = aligned_room(room * (2 if solver.kind == ADAGRAD else 1))
     for i in range(blocks.size):
         block, first, width = blocks[i], firsts[i] + bases[i], widths[i]
         mine = features[feature_starts[block - offset] : feature_starts[block - offset + 1]]
@@ -94,22 +95,24 @@ def train_siblings(
             local[mine[number]] = number
         positions = reach.block_positions[reach.block_starts[block] : reach.block_starts[block + 1]]
         ends, ids, values = gather_rows(x.indptr, x.indices, x.data, reach.order[positions], local)
-        targets = np.zeros((positions.size, width), dtype=np.uint8)
-        sibling_targets(reach.node_starts, reach.node_positions, positions, first, targets)
-        stride = 2 * width if solver.kind == ADAGRAD else width
+        padded = padded_size(width)
+        targets = np.zeros((positions.size, padded), dtype=np.uint8)
+        sibling_targets(reach.node_starts, reach.node_positions, positions, first, targets[:, :width])
+        stride = 2 * padded if solver.kind == ADAGRAD else padded
         state = scratch[: mine.size * stride]
         state[:] = 0
-        own_bias = bias[first : first + width]
-        solve(ends, ids, values, targets, state, own_bias, solver, block)
-        begin = weight_starts[block - offset] + bases[i]
+        own_bias = np.zeros(padded, dtype=np.float32)
+        solve(ends, ids, values, targets, state, own_bias, width, solver, block)
+        bias[first : first + width] = own_bias[:width]
+        own = weights[weight_starts[block - offset] + bases[i] : weight_starts[block - offset + 1]]
         for f in range(mine.size):
-            place = begin + f * degrees[i]
-            weights[place : place + width] = state[f * stride : f * stride + width]
+            for c in range(width):
+                own[f * degrees[i] + c] = state[f * stride + c]
 
 
 @njit(cache=True, nogil=True)
-def solve(ends, ids, values, targets, state, bias, solver, block):
-    """Train the siblings of one block, or some of them, by the solver asked for."""
+def solve(ends, ids, values, targets, state, bias, width, solver, block):
+    """Train ``width`` siblings of one block, padded, by the solver asked for."""
     if solver.kind == SGD:
         train_children(ends, ids, values, targets, state, bias, solver.gamma, solver.penalty, solver.passes)
     elif solver.kind == ADAGRAD:
@@ -118,5 +121,5 @@ def solve(ends, ids, values, targets, state, bias, solver, block):
         hinge = solver.kind == SQUARED_HINGE
         key = stream_key(solver.key, block)
         train_children_dual(
-            ends, ids, values, targets, state, bias, hinge, solver.gamma, solver.penalty, solver.passes, key
+            ends, ids, values, targets, state, bias, width, hinge, solver.gamma, solver.penalty, solver.passes, key
         )

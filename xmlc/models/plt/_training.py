@@ -16,7 +16,7 @@ from xmlc.parallel import run_pieces
 from xmlc.progress import Progress
 from xmlc.trees import LabelTree
 
-NONZEROS_PER_GROUP = 1 << 18  # small blocks are handed out in groups of about this much work
+NONZEROS_PER_GROUP = 1 << 20  # small blocks are handed out in groups of about this much work
 SPLIT_SHARE = 32  # a block with more than 1 / 32 of the work is split between its siblings
 MIN_SIBLINGS = 8  # but not into fewer siblings than fill a vector register
 WEIGHTS_PER_WAVE = 1 << 26  # weights to be dropped from are dense this many at a time: 256 MB

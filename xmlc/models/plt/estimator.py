@@ -168,7 +168,7 @@ class PLT(TreePrediction):
         if self.tree == "huffman":
             return huffman_tree(np.bincount(Y.indices, minlength=self.n_labels_), self.arity)
         if self.tree == "kmeans":
-            representations = label_representations(X, Y)
+            representations = label_representations(X, Y, self.n_jobs)
             return kmeans_tree(representations, self.arity, self.max_leaf, self.random_state, self.n_jobs)
         return random_complete_tree(self.n_labels_, self.arity, self.random_state)
 
