@@ -15,10 +15,10 @@ from typing import Any
 
 from scipy import sparse
 
+from xmlc.bench.rounds import precisions
 from xmlc.csr import unit_rows
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
-from xmlc.metrics.ranking import precision_at_k
 from xmlc.models.fastxml import FastXML
 from xmlc.passport import WARM_UP_ROWS, passport, peak_bytes, timed
 
@@ -96,7 +96,7 @@ def compare_with_program(data: Path, n_trees: int | None = None, threads: int = 
         "n_trees": n_trees,
         "seconds": {n: statistics.median(values) for n, values in seconds.items()},
         "ms": {n: statistics.median(values) for n, values in ms.items()},
-        "p@k": [float(precision_at_k(Y_test, labels, k)) for k in (1, 3, 5)],
+        "p@k": precisions(Y_test, labels),
         "peak_bytes": peak_bytes(),
         "passport": passport(threads),
     }

@@ -71,3 +71,24 @@ def fastxml(data: Path, trees: int | None, threads: int, rounds: int, out: Path 
     click.echo(f"speed-up of {threads} threads: {result['speedup']:.2f}")
     if out:
         write_json(out, result)
+
+
+@command.command(help="Training and asking a PLT: beside napkinXC and omikuji, on several threads, and its limit.")
+@data_option
+@click.option("--peers/--no-peers", default=True, show_default=True, help="Whether to run the programs of others.")
+@click.option("--threads", default=2, show_default=True, type=click.IntRange(min=2), help="Compared with one thread.")
+@click.option("--rounds", default=3, show_default=True, type=click.IntRange(min=1), help="Measurements of each.")
+@click.option("--out", "--json", "out", type=FILE, help="JSON file for everything that was measured.")
+def plt(data: Path, peers: bool, threads: int, rounds: int, out: Path | None) -> None:
+    """Print times, ratios, speed-ups and nanoseconds as tables."""
+    from xmlc.threads import set_process_threads
+
+    set_process_threads(threads)
+    from xmlc.bench.plt import compare_plt
+    from xmlc.bench.plt_tables import to_text
+    from xmlc.files import write_json
+
+    result = compare_plt(data, peers, threads, rounds)
+    click.echo(to_text(result))
+    if out:
+        write_json(out, result)

@@ -1,0 +1,118 @@
+"""The benchmark of PLTs: it measures everything it promises, and what it prints is what it measured."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from conftest import prepare_tiny
+
+from xmlc.bench import plt as bench
+from xmlc.bench import plt_cost
+from xmlc.bench.rounds import differing, in_turns
+from xmlc.cli.bench import command
+from xmlc.models.plt import PLT
+
+
+@pytest.fixture
+def prepared(tmp_path, monkeypatch):
+    monkeypatch.setattr(plt_cost, "DRAM_BYTES", 1 << 18)
+    monkeypatch.setattr(bench, "AT_LEAST", 0.0)
+    return prepare_tiny(tmp_path)
+
+
+def stand_ins():
+    """Models of ours under the names of the peers."""
+    return {name: PLT(arity=2, n_jobs=1) for names in bench.PEERS_OF.values() for name in names}
+
+
+def test_everything_is_measured_and_printed(prepared, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(bench, "_peers", stand_ins)
+    out = tmp_path / "bench.json"
+    command.main(["plt", "--data", str(prepared), "--rounds", "2", "--json", str(out)], standalone_mode=False)
+    result = json.loads(out.read_text())
+    assert result["shape"] == [120, 20, 8]
+    assert result["settings"]["batch"] == bench.BATCH[bench.LIKE]
+    assert {len(measured["seconds"]) for measured in result["training"].values()} == {2}
+    assert len(result["training"]) == 2 * 2 + 3
+    assert len(result["prediction"]) == 2 * 2 * 2 + 3 + 1
+    best = {name: min(measured["seconds"]) for name, measured in result["training"].items()}
+    pair = "PLT, batch, 1 thread / omikuji, one tree"
+    assert result["ratios"]["training"][pair] == best["PLT, batch, 1 thread"] / best["omikuji, one tree"]
+    assert len(result["ratios"]["training"]) == 3
+    assert len(result["ratios"]["prediction"]) == 2 * 1 + 2 * 3
+    speed_up = best["PLT, adagrad, 1 thread"] / best["PLT, adagrad, 2 threads"]
+    assert result["threads_of"]["adagrad"]["training"] == speed_up
+    for solver in ("adagrad", "batch"):
+        assert result["threads_of"][solver]["differing_arrays"] == []
+        assert 0 < result["latency"][solver]["exact"]["median_ms"] <= result["latency"][solver]["exact"]["p99_ms"]
+        assert result["cost"][solver]["pairs"] > 0
+    printed = capsys.readouterr().out
+    assert f"{result['ratios']['training'][pair]:.4f} |" in printed
+    assert f"{speed_up:.2f} |" in printed
+    assert printed.count("yes |") == 2
+    assert "half a gigabyte" in printed
+
+
+def test_without_peers_there_are_no_ratios(prepared, capsys):
+    command.main(["plt", "--data", str(prepared), "--no-peers", "--rounds", "1"], standalone_mode=False)
+    printed = capsys.readouterr().out
+    assert "omikuji" not in printed
+    assert "Ratios" not in printed
+    assert "**Speed-up of 2 threads**" in printed
+
+
+def test_the_peers_themselves(prepared):
+    pytest.importorskip("napkinxc")
+    pytest.importorskip("omikuji")
+    X, Y = bench.Prepared(prepared).part("train")
+    data = bench.Data("tiny", X, Y, X, Y)
+    for name, model in bench._peers().items():
+        bench._fit(model, data)()
+        assert model.predict_top_k(X, 5)[0].shape == (120, 5), name
+    assert bench._conversion(data)["train_seconds"] > 0
+
+
+def test_settings_of_known_datasets_are_settings_of_plts():
+    for settings in (bench.ADAGRAD, *bench.BATCH.values()):
+        PLT(**settings)._check_hyperparameters()
+
+
+def test_a_planted_difference_between_threads_is_reported(multilabel):
+    X, Y = multilabel(60, 10, 6)
+    one, two = (PLT(solver="adagrad", epochs=1).fit(X, Y) for _ in range(2))
+    ours = {("adagrad", 1): one, ("adagrad", 2): two}
+    names = [bench.name_of("adagrad", n, search) for n in (1, 2) for search in bench.SEARCHES]
+    training = {bench.name_of("adagrad", n): {"seconds": [1.0 / n]} for n in (1, 2)}
+    prediction = {name: {"ms": [1.0]} for name in names}
+    answers = {name: one.predict_top_k(X, 5) for name in names}
+
+    def compared():
+        return bench._speed_up("adagrad", 2, ours, training, prediction, answers)
+
+    assert compared() == {"training": 2.0, "exact": 1.0, "beam 10": 1.0, "differing_arrays": []}
+    two.nodes_.weights[3] = np.nextafter(two.nodes_.weights[3], np.float32(9))
+    labels, scores = answers[names[2]]
+    answers[names[2]] = labels, np.nextafter(scores, np.float32(9))
+    assert compared()["differing_arrays"] == ["weights", "scores, exact"]
+
+
+def test_bits_are_compared_not_values():
+    zero, nan = np.zeros(2, dtype=np.float32), np.full(2, np.nan)
+    assert differing({"a": zero, "b": nan}, {"a": zero.copy(), "b": nan.copy()}) == []
+    assert differing({"a": zero}, {"a": -zero}) == ["a"]
+    assert differing({"a": zero}, {"a": zero.astype(np.float64)}) == ["a"]
+    assert differing({"a": zero}, {"a": zero[:1]}) == ["a"]
+    assert differing({"a": zero}, {}) == ["a"]
+
+
+def test_tasks_take_turns_and_short_ones_are_repeated():
+    calls = []
+    seconds, results = in_turns({"a": lambda: calls.append("a"), "b": lambda: calls.append("b") or 7}, rounds=2)
+    assert calls == ["a", "b", "a", "b"]
+    assert [len(seconds[name]) for name in "ab"] == [2, 2]
+    assert results == {"a": None, "b": 7}
+    calls.clear()
+    in_turns({"a": lambda: calls.append("a")}, rounds=1, at_least=0.01)
+    assert len(calls) > 10

@@ -1,0 +1,156 @@
+"""Counts of what a PLT touches, against brute force; the kernels of the machine's limit, against plain loops."""
+
+from __future__ import annotations
+
+import importlib
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from plt_twin import positive_nodes
+from scipy import sparse
+
+from xmlc.bench import plt_cost
+from xmlc.bench._access import SMALL, read_and_write_rows, read_and_write_squares, read_rows
+from xmlc.csr import kernel_csr
+from xmlc.models.plt import PLT
+from xmlc.trees import random_complete_tree
+
+
+@pytest.fixture
+def small(multilabel):
+    X, Y = multilabel(40, 12, 9, seed=4)
+    return X, Y, random_complete_tree(9, 3, seed=1)
+
+
+def reached_nodes(tree, labels):
+    """Node classifiers that an instance trains: the root, and the children of every node with z = 1."""
+    return [0] + [child for node in positive_nodes(tree, labels) for child in np.flatnonzero(tree.parent == node)]
+
+
+def test_pairs_of_a_pass_equal_brute_force(small):
+    X, Y, tree = small
+    expected = 0
+    for i in range(X.shape[0]):
+        labels = Y.indices[Y.indptr[i] : Y.indptr[i + 1]]
+        expected += (X.indptr[i + 1] - X.indptr[i]) * len(reached_nodes(tree, labels))
+    assert plt_cost.training_pairs(X, Y, tree) == expected > 0
+
+
+def test_pairs_of_a_prediction_are_nonzeros_times_inner_products(small):
+    X, Y, _ = small
+    model = PLT(arity=3, epochs=1).fit(X, Y)
+    model.predict_top_k(X, 2)
+    expected = sum(X[[i]].nnz * int(model.inner_products_[i]) for i in range(X.shape[0]))
+    assert plt_cost.prediction_pairs(model, X) == expected > X.nnz
+
+
+def test_blocks_are_gathered_once_for_each_instance_that_reaches_them(small, monkeypatch):
+    X, Y, tree = small
+    x, reach, degrees = kernel_csr(X), plt_cost.training_reach(X, Y, tree), plt_cost.block_degrees(tree)
+    groups = plt_cost._by_width(x, reach, degrees, X.shape[1])
+    assert set(groups) == {16}
+    ends, ids, values = groups[16]
+    reaching = (
+        [0]
+        + [  # block of the root alone, then of every inner node with z = 1
+            node + 1
+            for i in range(X.shape[0])
+            for node in positive_nodes(tree, Y.indices[Y.indptr[i] : Y.indptr[i + 1]])
+            if degrees[node + 1]
+        ]
+    )
+    assert ends.size - 1 == X.shape[0] + len(reaching) - 1
+    assert ids.size == values.size == ends[-1]
+    # The root's block comes first and has all instances, its features renumbered in their order.
+    renumbered = np.unique(X.indices, return_inverse=True)[1]
+    np.testing.assert_array_equal(ids[: X.nnz], renumbered)
+    np.testing.assert_array_equal(values[: X.nnz], X.data)
+    monkeypatch.setattr(plt_cost, "NONZEROS", ids.size // 2)
+    fewer = plt_cost._by_width(x, reach, degrees, X.shape[1])[16]
+    assert 0.3 * ids.size < fewer[1].size < 0.7 * ids.size
+    assert fewer[1].max() == ids.max()  # blocks keep their sizes
+
+
+def test_rows_are_placed_as_asked(monkeypatch):
+    monkeypatch.setattr(plt_cost, "DRAM_BYTES", 1 << 20)
+    ids = np.tile(np.arange(1000, dtype=np.uint32), 20)
+    places = plt_cost._placements(ids, row_bytes=64)
+    assert places["cached"].max() == plt_cost.CACHED_BYTES // 64 - 1
+    assert places["blocks"] is ids
+    scattered = np.bincount(places["DRAM"], minlength=(1 << 20) // 64)
+    assert scattered.size == (1 << 20) // 64
+    assert (scattered > 0).mean() > 0.6  # all over
+    assert scattered.max() < 20  # and a feature anew each time
+    assert all(where.dtype == np.uint32 for where in places.values())
+
+
+def test_limits_are_measured_for_all_patterns(small, monkeypatch):
+    monkeypatch.setattr(plt_cost, "DRAM_BYTES", 1 << 18)
+    X, Y, tree = small
+    limits = plt_cost.access_limits(X, Y, tree, rounds=1)
+    assert set(limits) == set(plt_cost.PATTERNS)
+    assert all(set(found) == {"cached", "blocks", "DRAM"} and min(found.values()) > 0 for found in limits.values())
+
+
+@pytest.mark.parametrize("width", [16, 48, 80])
+def test_access_kernels_equal_plain_loops(width):
+    rng = np.random.default_rng(0)
+    lengths = np.array([0, 1, 3, 4, 9, 18])
+    ends = np.concatenate(([0], np.cumsum(lengths)))
+    ids = rng.integers(0, 11, ends[-1]).astype(np.uint32)
+    values = (1e3 * rng.normal(size=ends[-1])).astype(np.float32)
+    one = rng.normal(size=(11, width)).astype(np.float32)
+    two = np.abs(rng.normal(size=(11, 2, width))).astype(np.float32)
+
+    total = np.zeros(width, dtype=np.float32)
+    read_rows(ends, ids, values, one.ravel(), total)
+    np.testing.assert_allclose(total, values.astype(np.float64) @ one[ids], rtol=1e-4, atol=1e-2)
+
+    expected, found = one.astype(np.float64), one.copy()
+    expected_two, found_two = two.astype(np.float64), two.copy()
+    for start, end in pairwise(ends):
+        own, v = ids[start:end], values[start:end].astype(np.float64)
+        change = float(SMALL) * (v @ expected[own])
+        for k in range(own.size):
+            expected[own[k]] += v[k] * change
+        change = float(SMALL) * (v @ expected_two[own, 0])
+        for k in range(own.size):
+            weights, squares = expected_two[own[k]]
+            squares += (v[k] * change) ** 2
+            weights += v[k] * change / np.sqrt(1 + squares)
+    scratch = np.zeros(width, dtype=np.float32)
+    read_and_write_rows(ends, ids, values, found.ravel(), scratch)
+    read_and_write_squares(ends, ids, values, found_two.ravel(), scratch)
+    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(found_two, expected_two, rtol=1e-3, atol=1e-3)
+    assert min(np.abs(expected - one).max(), np.abs(expected_two - two).max()) > 0.1  # or nothing was tested
+
+
+def test_phases_name_steps_that_exist_and_add_up(small):
+    homes = {"_training": "xmlc.models.plt", "_gather": "xmlc.models.plt", "_siblings": "xmlc.models.plt"}
+    homes["_compact"] = "xmlc.models.plt"
+    for module, name in plt_cost.PHASES:
+        assert hasattr(importlib.import_module(f"{homes.get(module, 'xmlc.trees')}.{module}"), name)
+    X, Y, _ = small
+    model = PLT(solver="batch", tree="kmeans", arity=2, max_leaf=3, weight_cut=0.01, n_jobs=1)
+    model.fit(X, Y)
+    seconds = plt_cost.phases(model, X, Y)
+    assert set(seconds) == set(plt_cost.PHASE_NAMES) - {"tree: random", "tree: Huffman"}
+    assert min(seconds.values()) > 0
+
+
+def test_what_a_pass_takes_is_told_from_the_rest(small, monkeypatch):
+    X, Y, _ = small
+
+    def linear(model, X, Y):
+        assert model.tol == 0
+        return {plt_cost.TRAINING: 5.0 + 2.0 * model.epochs}
+
+    monkeypatch.setattr(plt_cost, "phases", linear)
+    assert plt_cost.pass_seconds(PLT(solver="batch", epochs=20), X, Y, rounds=2) == (2.0, 5.0)
+
+
+def test_an_empty_block_is_no_work():
+    X, Y = sparse.csr_array((5, 3), dtype=np.float32), sparse.csr_array((5, 4), dtype=bool)
+    assert plt_cost.training_pairs(X, Y, random_complete_tree(4, 2, seed=0)) == 0

@@ -1,0 +1,214 @@
+"""The memory accesses of training and prediction, and hardly anything else: kernels that measure what a machine can do.
+
+They touch rows of siblings' weights as the solvers do, one row for each non-zero, with the arithmetic that cannot be
+left out and no more: no loss, no targets, no bias, no look-up of a feature. Rows are a multiple of 16 floats and taken
+16 at a time, as vectors. Nothing learns: changes are so small that numbers stay what they were, nearly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from xmlc.models._elementary import CONTRACT, HALF_EXPONENT
+from xmlc.models.plt._vectors import add_rows_64
+
+LANES = 16
+CHAINS = 4  # sums that do not wait for one another: an addition takes four cycles
+SMALL = np.float32(-1e-6)
+VECTOR, INTEGERS = ir.VectorType(ir.FloatType(), LANES), ir.VectorType(ir.IntType(32), LANES)
+
+
+class _Rows:
+    """The code of what every kernel here does with the arguments ids, values, rows, length, column and sums.
+
+    Types: uint32, float32, float32 flat, int64, int64, float32; row k is ``rows[ids[k] * length + column :][:16]``.
+    """
+
+    def __init__(self, context: Any, builder: Any, signature: Any, arguments: Any):
+        self.builder = builder
+        self.ids, self.values, self.rows, self.sums = (
+            context.make_array(signature.args[i])(context, builder, arguments[i]) for i in (0, 1, 2, 5)
+        )
+        self.length, self.column = arguments[3:5]
+
+    def place(self, array: Any, start: Any) -> Any:
+        """Point to 16 numbers of an array."""
+        return self.builder.bitcast(self.builder.gep(array.data, [start]), VECTOR.as_pointer())
+
+    def row(self, k: Any) -> Any:
+        """Point to the row of the k-th non-zero."""
+        number = self.builder.load(self.builder.gep(self.ids.data, [k]))
+        start = self.builder.mul(self.builder.zext(number, self.length.type), self.length)
+        return self.place(self.rows, self.builder.add(start, self.column))
+
+    def value(self, k: Any) -> Any:
+        """Load the k-th value, 16 times."""
+        undefined = ir.Constant(VECTOR, ir.Undefined)
+        first = self.builder.load(self.builder.gep(self.values.data, [k]))
+        first = self.builder.insert_element(undefined, first, ir.Constant(ir.IntType(32), 0))
+        return self.builder.shuffle_vector(first, undefined, ir.Constant(INTEGERS, [0] * LANES))
+
+    def load(self, place: Any) -> Any:
+        return self.builder.load(place, align=4)
+
+    def store(self, vector: Any, place: Any) -> None:
+        self.builder.store(vector, place, align=4)
+
+    def add_product(self, total: Any, first: Any, second: Any) -> Any:
+        """Return total + first * second, in one instruction where there is one."""
+        flags = sorted(CONTRACT)
+        return self.builder.fadd(total, self.builder.fmul(first, second, flags=flags), flags=flags)
+
+
+def _row_kernel(generate: Callable[[_Rows], None]) -> Any:
+    """Make a kernel of ids, values, rows, length, column, sums."""
+
+    @intrinsic
+    def kernel(typing_context, ids, values, rows, length, column, sums):
+        def code(context, builder, signature, arguments):
+            generate(_Rows(context, builder, signature, arguments))
+            return context.get_dummy_value()
+
+        return types.void(ids, values, rows, length, column, sums), code
+
+    return kernel
+
+
+def _generate_sums(rows: _Rows) -> None:
+    """Add all rows, times their values, to the sums."""
+    builder = rows.builder
+    totals = [cgutils.alloca_once_value(builder, ir.Constant(VECTOR, None)) for _ in range(CHAINS)]
+
+    def add(k: Any, total: Any) -> None:
+        builder.store(rows.add_product(builder.load(total), rows.value(k), rows.load(rows.row(k))), total)
+
+    size = rows.ids.nitems
+    chains = ir.Constant(size.type, CHAINS)
+    quads = builder.udiv(size, chains)
+    with cgutils.for_range(builder, quads) as loop:
+        for number, total in enumerate(totals):
+            add(builder.add(builder.mul(loop.index, chains), ir.Constant(size.type, number)), total)
+    with cgutils.for_range(builder, size, start=builder.mul(quads, chains)) as loop:
+        add(loop.index, totals[0])
+    result = rows.load(rows.place(rows.sums, rows.column))
+    for total in totals:
+        result = builder.fadd(result, builder.load(total))
+    rows.store(result, rows.place(rows.sums, rows.column))
+
+
+def _generate_additions(rows: _Rows) -> None:
+    """Add the sums, times its value, to each row."""
+    changes = rows.load(rows.place(rows.sums, rows.column))
+    with cgutils.for_range(rows.builder, rows.ids.nitems) as loop:
+        row = rows.row(loop.index)
+        rows.store(rows.add_product(rows.load(row), rows.value(loop.index), changes), row)
+
+
+def _generate_scaled_additions(rows: _Rows) -> None:
+    """The same, divided by the root of 1 + the sum of squares, which stands behind the sixteen numbers of a row."""
+    builder = rows.builder
+
+    def numbers(value: float) -> Any:
+        return ir.Constant(VECTOR, [value] * LANES)
+
+    changes = rows.load(rows.place(rows.sums, rows.column))
+    half_width = builder.udiv(rows.length, ir.Constant(rows.length.type, 2))
+    with cgutils.for_range(builder, rows.ids.nitems) as loop:
+        row = rows.row(loop.index)
+        first = builder.gep(builder.bitcast(row, ir.FloatType().as_pointer()), [half_width])
+        place = builder.bitcast(first, VECTOR.as_pointer())
+        change = builder.fmul(changes, rows.value(loop.index))
+        squares = rows.add_product(rows.load(place), change, change)
+        rows.store(squares, place)
+        # As `xmlc.models._elementary.inverse_sqrt`.
+        total = builder.fadd(squares, numbers(1.0))
+        halved = builder.lshr(builder.bitcast(total, INTEGERS), ir.Constant(INTEGERS, [1] * LANES))
+        guess = builder.sub(ir.Constant(INTEGERS, [int(HALF_EXPONENT)] * LANES), halved)
+        inverse, half = builder.bitcast(guess, VECTOR), builder.fmul(total, numbers(-0.5))
+        for _ in range(3):
+            factor = rows.add_product(numbers(1.5), builder.fmul(half, inverse), inverse)
+            inverse = builder.fmul(inverse, factor)
+        rows.store(rows.add_product(rows.load(row), change, inverse), row)
+
+
+add_rows_in_chains, add_to_rows, add_scaled_to_rows = (
+    _row_kernel(generate) for generate in (_generate_sums, _generate_additions, _generate_scaled_additions)
+)
+
+
+@njit(cache=True, nogil=True, fastmath=CONTRACT)
+def sum_rows(ids, values, rows, length, sums):
+    """Add the rows of one instance to ``sums``, each times its value; reads 4 bytes per non-zero and sibling.
+
+    Parameters
+    ----------
+    ids : uint32, values : float32
+        Which rows, and how often.
+    rows : float32, flat
+        Rows of ``length`` numbers, of which those for which there are sums are read.
+    length : int
+    sums : float32
+        A multiple of 16.
+    """
+    column = 0
+    if sums.size > LANES:
+        while column + 64 <= sums.size:
+            add_rows_64(ids, values, rows, length, column, sums, sums)
+            column += 64
+    while column < sums.size:
+        add_rows_in_chains(ids, values, rows, length, column, sums)
+        column += LANES
+
+
+@njit(cache=True, nogil=True)
+def read_rows(ends, ids, values, rows, sums):
+    """Read the rows of all instances, as a prediction does; parameters as for `read_and_write_rows`."""
+    for i in range(ends.size - 1):
+        sum_rows(ids[ends[i] : ends[i + 1]], values[ends[i] : ends[i + 1]], rows, sums.size, sums)
+
+
+@njit(cache=True, nogil=True)
+def read_and_write_rows(ends, ids, values, rows, sums):
+    """Read the rows of each instance, then add to them, as SGD and dual coordinate descent do.
+
+    Moves 12 bytes per non-zero and sibling, the last 8 of them in the first cache.
+
+    Parameters
+    ----------
+    ends : int64, ids : uint32, values : float32
+        Instances, one after the other.
+    rows : float32, flat
+        As many rows of siblings' weights as ids need.
+    sums : float32 (siblings,)
+        Scratch; a multiple of 16.
+    """
+    for i in range(ends.size - 1):
+        row_ids, row_values = ids[ends[i] : ends[i + 1]], values[ends[i] : ends[i + 1]]
+        sums[:] = 0
+        sum_rows(row_ids, row_values, rows, sums.size, sums)
+        sums *= SMALL
+        for column in range(0, sums.size, LANES):
+            add_to_rows(row_ids, row_values, rows, sums.size, column, sums)
+
+
+@njit(cache=True, nogil=True)
+def read_and_write_squares(ends, ids, values, rows, sums):
+    """Read the rows of each instance, then add to them and to their sums of squares, as AdaGrad does.
+
+    Parameters as for `read_and_write_rows`, with rows twice as long: weights, then sums of squares. Moves 20 bytes per
+    non-zero and sibling, 8 of them in the first cache.
+    """
+    for i in range(ends.size - 1):
+        row_ids, row_values = ids[ends[i] : ends[i + 1]], values[ends[i] : ends[i + 1]]
+        sums[:] = 0
+        sum_rows(row_ids, row_values, rows, 2 * sums.size, sums)
+        sums *= SMALL
+        for column in range(0, sums.size, LANES):
+            add_scaled_to_rows(row_ids, row_values, rows, 2 * sums.size, column, sums)
