@@ -11,7 +11,7 @@ from numba.extending import overload
 from xmlc.models._elementary import CONTRACT, exp_of_negative, sigmoid
 from xmlc.models.plt._lookup import find_features, mark_features, marking_pays
 from xmlc.models.plt._nodes import match_features
-from xmlc.models.plt._vectors import dense_scores
+from xmlc.models.plt._vectors import dense_scores, prefetch
 
 LOGISTIC_LINK = 0
 LOOKUPS_PER_DENSE_ROW = 2  # from so many on it pays to make a sparse row dense
@@ -41,8 +41,14 @@ def sparse_child_scores(ids, values, row_starts, siblings, weights, bias, scores
     """Add up the linear scores of all siblings for one instance, from the sparse rows of a block.
 
     As `child_scores`, and the same bits where both hold the same weights: a weight that is not stored would add zero.
+    Rows differ in length, so a processor guesses wrong where each ends, and could not read ahead of a row that is not
+    in the cache: all are asked for first.
     """
     scores[:] = bias
+    for k in range(ids.size):
+        start = np.uint64(row_starts[ids[k]])
+        prefetch(siblings, start)
+        prefetch(weights, start)
     for k in range(ids.size):
         value = values[k]
         start, end = np.uint64(row_starts[ids[k]]), np.uint64(row_starts[ids[k] + np.uint32(1)])

@@ -1,4 +1,4 @@
-"""Sums of weighted rows in vector registers: kernels.
+"""Sums of weighted rows in vector registers, and reading ahead: kernels.
 
 A loop over 16 siblings inside a loop over features reads and writes the 16 sums for each feature, and a compiler that
 does not know that there are 16 cuts it into single numbers. Here the sums stay in a register: per feature that a block
@@ -55,6 +55,23 @@ def _rows_adder(width: int) -> Any:
         return types.void(ids, values, rows, length, column, initial, sums), generate
 
     return add_rows
+
+
+@intrinsic
+def prefetch(typing_context, array, place):
+    """Ask for the cache line at ``array[place]`` without waiting for it."""
+
+    def generate(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        address = builder.bitcast(builder.gep(data, [arguments[1]]), cgutils.voidptr_t)
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, number, number, number])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [cgutils.voidptr_t], kind)
+        read, keep, data_cache = ir.Constant(number, 0), ir.Constant(number, 3), ir.Constant(number, 1)
+        builder.call(function, [address, read, keep, data_cache])
+        return context.get_dummy_value()
+
+    return types.void(array, types.uint64), generate
 
 
 add_rows_64, add_rows_16, add_rows_8, add_rows_4 = (_rows_adder(width) for width in (64, 16, 8, 4))
