@@ -68,6 +68,11 @@ def read_json(path: str | os.PathLike[str]) -> Any:
     return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
+def folder_bytes(folder: str | os.PathLike[str]) -> int:
+    """Return the size of everything in a folder, in bytes: of a model on disk, say."""
+    return sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file())
+
+
 def sha256(path: str | os.PathLike[str]) -> str:
     """Return the SHA-256 digest of a file as 64 hexadecimal digits."""
     with open(path, "rb") as file:

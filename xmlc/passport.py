@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import platform
 import resource
 import sys
 import time
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar
 
 from xmlc import __version__
+from xmlc.files import folder_bytes
 
 T = TypeVar("T")
+LOADED = time.monotonic()  # about when this process began, for systems that do not tell
 WARM_UP_ROWS = 8  # a step is run on so few rows first, untimed, that compilation is in no measured time
 
 
@@ -58,6 +62,61 @@ def peak_bytes() -> int:
         pass
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
+
+
+def process_seconds() -> float:
+    """Return the wall seconds since this process began; where that is not told, since this module was loaded.
+
+    Unlike what `timed` measures this is all that a user waits for: start, compilation, reading, work and writing.
+    """
+    try:
+        # Field 22 of /proc/self/stat; the name of the program, field 2, may hold spaces but ends with the last bracket.
+        ticks = int(Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19])
+        return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+    except (OSError, AttributeError):
+        return time.monotonic() - LOADED
+
+
+def step_costs(
+    name: str,
+    threads: int,
+    dataset: str,
+    model: str | None = None,
+    portion: str | None = None,
+    method: str | None = None,
+    written: Path | None = None,
+) -> dict[str, Any]:
+    """Say what one step of the workflow cost, from the start of its process until now: call it last.
+
+    Parameters
+    ----------
+    name : str
+        The subcommand.
+    threads : int
+        How many the step was given.
+    dataset : str
+    model, portion, method : str or None
+        Where the step has them.
+    written : Path or None
+        Folder that the step wrote.
+
+    Returns
+    -------
+    dict
+        What is given, ``seconds`` (`process_seconds`), ``peak_bytes`` (resident) and ``written_bytes``.
+    """
+    return {
+        "name": name,
+        "dataset": dataset,
+        "model": model,
+        "portion": portion,
+        "method": method,
+        "seconds": process_seconds(),
+        "peak_bytes": peak_bytes(),
+        "written_bytes": None if written is None else folder_bytes(written),
+        "threads": threads,
+        "cpu": cpu_name(),
+    }
 
 
 def timed(work: Callable[[], T]) -> tuple[T, float]:

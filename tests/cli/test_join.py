@@ -33,6 +33,9 @@ def test_shares_join_to_the_forest_of_one_job(tmp_path):
     record, own = read_json(tmp_path / "joined" / "train.json"), [read_json(share / "train.json") for share in shares]
     assert record["costs"]["train_seconds"] == pytest.approx(sum(part["costs"]["train_seconds"] for part in own))
     assert record["costs"]["model_bytes"] == sum(f.stat().st_size for f in (tmp_path / "joined" / "model").iterdir())
+    assert record["step"]["seconds"] == pytest.approx(sum(part["step"]["seconds"] for part in own))
+    assert record["step"]["peak_bytes"] == max(part["step"]["peak_bytes"] for part in own)
+    assert record["step"]["written_bytes"] == record["costs"]["model_bytes"]
     same = ("dataset", "estimator", "model", "hyperparameters", "seed", "portion")
     assert {key: record[key] for key in same} == {key: read_json(whole / "train.json")[key] for key in same}
 

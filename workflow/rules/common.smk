@@ -23,13 +23,17 @@ def read_suite(file):
     return suite
 
 
+# Suites that are no paper's: they have datasets of their own, whatever the key `datasets` says.
+OWN_SUITES = ["demo", "scale"]
+
+
 def suite_file(paper):
     """Name the file of a paper's experiments."""
-    return "config/demo.yaml" if paper == "demo" else f"config/papers/{paper}.yaml"
+    return f"config/{paper}.yaml" if paper in OWN_SUITES else f"config/papers/{paper}.yaml"
 
 
 CATALOGUE = load_catalogue(CATALOGUE_FILE)
-PAPERS = [*sorted(file.stem for file in Path("config/papers").glob("*.yaml")), "demo"]
+PAPERS = [*sorted(file.stem for file in Path("config/papers").glob("*.yaml")), *OWN_SUITES]
 SUITES = {paper: read_suite(suite_file(paper)) for paper in PAPERS}
 
 
@@ -42,7 +46,7 @@ EXTENSIONS = sorted({file for suite in SUITES.values() for file in suite.get("ex
 
 def datasets_of(paper):
     """Name the datasets of a paper that are asked for."""
-    if paper == "demo":
+    if paper in OWN_SUITES:
         return SUITES[paper]["datasets"]
     return config["datasets"] or SUITES[paper]["datasets"]
 
@@ -57,13 +61,14 @@ def model_definitions():
     found = {}
     for paper, suite in SUITES.items():
         for name, model in {**suite["models"], **suite.get("peers", {})}.items():
-            merged = found.setdefault(name, {**model, "datasets": {}})
+            merged = found.setdefault(name, {**model, "datasets": {}, "whole": {}})
             if merged["estimator"] != model["estimator"]:
                 raise ValueError(
                     f"config: model {name} is estimator {merged['estimator']} and, in {paper}, {model['estimator']}"
                 )
-            for dataset in suite["datasets"] if paper == "demo" else []:
-                merged["datasets"][dataset] = model["hyperparameters"]
+            # On the datasets of a suite of its own nothing of another's hyperparameters is meant.
+            for dataset in suite["datasets"] + suite["growth"] if paper in OWN_SUITES else []:
+                merged["whole"][dataset] = model["hyperparameters"]
             merged["datasets"].update(model["datasets"])
     return found
 
@@ -75,7 +80,7 @@ def hyperparameters(model, dataset):
     """Give a model's hyperparameters for one dataset as JSON, sorted, so that only a change of value reruns."""
     definition = MODELS[model]
     values = {
-        **definition["hyperparameters"],
+        **definition["whole"].get(dataset, definition["hyperparameters"]),
         **definition["datasets"].get(dataset, {}),
     }
     return json.dumps(values, sort_keys=True)
@@ -159,9 +164,11 @@ def estimator_sources(wildcards):
 
 def memory(wildcards):
     """Estimate a job's memory in MB from the catalogue's counts: instances in CSR form, weights per label."""
-    published = catalogue_entry(wildcards.dataset, CATALOGUE).published or {}
-    instances = published.get("n_train", 50_000) + published.get("n_test", 10_000)
-    return min(20_000, int(1_500 + 2.4e-3 * instances + 24e-3 * published.get("m", 30_000)))
+    entry = catalogue_entry(wildcards.dataset, CATALOGUE)
+    counts = entry.synthetic or entry.published or {}
+    instances = counts.get("n_train", 50_000) + counts.get("n_test", 10_000)
+    labels = counts.get("m", counts.get("n_labels", 30_000))
+    return min(20_000, int(1_500 + 2.4e-3 * instances + 24e-3 * labels))
 
 
 wildcard_constraints:

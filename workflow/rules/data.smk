@@ -35,10 +35,13 @@ rule synthesise:
         "logs/{dataset}/synthesise.log",
     wildcard_constraints:
         dataset=SYNTHETIC,
+    threads: config["threads"]
+    resources:
+        mem_mb=memory,
     params:
         entry=entry_text,
     shell:
-        "xmlc synth {wildcards.dataset} --out {output} --catalogue {CATALOGUE_FILE} 2> {log}"
+        "xmlc synth {wildcards.dataset} --out {output} --catalogue {CATALOGUE_FILE} --threads {threads} 2> {log}"
 
 
 rule prepare:

@@ -2,6 +2,12 @@
 from xmlc.thresholds.bounds import GRID
 
 
+def floor(wildcards):
+    """Give the floor of a dataset's estimates: the smallest threshold of the grid, if no suite names a higher one."""
+    named = [suite["floors"][wildcards.dataset] for suite in SUITES.values() if wildcards.dataset in suite["floors"]]
+    return max([1 / max(GRID), *named])
+
+
 rule estimate:
     input:
         sources("estimate"),
@@ -19,7 +25,7 @@ rule estimate:
     resources:
         mem_mb=memory,
     params:
-        floor=1 / max(GRID),
+        floor=floor,
     shell:
         "xmlc estimate --data {input.data} --model {input.model} --training {input.training} --floor {params.floor}"
         " --threads {threads} --out {output} 2> {log}"

@@ -24,11 +24,6 @@ def dataset_block(prepared: Prepared) -> dict[str, Any]:
     return {"digest": prepared.digest, **{key: meta[key] for key in keys}}
 
 
-def folder_bytes(folder: Path) -> int:
-    """Return the size of a model on disk."""
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-
-
 def is_oracle(model: SparseProbabilityEstimator) -> bool:
     """Tell whether a model looks posteriors up: it learns and computes nothing whose cost could be measured."""
     return hasattr(model, "use_posteriors")

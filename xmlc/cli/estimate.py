@@ -12,7 +12,7 @@ from xmlc.cli._steps import instances_for, load_model, predict_timed
 from xmlc.csr import save_csr
 from xmlc.data.prepared import Prepared
 from xmlc.files import atomic_folder, read_json, write_json
-from xmlc.passport import passport, peak_bytes
+from xmlc.passport import passport, peak_bytes, step_costs
 
 
 @click.command(help="Write the estimates above a floor for the validation and the test set, with their cost.")
@@ -24,8 +24,8 @@ from xmlc.passport import passport, peak_bytes
 @click.option("--out", type=FOLDER, required=True, help="Folder to write.")
 def command(data: Path, model_folder: Path, training: Path, floor: float, threads: int, out: Path) -> None:
     """Estimate and save."""
-    prepared = Prepared(data)
-    model = load_model(model_folder, read_json(training), threads)
+    prepared, record = Prepared(data), read_json(training)
+    model = load_model(model_folder, record, threads)
     with atomic_folder(out) as folder:
         parts = {}
         for part in ("val", "test"):
@@ -43,4 +43,6 @@ def command(data: Path, model_folder: Path, training: Path, floor: float, thread
                 "ms_per_instance": ms_per_instance,
             }
         content = {"floor": floor, "parts": parts, "peak_bytes": peak_bytes(), "passport": passport(threads)}
-        write_json(folder / "estimate.json", content)
+        names = prepared.meta["name"], record["model"], record["portion"]
+        costs = step_costs("estimate", threads, *names, written=folder)
+        write_json(folder / "estimate.json", content | {"step": costs})

@@ -15,7 +15,7 @@ from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.files import read_json, write_json
 from xmlc.metrics import classification_metrics
-from xmlc.passport import passport
+from xmlc.passport import passport, step_costs
 from xmlc.thresholds import apply_thresholds
 
 if TYPE_CHECKING:
@@ -70,11 +70,13 @@ def evaluate_method(
         "test_inner_products_per_instance": mean_inner_products(model),
         "threads": threads,
     }
+    names = prepared.meta["name"], training["model"], training["portion"], tuning["method"]
     content = {"kind": "thresholds", "schema": 1} | training | {
         "method": tuning["method"],
         "grid": tuning["grid"],
         "best": {key: best[key] for key in ("c", "a", "b")} | scores,
         "costs": costs,
         "passport": passport(threads),
+        "step": step_costs("evaluate", threads, *names),
     }  # fmt: skip
     write_json(out, content)

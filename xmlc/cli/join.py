@@ -7,9 +7,8 @@ from pathlib import Path
 import click
 
 from xmlc.cli._options import FILE, FOLDER
-from xmlc.cli._steps import folder_bytes
 from xmlc.errors import XmlcError
-from xmlc.files import read_json, write_json
+from xmlc.files import folder_bytes, read_json, write_json
 from xmlc.models.registry import estimator_class
 
 
@@ -32,4 +31,10 @@ def command(shares: tuple[Path, ...], out: Path, record: Path) -> None:
         "train_peak_bytes": max(own["costs"]["train_peak_bytes"] for own in records),
         "model_bytes": folder_bytes(out),
     }
-    write_json(record, records[0] | {"costs": records[0]["costs"] | costs})
+    steps = [own["step"] for own in records]
+    step = {
+        "seconds": sum(own["seconds"] for own in steps),
+        "peak_bytes": max(own["peak_bytes"] for own in steps),
+        "written_bytes": costs["model_bytes"],
+    }
+    write_json(record, records[0] | {"costs": records[0]["costs"] | costs, "step": steps[0] | step})

@@ -11,7 +11,7 @@ from xmlc.cli._steps import instances_for, load_model, mean_inner_products, pred
 from xmlc.data.prepared import Prepared
 from xmlc.files import read_json, write_json
 from xmlc.metrics.ranking import ndcg_at_k, precision_at_k, propensities, propensity_parameters, psp_at_k
-from xmlc.passport import passport, peak_bytes
+from xmlc.passport import passport, peak_bytes, step_costs
 
 K = (1, 3, 5)
 
@@ -43,4 +43,5 @@ def command(data: Path, model_folder: Path, training: Path, threads: int, out: P
         "predict_peak_bytes": peak_bytes(),
     }
     content = {"kind": "ranking", "schema": 1} | record
-    write_json(out, content | {"metrics": metrics, "costs": costs, "passport": passport(threads)})
+    step = step_costs("rank", threads, prepared.meta["name"], record["model"], record["portion"])
+    write_json(out, content | {"metrics": metrics, "costs": costs, "passport": passport(threads), "step": step})

@@ -15,6 +15,7 @@ from xmlc.data.synthetic import SyntheticModel
 from xmlc.data.writer import save_repository
 from xmlc.errors import XmlcError
 from xmlc.files import atomic_folder, sha256, write_json
+from xmlc.passport import step_costs
 
 DEFAULTS = {"labels_per_instance": 4.0, "nonzeros": 60, "seed": 0}
 COUNT = click.IntRange(min=1)
@@ -52,4 +53,5 @@ def command(dataset: str, out: Path, catalogue: Path | None, threads: int, **opt
         files = {file.name: {"bytes": file.stat().st_size, "sha256": sha256(file)} for file in sorted(folder.iterdir())}
         content = {"name": dataset, "origin": "synthetic", "format": "repository", "zero_based": True}
         content |= {"labels": None, "split_files": None, "train": ["train.txt"], "test": ["test.txt"]}
-        write_json(folder / "source.json", content | {"parameters": parameters, "files": files})
+        costs = step_costs("synth", threads, dataset, written=folder)
+        write_json(folder / "source.json", content | {"parameters": parameters, "files": files, "step": costs})

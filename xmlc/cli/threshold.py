@@ -14,7 +14,7 @@ from xmlc.data.prepared import Prepared
 from xmlc.extensions import import_file
 from xmlc.files import atomic_folder, read_json, write_json
 from xmlc.metrics.classification import measure_scores
-from xmlc.passport import WARM_UP_ROWS, passport, timed
+from xmlc.passport import WARM_UP_ROWS, passport, step_costs, timed
 from xmlc.thresholds import apply_thresholds
 from xmlc.thresholds.bounds import priors
 from xmlc.thresholds.tune import METHODS, scores_of, tune
@@ -38,7 +38,8 @@ def tune_method(prepared: Prepared, estimates: Path, method: str, threads: int, 
     """Sweep a method's grid; choose by its measure on the validation set, report the test's too; write both."""
     (_, Y_fit), (_, Y_val), (_, Y_test) = (prepared.part(part) for part in ("fit", "val", "test"))
     spe_val, spe_test = load_csr(estimates, "val"), load_csr(estimates, "test")
-    floor = read_json(estimates / "estimate.json")["floor"]
+    estimated = read_json(estimates / "estimate.json")
+    floor = estimated["floor"]
     test_seconds = 0.0
 
     def score_test(thresholds: np.ndarray) -> dict[str, Any]:
@@ -54,4 +55,6 @@ def tune_method(prepared: Prepared, estimates: Path, method: str, threads: int, 
     content = {"method": method, "grid": tuned.grid, "best": tuned.best, "tune_seconds": seconds - test_seconds}
     with atomic_folder(out) as folder:
         np.save(folder / "thresholds.npy", tuned.thresholds)
-        write_json(folder / "tuning.json", content | {"passport": passport(threads)})
+        names = prepared.meta["name"], estimated["step"]["model"], estimated["step"]["portion"], method
+        costs = step_costs("threshold", threads, *names, written=folder)
+        write_json(folder / "tuning.json", content | {"passport": passport(threads), "step": costs})

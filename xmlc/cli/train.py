@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from xmlc.cli._options import FILE, FOLDER, data_option, parse_parameters, threads_option
-from xmlc.cli._steps import dataset_block, folder_bytes, is_oracle, warm_up
+from xmlc.cli._steps import dataset_block, is_oracle, warm_up
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
-from xmlc.files import write_json
+from xmlc.files import folder_bytes, write_json
 from xmlc.models.registry import make_estimator
-from xmlc.passport import passport, peak_bytes, timed
+from xmlc.passport import passport, peak_bytes, step_costs, timed
 from xmlc.tuning.result import read_result
 
 if TYPE_CHECKING:
@@ -62,7 +62,8 @@ def command(
     _, seconds = timed(lambda: model.fit_trees(X, Y, *bounds) if bounds else model.fit(X, Y))
     model.save(out)
     content = _record(prepared, model, part, estimator, name, seed, threads, seconds, out)
-    write_json(record, content | {"tuning": tuning})
+    costs = step_costs("train", threads, prepared.meta["name"], name, content["portion"], written=out)
+    write_json(record, content | {"tuning": tuning, "step": costs})
 
 
 def share_of_trees(share: str, model: SparseProbabilityEstimator) -> tuple[int, int]:

@@ -18,6 +18,7 @@ from xmlc.data.splits import fit_mask
 from xmlc.data.statistics import part_statistics
 from xmlc.errors import XmlcError
 from xmlc.files import atomic_folder, read_json, sha256, write_json
+from xmlc.passport import step_costs
 
 SUFFIXES = ("", ".gz", ".xz", ".bz2")
 RELATIVE_TOLERANCE = 5e-3  # averages are printed with three to six digits
@@ -38,7 +39,7 @@ def prepare(
     out : Path
         Folder to write: ``train/``, ``test/``, ``split.npy``, ``meta.json``.
     statistics : Path
-        JSON file to write: summaries of both parts.
+        JSON file to write: summaries of both parts, and what the step cost.
     validation_share, seed : float, int
         The split of the training set.
 
@@ -63,7 +64,8 @@ def prepare(
                 save_csr(folder / name, "P", load_csr(source, f"{name}.P"))
         np.save(folder / "split.npy", fit_mask(train[0].shape[0], validation_share, seed))
         write_json(folder / "meta.json", meta)
-    write_json(statistics, {"name": dataset.name, "d": meta["d"], "m": meta["m"], "notes": notes} | summary)
+    content = {"name": dataset.name, "d": meta["d"], "m": meta["m"], "notes": notes} | summary
+    write_json(statistics, content | {"step": step_costs("prepare", 1, dataset.name, written=out)})
     return notes
 
 

@@ -146,6 +146,15 @@ _ALL = (
     _threads("train_threads", "Threads, train"),
     _threads("predict_threads", "Threads, predict"),
     _threads("test_threads", "Threads"),
+    # Step by step, and as datasets grow.
+    Column("step", "Step", kind="constant"),
+    _cost("step_seconds", "Time", "s"),
+    _cost("step_peak_mb", "Peak", "MB"),
+    _cost("disk_mb", "On disk", "MB"),
+    _threads("step_threads", "Threads"),
+    Column("multiplied", "Multiplied", kind="constant"),
+    *(Column(f"{name}_ratio", "x base", decimals=2, better="lower", cost=True)
+      for name in ("train_seconds", "predict_ms", "model_mb", "train_peak_mb")),
     Column("note", "Note", kind="constant"),
     Column("seeds", "Seeds", decimals=0, kind="constant"),
 )  # fmt: skip

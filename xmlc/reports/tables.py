@@ -12,6 +12,7 @@ import pandas as pd
 
 from xmlc.errors import XmlcError
 from xmlc.reports.columns import DEVIATION
+from xmlc.reports.growth import GROWTH_KEYS, growth_table
 from xmlc.reports.hyperparameters import HYPERPARAMETER_KEYS, hyperparameter_table
 from xmlc.reports.measures import MEASURE_KEYS, measures_table
 from xmlc.reports.notes import notes, overfitting
@@ -27,6 +28,7 @@ from xmlc.reports.records import (
     read_records,
     threshold_frame,
 )
+from xmlc.reports.steps import STEP_KEYS, read_steps, steps_table
 from xmlc.reports.table import TABLES, Records, Table, csv_frame, register
 from xmlc.reports.titles import MACRO_F_CONVENTION, method_order, method_title
 
@@ -57,7 +59,8 @@ def build_table(
         raise XmlcError(f"table {name!r} is unknown; expected one of {', '.join(TABLES)}")
     definition = TABLES[name]
     file = published / paper / f"{name}.csv" if published else None
-    content = read_records(records, definition.kind, definition.portion)
+    steps = definition.kind == "step"
+    content = read_steps(records) if steps else read_records(records, definition.kind, definition.portion)
     more = [read_records(records, "thresholds", "80", needed=False)] if definition.takes_thresholds else []
     more += [suite] if definition.takes_suite else []
     return definition.build(paper, content, Published.read(file, definition.keys), *more)
@@ -154,4 +157,6 @@ def _scores_as(averaged: pd.DataFrame, method: str, name: str, columns: Sequence
 
 register("table3", HYPERPARAMETER_KEYS, "ranking", "full", takes_suite=True)(hyperparameter_table)
 register("measures", MEASURE_KEYS, "thresholds", "80")(measures_table)
+register("scale", STEP_KEYS, "step", "")(steps_table)
+register("growth", GROWTH_KEYS, "ranking", "full")(growth_table)
 register("peers", PEER_KEYS, "ranking", "full", takes_suite=True, takes_thresholds=True)(peers_table)

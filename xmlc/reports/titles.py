@@ -13,6 +13,7 @@ METHODS = {
 }
 MODELS = {
     "plt": "PLT",
+    "plt-batch": "PLT, batch",
     "fastxml": "FastXML",
     "pfastrexml": "PfastreXML",
     "oracle": "oracle",

@@ -1,0 +1,33 @@
+"""What a step cost: all of its process, from its start to now."""
+
+import subprocess
+import sys
+import time
+
+from xmlc.passport import peak_bytes, process_seconds, step_costs
+
+
+def test_seconds_are_those_since_the_process_began():
+    # A program that sleeps before it imports anything of ours: those seconds count.
+    code = "import time; time.sleep(0.5); from xmlc.passport import process_seconds; print(process_seconds())"
+    started = time.monotonic()
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    waited = time.monotonic() - started
+    assert 0.5 <= float(done.stdout) <= waited + 0.02  # the system counts hundredths of a second
+
+
+def test_seconds_go_on():
+    before = process_seconds()
+    time.sleep(0.05)
+    assert 0.03 <= process_seconds() - before < 5
+
+
+def test_a_step_tells_what_it_wrote_and_what_it_is(tmp_path):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "a.npy").write_bytes(b"123")
+    (tmp_path / "b.json").write_bytes(b"12")
+    costs = step_costs("train", 2, "yeast", "plt", "80", written=tmp_path)
+    assert (costs["name"], costs["dataset"], costs["model"], costs["portion"]) == ("train", "yeast", "plt", "80")
+    assert (costs["method"], costs["written_bytes"], costs["threads"]) == (None, 5, 2)
+    assert 1e6 < costs["peak_bytes"] <= peak_bytes()
+    assert step_costs("rank", 1, "yeast")["written_bytes"] is None
