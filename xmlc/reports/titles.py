@@ -14,6 +14,7 @@ METHODS = {
 MODELS = {
     "plt": "PLT",
     "plt-batch": "PLT, batch",
+    "plt-hinge": "PLT, batch, hinge",
     "fastxml": "FastXML",
     "pfastrexml": "PfastreXML",
     "oracle": "oracle",
