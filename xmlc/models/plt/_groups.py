@@ -40,7 +40,7 @@ def estimate_scores(scores, link):
 def sparse_child_scores(ids, values, row_starts, siblings, weights, bias, scores):
     """Add up the linear scores of all siblings for one instance, from the sparse rows of a block.
 
-    As `child_scores`, and the same bits where both hold the same weights: a weight that is not stored would add zero.
+    As `dense_scores`, and the same bits where both hold the same weights: a weight that is not stored would add zero.
     Rows differ in length, so a processor guesses wrong where each ends, and could not read ahead of a row that is not
     in the cache: all are asked for first.
     """

@@ -10,34 +10,6 @@ from xmlc.models.plt._padded import add_to_rows, padded_scores
 
 
 @njit(cache=True, nogil=True, fastmath=CONTRACT)
-def child_scores(ids, values, weights, bias, base, n_children, scores):
-    """Add up the linear scores of some siblings for one instance.
-
-    The weights of a feature for all siblings lie side by side, so a non-zero of the instance touches one run
-    of ``4 * scores.size`` bytes.
-
-    Parameters
-    ----------
-    ids : uint32, values : float32
-        The instance.
-    weights : float32, flat
-        Block of (features, n_children) weights, feature after feature.
-    bias : float32 (siblings,)
-    base : int
-        Number of the first sibling within the block.
-    scores : float32 (siblings,)
-        Overwritten.
-    """
-    scores[:] = bias
-    for k in range(ids.size):
-        value = values[k]
-        start = np.int64(ids[k]) * n_children + base
-        row = weights[start : start + scores.size]
-        for c in range(scores.size):
-            scores[c] += value * row[c]
-
-
-@njit(cache=True, nogil=True, fastmath=CONTRACT)
 def train_children(ends, ids, values, targets, weights, bias, gamma, lam, epochs):
     """Train the node classifiers of some siblings by two-phase SGD with lazy scaling (Appendix B).
 

@@ -1,0 +1,52 @@
+"""Updates of padded rows against numpy, in double precision."""
+
+import numpy as np
+import pytest
+
+from xmlc.models.plt._padded import adagrad_to_rows, add_to_rows, aligned_room, padded_scores, padded_size
+
+SIZES = [4, 8, 16, 32, 48, 64, 80, 128, 144]
+IDS, VALUES = np.array([0, 2, 5, 11], dtype=np.uint32), np.array([0.5, -1.5, 2.0, 0.25], dtype=np.float32)
+
+
+def random(*shape):
+    return np.random.default_rng(sum(shape)).normal(size=shape).astype(np.float32)
+
+
+@pytest.mark.parametrize("n_siblings", range(1, 70))
+def test_padding_is_the_least_that_fills_registers(n_siblings):
+    assert padded_size(n_siblings) == next(size for size in (4, 8, *range(16, 99, 16)) if size >= n_siblings)
+
+
+@pytest.mark.parametrize("size", [1, 4, 100, 1000, 100_000])
+def test_rooms_begin_with_a_cache_line(size):
+    room = aligned_room(size)
+    assert room.ctypes.data % 64 == 0
+    assert room.size == size
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_scores_and_multiples(size):
+    rows, bias, multiples = random(12, size), random(size), random(size + 1)[:-1]
+    scores = np.empty(size, dtype=np.float32)
+    padded_scores(IDS, VALUES, rows.ravel(), size, bias, scores)
+    np.testing.assert_allclose(scores, bias + VALUES @ rows[IDS], rtol=1e-4, atol=1e-5)
+    expected_rows, expected_bias = rows.copy(), bias + multiples
+    expected_rows[IDS] += np.outer(VALUES, multiples)
+    add_to_rows(IDS, VALUES, multiples, rows.ravel(), bias)
+    np.testing.assert_allclose(rows, expected_rows, rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(bias, expected_bias)
+
+
+@pytest.mark.parametrize("size", [size for size in SIZES if size <= 80])
+def test_adagrad_moves_a_weight_by_its_derivative_over_the_root_of_all_squares(size):
+    weights, squares, derivatives = random(12, size), random(12, size) ** 2, random(size)
+    state = np.hstack([weights, squares]).ravel()
+    adagrad_to_rows(IDS, VALUES, derivatives, np.float32(0.7), np.float32(0.01), state)
+    by_weight = np.outer(VALUES, derivatives).astype(np.float64)
+    squares[IDS] += by_weight**2
+    weights[IDS] -= 0.7 * by_weight / np.sqrt(0.01 + squares[IDS])
+    np.testing.assert_allclose(state.reshape(12, 2 * size), np.hstack([weights, squares]), rtol=1e-5, atol=1e-6)
+    scores = np.empty(size, dtype=np.float32)
+    padded_scores(IDS, VALUES, state, 2 * size, derivatives, scores)
+    np.testing.assert_allclose(scores, derivatives + VALUES @ weights[IDS], rtol=1e-4, atol=1e-5)
