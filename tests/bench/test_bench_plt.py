@@ -9,7 +9,7 @@ import pytest
 from conftest import prepare_tiny
 
 from xmlc.bench import plt as bench
-from xmlc.bench import plt_cost
+from xmlc.bench import plt_cost, plt_tables
 from xmlc.bench.rounds import differing, in_turns
 from xmlc.cli.bench import command
 from xmlc.models.plt import PLT
@@ -50,6 +50,8 @@ def test_everything_is_measured_and_printed(prepared, tmp_path, monkeypatch, cap
         assert result["cost"][solver]["pairs"] > 0
     printed = capsys.readouterr().out
     assert f"{result['ratios']['training'][pair]:.4f} |" in printed
+    ratios = {(what, name) for what, pairs in result["ratios"].items() for name in pairs}
+    assert all(ratios >= goals.keys() for goals in plt_tables.GOALS.values())
     assert f"{speed_up:.2f} |" in printed
     assert printed.count("yes |") == 2
     assert "half a gigabyte" in printed
