@@ -1,90 +1,21 @@
 """The workflow on a tiny copy of the project: what runs, what runs again, and what survives a kill."""
 
 import os
-import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from project_copy import TINY, Project
 
 from xmlc.data.writer import save_repository
 from xmlc.files import read_json
-from xmlc.reports.columns import COLUMNS
-
-ROOT = Path(__file__).parents[2]
-COPIED = ("Snakefile", "config", "workflow", "profiles", "xmlc", "results/published")
-STEPS = re.compile(r"^(\w+) +(\d+)$", re.MULTILINE)
-TINY = {"n_train": 300, "n_test": 120, "n_features": 200, "n_labels": 30, "labels_per_instance": 2.0, "nonzeros": 20}
 
 pytestmark = pytest.mark.slow
-
-
-class Project:
-    """A copy of the project whose demo is tiny."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        for name in COPIED:
-            source, target = ROOT / name, folder / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if source.is_dir():
-                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
-            else:
-                shutil.copy(source, target)
-        self.edit_yaml("config/datasets.yaml", lambda content: content["demo"].update(synthetic=TINY))
-        few = {"methods": ["fta", "sto", "ofo-ab"], "measures": ["micro-f"]}
-        self.edit_yaml("config/demo.yaml", lambda content: content.update(few))
-        # The forest has a run of its own, on a set of a mirror; here it would cost a compilation for nothing.
-        self.edit_yaml("config/demo.yaml", lambda content: content["models"].pop("fastxml"))
-        self.edit_yaml("config/papers/plt2016.yaml", lambda content: content.update(few))
-        self.edit_yaml(
-            "config/papers/plt2016.yaml",
-            lambda content: content["models"]["fastxml"]["hyperparameters"].update(n_trees=3),
-        )
-        path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
-        self.environment = os.environ | {"PYTHONPATH": path}
-        self.environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-        self.environment.pop("NUMBA_CACHE_DIR", None)  # the copy keeps its own compiled kernels
-
-    def edit_yaml(self, name, change):
-        path = self.folder / name
-        content = yaml.safe_load(path.read_text())
-        change(content)
-        path.write_text(yaml.safe_dump(content))
-
-    def command(self, *arguments):
-        return [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
-
-    def run(self, *arguments):
-        return subprocess.run(
-            self.command(*arguments), cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=300
-        )
-
-    def run_well(self, *arguments):
-        done = self.run(*arguments)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout + done.stderr
-
-    def planned(self, target="demo", *arguments):
-        """Number of jobs that each rule would run."""
-        steps = dict(STEPS.findall(self.run_well("--dry-run", target, *arguments)))
-        steps.pop("total", None)
-        return {rule: int(count) for rule, count in steps.items()}
-
-    def tables(self):
-        """The columns that no clock made, of every table."""
-        frames = {file.name: pd.read_csv(file) for file in sorted(self.folder.glob("results/tables/demo/*.csv"))}
-        return {
-            name: frame[[c for c in frame if not (c in COLUMNS and COLUMNS[c].cost)]].to_csv()
-            for name, frame in frames.items()
-        }
 
 
 @pytest.fixture(scope="module")
@@ -294,3 +225,36 @@ def test_killed_and_started_again_gives_the_same_tables_on_one_thread(finished):
     assert len(expected) == 4
     record = finished.folder / "results/demo/plt/seed0/80/evaluation/sto.json"
     assert read_json(record)["costs"]["threads"] == 1
+
+
+def test_the_scale_run_tells_what_each_step_cost_and_how_costs_grow(finished):
+    """With the sizes of the demo, one model and one multiple, so that its kernels are those of the demo."""
+    names = ["growth-base", "growth-n-x2"]
+    before = {name: (finished.folder / name).read_text() for name in ("config/datasets.yaml", "config/scale.yaml")}
+    sizes = {"amazon-670k-shape": TINY, "growth-base": TINY, "growth-n-x2": TINY | {"n_train": 600}}
+    finished.edit_yaml(
+        "config/datasets.yaml",
+        lambda content: content.update({name: {"synthetic": tiny} for name, tiny in sizes.items()}),
+    )
+    model = {"plt": {"estimator": "plt", "hyperparameters": {"epochs": 2}}}
+    few = {"growth": names, "methods": ["sto"], "models": model}
+    finished.edit_yaml("config/scale.yaml", lambda content: content.update(few))
+    try:
+        finished.run_well("scale")
+        assert finished.planned("scale") == {}
+    finally:
+        for name, text in before.items():
+            (finished.folder / name).write_text(text)
+    tables = finished.folder / "results/tables/scale"
+    steps = pd.read_csv(tables / "scale.csv")
+    titles = "synth; prepare; train, 100 %; rank; train, 80 %; estimate; threshold, STO; evaluate, STO; all steps"
+    assert steps["step"].tolist() == titles.split("; ")
+    assert steps["step_threads"].tolist() == [2, 1, 2, 2, 2, 2, 1, 2, 2]
+    assert steps["step_seconds"].iloc[:-1].sum() == pytest.approx(steps["step_seconds"].iloc[-1])
+    estimates = read_json(finished.folder / "results/amazon-670k-shape/plt/seed0/80/spe/estimate.json")
+    assert estimates["floor"] == 0.01
+    growth = pd.read_csv(tables / "growth.csv")
+    assert growth[["multiplied", "n_train"]].values.tolist() == [["base", 300], ["n x 2", 600]]
+    # Nothing of another suite's hyperparameters is meant on the sets of this one.
+    record = read_json(finished.folder / "results/growth-base/plt/seed0/full/train.json")
+    assert (record["hyperparameters"]["epochs"], record["hyperparameters"]["gamma"]) == (2, 1.0)

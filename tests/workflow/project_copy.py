@@ -1,0 +1,79 @@
+"""A copy of the project in a folder of its own, with a tiny demo, and how to run its workflow."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from xmlc.reports.columns import COLUMNS
+
+ROOT = Path(__file__).parents[2]
+COPIED = ("Snakefile", "config", "workflow", "profiles", "xmlc", "results/published")
+STEPS = re.compile(r"^(\w+) +(\d+)$", re.MULTILINE)
+TINY = {"n_train": 300, "n_test": 120, "n_features": 200, "n_labels": 30, "labels_per_instance": 2.0, "nonzeros": 20}
+
+
+class Project:
+    """A copy of the project whose demo is tiny."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        for name in COPIED:
+            source, target = ROOT / name, folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if source.is_dir():
+                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy(source, target)
+        self.edit_yaml("config/datasets.yaml", lambda content: content["demo"].update(synthetic=TINY))
+        few = {"methods": ["fta", "sto", "ofo-ab"], "measures": ["micro-f"]}
+        self.edit_yaml("config/demo.yaml", lambda content: content.update(few))
+        # The forest has a run of its own, on a set of a mirror; here it would cost a compilation for nothing.
+        self.edit_yaml("config/demo.yaml", lambda content: content["models"].pop("fastxml"))
+        self.edit_yaml("config/papers/plt2016.yaml", lambda content: content.update(few))
+        self.edit_yaml(
+            "config/papers/plt2016.yaml",
+            lambda content: content["models"]["fastxml"]["hyperparameters"].update(n_trees=3),
+        )
+        path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
+        self.environment = os.environ | {"PYTHONPATH": path}
+        self.environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        self.environment.pop("NUMBA_CACHE_DIR", None)  # the copy keeps its own compiled kernels
+
+    def edit_yaml(self, name, change):
+        path = self.folder / name
+        content = yaml.safe_load(path.read_text())
+        change(content)
+        path.write_text(yaml.safe_dump(content))
+
+    def command(self, *arguments):
+        return [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
+
+    def run(self, *arguments):
+        return subprocess.run(
+            self.command(*arguments), cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=300
+        )
+
+    def run_well(self, *arguments):
+        done = self.run(*arguments)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def planned(self, target="demo", *arguments):
+        """Number of jobs that each rule would run."""
+        steps = dict(STEPS.findall(self.run_well("--dry-run", target, *arguments)))
+        steps.pop("total", None)
+        return {rule: int(count) for rule, count in steps.items()}
+
+    def tables(self):
+        """The columns that no clock made, of every table."""
+        frames = {file.name: pd.read_csv(file) for file in sorted(self.folder.glob("results/tables/demo/*.csv"))}
+        return {
+            name: frame[[c for c in frame if not (c in COLUMNS and COLUMNS[c].cost)]].to_csv()
+            for name, frame in frames.items()
+        }
