@@ -8,10 +8,11 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
-from xmlc.csr import unit_rows
+from xmlc.csr import kernel_csr, unit_rows
 from xmlc.models import PLT
 from xmlc.models.plt._compact import compact_nodes
-from xmlc.models.plt._dual import logistic_steps, squared_hinge_steps
+from xmlc.models.plt._dual import logistic_steps, squared_hinge_steps, train_children_dual
+from xmlc.models.plt._padded import padded_size
 
 EXACT = {"tol": 1e-7, "epochs": 2000, "solver": "batch"}
 
@@ -104,3 +105,24 @@ def test_a_feature_of_one_class_only_has_finite_weights():
         model = PLT(arity=2, loss=loss, C=1000.0, epochs=500, solver="batch", tol=1e-4).fit(X, Y)
         assert np.isfinite(model.nodes_.weights).all()
         assert (model.predict_top_k(X, 1)[0].ravel() == [0, 0, 0, 1, 1, 1]).all()
+
+
+@pytest.mark.parametrize("squared_hinge", [False, True])
+def test_siblings_do_not_change_one_another(multilabel, squared_hinge):
+    """Trained together, when those that stop leave the others to go on by themselves, or each alone: the same bits."""
+    X, Y = multilabel(150, 30, 75, seed=6)
+    x, targets = kernel_csr(unit_rows(X)), Y.toarray().astype(np.uint8)
+
+    def train(columns):
+        size = padded_size(columns.size)
+        weights, bias = np.zeros(30 * size, dtype=np.float32), np.zeros(size, dtype=np.float32)
+        padded = np.zeros((150, size), dtype=np.uint8)
+        padded[:, : columns.size] = targets[:, columns]
+        training = (columns.size, squared_hinge, 3.0, 0.02, 60, np.uint64(7))
+        train_children_dual(x.indptr, x.indices, x.data, padded, weights, bias, *training)
+        return np.vstack([weights.reshape(30, size), bias])[:, : columns.size]
+
+    together = train(np.arange(75))
+    alone = np.hstack([train(np.array([c])) for c in range(75)])
+    assert together.tobytes() == alone.tobytes()
+    assert (together != 0).any(axis=0).all()

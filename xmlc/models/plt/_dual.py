@@ -17,7 +17,7 @@ from numba import njit
 
 from xmlc.counter_random import shuffle, stream_key
 from xmlc.models._elementary import CONTRACT, sigmoid
-from xmlc.models.plt._padded import add_to_rows, padded_scores
+from xmlc.models.plt._padded import add_to_rows, padded_scores, padded_size
 
 NEWTON_STEPS = 3  # of a logistic coordinate; what they leave, the next pass takes
 SMALL_CHANGE = np.float32(0.01)  # of the tolerance: a smaller change is not worth touching the weights
@@ -106,13 +106,41 @@ def keep_steps(steps, targets, alpha, going, smallest, largest, changes):
 
 
 @njit(cache=True, nogil=True, fastmath=CONTRACT)
+def squared_lengths(ends, values):
+    """Return |x|^2 of each instance, float32, with the constant feature."""
+    squares = np.ones(ends.size - 1, dtype=np.float32)
+    for i in range(squares.size):
+        for value in values[ends[i] : ends[i + 1]]:
+            squares[i] += value * value
+    return squares
+
+
+@njit(cache=True, nogil=True)
+def some_columns(rows, columns, size):
+    """Copy some columns of a matrix side by side into one of ``size`` columns, zeros at the end."""
+    result = np.zeros((rows.shape[0], size), dtype=rows.dtype)
+    for i in range(rows.shape[0]):
+        for c in range(columns.size):
+            result[i, c] = rows[i, columns[c]]
+    return result
+
+
+@njit(cache=True, nogil=True)
+def put_columns(rows, columns, result):
+    """Copy the first columns of a matrix to their places in another."""
+    for i in range(rows.shape[0]):
+        for c in range(columns.size):
+            result[i, columns[c]] = rows[i, c]
+
+
+@njit(cache=True, nogil=True)
 def train_children_dual(ends, ids, values, targets, weights, bias, n_real, squared_hinge, cost, tolerance, passes, key):
     """Train the node classifiers of some siblings by dual coordinate descent.
 
     Siblings see the same instances in the same order, drawn anew for each pass, so that a non-zero touches one run of
     their weights; each is a problem of its own, which nothing of its siblings changes. One stops when no alpha moved
-    by ``tolerance * cost`` in a pass. Moves 12 bytes per non-zero and sibling in a pass; the alphas take 4 bytes per
-    instance and sibling.
+    by ``tolerance * cost`` in a pass, and as soon as those still going fill half of the registers, they go on by
+    themselves. Moves 12 bytes per non-zero and sibling in a pass; the alphas take 4 bytes per instance and sibling.
 
     Parameters
     ----------
@@ -128,31 +156,58 @@ def train_children_dual(ends, ids, values, targets, weights, bias, n_real, squar
     key : uint64
         Random stream of the order of the instances.
     """
-    n_siblings, n_rows = bias.size, ends.size - 1
     cost = np.float32(cost)
     enough = np.float32(tolerance) * cost
-    scores, steps = np.empty(n_siblings, dtype=np.float32), np.empty(n_siblings, dtype=np.float32)
-    alpha = np.zeros((n_rows, n_siblings), dtype=np.float32)
-    squares = np.empty(n_rows, dtype=np.float32)
-    for i in range(n_rows):
-        squares[i] = np.float32(1.0)
-        for value in values[ends[i] : ends[i + 1]]:
-            squares[i] += value * value
-    order = np.arange(n_rows)
-    going = np.arange(n_siblings) < n_real
-    largest = np.empty(n_siblings, dtype=np.float32)
+    squares = squared_lengths(ends, values)
+    order = np.arange(squares.size)
+    alpha = np.zeros(targets.shape, dtype=np.float32)
+    original = weights.reshape((-1, bias.size))
+    siblings = np.arange(n_real)  # the places of those that are still going
+    own_targets, own_weights, own_bias = targets, original, bias
+    largest = np.empty(bias.size, dtype=np.float32)
+    going = np.arange(bias.size) < n_real
     for number in range(passes):
         shuffle(order, stream_key(key, number))
         largest[:] = 0
-        for i in order:
-            row_ids, row_values = ids[ends[i] : ends[i + 1]], values[ends[i] : ends[i + 1]]
-            padded_scores(row_ids, row_values, weights, n_siblings, bias, scores)
-            if squared_hinge:
-                squared_hinge_steps(scores, targets[i], alpha[i], squares[i], cost, steps)
-            else:
-                logistic_steps(scores, targets[i], alpha[i], squares[i], cost, steps)
-            if keep_steps(steps, targets[i], alpha[i], going, SMALL_CHANGE * enough, largest, scores):
-                add_to_rows(row_ids, row_values, scores, weights, bias)
+        dual_pass(
+            ends, ids, values, own_targets, order, squares, squared_hinge, cost, SMALL_CHANGE * enough,
+            alpha, going, largest, own_weights.reshape(own_weights.size), own_bias,
+        )  # fmt: skip
         going &= largest > enough
-        if not going.any():
+        n_going = going.sum()
+        if n_going == 0:
             break
+        size = padded_size(n_going)
+        if 2 * size <= own_bias.size:
+            left = np.flatnonzero(going)
+            if own_bias.size < bias.size:
+                put_columns(own_weights, siblings, original)
+                put_columns(own_bias.reshape((1, -1)), siblings, bias.reshape((1, -1)))
+            siblings = siblings[left]
+            alpha, own_targets = some_columns(alpha, left, size), some_columns(own_targets, left, size)
+            own_weights, own_bias = (
+                some_columns(own_weights, left, size),
+                some_columns(own_bias.reshape((1, -1)), left, size)[0],
+            )
+            largest = np.empty(size, dtype=np.float32)
+            going = np.arange(size) < n_going
+    if own_bias.size < bias.size:
+        put_columns(own_weights, siblings, original)
+        put_columns(own_bias.reshape((1, -1)), siblings, bias.reshape((1, -1)))
+
+
+@njit(cache=True, nogil=True, fastmath=CONTRACT)
+def dual_pass(
+    ends, ids, values, targets, order, squares, squared_hinge, cost, smallest, alpha, going, largest, weights, bias
+):
+    """Visit every instance once; parameters as for `train_children_dual` and `keep_steps`."""
+    scores, steps = np.empty(bias.size, dtype=np.float32), np.empty(bias.size, dtype=np.float32)
+    for i in order:
+        row_ids, row_values = ids[ends[i] : ends[i + 1]], values[ends[i] : ends[i + 1]]
+        padded_scores(row_ids, row_values, weights, bias.size, bias, scores)
+        if squared_hinge:
+            squared_hinge_steps(scores, targets[i], alpha[i], squares[i], cost, steps)
+        else:
+            logistic_steps(scores, targets[i], alpha[i], squares[i], cost, steps)
+        if keep_steps(steps, targets[i], alpha[i], going, smallest, largest, scores):
+            add_to_rows(row_ids, row_values, scores, weights, bias)
