@@ -164,7 +164,7 @@ def test_sums_in_registers_are_those_of_the_loop(siblings):
     weights, bias = rng.normal(size=(20, siblings)).astype(np.float32), rng.normal(size=siblings).astype(np.float32)
     ids, values = np.array([0, 3, 4, 19], dtype=np.uint32), rng.normal(size=4).astype(np.float32)
     scores, expected = np.empty(siblings, dtype=np.float32), np.empty(siblings, dtype=np.float32)
-    dense_scores(ids, values, weights.ravel(), bias, scores)
+    dense_scores(ids, values, weights.ravel(), siblings, bias, scores)
     plain_sums(ids, values, weights, bias, expected)
     np.testing.assert_array_equal(scores, expected)
     np.testing.assert_allclose(scores, bias + values @ weights[ids], rtol=1e-4, atol=1e-5)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from xmlc.models.plt._padded import adagrad_to_rows, add_to_rows, aligned_room, padded_scores, padded_size
+from xmlc.models.plt._padded import adagrad_to_rows, add_to_rows, aligned_room, padded_size
+from xmlc.models.plt._vectors import dense_scores
 
 SIZES = [4, 8, 16, 32, 48, 64, 80, 128, 144]
 IDS, VALUES = np.array([0, 2, 5, 11], dtype=np.uint32), np.array([0.5, -1.5, 2.0, 0.25], dtype=np.float32)
@@ -29,7 +30,7 @@ def test_rooms_begin_with_a_cache_line(size):
 def test_scores_and_multiples(size):
     rows, bias, multiples = random(12, size), random(size), random(size + 1)[:-1]
     scores = np.empty(size, dtype=np.float32)
-    padded_scores(IDS, VALUES, rows.ravel(), size, bias, scores)
+    dense_scores(IDS, VALUES, rows.ravel(), size, bias, scores)
     np.testing.assert_allclose(scores, bias + VALUES @ rows[IDS], rtol=1e-4, atol=1e-5)
     expected_rows, expected_bias = rows.copy(), bias + multiples
     expected_rows[IDS] += np.outer(VALUES, multiples)
@@ -48,5 +49,5 @@ def test_adagrad_moves_a_weight_by_its_derivative_over_the_root_of_all_squares(s
     weights[IDS] -= 0.7 * by_weight / np.sqrt(0.01 + squares[IDS])
     np.testing.assert_allclose(state.reshape(12, 2 * size), np.hstack([weights, squares]), rtol=1e-5, atol=1e-6)
     scores = np.empty(size, dtype=np.float32)
-    padded_scores(IDS, VALUES, state, 2 * size, derivatives, scores)
+    dense_scores(IDS, VALUES, state, 2 * size, derivatives, scores)
     np.testing.assert_allclose(scores, derivatives + VALUES @ weights[IDS], rtol=1e-4, atol=1e-5)

@@ -6,7 +6,8 @@ import numpy as np
 from numba import njit
 
 from xmlc.models._elementary import CONTRACT, inverse_sqrt, sigmoid
-from xmlc.models.plt._padded import adagrad_to_rows, padded_scores
+from xmlc.models.plt._padded import adagrad_to_rows
+from xmlc.models.plt._vectors import dense_scores
 
 
 @njit(cache=True, nogil=True, fastmath=CONTRACT)
@@ -28,7 +29,7 @@ def train_children_adagrad(ends, ids, values, targets, state, bias, gamma, eps, 
     for _ in range(epochs):
         for i in range(ends.size - 1):
             row_ids, row_values = ids[ends[i] : ends[i + 1]], values[ends[i] : ends[i + 1]]
-            padded_scores(row_ids, row_values, state, 2 * n_siblings, bias, scores)
+            dense_scores(row_ids, row_values, state, 2 * n_siblings, bias, scores)
             for c in range(n_siblings):
                 scores[c] = sigmoid(scores[c]) - np.float32(targets[i, c])  # the derivative by the score
                 bias_squares[c] += scores[c] * scores[c]

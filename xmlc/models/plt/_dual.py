@@ -17,7 +17,8 @@ from numba import njit
 
 from xmlc.counter_random import shuffle, stream_key
 from xmlc.models._elementary import CONTRACT, sigmoid
-from xmlc.models.plt._padded import add_to_rows, padded_scores, padded_size
+from xmlc.models.plt._padded import add_to_rows, padded_size
+from xmlc.models.plt._vectors import dense_scores
 
 NEWTON_STEPS = 3  # of a logistic coordinate; what they leave, the next pass takes
 SMALL_CHANGE = np.float32(0.01)  # of the tolerance: a smaller change is not worth touching the weights
@@ -204,7 +205,7 @@ def dual_pass(
     scores, steps = np.empty(bias.size, dtype=np.float32), np.empty(bias.size, dtype=np.float32)
     for i in order:
         row_ids, row_values = ids[ends[i] : ends[i + 1]], values[ends[i] : ends[i + 1]]
-        padded_scores(row_ids, row_values, weights, bias.size, bias, scores)
+        dense_scores(row_ids, row_values, weights, bias.size, bias, scores)
         if squared_hinge:
             squared_hinge_steps(scores, targets[i], alpha[i], squares[i], cost, steps)
         else:

@@ -95,7 +95,7 @@ def _choose_row_scores(ids, values, nodes, block, first, scores):
         def implementation(ids, values, nodes, block, first, scores):
             bias = nodes.bias[first : first + scores.size]
             weights = nodes.weights[nodes.weight_starts[block] : nodes.weight_starts[block + 1]]
-            dense_scores(ids, values, weights, bias, scores)
+            dense_scores(ids, values, weights, scores.size, bias, scores)
 
     return implementation
 
@@ -211,7 +211,7 @@ def group_estimates(x, rows, nodes, block, link, lookup, estimates):
         count = find_features(x.indices[start:end], x.data[start:end], block.features, block.marked, lookup)
         ids, values = lookup.ids[:count], lookup.values[:count]
         if block.is_dense:
-            dense_scores(ids, values, block.rows, bias, estimates[q])
+            dense_scores(ids, values, block.rows, bias.size, bias, estimates[q])
         else:
             row_scores(ids, values, nodes, block.number, block.first, estimates[q])
     estimate_scores(estimates.reshape(estimates.size), link)

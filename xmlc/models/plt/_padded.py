@@ -1,4 +1,4 @@
-"""Sums and updates of rows that are padded to whole vector registers: kernels of training.
+"""Updates of rows that are padded to whole vector registers: kernels of training.
 
 Siblings are padded to 4, to 8 or to a multiple of 16, so that a row of their weights is a few whole registers and, as
 the first row is aligned, whole cache lines. The padding's weights are computed like the others and thrown away.
@@ -15,7 +15,6 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from xmlc.models._elementary import CONTRACT, HALF_EXPONENT
-from xmlc.models.plt._vectors import add_rows_4, add_rows_8, add_rows_16, add_rows_64
 
 FLAGS = sorted(CONTRACT)
 NUMBERS_PER_LINE = 16  # float32 in a cache line of 64 bytes
@@ -156,38 +155,10 @@ adagrad_rows_16, adagrad_rows_8, adagrad_rows_4 = (_adagrad_updater(width) for w
 
 
 @njit(cache=True, nogil=True, fastmath=CONTRACT)
-def padded_scores(ids, values, rows, length, bias, scores):
-    """Add up the linear scores of padded siblings for one instance.
-
-    Parameters
-    ----------
-    ids : uint32, values : float32
-        The instance.
-    rows : float32, flat
-        Row f, from ``f * length`` on, begins with the siblings' weights of feature f.
-    length : int
-    bias : float32 (padded siblings,)
-    scores : float32 (padded siblings,)
-        Overwritten.
-    """
-    size, column = scores.size, 0
-    while column + 64 <= size:
-        add_rows_64(ids, values, rows, length, column, bias, scores)
-        column += 64
-    while column + 16 <= size:
-        add_rows_16(ids, values, rows, length, column, bias, scores)
-        column += 16
-    if size == 8:
-        add_rows_8(ids, values, rows, length, column, bias, scores)
-    elif size == 4:
-        add_rows_4(ids, values, rows, length, column, bias, scores)
-
-
-@njit(cache=True, nogil=True, fastmath=CONTRACT)
 def add_to_rows(ids, values, multiples, rows, bias):
     """Add an instance, ``multiples[c]`` times, to the weights of each padded sibling c.
 
-    Parameters as for `padded_scores`; a row holds the siblings' weights and nothing else.
+    Parameters as for `dense_scores`; a row holds the siblings' weights and nothing else.
     """
     size, column = multiples.size, 0
     for c in range(size):

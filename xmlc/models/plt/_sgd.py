@@ -6,7 +6,8 @@ import numpy as np
 from numba import njit
 
 from xmlc.models._elementary import CONTRACT, sigmoid
-from xmlc.models.plt._padded import add_to_rows, padded_scores
+from xmlc.models.plt._padded import add_to_rows
+from xmlc.models.plt._vectors import dense_scores
 
 
 @njit(cache=True, nogil=True, fastmath=CONTRACT)
@@ -35,7 +36,7 @@ def train_children(ends, ids, values, targets, weights, bias, gamma, lam, epochs
     for _ in range(epochs):
         for i in range(ends.size - 1):
             row_ids, row_values = ids[ends[i] : ends[i + 1]], values[ends[i] : ends[i + 1]]
-            padded_scores(row_ids, row_values, weights, n_siblings, bias, steps)
+            dense_scores(row_ids, row_values, weights, n_siblings, bias, steps)
             gamma_t = gamma / (1.0 + lam * gamma * t)
             inverse, step = np.float32(1.0 / scale), np.float32(scale * gamma_t)
             for c in range(n_siblings):

@@ -78,7 +78,7 @@ add_rows_64, add_rows_16, add_rows_8, add_rows_4 = (_rows_adder(width) for width
 
 
 @njit(cache=True, nogil=True, fastmath=CONTRACT)
-def dense_scores(ids, values, weights, bias, scores):
+def dense_scores(ids, values, rows, length, bias, scores):
     """Add up the linear scores of all siblings for one instance.
 
     Where the siblings are no multiple of a register, the last vector overlaps the one before: the sums in both are the
@@ -88,31 +88,35 @@ def dense_scores(ids, values, weights, bias, scores):
     ----------
     ids : uint32, values : float32
         The instance, its features numbered as the block's.
-    weights : float32, flat
-        Block of (features, siblings) weights, feature after feature.
+    rows : float32, flat
+        Row f, from ``f * length`` on, begins with the siblings' weights of feature f.
+    length : int
     bias : float32 (siblings,)
     scores : float32 (siblings,)
         Overwritten.
     """
     size, column = scores.size, 0
     while column + 64 <= size:
-        add_rows_64(ids, values, weights, size, column, bias, scores)
+        add_rows_64(ids, values, rows, length, column, bias, scores)
         column += 64
     while column + 16 <= size:
-        add_rows_16(ids, values, weights, size, column, bias, scores)
+        add_rows_16(ids, values, rows, length, column, bias, scores)
         column += 16
-    if column < size:
-        if size >= 16:
-            add_rows_16(ids, values, weights, size, size - 16, bias, scores)
-        elif size >= 8:
-            add_rows_8(ids, values, weights, size, 0, bias, scores)
-            add_rows_8(ids, values, weights, size, size - 8, bias, scores)
-        elif size >= 4:
-            add_rows_4(ids, values, weights, size, 0, bias, scores)
-            add_rows_4(ids, values, weights, size, size - 4, bias, scores)
-        else:
-            for c in range(size):
-                total = bias[c]
-                for k in range(ids.size):
-                    total += values[k] * weights[ids[k] * size + c]
-                scores[c] = total
+    if column == size:
+        return
+    if size > 16:
+        add_rows_16(ids, values, rows, length, size - 16, bias, scores)
+    elif size >= 8:
+        add_rows_8(ids, values, rows, length, 0, bias, scores)
+        if size > 8:
+            add_rows_8(ids, values, rows, length, size - 8, bias, scores)
+    elif size >= 4:
+        add_rows_4(ids, values, rows, length, 0, bias, scores)
+        if size > 4:
+            add_rows_4(ids, values, rows, length, size - 4, bias, scores)
+    else:
+        for c in range(size):
+            total = bias[c]
+            for k in range(ids.size):
+                total += values[k] * rows[ids[k] * length + c]
+            scores[c] = total
