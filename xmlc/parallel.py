@@ -8,7 +8,7 @@ unequal size better than a static split.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import nullcontext
 from typing import Any, TypeVar
 
@@ -55,14 +55,12 @@ def run_pieces(
                 progress.update(costs[i])
             return results
         with ThreadPoolExecutor(n_threads) as pool:
-            waiting = {pool.submit(work, *piece): i for i, piece in enumerate(pieces)}
+            numbers = {pool.submit(work, *piece): i for i, piece in enumerate(pieces)}
             try:
-                while waiting:
-                    done, _ = wait(waiting, return_when=FIRST_COMPLETED)
-                    for future in done:
-                        i = waiting.pop(future)
-                        results[i] = future.result()
-                        progress.update(costs[i])
+                for future in as_completed(numbers):
+                    i = numbers[future]
+                    results[i] = future.result()
+                    progress.update(costs[i])
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
