@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from numba import njit
 
-from xmlc.models._elementary import exp_of_negative, inverse_sqrt, log1p_of_share, sigmoid
+from xmlc.models._elementary import CONTRACT, exp_of_negative, inverse_sqrt, log1p_of_share, sigmoid
 
 
 def over(function, x):
-    """Apply a kernel to each number, in a loop that may be vectorised."""
+    """Apply a kernel to each number, in a loop that may be vectorised; what is inlined obeys the flags of its caller."""
 
-    @njit
+    @njit(fastmath=CONTRACT)
     def loop(x, out):
         for i in range(x.size):
             out[i] = function(x[i])
