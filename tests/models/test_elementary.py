@@ -8,7 +8,7 @@ from xmlc.models._elementary import CONTRACT, exp_of_negative, inverse_sqrt, log
 
 
 def over(function, x):
-    """Apply a kernel to each number, in a loop that may be vectorised; what is inlined obeys the flags of its caller."""
+    """Apply a kernel to each number in a loop that may be vectorised; what is inlined obeys the flags of its caller."""
 
     @njit(fastmath=CONTRACT)
     def loop(x, out):
