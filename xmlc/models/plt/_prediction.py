@@ -27,7 +27,7 @@ ROWS_PER_SEARCH = 256  # instances per piece where each is searched by itself
 ROWS_PER_BATCH = 8192  # and at most so many where a batch descends level by level
 OPENING_BEAM = 3  # width of the beam that bounds the exact top k
 # Best-first search asks the fewest classifiers, but jumps between blocks: where they do not fit the caches, going by
-# levels is several times faster although it asks up to twice as many.
+# levels is several times faster although it asks up to twice as many; so it is where rows are sparse.
 BYTES_IN_CACHE = 1 << 25
 
 
@@ -59,7 +59,8 @@ class TreePrediction(SparseProbabilityEstimator):
         """Find the k most probable labels of each instance, or with ``beam`` labels that nearly are.
 
         The exact ranking is found by best-first search (plt2016, Section 5.2), or, if the weights outgrow the caches
-        (32 MB), level by level for all instances together: the same ranking at less time but more inner products.
+        (32 MB) or are stored sparse, level by level for all instances together: the same ranking at less time but more
+        inner products.
 
         Returns
         -------
@@ -72,7 +73,7 @@ class TreePrediction(SparseProbabilityEstimator):
         x = self._kernel_form(self._instances(X))
         if self.beam is not None and not self._is_hashed():
             search, arguments = rank_by_beam, (k, max(int(self.beam), k))
-        elif self._is_hashed() or self.nodes_.weights.nbytes <= BYTES_IN_CACHE:
+        elif self._is_hashed() or self._is_small():
             search, arguments = search_top_k, (k,)
         else:
             search, arguments = rank_by_levels, (k, OPENING_BEAM)
@@ -172,6 +173,9 @@ class TreePrediction(SparseProbabilityEstimator):
 
     def _is_hashed(self) -> bool:
         return isinstance(self.nodes_, HashedWeights)
+
+    def _is_small(self) -> bool:
+        return isinstance(self.nodes_, NodeWeights) and self.nodes_.weights.nbytes <= BYTES_IN_CACHE
 
     def _link(self) -> int:
         """Return how scores become estimates, see `estimate_scores`."""
