@@ -10,7 +10,7 @@ from xmlc.cli._records import gather_records, records_argument
 from xmlc.reports.figures import FIGURES, draw_figure, write_figure
 
 
-@click.command(help=f"Draw figure NAME ({', '.join(FIGURES)}) from RECORDS; name the records behind it.")
+@click.command(help=f"Draw figure NAME ({', '.join(FIGURES.names())}) from RECORDS; name the records behind it.")
 @click.argument("name")
 @records_argument
 @click.option("--paper", required=True, help="Name of the paper, or of any suite such as demo.")

@@ -12,7 +12,7 @@ from xmlc.reports.render import to_markdown, write_table
 from xmlc.reports.tables import TABLES, build_table
 
 
-@click.command(help=f"Assemble table NAME ({', '.join(TABLES)}) from RECORDS; name the records behind it.")
+@click.command(help=f"Assemble table NAME ({', '.join(TABLES.names())}) from RECORDS; name the records behind it.")
 @click.argument("name")
 @records_argument
 @click.option("--paper", required=True, help="Name of the paper, or of any suite such as demo.")

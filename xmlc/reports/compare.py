@@ -144,8 +144,10 @@ def _read(path: Path) -> pd.DataFrame:
 def _keys(path: Path, left: pd.DataFrame, right: pd.DataFrame, given: Sequence[str]) -> tuple[str, ...]:
     if given:
         return tuple(given)
-    if path.stem in TABLES and all(key in left and key in right for key in TABLES[path.stem].keys):
-        return TABLES[path.stem].keys
+    # Papers may have tables of the same name; that whose keys are all there, and the most of them, is meant.
+    known = [table.keys for table in TABLES.named(path.stem) if all(key in left and key in right for key in table.keys)]
+    if known:
+        return max(known, key=len)
     leading = []
     for name in left.columns:
         if any(_number(text) is not None for text in left[name]):

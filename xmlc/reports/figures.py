@@ -17,6 +17,7 @@ from xmlc.errors import XmlcError
 from xmlc.files import atomic_file
 from xmlc.reports.pareto import pareto_figure
 from xmlc.reports.records import read_records
+from xmlc.reports.registry import Registry
 from xmlc.reports.titles import method_title, model_title
 
 Records = list[dict[str, Any]]
@@ -67,14 +68,16 @@ class FigureDefinition:
     draw: Draw
 
 
-FIGURES: dict[str, FigureDefinition] = {}
+FIGURES: Registry[FigureDefinition] = Registry("figure")
 
 
-def register(name: str, kind: str = "thresholds", portion: str = "80") -> Callable[[Draw], Draw]:
-    """Make a figure known by its name."""
+def register(
+    name: str, kind: str = "thresholds", portion: str = "80", paper: str | None = None
+) -> Callable[[Draw], Draw]:
+    """Make a figure known by its name: to every suite, or as that of one ``paper``."""
 
     def add(draw: Draw) -> Draw:
-        FIGURES[name] = FigureDefinition(kind, portion, draw)
+        FIGURES.add(name, FigureDefinition(kind, portion, draw), paper)
         return draw
 
     return add
@@ -86,7 +89,7 @@ def draw_figure(name: str, paper: str, records: Sequence[Path]) -> Figure:
     Parameters
     ----------
     name : str
-        A name of `FIGURES`; a bare number means ``figure<number>``.
+        A name of `FIGURES`, of the paper or of all suites; a bare number means ``figure<number>``.
     paper : str
     records : sequence of Path
         Those of other kinds than the figure's are left out.
@@ -96,10 +99,7 @@ def draw_figure(name: str, paper: str, records: Sequence[Path]) -> Figure:
     XmlcError
         The figure is unknown, or the records do not fit.
     """
-    name = f"figure{name}" if name.isdecimal() else name
-    if name not in FIGURES:
-        raise XmlcError(f"figure {name!r} is unknown; expected one of {', '.join(FIGURES)}")
-    definition = FIGURES[name]
+    definition = FIGURES.of(name, paper)
     with mpl.rc_context(SETTINGS):
         return definition.draw(paper, read_records(records, definition.kind, definition.portion))
 

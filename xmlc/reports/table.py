@@ -10,6 +10,7 @@ import pandas as pd
 
 from xmlc.reports.columns import DEVIATION
 from xmlc.reports.panels import Panel
+from xmlc.reports.registry import Registry
 
 Records = list[dict[str, Any]]
 
@@ -57,7 +58,7 @@ class TableDefinition:
     takes_thresholds: bool = False
 
 
-TABLES: dict[str, TableDefinition] = {}
+TABLES: Registry[TableDefinition] = Registry("table")
 
 
 def register(
@@ -67,11 +68,12 @@ def register(
     portion: str,
     takes_suite: bool = False,
     takes_thresholds: bool = False,
+    paper: str | None = None,
 ) -> Callable[[Builder], Builder]:
-    """Make a builder known under the name of its table."""
+    """Make a builder known under the name of its table: to every suite, or as that of one ``paper``."""
 
     def add(build: Builder) -> Builder:
-        TABLES[name] = TableDefinition(keys, kind, portion, build, takes_suite, takes_thresholds)
+        TABLES.add(name, TableDefinition(keys, kind, portion, build, takes_suite, takes_thresholds), paper)
         return build
 
     return add

@@ -41,7 +41,7 @@ def build_table(
     Parameters
     ----------
     name : str
-        A name of `TABLES`; a bare number means ``table<number>``.
+        A name of `TABLES`, of the paper or of all suites; a bare number means ``table<number>``.
     paper : str
     records : sequence of Path
     published : Path or None
@@ -54,11 +54,8 @@ def build_table(
     XmlcError
         The table is unknown, or the records do not fit.
     """
-    name = f"table{name}" if name.isdecimal() else name
-    if name not in TABLES:
-        raise XmlcError(f"table {name!r} is unknown; expected one of {', '.join(TABLES)}")
-    definition = TABLES[name]
-    file = published / paper / f"{name}.csv" if published else None
+    definition = TABLES.of(name, paper)
+    file = published / paper / f"{TABLES.full_name(name)}.csv" if published else None
     steps = definition.kind == "step"
     content = read_steps(records) if steps else read_records(records, definition.kind, definition.portion)
     more = [read_records(records, "thresholds", "80", needed=False)] if definition.takes_thresholds else []
