@@ -67,6 +67,35 @@ def every_measure(name="yeast", model="plt", seed=0, shift=0.0):
     return records
 
 
+def inference(name="scene", model="pcc", method="gfm", seed=0, f=0.7, **changes):
+    """A record of `xmlc infer` on samples; ``finished=False`` gives that of one whose clock ran out."""
+    metrics = {metric: f / (1 + i) for i, metric in enumerate(SET_METRICS)} | {"predicted_per_instance": 1.5}
+    metrics |= {"instance_f": f, "macro_f_zero": metrics["macro_f"]}
+    costs = {
+        "draw_ms_per_instance": 0.5,
+        "estimate_ms_per_instance": None,
+        "infer_ms_per_instance": 0.25,
+        "inference_seconds": 0.9,
+        "threads": 2,
+    }
+    record = {"kind": "inference", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
+    record |= {"hyperparameters": {"C": None}, "portion": "full", "method": method, "finished": True}
+    record |= {"time_limit": 60, "samples": 200, "expected_f": f + 0.02, "metrics": metrics, "estimates": None}
+    record |= {"costs": costs, "passport": {}} | changes
+    if not record["finished"]:
+        unknown = dict.fromkeys(("infer_ms_per_instance", "inference_seconds"))
+        record |= {"metrics": None, "expected_f": None, "costs": costs | unknown}
+    return record
+
+
+def inferred_from_estimates(name="yeast", model="plt", method="gfm", seed=0, f=0.6, **changes):
+    """A record of `xmlc infer --estimates`."""
+    estimates = {"floor": 1e-4, "estimates_per_instance": 9.5, "missed_per_instance": 0.25, "floor_loss": 0.001}
+    record = inference(name, model, method, seed, f, portion="80", samples=None, estimates=estimates)
+    costs = record["costs"] | {"draw_ms_per_instance": None, "estimate_ms_per_instance": 0.125}
+    return record | {"hyperparameters": {"arity": 16}, "costs": costs} | changes
+
+
 def write(folder, records):
     """Write records and return their paths in order."""
     folder.mkdir(parents=True, exist_ok=True)

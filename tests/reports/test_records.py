@@ -8,7 +8,8 @@ import pytest
 from report_cases import every_method, ranking, thresholds, write
 
 from xmlc.errors import XmlcError
-from xmlc.reports.records import average_seeds, ranking_frame, read_records, threshold_frame
+from xmlc.reports.records import ranking_frame, read_records, threshold_frame
+from xmlc.reports.seeds import average_seeds
 
 
 def test_reads_those_of_the_kind_in_the_order_of_the_files(tmp_path):

@@ -9,7 +9,8 @@ import pandas as pd
 from xmlc.errors import XmlcError
 from xmlc.reports.notes import notes
 from xmlc.reports.panels import Panel, Published, side_by_side
-from xmlc.reports.records import average_seeds, ranking_frame
+from xmlc.reports.records import ranking_frame
+from xmlc.reports.seeds import average_seeds
 from xmlc.reports.table import Records, Table, csv_frame
 from xmlc.reports.titles import model_title
 

@@ -11,7 +11,8 @@ from xmlc.errors import XmlcError
 from xmlc.reports.columns import column
 from xmlc.reports.notes import notes
 from xmlc.reports.panels import Panel, Published, side_by_side
-from xmlc.reports.records import LABEL_WISE, MEASURE_METHODS, MEASURES, average_seeds, threshold_frame
+from xmlc.reports.records import LABEL_WISE, MEASURE_METHODS, MEASURES, threshold_frame
+from xmlc.reports.seeds import average_seeds
 from xmlc.reports.table import Records, Table, csv_frame
 from xmlc.reports.titles import MACRO_F_CONVENTION, model_title
 

@@ -17,7 +17,8 @@ from matplotlib.textpath import TextPath
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from xmlc.errors import XmlcError
-from xmlc.reports.records import average_seeds, ranking_frame
+from xmlc.reports.records import ranking_frame
+from xmlc.reports.seeds import average_seeds
 from xmlc.reports.titles import family, model_title
 
 QUALITY = "p@1"

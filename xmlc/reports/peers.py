@@ -12,7 +12,8 @@ from xmlc.errors import XmlcError
 from xmlc.reports.columns import DEVIATION
 from xmlc.reports.notes import notes
 from xmlc.reports.panels import Panel, PanelColumn, Published, side_by_side
-from xmlc.reports.records import average_seeds, ranking_frame, threshold_frame
+from xmlc.reports.records import ranking_frame, threshold_frame
+from xmlc.reports.seeds import average_seeds
 from xmlc.reports.table import Records, Table, csv_frame
 from xmlc.reports.titles import MACRO_F_CONVENTION, method_title, model_title
 

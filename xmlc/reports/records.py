@@ -1,4 +1,4 @@
-"""Records: the JSON files that `xmlc rank` and `xmlc evaluate` write, checked and brought into one frame."""
+"""Records: the JSON files of `xmlc rank`, `xmlc evaluate` and `xmlc infer`, checked and brought into one frame."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import jsonschema
 import pandas as pd
 
 from xmlc.errors import XmlcError
-from xmlc.reports.columns import DEVIATION, column
 
 DATASET_COLUMNS = ("m", "d", "n_test", "n_train", "instances_per_label", "labels_per_instance")
 RANKING_METRICS = tuple(f"{metric}@{k}" for metric in ("p", "ndcg", "psp") for k in (1, 3, 5))
@@ -44,6 +43,15 @@ THRESHOLD_COSTS = {
     "tune_seconds": ("tune_seconds", 1),
     "test_threads": ("threads", 1),
 }
+INFERENCE_COSTS = {
+    "inference_seconds": ("inference_seconds", 1),
+    "draw_ms": ("draw_ms_per_instance", 1),
+    "estimate_ms": ("estimate_ms_per_instance", 1),
+    "infer_ms": ("infer_ms_per_instance", 1),
+    "inference_threads": ("threads", 1),
+}
+# What an inference record says of estimates with a floor, or nothing of all this.
+ESTIMATES = ("floor", "estimates_per_instance", "missed_per_instance", "floor_loss")
 
 _NUMBER = {"type": ["number", "null"]}
 # A mean of ones may exceed one by a rounding.
@@ -61,7 +69,7 @@ _CHOICE = {name: _NUMBER for name in ("c", "a", "b")}
 _TEXT = {"type": "string"}
 _DATASET = _object({"name": _TEXT, "digest": _TEXT} | {name: {"type": "number"} for name in DATASET_COLUMNS})
 _COMMON = {
-    "kind": {"enum": ["ranking", "thresholds"]},
+    "kind": {"enum": ["ranking", "thresholds", "inference"]},
     "schema": {"const": 1},
     "dataset": _DATASET,
     "model": _TEXT,
@@ -87,6 +95,19 @@ SCHEMAS = {
             "costs": _object({key: _NUMBER for key, _ in THRESHOLD_COSTS.values()}),
         }
     ),
+    "inference": _object(
+        _COMMON
+        | {
+            "method": _TEXT,
+            "finished": {"type": "boolean"},
+            "time_limit": _NUMBER,
+            "samples": _NUMBER,
+            "expected_f": _NUMBER,
+            "metrics": {"anyOf": [_SETS, {"type": "null"}]},
+            "estimates": {"anyOf": [_object(dict.fromkeys(ESTIMATES, _NUMBER)), {"type": "null"}]},
+            "costs": _object({key: _NUMBER for key, _ in INFERENCE_COSTS.values()}),
+        }
+    ),
 }
 
 
@@ -101,7 +122,7 @@ def read_records(paths: Iterable[Path], kind: str, portion: str, needed: bool = 
     Parameters
     ----------
     paths : iterable of Path
-    kind : {"ranking", "thresholds"}
+    kind : {"ranking", "thresholds", "inference"}
     portion : {"full", "80"}
         What the models were trained on.
     needed : bool
@@ -134,7 +155,7 @@ def read_records(paths: Iterable[Path], kind: str, portion: str, needed: bool = 
     if needed and not records:
         raise XmlcError(
             f"no record of kind {kind!r}, portion {portion!r}, among {len(paths)} files; "
-            "expected files that `xmlc rank` or `xmlc evaluate` wrote"
+            "expected files that `xmlc rank`, `xmlc evaluate` or `xmlc infer` wrote"
         )
     _check_one_story(records, list(found.values()))
     return records
@@ -149,8 +170,8 @@ def _read(path: Path) -> dict[str, Any]:
     error = jsonschema.exceptions.best_match(_validator(kind if isinstance(kind, str) else None).iter_errors(record))
     if error is not None:
         raise XmlcError(
-            f"{path}: {error.json_path}: {error.message}; expected a record of `xmlc rank` or `xmlc evaluate` "
-            "of this version: delete it and make it again"
+            f"{path}: {error.json_path}: {error.message}; expected a record of `xmlc rank`, `xmlc evaluate` or "
+            "`xmlc infer` of this version: delete it and make it again"
         )
     return record
 
@@ -212,6 +233,30 @@ def threshold_frame(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
     )
 
 
+def inference_frame(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    """Return one row for each inference record: keys, seed, dataset, test metrics in percent, estimates, costs.
+
+    Metrics are missing where the clock ran out; so is what only estimates with a floor have.
+    """
+    return pd.DataFrame(
+        [
+            _identity(record)
+            | {"method": record["method"]}
+            | {name: 100 * _number(_of(record["metrics"], name)) for name in SET_METRICS}
+            | {"predicted_per_instance": _number(_of(record["metrics"], "predicted_per_instance"))}
+            | {"expected_f": 100 * _number(record["expected_f"])}
+            | {name: _number(_of(record["estimates"], name)) for name in ESTIMATES}
+            | _costs(record, INFERENCE_COSTS)
+            | {"note": None if record["finished"] else f"stopped after {record['time_limit']:g} s"}
+            for record in records
+        ]
+    )
+
+
+def _of(part: dict[str, Any] | None, name: str) -> float | None:
+    return None if part is None else part[name]
+
+
 def _identity(record: dict[str, Any]) -> dict[str, Any]:
     block = record["dataset"]
     stated = {name: block[name] for name in DATASET_COLUMNS}
@@ -224,39 +269,3 @@ def _costs(record: dict[str, Any], wanted: dict[str, tuple[str, float]]) -> dict
 
 def _number(value: float | None) -> float:
     return float("nan") if value is None else float(value)
-
-
-def average_seeds(frame: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
-    """Return one row for each key: means over seeds, their standard deviations, and how many seeds there were.
-
-    Columns ``<name>_std`` (divisor: seeds - 1) stand behind each measure if any key has more than one seed. A mean
-    needs all its seeds: one missing value leaves it missing. Different choices are listed in the order of the seeds.
-    """
-    several = frame.groupby(list(keys), sort=False).size().max() > 1
-    rows = []
-    for key, group in frame.groupby(list(keys), sort=False):
-        group = group.sort_values("seed")
-        row = dict(zip(keys, key, strict=True))
-        for name in group.columns.drop([*keys, "seed"]):
-            values = group[name]
-            if (kind := column(name).kind) == "measure":
-                row[name] = values.mean(skipna=False)
-                if several:
-                    row[name + DEVIATION] = values.std(ddof=1, skipna=False)
-            else:
-                row[name] = values.iloc[0] if kind == "constant" else _chosen(values)
-        rows.append(row | {"seeds": len(group)})
-    averaged = pd.DataFrame(rows)
-    choices = [name for name in averaged if column(name).kind == "choice"]
-    # Whole numbers as whole numbers, although some may be missing.
-    return averaged.astype({name: "Int64" for name in choices if _whole(averaged[name])})
-
-
-def _whole(values: pd.Series) -> bool:
-    return pd.api.types.is_numeric_dtype(values) and bool((values.dropna() % 1 == 0).all())
-
-
-def _chosen(values: pd.Series) -> float | str:
-    if values.nunique(dropna=False) == 1:
-        return values.iloc[0]
-    return "/".join(column(str(values.name)).printed(value) for value in values)

@@ -13,7 +13,7 @@ import pandas as pd
 from xmlc.errors import XmlcError
 from xmlc.reports.columns import MISSING
 from xmlc.reports.panels import Panel, Published, side_by_side
-from xmlc.reports.records import average_seeds
+from xmlc.reports.seeds import average_seeds
 from xmlc.reports.table import Records, Table, csv_frame
 from xmlc.reports.titles import method_title, model_title
 

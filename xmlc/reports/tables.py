@@ -14,6 +14,7 @@ from xmlc.errors import XmlcError
 from xmlc.reports.columns import DEVIATION
 from xmlc.reports.growth import GROWTH_KEYS, growth_table
 from xmlc.reports.hyperparameters import HYPERPARAMETER_KEYS, hyperparameter_table
+from xmlc.reports.inference import INFERENCE_KEYS, inference_table, instance_f_table
 from xmlc.reports.measures import MEASURE_KEYS, measures_table
 from xmlc.reports.notes import notes, overfitting
 from xmlc.reports.panels import Panel, Published, side_by_side
@@ -23,11 +24,11 @@ from xmlc.reports.records import (
     MEASURE_METHODS,
     RANKING_METRICS,
     SET_METRICS,
-    average_seeds,
     ranking_frame,
     read_records,
     threshold_frame,
 )
+from xmlc.reports.seeds import average_seeds
 from xmlc.reports.steps import STEP_KEYS, read_steps, steps_table
 from xmlc.reports.table import TABLES, Records, Table, csv_frame, register
 from xmlc.reports.titles import MACRO_F_CONVENTION, method_order, method_title
@@ -157,3 +158,5 @@ register("measures", MEASURE_KEYS, "thresholds", "80")(measures_table)
 register("scale", STEP_KEYS, "step", "")(steps_table)
 register("growth", GROWTH_KEYS, "ranking", "full")(growth_table)
 register("peers", PEER_KEYS, "ranking", "full", takes_suite=True, takes_thresholds=True)(peers_table)
+register("table1", INFERENCE_KEYS, "inference", "full", paper="gfm2011")(inference_table)
+register("instance-f", INFERENCE_KEYS, "inference", "80", takes_thresholds=True)(instance_f_table)

@@ -10,6 +10,15 @@ METHODS = {
     "ofo": "OFO",
     "fta-labelwise": "FTA label-wise",
     "ofo-ab": "OFO (a, b)",
+    # Label sets inferred instance by instance (gfm2011).
+    "h": "H",
+    "gfm": "GFM",
+    "gfm-t": "GFM-T",
+    "meuf-approx": "MEUF approx.",
+    "meuf-cubic": "MEUF, as published",
+    "meuf": "MEUF",
+    "lewis": "Lewis",
+    "multinomial": "multinomial",
 }
 MODELS = {
     "plt": "PLT",
@@ -18,6 +27,8 @@ MODELS = {
     "fastxml": "FastXML",
     "pfastrexml": "PfastreXML",
     "oracle": "oracle",
+    "pcc": "PCC",
+    "br": "BR",
     "napkinxc-plt-sgd": "napkinXC PLT, SGD",
     "napkinxc-plt-adagrad": "napkinXC PLT, AdaGrad",
     "napkinxc-plt-liblinear": "napkinXC PLT, liblinear",
