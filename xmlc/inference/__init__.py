@@ -1,0 +1,31 @@
+"""Inference: the label set of greatest expected F-measure for each instance (gfm2011)."""
+
+from xmlc.inference.distributions import (
+    LabelsBySize,
+    Samples,
+    labels_by_size,
+    labels_by_size_from_marginals,
+    marginals_of,
+)
+from xmlc.inference.gfm import gfm, gfm_t
+from xmlc.inference.methods import METHODS, infer_blocks
+from xmlc.inference.meuf import meuf, meuf_approx, meuf_cubic
+from xmlc.inference.rules import hamming, lewis, multinomial
+
+__all__ = [
+    "METHODS",
+    "LabelsBySize",
+    "Samples",
+    "gfm",
+    "gfm_t",
+    "hamming",
+    "infer_blocks",
+    "labels_by_size",
+    "labels_by_size_from_marginals",
+    "lewis",
+    "marginals_of",
+    "meuf",
+    "meuf_approx",
+    "meuf_cubic",
+    "multinomial",
+]

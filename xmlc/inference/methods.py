@@ -1,0 +1,135 @@
+"""The inference methods by name, as configuration and tables call them, and a clock around them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.errors import XmlcError
+from xmlc.inference.distributions import LabelsBySize, Samples, as_marginals, checked_samples, marginals_of
+from xmlc.inference.gfm import gfm, gfm_t
+from xmlc.inference.meuf import meuf, meuf_approx, meuf_cubic
+from xmlc.inference.rules import hamming, lewis, multinomial
+
+
+class Method(NamedTuple):
+    """How one method infers.
+
+    Attributes
+    ----------
+    infer : callable
+        ``infer(distribution, n_jobs=...)`` returns the label sets, boolean CSR of shape (n, m), and what the method
+        takes for their expected F-measures, float64 of shape (n,).
+    takes : {"joint", "marginals"}
+        What the method looks at: the joint distribution (`Samples` or `LabelsBySize`; marginals stand for independent
+        labels), or the marginals alone.
+    rows_per_block : int
+        Instances between two looks at the clock.
+    """
+
+    infer: Callable[..., tuple[sparse.csr_array, np.ndarray]]
+    takes: str
+    rows_per_block: int = 4096
+
+
+METHODS = {
+    "h": Method(hamming, "marginals"),
+    "gfm": Method(gfm, "joint"),
+    "gfm-t": Method(gfm_t, "joint"),
+    "meuf-approx": Method(meuf_approx, "marginals", 64),
+    "meuf-cubic": Method(meuf_cubic, "marginals", 64),
+    "meuf": Method(meuf, "marginals"),
+    "lewis": Method(lewis, "marginals"),
+    "multinomial": Method(multinomial, "marginals"),
+}
+
+
+def method_named(name: str) -> Method:
+    """Return a method by its name.
+
+    Raises
+    ------
+    XmlcError
+        There is none of that name.
+    """
+    if name not in METHODS:
+        raise XmlcError(f"no inference method {name!r}; there are {', '.join(METHODS)}")
+    return METHODS[name]
+
+
+def infer_blocks(
+    method: str, distribution: object, n_jobs: int | None = None, time_limit_seconds: float | None = None
+) -> tuple[sparse.csr_array, np.ndarray] | None:
+    """Run a method block by block and give up when its time is over, as gfm2011's Table 1 does ("-").
+
+    Blocks are of a fixed size for each method and the result does not depend on them. The clock is read between
+    blocks, so the limit is overrun by at most one block.
+
+    Parameters
+    ----------
+    method : str
+        A name in `METHODS`.
+    distribution : Samples, LabelsBySize, or marginals (sparse or ndarray, shape (n, m))
+        A method that takes marginals is given those of the samples, which counts as its time.
+    n_jobs : int or None
+        Threads.
+    time_limit_seconds : float or None
+        None: no limit.
+
+    Returns
+    -------
+    (Y_hat, expected_f), or None
+        None: the time was over before the last instance was done.
+
+    Raises
+    ------
+    XmlcError
+        There is no such method, or the distribution does not suit it.
+    """
+    chosen = method_named(method)
+    end_of_time = time.monotonic() + (np.inf if time_limit_seconds is None else time_limit_seconds)
+    distribution = _for_method(chosen, distribution)
+    sets, values = [], []
+    for start in range(0, max(n_instances(distribution), 1), chosen.rows_per_block):
+        if start and time.monotonic() > end_of_time:
+            return None
+        block = slice(start, start + chosen.rows_per_block)
+        Y_hat, expected_f = chosen.infer(take_instances(distribution, block), n_jobs=n_jobs)
+        sets.append(Y_hat)
+        values.append(expected_f)
+    if time.monotonic() > end_of_time:
+        return None
+    joined = sparse.vstack(sets, format="csr") if len(sets) > 1 else sets[0]
+    joined.has_canonical_format = True
+    return joined, np.concatenate(values)
+
+
+def n_instances(distribution: object) -> int:
+    """Return the number of instances n of `Samples`, `LabelsBySize` or marginals."""
+    if isinstance(distribution, Samples):
+        return distribution.Y.shape[0] // distribution.n_samples
+    return (distribution.P if isinstance(distribution, LabelsBySize) else distribution).shape[0]
+
+
+def take_instances(distribution: object, block: slice) -> object:
+    """Return the instances ``block`` (with a start and a stop, step 1) of a distribution of any kind."""
+    if isinstance(distribution, Samples):
+        rows = slice(block.start * distribution.n_samples, block.stop * distribution.n_samples)
+        return Samples(distribution.Y[rows], distribution.n_samples)
+    if isinstance(distribution, LabelsBySize):
+        return LabelsBySize(distribution.P[block], distribution.p_empty[block], distribution.sizes)
+    return distribution[block]
+
+
+def _for_method(method: Method, distribution: object) -> object:
+    if isinstance(distribution, Samples):
+        distribution = checked_samples(distribution)
+        return distribution if method.takes == "joint" else marginals_of(distribution)
+    if isinstance(distribution, LabelsBySize):
+        # Marginals are the sums over the sizes: p_i = sum_s p_is.
+        return distribution if method.takes == "joint" else as_marginals(distribution.P.sum(axis=2).clip(0.0, 1.0))
+    return as_marginals(distribution)
