@@ -80,7 +80,8 @@ def inference(name="scene", model="pcc", method="gfm", seed=0, f=0.7, **changes)
     }
     record = {"kind": "inference", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
     record |= {"hyperparameters": {"C": None}, "portion": "full", "method": method, "finished": True}
-    record |= {"time_limit": 60, "samples": 200, "expected_f": f + 0.02, "metrics": metrics, "estimates": None}
+    record |= {"time_limit": 60, "samples": 200, "expected_f": f + 0.02, "metrics": metrics}
+    record |= {"estimates": None, "floor_loss": None}
     record |= {"costs": costs, "passport": {}} | changes
     if not record["finished"]:
         unknown = dict.fromkeys(("infer_ms_per_instance", "inference_seconds"))
@@ -90,8 +91,8 @@ def inference(name="scene", model="pcc", method="gfm", seed=0, f=0.7, **changes)
 
 def inferred_from_estimates(name="yeast", model="plt", method="gfm", seed=0, f=0.6, **changes):
     """A record of `xmlc infer --estimates`."""
-    estimates = {"floor": 1e-4, "estimates_per_instance": 9.5, "missed_per_instance": 0.25, "floor_loss": 0.001}
-    record = inference(name, model, method, seed, f, portion="80", samples=None, estimates=estimates)
+    estimates = {"floor": 1e-4, "estimates_per_instance": 9.5, "missed_per_instance": 0.25}
+    record = inference(name, model, method, seed, f, portion="80", samples=None, estimates=estimates, floor_loss=0.001)
     costs = record["costs"] | {"draw_ms_per_instance": None, "estimate_ms_per_instance": 0.125}
     return record | {"hyperparameters": {"arity": 16}, "costs": costs} | changes
 

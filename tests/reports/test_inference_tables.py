@@ -88,8 +88,8 @@ def test_instance_f_puts_the_best_threshold_before_what_was_inferred(build):
     panel, estimates = table.panels
     assert [line[1] for line in panel.cells()] == [("best threshold", False), ("H", False), ("GFM", False)]
     assert [line[2] for line in panel.cells()] == [("55.00", False), ("40.00", False), ("60.00", True)]
-    assert [text for text, _ in panel.cells()[0]][3] == "–"
-    assert [text for text, _ in estimates.cells()[0]] == ["yeast", "PLT", "14", "0.0001", "9.50", "0.2500", "0.0010"]
+    assert [line[4][0] for line in panel.cells()] == ["–", "0.1000", "0.1000"]
+    assert [text for text, _ in estimates.cells()[0]] == ["yeast", "PLT", "14", "0.0001", "9.50", "0.2500"]
 
 
 def test_instance_f_without_thresholds_and_of_several_models(build):

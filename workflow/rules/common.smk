@@ -76,6 +76,25 @@ def model_definitions():
 MODELS = model_definitions()
 
 
+def inference_settings():
+    """Collect, by (model, portion), the inference methods of all papers with their samples and time limit."""
+    found = {}
+    for paper, suite in SUITES.items():
+        block = suite.get("inference", {"methods": {}})
+        for model, methods in block["methods"].items():
+            if model not in suite["models"]:
+                raise ValueError(f"config: {paper} infers from {model}, which is none of its models")
+            settings = {key: block[key] for key in ("samples", "time_limit")}
+            merged = found.setdefault((model, block["portion"]), {**settings, "methods": []})
+            if any(merged[key] != value for key, value in settings.items()):
+                raise ValueError(f"config: {paper} infers from {model} with other samples or time limit than another")
+            merged["methods"] += [method for method in methods if method not in merged["methods"]]
+    return found
+
+
+INFERENCE = inference_settings()
+
+
 def hyperparameters(model, dataset):
     """Give a model's hyperparameters for one dataset as JSON, sorted, so that only a change of value reruns."""
     definition = MODELS[model]
@@ -127,11 +146,42 @@ def measure_records(paper, datasets=None):
     return evaluation_records(paper, methods, datasets)
 
 
+def inference_records(paper, datasets=None):
+    """List the records of label sets that are inferred for each instance."""
+    block = SUITES[paper].get("inference", {"methods": {}})
+    return [
+        f"results/{d}/{m}/seed{s}/{block['portion']}/inference/{method}.json"
+        for d, m, s in runs(paper, datasets)
+        for method in block["methods"].get(m, [])
+    ]
+
+
+def instance_f_records(paper, datasets=None):
+    """List the records of what is inferred from estimates, and of the threshold that it is compared with."""
+    return inference_records(paper, datasets) + evaluation_records(paper, ["for-instance-f"], datasets)
+
+
+# What a table is made from; a paper's own before that of the same name in all others, which is made from the threshold
+# methods if it is not named.
+TABLE_RECORDS = {
+    "table1": ranking_records,
+    ("gfm2011", "table1"): inference_records,
+    "table3": ranking_records,
+    "measures": measure_records,
+    "instance-f": instance_f_records,
+}
+
+
+def table_records(paper, table):
+    """Give the function that lists the records of a table."""
+    return TABLE_RECORDS.get((paper, table)) or TABLE_RECORDS.get(table, threshold_records)
+
+
 def records_of_dataset(dataset):
     """List all records of one dataset."""
     papers = [paper for paper in SUITES if dataset in datasets_of(paper)]
-    kinds = ranking_records, threshold_records, measure_records
-    return [record for paper in papers for records in kinds for record in records(paper, [dataset])]
+    listed = dict.fromkeys((paper, table_records(paper, table)) for paper in papers for table in SUITES[paper]["tables"])
+    return list(dict.fromkeys(record for paper, records in listed for record in records(paper, [dataset])))
 
 
 def results_of_paper(paper):
@@ -178,5 +228,5 @@ wildcard_constraints:
     portion="full|80",
     method=r"(?!for-)[a-z0-9-]+",  # those for a measure come together, by the rule measures
     paper="|".join(SUITES),
-    table=r"[a-z0-9]+",
+    table=r"[a-z0-9-]+",
     figure=r"[a-z0-9]+",

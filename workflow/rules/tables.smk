@@ -1,16 +1,5 @@
 # Tables from records, and how they compare.
-RANKING_TABLES = ["table1", "table3"]
 CONFIGURED_TABLES = ["table3"]
-MEASURE_TABLES = ["measures"]
-
-
-def records_of_table(wildcards):
-    """List the records that a table is made from."""
-    if wildcards.table in RANKING_TABLES:
-        return ranking_records(wildcards.paper)
-    if wildcards.table in MEASURE_TABLES:
-        return measure_records(wildcards.paper)
-    return threshold_records(wildcards.paper)
 
 
 def suite_of_table(wildcards):
@@ -21,7 +10,7 @@ def suite_of_table(wildcards):
 rule table:
     input:
         sources("table"),
-        records=records_of_table,
+        records=lambda wildcards: table_records(wildcards.paper, wildcards.table)(wildcards.paper),
         published=lambda wildcards: sorted(map(str, Path("results/published").glob(f"{wildcards.paper}/*.csv"))),
         suite=suite_of_table,
     output:

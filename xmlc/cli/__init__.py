@@ -27,6 +27,7 @@ COMMANDS = {
     "threshold": "Tune one threshold method on the validation estimates.",
     "evaluate": "Apply tuned thresholds to the test set and write the record.",
     "measures": "Tune and evaluate thresholds for several measures in one job.",
+    "infer": "Infer label sets for each test instance by several methods in one job.",
     "tune": "Search hyperparameters on the 80/20 split.",
     "table": "Assemble one table of a paper from records.",
     "figure": "Draw one figure of a paper from records.",

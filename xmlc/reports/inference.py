@@ -18,7 +18,7 @@ MEASURED = ("hamming_loss", "macro_f", "micro_f", "instance_f", "inference_secon
 COSTS = ("draw_ms", "estimate_ms", "infer_ms", "inference_threads")
 THRESHOLD = "for-instance-f"  # the best common threshold: what a label set inferred for each instance must beat
 THRESHOLD_TITLE = "best threshold"
-PRINTED = ("instance_f", "expected_f", "predicted_per_instance", "infer_ms", "estimate_ms")
+PRINTED = ("instance_f", "expected_f", "floor_loss", "predicted_per_instance", "infer_ms", "estimate_ms")
 
 INSTANCE_F_CONVENTION = (
     "F is the mean over the instances of the test set, where two empty sets count 1 (0/0 = 1, gfm2011's equation 1)."
@@ -124,7 +124,8 @@ def instance_f_table(paper: str, records: Records, published: Published, thresho
         f"instance-F on the validation set. {INSTANCE_F_CONVENTION} Expected F is what a method believes to reach. "
         "Inferring is what the label sets take once the estimates are there; a threshold takes nothing besides. Models "
         "are trained on 80 % of the training set. A label without an estimate counts as one that an instance cannot "
-        "have: the last panel says how many true labels that concerns, and how much expected F it costs at most."
+        "have; the last panel says how many true labels that concerns. What it costs an exact maximiser in expected F "
+        "is bounded, provided that no such label is more probable than the floor."
     )
     footnotes = notes(paper, records, "threads", panels, best_of="each model and dataset") + _stopped(records)
     return Table("instance-f", paper, INFERENCE_KEYS, frame, caption, panels, footnotes)

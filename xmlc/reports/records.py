@@ -51,7 +51,7 @@ INFERENCE_COSTS = {
     "inference_threads": ("threads", 1),
 }
 # What an inference record says of estimates with a floor, or nothing of all this.
-ESTIMATES = ("floor", "estimates_per_instance", "missed_per_instance", "floor_loss")
+ESTIMATES = ("floor", "estimates_per_instance", "missed_per_instance")
 
 _NUMBER = {"type": ["number", "null"]}
 # A mean of ones may exceed one by a rounding.
@@ -103,6 +103,7 @@ SCHEMAS = {
             "time_limit": _NUMBER,
             "samples": _NUMBER,
             "expected_f": _NUMBER,
+            "floor_loss": _NUMBER,
             "metrics": {"anyOf": [_SETS, {"type": "null"}]},
             "estimates": {"anyOf": [_object(dict.fromkeys(ESTIMATES, _NUMBER)), {"type": "null"}]},
             "costs": _object({key: _NUMBER for key, _ in INFERENCE_COSTS.values()}),
@@ -244,7 +245,7 @@ def inference_frame(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
             | {"method": record["method"]}
             | {name: 100 * _number(_of(record["metrics"], name)) for name in SET_METRICS}
             | {"predicted_per_instance": _number(_of(record["metrics"], "predicted_per_instance"))}
-            | {"expected_f": 100 * _number(record["expected_f"])}
+            | {name: 100 * _number(record[name]) for name in ("expected_f", "floor_loss")}
             | {name: _number(_of(record["estimates"], name)) for name in ESTIMATES}
             | _costs(record, INFERENCE_COSTS)
             | {"note": None if record["finished"] else f"stopped after {record['time_limit']:g} s"}

@@ -1,0 +1,167 @@
+"""`xmlc infer`: from estimates and from samples, scored, timed, stopped by the clock."""
+
+import json
+
+import numpy as np
+import pytest
+from conftest import prepare_tiny
+from scipy import sparse
+
+from xmlc.cli import main
+from xmlc.csr import load_csr, save_csr
+from xmlc.data.prepared import Prepared
+from xmlc.files import read_json, write_json
+from xmlc.inference import Samples, gfm, hamming, marginals_of
+from xmlc.metrics import classification_metrics
+from xmlc.reports.records import read_records
+
+DRAWN = '''"""A model that draws every label with one probability, and can do nothing else."""
+
+import numpy as np
+from scipy import sparse
+from xmlc.models.base import SparseProbabilityEstimator
+
+
+class Coins(SparseProbabilityEstimator):
+    def fit(self, X, Y):
+        X, Y = self._training_data(X, Y)
+        self.share_ = np.array([Y.nnz / (Y.shape[0] * Y.shape[1])])
+        return self
+
+    def sample(self, X, n_samples):
+        shape = (X.shape[0] * n_samples, self.n_labels_)
+        return sparse.csr_array(np.random.default_rng(0).random(shape) < self.share_[0])
+'''
+
+
+def run(*arguments):
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    return stop.value.code
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("infer")
+    (folder / "coins.py").write_text(DRAWN)
+    return folder, prepare_tiny(folder)
+
+
+def train(tiny, part, estimator="coins.py:Coins"):
+    folder, data = tiny
+    out = folder / part
+    name = str(folder / estimator) if ".py" in estimator else estimator
+    arguments = ("--part", part, "--estimator", name, "--name", "model", "--record", out / "train.json")
+    assert run("train", "--data", data, "--out", out / "model", *arguments) == 0
+    return out / "model", out / "train.json"
+
+
+@pytest.fixture(scope="module")
+def coins(tiny):
+    return train(tiny, "train")
+
+
+@pytest.fixture(scope="module")
+def estimates(tiny):
+    """Estimates above 0.2, as `xmlc estimate` leaves them."""
+    folder, data = tiny
+    Y = Prepared(data).part("test")[1]
+    rng = np.random.default_rng(1)
+    spe = sparse.csr_array((0.6 * Y.toarray() + 0.4 * rng.random(Y.shape)).astype(np.float32))
+    spe.data[spe.data <= 0.2] = 0
+    spe.eliminate_zeros()
+    (folder / "spe").mkdir()
+    save_csr(folder / "spe", "test", spe)
+    write_json(folder / "spe/estimate.json", {"floor": 0.2, "parts": {"test": {"ms_per_instance": 0.5}}})
+    return folder / "spe"
+
+
+def infer(tiny, training, *arguments):
+    folder, data = tiny
+    return run("infer", "--data", data, "--training", training, *arguments, "--out", folder / "out")
+
+
+def record(tiny, method):
+    return read_json(tiny[0] / f"out/{method}.json")
+
+
+def test_from_estimates_of_the_test_set(tiny, coins, estimates):
+    methods = ("h", "gfm", "lewis")
+    options = [word for method in methods for word in ("--method", method)]
+    assert infer(tiny, coins[1], "--estimates", estimates, *options) == 0
+    paths = [tiny[0] / f"out/{method}.json" for method in methods]
+    assert [found["method"] for found in read_records(paths, "inference", "full")] == list(methods)
+    spe, Y = load_csr(estimates, "test"), Prepared(tiny[1]).part("test")[1]
+    for method, infer_sets in (("h", hamming), ("gfm", gfm)):
+        Y_hat, expected = infer_sets(spe)
+        found = record(tiny, method)
+        assert found["metrics"] == pytest.approx(classification_metrics(Y, Y_hat))
+        assert found["expected_f"] == pytest.approx(expected.mean())
+        assert (found["finished"], found["samples"]) == (True, None)
+    missed = Y.nnz - Y.multiply(spe > 0).nnz
+    assert found["estimates"] == {
+        "floor": 0.2,
+        "estimates_per_instance": spe.nnz / Y.shape[0],
+        "missed_per_instance": missed / Y.shape[0],
+    }
+    assert found["costs"]["estimate_ms_per_instance"] == 0.5
+    assert found["costs"]["draw_ms_per_instance"] is None
+    assert found["costs"]["inference_seconds"] == pytest.approx(
+        Y.shape[0] * (0.5 + found["costs"]["infer_ms_per_instance"]) / 1000
+    )
+    assert (found["step"]["name"], found["step"]["method"]) == ("infer", "gfm")
+
+
+def test_the_floor_is_bounded_for_exact_maximisers_alone(tiny, coins, estimates):
+    """By hand: min(mean missed, 2 floor), and the mean of E[F] missed / (labels + 2), or E[F] missed without labels."""
+    assert infer(tiny, coins[1], "--estimates", estimates, "--method", "gfm", "--method", "h") == 0
+    assert record(tiny, "h")["floor_loss"] is None
+    spe, Y = load_csr(estimates, "test"), Prepared(tiny[1]).part("test")[1]
+    Y_hat, expected = gfm(spe)
+    missed = (Y.toarray() & (spe.toarray() == 0)).sum(axis=1)
+    sizes = Y_hat.toarray().sum(axis=1)
+    linear = np.where(sizes > 0, expected * missed / (sizes + 2), expected * missed)
+    assert record(tiny, "gfm")["floor_loss"] == pytest.approx(min(missed.mean(), 0.4) + linear.mean())
+
+
+def test_from_samples_joint_methods_take_the_draws_and_others_their_means(tiny, coins):
+    model, training = coins
+    assert infer(tiny, training, "--model", model, "--method", "h", "--method", "gfm", "--samples", 30) == 0
+    Y = Prepared(tiny[1]).part("test")[1]
+    share = np.load(model / "share_.npy")[0]
+    samples = Samples(sparse.csr_array(np.random.default_rng(0).random((30 * Y.shape[0], Y.shape[1])) < share), 30)
+    for method, (Y_hat, expected) in (("gfm", gfm(samples)), ("h", hamming(marginals_of(samples)))):
+        found = record(tiny, method)
+        assert found["metrics"]["instance_f"] == pytest.approx(classification_metrics(Y, Y_hat)["instance_f"])
+        assert found["expected_f"] == pytest.approx(expected.mean())
+        assert (found["samples"], found["estimates"], found["floor_loss"]) == (30, None, None)
+        assert found["costs"]["draw_ms_per_instance"] > 0
+        assert found["costs"]["estimate_ms_per_instance"] is None
+    assert json.loads(training.read_text())["costs"].items() <= found["costs"].items()
+
+
+def test_a_method_whose_clock_runs_out_has_a_record_without_numbers(tiny, coins, estimates):
+    assert infer(tiny, coins[1], "--estimates", estimates, "--method", "h", "--time-limit", 0) == 0
+    (found,) = read_records([tiny[0] / "out/h.json"], "inference", "full")
+    assert (found["finished"], found["time_limit"]) == (False, 0)
+    assert found["metrics"] is found["expected_f"] is found["costs"]["inference_seconds"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--method", "h"), "give either --model or --estimates"),
+        (("--model", "x", "--estimates", "y", "--method", "h"), "give either --model or --estimates"),
+        (("--estimates", "y", "--method", "jansche"), "no inference method 'jansche'"),
+    ],
+)
+def test_mistakes_are_refused_before_anything_is_read(tiny, coins, capsys, arguments, message):
+    assert infer(tiny, coins[1], *arguments) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_estimates_of_another_test_set_are_refused(tiny, coins, estimates, tmp_path, capsys):
+    save_csr(tmp_path, "test", load_csr(estimates, "test")[:5])
+    write_json(tmp_path / "estimate.json", read_json(estimates / "estimate.json"))
+    assert infer(tiny, coins[1], "--estimates", tmp_path, "--method", "h") == 1
+    assert "estimates of 5 instances, a test set of 120" in capsys.readouterr().err
