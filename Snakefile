@@ -16,6 +16,7 @@ include: "workflow/rules/thresholds.smk"
 include: "workflow/rules/inference.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/simulation.smk"
 include: "workflow/rules/peers.smk"
 include: "workflow/rules/scale.smk"
 

@@ -29,6 +29,7 @@ COMMANDS = {
     "measures": "Tune and evaluate thresholds for several measures in one job.",
     "infer": "Infer label sets for each test instance by several methods in one job.",
     "tune": "Search hyperparameters on the 80/20 split.",
+    "simulate": "Infer from samples of known distributions, score and time it.",
     "table": "Assemble one table of a paper from records.",
     "figure": "Draw one figure of a paper from records.",
     "show": "Print finished tables and say where they are.",

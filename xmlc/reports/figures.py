@@ -18,6 +18,8 @@ from xmlc.files import atomic_file
 from xmlc.reports.pareto import pareto_figure
 from xmlc.reports.records import read_records
 from xmlc.reports.registry import Registry
+from xmlc.reports.simulation import KIND as SIMULATION
+from xmlc.reports.simulation import read_simulations, simulation_figure
 from xmlc.reports.titles import method_title, model_title
 
 Records = list[dict[str, Any]]
@@ -101,6 +103,8 @@ def draw_figure(name: str, paper: str, records: Sequence[Path]) -> Figure:
     """
     definition = FIGURES.of(name, paper)
     with mpl.rc_context(SETTINGS):
+        if definition.kind == SIMULATION:
+            return definition.draw(paper, read_simulations(records))
         return definition.draw(paper, read_records(records, definition.kind, definition.portion))
 
 
@@ -214,3 +218,4 @@ def _add_legend(figure: Figure, methods: Sequence[str]) -> None:
 
 
 register("pareto", "ranking", "full")(pareto_figure)
+register("figure1", SIMULATION, paper="gfm2011")(simulation_figure)

@@ -1,0 +1,164 @@
+"""How the time of inference grows with the number of labels: Figure 1 of gfm2011, right, and GFM given a full P.
+
+One process, one thread, tasks in turns, the best round of each; every task has run before it is measured, so that no
+kernel is compiled in a measured time. All trials of one number of labels are instances of one call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.bench.rounds import in_turns
+from xmlc.inference.distributions import LabelsBySize, Samples
+from xmlc.inference.gfm import gfm
+from xmlc.inference.methods import infer_blocks
+from xmlc.inference.simulation import STREAMS, draw, exact_labels_by_size, independent_labels
+
+TIMED = ("gfm", "gfm-t", "meuf-cubic", "meuf-approx", "meuf")
+N_LABELS = (10, 15, 20, 25, 30, 35, 40, 45, 50)
+N_SAMPLES = 200
+N_LARGE = (50, 100, 200)
+FEW_TRIALS = 8
+N_FULL = (25, 50, 100, 200, 400)  # numbers of labels with mass on every size
+FULL_ENTRIES = 640_000  # of P, about: small problems are measured many at once, so that calling costs little
+AT_LEAST = 0.02  # seconds of a task per round
+STREAM = 1 << 50  # no simulation draws from streams so high
+
+
+def measure_growth(
+    seed: int = 0,
+    n_trials: int = 50,
+    n_labels: Sequence[int] = N_LABELS,
+    n_large: Sequence[int] = N_LARGE,
+    n_full: Sequence[int] = N_FULL,
+    rounds: int = 3,
+) -> dict[str, Any]:
+    """Measure the milliseconds per instance of each method, from 200 samples and from a matrix P without zeros.
+
+    Parameters
+    ----------
+    seed : int
+    n_trials : int
+        Instances for each number of labels.
+    n_labels : sequence of int
+        Ascending; labels are independent, as in Figure 1, left.
+    n_large : sequence of int
+        Ascending, beyond the figure: where the highest power of m takes over. Few instances each.
+    n_full : sequence of int
+        Ascending numbers of labels, for GFM on a full P.
+    rounds : int
+        The best counts.
+
+    Returns
+    -------
+    dict
+        ``threads`` (1), ``rounds``; ``samples`` and ``large``: ``n_samples``, ``instances``, ``labels``,
+        ``distinct_sizes`` and ``labels_drawn`` (means per instance), ``ms`` by method, ``exponent`` by method
+        (`growth_exponent`); ``full``: ``labels``, ``ms`` and ``exponent`` of GFM given a P with mass on every size.
+    """
+    full = [full_distribution(m, max(1, FULL_ENTRIES // m**2)) for m in n_full]
+    full_ms = [_milliseconds(_from_full(P), P.P.shape[0], rounds)["gfm"] for P in full]
+    return {
+        "threads": 1,
+        "rounds": rounds,
+        "samples": _growth_from_samples(seed, n_trials, n_labels, rounds),
+        "large": _growth_from_samples(seed, FEW_TRIALS, n_large, rounds),
+        "full": {"labels": list(n_full), "ms": full_ms, "exponent": growth_exponent(n_full, full_ms)},
+    }
+
+
+def _growth_from_samples(seed: int, n_trials: int, n_labels: Sequence[int], rounds: int) -> dict[str, Any]:
+    samples = [draw(independent_labels(m), N_SAMPLES, n_trials, seed, STREAM + m * STREAMS) for m in n_labels]
+    ms = [_milliseconds(_from_samples(drawn), n_trials, rounds) for drawn in samples]
+    by_method = {method: [row[method] for row in ms] for method in TIMED}
+    return {
+        "n_samples": N_SAMPLES,
+        "instances": n_trials,
+        "labels": list(n_labels),
+        **_occupied(samples),
+        "ms": by_method,
+        "exponent": {method: growth_exponent(n_labels, values) for method, values in by_method.items()},
+    }
+
+
+def growth_exponent(sizes: Sequence[int], values: Sequence[float]) -> float:
+    """Fit the power of ``sizes`` that values grow with: the slope of their logarithms over the upper half of sizes."""
+    upper = len(sizes) // 2
+    return float(np.polyfit(np.log(sizes[upper:]), np.log(values[upper:]), 1)[0])
+
+
+def full_distribution(m: int, n: int) -> LabelsBySize:
+    """Return, n times, the P of a distribution in which every size has mass and no two labels are alike.
+
+    An urn: p(Y_i = 1) = (1 + number of ones before) / (1 + i) would make all sizes as likely, and a factor that differs
+    from label to label takes the ties away.
+
+    Returns
+    -------
+    LabelsBySize
+        P of shape (n, m, m).
+    """
+    places = np.arange(m)
+    factors = 1 - 0.1 * ((places * 7) % m) / m
+    conditionals = np.minimum(1.0, (1 + places[None, :]) / (2 + places[:, None])) * factors[:, None]
+    one = exact_labels_by_size(conditionals)
+    return LabelsBySize(np.repeat(one.P, n, axis=0), np.repeat(one.p_empty, n), one.sizes)
+
+
+def time_claim(growth: Mapping[str, Any]) -> dict[str, Any]:
+    """Check what the paper says of Figure 1, right: GFM has a huge advantage over MEUF."""
+    ratios, powers = [], ""
+    for part in ("samples", "large"):
+        measured = growth[part]
+        ms = {method: values[-1] for method, values in measured["ms"].items()}
+        ratios.append(ms["meuf-cubic"] / ms["gfm"])
+        powers += f"; fitted powers of m up to {measured['labels'][-1]} labels: " + ", ".join(
+            f"{method} {power:.1f}" for method, power in measured["exponent"].items()
+        )
+    full = growth["full"]
+    return {
+        "claim": "GFM has a huge advantage over MEUF in time",
+        "measured": f"the published MEUF takes {ratios[0]:.0f} times as long with {growth['samples']['labels'][-1]} "
+        f"labels, {ratios[1]:.0f} times with {growth['large']['labels'][-1]}{powers}; GFM given a full P "
+        f"{full['exponent']:.1f} up to {full['labels'][-1]}",
+        "holds": ratios[0] > HUGE,
+    }
+
+
+HUGE = 10  # times: an order of magnitude
+
+
+def _from_samples(samples: Samples) -> dict[str, Callable[[], Any]]:
+    return {method: lambda method=method: infer_blocks(method, samples, 1) for method in TIMED}
+
+
+def _from_full(P: LabelsBySize) -> dict[str, Callable[[], Any]]:
+    return {"gfm": lambda: gfm(P, n_jobs=1)}
+
+
+def _milliseconds(tasks: Mapping[str, Callable[[], Any]], instances: int, rounds: int) -> dict[str, float]:
+    for task in tasks.values():
+        task()
+    seconds, _ = in_turns(tasks, rounds, AT_LEAST)
+    return {name: 1e3 * min(turns) / instances for name, turns in seconds.items()}
+
+
+def _occupied(samples: Sequence[Samples]) -> dict[str, list[float]]:
+    """Count what of P has mass, per instance: sizes of label vectors above 0, and labels drawn at all."""
+    counts = [occupied(drawn) for drawn in samples]
+    return {"distinct_sizes": [sizes for sizes, _ in counts], "labels_drawn": [labels for _, labels in counts]}
+
+
+def occupied(samples: Samples) -> tuple[float, float]:
+    """Return the mean number of distinct sizes above 0, and of labels drawn at least once, per instance."""
+    n, m = samples.Y.shape[0] // samples.n_samples, samples.Y.shape[1]
+    sizes = np.diff(samples.Y.indptr).astype(np.int64)
+    instances = np.repeat(np.arange(n), samples.n_samples)
+    pairs = np.unique(instances[sizes > 0] * (m + 1) + sizes[sizes > 0]).size
+    ones = sparse.csr_array(samples.Y)
+    labels = np.unique(np.repeat(instances, sizes) * m + ones.indices).size
+    return pairs / n, labels / n
