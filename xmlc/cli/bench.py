@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, data_option
+from xmlc.cli._options import FILE, FOLDER, data_option, threads_option
 
 
 @click.group(help="Measure speed against a baseline in one run, without compilation.")
@@ -69,6 +69,36 @@ def fastxml(data: Path, trees: int | None, threads: int, rounds: int, out: Path 
             f"{elsewhere['calibration_seconds']} s where the C++ program took {elsewhere['train_seconds']} s"
         )
     click.echo(f"speed-up of {threads} threads: {result['speedup']:.2f}")
+    if out:
+        write_json(out, result)
+
+
+@command.command(help="Maximising the expected F of each instance, method beside method, and how times grow.")
+@data_option
+@click.option("--model", "model_folder", type=FOLDER, help="Trained model; without it one is trained here.")
+@click.option("--estimator", default="pcc", show_default=True, help="The model's; it must be able to draw samples.")
+@click.option("--samples", default=200, show_default=True, type=click.IntRange(min=1), help="For each instance.")
+@click.option("--growth/--no-growth", default=True, show_default=True, help="Whether to time other numbers of labels.")
+@threads_option
+@click.option("--rounds", default=3, show_default=True, type=click.IntRange(min=1), help="Measurements of each.")
+@click.option("--out", type=FILE, help="JSON file for everything that was measured.")
+def inference(
+    data: Path,
+    model_folder: Path | None,
+    estimator: str,
+    samples: int,
+    growth: bool,
+    threads: int,
+    rounds: int,
+    out: Path | None,
+) -> None:
+    """Print times, ratios, the machine's limit and fitted powers."""
+    from xmlc.bench.inference import compare_inference
+    from xmlc.bench.inference_tables import to_text
+    from xmlc.files import write_json
+
+    result = compare_inference(data, model_folder, estimator, samples, threads, rounds, growth=growth)
+    click.echo(to_text(result))
     if out:
         write_json(out, result)
 

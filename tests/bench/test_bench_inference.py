@@ -1,0 +1,115 @@
+"""The benchmark of inference: it measures what it promises, prints what it measured, and its growth table fits."""
+
+import json
+
+import numpy as np
+import pytest
+from conftest import prepare_tiny
+from scipy import sparse
+
+from xmlc.bench import inference as bench
+from xmlc.bench import inference_growth as growth
+from xmlc.bench._counting import count_by_size
+from xmlc.cli import bench as command_line
+from xmlc.cli import simulate as simulate_command
+from xmlc.errors import XmlcError
+from xmlc.inference.distributions import Samples, labels_by_size
+from xmlc.inference.simulation import MODELS
+from xmlc.models.oracle import Oracle
+
+
+class Sampler(Oracle):
+    """Draws label vectors in which each label is as likely as among the training instances."""
+
+    def fit(self, X, Y):
+        self.priors = np.asarray(Y.mean(axis=0)).ravel()
+        return super().fit(X, Y)
+
+    def sample(self, X, n_samples):
+        rng = np.random.default_rng(0)
+        return sparse.csr_array(rng.random((X.shape[0] * n_samples, self.priors.size)) < self.priors)
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch):
+    """Nothing is repeated, and the numbers of labels are small."""
+    monkeypatch.setattr(bench, "AT_LEAST", 0.0)
+    monkeypatch.setattr(growth, "AT_LEAST", 0.0)
+    monkeypatch.setattr(growth, "FULL_ENTRIES", 200)
+    monkeypatch.setattr(growth.measure_growth, "__defaults__", (0, 4, (3, 4, 5), (4, 5, 6), (3, 4, 6), 2))
+    monkeypatch.setattr(bench, "estimator_class", lambda name: Sampler)
+    monkeypatch.setattr(bench, "make_estimator", lambda *_: Sampler())
+
+
+def test_everything_is_measured_and_printed(tmp_path, capsys):
+    data, out = prepare_tiny(tmp_path), tmp_path / "bench.json"
+    arguments = ["inference", "--data", str(data), "--samples", "20", "--rounds", "2", "--out", str(out)]
+    command_line.command.main(arguments, standalone_mode=False)
+    result = json.loads(out.read_text())
+    assert result["shape"] == [120, 8]
+    assert {len(measured["seconds"]) for measured in result["methods"].values()} == {2}
+    best = {name: min(measured["seconds"]) for name, measured in result["methods"].items()}
+    assert result["ratios"] == {name: seconds / best["gfm"] for name, seconds in best.items()}
+    assert list(result["methods"]) == list(bench.METHODS)
+    assert result["methods"]["meuf"]["instance_f"] == result["methods"]["meuf-cubic"]["instance_f"]
+    assert result["limit"]["ms"] > 0
+    printed = capsys.readouterr().out
+    assert f"| {result['ratios']['meuf-cubic']:.2f} |" in " ".join(printed.split())
+    assert f"GFM is {result['ratios']['meuf-cubic']:.1f} times as fast" in printed
+    assert f"takes {result['methods']['gfm']['ms'] / result['limit']['ms']:.1f} times as long" in printed
+    assert "fitted to the upper half" in printed
+    assert result["growth"]["samples"]["labels"] == [3, 4, 5]
+    assert [result["growth"][part]["instances"] for part in ("samples", "large")] == [4, growth.FEW_TRIALS]
+    assert f"{result['growth']['large']['exponent']['gfm']:.2f} |" in printed
+
+
+def test_a_model_that_cannot_draw_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(bench, "estimator_class", lambda name: Oracle)
+    with pytest.raises(XmlcError, match="fastxml has no method `sample`"):
+        bench.compare_inference(prepare_tiny(tmp_path), estimator="fastxml")
+
+
+def test_work_is_counted(multilabel):
+    # Two instances of three vectors each: sizes 2, 1, 0 and 1, 1, 1.
+    Y = np.array([[1, 1, 0], [1, 0, 0], [0, 0, 0], [0, 0, 1], [0, 0, 1], [0, 1, 0]], dtype=bool)
+    samples = Samples(sparse.csr_array(Y), 3)
+    best = np.array([0.4, 0.7])
+    work = bench.gfm_work(samples, best)
+    assert (work["ones"], work["bytes"]) == (3, 12)
+    assert (work["distinct_sizes"], work["labels_drawn"]) == (1.5, 2)
+    # Bounds from the definition: 2 sum_is p_is / (s + k), k = 1, 2, 3.
+    P, _, sizes = labels_by_size(samples)
+    bounds = np.array([2 * np.sum(P / (sizes + k), axis=(1, 2)) for k in (1, 2, 3)])
+    assert work["columns"] == (bounds > best).sum() / 2 == 2
+    assert work["multiply_adds"] == work["labels_drawn"] * work["distinct_sizes"] * work["columns"]
+    counts = np.zeros((4, 3), dtype=np.uint32)
+    count_by_size(samples.Y.indptr.astype(np.int64), samples.Y.indices.astype(np.uint32), counts)
+    assert counts.tolist() == [[0, 0, 0], [1, 1, 2], [1, 1, 0], [0, 0, 0]]
+
+
+def test_powers_are_fitted_to_the_upper_half():
+    sizes = (10, 20, 40, 80)
+    assert growth.growth_exponent(sizes, [1, 1, 40.0**3, 80.0**3]) == pytest.approx(3)
+
+
+def test_a_full_distribution_has_mass_on_every_size_and_no_ties():
+    P, p_empty, sizes = growth.full_distribution(6, 2)
+    assert P.shape == (2, 6, 6)
+    assert sizes.tolist() == [1, 2, 3, 4, 5, 6]
+    assert P.min() > 1e-4
+    assert np.unique(P[0].sum(axis=1).round(6)).size == 6
+    assert P[1].sum(axis=0) @ (1 / sizes) + p_empty[1] == pytest.approx(1)
+
+
+def test_a_simulation_is_one_record(tmp_path, capsys):
+    out = tmp_path / "simulation.json"
+    arguments = ["--trials", "3", "--labels", "5", "--rounds", "1", "--seed", "2", "--out", str(out)]
+    simulate_command.command.main(arguments, standalone_mode=False)
+    record = json.loads(out.read_text())
+    assert (record["kind"], record["seed"], record["trials"], record["labels"]) == ("simulation", 2, 3, 5)
+    assert list(record["models"]) == list(MODELS)
+    assert len(record["models"]["dependent"]["methods"]["gfm"]["mean"]) == len(record["sample_sizes"])
+    assert set(record["growth"]["samples"]["ms"]) == set(growth.TIMED)
+    assert len(record["claims"]) == 6
+    printed = capsys.readouterr().out
+    assert all(claim["claim"] in printed for claim in record["claims"])
