@@ -7,6 +7,7 @@ from xmlc.inference.distributions import (
     labels_by_size_from_marginals,
     marginals_of,
 )
+from xmlc.inference.floor import dropped_at_most, floor_bound, labels_below_floor
 from xmlc.inference.gfm import gfm, gfm_t
 from xmlc.inference.methods import METHODS, infer_blocks
 from xmlc.inference.meuf import meuf, meuf_approx, meuf_cubic
@@ -16,10 +17,13 @@ __all__ = [
     "METHODS",
     "LabelsBySize",
     "Samples",
+    "dropped_at_most",
+    "floor_bound",
     "gfm",
     "gfm_t",
     "hamming",
     "infer_blocks",
+    "labels_below_floor",
     "labels_by_size",
     "labels_by_size_from_marginals",
     "lewis",

@@ -14,7 +14,7 @@ from xmlc.inference._order import make_heap, pop_first
 # Expected F-measures that differ by no more than this count as equal: more than rounding can do.
 TIE = 1e-12
 # Values by which labels are ranked are compared in multiples of this, for the same reason.
-GRAIN = 2.0**-45
+GRAIN = 2.0**-40
 
 
 @njit(cache=True, nogil=True)

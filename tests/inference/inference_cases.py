@@ -1,0 +1,73 @@
+"""Small distributions over all 2^m label sets, and the expected F of every prediction by its definition."""
+
+from functools import lru_cache
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.inference import LabelsBySize, Samples
+
+
+@lru_cache
+def all_sets(m):
+    """Every label set, shape (2^m, m), bool."""
+    return (np.arange(2**m)[:, None] >> np.arange(m) & 1).astype(bool)
+
+
+@lru_cache
+def f_of_pairs(m):
+    """F of every pair of sets with 0/0 = 1, shape (2^m, 2^m)."""
+    sets = all_sets(m).astype(int)
+    total = sets.sum(axis=1)[:, None] + sets.sum(axis=1)
+    return np.where(total > 0, 2 * (sets @ sets.T) / np.maximum(total, 1), 1.0)
+
+
+def values_of_all(law, m):
+    """Return the expected F of every prediction under the probabilities ``law`` of all sets."""
+    return f_of_pairs(m) @ law
+
+
+def value_of(predicted, law):
+    """Return the expected F of one prediction, a bool mask."""
+    m = predicted.size
+    return values_of_all(law, m)[np.flatnonzero((all_sets(m) == predicted).all(axis=1))[0]]
+
+
+def independent_law(p):
+    """Return the probabilities of all sets for independent labels."""
+    return np.where(all_sets(p.size), p, 1 - p).prod(axis=1)
+
+
+def random_marginals(rng, n, m):
+    """Mostly small marginals, some equal, some 0, some 1."""
+    p = np.round(rng.random((n, m)) ** rng.choice([1, 3]), rng.choice([1, 6]))
+    for value in (0.0, 1.0):
+        p[rng.random((n, m)) < rng.choice([0, 0.2])] = value
+    return p
+
+
+def random_joint(rng, m):
+    """A distribution over all sets with much dependence: mass on few of them."""
+    return rng.dirichlet(np.full(2**m, rng.choice([0.02, 0.2, 1.0])))
+
+
+def by_size(laws, m):
+    """P and p(Y = 0) of distributions over all sets, by their definition: one column for every size."""
+    sets = all_sets(m)
+    P = np.zeros((len(laws), m, m))
+    for i, law in enumerate(laws):
+        for y, probability in zip(sets, law):
+            P[i, y, y.sum() - 1] += probability  # the empty set has no label to add to
+    return LabelsBySize(P, np.array([law[0] for law in laws]), np.arange(1, m + 1))
+
+
+def random_samples(rng, n, m, n_samples):
+    """Draws from a random joint distribution for each instance; some draws empty, often the same."""
+    rows = [all_sets(m)[rng.choice(2**m, size=n_samples, p=random_joint(rng, m))] for _ in range(n)]
+    return Samples(sparse.csr_array(np.vstack(rows)), n_samples)
+
+
+def empirical_laws(samples, m):
+    """Return the relative frequencies of all sets in each instance's samples."""
+    numbers = (samples.Y.toarray() @ (1 << np.arange(m))).reshape(-1, samples.n_samples)
+    return [np.bincount(row, minlength=2**m) / samples.n_samples for row in numbers]

@@ -1,0 +1,189 @@
+"""GFM and GFM-T against trying all label sets, from every form of distribution; their kernels against plain twins."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from inference_cases import (
+    all_sets,
+    by_size,
+    empirical_laws,
+    independent_law,
+    random_joint,
+    random_marginals,
+    random_samples,
+    value_of,
+    values_of_all,
+)
+from scipy import sparse
+
+from xmlc.errors import XmlcError
+from xmlc.inference import LabelsBySize, Samples, gfm, gfm_t, labels_by_size, marginals_of
+from xmlc.inference._compact import compact_samples
+from xmlc.inference._gfm import best_size, rank_places, sum_of_largest
+
+# Always the same examples: which of two values is the greater is left to rounding where they differ by as little.
+FEW = settings(deadline=None, max_examples=30, derandomize=True)
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def assert_is_best(result, laws):
+    """The values are the greatest of all sets; the sets the smallest that attain it, then those of the smaller ids."""
+    for predicted, value, law in zip(result[0].toarray(), result[1], laws):
+        values = values_of_all(law, predicted.size)
+        assert value == pytest.approx(values.max(), abs=1e-12)
+        best = [np.flatnonzero(h).tolist() for h in all_sets(predicted.size)[values > values.max() - 1e-13]]
+        assert np.flatnonzero(predicted).tolist() == min(best, key=lambda labels: (len(labels), labels))
+
+
+@FEW
+@given(seed=SEEDS, m=st.integers(1, 8))
+def test_gfm_finds_the_best_of_all_sets_of_any_joint_distribution(seed, m):
+    rng = np.random.default_rng(seed)
+    laws = [random_joint(rng, m) for _ in range(3)]
+    given_by_size = by_size(laws, m)
+    assert_is_best(gfm(given_by_size), laws)
+    assert_is_best(gfm(given_by_size.P[0], given_by_size.p_empty[0]), laws[:1])
+
+
+def test_gfm_finds_the_best_of_all_sets_of_twelve_labels():
+    rng = np.random.default_rng(0)
+    laws = [random_joint(rng, 12), independent_law(random_marginals(rng, 1, 12)[0])]
+    assert_is_best(gfm(by_size(laws, 12)), laws)
+
+
+@FEW
+@given(seed=SEEDS, m=st.integers(1, 8))
+def test_gfm_from_samples_finds_the_best_for_the_relative_frequencies(seed, m):
+    samples = random_samples(np.random.default_rng(seed), 3, m, n_samples=20)
+    assert_is_best(gfm(samples), empirical_laws(samples, m))
+
+
+@FEW
+@given(seed=SEEDS, m=st.integers(1, 9))
+def test_gfm_from_marginals_finds_the_best_for_independent_labels(seed, m):
+    p = random_marginals(np.random.default_rng(seed), 3, m)
+    assert_is_best(gfm(p), [independent_law(row) for row in p])
+    assert_is_best(gfm_t(p), [independent_law(row) for row in p])
+
+
+@FEW
+@given(seed=SEEDS, m=st.integers(1, 8))
+def test_gfm_t_finds_the_best_threshold(seed, m):
+    samples = random_samples(np.random.default_rng(seed), 2, m, n_samples=20)
+    marginals = marginals_of(samples).toarray()
+    Y_hat, expected_f = gfm_t(samples)
+    for i, law in enumerate(empirical_laws(samples, m)):
+        order = np.argsort(-marginals[i].round(9), kind="stable")
+        values = [value_of(np.isin(np.arange(m), order[:k]), law) for k in range(m + 1)]
+        assert expected_f[i] == pytest.approx(max(values), abs=1e-12)
+        first_best = int(np.argmax(np.array(values) > max(values) - 1e-13))
+        np.testing.assert_array_equal(np.flatnonzero(Y_hat.toarray()[i]), np.sort(order[:first_best]))
+
+
+@pytest.mark.parametrize("infer", [gfm, gfm_t])
+def test_samples_and_dense_p_give_the_same_bits_on_any_number_of_threads(infer):
+    samples = random_samples(np.random.default_rng(5), 600, 7, n_samples=13)
+    one, two, dense = (
+        infer(*arguments)
+        for arguments in ((samples, None, None, 1), (samples, None, None, 2), (labels_by_size(samples),))
+    )
+    for other in (two, dense):
+        np.testing.assert_array_equal(one[0].toarray(), other[0].toarray())
+        np.testing.assert_array_equal(one[1], other[1])
+    assert one[0].has_canonical_format
+    assert one[0].dtype == bool
+
+
+def test_samples_of_very_many_labels_need_no_room_for_them():
+    """P would take 8 * 10^6 * 3 bytes for each instance."""
+    m = 1_000_000
+    Y = sparse.csr_array(
+        (np.ones(7, dtype=bool), [3, 999_999, 3, 999_999, 3, 500, 3], [0, 2, 4, 4, 5, 6, 7]), shape=(6, m)
+    )
+    Y_hat, expected_f = gfm(Samples(Y, 3))
+    assert [row.indices.tolist() for row in (Y_hat[[0]], Y_hat[[1]])] == [[3, 999_999], [3]]
+    np.testing.assert_allclose(expected_f, [2 / 3, 2 / 3], atol=1e-15)
+
+
+def test_of_equal_sets_the_smaller_and_of_equal_labels_the_first():
+    P, p_empty = np.zeros((4, 3, 1)), np.array([0.5, 1.0, 0.0, 0.4])
+    P[0, 1, 0] = 0.5  # {1} is as good as the empty set
+    P[2, :, 0] = 1 / 3  # each label alone 1/3, two of them 4/9, all three 1/2
+    P[3, 1:, 0] = 0.3  # k = 2: 0.4 = k = 0
+    Y_hat, expected_f = gfm(P, p_empty)
+    assert Y_hat.toarray().tolist() == [[False] * 3, [False] * 3, [True] * 3, [False] * 3]
+    np.testing.assert_allclose(expected_f, [0.5, 1, 0.5, 0.4], atol=1e-15)
+
+
+def test_no_instances_no_labels_no_mass():
+    empty = gfm(LabelsBySize(np.zeros((2, 3, 0)), np.ones(2), np.zeros(0, dtype=int)))
+    assert empty[0].shape == (2, 3)
+    assert empty[0].nnz == 0
+    assert empty[1].tolist() == [1, 1]
+    assert gfm(np.zeros((0, 3)))[0].shape == (0, 3)
+    assert gfm(Samples(sparse.csr_array((4, 0), dtype=bool), 2))[1].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((np.full((1, 2, 2), -0.1), [0.0]), "P holds -0.1; expected probabilities"),
+        ((np.full((1, 2, 2), np.nan), [0.0]), "P holds nan"),
+        ((np.zeros((1, 2, 2)), [1.5]), "p_empty holds 1.5"),
+        ((np.zeros((1, 2, 2)), [0.0, 0.0]), r"P has shape \(1, 2, 2\) and p_empty \(2,\)"),
+        ((np.zeros((1, 2, 2)), [0.0], [1]), r"sizes: shape \(1,\) of int64, expected \(2,\)"),
+        ((np.zeros((1, 2, 2)), [0.0], [2, 1]), "must ascend within 1 .. 2"),
+        ((np.zeros((1, 2, 2)), [0.0], [1, 3]), "must ascend within 1 .. 2"),
+        ((np.full((1, 2, 1), 0.6), [0.0]), "instance 0: p_empty .* is 1.2, more than 1"),
+        ((Samples(sparse.csr_array((5, 2), dtype=bool), 2),), "5 rows of samples at 2 per instance"),
+        ((np.array([[0.5, 1.5]]),), "marginals holds 1.5"),
+        ((np.zeros(3),), "marginals have 1 dimensions"),
+    ],
+)
+def test_what_is_no_distribution_is_refused(arguments, message):
+    with pytest.raises(XmlcError, match=message):
+        gfm(*arguments)
+
+
+@FEW
+@given(values=st.lists(st.sampled_from([0.0, 0.1, 0.25, 0.3, 1.0, 2.0]), min_size=1, max_size=30), data=st.data())
+def test_the_sum_of_the_largest_equals_sorting(values, data):
+    k = data.draw(st.integers(1, len(values)))
+    assert sum_of_largest(np.array(values), k) == pytest.approx(sum(sorted(values)[::-1][:k]))
+
+
+@FEW
+@given(values=st.lists(st.sampled_from([0.1, 0.2, 0.1 + 1e-16, 0.3]), min_size=1, max_size=20))
+def test_ranking_counts_rounding_as_ties(values):
+    ids, order = np.arange(len(values), dtype=np.uint32)[::-1].copy(), np.empty(len(values), dtype=np.int64)
+    rank_places(np.array(values), ids, order)
+    assert order.tolist() == sorted(range(len(values)), key=lambda i: (-round(values[i], 9), ids[i]))
+
+
+@FEW
+@given(seed=SEEDS, m=st.integers(1, 6))
+def test_the_early_end_changes_nothing(seed, m):
+    """Algorithm 1 as printed: all k, the whole of F, sorted columns."""
+    rng = np.random.default_rng(seed)
+    P, p_empty, sizes = by_size([random_joint(rng, m)], m)
+    F = P[0] @ (1 / (sizes[:, None] + sizes))
+    values = [p_empty[0], *(2 * np.sort(F[:, k - 1])[::-1][:k].sum() for k in sizes)]
+    k, value = best_size(np.ascontiguousarray(P[0].T), sizes.astype(float), p_empty[0], False)
+    assert value == pytest.approx(max(values), abs=1e-12)
+    assert values[k] == pytest.approx(max(values), abs=1e-12)
+
+
+@FEW
+@given(seed=SEEDS, m=st.integers(1, 6))
+def test_compact_samples_are_the_mass_of_dense_p(seed, m):
+    samples = random_samples(np.random.default_rng(seed), 2, m, n_samples=9)
+    dense = labels_by_size(samples)
+    Y, place = samples.Y, np.full(m, -1)
+    rows, labels = Y.indptr.astype(np.int64), Y.indices.astype(np.int32).view(np.uint32)
+    P, sizes, p_empty, ids = compact_samples(rows, labels, 9, 9, place, np.empty(m + 1, dtype=np.int64))
+    assert (place == -1).all()
+    assert p_empty == dense.p_empty[1]
+    assert set(ids) == set(np.flatnonzero(dense.P[1].any(axis=1)))
+    assert sizes.tolist() == dense.sizes[dense.P[1].any(axis=0)].tolist()
+    np.testing.assert_array_equal(P, dense.P[1][np.ix_(ids, np.isin(dense.sizes, sizes))].T)

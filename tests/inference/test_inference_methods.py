@@ -1,0 +1,118 @@
+"""The simple rules, the registry, and the clock."""
+
+import itertools
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from inference_cases import independent_law, random_marginals, random_samples, value_of
+from scipy import sparse
+
+from xmlc.errors import XmlcError
+from xmlc.inference import (
+    METHODS,
+    Samples,
+    gfm,
+    hamming,
+    infer_blocks,
+    labels_by_size,
+    lewis,
+    marginals_of,
+    methods,
+    meuf,
+    multinomial,
+)
+
+FEW = settings(deadline=None, max_examples=30, derandomize=True)
+CASES = {"seed": st.integers(0, 2**32 - 1), "m": st.integers(1, 9)}
+
+
+@FEW
+@given(**CASES)
+def test_lewis_maximises_his_approximation(seed, m):
+    p = random_marginals(np.random.default_rng(seed), 3, m)
+    Y_hat, values = lewis(p)
+    for predicted, value, row in zip(Y_hat.toarray(), values, p):
+        of_all = [
+            2 * row @ np.array(h) / (row.sum() + sum(h)) if any(h) else np.prod(1 - row)
+            for h in itertools.product([0, 1], repeat=m)
+        ]
+        assert value == pytest.approx(max(of_all), abs=1e-12)
+        k = predicted.sum()
+        found = 2 * row[predicted].sum() / (row.sum() + k) if k else np.prod(1 - row)
+        assert found == pytest.approx(value, abs=1e-12)
+
+
+@FEW
+@given(**CASES)
+def test_the_multinomial_rule_is_exact_for_one_label(seed, m):
+    p = np.random.default_rng(seed).dirichlet(np.full(m, 0.5), size=3)
+    Y_hat, values = multinomial(p)
+    P = np.ascontiguousarray(p[:, :, None])
+    np.testing.assert_allclose(values, gfm(P, np.zeros(3), [1])[1], atol=1e-12)
+    sizes = Y_hat.toarray().sum(axis=1)
+    np.testing.assert_allclose(values, 2 * (Y_hat.toarray() * p).sum(axis=1) / (1 + sizes), atol=1e-12)
+    scaled = multinomial(p / 4)
+    np.testing.assert_array_equal(scaled[0].toarray(), Y_hat.toarray())
+    np.testing.assert_allclose(scaled[1], values)
+    # The rule as printed.
+    for row, k in zip(np.sort(p)[:, ::-1], sizes):
+        holds = [row[:k].sum() >= (1 + k) * row[k] for k in range(1, m)]
+        assert k == (holds.index(True) + 1 if any(holds) else m)
+
+
+def test_multinomial_without_any_marginal():
+    Y_hat, values = multinomial(np.zeros((2, 3)))
+    assert Y_hat.nnz == 0
+    assert values.tolist() == [1, 1]
+
+
+@FEW
+@given(**CASES)
+def test_h_takes_what_is_at_least_one_half(seed, m):
+    p = random_marginals(np.random.default_rng(seed), 3, m)
+    Y_hat, values = hamming(p)
+    np.testing.assert_array_equal(Y_hat.toarray(), p >= 0.5)
+    for predicted, value, row in zip(Y_hat.toarray(), values, p):
+        assert value == pytest.approx(value_of(predicted, independent_law(row)), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_blocks_of_any_distribution_change_nothing(name, monkeypatch):
+    samples = random_samples(np.random.default_rng(1), 11, 5, n_samples=6)
+    method = METHODS[name]
+    whole = method.infer(samples if method.takes == "joint" else marginals_of(samples))
+    monkeypatch.setitem(METHODS, name, method._replace(rows_per_block=4))
+    for distribution in (samples, labels_by_size(samples)):
+        Y_hat, values = infer_blocks(name, distribution, n_jobs=2, time_limit_seconds=1000)
+        np.testing.assert_array_equal(Y_hat.toarray(), whole[0].toarray())
+        np.testing.assert_allclose(values, whole[1], atol=1e-13)
+        assert Y_hat.has_canonical_format
+    from_marginals = infer_blocks(name, marginals_of(samples).toarray())
+    assert from_marginals[0].shape == (11, 5)
+
+
+def test_the_clock_ends_the_work(monkeypatch):
+    now = itertools.count(step=10)
+    monkeypatch.setattr(methods, "time", SimpleNamespace(monotonic=lambda: next(now)))
+    monkeypatch.setitem(METHODS, "meuf", methods.Method(meuf, "marginals", 4))
+    p = random_marginals(np.random.default_rng(0), 12, 4)
+    assert infer_blocks("meuf", p, time_limit_seconds=15) is None  # seen before the third block
+    assert infer_blocks("meuf", p, time_limit_seconds=25) is None  # seen after it
+    done = infer_blocks("meuf", p, time_limit_seconds=35)
+    np.testing.assert_array_equal(done[0].toarray(), meuf(p)[0].toarray())
+    np.testing.assert_array_equal(done[1], meuf(p)[1])
+
+
+def test_no_instances():
+    for empty in (np.zeros((0, 3)), Samples(sparse.csr_array((0, 3), dtype=bool), 5)):
+        Y_hat, values = infer_blocks("gfm", empty)
+        assert Y_hat.shape == (0, 3)
+        assert values.size == 0
+
+
+def test_an_unknown_method_is_named():
+    with pytest.raises(XmlcError, match="no inference method 'best'; there are h, gfm, gfm-t"):
+        infer_blocks("best", np.zeros((1, 1)))

@@ -1,0 +1,141 @@
+"""MEUF in its three forms: against all label sets, against one another, and against GFM on the full matrix P."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from inference_cases import independent_law, random_marginals, value_of, values_of_all
+from scipy import sparse
+
+from xmlc.errors import XmlcError
+from xmlc.inference import gfm, labels_by_size_from_marginals, meuf, meuf_approx, meuf_cubic
+from xmlc.inference._independent import candidates, expected_of_first
+from xmlc.inference._jansche import expected_by_cells, expected_by_states
+
+FEW = settings(deadline=None, max_examples=30, derandomize=True)
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+@pytest.mark.parametrize("infer", [meuf, meuf_cubic, lambda p: meuf_approx(p, n_cells=10)])
+@FEW
+@given(seed=SEEDS, m=st.integers(1, 9))
+def test_meuf_finds_the_best_of_all_sets_of_independent_labels(infer, seed, m):
+    p = random_marginals(np.random.default_rng(seed), 3, m)
+    Y_hat, expected_f = infer(p)
+    for predicted, value, row in zip(Y_hat.toarray(), expected_f, p):
+        law = independent_law(row)
+        assert value == pytest.approx(values_of_all(law, m).max(), abs=1e-12)
+        assert value_of(predicted, law) == pytest.approx(value, abs=1e-12)
+
+
+def test_meuf_finds_the_best_of_all_sets_of_twelve_labels():
+    p = random_marginals(np.random.default_rng(3), 1, 12)[0]
+    Y_hat, expected_f = meuf(p[None])
+    law = independent_law(p)
+    assert expected_f[0] == pytest.approx(values_of_all(law, 12).max(), abs=1e-12)
+    assert value_of(Y_hat.toarray()[0], law) == pytest.approx(expected_f[0], abs=1e-12)
+
+
+def wide_marginals():
+    """Instances of 90 labels: all of one size, few large and many small, half sure, ties, none, one."""
+    rng = np.random.default_rng(0)
+    rows = [np.full(90, q) for q in (0.01, 0.12, 0.5, 0.97)]
+    rows += [np.minimum(1, rng.pareto(shape, 90) * scale) for shape in (0.5, 1, 3) for scale in (0.001, 0.01, 0.1)]
+    rows += [rng.random(90) ** power for power in (0.2, 1, 4)]
+    rows += [np.repeat([1.0, 0.0], 45), np.repeat([0.5, 0.05, 1e-9], 30), np.zeros(90), np.eye(90)[7] * 0.3]
+    return np.array(rows)
+
+
+def test_all_exact_ways_agree_on_many_labels():
+    """The bounds behind `candidates` and the cut distributions, against procedures that have neither."""
+    p = wide_marginals()
+    ours = meuf(p)
+    for other in (meuf_cubic(p), gfm(labels_by_size_from_marginals(p)), gfm(p)):
+        np.testing.assert_allclose(other[1], ours[1], rtol=0, atol=1e-12)
+        np.testing.assert_array_equal(other[0].toarray(), ours[0].toarray())
+
+
+def test_the_approximation_is_close_and_never_above():
+    p = wide_marginals()
+    exact, loose = meuf(p)[1], meuf_approx(p)[1]
+    assert (loose <= exact + 1e-12).all()
+    assert (loose > exact - 0.01).all()
+    assert (loose < exact - 1e-6).any()
+    tight = meuf_approx(p, n_cells=40)[1]
+    assert abs(tight - exact).max() < abs(loose - exact).max() / 2
+
+
+@FEW
+@given(seed=SEEDS, m=st.integers(2, 9), data=st.data())
+def test_the_kernels_equal_the_sum_over_all_sets(seed, m, data):
+    p = np.sort(random_marginals(np.random.default_rng(seed), 1, m)[0])[::-1].copy()
+    k = data.draw(st.integers(1, m))
+    value = value_of(np.arange(m) < k, independent_law(p))
+    assert expected_of_first(p[:k], p[k:])[k] == pytest.approx(value, abs=1e-13)
+    assert expected_by_states(p, k) == pytest.approx(value, abs=1e-13)
+    assert expected_by_cells(p, k, m + 2) == pytest.approx(value, abs=1e-13)
+    assert expected_by_cells(p, k, 2) <= value + 1e-13
+
+
+def test_the_last_cell_keeps_its_mean():
+    """Two cells: none outside, or their mean number given that there is one."""
+    p = np.array([0.9, 0.4, 0.3, 0.2])
+    none = 0.6 * 0.7 * 0.8
+    by_hand = 0.9 * (none * 2 / 2 + (1 - none) * 2 / (2 + 0.9 / (1 - none)))
+    assert expected_by_cells(p, 1, 2) == pytest.approx(by_hand, abs=1e-14)
+
+
+@FEW
+@given(seed=SEEDS, n=st.integers(1, 60))
+def test_candidates_are_the_first_labels_and_enough(seed, n):
+    p = np.random.default_rng(seed).choice([0.001, 0.01, 0.1, 0.4, 0.6, 1.0], n)
+    ids = np.random.default_rng(seed + 1).permutation(n).astype(np.uint32)
+    order, n_candidates, p_empty = candidates(p, ids)
+    assert sorted(order) == list(range(n))
+    assert order[:n_candidates].tolist() == sorted(range(n), key=lambda i: (-p[i], ids[i]))[:n_candidates]
+    assert p_empty == pytest.approx(np.prod(1 - p))
+    ranked = np.sort(p)[::-1].copy()
+    values = expected_of_first(ranked, np.empty(0))
+    assert values[n_candidates + 1 :].max(initial=0) <= max(p_empty, values[: n_candidates + 1].max())
+
+
+def test_candidates_are_few():
+    """Of 2000 labels, nearly all of them improbable, hardly more are ranked than the best set holds."""
+    p = np.full(2000, 1e-4)
+    p[:10] = 0.7
+    Y_hat, _ = meuf(p[None])
+    assert candidates(p, np.arange(2000, dtype=np.uint32))[1] <= Y_hat.nnz + 2
+
+
+def test_an_spe_of_very_many_labels():
+    m, rng = 500_000, np.random.default_rng(2)
+    columns = np.array([np.sort(rng.choice(m, 300, replace=False)) for _ in range(520)])
+    values = (rng.random((520, 300)) ** 12).astype(np.float32)
+    spe = sparse.csr_array((values.ravel(), columns.ravel(), np.arange(521) * 300), shape=(520, m))
+    one, two = meuf(spe, n_jobs=1), meuf(spe, n_jobs=2)
+    dense = meuf(values.astype(np.float64))
+    np.testing.assert_array_equal(one[0].indices, two[0].indices)
+    np.testing.assert_array_equal(one[1], two[1])
+    np.testing.assert_array_equal(one[1], dense[1])
+    rows, places = dense[0].nonzero()
+    np.testing.assert_array_equal(one[0].indices, columns[rows, places])
+    from_p = gfm(spe)
+    np.testing.assert_allclose(from_p[1], one[1], rtol=0, atol=1e-12)
+    assert (from_p[0] != one[0]).nnz == 0
+
+
+def test_equal_labels_by_id_rows_without_labels_and_stored_zeros():
+    p = sparse.csr_array((np.float32([0.9, 0.0, 0.9, 0.0]), [3, 1, 2, 0], [0, 3, 3, 4]), shape=(3, 4))
+    Y_hat, expected_f = meuf(p)
+    assert Y_hat.toarray().tolist() == [[False, False, True, True], [False] * 4, [False] * 4]
+    assert expected_f[1:].tolist() == [1, 1]
+    assert meuf(np.array([[1.0, 1.0, 0.0]]))[1].tolist() == [1.0]
+    assert meuf(np.zeros((0, 4)))[0].shape == (0, 4)
+
+
+def test_bad_input_is_refused():
+    for wrong in (-0.1, 1.1, np.nan):
+        with pytest.raises(XmlcError, match=f"marginals holds {wrong}; expected probabilities"):
+            meuf(np.array([[0.5, wrong]]))
+    with pytest.raises(XmlcError, match="n_cells=1: expected at least 2"):
+        meuf_approx(np.array([[0.5]]), n_cells=1)
