@@ -31,7 +31,8 @@ class Project:
             else:
                 shutil.copy(source, target)
         self.edit_yaml("config/datasets.yaml", lambda content: content["demo"].update(synthetic=TINY))
-        few = {"methods": ["fta", "sto", "ofo-ab"], "measures": ["micro-f"]}
+        few = {"methods": ["fta", "sto", "ofo-ab"], "measures": ["instance-f"]}
+        few["inference"] = {"portion": "80", "methods": {"plt": ["gfm"]}}
         self.edit_yaml("config/demo.yaml", lambda content: content.update(few))
         # The forest has a run of its own, on a set of a mirror; here it would cost a compilation for nothing.
         self.edit_yaml("config/demo.yaml", lambda content: content["models"].pop("fastxml"))

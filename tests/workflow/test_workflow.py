@@ -68,6 +68,46 @@ def test_edits_of_a_model_or_a_figure_stay_there(finished, name, first):
         assert set(planned) == {"figure", "demo"}
 
 
+def test_an_edit_of_inference_infers_again_and_estimates_nothing(finished):
+    file = finished.folder / "xmlc/inference/gfm.py"
+    text = file.read_text()
+    file.write_text(text + "\n# edited\n")
+    try:
+        planned = finished.planned()
+    finally:
+        file.write_text(text)
+    assert planned == {"infer_80_plt": 1, "table": 1, "demo": 1}
+
+
+def test_a_papers_own_table_1_is_made_from_inference_on_the_whole_training_set(finished, multilabel):
+    X, Y = multilabel(100, 15, 6)
+    for part in ("train", "test"):
+        save_repository(finished.folder / f"inference-mirror/small-set/{part}.txt", X, Y)
+    settings = ("--config", "datasets=[small-set]", f"mirror={finished.folder}/inference-mirror")
+    table = "results/tables/gfm2011/table1"
+    planned = finished.planned(f"{table}.csv", *settings)
+    assert planned == {"download": 1, "prepare": 1, "train": 2, "infer_full_pcc": 1, "infer_full_br": 1, "table": 1}
+    finished.run_well(f"{table}.csv", *settings)
+    suite = yaml.safe_load((finished.folder / "config/papers/gfm2011.yaml").read_text())
+    rows = pd.read_csv(finished.folder / f"{table}.csv")
+    for model, methods in suite["inference"]["methods"].items():
+        assert rows.loc[rows["model"] == model, "method"].tolist() == methods
+    assert rows["instance_f"].notna().all()
+    exact = rows.pivot(index="model", columns="method", values="instance_f")
+    assert exact["meuf"].tolist() == pytest.approx(exact["meuf-cubic"].tolist())
+
+
+def test_inference_from_a_model_that_a_suite_does_not_have_is_refused(finished):
+    before = (finished.folder / "config/demo.yaml").read_text()
+    finished.edit_yaml("config/demo.yaml", lambda content: content["inference"]["methods"].update(forest=["gfm"]))
+    try:
+        done = finished.run("--dry-run", "demo")
+    finally:
+        (finished.folder / "config/demo.yaml").write_text(before)
+    assert done.returncode != 0
+    assert "demo infers from forest, which is none of its models" in done.stdout + done.stderr
+
+
 def test_hyperparameters_rerun_only_their_model(finished):
     before = (finished.folder / "config/demo.yaml").read_text()
     finished.edit_yaml("config/demo.yaml", lambda content: content["models"]["plt"]["hyperparameters"].update(epochs=3))
@@ -222,7 +262,7 @@ def test_killed_and_started_again_gives_the_same_tables_on_one_thread(finished):
     assert not list(finished.folder.glob("results/tables/demo/*.csv"))
     finished.run_well("demo", "--cores", "1")
     assert finished.tables() == expected
-    assert len(expected) == 4
+    assert len(expected) == 5
     record = finished.folder / "results/demo/plt/seed0/80/evaluation/sto.json"
     assert read_json(record)["costs"]["threads"] == 1
 

@@ -158,7 +158,8 @@ def inference_records(paper, datasets=None):
 
 def instance_f_records(paper, datasets=None):
     """List the records of what is inferred from estimates, and of the threshold that it is compared with."""
-    return inference_records(paper, datasets) + evaluation_records(paper, ["for-instance-f"], datasets)
+    compared = ["for-instance-f"] if "instance-f" in SUITES[paper].get("measures", []) else []
+    return inference_records(paper, datasets) + evaluation_records(paper, compared, datasets)
 
 
 # What a table is made from; a paper's own before that of the same name in all others, which is made from the threshold
