@@ -164,13 +164,18 @@ def marginals_of(samples: Samples) -> sparse.csr_array:
     XmlcError
         See `checked_samples`.
     """
+    from xmlc.inference._compact import count_labels
+
     Y, n_samples = checked_samples(samples)
-    n = Y.shape[0] // n_samples
-    # A copy of the indices, because duplicates are summed in place.
-    counts = sparse.csr_array((np.ones(Y.nnz), Y.indices.copy(), Y.indptr[::n_samples].copy()), shape=(n, Y.shape[1]))
-    counts.sum_duplicates()
-    counts.data /= n_samples
-    return counts
+    labels = Y.indices.astype(np.int32, copy=False).view(np.uint32)
+    starts, ids, counts = count_labels(Y.indptr.astype(np.int64), labels, Y.shape[1], n_samples)
+    starts = starts.astype(np.int32 if starts[-1] < 2**31 else np.int64)
+    shape = Y.shape[0] // n_samples, Y.shape[1]
+    means = sparse.csr_array((counts / n_samples, ids.view(np.int32), starts), shape=shape)
+    means.has_sorted_indices = False
+    means.sort_indices()
+    means.has_canonical_format = True
+    return means
 
 
 def labels_by_size_from_marginals(marginals: object) -> LabelsBySize:
