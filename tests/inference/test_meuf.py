@@ -43,6 +43,8 @@ def wide_marginals():
     rows += [np.minimum(1, rng.pareto(shape, 90) * scale) for shape in (0.5, 1, 3) for scale in (0.001, 0.01, 0.1)]
     rows += [rng.random(90) ** power for power in (0.2, 1, 4)]
     rows += [np.repeat([1.0, 0.0], 45), np.repeat([0.5, 0.05, 1e-9], 30), np.zeros(90), np.eye(90)[7] * 0.3]
+    # Worth more together than the empty set, though the first few promise less than that.
+    rows.append(np.where(np.arange(90) < 20, 0.1, 0.0))
     return np.array(rows)
 
 
@@ -97,6 +99,25 @@ def test_candidates_are_the_first_labels_and_enough(seed, n):
     ranked = np.sort(p)[::-1].copy()
     values = expected_of_first(ranked, np.empty(0))
     assert values[n_candidates + 1 :].max(initial=0) <= max(p_empty, values[: n_candidates + 1].max())
+
+
+@FEW
+@given(seed=SEEDS, n=st.integers(1, 60), power=st.sampled_from([0.1, 1, 5]))
+def test_the_bounds_that_candidates_rests_on(seed, n, power):
+    """Its docstring's inequalities, and that the last upper bound falls once it has begun to."""
+    p = np.sort(np.random.default_rng(seed).random(n) ** power)[::-1].copy()
+    k, mass, total, values = np.arange(1, n + 1), np.cumsum(p), p.sum(), expected_of_first(p, np.empty(0))[1:]
+    others = total - p[0]
+    inner = [2 * (p[:i] / (i + 1 + total - p[:i])).sum() for i in k]
+    assert (2 * mass / (k + 1 + total - mass / k) <= np.array(inner) + 1e-12).all()
+    assert (inner <= values + 1e-12).all()
+    assert (values <= 2 * mass / (mass + k) + 1e-12).all()
+    assert (np.diff(2 * mass / (mass + k)) <= 1e-12).all()
+    upper = 2 * mass / (k + others)
+    assert (values <= upper + 1e-12).all()
+    past = np.flatnonzero(p * (k + others) <= mass)
+    if past.size:
+        assert (np.diff(upper[past[0] :]) <= 1e-12).all()
 
 
 def test_candidates_are_few():
