@@ -181,7 +181,9 @@ def table_records(paper, table):
 def records_of_dataset(dataset):
     """List all records of one dataset."""
     papers = [paper for paper in SUITES if dataset in datasets_of(paper)]
-    listed = dict.fromkeys((paper, table_records(paper, table)) for paper in papers for table in SUITES[paper]["tables"])
+    listed = dict.fromkeys(
+        (paper, table_records(paper, table)) for paper in papers for table in SUITES[paper]["tables"]
+    )
     return list(dict.fromkeys(record for paper, records in listed for record in records(paper, [dataset])))
 
 

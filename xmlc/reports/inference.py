@@ -81,19 +81,17 @@ def _stopped(records: Records) -> list[str]:
 
 def _zero_division(frame: pd.DataFrame) -> list[str]:
     """Say whether the convention of 0/0 decides anything about macro-F."""
-    same = (
-        frame[frame["macro_f"].notna()]
-        .groupby("dataset", sort=False)[["macro_f", "macro_f_zero"]]
-        .apply(lambda rows: bool((rows["macro_f"] == rows["macro_f_zero"]).all()))
-    )
+    finished = frame[frame["macro_f"].notna()]
+    decided = finished.loc[finished["macro_f"] != finished["macro_f_zero"], "dataset"].unique().tolist()
+    same = [name for name in finished["dataset"].unique() if name not in decided]
     lines = []
-    if same.any():
+    if same:
         lines.append(
-            f"On {', '.join(same.index[same])} no label is without positives and predictions: macro-F is one number "
-            "whatever 0/0 counts."
+            f"On {', '.join(same)} no label is without positives and predictions: macro-F is one number whatever 0/0 "
+            "counts."
         )
-    if not same.all():
-        lines.append(f"On {', '.join(same.index[~same])} 0/0 counts; macro-F with 0/0 = 0 is in the CSV.")
+    if decided:
+        lines.append(f"On {', '.join(decided)} 0/0 counts; macro-F with 0/0 = 0 is in the CSV.")
     return lines
 
 
