@@ -9,7 +9,12 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-PUBLIC = {"FastXML": "xmlc.models.fastxml", "PLT": "xmlc.models.plt"}
+PUBLIC = {
+    "BinaryRelevance": "xmlc.models.binary_relevance",
+    "FastXML": "xmlc.models.fastxml",
+    "PLT": "xmlc.models.plt",
+    "ProbabilisticClassifierChain": "xmlc.models.classifier_chain",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -13,6 +13,8 @@ from xmlc.models.base import SparseProbabilityEstimator
 ESTIMATORS = {
     "plt": "xmlc.models.plt:PLT",
     "fastxml": "xmlc.models.fastxml:FastXML",
+    "br": "xmlc.models.binary_relevance:BinaryRelevance",
+    "pcc": "xmlc.models.classifier_chain:ProbabilisticClassifierChain",
     "oracle": "xmlc.models.oracle:Oracle",
     "napkinxc-plt": "xmlc.models.peers.napkinxc:NapkinXCPLT",
     "napkinxc-br": "xmlc.models.peers.napkinxc:NapkinXCBR",

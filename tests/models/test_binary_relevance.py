@@ -1,0 +1,146 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from xmlc.errors import XmlcError
+from xmlc.models import BinaryRelevance, label_logistic
+from xmlc.models.base import SparseProbabilityEstimator
+
+
+@pytest.fixture(scope="module")
+def problem():
+    """60 instances, 5 features of very different spread, 4 labels; the last but one has no positive, the last all."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 5)) * [0.1, 1, 5, 1, 0] + [0, 1, 0, 0, 2]
+    X[rng.random(X.shape) < 0.2] = 0
+    X[:, 4] = 2
+    Y = X[:, :4] @ rng.normal(size=(4, 4)) / 3 + rng.normal(size=(60, 4)) > 0
+    Y[:, 2], Y[:, 3] = False, True
+    return sparse.csr_array(X.astype(np.float32)), sparse.csr_array(Y)
+
+
+def test_equals_scikit_learns_regression_on_scaled_features(problem):
+    X, Y = problem
+    model = BinaryRelevance(C=0.3).fit(X, Y)
+    spe = model.predict_proba(X).toarray()
+    dense = X.toarray().astype(np.float64)
+    for j in range(2):
+        sizes = StandardScaler().fit(dense)
+        # scikit-learn's scaler has divisor n, ours n - 1.
+        sizes.scale_ *= np.where(sizes.var_ > 0, np.sqrt(60 / 59), 1)
+        expected = make_pipeline(FrozenScaler(sizes), LogisticRegression(C=0.3, tol=1e-8)).fit(dense, Y.toarray()[:, j])
+        assert np.allclose(spe[:, j], expected.predict_proba(dense)[:, 1], atol=2e-5)
+
+
+class FrozenScaler(StandardScaler):
+    def __init__(self, fitted):
+        vars(self).update(vars(fitted))
+
+    def fit(self, X, y=None):
+        return self
+
+    def __sklearn_clone__(self):
+        return self
+
+
+def test_equals_scikit_learns_regression_on_features_as_they_come(problem):
+    X, Y = problem
+    spe = BinaryRelevance(C=2.0, standardize=False).fit(X, Y).predict_proba(X).toarray()
+    dense = X.toarray().astype(np.float64)
+    expected = LogisticRegression(C=2.0, tol=1e-8, max_iter=1000).fit(dense, Y.toarray()[:, 0]).predict_proba(dense)
+    assert np.allclose(spe[:, 0], expected[:, 1], atol=5e-5)
+
+
+def test_a_label_on_which_all_instances_agree_is_sure(problem):
+    X, Y = problem
+    model = BinaryRelevance().fit(X, Y)
+    spe = model.predict_proba(X).toarray()
+    assert (spe[:, 2] < 1e-12).all()
+    assert (spe[:, 3] > 1 - 1e-6).all()
+    assert np.isnan(model.C_[2:]).all()
+    assert not np.isnan(model.C_[:2]).any()
+    assert (model.predict_proba(X, threshold=0.5).toarray() == np.where(spe > 0.5, spe, 0)).all()
+
+
+def test_scales_are_those_of_numpy_and_leave_constants_alone():
+    X = np.random.default_rng(1).normal([0, 100, 0, 0], size=(30, 4))
+    X[:, 2], X[:, 3] = 7.3, 0
+    found = label_logistic.scales(sparse.csr_array(X))
+    assert np.allclose(found[:2], 1 / X[:, :2].std(axis=0, ddof=1))
+    assert (found[2:] == 1).all()
+
+
+@pytest.mark.parametrize("common", [True, False])
+def test_the_best_place_is_that_of_the_smallest_mean_loss(common):
+    losses = np.random.default_rng(2).random((6, 3, 5))
+    losses[0, 1] = np.nan
+    losses[5] = np.nan
+    means = [np.nanmean(row, axis=0) if not np.isnan(row).all() else np.zeros(5) for row in losses]
+    expected = [int(np.argmin(sum(means)))] * 6 if common else [int(np.argmin(row)) for row in means]
+    assert label_logistic.best_places(losses, common).tolist() == expected
+
+
+def test_losses_of_the_path_are_those_of_single_fits(problem):
+    X, Y = problem
+    X, y = sparse.csr_array(X.astype(np.float64)), Y.toarray()[:, 1]
+    grid = (0.01, 0.3, 4.0)
+    found = label_logistic.path_losses(X[:40], y[:40], X[40:], y[40:], grid)
+    for C, loss in zip(grid, found, strict=True):
+        estimates = LogisticRegression(C=C, tol=1e-8, max_iter=1000).fit(X[:40], y[:40]).predict_proba(X[40:])[:, 1]
+        assert loss == pytest.approx(-np.mean(np.log(np.where(y[40:], estimates, 1 - estimates))), abs=1e-3)
+
+
+def test_cross_validation_regularises_noise_more_than_signal():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(300, 10))
+    Y = np.stack([X[:, 0] + X[:, 1] > 0, rng.random(300) < 0.5], axis=1)
+    model = BinaryRelevance(common=False).fit(sparse.csr_array(X), sparse.csr_array(Y))
+    assert model.C_[0] > model.C_[1]
+    assert model.losses_.shape == (2, 3, len(model.C_grid))
+    together = BinaryRelevance().fit(sparse.csr_array(X), sparse.csr_array(Y))
+    assert together.C_[0] == together.C_[1]
+
+
+def test_threads_and_blocks_change_nothing(problem, monkeypatch):
+    X, Y = problem
+    one, two = (BinaryRelevance(n_jobs=n).fit(X, Y) for n in (1, 2))
+    assert (one.weights_ == two.weights_).all()
+    assert (one.C_[:2] == two.C_[:2]).all()
+    whole = one.predict_proba(X, 0.1)
+    monkeypatch.setattr("xmlc.models.binary_relevance.CELLS", 28)
+    blocks = two.predict_proba(X, 0.1)
+    assert (whole != blocks).nnz == 0
+    assert blocks.dtype == np.float32
+    assert (two.inner_products_ == 4).all()
+
+
+def test_saves_and_loads(problem, tmp_path):
+    X, Y = problem
+    model = BinaryRelevance(C=1.0).fit(X, Y)
+    model.save(tmp_path / "br")
+    again = SparseProbabilityEstimator.load.__func__(BinaryRelevance, tmp_path / "br")
+    assert (again.predict_proba(X) != model.predict_proba(X)).nnz == 0
+    assert model.predict_proba(X[:0]).shape == (0, 4)
+
+
+@pytest.mark.parametrize(
+    ("hyperparameters", "message"),
+    [
+        ({"C": 0}, "C=0"),
+        ({"C_grid": [1, 0.1]}, "ascending"),
+        ({"C_grid": []}, "ascending"),
+        ({"folds": 1}, "folds=1"),
+    ],
+)
+def test_hyperparameters_out_of_range_are_refused(problem, hyperparameters, message):
+    with pytest.raises(XmlcError, match=message):
+        BinaryRelevance(**hyperparameters).fit(*problem)
+
+
+def test_too_many_weights_are_refused_before_anything_is_computed(problem, monkeypatch):
+    monkeypatch.setattr(label_logistic, "MAX_WEIGHTS", 19)
+    with pytest.raises(XmlcError, match=r"4 labels x 5 features.*PLT"):
+        BinaryRelevance().fit(*problem)

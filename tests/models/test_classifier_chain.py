@@ -1,0 +1,123 @@
+import itertools
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from xmlc.counter_random import random_unit, stream_key
+from xmlc.errors import XmlcError
+from xmlc.models import ProbabilisticClassifierChain
+from xmlc.models._chain import sample_chain
+from xmlc.models._elementary import sigmoid
+from xmlc.models.classifier_chain import sample_means
+
+
+@pytest.fixture(scope="module")
+def problem():
+    """120 instances, 3 features, 4 labels; the second label is the first but for noise, the third its opposite."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    first = X[:, 0] + rng.normal(size=120) > 0
+    Y = np.stack([first, first ^ (rng.random(120) < 0.05), ~first, rng.random(120) < 0.3], axis=1)
+    return sparse.csr_array(X.astype(np.float32)), sparse.csr_array(Y)
+
+
+def sample_naively(scores, influence, n_samples, seed, first):
+    rows = []
+    for i in range(len(scores)):
+        key = np.uint64(stream_key(seed, first + i))
+        for t in range(n_samples):
+            score, row = scores[i].copy(), []
+            for j in range(scores.shape[1]):
+                if random_unit(key, t * scores.shape[1] + j) < sigmoid(score[j]):
+                    row.append(j)
+                    score[j + 1 :] += influence[j, j + 1 :]
+            rows.append(row)
+    return rows
+
+
+def test_samples_are_those_of_the_naive_chain():
+    rng = np.random.default_rng(1)
+    # More labels a draw than the first buffer has room for.
+    scores, influence = rng.normal(2, 1, (4, 7)).astype(np.float32), rng.normal(0, 2, (7, 7)).astype(np.float32)
+    counts, labels = sample_chain(scores, influence, 30, 5, 11)
+    expected = sample_naively(scores, influence, 30, 5, 11)
+    assert counts.tolist() == [len(row) for row in expected]
+    assert labels.tolist() == list(itertools.chain.from_iterable(expected))
+
+
+def test_samples_follow_the_product_of_conditionals(problem):
+    X, Y = problem
+    model = ProbabilisticClassifierChain(C=1.0).fit(X, Y)
+    n_samples = 40_000
+    draws = model.sample(X[:2], n_samples).toarray().reshape(2, n_samples, 4)
+    for i in range(2):
+        scores = X.toarray()[i] @ model.weights_.T + model.constants_
+        for y in itertools.product([0, 1], repeat=4):
+            conditionals = 1 / (1 + np.exp(-(scores + np.triu(model.influence_, 1).T @ np.array(y))))
+            expected = np.prod(np.where(y, conditionals, 1 - conditionals))
+            # Five standard deviations of a share.
+            bound = 5 * np.sqrt(expected * (1 - expected) / n_samples) + 1e-4
+            assert abs((draws[i] == y).all(axis=1).mean() - expected) < bound
+
+
+def test_labels_that_depend_on_each_other_are_drawn_together(problem):
+    X, Y = problem
+    draws = ProbabilisticClassifierChain(C=1.0).fit(X, Y).sample(X, 50).toarray()
+    assert (draws[:, 0] == draws[:, 1]).mean() > 0.85 > (draws[:, 0] == draws[:, 3]).mean()
+    assert (draws[:, 0] == draws[:, 2]).mean() < 0.1
+
+
+def test_estimates_are_shares_of_the_samples_and_leave_them_alone(problem):
+    X, Y = problem
+    model = ProbabilisticClassifierChain(n_samples=20, C=1.0).fit(X, Y)
+    samples = model.sample(X)
+    before = samples.indices.copy()
+    shares = samples.toarray().reshape(120, 20, 4).mean(axis=1)
+    assert np.allclose(sample_means(samples, 20).toarray(), shares)
+    assert (samples.indices == before).all()
+    assert np.allclose(model.predict_proba(X, 0.4).toarray(), np.where(shares > 0.4, shares, 0))
+    assert (model.inner_products_ == 4).all()
+
+
+def test_samples_depend_on_seed_and_instance_alone(problem, monkeypatch):
+    X, Y = problem
+    model = ProbabilisticClassifierChain(C=1.0, n_jobs=1).fit(X, Y)
+    samples = model.sample(X, 30)
+    monkeypatch.setattr("xmlc.models.classifier_chain.CELLS", 30 * 4 * 7)
+    assert (model.set_params(n_jobs=2).sample(X, 30) != samples).nnz == 0
+    assert (model.sample(X[:9], 30) != samples[: 9 * 30]).nnz == 0
+    assert (model.set_params(random_state=1).sample(X, 30) != samples).nnz > 0
+    assert model.sample(X[:0], 30).shape == (0, 4)
+
+
+def test_reversed_order_is_the_chain_of_reversed_labels(problem):
+    X, Y = problem
+    turned = ProbabilisticClassifierChain(C=1.0, order="reversed").fit(X, Y).sample(X, 10)
+    given = ProbabilisticClassifierChain(C=1.0).fit(X, Y[:, ::-1]).sample(X, 10)
+    assert (turned.toarray() == given.toarray()[:, ::-1]).all()
+    assert turned.has_sorted_indices
+
+
+def test_labels_on_a_larger_scale_tell_more(problem):
+    X, Y = problem
+    few, many = (ProbabilisticClassifierChain(C=0.01, label_scale=s).fit(X, Y).influence_[0, 1] for s in (1, 10))
+    assert 0 < few < many
+
+
+def test_saves_and_loads(problem, tmp_path):
+    X, Y = problem
+    model = ProbabilisticClassifierChain(C=1.0).fit(X, Y)
+    model.save(tmp_path / "pcc")
+    assert (ProbabilisticClassifierChain.load(tmp_path / "pcc").sample(X) != model.sample(X)).nnz == 0
+
+
+@pytest.mark.parametrize(("name", "value"), [("order", "random"), ("label_scale", 0)])
+def test_hyperparameters_out_of_range_are_refused(problem, name, value):
+    with pytest.raises(XmlcError, match=name):
+        ProbabilisticClassifierChain(**{name: value}).fit(*problem)
+
+
+def test_no_samples_are_refused(problem):
+    with pytest.raises(XmlcError, match="n_samples=0"):
+        ProbabilisticClassifierChain(C=1.0).fit(*problem).sample(problem[0], 0)
