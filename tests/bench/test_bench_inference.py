@@ -13,9 +13,10 @@ from xmlc.bench._counting import count_by_size
 from xmlc.cli import bench as command_line
 from xmlc.cli import simulate as simulate_command
 from xmlc.errors import XmlcError
-from xmlc.inference.distributions import Samples, labels_by_size
+from xmlc.inference.distributions import labels_by_size
 from xmlc.inference.simulation import MODELS
 from xmlc.models.oracle import Oracle
+from xmlc.samples import Samples
 
 
 class Sampler(Oracle):

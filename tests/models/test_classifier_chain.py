@@ -9,7 +9,7 @@ from xmlc.errors import XmlcError
 from xmlc.models import ProbabilisticClassifierChain
 from xmlc.models._chain import sample_chain
 from xmlc.models._elementary import sigmoid
-from xmlc.models.classifier_chain import sample_means
+from xmlc.samples import Samples, marginals_of
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def test_estimates_are_shares_of_the_samples_and_leave_them_alone(problem):
     samples = model.sample(X)
     before = samples.indices.copy()
     shares = samples.toarray().reshape(120, 20, 4).mean(axis=1)
-    assert np.allclose(sample_means(samples, 20).toarray(), shares)
+    assert np.allclose(marginals_of(Samples(samples, 20)).toarray(), shares)
     assert (samples.indices == before).all()
     assert np.allclose(model.predict_proba(X, 0.4).toarray(), np.where(shares > 0.4, shares, 0))
     assert (model.inner_products_ == 4).all()

@@ -21,12 +21,12 @@ from xmlc.bench.rounds import in_turns
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.inference import gfm
-from xmlc.inference.distributions import Samples
 from xmlc.inference.methods import infer_blocks
 from xmlc.metrics.classification import instance_f
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import estimator_class, make_estimator
 from xmlc.passport import passport, peak_bytes, timed
+from xmlc.samples import Samples
 
 METHODS = ("gfm", "gfm-t", "meuf-cubic", "meuf-approx", "meuf", "lewis")
 ESTIMATOR = "pcc"

@@ -13,10 +13,11 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.bench.rounds import in_turns
-from xmlc.inference.distributions import LabelsBySize, Samples
+from xmlc.inference.distributions import LabelsBySize
 from xmlc.inference.gfm import gfm
 from xmlc.inference.methods import infer_blocks
 from xmlc.inference.simulation import STREAMS, draw, exact_labels_by_size, independent_labels
+from xmlc.samples import Samples
 
 TIMED = ("gfm", "gfm-t", "meuf-cubic", "meuf-approx", "meuf")
 N_LABELS = (10, 15, 20, 25, 30, 35, 40, 45, 50)

@@ -15,11 +15,11 @@ from xmlc.csr import load_csr
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.files import read_json, write_json
-from xmlc.inference.distributions import Samples
 from xmlc.inference.floor import floor_bound, labels_below_floor
 from xmlc.inference.methods import METHODS, infer_blocks, method_named, n_instances, take_instances
 from xmlc.metrics import classification_metrics
 from xmlc.passport import WARM_UP_ROWS, passport, peak_bytes, step_costs, timed
+from xmlc.samples import Samples
 
 MAXIMISERS = ("gfm", "meuf", "meuf-cubic")  # exact ones: what the floor costs is bounded for these alone
 

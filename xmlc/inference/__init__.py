@@ -2,16 +2,15 @@
 
 from xmlc.inference.distributions import (
     LabelsBySize,
-    Samples,
     labels_by_size,
     labels_by_size_from_marginals,
-    marginals_of,
 )
 from xmlc.inference.floor import dropped_at_most, floor_bound, labels_below_floor
 from xmlc.inference.gfm import gfm, gfm_t
 from xmlc.inference.methods import METHODS, infer_blocks
 from xmlc.inference.meuf import meuf, meuf_approx, meuf_cubic
 from xmlc.inference.rules import hamming, lewis, multinomial
+from xmlc.samples import Samples, marginals_of
 
 __all__ = [
     "METHODS",

@@ -10,10 +10,11 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.errors import XmlcError
-from xmlc.inference.distributions import LabelsBySize, Samples, as_marginals, checked_samples, marginals_of
+from xmlc.inference.distributions import LabelsBySize, as_marginals
 from xmlc.inference.gfm import gfm, gfm_t
 from xmlc.inference.meuf import meuf, meuf_approx, meuf_cubic
 from xmlc.inference.rules import hamming, lewis, multinomial
+from xmlc.samples import Samples, checked_samples, marginals_of
 
 
 class Method(NamedTuple):

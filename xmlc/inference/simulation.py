@@ -16,9 +16,10 @@ from scipy.special import expit
 
 from xmlc.errors import XmlcError
 from xmlc.inference._label_chain import draw_chains
-from xmlc.inference.distributions import LabelsBySize, Samples
+from xmlc.inference.distributions import LabelsBySize
 from xmlc.inference.gfm import gfm
 from xmlc.inference.methods import METHODS, infer_blocks
+from xmlc.samples import Samples
 
 N_LABELS = 25
 PRIOR = 0.12

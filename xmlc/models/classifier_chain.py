@@ -13,6 +13,7 @@ from xmlc.errors import XmlcError
 from xmlc.models._chain import sample_chain
 from xmlc.models.label_logistic import C_GRID, LabelLogistic
 from xmlc.parallel import row_blocks, run_pieces
+from xmlc.samples import Samples, marginals_of
 
 ORDERS = ("given", "reversed")
 CELLS = 4_000_000  # of instances x samples x labels that are drawn at a time
@@ -116,8 +117,8 @@ class ProbabilisticClassifierChain(LabelLogistic):
         csr_array of float32, shape (n, m)
         """
         thresholds = self._label_thresholds(threshold)
-        shares = sample_means(self.sample(X), self.n_samples)
-        shares.data[shares.data <= thresholds[shares.indices]] = 0
+        shares = marginals_of(Samples(self.sample(X), self.n_samples)).astype(np.float32)
+        shares.data[shares.data <= thresholds[shares.indices]] = 0.0
         shares.eliminate_zeros()
         return shares
 
@@ -137,15 +138,3 @@ class ProbabilisticClassifierChain(LabelLogistic):
         self.influence_ = np.zeros((self.n_labels_, self.n_labels_), dtype=np.float32)
         for j, row in enumerate(weights):
             self.influence_[:j, j] = row[self.n_features_in_ :]
-
-
-def sample_means(samples: sparse.csr_array, n_samples: int) -> sparse.csr_array:
-    """Return for each instance the share of its samples with each label, float32 CSR of shape (n, m)."""
-    n, m = samples.shape[0] // n_samples, samples.shape[1]
-    indptr = samples.indptr[::n_samples]
-    # The labels of all samples of an instance side by side in one row; summing duplicates counts them, in place.
-    ones = np.ones(samples.nnz, dtype=np.float32)
-    counts = sparse.csr_array((ones, samples.indices.copy(), indptr), shape=(n, m))
-    counts.sum_duplicates()
-    counts.data /= np.float32(n_samples)
-    return counts
