@@ -16,12 +16,11 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from xmlc.bench._counting import count_by_size
-from xmlc.bench.inference_growth import measure_growth, occupied
+from xmlc.bench.inference_growth import measure_growth, occupied, task_of
 from xmlc.bench.rounds import in_turns
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.inference import gfm
-from xmlc.inference.methods import infer_blocks
 from xmlc.metrics.classification import instance_f
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import estimator_class, make_estimator
@@ -119,9 +118,7 @@ def _model(
 
 def compare_methods(samples: Samples, Y: sparse.csr_array, threads: int, rounds: int) -> dict[str, dict[str, Any]]:
     """Infer with every method in turns; return ``seconds`` of the rounds, best ``ms`` per instance, ``instance_f``."""
-    tasks: Mapping[str, Callable[[], sparse.csr_array]] = {
-        name: lambda name=name: infer_blocks(name, samples, threads)[0] for name in METHODS
-    }
+    tasks = {name: task_of(name, samples, threads) for name in METHODS}
     for task in tasks.values():
         task()
     seconds, found = in_turns(tasks, rounds, AT_LEAST)
@@ -129,7 +126,7 @@ def compare_methods(samples: Samples, Y: sparse.csr_array, threads: int, rounds:
         name: {
             "seconds": seconds[name],
             "ms": 1e3 * min(seconds[name]) / Y.shape[0],
-            "instance_f": float(instance_f(Y, found[name])),
+            "instance_f": float(instance_f(Y, found[name][0])),
         }
         for name in METHODS
     }
