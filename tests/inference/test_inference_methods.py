@@ -82,15 +82,16 @@ def test_h_takes_what_is_at_least_one_half(seed, m):
 @pytest.mark.parametrize("name", METHODS)
 def test_blocks_of_any_distribution_change_nothing(name, monkeypatch):
     samples = random_samples(np.random.default_rng(1), 11, 5, n_samples=6)
-    method = METHODS[name]
-    whole = method.infer(samples if method.takes == "joint" else marginals_of(samples))
+    method, sizes = METHODS[name], np.array([0.0, 1.0, 0.5])
+    more = {"size_weights": sizes} if method.takes_sizes else {}
+    whole = method.infer(samples if method.takes == "joint" else marginals_of(samples), **more)
     monkeypatch.setitem(METHODS, name, method._replace(rows_per_block=4))
     for distribution in (samples, labels_by_size(samples)):
-        Y_hat, values = infer_blocks(name, distribution, n_jobs=2, time_limit_seconds=1000)
+        Y_hat, values = infer_blocks(name, distribution, 2, 1000, sizes)
         np.testing.assert_array_equal(Y_hat.toarray(), whole[0].toarray())
         np.testing.assert_allclose(values, whole[1], atol=1e-13)
         assert Y_hat.has_canonical_format
-    from_marginals = infer_blocks(name, marginals_of(samples).toarray())
+    from_marginals = infer_blocks(name, marginals_of(samples).toarray(), size_weights=sizes)
     assert from_marginals[0].shape == (11, 5)
 
 
@@ -111,6 +112,11 @@ def test_no_instances():
         Y_hat, values = infer_blocks("gfm", empty)
         assert Y_hat.shape == (0, 3)
         assert values.size == 0
+
+
+def test_missing_size_weights_are_named():
+    with pytest.raises(XmlcError, match="gfm-sizes needs size weights"):
+        infer_blocks("gfm-sizes", np.zeros((1, 1)))
 
 
 def test_an_unknown_method_is_named():

@@ -10,6 +10,7 @@ from xmlc.inference.gfm import gfm, gfm_t
 from xmlc.inference.methods import METHODS, infer_blocks
 from xmlc.inference.meuf import meuf, meuf_approx, meuf_cubic
 from xmlc.inference.rules import hamming, lewis, multinomial
+from xmlc.inference.sizes import fit_size_weights, gfm_sizes
 from xmlc.samples import Samples, marginals_of
 
 __all__ = [
@@ -17,8 +18,10 @@ __all__ = [
     "LabelsBySize",
     "Samples",
     "dropped_at_most",
+    "fit_size_weights",
     "floor_bound",
     "gfm",
+    "gfm_sizes",
     "gfm_t",
     "hamming",
     "infer_blocks",

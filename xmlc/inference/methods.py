@@ -14,6 +14,7 @@ from xmlc.inference.distributions import LabelsBySize, as_marginals
 from xmlc.inference.gfm import gfm, gfm_t
 from xmlc.inference.meuf import meuf, meuf_approx, meuf_cubic
 from xmlc.inference.rules import hamming, lewis, multinomial
+from xmlc.inference.sizes import gfm_sizes
 from xmlc.samples import Samples, checked_samples, marginals_of
 
 
@@ -30,11 +31,14 @@ class Method(NamedTuple):
         labels), or the marginals alone.
     rows_per_block : int
         Instances between two looks at the clock.
+    takes_sizes : bool
+        Whether it has to be given ``size_weights`` too, which `fit_size_weights` learns.
     """
 
     infer: Callable[..., tuple[sparse.csr_array, np.ndarray]]
     takes: str
     rows_per_block: int = 4096
+    takes_sizes: bool = False
 
 
 METHODS = {
@@ -46,6 +50,7 @@ METHODS = {
     "meuf": Method(meuf, "marginals"),
     "lewis": Method(lewis, "marginals"),
     "multinomial": Method(multinomial, "marginals"),
+    "gfm-sizes": Method(gfm_sizes, "marginals", takes_sizes=True),
 }
 
 
@@ -63,7 +68,11 @@ def method_named(name: str) -> Method:
 
 
 def infer_blocks(
-    method: str, distribution: object, n_jobs: int | None = None, time_limit_seconds: float | None = None
+    method: str,
+    distribution: object,
+    n_jobs: int | None = None,
+    time_limit_seconds: float | None = None,
+    size_weights: np.ndarray | None = None,
 ) -> tuple[sparse.csr_array, np.ndarray] | None:
     """Run a method block by block and give up when its time is over, as gfm2011's Table 1 does ("-").
 
@@ -80,6 +89,8 @@ def infer_blocks(
         Threads.
     time_limit_seconds : float or None
         None: no limit.
+    size_weights : ndarray of float64, shape (S,), or None
+        For a method that takes sizes.
 
     Returns
     -------
@@ -89,17 +100,22 @@ def infer_blocks(
     Raises
     ------
     XmlcError
-        There is no such method, or the distribution does not suit it.
+        There is no such method, or the distribution does not suit it, or size weights are missing.
     """
     chosen = method_named(method)
+    if chosen.takes_sizes and size_weights is None:
+        raise XmlcError(f"method {method} needs size weights; learn them by xmlc.inference.fit_size_weights")
+    more = {"size_weights": size_weights} if chosen.takes_sizes else {}
     end_of_time = time.monotonic() + (np.inf if time_limit_seconds is None else time_limit_seconds)
     distribution = _for_method(chosen, distribution)
-    sets, values = [], []
-    for start in range(0, max(n_instances(distribution), 1), chosen.rows_per_block):
+    n, sets, values = n_instances(distribution), [], []
+    for start in range(0, max(n, 1), chosen.rows_per_block):
         if start and time.monotonic() > end_of_time:
             return None
         block = slice(start, start + chosen.rows_per_block)
-        Y_hat, expected_f = chosen.infer(take_instances(distribution, block), n_jobs=n_jobs)
+        # A slice is a copy, and is checked anew.
+        taken = distribution if n <= chosen.rows_per_block else take_instances(distribution, block)
+        Y_hat, expected_f = chosen.infer(taken, n_jobs=n_jobs, **more)
         sets.append(Y_hat)
         values.append(expected_f)
     if time.monotonic() > end_of_time:

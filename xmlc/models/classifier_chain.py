@@ -97,11 +97,14 @@ class ProbabilisticClassifierChain(LabelLogistic):
         drawn = run_pieces(lambda start, end: self._draw(X[start:end], n_samples, start), blocks, self.n_jobs)
         counts, labels = (np.concatenate(part) for part in zip(*drawn, strict=True))
         indptr = np.concatenate(([0], np.cumsum(counts)))
+        # With both index arrays of one type scipy keeps them as they are.
+        indptr = indptr.astype(np.int32 if indptr[-1] < 2**31 else np.int64)
         if self.order == "reversed":
             labels = self.n_labels_ - 1 - labels
         shape = (X.shape[0] * n_samples, self.n_labels_)
         samples = sparse.csr_array((np.ones(labels.size, dtype=bool), labels, indptr), shape=shape)
         samples.sort_indices()
+        samples.has_canonical_format = True
         return samples
 
     def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:

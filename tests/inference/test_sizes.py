@@ -1,0 +1,115 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from inference_cases import all_sets, independent_law, random_marginals, value_of, values_of_all
+from scipy import sparse
+
+from xmlc.errors import XmlcError
+from xmlc.inference import fit_size_weights, gfm, gfm_sizes
+from xmlc.inference import sizes as sizes_module
+
+
+def weighted(p, weights):
+    """The distribution over all sets, by its definition; independent labels where nothing is left."""
+    law = independent_law(p) * weights[np.minimum(all_sets(p.size).sum(axis=1), weights.size - 1)]
+    return law / law.sum() if law.sum() > 0 else independent_law(p)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 2**20), m=st.integers(1, 7))
+def test_is_the_best_of_all_sets(seed, m):
+    rng = np.random.default_rng(seed)
+    p = random_marginals(rng, 4, m)
+    weights = rng.random(rng.integers(1, m + 3)) * (rng.random() < 0.8)
+    weights[rng.random(weights.size) < 0.3] = 0
+    Y_hat, expected = gfm_sizes(p, weights)
+    for row, predicted, value in zip(p, Y_hat.toarray(), expected, strict=True):
+        law = weighted(row, weights)
+        assert value == pytest.approx(values_of_all(law, m).max(), abs=1e-10)
+        assert value_of(predicted, law) == pytest.approx(value, abs=1e-10)
+
+
+def test_equal_weights_are_independent_labels():
+    p = random_marginals(np.random.default_rng(1), 50, 9)
+    Y_hat, expected = gfm_sizes(sparse.csr_array(p), np.array([0.3]))
+    same, value = gfm(sparse.csr_array(p))
+    assert np.allclose(expected, value, atol=1e-12)
+    assert (Y_hat != same).nnz == 0
+
+
+def test_no_empty_set_where_none_can_be():
+    p = np.full((1, 4), 0.01)
+    assert gfm(p)[0].nnz == 0
+    Y_hat, expected = gfm_sizes(p, np.array([0.0, 1.0]))
+    assert Y_hat.nnz > 0
+    assert expected[0] > 0.3
+
+
+def draw(rng, p, weights):
+    """Label sets of the module's distribution, by rejection."""
+    rows = []
+    for row in p:
+        while True:
+            y = rng.random(row.size) < row
+            if rng.random() < weights[min(y.sum(), weights.size - 1)]:
+                rows.append(y)
+                break
+    return sparse.csr_array(np.array(rows))
+
+
+def test_weights_that_made_the_data_are_found():
+    rng = np.random.default_rng(2)
+    p = rng.random((4000, 6)) * 0.5
+    truth = np.array([0.0, 0.4, 1.0, 0.2, 0.1, 0.05, 0.02, 0.0])
+    found = fit_size_weights(p, draw(rng, p, truth))
+    assert found[0] == 0
+    assert np.allclose(found[:5], truth[:5], atol=0.05)
+
+
+def test_weights_give_the_sizes_that_were_seen():
+    rng = np.random.default_rng(3)
+    p, Y = rng.random((300, 5)), sparse.csr_array(rng.random((300, 5)) < 0.3)
+    weights = fit_size_weights(sparse.csr_array(p), Y)
+    mean = np.zeros(7)
+    for row in p:
+        law = weighted(row, weights)
+        mean[:6] += np.bincount(all_sets(5).sum(axis=1), weights=law, minlength=6) / 300
+    shares = np.bincount(np.diff(Y.indptr), minlength=7) / 300
+    assert np.allclose(mean, shares, atol=2e-3)
+    assert weights.max() == 1
+
+
+def test_large_sizes_share_a_weight_and_many_instances_are_cut(monkeypatch):
+    rng = np.random.default_rng(4)
+    p, Y = np.full((40, 12), 0.7), sparse.csr_array(rng.random((40, 12)) < 0.7)
+    monkeypatch.setattr(sizes_module, "LARGEST", 4)
+    assert fit_size_weights(p, Y).size == 6
+    monkeypatch.setattr(sizes_module, "MOST_INSTANCES", 10)
+    assert np.array_equal(fit_size_weights(p, Y), fit_size_weights(p[:10], Y[:10]))
+
+
+def test_sizes_that_marginals_exclude_leave_independent_labels():
+    # Every instance has two labels, estimates say none can.
+    weights = fit_size_weights(np.zeros((3, 4)), sparse.csr_array(np.eye(3, 4) + np.eye(3, 4, 1) > 0))
+    assert np.array_equal(weights, np.ones(weights.size))
+    assert gfm_sizes(np.zeros((1, 4)), np.array([0.0, 1.0]))[1].tolist() == [1.0]
+
+
+def test_threads_change_nothing():
+    p = sparse.csr_array(random_marginals(np.random.default_rng(5), 700, 9))
+    weights = np.array([0.1, 1.0, 0.4, 0.0, 0.2])
+    one, two = gfm_sizes(p, weights, n_jobs=1), gfm_sizes(p, weights, n_jobs=2)
+    assert (one[0] != two[0]).nnz == 0
+    assert np.array_equal(one[1], two[1])
+
+
+@pytest.mark.parametrize("weights", [[], [-1.0], [np.nan], [[1.0]]])
+def test_bad_weights_are_refused(weights):
+    with pytest.raises(XmlcError, match="size_weights"):
+        gfm_sizes(np.zeros((1, 2)), weights)
+
+
+def test_label_sets_must_belong_to_the_marginals():
+    with pytest.raises(XmlcError, match=r"\(2, 3\).*\(1, 3\)"):
+        fit_size_weights(np.zeros((2, 3)), sparse.csr_array(np.zeros((1, 3), dtype=bool)))
