@@ -11,7 +11,7 @@ from xmlc.cli import main
 from xmlc.csr import load_csr, save_csr
 from xmlc.data.prepared import Prepared
 from xmlc.files import read_json, write_json
-from xmlc.inference import Samples, gfm, hamming, marginals_of
+from xmlc.inference import Samples, fit_size_weights, gfm, gfm_sizes, hamming, marginals_of
 from xmlc.metrics import classification_metrics
 from xmlc.reports.records import read_records
 
@@ -72,6 +72,8 @@ def estimates(tiny):
     spe.eliminate_zeros()
     (folder / "spe").mkdir()
     save_csr(folder / "spe", "test", spe)
+    Y = Prepared(data).part("val")[1]
+    save_csr(folder / "spe", "val", sparse.csr_array((0.3 * Y.toarray() + 0.05).astype(np.float32)))
     write_json(folder / "spe/estimate.json", {"floor": 0.2, "parts": {"test": {"ms_per_instance": 0.5}}})
     return folder / "spe"
 
@@ -110,6 +112,24 @@ def test_from_estimates_of_the_test_set(tiny, coins, estimates):
         Y.shape[0] * (0.5 + found["costs"]["infer_ms_per_instance"]) / 1000
     )
     assert (found["step"]["name"], found["step"]["method"]) == ("infer", "gfm")
+
+
+def test_sizes_are_learned_from_the_validation_set(tiny, coins, estimates):
+    assert infer(tiny, coins[1], "--estimates", estimates, "--method", "gfm-sizes", "--method", "h") == 0
+    found = record(tiny, "gfm-sizes")
+    weights = fit_size_weights(load_csr(estimates, "val"), Prepared(tiny[1]).part("val")[1])
+    assert found["sizes"]["weights"] == weights.tolist()
+    assert found["sizes"]["learn_seconds"] > 0
+    Y = Prepared(tiny[1]).part("test")[1]
+    Y_hat, expected = gfm_sizes(load_csr(estimates, "test"), weights)
+    assert found["metrics"]["instance_f"] == pytest.approx(classification_metrics(Y, Y_hat)["instance_f"])
+    assert (found["expected_f"], found["floor_loss"]) == (pytest.approx(expected.mean()), None)
+    assert record(tiny, "h")["sizes"] is None
+
+
+def test_sizes_cannot_be_learned_from_a_model(tiny, coins, capsys):
+    assert infer(tiny, coins[1], "--model", coins[0], "--method", "gfm-sizes") == 1
+    assert "gfm-sizes learns from estimates of the validation set" in capsys.readouterr().err
 
 
 def test_the_floor_is_bounded_for_exact_maximisers_alone(tiny, coins, estimates):

@@ -17,6 +17,7 @@ from xmlc.errors import XmlcError
 from xmlc.files import read_json, write_json
 from xmlc.inference.floor import floor_bound, labels_below_floor
 from xmlc.inference.methods import METHODS, infer_blocks, method_named, n_instances, take_instances
+from xmlc.inference.sizes import fit_size_weights
 from xmlc.metrics import classification_metrics
 from xmlc.passport import WARM_UP_ROWS, passport, peak_bytes, step_costs, timed
 from xmlc.samples import Samples
@@ -70,8 +71,9 @@ def command(
     """Draw or estimate once, then do one method after the other: starting a process takes longer than most of them."""
     if (model_folder is None) == (estimates is None):
         raise XmlcError("give either --model or --estimates: label sets are inferred from one of them")
-    for name in methods:
-        method_named(name)
+    needs_sizes = any([method_named(name).takes_sizes for name in methods])
+    if needs_sizes and estimates is None:
+        raise XmlcError("gfm-sizes learns from estimates of the validation set: give --estimates in place of --model")
     prepared, record = Prepared(data), read_json(training)
     if estimates is not None:
         given = read_estimates(estimates)
@@ -86,10 +88,12 @@ def command(
     drawn = isinstance(given.distribution, Samples)
     about = {"samples": samples if drawn else None, "time_limit": time_limit}
     about["estimates"] = describe_estimates(given, Y) if given.floor > 0 else None
+    sizes = learn_sizes(prepared, estimates) if needs_sizes else None
     names = prepared.meta["name"], record["model"], record["portion"]
     for method in methods:
         content = {"kind": "inference", "schema": 1} | record | {"method": method} | about
-        content |= infer_and_score(method, given, Y, time_limit, threads)
+        content["sizes"] = sizes if method_named(method).takes_sizes else None
+        content |= infer_and_score(method, given, Y, time_limit, threads, sizes and np.array(sizes["weights"]))
         content["costs"] = record["costs"] | content["costs"]
         content |= {"passport": passport(threads), "step": step_costs("infer", threads, *names, method)}
         write_json(out / f"{method}.json", content)
@@ -115,6 +119,14 @@ def ask_model(
     return Given(Samples(drawn, n_samples), {"draw_ms_per_instance": ms, "estimate_ms_per_instance": None}, 0.0)
 
 
+def learn_sizes(prepared: Prepared, folder: Path) -> dict[str, Any]:
+    """Learn from the validation set how many labels instances have, for `gfm_sizes`."""
+    estimates, Y = load_csr(folder, "val", mmap=False), prepared.part("val")[1]
+    fit_size_weights(estimates[:WARM_UP_ROWS], Y[:WARM_UP_ROWS])
+    weights, seconds = timed(lambda: fit_size_weights(estimates, Y))
+    return {"weights": weights.tolist(), "learn_seconds": seconds}
+
+
 def describe_estimates(given: Given, Y: sparse.csr_array) -> dict[str, float]:
     """Say what the floor left of the estimates, and how many true labels it left out."""
     return {
@@ -136,11 +148,17 @@ def floor_loss(given: Given, Y: sparse.csr_array, Y_hat: sparse.csr_array, expec
 
 
 def infer_and_score(
-    method: str, given: Given, Y: sparse.csr_array, time_limit: float | None, threads: int
+    method: str,
+    given: Given,
+    Y: sparse.csr_array,
+    time_limit: float | None,
+    threads: int,
+    size_weights: np.ndarray | None = None,
 ) -> dict[str, Any]:
     """Run one method, compiled beforehand on a few rows, within its time; return the part of the record about it."""
-    infer_blocks(method, take_instances(given.distribution, slice(0, WARM_UP_ROWS)), threads)
-    inferred, seconds = timed(lambda: infer_blocks(method, given.distribution, threads, time_limit))
+    few = take_instances(given.distribution, slice(0, WARM_UP_ROWS))
+    infer_blocks(method, few, threads, size_weights=size_weights)
+    inferred, seconds = timed(lambda: infer_blocks(method, given.distribution, threads, time_limit, size_weights))
     ms = None if inferred is None else 1e3 * seconds / max(Y.shape[0], 1)
     before = [cost for cost in given.costs.values() if cost is not None]
     costs = given.costs | {

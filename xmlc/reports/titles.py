@@ -19,6 +19,7 @@ METHODS = {
     "meuf": "MEUF",
     "lewis": "Lewis",
     "multinomial": "multinomial",
+    "gfm-sizes": "GFM, sizes learned",
 }
 MODELS = {
     "plt": "PLT",
