@@ -123,8 +123,8 @@ def instance_f_table(paper: str, records: Records, published: Published, thresho
         "Inferring is what the label sets take once the estimates are there; a threshold takes nothing besides. Models "
         "are trained on 80 % of the training set. A label without an estimate counts as one that an instance cannot "
         "have; the last panel says how many true labels that concerns. What it costs an exact maximiser in expected F "
-        "is bounded, provided that no such label is more probable than the floor. GFM with sizes learned takes labels as "
-        "independent but for their number, whose distribution it has from the validation set; that is not in gfm2011."
+        "is bounded, provided that no such label is more probable than the floor. GFM with sizes learned takes labels "
+        "as independent but for their number, which it knows from the validation set; that is not in gfm2011."
     )
     footnotes = notes(paper, records, "threads", panels, best_of="each model and dataset") + _stopped(records)
     return Table("instance-f", paper, INFERENCE_KEYS, frame, caption, panels, footnotes)
