@@ -88,13 +88,10 @@ def test_a_papers_own_table_1_is_made_from_inference_on_the_whole_training_set(f
     planned = finished.planned(f"{table}.csv", *settings)
     assert planned == {"download": 1, "prepare": 1, "train": 2, "infer_full_pcc": 1, "infer_full_br": 1, "table": 1}
     finished.run_well(f"{table}.csv", *settings)
-    suite = yaml.safe_load((finished.folder / "config/papers/gfm2011.yaml").read_text())
     rows = pd.read_csv(finished.folder / f"{table}.csv")
-    for model, methods in suite["inference"]["methods"].items():
-        assert rows.loc[rows["model"] == model, "method"].tolist() == methods
+    assert rows[["model", "method"]].to_numpy().tolist() == [["br", "gfm"], ["pcc", "gfm"]]  # sorted by the copy
     assert rows["instance_f"].notna().all()
-    exact = rows.pivot(index="model", columns="method", values="instance_f")
-    assert exact["meuf"].tolist() == pytest.approx(exact["meuf-cubic"].tolist())
+    assert rows[["draw_ms", "estimate_ms"]].notna().to_numpy().tolist() == [[False, True], [True, False]]
 
 
 def test_inference_from_a_model_that_a_suite_does_not_have_is_refused(finished):
