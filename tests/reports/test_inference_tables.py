@@ -1,13 +1,19 @@
 """Tables of inferred label sets: Table 1 of gfm2011, and instance-F from sparse estimates."""
 
 import re
+from pathlib import Path
 
 import pytest
+import yaml
 from report_cases import every_measure, inference, inferred_from_estimates, write
 
 from xmlc.errors import XmlcError
+from xmlc.inference.methods import METHODS
 from xmlc.reports.render import to_csv, to_markdown
 from xmlc.reports.tables import build_table
+from xmlc.reports.titles import METHODS as TITLES
+
+SCHEMA = Path(__file__).parents[2] / "workflow" / "schemas" / "paper.schema.yaml"
 
 PUBLISHED = (
     "dataset,model,method,m,n_train,n_test,hamming_loss,macro_f,micro_f,instance_f,inference_seconds\n"
@@ -23,6 +29,11 @@ def build(tmp_path):
     return lambda name, records, paper="gfm2011": build_table(
         name, paper, write(tmp_path / "records", records), tmp_path
     )
+
+
+def test_names_are_the_same_in_inference_titles_and_configuration():
+    properties = yaml.safe_load(SCHEMA.read_text())["properties"]["inference"]["properties"]
+    assert set(properties["methods"]["additionalProperties"]["items"]["enum"]) == set(METHODS) < set(TITLES)
 
 
 def flat(table):
