@@ -14,6 +14,7 @@ PUBLIC = {
     "FastXML": "xmlc.models.fastxml",
     "PLT": "xmlc.models.plt",
     "ProbabilisticClassifierChain": "xmlc.models.classifier_chain",
+    "SparseWeightedNearestNeighbors": "xmlc.models.nearest",
 }
 
 

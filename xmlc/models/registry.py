@@ -15,6 +15,7 @@ ESTIMATORS = {
     "fastxml": "xmlc.models.fastxml:FastXML",
     "br": "xmlc.models.binary_relevance:BinaryRelevance",
     "pcc": "xmlc.models.classifier_chain:ProbabilisticClassifierChain",
+    "swnn": "xmlc.models.nearest:SparseWeightedNearestNeighbors",
     "oracle": "xmlc.models.oracle:Oracle",
     "napkinxc-plt": "xmlc.models.peers.napkinxc:NapkinXCPLT",
     "napkinxc-br": "xmlc.models.peers.napkinxc:NapkinXCBR",

@@ -1,0 +1,5 @@
+"""The sparse weighted nearest-neighbour method (swnn2018)."""
+
+from xmlc.models.nearest.estimator import SparseWeightedNearestNeighbors
+
+__all__ = ["SparseWeightedNearestNeighbors"]

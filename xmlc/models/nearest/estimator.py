@@ -1,0 +1,199 @@
+"""The sparse weighted nearest-neighbour estimator."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.csr import kernel_csr, unit_rows, without_zeros
+from xmlc.errors import XmlcError
+from xmlc.models.base import SparseProbabilityEstimator, stack_estimates
+from xmlc.models.nearest._index import NeighbourIndex, build_index
+from xmlc.models.nearest._search import SearchScratch, nearest_instances, search_scratch
+from xmlc.models.nearest._votes import labels_above, top_labels
+from xmlc.parallel import row_blocks, run_pieces
+
+ROWS_PER_PIECE = 256
+
+
+class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
+    """Sparse weighted nearest-neighbour method (swnn2018, Section 3).
+
+    The S training instances most similar to x vote for their labels, each with Sim(x, x_i)**alpha, where
+
+        Sim(x, x_i) = J(x, x_i)**beta * <x, x_i> / (|x| |x_i|)
+
+    and J is the Jaccard similarity of the supports (Section 3.3). Only instances with a positive similarity vote; of
+    equally similar ones those with the smaller numbers are the nearest. A label's estimate is its share of the votes
+    (the weights V_i of Section 3.5), so that it is at most 1. Training builds an index only.
+
+    The search is exact: whoever is skipped has an upper bound of the similarity below the S-th best. Similarities are
+    numbers of float32 and the same bits on any number of threads.
+
+    Parameters
+    ----------
+    S : int
+        Size of the neighbourhood.
+    alpha : float
+        Exponent of the votes, at least 0; with 0 all neighbours count the same.
+    beta : float
+        Exponent of the Jaccard similarity, at least 0; with 0 the similarity is the cosine.
+    n_jobs : int, optional
+        Threads; see `xmlc.threads.resolve_threads`.
+
+    Attributes
+    ----------
+    index_ : NeighbourIndex
+        The training instances, by row and by feature.
+    label_starts_, labels_ : ndarray of int64, shape (n + 1,); of uint32, shape (number of positives,)
+        Their label sets.
+    inner_products_ : ndarray of int64, shape (number of queries,)
+        Training instances to which the last prediction computed the similarity, for each instance: an inner product
+        of two sparse rows each. Those whose bound excluded them are not counted.
+    """
+
+    def __init__(self, S: int = 75, alpha: float = 2.0, beta: float = 1.0, n_jobs: int | None = None) -> None:
+        self.S = S
+        self.alpha = alpha
+        self.beta = beta
+        self.n_jobs = n_jobs
+
+    def fit(self, X: object, Y: object) -> Self:
+        """Index the training instances and keep their label sets.
+
+        Parameters
+        ----------
+        X : CSR, shape (n, d)
+            Instances; their lengths do not matter.
+        Y : boolean CSR, shape (n, m)
+
+        Raises
+        ------
+        XmlcError
+            A hyperparameter is out of its range, or the training data is empty.
+        """
+        self._check_hyperparameters()
+        X, Y = self._training_data(X, Y)
+        if X.shape[0] > np.iinfo(np.int32).max:
+            raise XmlcError(f"{X.shape[0]} training instances; expected fewer than 2**31")
+        self.index_ = build_index(self._unit(X))
+        labels = kernel_csr(Y)
+        self.label_starts_, self.labels_ = labels.indptr, labels.indices
+        self._rooms: list[SearchScratch] = []
+        return self
+
+    @property
+    def index_bytes_(self) -> int:
+        """Bytes of everything that is kept of the training set: both indices and the label sets."""
+        self._check_fitted()
+        arrays = [part for part in self.index_ if isinstance(part, np.ndarray)]
+        return sum(array.nbytes for array in (*arrays, self.label_starts_, self.labels_))
+
+    def neighbours(self, X: object) -> tuple[np.ndarray, np.ndarray]:
+        """Find the S nearest training instances that have a positive similarity.
+
+        Parameters
+        ----------
+        X : CSR, shape (n, d)
+
+        Returns
+        -------
+        numbers : ndarray of int32, shape (n, S)
+            Nearest first, of equally similar ones the smaller number; -1 where there are no more.
+        similarities : ndarray of float32, shape (n, S)
+            0 where there is none.
+        """
+        return self._by_pieces(X, lambda numbers, similarities: (numbers, similarities), "searching")
+
+    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+        """Return the estimates strictly greater than ``threshold``: each label's share of the votes.
+
+        Parameters
+        ----------
+        X : CSR, shape (n, d)
+        threshold : float or ndarray of shape (m,)
+
+        Returns
+        -------
+        csr_array of float32, shape (n, m)
+            Sorted indices. An instance without neighbours has no estimates.
+        """
+        thresholds = self._label_thresholds(threshold) if hasattr(self, "n_labels_") else None
+
+        def above(numbers: np.ndarray, similarities: np.ndarray) -> tuple[np.ndarray, ...]:
+            return labels_above(numbers, similarities, *self._voters(), thresholds)
+
+        return stack_estimates(*self._by_pieces(X, above, "estimating"), self.n_labels_)
+
+    def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the k labels with the most votes.
+
+        Returns
+        -------
+        labels : ndarray of int32, shape (n, k)
+            Best first, of equal estimates the smaller label; -1 where there are fewer.
+        scores : ndarray of float32, shape (n, k)
+            Their estimates; 0 where there is no label.
+        """
+        if k < 1:
+            raise XmlcError(f"k={k}: at least one label per instance must be asked for")
+
+        def top(numbers: np.ndarray, similarities: np.ndarray) -> tuple[np.ndarray, ...]:
+            return top_labels(numbers, similarities, *self._voters(), self.n_labels_, int(k))
+
+        return self._by_pieces(X, top, "ranking")
+
+    def _by_pieces(self, X: object, use: Any, title: str) -> tuple[np.ndarray, ...]:
+        """Find the neighbours of blocks of instances and hand them on; return what comes of it, stacked."""
+        self._check_hyperparameters()
+        x = kernel_csr(self._unit(self._instances(X)))
+
+        def work(start: int, end: int) -> tuple[np.ndarray, ...]:
+            room = self._take_room()
+            numbers, similarities, n_products = nearest_instances(x, start, end, self.index_, room)
+            self._rooms.append(room)
+            return n_products, *use(numbers, similarities)
+
+        blocks = row_blocks(x.indptr.size - 1, ROWS_PER_PIECE) or [(0, 0)]
+        costs = [end - start for start, end in blocks]
+        found = run_pieces(work, blocks, self.n_jobs, costs, title=title, unit="instances")
+        self.inner_products_, *results = (np.concatenate(part) for part in zip(*found, strict=True))
+        return tuple(results)
+
+    def _take_room(self) -> SearchScratch:
+        """Take a room for one thread, one used before if there is any: making it takes longer than a search."""
+        try:
+            room = self._rooms.pop()
+        except IndexError:
+            return search_scratch(self.index_, int(self.S), float(self.beta))
+        is_fit = room.best.size == self.S and room.beta == float(self.beta)
+        return room if is_fit else self._take_room()
+
+    def _voters(self) -> tuple[Any, ...]:
+        return float(self.alpha), self.label_starts_, self.labels_
+
+    def _unit(self, X: sparse.csr_array) -> sparse.csr_array:
+        """Scale to unit length, without zeros: neither stored ones nor those that vanish by the scaling."""
+        return without_zeros(unit_rows(without_zeros(X)))
+
+    def _check_hyperparameters(self) -> None:
+        if not (isinstance(self.S, int | np.integer) and self.S >= 1):
+            raise XmlcError(f"S={self.S}: expected a number of neighbours, at least 1")
+        for name in ("alpha", "beta"):
+            value = getattr(self, name)
+            if not 0 <= value < np.inf:
+                raise XmlcError(f"{name}={value}: expected a finite number of at least 0")
+
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        arrays = self.index_._asdict()
+        meta = {"block_rows": arrays.pop("block_rows")}
+        return arrays | {"label_starts": self.label_starts_, "labels": self.labels_}, meta
+
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
+        # Plain views of the mapped files: numba takes long to recognise numpy's class for them.
+        content = {name: np.asarray(array) for name, array in arrays.items()}
+        self.label_starts_, self.labels_ = content.pop("label_starts"), content.pop("labels")
+        self.index_ = NeighbourIndex(**content, **meta)
+        self._rooms = []
