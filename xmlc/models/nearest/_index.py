@@ -12,6 +12,7 @@ from xmlc.csr import kernel_csr
 
 WORD_BITS = 64
 POSTING_STEPS = 32767  # a posting holds its value as a multiple of the feature's step, in 16 bits with sign
+LENGTH_STEPS = 65000  # lengths of at most 1, and a little more by rounding, as 16 bits without sign
 BLOCK_ROWS = 1 << 16  # instances of one block: its numbers fit 16 bits, its accumulators (512 KB) a level-2 cache
 
 
@@ -30,19 +31,21 @@ class NeighbourIndex(NamedTuple):
     row_places : ndarray of uint32, shape (nnz,)
         Features of each instance, ascending: the frequent ones come first.
     row_values : ndarray of float32, shape (nnz,)
-    sizes : ndarray of float32, shape (n,)
-        Number of features of each instance.
+    sizes : ndarray of uint16, shape (n,)
+        Number of features of each instance, 65,535 if it has more.
     words : ndarray of uint64, shape (W, n)
         Bit b of ``words[w, i]``: instance i has the feature in place 64 w + b.
-    frequent_lengths, frequent_largest : ndarray of float32, shape (n,)
-        Euclidean length, and largest magnitude, of each instance's frequent features, rounded up.
+    lengths : ndarray of uint16, shape (W, n)
+        Euclidean length of each instance's features in each word, in units of 1 / 65,000, rounded up.
+    largest : ndarray of uint16, shape (n,)
+        Largest magnitude of each instance's frequent features, in the same way.
     steps : ndarray of float32, shape (n_lists,)
         Of each feature that has lists, the largest magnitude divided by 32767.
     list_starts : ndarray of uint32, shape (n_blocks, n_lists + 1)
         Where the lists of a block start, from ``block_starts`` on.
     block_starts : ndarray of int64, shape (n_blocks,)
     postings : ndarray of uint32, shape (nnz of the features with lists,)
-        Instance's number in its block (lower 16 bits) and value in steps, rounded (upper 16 bits, signed).
+        Instance's number in its block (lower 16 bits) and value in steps, rounded down (upper 16 bits, signed).
     block_rows : int
         Instances in a block, at most 65,536; the last may have fewer.
     """
@@ -53,8 +56,8 @@ class NeighbourIndex(NamedTuple):
     row_values: np.ndarray
     sizes: np.ndarray
     words: np.ndarray
-    frequent_lengths: np.ndarray
-    frequent_largest: np.ndarray
+    lengths: np.ndarray
+    largest: np.ndarray
     steps: np.ndarray
     list_starts: np.ndarray
     block_starts: np.ndarray
@@ -83,7 +86,7 @@ def build_index(X: sparse.csr_array, n_words: int | None = None, block_rows: int
     rows = kernel_csr(columns.tocsr())
     n_lists = max(int(np.count_nonzero(frequencies)) - n_words * WORD_BITS, 0)
     lists = lists_by_block(rows, n_words * WORD_BITS, n_lists, block_rows)
-    sizes = np.diff(rows.indptr).astype(np.float32)
+    sizes = np.minimum(np.diff(rows.indptr), np.iinfo(np.uint16).max).astype(np.uint16)
     by_row = (rows.indptr, rows.indices, rows.data, sizes)
     return NeighbourIndex(places, *by_row, *frequent_part(rows, n_words), *lists, block_rows)
 
@@ -109,17 +112,21 @@ def frequent_part(rows, n_words):
     """Return words, lengths and largest magnitudes of the frequent features, see `NeighbourIndex`; one pass."""
     n = rows.indptr.size - 1
     words = np.zeros((n_words, n), dtype=np.uint64)
-    lengths = np.zeros(n, dtype=np.float32)
-    largest = np.zeros(n, dtype=np.float32)
+    lengths = np.zeros((n_words, n), dtype=np.uint16)
+    squares = np.zeros(n_words)
+    largest = np.zeros(n, dtype=np.uint16)
     for i in range(n):
-        square = 0.0
+        squares[:] = 0
+        most = np.float32(0)
         for p in range(rows.indptr[i], rows.indptr[i + 1]):
             place = rows.indices[p]
             if place < n_words * 64:
                 words[place >> 6, i] |= np.uint64(1) << np.uint64(place & 63)
-                square += np.float64(rows.data[p]) ** 2
-                largest[i] = max(largest[i], abs(rows.data[p]))
-        lengths[i] = np.sqrt(square) * (1 + 1e-6)
+                squares[place >> 6] += np.float64(rows.data[p]) ** 2
+                most = max(most, abs(rows.data[p]))
+        for w in range(n_words):
+            lengths[w, i] = np.uint16(np.ceil(np.sqrt(squares[w]) * LENGTH_STEPS))
+        largest[i] = np.uint16(np.ceil(most * LENGTH_STEPS))
     return words, lengths, largest
 
 
@@ -135,7 +142,7 @@ def lists_by_block(rows, first, n_lists, block_rows):
             if rows.indices[p] >= first:
                 counts[i // block_rows, rows.indices[p] - first + 1] += 1
                 steps[rows.indices[p] - first] = max(steps[rows.indices[p] - first], abs(rows.data[p]))
-    steps /= np.float32(32767)
+    steps *= np.float32((1 + 1e-6) / POSTING_STEPS)  # so that no quotient exceeds the steps by rounding
     block_starts = np.zeros(n_blocks, dtype=np.int64)
     for block in range(n_blocks):
         for j in range(n_lists):
@@ -149,10 +156,10 @@ def lists_by_block(rows, first, n_lists, block_rows):
         for p in range(rows.indptr[i], rows.indptr[i + 1]):
             if rows.indices[p] >= first:
                 j = rows.indices[p] - first
+                step = np.float64(steps[j])
                 # A step that underflowed to nothing leaves nothing to round to.
-                value = np.int32(np.rint(rows.data[p] / steps[j])) if steps[j] > 0 else np.int32(0)
-                postings[block_starts[block] + ends[block, j]] = (np.uint32(value) << np.uint32(16)) | np.uint32(
-                    i - block * block_rows
-                )
+                value = np.int32(np.floor(rows.data[p] / step)) if step > 0 else np.int32(0)
+                number = np.uint32(i - block * block_rows)
+                postings[block_starts[block] + ends[block, j]] = (np.uint32(value) << np.uint32(16)) | number
                 ends[block, j] += 1
     return steps, counts, block_starts, postings
