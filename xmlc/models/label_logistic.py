@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
 
 from xmlc.counter_random import random_permutation
 from xmlc.errors import XmlcError
@@ -46,7 +47,8 @@ class LabelLogistic(SparseProbabilityEstimator):
     random_state : int
         Seed of the folds.
     n_jobs : int or None
-        Threads. The result does not depend on it.
+        Threads of predictions; the result does not depend on it. Training has one: scikit-learn's solver holds the
+        interpreter's lock most of the time, and two threads took 1.6 times as long as one.
 
     Attributes
     ----------
@@ -93,7 +95,16 @@ class LabelLogistic(SparseProbabilityEstimator):
         self._check_hyperparameters()
         # lbfgs computes in the type of its input; float32 would end it early.
         X, labels = X.astype(np.float64), Y.astype(np.float64).tocsc()
-        numbers, titles = [(j,) for j in range(self.n_labels_)], {"unit": "labels", "n_jobs": self.n_jobs}
+        # On vectors this short BLAS's own threads take five times as long as one.
+        with threadpool_limits(limits=1, user_api="blas"):
+            self._choose_and_learn(X, labels)
+        counts = np.diff(labels.indptr)
+        self.C_[(counts == 0) | (counts == X.shape[0])] = np.nan
+        return self
+
+    def _choose_and_learn(self, X: sparse.csr_array, labels: sparse.csc_array) -> None:
+        """Choose C unless it is given, then learn every label's classifier."""
+        numbers, titles = [(j,) for j in range(self.n_labels_)], {"unit": "labels", "n_jobs": 1}
         self.C_ = np.full(self.n_labels_, self.C, dtype=np.float64)
         if self.C is None:
             fold_of = random_permutation(X.shape[0], self.random_state, FOLD_STREAM) % self.folds
@@ -105,9 +116,6 @@ class LabelLogistic(SparseProbabilityEstimator):
         learned = run_pieces(lambda j: self._learn(X, labels, j), numbers, title=title, **titles)
         self._set_weights([weights for weights, _ in learned])
         self.constants_ = np.array([constant for _, constant in learned], dtype=np.float32)
-        counts = np.diff(labels.indptr)
-        self.C_[(counts == 0) | (counts == X.shape[0])] = np.nan
-        return self
 
     def _inputs(self, X: sparse.csr_array, labels: sparse.csc_array, j: int) -> tuple[sparse.csr_array, np.ndarray]:
         """Return what label j's classifier sees of the training set, and what its columns have been multiplied with."""
