@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from scipy import sparse
 
 from xmlc.data.catalogue import Dataset
@@ -15,6 +16,9 @@ from xmlc.files import write_json
 from xmlc.kernel_cache import use_kernel_cache
 
 use_kernel_cache()
+# The first example of a kernel's test contains its compilation.
+settings.register_profile("kernels", deadline=None)
+settings.load_profile("kernels")
 
 # Twins and cases that several test files share lie beside them.
 sys.path += [str(Path(__file__).parent / room) for room in ("data", "models", "thresholds")]

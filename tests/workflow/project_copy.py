@@ -60,7 +60,7 @@ class Project:
 
     def run(self, *arguments):
         return subprocess.run(
-            self.command(*arguments), cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=300
+            self.command(*arguments), cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=900
         )
 
     def run_well(self, *arguments):
