@@ -23,7 +23,12 @@ def test_statistics_by_hand():
     assert found["instances_per_label"] == {
         "min": 0, "lower_quartile": 0, "median": 0.5, "upper_quartile": 1.25, "max": 2, "mean": 0.75
     }  # fmt: skip
+    assert found["instances_per_label_seen"] == {
+        "min": 1, "lower_quartile": 1.25, "median": 1.5, "upper_quartile": 1.75, "max": 2, "mean": 1.5
+    }  # fmt: skip
     assert found["activations_per_instance"]["mean"] == 1
+    assert found["occurrences_per_feature"]["mean"] == 1
+    assert found["occurrences_per_feature_seen"]["mean"] == 1.5
     assert found["occurrences_per_feature"]["max"] == 2
     assert (found["instances_without_labels"], found["instances_without_features"]) == (1, 1)
     assert (found["labels_never_seen"], found["features_never_seen"]) == (2, 1)

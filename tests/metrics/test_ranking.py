@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from xmlc.errors import XmlcError
-from xmlc.metrics import ndcg_at_k, precision_at_k, propensities, propensity_parameters, psp_at_k
+from xmlc.metrics import (
+    maximum_precision_at_k,
+    ndcg_at_k,
+    precision_at_k,
+    propensities,
+    propensity_parameters,
+    psp_at_k,
+)
 
 
 def ranking_case(n, m, seed):
@@ -117,3 +124,17 @@ def test_bad_rankings_are_named():
     for wrong in (np.ones(4), np.zeros(5)):
         with pytest.raises(XmlcError, match=r"expected \(5,\): one number above 0"):
             psp_at_k(np.zeros((2, 5)), np.zeros((2, 3), dtype=np.int32), wrong, 1)
+
+
+def test_maximum_precision_by_hand():
+    Y = np.zeros((3, 6), dtype=bool)
+    Y[0, :4] = Y[1, 5] = True  # and one without labels
+    assert [maximum_precision_at_k(Y, k) for k in (1, 3, 5)] == pytest.approx([2 / 3, 4 / 9, 1 / 3])
+    assert maximum_precision_at_k(Y[:0], 1) == 0
+
+
+@settings(deadline=None, max_examples=20)
+@given(n=st.integers(1, 12), m=st.integers(5, 12), k=st.integers(1, 5), seed=st.integers(0, 999))
+def test_maximum_precision_is_that_of_the_truth_itself(n, m, k, seed):
+    Y = ranking_case(n, m, seed)[0]
+    assert maximum_precision_at_k(Y, k) == precision_at_k(Y, np.argsort(~Y, axis=1, kind="stable").astype(np.int32), k)

@@ -10,7 +10,14 @@ from xmlc.cli._options import FILE, data_option, model_option, threads_option
 from xmlc.cli._steps import instances_for, load_model, mean_inner_products, predict_timed
 from xmlc.data.prepared import Prepared
 from xmlc.files import read_json, write_json
-from xmlc.metrics.ranking import ndcg_at_k, precision_at_k, propensities, propensity_parameters, psp_at_k
+from xmlc.metrics.ranking import (
+    maximum_precision_at_k,
+    ndcg_at_k,
+    precision_at_k,
+    propensities,
+    propensity_parameters,
+    psp_at_k,
+)
 from xmlc.passport import passport, peak_bytes, step_costs
 
 K = (1, 3, 5)
@@ -36,6 +43,8 @@ def command(data: Path, model_folder: Path, training: Path, threads: int, out: P
         metrics[f"ndcg@{k}"] = ndcg_at_k(Y, labels, k)
     for k in K:
         metrics[f"psp@{k}"] = psp_at_k(Y, labels, propensity, k)
+    for k in K:
+        metrics[f"max_p@{k}"] = maximum_precision_at_k(Y, k)
     costs = record["costs"] | {
         "predict_ms_per_instance": ms_per_instance,
         "inner_products_per_instance": mean_inner_products(model),

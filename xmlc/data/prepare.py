@@ -64,7 +64,7 @@ def prepare(
                 save_csr(folder / name, "P", load_csr(source, f"{name}.P"))
         np.save(folder / "split.npy", fit_mask(train[0].shape[0], validation_share, seed))
         write_json(folder / "meta.json", meta)
-    content = {"name": dataset.name, "d": meta["d"], "m": meta["m"], "notes": notes} | summary
+    content = {key: meta[key] for key in ("name", "digest", "d", "m", "notes")} | summary
     write_json(statistics, content | {"step": step_costs("prepare", 1, dataset.name, written=out)})
     return notes
 

@@ -10,7 +10,14 @@ from xmlc.metrics.classification import (
     micro_f,
     micro_jaccard,
 )
-from xmlc.metrics.ranking import ndcg_at_k, precision_at_k, propensities, propensity_parameters, psp_at_k
+from xmlc.metrics.ranking import (
+    maximum_precision_at_k,
+    ndcg_at_k,
+    precision_at_k,
+    propensities,
+    propensity_parameters,
+    psp_at_k,
+)
 
 __all__ = [
     "classification_metrics",
@@ -19,6 +26,7 @@ __all__ = [
     "instance_jaccard",
     "macro_f",
     "macro_jaccard",
+    "maximum_precision_at_k",
     "micro_f",
     "micro_jaccard",
     "ndcg_at_k",

@@ -20,6 +20,15 @@ def precision_at_k(Y: object, labels: np.ndarray, k: int) -> float:
     return float(relevant.sum() / max(k * relevant.shape[0], 1))
 
 
+def maximum_precision_at_k(Y: object, k: int) -> float:
+    """Highest precision at k that any ranking can have, as instances with fewer than k true labels limit it.
+
+    The mean of min(|y|, k) / k over all instances (swnn2018, Section 4.1 and Table 6).
+    """
+    n_true = np.diff(as_labels(Y).indptr)
+    return float(np.minimum(n_true, k).sum() / max(k * n_true.size, 1))
+
+
 def ndcg_at_k(Y: object, labels: np.ndarray, k: int) -> float:
     """Normalised discounted cumulative gain at k (ldsm2020, Section 5).
 

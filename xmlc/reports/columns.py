@@ -10,6 +10,14 @@ import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
+SUMMARY_TITLES = {
+    "minimum": "Minimum",
+    "lower_quartile": "1st quartile",
+    "median": "Median",
+    "upper_quartile": "3rd quartile",
+    "maximum": "Maximum",
+    "mean": "Average",
+}
 DIGITS = 3
 MAX_DECIMALS = 6
 MISSING = "–"
@@ -107,9 +115,15 @@ _ALL = (
     _constant("n_train", "#train"),
     _constant("instances_per_label", "inst./lab.", 2),
     _constant("labels_per_instance", "lab./inst.", 2),
+    # Five-number summaries and averages of the training part (swnn2018, Tables 2-5).
+    *(Column(name, title, kind="constant") for name, title in SUMMARY_TITLES.items()),
     # Rankings.
     *(_percent(f"{metric}@{k}", f"{title}@{k}") for metric, title in (("p", "P"), ("ndcg", "nDCG"), ("psp", "PSP"))
       for k in (1, 3, 5)),
+    # What no ranking of the test set can exceed, and the hyperparameters of neighbours (swnn2018, Table 6).
+    *(Column(f"max_p@{k}", f"Maximum P@{k}", "%", 2, kind="constant") for k in (1, 3, 5)),
+    *(Column(name, name, kind="choice") for name in ("S", "alpha", "beta")),
+    Column("trials", "Trials", kind="choice"),
     # Sets of labels; the test set's where no other is named.
     _percent("macro_f", "Macro-F"),
     _percent("macro_f_zero", "Macro-F, 0/0 = 0"),

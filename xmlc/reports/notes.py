@@ -30,7 +30,7 @@ def notes(
         Among what the best is sought.
     """
     digests = {record["dataset"]["name"]: record["dataset"]["digest"] for record in records}
-    lines = ["Data (digest): " + ", ".join(f"{name} ({digest[:12]})" for name, digest in digests.items()) + "."]
+    lines = [digests_line(digests)]
     seeds = sorted({record["seed"] for record in records})
     spread = "; mean ± standard deviation" if len(seeds) > 1 else ""
     lines.append(f"Seed{'s' * (len(seeds) > 1)}: {', '.join(map(str, seeds))}{spread}.")
@@ -49,6 +49,11 @@ def notes(
     if any(part.published for panel in panels for part in panel.columns):
         lines.append(f"(paper): the value that {paper} prints; its times are of another machine.")
     return lines
+
+
+def digests_line(digests: dict[str, str]) -> str:
+    """Say which data a table is about: by name, the first digits of its digest."""
+    return "Data (digest): " + ", ".join(f"{name} ({digest[:12]})" for name, digest in digests.items()) + "."
 
 
 def overfitting(frame: pd.DataFrame) -> list[str]:

@@ -154,6 +154,10 @@ class Published:
             cells.setdefault((name[place],), row)
         return Published(cells, (key,))
 
+    def frame(self) -> pd.DataFrame:
+        """Return all rows as they are printed, in their order; no rows and columns where nothing is published."""
+        return pd.DataFrame(list(self._cells.values()), dtype=object)
+
     def value(self, key: tuple[str, ...], name: str) -> str | None:
         """Return one printed value, or None."""
         return self._cells.get(key, {}).get(name) or None

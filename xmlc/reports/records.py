@@ -15,6 +15,7 @@ from xmlc.errors import XmlcError
 
 DATASET_COLUMNS = ("m", "d", "n_test", "n_train", "instances_per_label", "labels_per_instance")
 RANKING_METRICS = tuple(f"{metric}@{k}" for metric in ("p", "ndcg", "psp") for k in (1, 3, 5))
+MAXIMA = tuple(f"max_p@{k}" for k in (1, 3, 5))  # of the dataset; records of earlier versions lack them
 SET_METRICS = ("macro_f", "macro_f_zero", "macro_f_present", "macro_f_seen", "micro_f", "instance_f", "hamming_loss")
 # What thresholds can be tuned for; a record may lack those that are not in SET_METRICS.
 MEASURES = tuple(f"{average}_{name}" for average in ("macro", "micro", "instance") for name in ("f", "f2", "jaccard"))
@@ -212,6 +213,7 @@ def ranking_frame(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
         [
             _identity(record)
             | {name: 100 * record["metrics"][name] for name in RANKING_METRICS}
+            | {name: 100 * _number(record["metrics"].get(name)) for name in MAXIMA}
             | _costs(record, RANKING_COSTS)
             for record in records
         ]

@@ -16,6 +16,7 @@ from xmlc.reports.growth import GROWTH_KEYS, growth_table
 from xmlc.reports.hyperparameters import HYPERPARAMETER_KEYS, hyperparameter_table
 from xmlc.reports.inference import INFERENCE_KEYS, inference_table, instance_f_table
 from xmlc.reports.measures import MEASURE_KEYS, measures_table
+from xmlc.reports.nearest import NEAREST_KEYS, nearest_table
 from xmlc.reports.notes import notes, overfitting
 from xmlc.reports.panels import Panel, Published, side_by_side
 from xmlc.reports.peers import PEER_KEYS, peers_table
@@ -30,8 +31,12 @@ from xmlc.reports.records import (
 )
 from xmlc.reports.seeds import average_seeds
 from xmlc.reports.steps import STEP_KEYS, read_steps, steps_table
+from xmlc.reports.summaries import SUMMARISED, SUMMARY_KEYS, read_statistics, sizes_table, summary_table
 from xmlc.reports.table import TABLES, Records, Table, csv_frame, register
 from xmlc.reports.titles import MACRO_F_CONVENTION, method_order, method_title
+
+# How to read files that are no records of experiments, by the kind that a table takes.
+OTHER_FILES = {"step": read_steps, "statistics": read_statistics}
 
 
 def build_table(
@@ -57,8 +62,10 @@ def build_table(
     """
     definition = TABLES.of(name, paper)
     file = published / paper / f"{TABLES.full_name(name)}.csv" if published else None
-    steps = definition.kind == "step"
-    content = read_steps(records) if steps else read_records(records, definition.kind, definition.portion)
+    if definition.kind in OTHER_FILES:
+        content = OTHER_FILES[definition.kind](records)
+    else:
+        content = read_records(records, definition.kind, definition.portion)
     more = [read_records(records, "thresholds", "80", needed=False)] if definition.takes_thresholds else []
     more += [suite] if definition.takes_suite else []
     return definition.build(paper, content, Published.read(file, definition.keys), *more)
@@ -160,3 +167,7 @@ register("growth", GROWTH_KEYS, "ranking", "full")(growth_table)
 register("peers", PEER_KEYS, "ranking", "full", takes_suite=True, takes_thresholds=True)(peers_table)
 register("table1", INFERENCE_KEYS, "inference", "full", paper="gfm2011")(inference_table)
 register("instance-f", INFERENCE_KEYS, "inference", "80", takes_thresholds=True)(instance_f_table)
+register("table1", SUMMARY_KEYS, "statistics", "", paper="swnn2018")(sizes_table)
+for _name in SUMMARISED:
+    register(_name, SUMMARY_KEYS, "statistics", "", paper="swnn2018")(summary_table(_name))
+register("table6", NEAREST_KEYS, "ranking", "full", paper="swnn2018")(nearest_table)

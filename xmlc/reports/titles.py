@@ -30,6 +30,8 @@ MODELS = {
     "oracle": "oracle",
     "pcc": "PCC",
     "br": "BR",
+    "swnn": "SWNN",
+    "swnn-searched": "SWNN",
     "napkinxc-plt-sgd": "napkinXC PLT, SGD",
     "napkinxc-plt-adagrad": "napkinXC PLT, AdaGrad",
     "napkinxc-plt-liblinear": "napkinXC PLT, liblinear",
@@ -37,12 +39,16 @@ MODELS = {
     "omikuji-parabel": "omikuji Parabel",
     "omikuji-parabel-log": "omikuji Parabel, logistic",
     "vw-plt": "Vowpal Wabbit PLT",
+    # Methods that swnn2018 quotes.
+    "dismec": "DiSMEC",
+    "ppdsparse": "PPDSparse",
+    "sleec": "SLEEC",
 }
 # Programs of others, by how the names of their models begin; every other model is ours.
 PROGRAMS = {"napkinxc": "napkinXC", "omikuji": "omikuji", "vw": "Vowpal Wabbit"}
 OURS = "xmlc"
 HYPERPARAMETERS = {"arity": "arity b", "lam": "lambda", "gamma": "gamma", "epochs": "epochs"}
-SEARCHES = {"random": "random search", "smac": "SMAC"}
+SEARCHES = {"random": "random search", "smac": "SMAC", "stages": "search in stages"}
 
 # Models that know what nobody can know; they stand in a table as a limit and win no prize.
 LIMITS = ("oracle",)
