@@ -66,6 +66,8 @@ def model_definitions():
                 raise ValueError(
                     f"config: model {name} is estimator {merged['estimator']} and, in {paper}, {model['estimator']}"
                 )
+            if merged.get("search") != model.get("search"):
+                raise ValueError(f"config: model {name} has another search in {paper}; give it another name there")
             # On the datasets of a suite of its own nothing of another's hyperparameters is meant.
             for dataset in suite["datasets"] + suite["growth"] if paper in OWN_SUITES else []:
                 merged["whole"][dataset] = model["hyperparameters"]
@@ -135,6 +137,11 @@ def evaluation_records(paper, methods, datasets=None):
     ]
 
 
+def statistics_files(paper, datasets=None):
+    """List the statistics of a paper's datasets."""
+    return [f"results/{dataset}/statistics.json" for dataset in (datasets or datasets_of(paper))]
+
+
 def threshold_records(paper, datasets=None):
     """List the records of the threshold methods for macro-F."""
     return evaluation_records(paper, SUITES[paper]["methods"], datasets)
@@ -167,6 +174,8 @@ def instance_f_records(paper, datasets=None):
 TABLE_RECORDS = {
     "table1": ranking_records,
     ("gfm2011", "table1"): inference_records,
+    **{("swnn2018", f"table{number}"): statistics_files for number in range(1, 6)},
+    ("swnn2018", "table6"): ranking_records,
     "table3": ranking_records,
     "measures": measure_records,
     "instance-f": instance_f_records,

@@ -4,7 +4,8 @@ CONFIGURED_TABLES = ["table3"]
 
 def suite_of_table(wildcards):
     """Name the paper's configuration for the tables that tell something of it."""
-    return suite_file(wildcards.paper) if wildcards.table in CONFIGURED_TABLES else []
+    own = (wildcards.paper, wildcards.table) in TABLE_RECORDS  # another table of the same name
+    return suite_file(wildcards.paper) if wildcards.table in CONFIGURED_TABLES and not own else []
 
 
 rule table:

@@ -1,17 +1,23 @@
-# Hyperparameter search on the 80/20 split; with the key `tuning` set, models are trained with what it finds.
+# Hyperparameter search on the 80/20 split. Models with the key `search` are trained with what it finds, and with the
+# key `tuning` of config.yaml set those that have ranges.
 
 
 def tuned(wildcards):
     """Name the search result that a model is trained with: none, or the one file of its dataset."""
-    searched = config["tuning"] and MODELS[wildcards.model].get("tuning")
+    model = MODELS[wildcards.model]
+    searched = model.get("search") or (config["tuning"] and model.get("tuning"))
     return "results/{dataset}/tuning/{model}.yaml" if searched else []
 
 
-def tuning_method(wildcards):
-    """Name the search; a rule that is asked for by name may find that none is configured."""
+def search_options(wildcards):
+    """Give the options of `xmlc tune`; a rule that is asked for by name may find that no search is configured."""
+    model = MODELS[wildcards.model]
+    if model.get("search"):
+        return ["--stages", json.dumps(model["search"], sort_keys=True)]
     if not config["tuning"]:
         raise ValueError("config: tuning is null; add, such as --config tuning='{method: smac, budget: 30}'")
-    return config["tuning"]["method"]
+    method, budget = config["tuning"]["method"], int(config["tuning"]["budget"])
+    return ["--space", json.dumps(model["tuning"], sort_keys=True), "--method", method, "--budget", str(budget)]
 
 
 rule tune:
@@ -29,10 +35,8 @@ rule tune:
     params:
         estimator=lambda wildcards: MODELS[wildcards.model]["estimator"],
         hyperparameters=lambda wildcards: hyperparameters(wildcards.model, wildcards.dataset),
-        space=lambda wildcards: json.dumps(MODELS[wildcards.model]["tuning"], sort_keys=True),
-        method=tuning_method,
-        budget=int(config["tuning"]["budget"]) if config["tuning"] else None,
+        search=search_options,
     shell:
         "xmlc tune --data {input.data} --estimator {params.estimator:q} --parameters {params.hyperparameters:q}"
-        " --space {params.space:q} --method {params.method} --budget {params.budget} --threads {threads}"
+        " {params.search:q} --threads {threads}"
         " --out {output} 2> {log}"
