@@ -13,6 +13,7 @@ from xmlc.csr import kernel_csr
 WORD_BITS = 64
 POSTING_STEPS = 32767  # a posting holds its value as a multiple of the feature's step, in 16 bits with sign
 LENGTH_STEPS = 65000  # lengths of at most 1, and a little more by rounding, as 16 bits without sign
+MOST_WORDS = 16
 BLOCK_ROWS = 1 << 16  # instances of one block: its numbers fit 16 bits, its accumulators (512 KB) a level-2 cache
 
 
@@ -96,12 +97,12 @@ def words_that_pay(frequencies: np.ndarray, n: int) -> int:
 
     A word costs each query a look at all n instances, and saves the postings of its 64 features in as many queries as
     have them, which is as often as the training instances have them. Measured, that is even where the 64 occur in
-    one of sixteen instances, in the root mean square.
+    one of ten instances, in the root mean square.
     """
     n_words = 0
-    while n_words < 16:
-        these = frequencies[n_words * WORD_BITS : (n_words + 1) * WORD_BITS] / n
-        if np.sqrt((these**2).sum() / WORD_BITS) < 1 / 16:
+    while n_words < MOST_WORDS:
+        shares = frequencies[n_words * WORD_BITS : (n_words + 1) * WORD_BITS] / n
+        if np.sqrt((shares**2).sum() / WORD_BITS) < 1 / 10:
             break
         n_words += 1
     return n_words

@@ -1,0 +1,49 @@
+"""Plain twins of the nearest-neighbour kernels: all similarities, one by one, and everything sorted."""
+
+import numpy as np
+
+
+def similarity(row, query, beta, rank):
+    """Float32 similarity of two dense float32 vectors of unit length; ``rank`` orders the features of the row."""
+    shared = np.count_nonzero((row != 0) & (query != 0))
+    union = np.count_nonzero((row != 0) | (query != 0))
+    parts = [0.0, 0.0, 0.0, 0.0]
+    for p, feature in enumerate(sorted(np.flatnonzero(row), key=lambda j: rank[j])):
+        parts[p % 4] += float(row[feature]) * float(query[feature])
+    product = (parts[0] + parts[1]) + (parts[2] + parts[3])
+    jaccard = shared / union if union else 0.0
+    return np.float32((1.0 if beta == 0 else jaccard if beta == 1 else jaccard**beta) * product)
+
+
+def ranks(X):
+    """Place of each feature in the descending order of document frequency, of equal ones the smaller first."""
+    frequencies = np.count_nonzero(X, axis=0)
+    order = sorted(range(X.shape[1]), key=lambda j: (-frequencies[j], j))
+    return {feature: place for place, feature in enumerate(order)}
+
+
+def neighbours(X, Q, S, beta):
+    """The S nearest rows of dense ``X`` to each row of dense ``Q``, as (numbers, similarities)."""
+    numbers = np.full((len(Q), S), -1, dtype=np.int32)
+    similarities = np.zeros((len(Q), S), dtype=np.float32)
+    rank = ranks(X)
+    for q, query in enumerate(Q):
+        found = [(-similarity(row, query, beta, rank), i) for i, row in enumerate(X)]
+        for r, (negative, i) in enumerate(sorted(pair for pair in found if pair[0] < 0)[:S]):
+            numbers[q, r], similarities[q, r] = i, -negative
+    return numbers, similarities
+
+
+def estimates(numbers, similarities, Y, alpha):
+    """Each label's share of the votes (Section 3.5), dense float32."""
+    shares = np.zeros((len(numbers), Y.shape[1]), dtype=np.float32)
+    for q, (these, weights) in enumerate(zip(numbers, similarities, strict=True)):
+        votes, total = np.zeros(Y.shape[1]), 0.0
+        for i, weight in zip(these, weights, strict=True):
+            if i >= 0:
+                vote = (float(weight) / float(weights[0])) ** alpha
+                votes[Y[i]] += vote
+                total += vote
+        if total:
+            shares[q] = (votes / total).astype(np.float32)
+    return shares

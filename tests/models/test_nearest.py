@@ -1,0 +1,233 @@
+"""Sparse weighted nearest neighbours against a twin that computes every similarity, and the paper's statements."""
+
+import nearest_twin
+import numpy as np
+import pytest
+from conftest import random_multilabel
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from xmlc.csr import unit_rows
+from xmlc.errors import XmlcError
+from xmlc.models import SparseWeightedNearestNeighbors
+from xmlc.models.base import top_k_of
+from xmlc.models.nearest import _index, estimator
+from xmlc.models.nearest._select import kth_largest
+
+PAIRS = [(0.0, 0.0), (0.5, 0.0), (1.0, 0.0), (1.0, 1.0), (2.0, 0.0), (2.0, 1.0)]  # swnn2018, Section 4.3
+KINDS = ("weights", "binary", "signs")
+
+
+def data(n, d, seed, kind="weights", n_queries=9):
+    """Instances with duplicates, some without features, and queries of which some are instances."""
+    rng = np.random.default_rng(seed)
+    density = rng.uniform(0.02, 0.5)
+    X = sparse.random_array((n + n_queries, d), density=density, rng=rng, dtype=np.float32, format="csr")
+    if kind == "binary":
+        X.data[:] = 1
+    if kind == "signs":
+        X.data -= np.float32(0.5)
+    Y = sparse.csr_array(rng.random((n, 6)) < 0.3)
+    rows = rng.integers(0, n, n)
+    queries = np.where(rng.random(n_queries) < 0.3, rng.integers(0, n, n_queries), n + np.arange(n_queries))
+    return X[rows], Y, X[queries]
+
+
+def small_blocks(monkeypatch, block_rows, n_words):
+    """Make the index of a few instances look like that of many."""
+    build = _index.build_index
+    monkeypatch.setattr(estimator, "build_index", lambda X: build(X, n_words=n_words, block_rows=block_rows))
+
+
+def check_search(model, X, Q):
+    numbers, similarities = model.neighbours(Q)
+    dense = [unit_rows(A).toarray() for A in (X, Q)]
+    expected = nearest_twin.neighbours(*dense, model.S, model.beta)
+    np.testing.assert_array_equal(numbers, expected[0])
+    np.testing.assert_array_equal(similarities, expected[1])
+    return numbers, similarities
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("alpha", "beta"), [*PAIRS, (1.5, 0.7)])
+def test_everything_equals_the_naive_computation(alpha, beta, kind, monkeypatch):
+    for seed, (block_rows, n_words) in enumerate([(1 << 16, None), (16, 1), (7, 0), (64, 2)]):
+        small_blocks(monkeypatch, block_rows, n_words)
+        X, Y, Q = data(100, 90, seed, kind)
+        model = SparseWeightedNearestNeighbors(S=5, alpha=alpha, beta=beta).fit(X, Y)
+        numbers, similarities = check_search(model, X, Q)
+        expected = nearest_twin.estimates(numbers, similarities, Y.toarray(), alpha)
+        spe = model.predict_proba(Q)
+        assert spe.dtype == np.float32
+        np.testing.assert_array_equal(spe.toarray(), expected)
+        for found, ranked in zip(model.predict_top_k(Q, 3), top_k_of(spe, 3), strict=True):
+            np.testing.assert_array_equal(found, ranked)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    n=st.integers(1, 40),
+    d=st.integers(1, 80),
+    S=st.integers(1, 60),
+    beta=st.sampled_from([0.0, 1.0, 0.7]),
+    block_rows=st.integers(1, 50),
+    n_words=st.integers(0, 2),
+    kind=st.sampled_from(KINDS),
+    seed=st.integers(0, 999),
+)
+def test_search_is_exact_whatever_the_shape(n, d, S, beta, block_rows, n_words, kind, seed):
+    X, Y, Q = data(n, d, seed, kind, n_queries=4)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        small_blocks(monkeypatch, block_rows, n_words)
+        check_search(SparseWeightedNearestNeighbors(S=S, beta=beta).fit(X, Y), X, Q)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.sampled_from([0.0, 0.25, 1.0, 3.0]), min_size=1, max_size=30), st.data())
+def test_kth_largest(values, draw):
+    k = draw.draw(st.integers(1, len(values)))
+    assert kth_largest(np.array(values, dtype=np.float32), k) == sorted(values, reverse=True)[k - 1]
+
+
+def test_bounds_spare_most_similarities_on_many_instances():
+    rng = np.random.default_rng(3)
+    n, d = 5000, 300
+    frequencies = 1 / np.arange(1, d + 1)
+    weights = (rng.random((n, d)) < frequencies) * rng.random((n, d)) * -np.log(frequencies + 1e-3)
+    X = sparse.csr_array(weights.astype(np.float32))
+    model = SparseWeightedNearestNeighbors(S=10).fit(X, np.ones((n, 1), dtype=bool))
+    assert model.index_.words.shape[0] >= 1
+    check_search(model, X, X[:3])
+    model.neighbours(X[:200])
+    assert (model.inner_products_ >= 1).all()
+    assert model.inner_products_.mean() < 100
+
+
+def test_the_papers_example():
+    """Section 3.3: the instance with the very features loses by the cosine, and wins with the Jaccard similarity."""
+    X, Y = np.zeros((5, 9)), np.zeros((5, 7), dtype=bool)
+    X[0, [1, 2, 4]], Y[0, [1, 2]] = 1, True
+    X[1:, [1, 2, 4, 5, 8]], Y[1:, [3, 5, 6]] = 1, True
+    # With beta = 1 the four still outvote the one: only larger exponents let the best match win.
+    labels = {
+        beta: SparseWeightedNearestNeighbors(S=5, alpha=2, beta=beta).fit(X, Y).predict_top_k(X[:1], 2)[0][0].tolist()
+        for beta in (0, 1, 2)
+    }
+    assert labels == {0: [3, 5], 1: [1, 2], 2: [1, 2]}
+
+
+@pytest.mark.parametrize("beta", [0.0, 1.0, 2.0])
+def test_similarity_is_a_kernel(beta):
+    """Lemma 1: symmetric, and positive semidefinite for a whole beta."""
+    X = data(60, 30, 5, "signs")[0]
+    X = X[np.diff(X.indptr) > 0]
+    X = sparse.csr_array(np.unique(X.toarray(), axis=0))
+    n = X.shape[0]
+    model = SparseWeightedNearestNeighbors(S=n, beta=beta).fit(sparse.vstack([X, -X]), np.ones((2 * n, 1), dtype=bool))
+    model.set_params(S=2 * n)
+    numbers, similarities = model.neighbours(X)
+    gram = np.zeros((n, 2 * n))
+    rows = np.repeat(np.arange(n), (numbers >= 0).sum(axis=1))
+    gram[rows, numbers[numbers >= 0]] = similarities[numbers >= 0]
+    gram = gram[:, :n] - gram[:, n:]  # only positive ones are found: the negative ones are those to -X
+    np.testing.assert_allclose(gram, gram.T, atol=1e-6)
+    np.testing.assert_allclose(np.diag(gram), 1, atol=1e-6)
+    assert np.linalg.eigvalsh(gram).min() > -1e-6
+
+
+def test_estimates_are_shares_of_the_votes():
+    """Section 3.5: the weights sum to 1, so a label that all neighbours have is certain."""
+    X, Y, Q = data(80, 30, 1)
+    model = SparseWeightedNearestNeighbors(S=7).fit(X, sparse.hstack([Y, np.ones((80, 1), dtype=bool)]))
+    estimates = model.predict_proba(Q).toarray()
+    has_neighbours = model.neighbours(Q)[0][:, 0] >= 0
+    assert has_neighbours.any()
+    assert (estimates[has_neighbours, -1] == 1).all()
+    assert (estimates[~has_neighbours] == 0).all()
+    assert estimates.min() >= 0
+    assert estimates.max() <= 1
+    high = model.predict_proba(Q, threshold=0.3)
+    np.testing.assert_array_equal(high.toarray(), np.where(estimates > np.float32(0.3), estimates, 0))
+
+
+@pytest.mark.parametrize("alpha", [0.0, 300.0])
+def test_extreme_exponents_neither_overflow_nor_vanish(alpha):
+    X, Y, Q = data(80, 30, 2)
+    estimates = SparseWeightedNearestNeighbors(S=9, alpha=alpha, beta=2).fit(X, Y).predict_proba(Q).toarray()
+    assert np.isfinite(estimates).all()
+    assert estimates.max() > 0
+
+
+def test_threads_and_pieces_do_not_show(monkeypatch):
+    X, Y = random_multilabel(300, 40, 9, seed=4)
+    one = SparseWeightedNearestNeighbors(S=8, n_jobs=1).fit(X, Y)
+    expected = [one.neighbours(X), one.predict_top_k(X, 3)]
+    monkeypatch.setattr(estimator, "ROWS_PER_PIECE", 17)
+    three = SparseWeightedNearestNeighbors(S=8, n_jobs=3).fit(X, Y)
+    for before, now in zip(expected, [three.neighbours(X), three.predict_top_k(X, 3)], strict=True):
+        for a, b in zip(before, now, strict=True):
+            np.testing.assert_array_equal(a, b)
+    assert three.inner_products_.shape == (300,)
+
+
+def test_saved_and_loaded_it_is_the_same(tmp_path):
+    X, Y, Q = data(90, 50, 6)
+    model = SparseWeightedNearestNeighbors(S=6, alpha=1.0).fit(X, Y)
+    model.save(tmp_path / "model")
+    loaded = SparseWeightedNearestNeighbors.load(tmp_path / "model")
+    assert loaded.get_params() == model.get_params()
+    assert loaded.index_bytes_ == model.index_bytes_ > X.nnz * 8
+    np.testing.assert_array_equal(loaded.predict_proba(Q).toarray(), model.predict_proba(Q).toarray())
+    assert not loaded.index_.row_values.flags.owndata  # mapped, not copied
+
+
+def test_what_is_empty_has_no_neighbours():
+    X, Y, _ = data(20, 10, 0)
+    model = SparseWeightedNearestNeighbors(S=3).fit(X, Y)
+    assert model.predict_proba(X[:0]).shape == (0, 6)
+    nothing = sparse.csr_array((1, 10), dtype=np.float32)
+    assert (model.neighbours(nothing)[0] == -1).all()
+    assert model.predict_proba(nothing).nnz == 0
+    assert (model.predict_top_k(nothing, 2)[0] == -1).all()
+    without = SparseWeightedNearestNeighbors(S=3).fit(sparse.csr_array((4, 10)), Y[:4])
+    assert without.predict_proba(X).nnz == 0
+
+
+def test_features_that_training_lacked_count_for_the_query_only():
+    X = sparse.csr_array(np.array([[1, 1, 0, 0], [1, 0, 0, 0]], dtype=np.float32))
+    model = SparseWeightedNearestNeighbors(S=2).fit(X, np.eye(2, dtype=bool))
+    numbers, similarities = model.neighbours(np.array([[1, 0, 1, 0]], dtype=np.float32))
+    np.testing.assert_array_equal(numbers, [[1, 0]])
+    np.testing.assert_allclose(similarities, [[0.5 * np.sqrt(0.5), 0.5 / 3]], rtol=1e-6)
+
+
+def test_lengths_and_stored_zeros_do_not_matter():
+    X, Y, Q = data(50, 20, 8)
+    expected = SparseWeightedNearestNeighbors(S=4).fit(X, Y).neighbours(Q)
+    scaled = X.copy()
+    scaled.data *= 4
+    with_zeros = sparse.csr_array(
+        (np.append(Q.data, 0), np.append(Q.indices, 0), np.append(Q.indptr[:-1], Q.nnz + 1)), shape=Q.shape
+    )
+    if 0 in Q.indices[Q.indptr[-2] :]:
+        pytest.fail("choose data whose last query lacks feature 0")
+    found = SparseWeightedNearestNeighbors(S=4).fit(scaled, Y).neighbours(with_zeros)
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("wrong", [{"S": 0}, {"S": 2.5}, {"alpha": -1}, {"beta": -0.5}, {"beta": np.nan}])
+def test_hyperparameters_out_of_range_are_named(wrong):
+    X, Y, _ = data(20, 10, 0)
+    with pytest.raises(XmlcError, match=f"{next(iter(wrong))}="):
+        SparseWeightedNearestNeighbors(**wrong).fit(X, Y)
+
+
+def test_bad_questions_are_refused():
+    X, Y, Q = data(20, 10, 0)
+    model = SparseWeightedNearestNeighbors(S=3).fit(X, Y)
+    with pytest.raises(XmlcError, match="k=0"):
+        model.predict_top_k(Q, 0)
+    with pytest.raises(XmlcError, match="9 features"):
+        model.neighbours(Q[:, :9])
