@@ -138,7 +138,7 @@ def test_models_are_trained_with_what_a_search_finds(finished):
 def test_swnn2018_searches_whatever_is_configured_and_its_first_tables_need_no_model(finished):
     settings = ("--config", "datasets=[far-set]", "mirror=nowhere")
     planned = finished.planned("swnn2018", *settings)
-    expected = {"download": 1, "prepare": 1, "tune": 1, "train": 1, "rank": 1, "table": 6, "swnn2018": 1}
+    expected = {"download": 1, "prepare": 1, "tune": 1, "train": 1, "rank": 1, "condense": 1, "table": 7, "swnn2018": 1}
     assert planned == expected
     assert finished.planned("swnn2018", *settings, "tuning={method: random, budget: 2}") == expected
     planned = finished.planned("results/tables/swnn2018/table3.csv", *settings)

@@ -169,6 +169,15 @@ def instance_f_records(paper, datasets=None):
     return inference_records(paper, datasets) + evaluation_records(paper, compared, datasets)
 
 
+def condensed_records(paper, datasets=None):
+    """List the records of nearest-neighbour indices with near-duplicates left out."""
+    return [
+        f"results/{dataset}/{model}/seed{seed}/full/condensed.json"
+        for dataset, model, seed in runs(paper, datasets)
+        if MODELS[model]["estimator"] == "swnn"
+    ]
+
+
 # What a table is made from; a paper's own before that of the same name in all others, which is made from the threshold
 # methods if it is not named.
 TABLE_RECORDS = {
@@ -178,6 +187,7 @@ TABLE_RECORDS = {
     ("swnn2018", "table6"): ranking_records,
     "table3": ranking_records,
     "measures": measure_records,
+    "condensed": condensed_records,
     "instance-f": instance_f_records,
 }
 

@@ -22,6 +22,7 @@ COMMANDS = {
     "train": "Train one model on one dataset.",
     "join": "Put the shares of a forest together that several jobs have grown.",
     "compact": "Drop a tree's small weights and see what that costs in P@k.",
+    "condense": "Leave near-duplicates out of a nearest-neighbour index and see what that costs in P@k.",
     "rank": "Score a model's ranking: P@k, nDCG@k, PSP@k.",
     "estimate": "Write sparse probability estimates of validation and test set.",
     "threshold": "Tune one threshold method on the validation estimates.",

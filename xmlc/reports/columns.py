@@ -124,6 +124,12 @@ _ALL = (
     *(Column(f"max_p@{k}", f"Maximum P@{k}", "%", 2, kind="constant") for k in (1, 3, 5)),
     *(Column(name, name, kind="choice") for name in ("S", "alpha", "beta")),
     Column("trials", "Trials", kind="choice"),
+    # Training sets with near-duplicates left out.
+    Column("similarity", "Similarity", kind="constant"),
+    Column("instances", "Instances", kind="constant"),
+    Column("instances_share", "Instances kept", decimals=1, kind="constant"),
+    Column("index_mb", "Index, MB", decimals=2, kind="constant"),
+    Column("index_share", "Index, % of all", decimals=1, kind="constant"),
     # Sets of labels; the test set's where no other is named.
     _percent("macro_f", "Macro-F"),
     _percent("macro_f_zero", "Macro-F, 0/0 = 0"),

@@ -70,7 +70,7 @@ _CHOICE = {name: _NUMBER for name in ("c", "a", "b")}
 _TEXT = {"type": "string"}
 _DATASET = _object({"name": _TEXT, "digest": _TEXT} | {name: {"type": "number"} for name in DATASET_COLUMNS})
 _COMMON = {
-    "kind": {"enum": ["ranking", "thresholds", "inference"]},
+    "kind": {"enum": ["ranking", "thresholds", "inference", "condensed"]},
     "schema": {"const": 1},
     "dataset": _DATASET,
     "model": _TEXT,
@@ -94,6 +94,19 @@ SCHEMAS = {
             "grid": {"type": "array", "items": _object(_CHOICE | {"validation": _MACRO_F, "test": _MACRO_F})},
             "best": _object(_CHOICE | {"validation": _MACRO_F, "test": _SETS}),
             "costs": _object({key: _NUMBER for key, _ in THRESHOLD_COSTS.values()}),
+        }
+    ),
+    "condensed": _object(
+        _COMMON
+        | {
+            "rows": {
+                "type": "array",
+                "minItems": 1,
+                "items": _object(
+                    dict.fromkeys(("similarity", "instances", "index_bytes", "predict_ms_per_instance"), _NUMBER)
+                    | {"metrics": _object(dict.fromkeys(("p@1", "p@3", "p@5"), _FRACTION))}
+                ),
+            }
         }
     ),
     "inference": _object(
@@ -124,7 +137,7 @@ def read_records(paths: Iterable[Path], kind: str, portion: str, needed: bool = 
     Parameters
     ----------
     paths : iterable of Path
-    kind : {"ranking", "thresholds", "inference"}
+    kind : {"ranking", "thresholds", "inference", "condensed"}
     portion : {"full", "80"}
         What the models were trained on.
     needed : bool

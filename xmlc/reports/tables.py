@@ -12,6 +12,7 @@ import pandas as pd
 
 from xmlc.errors import XmlcError
 from xmlc.reports.columns import DEVIATION
+from xmlc.reports.condensed import CONDENSED_KEYS, condensed_table
 from xmlc.reports.growth import GROWTH_KEYS, growth_table
 from xmlc.reports.hyperparameters import HYPERPARAMETER_KEYS, hyperparameter_table
 from xmlc.reports.inference import INFERENCE_KEYS, inference_table, instance_f_table
@@ -171,3 +172,4 @@ register("table1", SUMMARY_KEYS, "statistics", "", paper="swnn2018")(sizes_table
 for _name in SUMMARISED:
     register(_name, SUMMARY_KEYS, "statistics", "", paper="swnn2018")(summary_table(_name))
 register("table6", NEAREST_KEYS, "ranking", "full", paper="swnn2018")(nearest_table)
+register("condensed", CONDENSED_KEYS, "condensed", "full")(condensed_table)
