@@ -80,8 +80,8 @@ def test_quality_against_size(tmp_path):
     table = build_table("condensed", "swnn2018", write(tmp_path, [condensed(), condensed("bibtex", p1=0.4)]))
     (panel,) = table.panels
     assert [[text for text, _ in line] for line in panel.cells()[:2]] == [
-        ["yeast", "SWNN", "all", "1000", "100.0", "4.00", "100.0", "80.00", "26.67", "16.00", "0.500"],
-        ["yeast", "SWNN", "0.9", "500", "50.0", "2.00", "50.0", "40.00", "13.33", "8.00", "0.500"],
+        ["yeast", "SWNN", "all", "1000", "100.0", "4", "100.0", "80.00", "26.67", "16.00", "0.500"],
+        ["yeast", "SWNN", "0.9", "500", "50.0", "2", "50.0", "40.00", "13.33", "8.00", "0.500"],
     ]
     assert table.frame["similarity"].tolist() == ["all", "0.9", "0.5"] * 2
     assert "same label set" in to_markdown(table).replace("\n", " ")

@@ -127,9 +127,9 @@ _ALL = (
     # Training sets with near-duplicates left out.
     Column("similarity", "Similarity", kind="constant"),
     Column("instances", "Instances", kind="constant"),
-    Column("instances_share", "Instances kept", decimals=1, kind="constant"),
-    Column("index_mb", "Index, MB", decimals=2, kind="constant"),
-    Column("index_share", "Index, % of all", decimals=1, kind="constant"),
+    Column("instances_share", "Instances, % of all", decimals=1, kind="constant"),
+    _cost("index_mb", "Index", "MB"),
+    Column("index_share", "Index, % of all", decimals=1, better="lower", cost=True),
     # Sets of labels; the test set's where no other is named.
     _percent("macro_f", "Macro-F"),
     _percent("macro_f_zero", "Macro-F, 0/0 = 0"),
