@@ -13,7 +13,7 @@ from xmlc.errors import XmlcError
 from xmlc.models import SparseWeightedNearestNeighbors
 from xmlc.models.base import top_k_of
 from xmlc.models.nearest import _index, estimator
-from xmlc.models.nearest._select import kth_largest
+from xmlc.models.nearest._select import below_kth_largest
 
 PAIRS = [(0.0, 0.0), (0.5, 0.0), (1.0, 0.0), (1.0, 1.0), (2.0, 0.0), (2.0, 1.0)]  # swnn2018, Section 4.3
 KINDS = ("weights", "binary", "signs")
@@ -85,9 +85,12 @@ def test_search_is_exact_whatever_the_shape(n, d, S, beta, block_rows, n_words, 
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.sampled_from([0.0, 0.25, 1.0, 3.0]), min_size=1, max_size=30), st.data())
-def test_kth_largest(values, draw):
+def test_edge_below_the_kth_largest(values, draw):
     k = draw.draw(st.integers(1, len(values)))
-    assert kth_largest(np.array(values, dtype=np.float32), k) == sorted(values, reverse=True)[k - 1]
+    ordered = np.array(sorted(values, reverse=True), dtype=np.float32)
+    edge = below_kth_largest(ordered[::-1].copy(), k, np.ones(64, dtype=np.int32))
+    assert (ordered >= edge).sum() >= k
+    assert edge >= ordered[k - 1] - ordered[0] / 30
 
 
 def test_bounds_spare_most_similarities_on_many_instances():

@@ -20,8 +20,9 @@ from xmlc.models.nearest._bounds import (
     open_query,
 )
 from xmlc.models.nearest._memory import prefetch
-from xmlc.models.nearest._select import GROUP_WIDTH, LARGEST_GROUP, collect, group_maxima, group_size, kth_largest
+from xmlc.models.nearest._select import GROUP_WIDTH, LARGEST_GROUP, below_kth_largest, collect, group_maxima, group_size
 
+HISTOGRAM_BARS = 512
 AHEAD = 4  # rows that memory is asked for before they are needed
 
 
@@ -36,7 +37,8 @@ class SearchScratch(NamedTuple):
     counts: np.ndarray  # int32 (CHUNK,): frequent features shared
     products: np.ndarray  # float32 (CHUNK,): a bound of their product
     lines: np.ndarray  # float32 (W, 4): see `concave_lines`
-    groups: np.ndarray  # float32 (2, block of instances): largest bound of each group, and a copy to order
+    groups: np.ndarray  # float32 (block of instances,): largest bound of each group
+    histogram: np.ndarray  # int32 (HISTOGRAM_BARS,)
     candidates: np.ndarray  # int64 (block of instances, and one more)
     best: np.ndarray  # uint64 (S,): a heap of keys, the worst in front
     powers: np.ndarray  # float32 (POWERS + 1,): an upper bound of J**beta for each step of J
@@ -57,7 +59,8 @@ def search_scratch(index, S: int, beta: float) -> SearchScratch:
         np.zeros(CHUNK, dtype=np.int32),
         np.zeros(CHUNK, dtype=np.float32),
         np.zeros((index.words.shape[0], 4), dtype=np.float32),
-        np.zeros((2, padded), dtype=np.float32),
+        np.zeros(padded, dtype=np.float32),
+        np.zeros(HISTOGRAM_BARS, dtype=np.int32),
         np.zeros(padded + 1, dtype=np.int64),
         np.zeros(S, dtype=np.uint64),
         np.nextafter(powers.astype(np.float32), np.float32(np.inf)),
@@ -116,10 +119,9 @@ def keep_best(index, first, n_rows, n_features, query, n_best, beta, scratch):
     """
     S = scratch.best.size
     group = group_size(n_rows, S)
-    n_groups = group_maxima(scratch.bounds, n_rows, group, scratch.groups[0])
-    largest = scratch.groups[0][:n_groups]
-    scratch.groups[1][:n_groups] = largest
-    high = kth_largest(scratch.groups[1][:n_groups], S) if n_groups > S else np.float32(0)
+    n_groups = group_maxima(scratch.bounds, n_rows, group, scratch.groups)
+    largest = scratch.groups[:n_groups]
+    high = below_kth_largest(largest, S, scratch.histogram) if n_groups > S else np.float32(0)
     n_products = 0
     end = np.float32(np.inf)
     for start in (high, np.float32(0)):

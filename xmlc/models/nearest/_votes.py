@@ -40,12 +40,13 @@ def vote(neighbours, similarities, alpha, label_starts, labels, votes, seen):
         share = np.float64(similarities[r]) / np.float64(similarities[0])
         weight = share if alpha == 1.0 else (share * share if alpha == 2.0 else share**alpha)
         total += weight
-        for p in range(label_starts[i], label_starts[i + 1]):
-            if votes[labels[p]] == 0:
-                seen[n_seen] = labels[p]
+        # A weight that underflowed keeps its label among those seen, once.
+        weight = max(weight, 1e-300)
+        for label in labels[label_starts[i] : label_starts[i + 1]]:
+            if votes[label] == 0:
+                seen[n_seen] = label
                 n_seen += 1
-            # A weight that underflowed keeps its label among those seen, once.
-            votes[labels[p]] += max(weight, 1e-300)
+            votes[label] += weight
     return n_seen, total
 
 
