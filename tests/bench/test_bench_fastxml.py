@@ -8,6 +8,7 @@ import pytest
 from conftest import prepare_tiny
 
 from xmlc.bench import fastxml as bench
+from xmlc.bench.calibration import calibration_of
 from xmlc.cli.bench import command
 
 
@@ -17,17 +18,20 @@ def prepared(tmp_path):
 
 
 def test_ratios_are_to_the_program_scaled_by_the_calibration(prepared, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(bench, "calibrate", lambda X, Y: 5.3)
-    monkeypatch.setitem(bench.PROGRAM, "delicious", bench.ProgramTimes(4, 19.3, 0.427, 10.6))
+    asked = []
+    monkeypatch.setattr(bench, "calibration_work", lambda X, Y: lambda: asked.append(X.shape))
+    monkeypatch.setattr(bench, "calibration_of", lambda name, seconds: calibration_of(name, 5.3))
+    monkeypatch.setitem(bench.PROGRAM, "delicious", bench.ProgramTimes(4, 19.3, 0.427))
     out = tmp_path / "bench.json"
     command.main(["fastxml", "--data", str(prepared), "--out", str(out)], standalone_mode=False)
     result = json.loads(out.read_text())
+    assert asked == [(120, 20)] * 2
     assert result["program"] == {"train_seconds": 19.3 / 2, "predict_ms": 0.427 / 2}
     assert result["train_ratio"] == pytest.approx(result["seconds"]["1"] / (19.3 / 2))
     assert result["speedup"] == pytest.approx(result["seconds"]["1"] / result["seconds"]["2"])
     printed = capsys.readouterr().out
     assert "delicious: 4 trees, rows of unit length" in printed
-    assert "5.30 s here, 10.6 s where the C++ program took 19.3 s" in printed
+    assert "PLT on delicious: 5.30 s here, 10.6 s elsewhere, where the C++ program took 19.3 s" in printed
 
 
 def test_without_a_known_program_there_is_no_ratio(prepared):

@@ -1,24 +1,19 @@
 """How fast a forest is grown and asked, beside the authors' C++ program, and what a second thread gives.
 
-The program itself is not installed with this package. Its times were measured once, on another machine, together with
-napkinXC's liblinear PLT on the same data; here that PLT is trained in the same run, and the program's times are scaled
-by the ratio of the two. One process, one task at a time, rounds that take turns; compilation and file reading excluded.
+The program itself is not installed with this package; its times were measured elsewhere and are scaled, see
+`xmlc.bench.calibration`. One process, one task at a time, rounds that take turns; compilation and reading excluded.
 """
 
 from __future__ import annotations
 
 import statistics
-import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from scipy import sparse
-
+from xmlc.bench.calibration import calibration_of, calibration_work
 from xmlc.bench.rounds import precisions
-from xmlc.csr import unit_rows
 from xmlc.data.prepared import Prepared
-from xmlc.errors import XmlcError
 from xmlc.models.fastxml import FastXML
 from xmlc.passport import WARM_UP_ROWS, passport, peak_bytes, timed
 
@@ -32,19 +27,16 @@ class ProgramTimes:
     n_trees : int
     train_seconds, predict_ms : float
         Of the authors' C++ program; prediction per test instance.
-    calibration_seconds : float
-        Training of napkinXC's PLT, liblinear, k-means tree.
     """
 
     n_trees: int
     train_seconds: float
     predict_ms: float
-    calibration_seconds: float
 
 
 PROGRAM = {
-    "delicious": ProgramTimes(50, 19.3, 0.427, 10.6),
-    "tib-core-26k": ProgramTimes(10, 47.4, 0.101, 47.0),
+    "delicious": ProgramTimes(50, 19.3, 0.427),
+    "tib-core-26k": ProgramTimes(10, 47.4, 0.101),
 }
 
 
@@ -66,8 +58,8 @@ def compare_with_program(data: Path, n_trees: int | None = None, threads: int = 
     -------
     dict
         ``dataset``; ``seconds`` and ``ms`` by number of threads, medians; ``speedup``; ``p@k``; ``peak_bytes`` of the
-        process; for a dataset of `PROGRAM` also ``calibration_seconds``, ``program`` scaled by it, and the ratios
-        ``train_ratio`` and ``predict_ratio`` to it; ``passport``.
+        process; for a dataset of `PROGRAM` also ``calibration`` (`calibration_of`), ``program`` scaled by it, and the
+        ratios ``train_ratio`` and ``predict_ratio`` to it; ``passport``.
 
     Raises
     ------
@@ -83,9 +75,10 @@ def compare_with_program(data: Path, n_trees: int | None = None, threads: int = 
     seconds: dict[int, list[float]] = {1: [], threads: []}
     ms: dict[int, list[float]] = {1: [], threads: []}
     calibrations = []
+    calibrate = calibration_work(X, Y) if known and n_trees == known.n_trees else None
     for _ in range(rounds):
-        if known and n_trees == known.n_trees:
-            calibrations.append(calibrate(X, Y))
+        if calibrate:
+            calibrations.append(timed(calibrate)[1])
         for n in seconds:
             model.set_params(n_jobs=n)
             seconds[n].append(timed(lambda: model.fit(X, Y))[1])
@@ -101,27 +94,15 @@ def compare_with_program(data: Path, n_trees: int | None = None, threads: int = 
         "passport": passport(threads),
     }
     result["speedup"] = result["seconds"][1] / result["seconds"][threads]
-    return result | (_ratios(known, result, statistics.median(calibrations)) if calibrations else {})
+    if not calibrations:
+        return result
+    return result | _ratios(known, result, calibration_of(result["dataset"], statistics.median(calibrations)))
 
 
-def calibrate(X: sparse.csr_array, Y: sparse.csr_array) -> float:
-    """Return the seconds that napkinXC's liblinear PLT takes to train on one thread."""
-    try:
-        from napkinxc.models import PLT
-    except ImportError as error:
-        raise XmlcError("the calibration needs napkinXC: pip install 'xmlc[peers]'") from error
-    rows = sparse.csr_matrix(unit_rows(X))
-    label_sets = [Y.indices[Y.indptr[i] : Y.indptr[i + 1]].tolist() for i in range(Y.shape[0])]
-    with tempfile.TemporaryDirectory(prefix="napkinxc-") as folder:
-        program = PLT(folder, optimizer="liblinear", threads=1, seed=0)
-        return timed(lambda: program.fit(rows, label_sets))[1]
-
-
-def _ratios(known: ProgramTimes, result: dict[str, Any], calibration: float) -> dict[str, Any]:
-    scale = calibration / known.calibration_seconds
-    train, predict = known.train_seconds * scale, known.predict_ms * scale
+def _ratios(known: ProgramTimes, result: dict[str, Any], calibration: dict[str, Any]) -> dict[str, Any]:
+    train, predict = known.train_seconds * calibration["scale"], known.predict_ms * calibration["scale"]
     return {
-        "calibration_seconds": calibration,
+        "calibration": calibration,
         "measured_elsewhere": asdict(known),
         "program": {"train_seconds": train, "predict_ms": predict},
         "train_ratio": result["seconds"][1] / train,

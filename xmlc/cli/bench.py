@@ -45,6 +45,7 @@ def read(file: Path | None, instances: int, rounds: int, out: Path | None) -> No
 @click.option("--out", type=FILE, help="JSON file for everything that was measured.")
 def fastxml(data: Path, trees: int | None, threads: int, rounds: int, out: Path | None) -> None:
     """Print times, memory and ratios."""
+    from xmlc.bench.calibration import calibration_text
     from xmlc.bench.fastxml import compare_with_program
     from xmlc.files import write_json
     from xmlc.threads import set_process_threads
@@ -64,10 +65,8 @@ def fastxml(data: Path, trees: int | None, threads: int, rounds: int, out: Path 
         click.echo(f"{'C++, 1 thread, scaled':<30}{program['train_seconds']:12.2f}{program['predict_ms']:12.4f}")
         click.echo(f"{'ratio on 1 thread':<30}{result['train_ratio']:12.3f}{result['predict_ratio']:12.3f}")
         elsewhere = result["measured_elsewhere"]
-        click.echo(
-            f"scaled by napkinXC's liblinear PLT: {result['calibration_seconds']:.2f} s here, "
-            f"{elsewhere['calibration_seconds']} s where the C++ program took {elsewhere['train_seconds']} s"
-        )
+        scaled = calibration_text(result["calibration"])
+        click.echo(f"{scaled}, where the C++ program took {elsewhere['train_seconds']} s")
     click.echo(f"speed-up of {threads} threads: {result['speedup']:.2f}")
     if out:
         write_json(out, result)
@@ -98,6 +97,37 @@ def inference(
     from xmlc.files import write_json
 
     result = compare_inference(data, model_folder, estimator, samples, threads, rounds, growth=growth)
+    click.echo(to_text(result))
+    if out:
+        write_json(out, result)
+
+
+@command.command(help="Asking nearest neighbours: beside the times of the authors' program, and on several threads.")
+@data_option
+@click.option("--threads", default=2, show_default=True, type=click.IntRange(min=2), help="Compared with one thread.")
+@click.option("--rounds", default=3, show_default=True, type=click.IntRange(min=1), help="Measurements of each.")
+@click.option("--calibration/--no-calibration", default=True, show_default=True, help="Whether to scale others' times.")
+@click.option("--calibration-data", type=FOLDER, help="Dataset to scale by, where --data has no known calibration.")
+@click.option("--instances", type=click.IntRange(min=1), help="Ask for so many of the test instances; all by default.")
+@click.option("--out", type=FILE, help="JSON file for everything that was measured.")
+def nearest(
+    data: Path,
+    threads: int,
+    rounds: int,
+    calibration: bool,
+    calibration_data: Path | None,
+    instances: int | None,
+    out: Path | None,
+) -> None:
+    """Print times, speed-ups, precision, and ratios to the times of others."""
+    from xmlc.threads import set_process_threads
+
+    set_process_threads(threads)
+    from xmlc.bench.nearest import compare_nearest
+    from xmlc.bench.nearest_tables import to_text
+    from xmlc.files import write_json
+
+    result = compare_nearest(data, threads, rounds, calibration, calibration_data, instances)
     click.echo(to_text(result))
     if out:
         write_json(out, result)
