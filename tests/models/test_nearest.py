@@ -37,7 +37,7 @@ def data(n, d, seed, kind="weights", n_queries=9):
 def small_blocks(monkeypatch, block_rows, n_words):
     """Make the index of a few instances look like that of many."""
     build = _index.build_index
-    monkeypatch.setattr(estimator, "build_index", lambda X: build(X, n_words=n_words, block_rows=block_rows))
+    monkeypatch.setattr(estimator, "build_index", lambda X, with_lists: build(X, n_words, block_rows, with_lists))
 
 
 def check_search(model, X, Q):
@@ -220,7 +220,9 @@ def test_lengths_and_stored_zeros_do_not_matter():
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("wrong", [{"S": 0}, {"S": 2.5}, {"alpha": -1}, {"beta": -0.5}, {"beta": np.nan}])
+@pytest.mark.parametrize(
+    "wrong", [{"S": 0}, {"S": 2.5}, {"alpha": -1}, {"beta": -0.5}, {"beta": np.nan}, {"n_tables": 0}]
+)
 def test_hyperparameters_out_of_range_are_named(wrong):
     X, Y, _ = data(20, 10, 0)
     with pytest.raises(XmlcError, match=f"{next(iter(wrong))}="):

@@ -66,7 +66,9 @@ class NeighbourIndex(NamedTuple):
     block_rows: int
 
 
-def build_index(X: sparse.csr_array, n_words: int | None = None, block_rows: int = BLOCK_ROWS) -> NeighbourIndex:
+def build_index(
+    X: sparse.csr_array, n_words: int | None = None, block_rows: int = BLOCK_ROWS, with_lists: bool = True
+) -> NeighbourIndex:
     """Index instances of unit length without explicit zeros.
 
     Parameters
@@ -75,18 +77,22 @@ def build_index(X: sparse.csr_array, n_words: int | None = None, block_rows: int
     n_words : int, optional
         Words of frequent features per instance; by default as many as `words_that_pay`.
     block_rows : int
+    with_lists : bool
+        Without, there are neither frequent features nor lists: enough for who knows which rows to look at.
     """
     n, d = X.shape
     frequencies = np.bincount(X.indices, minlength=d)
     by_frequency = np.argsort(-frequencies, kind="stable")
     places = np.empty(d, dtype=np.uint32)
     places[by_frequency] = np.arange(d, dtype=np.uint32)
+    if not with_lists:
+        n_words = 0
     n_words = words_that_pay(frequencies[by_frequency], n) if n_words is None else n_words
     # There and back again in linear time: the rows come out in ascending order of places.
     columns = sparse.csr_array((X.data, places.view(np.int32)[X.indices], X.indptr), shape=X.shape).tocsc()
     rows = kernel_csr(columns.tocsr())
-    n_lists = max(int(np.count_nonzero(frequencies)) - n_words * WORD_BITS, 0)
-    lists = lists_by_block(rows, n_words * WORD_BITS, n_lists, block_rows)
+    n_lists = max(int(np.count_nonzero(frequencies)) - n_words * WORD_BITS, 0) if with_lists else 0
+    lists = lists_by_block(rows, n_words * WORD_BITS if with_lists else d, n_lists, block_rows)
     sizes = np.minimum(np.diff(rows.indptr), np.iinfo(np.uint16).max).astype(np.uint16)
     by_row = (rows.indptr, rows.indices, rows.data, sizes)
     return NeighbourIndex(places, *by_row, *frequent_part(rows, n_words), *lists, block_rows)

@@ -7,9 +7,10 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import kernel_csr, unit_rows, without_zeros
+from xmlc.csr import KernelCSR, kernel_csr, unit_rows, without_zeros
 from xmlc.errors import XmlcError
 from xmlc.models.base import SparseProbabilityEstimator, stack_estimates
+from xmlc.models.nearest._hashing import NearScratch, SupportTables, build_tables, near_instances, near_scratch
 from xmlc.models.nearest._index import NeighbourIndex, build_index
 from xmlc.models.nearest._search import SearchScratch, nearest_instances, search_scratch
 from xmlc.models.nearest._votes import labels_above, top_labels
@@ -40,13 +41,27 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         Exponent of the votes, at least 0; with 0 all neighbours count the same.
     beta : float
         Exponent of the Jaccard similarity, at least 0; with 0 the similarity is the cosine.
+    n_tables : int, optional
+        None searches exactly. With a number, the search is approximate, as the authors' program does it in its
+        ``LabelNear``: instances whose supports are similar meet in so many hash tables, and only those that are met
+        most often are compared (densified one permutation hashing and reservoir sampling).
+    bucket_bits : int
+        Approximate search: a table has ``2**bucket_bits`` buckets.
+    reservoir : int
+        Approximate search: a bucket keeps a sample of at most so many instances.
+    n_candidates : int
+        Approximate search: so many instances are compared for each neighbour that is asked for.
+    random_state : int
+        Approximate search: seed of the hashes and samples.
     n_jobs : int, optional
         Threads; see `xmlc.threads.resolve_threads`.
 
     Attributes
     ----------
     index_ : NeighbourIndex
-        The training instances, by row and by feature.
+        The training instances, by row and by feature; only by row where the search is approximate.
+    tables_ : SupportTables or None
+        The hash tables of the approximate search.
     label_starts_, labels_ : ndarray of int64, shape (n + 1,); of uint32, shape (number of positives,)
         Their label sets.
     inner_products_ : ndarray of int64, shape (number of queries,)
@@ -54,10 +69,26 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         of two sparse rows each. Those whose bound excluded them are not counted.
     """
 
-    def __init__(self, S: int = 75, alpha: float = 2.0, beta: float = 1.0, n_jobs: int | None = None) -> None:
+    def __init__(
+        self,
+        S: int = 75,
+        alpha: float = 2.0,
+        beta: float = 1.0,
+        n_tables: int | None = None,
+        bucket_bits: int = 16,
+        reservoir: int = 64,
+        n_candidates: int = 8,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
         self.S = S
         self.alpha = alpha
         self.beta = beta
+        self.n_tables = n_tables
+        self.bucket_bits = bucket_bits
+        self.reservoir = reservoir
+        self.n_candidates = n_candidates
+        self.random_state = random_state
         self.n_jobs = n_jobs
 
     def fit(self, X: object, Y: object) -> Self:
@@ -78,17 +109,21 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         X, Y = self._training_data(X, Y)
         if X.shape[0] > np.iinfo(np.int32).max:
             raise XmlcError(f"{X.shape[0]} training instances; expected fewer than 2**31")
-        self.index_ = build_index(self._unit(X))
+        rows = self._unit(X)
+        self.index_, self.tables_ = build_index(rows, with_lists=self.n_tables is None), None
+        if self.n_tables is not None:
+            shape = (int(self.n_tables), int(self.bucket_bits), int(self.reservoir))
+            self.tables_ = build_tables(rows, *shape, int(self.random_state), self.n_jobs)
         labels = kernel_csr(Y)
         self.label_starts_, self.labels_ = labels.indptr, labels.indices
-        self._rooms: list[SearchScratch] = []
+        self._rooms: list[SearchScratch | NearScratch] = []
         return self
 
     @property
     def index_bytes_(self) -> int:
         """Bytes of everything that is kept of the training set: both indices and the label sets."""
         self._check_fitted()
-        arrays = [part for part in self.index_ if isinstance(part, np.ndarray)]
+        arrays = [part for part in (*self.index_, *(self.tables_ or ())) if isinstance(part, np.ndarray)]
         return sum(array.nbytes for array in (*arrays, self.label_starts_, self.labels_))
 
     def neighbours(self, X: object) -> tuple[np.ndarray, np.ndarray]:
@@ -152,7 +187,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
 
         def work(start: int, end: int) -> tuple[np.ndarray, ...]:
             room = self._take_room()
-            numbers, similarities, n_products = nearest_instances(x, start, end, self.index_, room)
+            numbers, similarities, n_products = self._search(x, start, end, room)
             self._rooms.append(room)
             return n_products, *use(numbers, similarities)
 
@@ -162,12 +197,21 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         self.inner_products_, *results = (np.concatenate(part) for part in zip(*found, strict=True))
         return tuple(results)
 
-    def _take_room(self) -> SearchScratch:
+    def _search(self, x: KernelCSR, start: int, end: int, room: SearchScratch | NearScratch) -> tuple[np.ndarray, ...]:
+        """Find the neighbours of a block of instances."""
+        if self.tables_ is None:
+            return nearest_instances(x, start, end, self.index_, room)
+        n_candidates, bucket_bits = int(self.n_candidates * self.S), int(self.tables_.starts.shape[1] - 1).bit_length()
+        return near_instances(x, start, end, self.index_, self.tables_, n_candidates, bucket_bits - 1, room)
+
+    def _take_room(self) -> SearchScratch | NearScratch:
         """Take a room for one thread, one used before if there is any: making it takes longer than a search."""
         try:
             room = self._rooms.pop()
         except IndexError:
-            return search_scratch(self.index_, int(self.S), float(self.beta))
+            if self.tables_ is None:
+                return search_scratch(self.index_, int(self.S), float(self.beta))
+            return near_scratch(self.index_, self.tables_, int(self.S), float(self.beta))
         is_fit = room.best.size == self.S and room.beta == float(self.beta)
         return room if is_fit else self._take_room()
 
@@ -185,15 +229,25 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
             value = getattr(self, name)
             if not 0 <= value < np.inf:
                 raise XmlcError(f"{name}={value}: expected a finite number of at least 0")
+        limits = {"n_tables": 1 << 15, "bucket_bits": 30, "reservoir": 1 << 31, "n_candidates": 1 << 31}
+        for name, limit in limits.items():
+            value = getattr(self, name)
+            if not (value is None and name == "n_tables") and not 1 <= value <= limit:
+                raise XmlcError(f"{name}={value}: expected a number of at least 1 and at most {limit}")
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         arrays = self.index_._asdict()
         meta = {"block_rows": arrays.pop("block_rows")}
+        if self.tables_ is not None:
+            arrays |= {"starts": self.tables_.starts, "members": self.tables_.members}
+            meta["seed"] = self.tables_.seed
         return arrays | {"label_starts": self.label_starts_, "labels": self.labels_}, meta
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
         # Plain views of the mapped files: numba takes long to recognise numpy's class for them.
         content = {name: np.asarray(array) for name, array in arrays.items()}
         self.label_starts_, self.labels_ = content.pop("label_starts"), content.pop("labels")
+        tables = (content.pop("starts", None), content.pop("members", None), meta.pop("seed", None))
+        self.tables_ = None if tables[0] is None else SupportTables(*tables)
         self.index_ = NeighbourIndex(**content, **meta)
         self._rooms = []
