@@ -44,7 +44,9 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     n_tables : int, optional
         None searches exactly. With a number, the search is approximate, as the authors' program does it in its
         ``LabelNear``: instances whose supports are similar meet in so many hash tables, and only those that are met
-        most often are compared (densified one permutation hashing and reservoir sampling).
+        most often are compared (densified one permutation hashing and reservoir sampling). It is for supports that
+        are much alike: on tib-core-26k, where the nearest share a tenth, 64 tables find 30 % of the 75 nearest, at
+        a loss of 5 points of P@1, in no less time than the exact search.
     bucket_bits : int
         Approximate search: a table has ``2**bucket_bits`` buckets.
     reservoir : int
