@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pandas as pd
 
-from xmlc.errors import XmlcError
+from xmlc.reports.checked import read_checked
 from xmlc.reports.columns import MISSING
 from xmlc.reports.panels import Panel, Published, side_by_side
 from xmlc.reports.seeds import average_seeds
@@ -53,16 +51,7 @@ def read_steps(paths: Iterable[Path]) -> Records:
     """
     found = []
     for path in paths:
-        try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise XmlcError(f"{path}: not a readable JSON file ({error}); make it again") from error
-        error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(_SCHEMA).iter_errors(content))
-        if error is not None:
-            raise XmlcError(
-                f"{path}: {error.json_path}: {error.message}; expected what a step of this version wrote: "
-                "delete it and make it again"
-            )
+        content = read_checked(path, _SCHEMA, "what a step of this version wrote")
         found.append(content)
     return found
 

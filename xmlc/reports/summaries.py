@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pandas as pd
 
 from xmlc.errors import XmlcError
+from xmlc.reports.checked import read_checked
 from xmlc.reports.columns import SUMMARY_TITLES
 from xmlc.reports.notes import digests_line
 from xmlc.reports.panels import Panel, Published, side_by_side
@@ -66,16 +65,7 @@ def read_statistics(paths: Iterable[Path]) -> Records:
     """
     found: dict[str, dict[str, Any]] = {}
     for path in paths:
-        try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise XmlcError(f"{path}: not a readable JSON file ({error}); make it again") from error
-        error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(_SCHEMA).iter_errors(content))
-        if error is not None:
-            raise XmlcError(
-                f"{path}: {error.json_path}: {error.message}; expected statistics by `xmlc prepare` of this version: "
-                "delete it and make it again"
-            )
+        content = read_checked(path, _SCHEMA, "statistics by `xmlc prepare` of this version")
         if content["name"] in found:
             raise XmlcError(f"{path}: second statistics of {content['name']}; give each dataset once")
         found[content["name"]] = content
