@@ -23,6 +23,8 @@ COMMANDS = {
     "join": "Put the shares of a forest together that several jobs have grown.",
     "compact": "Drop a tree's small weights and see what that costs in P@k.",
     "condense": "Leave near-duplicates out of a nearest-neighbour index and see what that costs in P@k.",
+    "forest": "Score the first trees of a forest, and tell its depths and objectives.",
+    "sweep": "Train with several values of one hyperparameter and score each ranking.",
     "rank": "Score a model's ranking: P@k, nDCG@k, PSP@k.",
     "estimate": "Write sparse probability estimates of validation and test set.",
     "threshold": "Tune one threshold method on the validation estimates.",

@@ -11,16 +11,14 @@ from xmlc.cli._steps import instances_for, load_model, mean_inner_products, pred
 from xmlc.data.prepared import Prepared
 from xmlc.files import read_json, write_json
 from xmlc.metrics.ranking import (
+    K,
     maximum_precision_at_k,
-    ndcg_at_k,
-    precision_at_k,
+    precision_and_ndcg,
     propensities,
     propensity_parameters,
     psp_at_k,
 )
 from xmlc.passport import passport, peak_bytes, step_costs
-
-K = (1, 3, 5)
 
 
 @click.command(help="Rank the labels of the test set and score the ranking: P@k, nDCG@k, PSP@k.")
@@ -36,11 +34,7 @@ def command(data: Path, model_folder: Path, training: Path, threads: int, out: P
     X, (_, Y) = instances_for(model, prepared, "test"), prepared.part("test")
     (labels, _), ms_per_instance = predict_timed(model, X, lambda rows: model.predict_top_k(rows, max(K)))
     propensity = propensities(prepared.part("train")[1], *propensity_parameters(prepared.meta["name"]))
-    metrics: dict[str, float] = {}
-    for k in K:
-        metrics[f"p@{k}"] = precision_at_k(Y, labels, k)
-    for k in K:
-        metrics[f"ndcg@{k}"] = ndcg_at_k(Y, labels, k)
+    metrics = precision_and_ndcg(Y, labels)
     for k in K:
         metrics[f"psp@{k}"] = psp_at_k(Y, labels, propensity, k)
     for k in K:

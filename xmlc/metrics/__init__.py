@@ -13,6 +13,7 @@ from xmlc.metrics.classification import (
 from xmlc.metrics.ranking import (
     maximum_precision_at_k,
     ndcg_at_k,
+    precision_and_ndcg,
     precision_at_k,
     propensities,
     propensity_parameters,
@@ -30,6 +31,7 @@ __all__ = [
     "micro_f",
     "micro_jaccard",
     "ndcg_at_k",
+    "precision_and_ndcg",
     "precision_at_k",
     "propensities",
     "propensity_parameters",

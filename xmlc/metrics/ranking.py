@@ -13,6 +13,8 @@ from xmlc.csr import as_labels, kernel_csr
 from xmlc.errors import XmlcError
 from xmlc.metrics._counts import match_ranking
 
+K = (1, 3, 5)  # what the papers take
+
 
 def precision_at_k(Y: object, labels: np.ndarray, k: int) -> float:
     """Precision at k: the share of the k top labels that are true; a missing label counts as wrong."""
@@ -40,6 +42,11 @@ def ndcg_at_k(Y: object, labels: np.ndarray, k: int) -> float:
     ideal = np.concatenate(([0.0], np.cumsum(discounts)))[np.minimum(n_true, k)]
     gained = (relevant * discounts).sum(axis=1)  # not a BLAS product, whose bits may depend on its threads
     return float(np.divide(gained, ideal, out=np.zeros_like(gained), where=ideal > 0).sum() / max(n_true.size, 1))
+
+
+def precision_and_ndcg(Y: object, labels: np.ndarray) -> dict[str, float]:
+    """Return ``p@k``, then ``ndcg@k``, for each k of `K`."""
+    return {f"{name}@{k}": of(Y, labels, k) for name, of in (("p", precision_at_k), ("ndcg", ndcg_at_k)) for k in K}
 
 
 # Name without the prefix of the label-feature sets, in lower case; the first that fits.

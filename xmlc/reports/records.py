@@ -12,6 +12,7 @@ import jsonschema
 import pandas as pd
 
 from xmlc.errors import XmlcError
+from xmlc.reports.schema_parts import FOREST, FRACTION, NUMBER, SWEEP, TEXT, object_of
 
 DATASET_COLUMNS = ("m", "d", "n_test", "n_train", "instances_per_label", "labels_per_instance")
 RANKING_METRICS = tuple(f"{metric}@{k}" for metric in ("p", "ndcg", "psp") for k in (1, 3, 5))
@@ -54,73 +55,65 @@ INFERENCE_COSTS = {
 # What an inference record says of estimates with a floor, or nothing of all this.
 ESTIMATES = ("floor", "estimates_per_instance", "missed_per_instance")
 
-_NUMBER = {"type": ["number", "null"]}
-# A mean of ones may exceed one by a rounding.
-_FRACTION = {"type": "number", "minimum": 0, "maximum": 1 + 1e-9}
-
-
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "required": list(properties), "properties": properties}
-
-
-_SETS = _object({name: _FRACTION for name in SET_METRICS} | {"predicted_per_instance": {"type": "number"}})
-_SETS["properties"] |= {name: _FRACTION for name in MEASURES}
-_MACRO_F = _object({"macro_f": _FRACTION})
-_CHOICE = {name: _NUMBER for name in ("c", "a", "b")}
-_TEXT = {"type": "string"}
-_DATASET = _object({"name": _TEXT, "digest": _TEXT} | {name: {"type": "number"} for name in DATASET_COLUMNS})
+_SETS = object_of({name: FRACTION for name in SET_METRICS} | {"predicted_per_instance": {"type": "number"}})
+_SETS["properties"] |= {name: FRACTION for name in MEASURES}
+_MACRO_F = object_of({"macro_f": FRACTION})
+_CHOICE = {name: NUMBER for name in ("c", "a", "b")}
+_DATASET = object_of({"name": TEXT, "digest": TEXT} | {name: {"type": "number"} for name in DATASET_COLUMNS})
 _COMMON = {
-    "kind": {"enum": ["ranking", "thresholds", "inference", "condensed"]},
+    "kind": {"enum": ["ranking", "thresholds", "inference", "condensed", "forest", "sweep"]},
     "schema": {"const": 1},
     "dataset": _DATASET,
-    "model": _TEXT,
+    "model": TEXT,
     "hyperparameters": {"type": "object"},
     "seed": {"type": "integer"},
     "portion": {"enum": ["full", "80"]},
     "costs": {"type": "object"},
 }
 SCHEMAS = {
-    "ranking": _object(
+    "ranking": object_of(
         _COMMON
         | {
-            "metrics": _object({name: _FRACTION for name in RANKING_METRICS}),
-            "costs": _object({key: _NUMBER for key, _ in RANKING_COSTS.values()}),
+            "metrics": object_of({name: FRACTION for name in RANKING_METRICS}),
+            "costs": object_of({key: NUMBER for key, _ in RANKING_COSTS.values()}),
         }
     ),
-    "thresholds": _object(
+    "thresholds": object_of(
         _COMMON
         | {
-            "method": _TEXT,
-            "grid": {"type": "array", "items": _object(_CHOICE | {"validation": _MACRO_F, "test": _MACRO_F})},
-            "best": _object(_CHOICE | {"validation": _MACRO_F, "test": _SETS}),
-            "costs": _object({key: _NUMBER for key, _ in THRESHOLD_COSTS.values()}),
+            "method": TEXT,
+            "grid": {"type": "array", "items": object_of(_CHOICE | {"validation": _MACRO_F, "test": _MACRO_F})},
+            "best": object_of(_CHOICE | {"validation": _MACRO_F, "test": _SETS}),
+            "costs": object_of({key: NUMBER for key, _ in THRESHOLD_COSTS.values()}),
         }
     ),
-    "condensed": _object(
+    "condensed": object_of(
         _COMMON
         | {
             "rows": {
                 "type": "array",
                 "minItems": 1,
-                "items": _object(
-                    dict.fromkeys(("similarity", "instances", "index_bytes", "predict_ms_per_instance"), _NUMBER)
-                    | {"metrics": _object(dict.fromkeys(("p@1", "p@3", "p@5"), _FRACTION))}
+                "items": object_of(
+                    dict.fromkeys(("similarity", "instances", "index_bytes", "predict_ms_per_instance"), NUMBER)
+                    | {"metrics": object_of(dict.fromkeys(("p@1", "p@3", "p@5"), FRACTION))}
                 ),
             }
         }
     ),
-    "inference": _object(
+    "forest": object_of(_COMMON | FOREST),
+    "sweep": object_of(_COMMON | SWEEP),
+    "inference": object_of(
         _COMMON
         | {
-            "method": _TEXT,
+            "method": TEXT,
             "finished": {"type": "boolean"},
-            "time_limit": _NUMBER,
-            "samples": _NUMBER,
-            "expected_f": _NUMBER,
-            "floor_loss": _NUMBER,
+            "time_limit": NUMBER,
+            "samples": NUMBER,
+            "expected_f": NUMBER,
+            "floor_loss": NUMBER,
             "metrics": {"anyOf": [_SETS, {"type": "null"}]},
-            "estimates": {"anyOf": [_object(dict.fromkeys(ESTIMATES, _NUMBER)), {"type": "null"}]},
-            "costs": _object({key: _NUMBER for key, _ in INFERENCE_COSTS.values()}),
+            "estimates": {"anyOf": [object_of(dict.fromkeys(ESTIMATES, NUMBER)), {"type": "null"}]},
+            "costs": object_of({key: NUMBER for key, _ in INFERENCE_COSTS.values()}),
         }
     ),
 }
@@ -128,7 +121,7 @@ SCHEMAS = {
 
 @cache
 def _validator(kind: str | None) -> jsonschema.Draft202012Validator:
-    return jsonschema.Draft202012Validator(SCHEMAS.get(kind or "", _object(_COMMON)))
+    return jsonschema.Draft202012Validator(SCHEMAS.get(kind or "", object_of(_COMMON)))
 
 
 def read_records(paths: Iterable[Path], kind: str, portion: str, needed: bool = True) -> list[dict[str, Any]]:
@@ -137,7 +130,7 @@ def read_records(paths: Iterable[Path], kind: str, portion: str, needed: bool = 
     Parameters
     ----------
     paths : iterable of Path
-    kind : {"ranking", "thresholds", "inference", "condensed"}
+    kind : {"ranking", "thresholds", "inference", "condensed", "forest", "sweep"}
     portion : {"full", "80"}
         What the models were trained on.
     needed : bool

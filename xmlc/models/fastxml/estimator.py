@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -168,6 +169,20 @@ class FastXML(SparseProbabilityEstimator):
         if found != whole.n_trees:
             raise XmlcError(f"the parts hold {found} trees in all, expected {whole.n_trees}")
         return whole
+
+    def trees(self, n: int) -> Self:
+        """Return the forest of the first ``n`` trees: what `fit` gives with n_trees=n, on the same arrays.
+
+        Raises
+        ------
+        XmlcError
+            There are fewer.
+        """
+        if not 1 <= n <= self.forest_.roots.size:
+            raise XmlcError(f"the first {n} trees: expected 1 .. {self.forest_.roots.size}")
+        first = copy(self).set_params(n_trees=n)
+        first.forest_ = self.forest_._replace(roots=self.forest_.roots[:n])
+        return first
 
     def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Estimate the probability of every label above a threshold.

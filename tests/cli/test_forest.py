@@ -1,0 +1,78 @@
+"""`xmlc forest` and `xmlc sweep`: each row is what a forest of that size, or with that value, does."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from conftest import prepare_tiny
+
+from xmlc.cli import main
+from xmlc.cli.forest import objectives_by_level
+from xmlc.data.prepared import Prepared
+from xmlc.metrics import precision_and_ndcg
+from xmlc.models.fastxml import FastXML
+from xmlc.reports.records import read_records
+
+
+def run(*arguments):
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    return stop.value.code
+
+
+@pytest.fixture
+def trained(tmp_path):
+    """Train a small forest; return its options, its folder and how to score a model of the same data."""
+    data = prepare_tiny(tmp_path)
+    common = ("--data", data, "--training", tmp_path / "train.json", "--out", tmp_path / "out.json")
+    settings = ("--estimator", "fastxml", "--name", "x", "--parameters", '{"n_trees": 4}')
+    files = ("--out", tmp_path / "model", "--record", tmp_path / "train.json")
+    assert run("train", "--data", data, *settings, *files) == 0
+    (X, Y), (X_test, Y_test) = (Prepared(data).part(part) for part in ("train", "test"))
+
+    def score(**parameters):
+        return precision_and_ndcg(Y_test, FastXML(**parameters).fit(X, Y).predict_top_k(X_test, 5)[0])
+
+    return common, tmp_path, score
+
+
+def test_rows_are_what_smaller_forests_do(trained):
+    common, folder, score = trained
+    assert run("forest", *common, "--model", folder / "model", "--trees", 3, "--trees", 1, "--trees", 9) == 0
+    (record,) = read_records([folder / "out.json"], "forest", "full")
+    assert [row["n_trees"] for row in record["rows"]] == [1, 3, 4]
+    for row in record["rows"]:
+        assert row["metrics"] == score(n_trees=row["n_trees"])
+    assert record["trees"] is None
+    assert record["objectives"] == []
+
+
+def test_sweep_rows_are_what_each_value_does(trained):
+    common, folder, score = trained
+    swept = ("--hyperparameter", "max_leaf", "--value", 5, "--value", 60)
+    assert run("sweep", *common, *swept, "--parameters", '{"n_trees": 2}') == 0
+    (record,) = read_records([folder / "out.json"], "sweep", "full")
+    assert [row["max_leaf"] for row in record["rows"]] == [5, 60]
+    for row in record["rows"]:
+        assert row["metrics"] == score(n_trees=2, max_leaf=row["max_leaf"])
+        assert row["depth"] is row["nodes"] is None
+    assert record["rows"][0]["metrics"] != record["rows"][1]["metrics"]
+    assert record["hyperparameters"]["n_trees"] == 2
+
+
+def test_what_is_no_forest_is_refused(trained, capsys):
+    common, folder, _ = trained
+    data = common[1]
+    files = ("--out", folder / "plt", "--record", folder / "train.json")
+    settings = ("--estimator", "swnn", "--name", "x")
+    assert run("train", "--data", data, *settings, *files) == 0
+    assert run("forest", *common, "--model", folder / "plt", "--trees", 1) == 1
+    assert "swnn is no forest" in capsys.readouterr().err
+
+
+def test_objectives_are_summarised_level_by_level():
+    reached = np.array([1, 2, 2]), np.array([[0.5, 0.1], [1.0, 0.2], [3.0, -0.2]])
+    root, second = objectives_by_level(SimpleNamespace(objectives_=[reached]))
+    assert (root["tree"], root["level"], root["nodes"], root["mean"].tolist()) == (0, 1, 1, [0.5, 0.1])
+    assert (second["level"], second["nodes"]) == (2, 2)
+    assert [second[name].tolist() for name in ("minimum", "mean", "maximum")] == [[1, -0.2], [2, 0], [3, 0.2]]
