@@ -114,6 +114,42 @@ def condensed(name="yeast", model="swnn", seed=0, p1=0.8):
     return record | {"passport": {}}
 
 
+def _scores(p1):
+    return {f"{metric}@{k}": p1 / k for metric in ("p", "ndcg") for k in (1, 3, 5)}
+
+
+def forest(name="yeast", model="ldsm", seed=0, p1=0.6, **changes):
+    """A record of `xmlc forest` on one, two and three trees, whose objectives fall level by level."""
+    rows = [{"n_trees": n, "metrics": _scores(p1 + 0.05 * n), "predict_ms_per_instance": 0.01 * n} for n in (1, 2, 3)]
+    objectives = [
+        {"tree": tree, "level": level, "nodes": 2 ** (level - 1)}
+        | {key: [low - 0.1 * level, low - 0.2 * level] for key, low in (("minimum", -0.5), ("mean", 0), ("maximum", 1))}
+        for tree in (0, 1)
+        for level in (1, 2, 3)
+    ]
+    record = {"kind": "forest", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
+    record |= {"hyperparameters": {"arity": 2, "lambda_1": 2.0, "lambda_2": 1.0, "n_trees": 3}, "portion": "full"}
+    record |= {"rows": rows, "trees": {"depths": [5, 7, 6], "nodes": [11, 13, 15]}, "objectives": objectives}
+    return record | {"costs": {"predict_threads": 2}, "passport": {}} | changes
+
+
+def sweep(name="yeast", model="ldsm", seed=0, p1=0.6, **changes):
+    """A record of `xmlc sweep` over three sizes of trees."""
+    rows = [
+        {
+            "max_nodes": n,
+            "metrics": _scores(p1 + 0.02 * place),
+            "depth": 3 + 2 * place,
+            "nodes": n,
+            "train_seconds": 1.5,
+        }
+        for place, n in enumerate((16, 64, 256))
+    ]
+    record = {"kind": "sweep", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
+    record |= {"hyperparameters": {"arity": 2}, "portion": "full", "hyperparameter": "max_nodes", "rows": rows}
+    return record | {"costs": {"threads": 2}, "passport": {}} | changes
+
+
 def write(folder, records):
     """Write records and return their paths in order."""
     folder.mkdir(parents=True, exist_ok=True)

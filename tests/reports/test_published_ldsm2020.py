@@ -18,7 +18,7 @@ PRECISION = ["p@1", "p@3", "p@5"]
 
 def read(number, keys=KEYS, paper="ldsm2020"):
     file = ROOT / f"results/published/{paper}/table{number}.csv"
-    return pd.read_csv(file, na_values=["-", "NA", ""], keep_default_na=False).set_index(keys)
+    return pd.read_csv(file, na_values="-").set_index(keys)
 
 
 def test_cells():
@@ -27,9 +27,10 @@ def test_cells():
     assert scores.loc[("bibtex", "ldsm")].tolist() == [64.69, 39.70, 29.25, 64.69, 60.37, 62.73]
     assert scores.loc[("amazon-670k", "leml")].tolist() == [8.13, 6.83, 6.03, 8.13, 7.30, 6.85]
     assert scores.loc[("wikilshtc-325k", "ppdsparse")].dropna().tolist() == [64.08, 41.26, 30.12]
-    times = read(5)
-    assert times.loc[("delicious-200k", "ldsm")].tolist() == [5.65, 5.64]
-    assert times.loc[("bibtex", "pdsparse"), "predict_ms"] == 0.007
+    times, elsewhere = read(5)["predict_ms"], read(2)["predict_ms"]
+    assert times["bibtex", "pdsparse"] == 0.007
+    assert elsewhere.to_dict() == {("wiki10-31k", "ldsm"): 0.2, ("delicious-200k", "ldsm"): 5.64}
+    assert times[elsewhere.index].tolist() == [0.2, 5.65]
     assert read(6)["train_seconds"][("wikilshtc-325k", "dismec")] == 271407
     assert read(4, "dataset").loc["delicious-200k"].tolist() == [46, 2]
 
@@ -40,9 +41,8 @@ def test_every_method_on_every_dataset_and_pure_trees_have_times():
     assert (scores.groupby(level=0).size() == 14).all()
     assert prediction.index.equals(training.index)
     assert set(prediction.index) <= set(scores.index)
-    for table in (scores[PRECISION], prediction[["predict_ms"]], training):
+    for table in (scores[PRECISION], prediction, training):
         assert table.xs("ldsm", level=1).notna().all(axis=None)
-    assert prediction["predict_ms_table2"].notna().sum() == 2
 
 
 def test_precision_and_ndcg_at_1_are_one_number_but_in_three_cells():

@@ -9,6 +9,7 @@ from report_cases import (
     condensed,
     every_measure,
     every_method,
+    forest,
     inference,
     inferred_from_estimates,
     ranking,
@@ -277,5 +278,5 @@ def test_every_table_of_the_registry_has_its_keys_in_front(build):
 def build_table_of(name, build, paper):
     dataset = f"{name}-base"  # the table of growth asks for a base
     inferred = [inference(name=dataset), inferred_from_estimates(name=dataset)]
-    others = [*inferred, condensed(name=dataset)]
+    others = [*inferred, condensed(name=dataset), forest(name=dataset)]
     return build(name, [ranking(name=dataset), *every_method(dataset), *every_measure(dataset), *others], paper=paper)

@@ -130,6 +130,13 @@ _ALL = (
     Column("instances_share", "Instances, % of all", decimals=1, kind="constant"),
     _cost("index_mb", "Index", "MB"),
     Column("index_share", "Index, % of all", decimals=1, better="lower", cost=True),
+    # Trees of an ensemble (ldsm2020, Table 4); nodes count leaves.
+    Column("n_trees", "Trees", kind="choice"),
+    Column("depth", "Depth"),
+    Column("arity", "Arity", kind="choice"),
+    Column("nodes", "Nodes of a tree", decimals=0),
+    Column("log_m", "log_M K", decimals=2, kind="constant"),
+    Column("depth_ratio", "Depth / log_M K", decimals=2),
     # Sets of labels; the test set's where no other is named.
     _percent("macro_f", "Macro-F"),
     _percent("macro_f_zero", "Macro-F, 0/0 = 0"),

@@ -15,6 +15,14 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from xmlc.errors import XmlcError
 from xmlc.files import atomic_file
+from xmlc.reports.ldsm_figures import (
+    depth_figure,
+    growth_figure,
+    objectives_figure,
+    overview_figure,
+    singles_figure,
+    sweep_figure,
+)
 from xmlc.reports.pareto import pareto_figure
 from xmlc.reports.records import read_records
 from xmlc.reports.registry import Registry
@@ -63,9 +71,12 @@ Draw = Callable[[str, Records], Figure]
 
 @dataclass(frozen=True)
 class FigureDefinition:
-    """What is known of a figure before there are records: which it takes, and who draws it."""
+    """What is known of a figure before there are records: which it takes, and who draws it.
 
-    kind: str
+    Of several kinds the records come one kind after the other; all but the first kind may be missing.
+    """
+
+    kind: str | tuple[str, ...]
     portion: str
     draw: Draw
 
@@ -74,7 +85,7 @@ FIGURES: Registry[FigureDefinition] = Registry("figure")
 
 
 def register(
-    name: str, kind: str = "thresholds", portion: str = "80", paper: str | None = None
+    name: str, kind: str | tuple[str, ...] = "thresholds", portion: str = "80", paper: str | None = None
 ) -> Callable[[Draw], Draw]:
     """Make a figure known by its name: to every suite, or as that of one ``paper``."""
 
@@ -105,7 +116,9 @@ def draw_figure(name: str, paper: str, records: Sequence[Path]) -> Figure:
     with mpl.rc_context(SETTINGS):
         if definition.kind == SIMULATION:
             return definition.draw(paper, read_simulations(records))
-        return definition.draw(paper, read_records(records, definition.kind, definition.portion))
+        kinds = (definition.kind,) if isinstance(definition.kind, str) else definition.kind
+        read = [read_records(records, kind, definition.portion, kind == kinds[0]) for kind in kinds]
+        return definition.draw(paper, [record for part in read for record in part])
 
 
 def write_figure(figure: Figure, prefix: Path) -> list[Path]:
@@ -218,4 +231,11 @@ def _add_legend(figure: Figure, methods: Sequence[str]) -> None:
 
 
 register("pareto", "ranking", "full")(pareto_figure)
+register("figure1", ("forest", "sweep", "ranking"), "full", paper="ldsm2020")(overview_figure)
+register("figure2", "forest", "full", paper="ldsm2020")(depth_figure)
+register("figure3", "forest", "full", paper="ldsm2020")(objectives_figure(trees=1))
+register("figure4", "forest", "full", paper="ldsm2020")(growth_figure)
+register("figure5", "sweep", "full", paper="ldsm2020")(sweep_figure)
+register("figure6", ("forest", "ranking"), "full", paper="ldsm2020")(singles_figure)
+register("figure7", "forest", "full", paper="ldsm2020")(objectives_figure(trees=2))
 register("figure1", SIMULATION, paper="gfm2011")(simulation_figure)

@@ -146,6 +146,10 @@ class Published:
             cells[key] = row
         return cls(cells, keys)
 
+    def over(self, earlier: Published) -> Published:
+        """Return both, these values where both have a row; it must hold all of its columns."""
+        return Published(earlier._cells | self._cells, self.keys)
+
     def about(self, key: str) -> Published:
         """Return what is published about one key alone, from the first row that has it."""
         place = self.keys.index(key)

@@ -1,4 +1,4 @@
-"""Tables 1-5 of swnn2018: sizes of the datasets, and what their training parts look like, from their statistics."""
+"""Tables 1-5 of swnn2018 and Table 3 of ldsm2020: sizes and statistics of the datasets."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from xmlc.reports.table import Records, Table
 
 SUMMARY_KEYS = ("dataset",)
 SIZES = ("d", "n_train", "n_test")
+AVERAGES = ("labels_per_instance", "instances_per_label")
 PRINTED_DECIMALS = 2
 # Key of the statistics for each column of `SUMMARY_TITLES`.
 NUMBERS = dict(zip(SUMMARY_TITLES, ("min", "lower_quartile", "median", "upper_quartile", "max", "mean"), strict=True))
@@ -44,14 +45,21 @@ _SUMMARY = {
     "required": list(NUMBERS.values()),
     "properties": {name: {"type": "number", "minimum": 0} for name in NUMBERS.values()},
 }
-_PART = {name: _SUMMARY for name, _ in SUMMARISED.values()} | {"instances": _COUNT}
+_PART = {name: _SUMMARY for name in {*(of for of, _ in SUMMARISED.values()), *AVERAGES}} | {"instances": _COUNT}
 _TRAIN = {
     "type": "object",
     "required": [*_PART, "labels_never_seen", "features_never_seen"],
     "properties": _PART | {"labels_never_seen": _COUNT, "features_never_seen": _COUNT},
 }
 _TEST = {"type": "object", "required": ["instances"], "properties": {"instances": _COUNT}}
-_CONTENT = {"name": {"type": "string"}, "digest": {"type": "string"}, "d": _COUNT, "train": _TRAIN, "test": _TEST}
+_CONTENT = {
+    "name": {"type": "string"},
+    "digest": {"type": "string"},
+    "d": _COUNT,
+    "m": _COUNT,
+    "train": _TRAIN,
+    "test": _TEST,
+}
 _SCHEMA = {"type": "object", "required": list(_CONTENT), "properties": _CONTENT}
 
 
@@ -81,6 +89,23 @@ def sizes_table(paper: str, records: Records, published: Published) -> Table:
     frame = pd.DataFrame(rows)
     caption = "The datasets: number of features, of training and of test instances."
     return _table("table1", paper, records, published, frame, frame, SIZES, caption)
+
+
+def averages_table(paper: str, records: Records, published: Published) -> Table:
+    """Build Table 3 of ldsm2020: sizes of the datasets, average numbers of labels and of instances of a label."""
+    rows = [
+        {"dataset": r["name"], "d": r["d"], "m": r["m"], "n_train": r["train"]["instances"]}
+        | {"n_test": r["test"]["instances"]}
+        | {name: r["train"][name]["mean"] for name in AVERAGES}
+        for r in records
+    ]
+    frame = pd.DataFrame(rows)
+    caption = (
+        "The datasets: features, labels, training and test instances, and the averages of labels per instance and of "
+        "instances per label over the training set. The paper's instances per label of Mediamill, Bibtex, Delicious "
+        "and Eurlex are over training and test set together."
+    )
+    return _table("table3", paper, records, published, frame, frame, ("d", "m", *SIZES[1:], *AVERAGES), caption)
 
 
 def summary_table(name: str) -> Callable[[str, Records, Published], Table]:

@@ -48,7 +48,10 @@ Builder = Callable[..., Table]
 
 @dataclass(frozen=True)
 class TableDefinition:
-    """What is known of a table before there are records: its keys, the records it takes, who builds it."""
+    """What is known of a table before there are records: its keys, the records it takes, who builds it.
+
+    ``printed_in`` names the published tables that hold its values, the later over the earlier; none stands for its own.
+    """
 
     keys: tuple[str, ...]
     kind: str
@@ -56,6 +59,7 @@ class TableDefinition:
     build: Builder
     takes_suite: bool = False
     takes_thresholds: bool = False
+    printed_in: tuple[str, ...] = ()
 
 
 TABLES: Registry[TableDefinition] = Registry("table")
@@ -69,11 +73,13 @@ def register(
     takes_suite: bool = False,
     takes_thresholds: bool = False,
     paper: str | None = None,
+    printed_in: tuple[str, ...] = (),
 ) -> Callable[[Builder], Builder]:
     """Make a builder known under the name of its table: to every suite, or as that of one ``paper``."""
 
     def add(build: Builder) -> Builder:
-        TABLES.add(name, TableDefinition(keys, kind, portion, build, takes_suite, takes_thresholds), paper)
+        definition = TableDefinition(keys, kind, portion, build, takes_suite, takes_thresholds, printed_in)
+        TABLES.add(name, definition, paper)
         return build
 
     return add

@@ -16,6 +16,7 @@ from xmlc.reports.condensed import CONDENSED_KEYS, condensed_table
 from xmlc.reports.growth import GROWTH_KEYS, growth_table
 from xmlc.reports.hyperparameters import HYPERPARAMETER_KEYS, hyperparameter_table
 from xmlc.reports.inference import INFERENCE_KEYS, inference_table, instance_f_table
+from xmlc.reports.ldsm import LDSM_KEYS, TREE_KEYS, precision_table, prediction_table, training_table, trees_table
 from xmlc.reports.measures import MEASURE_KEYS, measures_table
 from xmlc.reports.nearest import NEAREST_KEYS, nearest_table
 from xmlc.reports.notes import notes, overfitting
@@ -32,7 +33,14 @@ from xmlc.reports.records import (
 )
 from xmlc.reports.seeds import average_seeds
 from xmlc.reports.steps import STEP_KEYS, read_steps, steps_table
-from xmlc.reports.summaries import SUMMARISED, SUMMARY_KEYS, read_statistics, sizes_table, summary_table
+from xmlc.reports.summaries import (
+    SUMMARISED,
+    SUMMARY_KEYS,
+    averages_table,
+    read_statistics,
+    sizes_table,
+    summary_table,
+)
 from xmlc.reports.table import TABLES, Records, Table, csv_frame, register
 from xmlc.reports.titles import MACRO_F_CONVENTION, method_order, method_title
 
@@ -62,14 +70,17 @@ def build_table(
         The table is unknown, or the records do not fit.
     """
     definition = TABLES.of(name, paper)
-    file = published / paper / f"{TABLES.full_name(name)}.csv" if published else None
+    printed = Published({}, definition.keys)
+    for source in definition.printed_in or (TABLES.full_name(name),):
+        file = published / paper / f"{source}.csv" if published else None
+        printed = Published.read(file, definition.keys).over(printed)
     if definition.kind in OTHER_FILES:
         content = OTHER_FILES[definition.kind](records)
     else:
         content = read_records(records, definition.kind, definition.portion)
     more = [read_records(records, "thresholds", "80", needed=False)] if definition.takes_thresholds else []
     more += [suite] if definition.takes_suite else []
-    return definition.build(paper, content, Published.read(file, definition.keys), *more)
+    return definition.build(paper, content, printed, *more)
 
 
 @register("table1", ("dataset", "model"), "ranking", "full")
@@ -172,4 +183,13 @@ register("table1", SUMMARY_KEYS, "statistics", "", paper="swnn2018")(sizes_table
 for _name in SUMMARISED:
     register(_name, SUMMARY_KEYS, "statistics", "", paper="swnn2018")(summary_table(_name))
 register("table6", NEAREST_KEYS, "ranking", "full", paper="swnn2018")(nearest_table)
+register("table1", LDSM_KEYS, "ranking", "full", paper="ldsm2020", printed_in=("table7",))(precision_table("table1"))
+register("table2", LDSM_KEYS, "ranking", "full", paper="ldsm2020", printed_in=("table5", "table2"))(
+    prediction_table("table2")
+)
+register("table3", SUMMARY_KEYS, "statistics", "", paper="ldsm2020")(averages_table)
+register("table4", TREE_KEYS, "forest", "full", paper="ldsm2020")(trees_table)
+register("table5", LDSM_KEYS, "ranking", "full", paper="ldsm2020")(prediction_table("table5"))
+register("table6", LDSM_KEYS, "ranking", "full", paper="ldsm2020")(training_table)
+register("table7", LDSM_KEYS, "ranking", "full", paper="ldsm2020")(precision_table("table7"))
 register("condensed", CONDENSED_KEYS, "condensed", "full")(condensed_table)

@@ -39,10 +39,20 @@ MODELS = {
     "omikuji-parabel": "omikuji Parabel",
     "omikuji-parabel-log": "omikuji Parabel, logistic",
     "vw-plt": "Vowpal Wabbit PLT",
-    # Methods that swnn2018 quotes.
+    "ldsm": "LdSM",
+    "ldsm-single": "LdSM, best single tree",
+    "fastxml-single": "FastXML, best single tree",
+    "parabel": "Parabel",
+    # Methods that swnn2018 or ldsm2020 quotes.
     "dismec": "DiSMEC",
+    "pdsparse": "PDSparse",
     "ppdsparse": "PPDSparse",
+    "ova-primal": "OVA-Primal++",
+    "leml": "LEML",
     "sleec": "SLEEC",
+    "lpsr": "LPSR",
+    "gbdt-s": "GBDT-S",
+    "craftml": "CRAFTML",
 }
 # Programs of others, by how the names of their models begin; every other model is ours.
 PROGRAMS = {"napkinxc": "napkinXC", "omikuji": "omikuji", "vw": "Vowpal Wabbit"}
