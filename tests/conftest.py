@@ -1,8 +1,13 @@
 """What several test rooms share: small random multi-label data, and the mirror of real datasets."""
+# ruff: noqa: E402
 
 import os
 import sys
 from pathlib import Path
+
+from xmlc.kernel_cache import use_kernel_cache
+
+use_kernel_cache()  # before anything imports numba, which reads the folder's name once
 
 import numpy as np
 import pytest
@@ -13,9 +18,7 @@ from xmlc.data.catalogue import Dataset
 from xmlc.data.prepare import prepare
 from xmlc.data.writer import save_repository
 from xmlc.files import write_json
-from xmlc.kernel_cache import use_kernel_cache
 
-use_kernel_cache()
 # The first example of a kernel's test contains its compilation.
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
