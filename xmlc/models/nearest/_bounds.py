@@ -8,12 +8,14 @@ from numba import njit
 from xmlc.bits import bits_set
 from xmlc.models.nearest._index import LENGTH_STEPS, WORD_BITS
 from xmlc.models.nearest._memory import prefetch
+from xmlc.models.nearest._select import GROUP, group_maxima
 
 CHUNK = 1024  # instances whose counts and products stay in the level-1 cache
+TERMS = 64  # postings whose terms are computed before they are added
 SUM_UNIT = 2.0**-30  # of an accumulator: a sum of products, whose lowest bits count how many
 FLAT = 3  # the number of shared features at which the second line bounds best
 POWERS = 4096  # steps of the table of powers of J
-ROUNDING = 1e-6  # more than float32 loses in a sum of three numbers that are at most 1
+ROUNDING = 1e-6  # more than float32 loses in terms whose sum is at most 1, and in a sum of three numbers like that
 BOUNDS_ONLY = {"contract", "nnan", "nsz"}  # what may be rounded otherwise: bounds have slack
 SLACK = np.float32(1 + 1e-5)  # more than float32 loses in a few products
 
@@ -84,7 +86,7 @@ def add_postings(features, values, index, block, count_mask, scratch):
     """Add the query's lists to the sums of a block: product and count in one addition, 4 bytes per posting.
 
     A posting is multiplied as it is: the instance's number in its lower half counts for less than a step of its value.
-    Memory is asked for the fronts of all lists before the first is read.
+    What float32 loses is within `ROUNDING`. Memory is asked for the fronts of all lists before the first is read.
     """
     n_frequent = index.words.shape[0] * WORD_BITS
     starts, base = index.list_starts[block], index.block_starts[block]
@@ -103,20 +105,27 @@ def add_postings(features, values, index, block, count_mask, scratch):
             n_lists += 1
     for k in range(n_lists):
         start, end, weight = scratch.lists[k]
-        add_list(index.postings[start:end], weight, count_mask, scratch.sums)
+        factor, keep_bits = np.float32(weight * 2.0**-32), ~count_mask
+        whole = start + (end - start) // TERMS * TERMS
+        for here in range(start, whole, TERMS):
+            add_terms(index.postings[here : here + TERMS], TERMS, factor, keep_bits, scratch.terms, scratch.sums)
+        add_terms(index.postings[whole:end], end - whole, factor, keep_bits, scratch.terms, scratch.sums)
 
 
-@njit(cache=True, nogil=True)
-def add_list(postings, weight, count_mask, sums):
-    """Add one list of postings, see `add_postings`."""
-    for posting in postings:
-        product = np.int32((weight * np.int64(np.int32(posting))) >> 32)
-        sums[posting & np.uint32(0xFFFF)] += (product & ~count_mask) + np.int32(1)
+@njit(cache=True, nogil=True, fastmath=BOUNDS_ONLY, inline="always")
+def add_terms(postings, n, factor, keep_bits, terms, sums):
+    """Add postings, see `add_postings`: their terms come first, by vector instructions if their number is known."""
+    for k in range(n):
+        terms[k] = (np.int32(np.float32(np.int32(postings[k])) * factor) & keep_bits) + np.int32(1)
+    for k in range(n):
+        sums[postings[k] & np.uint32(0xFFFF)] += terms[k]
 
 
 @njit(cache=True, nogil=True)
 def bound_similarities(index, first, n_rows, n_features, query, beta, scratch):
-    """Write an upper bound of the similarity to each instance of a block; 0 for one that shares no feature.
+    """Write an upper bound of the similarity to each instance of a block, and the largest of each group.
+
+    It is 0 for an instance that shares no feature, or whose similarity is negative.
 
     The work goes by chunks of instances: 4 bytes of the index and 8 of the scratch each, and 10 per word.
     """
@@ -140,6 +149,10 @@ def bound_similarities(index, first, n_rows, n_features, query, beta, scratch):
             scratch.powers,
             scratch.bounds[start - first : end - first],
         )
+        here = start - first
+        scratch.bounds[end - first : here + CHUNK] = 0
+        groups = scratch.groups[here // GROUP : (here + CHUNK) // GROUP]
+        group_maxima(scratch.bounds[here : here + CHUNK], scratch.halves, groups)
 
 
 @njit(cache=True, nogil=True, fastmath=BOUNDS_ONLY)
@@ -171,7 +184,8 @@ def bound_chunk(sums, counts, products, sizes, largests, query, beta, powers, bo
             frequent = min(products[i], np.float32(counts[i]) * (largest * np.float32(largests[i])))
             shared = np.float32(np.int32((sums[i] & count_mask) + counts[i]))
             product = np.float32(sums[i]) * unit + frequent + error
-            bounds[i] = product * (shared / max(size + np.float32(sizes[i]) - shared, np.float32(1))) * SLACK
+            jaccard = shared / max(size + np.float32(sizes[i]) - shared, np.float32(1))
+            bounds[i] = max(product * jaccard * SLACK, np.float32(0))
     else:
         for i in range(sums.size):
             frequent = min(products[i], np.float32(counts[i]) * (largest * np.float32(largests[i])))
@@ -181,4 +195,4 @@ def bound_chunk(sums, counts, products, sizes, largests, query, beta, powers, bo
             if beta != 0.0:
                 jaccard = shared / max(size + np.float32(sizes[i]) - shared, np.float32(1))
                 power = powers[np.int32(jaccard * np.float32(POWERS))]
-            bounds[i] = product * power * SLACK if shared > 0 else np.float32(0)
+            bounds[i] = max(product * power * SLACK, np.float32(0)) if shared > 0 else np.float32(0)

@@ -24,15 +24,18 @@ from xmlc.models.nearest._bounds import (
     POWERS,
     SLACK,
     SUM_UNIT,
+    TERMS,
     add_postings,
     bound_similarities,
     close_query,
     open_query,
 )
 from xmlc.models.nearest._memory import prefetch
-from xmlc.models.nearest._select import GROUP_WIDTH, LARGEST_GROUP, below_kth_largest, collect, group_maxima, group_size
+from xmlc.models.nearest._select import GROUP, below_kth_largest, collect, split
 
 HISTOGRAM_BARS = 512
+GROUPS_PER_NEIGHBOUR = 4  # with fewer groups than so many times S, their maxima say little about the S best
+LOWER = np.float32(0.75)  # of the first mark: the S-th best is seldom less similar
 AHEAD = 4  # rows that memory is asked for before they are needed
 
 
@@ -43,13 +46,16 @@ class SearchScratch(NamedTuple):
     query_words: np.ndarray  # uint64 (W,)
     sums: np.ndarray  # int32 (block of instances,), all zero between blocks
     lists: np.ndarray  # int64 (number of lists, 3): start, end and weight of those of the query
-    bounds: np.ndarray  # float32 (block of instances, and a chunk of groups more)
+    terms: np.ndarray  # int32 (TERMS,): what postings add to the sums
+    bounds: np.ndarray  # float32 (block of instances, to full chunks)
     counts: np.ndarray  # int32 (CHUNK,): frequent features shared
     products: np.ndarray  # float32 (CHUNK,): a bound of their product
-    lines: np.ndarray  # float32 (W, 4): see `concave_lines`
-    groups: np.ndarray  # float32 (block of instances,): largest bound of each group
+    lines: np.ndarray  # float32 (W or 1, 4): see `concave_lines`
+    halves: np.ndarray  # float32 (CHUNK,): room for `group_maxima`
+    groups: np.ndarray  # float32 (groups of a block of instances,): largest bound of each
     histogram: np.ndarray  # int32 (HISTOGRAM_BARS,)
-    candidates: np.ndarray  # int64 (block of instances, and one more)
+    upper: np.ndarray  # int64 (block of instances, and one more): candidates that are compared first
+    lower: np.ndarray  # int64 (the same): those that are compared after
     best: np.ndarray  # uint64 (S,): a heap of keys, the worst in front
     powers: np.ndarray  # float32 (POWERS + 1,): an upper bound of J**beta for each step of J
     beta: float  # for which the powers were made
@@ -58,19 +64,22 @@ class SearchScratch(NamedTuple):
 def search_scratch(index, S: int, beta: float) -> SearchScratch:
     """Make the room for one thread."""
     rows = min(index.block_rows, index.sizes.size)
-    padded = -(-rows // (GROUP_WIDTH * LARGEST_GROUP)) * GROUP_WIDTH * LARGEST_GROUP
+    padded = -(-rows // CHUNK) * CHUNK
     powers = ((np.arange(POWERS + 1) + 1) / POWERS) ** beta
     return SearchScratch(
         np.zeros(index.places.size, dtype=np.float32),
         np.zeros(index.words.shape[0], dtype=np.uint64),
         np.zeros(rows, dtype=np.int32),
         np.empty((index.steps.size, 3), dtype=np.int64),
+        np.zeros(TERMS, dtype=np.int32),
         np.zeros(padded, dtype=np.float32),
         np.zeros(CHUNK, dtype=np.int32),
         np.zeros(CHUNK, dtype=np.float32),
         np.zeros((index.words.shape[0], 4), dtype=np.float32),
-        np.zeros(padded, dtype=np.float32),
+        np.zeros(CHUNK, dtype=np.float32),
+        np.zeros(padded // GROUP, dtype=np.float32),
         np.zeros(HISTOGRAM_BARS, dtype=np.int32),
+        np.zeros(padded + 1, dtype=np.int64),
         np.zeros(padded + 1, dtype=np.int64),
         np.zeros(S, dtype=np.uint64),
         np.nextafter(powers.astype(np.float32), np.float32(np.inf)),
@@ -124,67 +133,57 @@ def nearest_instances(x, start, end, index, scratch):
 def keep_best(index, first, n_rows, n_features, query, n_best, beta, scratch):
     """Compute similarities, the most promising first, until no other can be among the S best.
 
-    The instances of a block form groups. At least S bounds reach the S-th largest of the groups' maxima: those come
-    first, and set a mark that few others reach.
+    At least S bounds reach the S-th largest of the groups' maxima: those come first, and set a mark that few others
+    reach.
     """
-    S = scratch.best.size
-    group = group_size(n_rows, S)
-    n_groups = group_maxima(scratch.bounds, n_rows, group, scratch.groups)
-    largest = scratch.groups[:n_groups]
-    high = below_kth_largest(largest, S, scratch.histogram) if n_groups > S else np.float32(0)
-    n_products = 0
-    end = np.float32(np.inf)
-    for start in (high, np.float32(0)):
-        start = max(start, worst_kept(scratch.best, n_best, S))
-        n_found = collect(scratch.bounds, largest, group, start, end, scratch.candidates)
-        n_best, n_computed = compare(
-            scratch.candidates[:n_found],
-            first,
-            index.row_starts[first:],
-            index.row_places,
-            index.row_values,
-            index.words,
-            (scratch.query, scratch.query_words, n_features, query[1], query[2]),
-            scratch.sums,
-            scratch.bounds,
-            scratch.best,
-            n_best,
-            beta,
-            end > high,
-        )
-        n_products += n_computed
-        end = high
-    return n_best, n_products
+    S, bounds, upper, lower = scratch.best.size, scratch.bounds, scratch.upper, scratch.lower
+    maxima = scratch.groups[: (n_rows + GROUP - 1) // GROUP]
+    mark = worst_kept(scratch.best, n_best, S)
+    high = mark
+    if n_rows > S:
+        few = maxima.size < GROUPS_PER_NEIGHBOUR * S
+        high = max(high, below_kth_largest(bounds[:n_rows] if few else maxima, S, scratch.histogram))
+    low = max(LOWER * high, mark)
+    n_found = collect(bounds, maxima, low, upper, lower)
+    n_upper, n_lower = split(lower[:n_found], bounds, high, upper)
+    n_best, n_first = compare(upper[:n_upper], first, index, n_features, query, n_best, beta, n_best < S, scratch)
+    n_upper, _ = split(lower[:n_lower], bounds, worst_kept(scratch.best, n_best, S), upper)
+    n_best, n_second = compare(upper[:n_upper], first, index, n_features, query, n_best, beta, False, scratch)
+    mark, n_third = worst_kept(scratch.best, n_best, S), 0
+    if mark < low:
+        n_found = collect(bounds, maxima, mark, upper, lower)
+        _, n_lower = split(lower[:n_found], bounds, low, upper)
+        n_best, n_third = compare(lower[:n_lower], first, index, n_features, query, n_best, beta, False, scratch)
+    return n_best, n_first + n_second + n_third
 
 
 @njit(cache=True, nogil=True)
-def compare(
-    candidates, first, row_starts, row_places, row_values, words, query_parts, sums, bounds, best, n_best, beta, whole
-):
+def compare(candidates, first, index, n_features, query_parts, n_best, beta, whole, scratch):
     """Keep the best of the candidates; return how many are kept, and how many similarities were computed.
 
     Those of the first round are taken ``whole``. Of a later one, the bound is first made closer by its frequent
     features, which stand at the front of its row. The similarity is float32 of a float64 number: J**beta times the
     product of the two rows, see `row_product`.
     """
-    query, query_words, n_features, error, count_mask = query_parts
+    row_starts, row_places, row_values, words = index.row_starts, index.row_places, index.row_values, index.words
+    query, best, (_, error, count_mask) = scratch.query, scratch.best, query_parts
     n_products = 0
     for k in range(candidates.size):
         i = candidates[k]
         if k + AHEAD < candidates.size:
-            ask_for_row(row_places, row_values, row_starts, candidates[k + AHEAD], whole)
+            ask_for_row(row_places, row_values, row_starts, first + candidates[k + AHEAD], whole)
         mark = worst_kept(best, n_best, best.size)
-        if bounds[i] < mark:
+        if scratch.bounds[i] < mark:
             continue
-        start, end = row_starts[i], row_starts[i + 1]
-        shared, n_frequent = np.int64(sums[i] & count_mask), np.uint64(0)
+        start, end = row_starts[first + i], row_starts[first + i + 1]
+        shared, n_frequent = np.int64(scratch.sums[i] & count_mask), np.uint64(0)
         for w in range(words.shape[0]):
-            shared += np.int64(bits_set(words[w, first + i] & query_words[w]))
+            shared += np.int64(bits_set(words[w, first + i] & scratch.query_words[w]))
             n_frequent += bits_set(words[w, first + i])
         jaccard = shared / (n_features + end - start - shared)
         power = jaccard if beta == 1.0 else (1.0 if beta == 0.0 else jaccard**beta)
         if not whole:
-            product = np.float64(sums[i]) * SUM_UNIT + error
+            product = np.float64(scratch.sums[i]) * SUM_UNIT + error
             for p in range(np.uint64(start), np.uint64(start) + n_frequent):
                 product += np.float64(row_values[p]) * np.float64(query[row_places[p]])
             if product * power * SLACK < mark:

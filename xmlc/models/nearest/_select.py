@@ -1,7 +1,6 @@
 """The most promising of many bounds: kernels.
 
-The bounds of a block form groups. 64 groups lie side by side, the members of one 64 places apart, so that maxima are
-taken of vectors.
+The bounds of a block form groups of neighbours, one cache line each, so that few lines are read again.
 """
 
 from __future__ import annotations
@@ -9,33 +8,29 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-GROUP_WIDTH = 64  # groups side by side
-LARGEST_GROUP = 32  # instances in a group
+GROUP = 16  # bounds in a group: the float32 of a cache line
+LEAST = np.float32(1e-45)  # the least positive float32
 
 
 @njit(cache=True, nogil=True)
-def group_size(n_rows, S):
-    """Return how many members a group has: so many that there are a few times as many groups as S."""
-    group = 1
-    while group < LARGEST_GROUP and group * 16 * S <= n_rows:
-        group *= 2
-    return group
+def group_maxima(bounds, halves, maxima):
+    """Write the maximum of each group of bounds.
+
+    Half of them drop out four times over, which compiles to vector instructions; ``halves`` is room for as many.
+    """
+    n = bounds.size
+    larger_of_pairs(bounds, halves[: n // 2])
+    larger_of_pairs(halves[: n // 2], halves[n // 2 : n // 2 + n // 4])
+    larger_of_pairs(halves[n // 2 : n // 2 + n // 4], halves[: n // 8])
+    larger_of_pairs(halves[: n // 8], maxima)
 
 
 @njit(cache=True, nogil=True)
-def group_maxima(bounds, n_rows, group, maxima):
-    """Write the maximum of each group of bounds, at least 0; return the number of groups."""
-    chunk = GROUP_WIDTH * group
-    n_chunks = (n_rows + chunk - 1) // chunk
-    bounds[n_rows : n_chunks * chunk] = 0
-    for c in range(n_chunks):
-        largest = maxima[c * GROUP_WIDTH : (c + 1) * GROUP_WIDTH]
-        largest[:] = 0
-        for k in range(group):
-            these = bounds[c * chunk + k * GROUP_WIDTH : c * chunk + (k + 1) * GROUP_WIDTH]
-            for g in range(GROUP_WIDTH):
-                largest[g] = these[g] if these[g] > largest[g] else largest[g]
-    return n_chunks * GROUP_WIDTH
+def larger_of_pairs(values, larger):
+    """Write the larger of each two neighbours."""
+    for i in range(larger.size):
+        one, other = values[2 * i], values[2 * i + 1]
+        larger[i] = one if one > other else other
 
 
 @njit(cache=True, nogil=True)
@@ -60,14 +55,30 @@ def below_kth_largest(values, k, counts):
 
 
 @njit(cache=True, nogil=True)
-def collect(bounds, largest, group, start, end, found):
-    """Write who has a positive bound in start <= bound < end, return how many."""
-    n_found = 0
-    for g in range(largest.size):
-        if largest[g] > 0 and largest[g] >= start:
-            base = (g // GROUP_WIDTH) * GROUP_WIDTH * group + g % GROUP_WIDTH
-            for i in range(base, base + group * GROUP_WIDTH, GROUP_WIDTH):
-                # Written without a branch, which would be guessed wrong again and again.
-                found[n_found] = i
-                n_found += (bounds[i] > 0) & (bounds[i] >= start) & (bounds[i] < end)
+def collect(bounds, maxima, start, groups, found):
+    """Write who has a positive bound of at least ``start``, return how many.
+
+    ``groups`` is room for the numbers of groups. Written without branches, which would be guessed wrong often.
+    """
+    start = max(start, LEAST)
+    n_groups, n_found = 0, 0
+    for g in range(maxima.size):
+        groups[n_groups] = g
+        n_groups += maxima[g] >= start
+    for g in groups[:n_groups]:
+        for i in range(g * GROUP, g * GROUP + GROUP):
+            found[n_found] = i
+            n_found += bounds[i] >= start
     return n_found
+
+
+@njit(cache=True, nogil=True)
+def split(candidates, bounds, mark, upper):
+    """Move those whose bound reaches a mark to ``upper``; return how many these are, and how many stay in front."""
+    n_upper, n_lower = 0, 0
+    for k in range(candidates.size):
+        i = candidates[k]
+        upper[n_upper], candidates[n_lower] = i, i
+        n_upper += bounds[i] >= mark
+        n_lower += bounds[i] < mark
+    return n_upper, n_lower

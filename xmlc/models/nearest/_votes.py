@@ -23,7 +23,7 @@ def vote(neighbours, similarities, alpha, label_starts, labels, votes, seen):
     labels : uint32 (number of positives of the training set,)
     votes : float64 (m,)
         Written to: all zero before, the votes of the labels seen after.
-    seen : uint32 (m,)
+    seen : uint32 (m + 1,)
         Written to: the labels that have votes.
 
     Returns
@@ -43,9 +43,9 @@ def vote(neighbours, similarities, alpha, label_starts, labels, votes, seen):
         # A weight that underflowed keeps its label among those seen, once.
         weight = max(weight, 1e-300)
         for label in labels[label_starts[i] : label_starts[i + 1]]:
-            if votes[label] == 0:
-                seen[n_seen] = label
-                n_seen += 1
+            # Written without a branch, which would be guessed wrong again and again.
+            seen[n_seen] = label
+            n_seen += votes[label] == 0
             votes[label] += weight
     return n_seen, total
 
@@ -65,7 +65,7 @@ def labels_above(neighbours, similarities, alpha, label_starts, labels, threshol
     estimates : float32 (sum of counts,)
     """
     votes = np.zeros(thresholds.size, dtype=np.float64)
-    seen = np.empty(thresholds.size, dtype=np.uint32)
+    seen = np.empty(thresholds.size + 1, dtype=np.uint32)
     counts = np.zeros(neighbours.shape[0], dtype=np.int64)
     found = np.empty(1024, dtype=np.int32)
     estimates = np.empty(1024, dtype=np.float32)
@@ -100,7 +100,7 @@ def top_labels(neighbours, similarities, alpha, label_starts, labels, n_labels, 
     estimates : float32 (n, k)
     """
     votes = np.zeros(n_labels, dtype=np.float64)
-    seen = np.empty(n_labels, dtype=np.uint32)
+    seen = np.empty(n_labels + 1, dtype=np.uint32)
     best = np.full((neighbours.shape[0], k), -1, dtype=np.int32)
     estimates = np.zeros((neighbours.shape[0], k), dtype=np.float32)
     for i in range(neighbours.shape[0]):
