@@ -12,6 +12,7 @@ from typing import Any
 PUBLIC = {
     "BinaryRelevance": "xmlc.models.binary_relevance",
     "FastXML": "xmlc.models.fastxml",
+    "LdSM": "xmlc.models.ldsm",
     "PLT": "xmlc.models.plt",
     "ProbabilisticClassifierChain": "xmlc.models.classifier_chain",
     "SparseWeightedNearestNeighbors": "xmlc.models.nearest",

@@ -13,6 +13,7 @@ from xmlc.models.base import SparseProbabilityEstimator
 ESTIMATORS = {
     "plt": "xmlc.models.plt:PLT",
     "fastxml": "xmlc.models.fastxml:FastXML",
+    "ldsm": "xmlc.models.ldsm:LdSM",
     "br": "xmlc.models.binary_relevance:BinaryRelevance",
     "pcc": "xmlc.models.classifier_chain:ProbabilisticClassifierChain",
     "swnn": "xmlc.models.nearest:SparseWeightedNearestNeighbors",

@@ -1,0 +1,5 @@
+"""LdSM: forests of M-ary trees whose nodes send an instance in one or several directions."""
+
+from xmlc.models.ldsm.estimator import LdSM
+
+__all__ = ["LdSM"]

@@ -1,0 +1,98 @@
+"""A forest of M-ary trees as flat arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Forest(NamedTuple):
+    """Trees one after the other; inner nodes and leaves are numbered through all of them.
+
+    Within a tree inner nodes stand in the order in which they were split, a parent before its children.
+
+    Attributes
+    ----------
+    inner_starts, tree_leaves : ndarray of int64, shape (n_trees + 1,)
+        First inner node and first leaf of each tree.
+    children : ndarray of int32, shape (n_inner, M)
+        Child in each direction: an inner node, or ~leaf. The root of tree t is its first inner node, or its first leaf
+        if it has none.
+    levels : ndarray of int32, shape (n_inner,)
+        1 for a root.
+    objectives : ndarray of float64, shape (n_inner, epochs)
+        The node's J at the end of each epoch of its training.
+    weight_starts : ndarray of int64, shape (n_inner + 1,)
+    features : ndarray of uint32, shape (n_features,)
+    weights : ndarray of float32, shape (n_features, M)
+        Features of each inner node, in no order, and their weights in its regressors.
+    biases : ndarray of float32, shape (n_inner, M)
+    leaf_starts : ndarray of int64, shape (n_leaves + 1,)
+    labels : ndarray of uint32, counts : ndarray of uint32
+        Labels of each leaf, in no order, and how many of its instances carry them.
+    sizes : ndarray of uint32, shape (n_leaves,)
+        Number of training instances of each leaf.
+    """
+
+    inner_starts: np.ndarray
+    tree_leaves: np.ndarray
+    children: np.ndarray
+    levels: np.ndarray
+    objectives: np.ndarray
+    weight_starts: np.ndarray
+    features: np.ndarray
+    weights: np.ndarray
+    biases: np.ndarray
+    leaf_starts: np.ndarray
+    labels: np.ndarray
+    counts: np.ndarray
+    sizes: np.ndarray
+
+
+STARTS = ("inner_starts", "tree_leaves", "weight_starts", "leaf_starts")
+
+
+def join_forests(forests: Sequence[Forest]) -> Forest:
+    """Put forests one after the other."""
+    n_inner = np.cumsum([0] + [forest.levels.size for forest in forests])
+    n_leaves = np.cumsum([0] + [forest.sizes.size for forest in forests])
+    joined = {
+        name: (_joined_starts if name in STARTS else np.concatenate)([getattr(forest, name) for forest in forests])
+        for name in Forest._fields
+        if name != "children"
+    }
+    children = [_shifted(forest.children, *shifts) for forest, *shifts in zip(forests, n_inner, n_leaves)]
+    return Forest(children=np.concatenate(children), **joined)
+
+
+def first_trees(forest: Forest, n_trees: int) -> Forest:
+    """Return the forest of the first trees; its arrays are views."""
+    inner, leaf = int(forest.inner_starts[n_trees]), int(forest.tree_leaves[n_trees])
+    weight, label = int(forest.weight_starts[inner]), int(forest.leaf_starts[leaf])
+    ends = {
+        **dict.fromkeys(("inner_starts", "tree_leaves"), n_trees + 1),
+        **dict.fromkeys(("children", "levels", "objectives", "biases"), inner),
+        **dict.fromkeys(("features", "weights"), weight),
+        **dict.fromkeys(("labels", "counts"), label),
+        "weight_starts": inner + 1,
+        "leaf_starts": leaf + 1,
+        "sizes": leaf,
+    }
+    return Forest(**{name: getattr(forest, name)[: ends[name]] for name in Forest._fields})
+
+
+def tree_depths(forest: Forest) -> np.ndarray:
+    """Return the depth of the deepest leaf of each tree, int64 (n_trees,); a root has depth 0."""
+    bounds = zip(forest.inner_starts[:-1], forest.inner_starts[1:])
+    return np.array([forest.levels[first:last].max(initial=0) for first, last in bounds], dtype=np.int64)
+
+
+def _shifted(codes: np.ndarray, n_inner: int, n_leaves: int) -> np.ndarray:
+    return np.where(codes >= 0, codes + n_inner, codes - n_leaves).astype(np.int32)
+
+
+def _joined_starts(parts: Sequence[np.ndarray]) -> np.ndarray:
+    offsets = np.cumsum([0] + [part[-1] for part in parts])
+    return np.concatenate([[0], *(part[1:] + offset for part, offset in zip(parts, offsets))]).astype(np.int64)

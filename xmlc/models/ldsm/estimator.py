@@ -1,0 +1,286 @@
+"""The LdSM estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.csr import kernel_csr
+from xmlc.errors import XmlcError
+from xmlc.models.base import SparseProbabilityEstimator, stack_estimates, top_k_of
+from xmlc.models.ldsm._forest import Forest, first_trees, join_forests, tree_depths
+from xmlc.models.ldsm._grow import grow_tree
+from xmlc.models.ldsm._hyperparameters import check_dense_size, check_hyperparameters, settings_of
+from xmlc.models.ldsm._predict import average_above, average_top_k, find_leaves, leaf_weights
+from xmlc.models.tail import TailClassifiers
+from xmlc.parallel import row_blocks, run_pieces
+
+ROWS_PER_DESCENT = 16384  # large, because each block lays out the weights of the nodes that it reaches
+ROWS_PER_BLOCK = 256
+
+
+class LdSM(SparseProbabilityEstimator):
+    r"""Forest of M-ary trees that send an instance in one or several directions (ldsm2020, Sections 2 and 4).
+
+    A node has M linear regressors. While it streams its instances, each is given the directions that minimise
+
+    .. math:: J = \sum_{j<l} |P_j - P_l| - \lambda_1 \sum_{j<l} \sum_i \pi_i |P^i_j - P^i_l|
+              + \lambda_2 |\sum_j P_j - 1|,
+
+    balance, class integrity and multi-way penalty, where P_j is the probability of direction j and P^i_j that of the
+    instances of label i; the regressors learn these directions. Then an instance goes in all directions whose margin
+    reaches 1/2, or else in the one with the largest. The leaf whose label histogram has the largest sum minus maximum
+    is split next. The estimate of a label is the mean of its shares in the leaves that an instance reaches, averaged
+    over the trees; 0 for almost all labels of a large set.
+
+    Parameters
+    ----------
+    n_trees : int
+        Size of the forest. Trees differ by the order of the instances and how ties are broken, or by their first
+        weights; tree t does not depend on how many there are.
+    arity : int
+        M, the number of children, from 2 to 8.
+    max_nodes : int
+        T_max: a tree has at most so many nodes, leaves included.
+    epochs : int
+        Times that a node streams its instances.
+    learning_rate : float
+        Step size.
+    lambda_1, lambda_2 : float
+        Weights of class integrity and of the multi-way penalty (the authors' program calls them l2 and l1). A balanced
+        and pure split is the best possible if lambda_2 > (M - 3) lambda_1 (Lemma 1).
+    optimizer : {'nag', 'sgd'}
+        'nag', for sparse data: normalised adaptive gradient. 'sgd', for dense data: stochastic gradient descent on
+        features standardised at each node.
+    ties : {'random', 'first'}
+        Among equally good directions: any, as the authors' program has it; or the first, as Algorithm 3.
+    initial_weights : {'zero', 'uniform'}
+        'uniform': random in -1/d .. 1/d, as Algorithm 2; 'zero': what the authors' program comes to with NAG, because
+        the first value of a feature scales its weight from 0.
+    prune : bool
+        Set weights below 1/d in magnitude to 0 when a node is trained, as the authors' program does.
+    shuffle : bool
+        Stream the instances in a random order, one for each tree, as the authors' program does; otherwise in their own.
+    shares : {'labels', 'instances'}
+        A leaf's histogram is divided by its sum, as Algorithm 5 has it: the shares of all labels then sum to 1. Or by
+        the number of its instances: each share then estimates the label's probability.
+    unit_norm : bool
+        Scale each instance to Euclidean length 1 first. The published figures take features as they come.
+    beta, gamma : float
+        `predict_top_k` ranks by beta * P + (1 - beta) * B, P the forest's estimate and B that of the tail classifiers
+        with steepness gamma (`TailClassifiers`), for labels with P > 0. beta = 1 trains none.
+    random_state : int
+        Seed.
+    n_jobs : int or None
+        Threads; the result is the same bits on any number. None: as many as numba is given; -1: all cores.
+
+    Attributes
+    ----------
+    forest_ : Forest
+    tail_ : TailClassifiers or None
+    inner_products_ : ndarray of int64, shape (n,)
+        Inner products computed for each instance in the last prediction: M for each inner node that it passed. It does
+        not depend on thresholds.
+
+    Notes
+    -----
+    As in the authors' program, a node stays a leaf if its regressors leave a child empty or send all instances to one,
+    and every instance has a constant feature. A node whose instances have one label in all is not tried. Training takes
+    about 8 bytes for each non-zero of X and 16 d M in each thread, beside the data and the forest.
+    """
+
+    def __init__(
+        self,
+        n_trees: int = 10,
+        arity: int = 2,
+        max_nodes: int = 1000,
+        epochs: int = 20,
+        learning_rate: float = 0.1,
+        lambda_1: float = 2.0,
+        lambda_2: float = 1.0,
+        optimizer: str = "nag",
+        ties: str = "random",
+        initial_weights: str = "zero",
+        prune: bool = True,
+        shuffle: bool = True,
+        shares: str = "labels",
+        unit_norm: bool = False,
+        beta: float = 1.0,
+        gamma: float = 0.0001,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+    ):
+        self.n_trees = n_trees
+        self.arity = arity
+        self.max_nodes = max_nodes
+        self.epochs = epochs
+        self.learning_rate = learning_rate
+        self.lambda_1 = lambda_1
+        self.lambda_2 = lambda_2
+        self.optimizer = optimizer
+        self.ties = ties
+        self.initial_weights = initial_weights
+        self.prune = prune
+        self.shuffle = shuffle
+        self.shares = shares
+        self.unit_norm = unit_norm
+        self.beta = beta
+        self.gamma = gamma
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: object, Y: object) -> Self:
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : sparse or dense array, shape (n, d)
+        Y : sparse or dense boolean array, shape (n, m)
+
+        Raises
+        ------
+        XmlcError
+            Data or a hyperparameter is out of its range.
+        """
+        return self.fit_trees(X, Y, 0, self.n_trees)
+
+    def fit_trees(self, X: object, Y: object, first: int, last: int) -> Self:
+        """Grow the trees ``first`` .. ``last - 1`` of the forest only; `join_trees` puts such parts together.
+
+        Tail classifiers belong to the part that begins with tree 0.
+        """
+        check_hyperparameters(self.get_params())
+        if not 0 <= first < last <= self.n_trees:
+            raise XmlcError(f"trees {first} .. {last - 1}: expected some of 0 .. {self.n_trees - 1}")
+        X, Y = self._training_data(X, Y)
+        check_dense_size(self.optimizer, X.shape)
+        x, y, seed = self._kernel_form(X), kernel_csr(Y), int(self.random_state)
+        sizes = int(self.max_nodes), bool(self.shuffle), settings_of(self.get_params())
+        pieces = [(x, y, X.shape[1], Y.shape[1], seed, tree, *sizes) for tree in range(first, last)]
+        trees = run_pieces(grow_tree, pieces, self.n_jobs, title="growing trees", unit="trees")
+        self.forest_ = join_forests(trees)
+        self.tail_ = None
+        if self.beta < 1 and first == 0:
+            self.tail_ = TailClassifiers(self.gamma, self.unit_norm, n_jobs=self.n_jobs).fit(X, Y)
+        return self
+
+    @classmethod
+    def join_trees(cls, parts: Sequence[Self]) -> Self:
+        """Put the parts of a forest together, in the order of their trees: what `fit` gives, bit for bit."""
+        whole = cls(**parts[0].get_params())
+        whole.n_features_in_, whole.n_labels_ = parts[0].n_features_in_, parts[0].n_labels_
+        whole.forest_, whole.tail_ = join_forests([part.forest_ for part in parts]), parts[0].tail_
+        found = whole.tree_depths_.size
+        if found != whole.n_trees:
+            raise XmlcError(f"the parts hold {found} trees in all, expected {whole.n_trees}")
+        return whole
+
+    def trees(self, n_trees: int) -> Self:
+        """Return the model of the first trees, which shares this one's arrays: as `fit` with ``n_trees`` gives it."""
+        self._check_fitted()
+        if not 1 <= n_trees <= self.tree_depths_.size:
+            raise XmlcError(f"the first {n_trees} trees: expected 1 .. {self.tree_depths_.size}")
+        part = type(self)(**self.get_params() | {"n_trees": n_trees})
+        part.n_features_in_, part.n_labels_ = self.n_features_in_, self.n_labels_
+        part.forest_, part.tail_ = first_trees(self.forest_, n_trees), self.tail_
+        return part
+
+    @property
+    def tree_depths_(self) -> np.ndarray:
+        """Depth of the deepest leaf of each tree, int64 (n_trees,); a root has depth 0."""
+        return tree_depths(self.forest_)
+
+    @property
+    def n_nodes_(self) -> np.ndarray:
+        """Number of inner nodes and leaves of each tree, int64 (n_trees,)."""
+        return np.diff(self.forest_.inner_starts) + np.diff(self.forest_.tree_leaves)
+
+    @property
+    def objectives_(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """For each tree: level of each node that was split (int32, root 1), its J by epoch (float64 (n, epochs))."""
+        starts = self.forest_.inner_starts
+        parts = [slice(first, last) for first, last in pairwise(starts)]
+        return [(self.forest_.levels[part], self.forest_.objectives[part]) for part in parts]
+
+    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+        """Estimate the probability of every label above a threshold.
+
+        Parameters
+        ----------
+        X : sparse or dense array, shape (n, d)
+        threshold : float or ndarray of shape (m,)
+            A label is reported when its estimate is strictly greater than its threshold.
+
+        Returns
+        -------
+        csr_array of float32, shape (n, m)
+            The sparse probability estimates, sorted indices.
+        """
+        thresholds = np.maximum(self._label_thresholds(threshold), np.float32(0))
+        found = self._average(self._instances(X), average_above, (thresholds,))
+        counts, labels, estimates = (np.concatenate(part) for part in zip(*found))
+        return stack_estimates(counts, labels.view(np.int32), estimates, self.n_labels_)
+
+    def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Find the k labels that rank best: by estimate, re-ranked if there are tail classifiers; ties to the smaller.
+
+        Returns
+        -------
+        labels : ndarray of int32, shape (n, k)
+            Best first; -1 where the leaves hold fewer than k labels.
+        scores : ndarray of float32, shape (n, k)
+            What they rank by; 0 where there is no label.
+        """
+        if k < 1:
+            raise XmlcError(f"k={k}: at least one label per instance must be asked for")
+        X = self._instances(X)
+        if self.tail_ is None:
+            found = self._average(X, average_top_k, (self.n_labels_, int(k)))
+            labels, scores = (np.concatenate(part) for part in zip(*found))
+            return labels, scores
+        scores = self.predict_proba(X)
+        self.tail_.n_jobs = self.n_jobs
+        closeness = np.exp(self.tail_.log_scores(X, scores).data)
+        scores.data = np.float32(self.beta) * scores.data + np.float32(1 - self.beta) * closeness
+        return top_k_of(scores, k)
+
+    def _average(self, X: sparse.csr_array, average: Callable[..., Any], arguments: tuple[Any, ...]) -> list[Any]:
+        """Send all instances down all trees and run a kernel over the leaves, block by block."""
+        x, forest = self._kernel_form(X), self.forest_
+        roots = np.where(np.diff(forest.inner_starts) > 0, forest.inner_starts[:-1], ~forest.tree_leaves[:-1])
+        weights = leaf_weights(forest, self.shares == "labels")
+        self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
+        results = []
+        # An empty block keeps the types of the result when there are no instances.
+        for first, last in row_blocks(X.shape[0], ROWS_PER_DESCENT) or [(0, 0)]:
+            n_products = np.zeros((roots.size, last - first), dtype=np.int64)
+            descents = [
+                (x, first, last, forest, int(root), self.n_features_in_, n_products[tree])
+                for tree, root in enumerate(roots)
+            ]
+            found = run_pieces(find_leaves, descents, self.n_jobs, title="descending", unit="trees")
+            self.inner_products_[first:last] = n_products.sum(axis=0)
+            offsets = np.cumsum([0] + [leaves.size for _, leaves in found[:-1]])
+            starts = np.array([own for own, _ in found]) + offsets[:, None]
+            leaves = np.concatenate([leaves for _, leaves in found])
+            blocks = [
+                (forest, weights, starts, leaves, start, end, *arguments)
+                for start, end in row_blocks(last - first, ROWS_PER_BLOCK) or [(0, 0)]
+            ]
+            results += run_pieces(average, blocks, self.n_jobs)
+        return results
+
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        tail = self.tail_.arrays() if self.tail_ is not None else {}
+        return {**self.forest_._asdict(), **tail}, {"tail": self.tail_ is not None}
+
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
+        self.forest_, self.tail_ = Forest(**{name: arrays[name] for name in Forest._fields}), None
+        if meta["tail"]:
+            self.tail_ = TailClassifiers.from_arrays(
+                arrays, self.n_features_in_, gamma=self.gamma, unit_norm=self.unit_norm
+            )
