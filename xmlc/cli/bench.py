@@ -102,6 +102,27 @@ def inference(
         write_json(out, result)
 
 
+@command.command(help="Training and asking LdSM's trees: beside the authors' program, and on several threads.")
+@data_option
+@click.option("--threads", default=2, show_default=True, type=click.IntRange(min=2), help="Compared with one thread.")
+@click.option("--rounds", default=3, show_default=True, type=click.IntRange(min=1), help="Measurements of each.")
+@click.option("--seeds", default=5, show_default=True, type=click.IntRange(min=1), help="P@k is the mean over them.")
+@click.option("--out", type=FILE, help="JSON file for everything that was measured.")
+def ldsm(data: Path, threads: int, rounds: int, seeds: int, out: Path | None) -> None:
+    """Print times, precision, ratios and what was asked for."""
+    from xmlc.threads import set_process_threads
+
+    set_process_threads(threads)
+    from xmlc.bench.ldsm import compare_ldsm
+    from xmlc.bench.ldsm_tables import to_text
+    from xmlc.files import write_json
+
+    result = compare_ldsm(data, threads, rounds, seeds)
+    click.echo(to_text(result))
+    if out:
+        write_json(out, result)
+
+
 @command.command(help="Asking nearest neighbours: beside the times of the authors' program, and on several threads.")
 @data_option
 @click.option("--threads", default=2, show_default=True, type=click.IntRange(min=2), help="Compared with one thread.")
