@@ -8,10 +8,12 @@ configfile: "config/config.yaml"
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/records.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/tuning.smk"
 include: "workflow/rules/models.smk"
 include: "workflow/rules/nearest.smk"
+include: "workflow/rules/forests.smk"
 include: "workflow/rules/spe.smk"
 include: "workflow/rules/thresholds.smk"
 include: "workflow/rules/inference.smk"

@@ -145,6 +145,28 @@ def test_swnn2018_searches_whatever_is_configured_and_its_first_tables_need_no_m
     assert planned == {"download": 1, "prepare": 1, "table": 1}
 
 
+def test_ldsm2020_scores_forests_by_their_trees_and_shares_models_with_other_papers(finished):
+    settings = ("--config", "datasets=[far-set]", "mirror=nowhere")
+    planned = finished.planned("ldsm2020", *settings)
+    # Two forests by their first trees, one sweep, a search for each of the two single trees.
+    expected = {"forest": 2, "sweep": 1, "tune": 2, "train": 8, "rank": 8, "table": 7, "figure": 7, "ldsm2020": 1}
+    assert planned == {"download": 1, "prepare": 1} | expected
+    few = ("--config", "datasets=[far-set, wiki10-31k]", "mirror=nowhere", "models=[ldsm, br]")
+    planned = finished.planned("ldsm2020", *few)
+    assert (planned["train"], planned["forest"]) == (3, 2)  # BR is left out where labels are many
+
+
+def test_a_model_as_in_another_paper_must_be_there(finished):
+    before = (finished.folder / "config/papers/ldsm2020.yaml").read_text()
+    finished.edit_yaml("config/papers/ldsm2020.yaml", lambda content: content["models"]["br"].update(as_in="swnn2018"))
+    try:
+        done = finished.run("--dry-run", "demo")
+    finally:
+        (finished.folder / "config/papers/ldsm2020.yaml").write_text(before)
+    assert done.returncode != 0
+    assert "ldsm2020 has model br as in swnn2018, which defines none of this name" in done.stdout + done.stderr
+
+
 def test_a_search_that_is_not_configured_is_refused_with_what_to_add(finished):
     done = finished.run("--dry-run", "results/demo/tuning/plt.yaml", "--force")
     assert done.returncode != 0

@@ -37,6 +37,20 @@ PAPERS = [*sorted(file.stem for file in Path("config/papers").glob("*.yaml")), *
 SUITES = {paper: read_suite(suite_file(paper)) for paper in PAPERS}
 
 
+def share_models():
+    """Put, for each model that is as in another paper, what stands there; its own are the datasets it is not run on."""
+    for paper, suite in SUITES.items():
+        for name, model in suite["models"].items():
+            if other := model.get("as_in"):
+                found = {**SUITES[other].get("peers", {}), **SUITES[other]["models"]} if other in SUITES else {}
+                if "estimator" not in found.get(name, {}):
+                    raise ValueError(f"config: {paper} has model {name} as in {other}, which defines none of this name")
+                suite["models"][name] = {**found[name], "without": model["without"]}
+
+
+share_models()
+
+
 # What thresholds are tuned for besides macro-F by some paper; one job does all, because most of its time is starting.
 MEASURES = list(dict.fromkeys(name for suite in SUITES.values() for name in suite.get("measures", [])))
 
@@ -108,9 +122,15 @@ def hyperparameters(model, dataset):
 
 
 def models_for(paper, dataset):
-    """Name the models that can run on a dataset: the oracle needs posteriors, which only synthetic sets have."""
+    """Name the models that run on a dataset: the oracle needs posteriors, which only synthetic sets have."""
     synthetic = catalogue_entry(dataset, CATALOGUE).synthetic
-    return [name for name, model in SUITES[paper]["models"].items() if synthetic or model["estimator"] != "oracle"]
+    return [
+        name
+        for name, model in SUITES[paper]["models"].items()
+        if (synthetic or model["estimator"] != "oracle")
+        and dataset not in model["without"]
+        and (config["models"] is None or name in config["models"])
+    ]
 
 
 def runs(paper, datasets=None):
@@ -121,89 +141,6 @@ def runs(paper, datasets=None):
         for model in models_for(paper, dataset)
         for seed in SUITES[paper]["seeds"]
     ]
-
-
-def ranking_records(paper, datasets=None):
-    """List the records that score rankings."""
-    return [f"results/{d}/{m}/seed{s}/full/ranking.json" for d, m, s in runs(paper, datasets)]
-
-
-def evaluation_records(paper, methods, datasets=None):
-    """List the records of some threshold methods."""
-    return [
-        f"results/{d}/{m}/seed{s}/80/evaluation/{method}.json"
-        for d, m, s in runs(paper, datasets)
-        for method in methods
-    ]
-
-
-def statistics_files(paper, datasets=None):
-    """List the statistics of a paper's datasets."""
-    return [f"results/{dataset}/statistics.json" for dataset in (datasets or datasets_of(paper))]
-
-
-def threshold_records(paper, datasets=None):
-    """List the records of the threshold methods for macro-F."""
-    return evaluation_records(paper, SUITES[paper]["methods"], datasets)
-
-
-def measure_records(paper, datasets=None):
-    """List the records of thresholds tuned for other measures too; method `for-x` is that of measure x."""
-    methods = [f"for-{measure}" for measure in SUITES[paper].get("measures", [])]
-    return evaluation_records(paper, methods, datasets)
-
-
-def inference_records(paper, datasets=None):
-    """List the records of label sets that are inferred for each instance."""
-    block = SUITES[paper].get("inference", {"methods": {}})
-    return [
-        f"results/{d}/{m}/seed{s}/{block['portion']}/inference/{method}.json"
-        for d, m, s in runs(paper, datasets)
-        for method in block["methods"].get(m, [])
-    ]
-
-
-def instance_f_records(paper, datasets=None):
-    """List the records of what is inferred from estimates, and of the threshold that it is compared with."""
-    compared = ["for-instance-f"] if "instance-f" in SUITES[paper].get("measures", []) else []
-    return inference_records(paper, datasets) + evaluation_records(paper, compared, datasets)
-
-
-def condensed_records(paper, datasets=None):
-    """List the records of nearest-neighbour indices with near-duplicates left out."""
-    return [
-        f"results/{dataset}/{model}/seed{seed}/full/condensed.json"
-        for dataset, model, seed in runs(paper, datasets)
-        if MODELS[model]["estimator"] == "swnn"
-    ]
-
-
-# What a table is made from; a paper's own before that of the same name in all others, which is made from the threshold
-# methods if it is not named.
-TABLE_RECORDS = {
-    "table1": ranking_records,
-    ("gfm2011", "table1"): inference_records,
-    **{("swnn2018", f"table{number}"): statistics_files for number in range(1, 6)},
-    ("swnn2018", "table6"): ranking_records,
-    "table3": ranking_records,
-    "measures": measure_records,
-    "condensed": condensed_records,
-    "instance-f": instance_f_records,
-}
-
-
-def table_records(paper, table):
-    """Give the function that lists the records of a table."""
-    return TABLE_RECORDS.get((paper, table)) or TABLE_RECORDS.get(table, threshold_records)
-
-
-def records_of_dataset(dataset):
-    """List all records of one dataset."""
-    papers = [paper for paper in SUITES if dataset in datasets_of(paper)]
-    listed = dict.fromkeys(
-        (paper, table_records(paper, table)) for paper in papers for table in SUITES[paper]["tables"]
-    )
-    return list(dict.fromkeys(record for paper, records in listed for record in records(paper, [dataset])))
 
 
 def results_of_paper(paper):

@@ -4,7 +4,7 @@
 rule figure:
     input:
         sources("figure"),
-        records=lambda wildcards: threshold_records(wildcards.paper),
+        records=lambda wildcards: figure_records(wildcards.paper, wildcards.figure),
     output:
         multiext("results/figures/{paper}/{figure}", ".svg", ".png"),
     log:
