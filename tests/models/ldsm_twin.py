@@ -1,0 +1,108 @@
+"""LdSM step by step in plain Python, as slowly as the paper reads."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+
+
+def objective(P, P_i, pi, lambda_1, lambda_2):
+    """Equation (1): P of shape (M,), P_i of shape (M, K), pi of shape (K,)."""
+    pairs = list(combinations(range(len(P)), 2))
+    balance = sum(abs(P[j] - P[other]) for j, other in pairs)
+    integrity = sum(pi[i] * abs(P_i[j][i] - P_i[other][i]) for i in range(len(pi)) for j, other in pairs)
+    return balance - lambda_1 * integrity + lambda_2 * abs(sum(P) - 1)
+
+
+def probabilities(sums, seen):
+    """Return P, P_i and pi from sums of predictions by direction and label, and how often each label was seen."""
+    n_seen = max(1, sum(seen))
+    P_i = [[own / max(1, times) for own, times in zip(row, seen)] for row in sums]
+    return [sum(row) / n_seen for row in sums], P_i, [times / n_seen for times in seen]
+
+
+def objectives_of_directions(sums, seen, labels, lambda_1, lambda_2):
+    """Algorithm 3: J for each s = 1 .. 2**M - 1; ``seen`` counts the instance already, ``sums`` not."""
+    arity, result = len(sums), {}
+    for s in range(1, 1 << arity):
+        after = [list(row) for row in sums]
+        for j in range(arity):
+            for label in labels:
+                after[j][label] += s >> j & 1
+        result[s] = objective(*probabilities(after, seen), lambda_1, lambda_2)
+    return result
+
+
+def train(X, label_sets, n_labels, arity, epochs, rate, lambda_1, lambda_2, adaptive):
+    """Algorithm 2 from zero weights, ties to the first s; X dense, scaled, with a constant last column.
+
+    Returns weights (M, d), J after each epoch, and the directions given to each instance in the last epoch.
+    """
+    weights, squares = np.zeros((arity, X.shape[1])), np.zeros((arity, X.shape[1]))
+    sums, seen = [[0.0] * n_labels for _ in range(arity)], [0] * n_labels
+    norm, step, history = 0.0, 0, []
+    for _ in range(epochs):
+        given = []
+        for x, labels in zip(X, label_sets):
+            step += 1
+            for label in labels:
+                seen[label] += 1
+            values = objectives_of_directions(sums, seen, labels, lambda_1, lambda_2)
+            best = min(values.values())
+            chosen = next(s for s, value in values.items() if value < best + 1e-9)
+            given.append(chosen)
+            norm += float(x @ x)
+            for j in range(arity):
+                gradient = (1 / (1 + math.exp(-weights[j] @ x)) - (chosen >> j & 1)) * x
+                if adaptive:
+                    squares[j] += gradient**2
+                    used = squares[j] > 0
+                    own_rate = rate * math.sqrt(step / norm)
+                    weights[j][used] -= own_rate * gradient[used] / np.sqrt(squares[j][used])
+                else:
+                    weights[j] -= rate * gradient
+                prediction = min(max(float(weights[j] @ x), 0.0), 1.0)
+                for label in labels:
+                    sums[j][label] += prediction
+        history.append(objective(*probabilities(sums, seen), lambda_1, lambda_2))
+    return weights, history, given
+
+
+def directions(margins):
+    """Algorithm 4: all directions whose margin reaches 1/2, or the best."""
+    sent = [j for j, margin in enumerate(margins) if margin >= 0.5]
+    return sent or [int(np.argmax(margins))]
+
+
+def leaves_of(forest, tree, x):
+    """Algorithm 5: walk a tree from its root; return the leaves that x reaches and the number of inner products."""
+    first, last = forest.inner_starts[tree : tree + 2]
+    todo, leaves, n_products = [int(first) if last > first else ~int(forest.tree_leaves[tree])], [], 0
+    while todo:
+        node = todo.pop()
+        if node < 0:
+            leaves.append(~node)
+            continue
+        own = slice(forest.weight_starts[node], forest.weight_starts[node + 1])
+        margins = forest.biases[node] + x[forest.features[own]] @ forest.weights[own]
+        n_products += len(margins)
+        todo += [int(forest.children[node, j]) for j in directions(margins)]
+    return leaves, n_products
+
+
+def estimates_of(forest, x, per_label=True):
+    """Return the mean share of each label over trees, the mean over the leaves of a tree, as exact fractions."""
+    n_trees, shares, passed = len(forest.inner_starts) - 1, {}, 0
+    for tree in range(n_trees):
+        leaves, n_products = leaves_of(forest, tree, x)
+        passed += n_products
+        for leaf in leaves:
+            own = slice(forest.leaf_starts[leaf], forest.leaf_starts[leaf + 1])
+            total = int(forest.counts[own].sum() if per_label else forest.sizes[leaf])
+            for label, count in zip(forest.labels[own].tolist(), forest.counts[own].tolist()):
+                share = Fraction(count, total) / len(leaves) / n_trees
+                shares[label] = shares.get(label, Fraction(0)) + share
+    return shares, passed

@@ -1,0 +1,197 @@
+"""LdSM as an estimator."""
+
+from __future__ import annotations
+
+import ldsm_twin as twin
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+from xmlc.data import load
+from xmlc.errors import XmlcError
+from xmlc.metrics import precision_at_k
+from xmlc.models import LdSM
+from xmlc.models.base import top_k_of
+from xmlc.models.tail import TailClassifiers
+
+SMALL = {"n_trees": 4, "max_nodes": 31, "learning_rate": 0.5, "lambda_1": 1.3, "n_jobs": 1}
+RERANKED = {"beta": 0.6, "gamma": 2.0}
+
+
+def same_forest(a, b):
+    return all(np.array_equal(x, y) for x, y in zip(a.forest_, b.forest_, strict=True))
+
+
+def data_and_model(multilabel, seed=1, **options):
+    X, Y = multilabel(250, 30, 12, seed=seed)
+    return X, Y, LdSM(**SMALL | options).fit(X, Y)
+
+
+@pytest.mark.parametrize("options", [{}, {"arity": 3, "shares": "instances", "optimizer": "sgd"}])
+def test_estimates_are_mean_shares_of_the_leaves_reached(multilabel, options):
+    X, _, model = data_and_model(multilabel, **options)
+    X, several = X[:50], 0
+    spe = model.predict_proba(X)
+    for i, x in enumerate(X.toarray()):
+        shares, passed = twin.estimates_of(model.forest_, x, model.shares == "labels")
+        row = spe[[i]]
+        assert row.indices.tolist() == sorted(shares)
+        assert np.allclose(row.data, [float(shares[label]) for label in row.indices], rtol=1e-6)
+        assert model.inner_products_[i] == passed
+        several += any(len(twin.leaves_of(model.forest_, tree, x)[0]) > 1 for tree in range(4))
+    assert several > 5
+    if model.shares == "labels":
+        assert np.allclose(spe.sum(axis=1), 1, atol=1e-6)
+
+
+def test_leaves_hold_the_instances_that_reach_them_and_their_labels(multilabel):
+    X, Y, model = data_and_model(multilabel)
+    forest = model.forest_
+    sizes, counts = np.zeros(forest.sizes.size), np.zeros((forest.sizes.size, Y.shape[1]))
+    for x, own in zip(X.toarray(), Y.toarray()):
+        for tree in range(model.n_trees):
+            reached = twin.leaves_of(forest, tree, x)[0]
+            sizes[reached] += 1
+            counts[reached] += own
+    assert np.array_equal(forest.sizes, sizes)
+    for leaf, (first, last) in enumerate(zip(forest.leaf_starts[:-1], forest.leaf_starts[1:])):
+        own = np.zeros(Y.shape[1])
+        own[forest.labels[first:last]] = forest.counts[first:last]
+        assert np.array_equal(own, counts[leaf])
+
+
+def test_thresholds_are_strict_and_top_k_is_the_order_of_the_estimates(multilabel):
+    X, _, model = data_and_model(multilabel)
+    spe = model.predict_proba(X)
+    value = np.sort(spe.data)[spe.nnz // 2]
+    above = model.predict_proba(X, float(value))
+    assert above.nnz == (spe.data > value).sum() > 0
+    assert (above.data > value).all()
+    for found, expected in zip(model.predict_top_k(X, 5), top_k_of(spe, 5), strict=True):
+        assert np.array_equal(found, expected)
+
+
+@pytest.mark.parametrize("options", [{}, RERANKED, {"optimizer": "sgd", "arity": 3}])
+def test_same_bits_on_any_number_of_threads_and_of_trees(multilabel, options):
+    X, Y, one = data_and_model(multilabel, seed=2, **options)
+    two = clone(one).set_params(n_jobs=2).fit(X, Y)
+    assert same_forest(one, two)
+    assert all(np.array_equal(a, b) for a, b in zip(one.predict_top_k(X, 4), two.predict_top_k(X, 4), strict=True))
+    fewer = clone(one).set_params(n_trees=2).fit(X, Y)
+    assert same_forest(fewer, one.trees(2))
+    assert np.array_equal(fewer.predict_top_k(X, 4)[1], one.trees(2).predict_top_k(X, 4)[1])
+    assert not same_forest(one, clone(one).set_params(random_state=1).fit(X, Y))
+
+
+def test_parts_of_a_forest_join_to_the_whole(multilabel, tmp_path):
+    X, Y, whole = data_and_model(multilabel, seed=3, **RERANKED)
+    parts = [clone(whole).fit_trees(X, Y, *bounds) for bounds in ((0, 1), (1, 4))]
+    for i, part in enumerate(parts):
+        part.save(tmp_path / str(i))
+    joined = LdSM.join_trees([LdSM.load(tmp_path / str(i)) for i in range(2)])
+    assert same_forest(whole, joined)
+    assert np.array_equal(whole.predict_top_k(X, 3)[1], joined.predict_top_k(X, 3)[1])
+    with pytest.raises(XmlcError, match="1 trees in all, expected 4"):
+        LdSM.join_trees(parts[:1])
+    with pytest.raises(XmlcError, match="first 5 trees"):
+        whole.trees(5)
+
+
+@pytest.mark.parametrize("options", [RERANKED, {"unit_norm": True}])
+def test_a_saved_model_answers_the_same(multilabel, tmp_path, options):
+    X, _, model = data_and_model(multilabel, seed=4, **options)
+    model.save(tmp_path / "model")
+    again = LdSM.load(tmp_path / "model")
+    assert (model.predict_proba(X) != again.predict_proba(X)).nnz == 0
+    assert np.array_equal(model.predict_top_k(X, 3)[1], again.predict_top_k(X, 3)[1])
+    assert np.array_equal(model.n_nodes_, again.n_nodes_)
+
+
+def test_reranking_blends_estimates_with_tail_classifiers(multilabel):
+    X, Y, model = data_and_model(multilabel, seed=5, **RERANKED)
+    spe = model.predict_proba(X)
+    tail = np.exp(TailClassifiers(2.0, unit_norm=False).fit(X, Y).log_scores(X, spe).toarray())
+    expected = np.where(spe.toarray() > 0, 0.6 * spe.toarray() + 0.4 * tail, 0)
+    scores = model.predict_top_k(X, 3)[1]
+    assert np.allclose(scores, -np.sort(-expected, axis=1)[:, :3], rtol=1e-5)
+
+
+def test_what_figures_are_drawn_from(multilabel):
+    _, _, model = data_and_model(multilabel, seed=6)
+    forest = model.forest_
+    for tree, (levels, values) in enumerate(model.objectives_):
+        assert levels[0] == 1
+        assert values.shape == (levels.size, model.epochs)
+        assert model.tree_depths_[tree] == levels.max()
+        assert model.n_nodes_[tree] == 1 + 2 * levels.size <= 31
+        # Within the range of Lemma 4.
+        assert -model.lambda_1 <= values.min() <= values.max() <= model.lambda_2
+        offset = forest.inner_starts[tree]
+        for node in range(levels.size):
+            below = forest.children[offset + node] - offset
+            assert (levels[below[below >= 0]] == levels[node] + 1).all()
+
+
+def test_each_difference_between_the_paper_and_the_program_is_an_option(multilabel):
+    X, Y, model = data_and_model(multilabel, seed=7)
+    for change in ({"ties": "first"}, {"initial_weights": "uniform"}, {"prune": False}, {"shuffle": False}):
+        assert not same_forest(model, clone(model).set_params(**change).fit(X, Y))
+    # Nothing is left that trees could differ by; first weights alone make them differ.
+    options = {"ties": "first", "shuffle": False, "prune": False}
+    same = clone(model).set_params(n_trees=2, **options).fit(X, Y)
+    assert np.array_equal(*np.split(same.forest_.biases, 2))
+    paper = clone(same).set_params(initial_weights="uniform").fit(X, Y)
+    first = paper.trees(1).forest_.biases
+    assert not np.array_equal(first, paper.forest_.biases[first.shape[0] :])
+
+
+def test_degenerate_data(multilabel):
+    nothing = sparse.csr_array((40, 5), dtype=np.float32)
+    Y = sparse.csr_array(np.tile(np.array([[1, 0, 0], [0, 1, 0]], dtype=bool), (20, 1)))
+    for options in ({}, {"optimizer": "sgd"}):
+        model = LdSM(n_trees=2, **options).fit(nothing, Y)  # no feature can tell instances apart: a tree is one leaf
+        assert model.n_nodes_.tolist() == [1, 1]
+        assert model.tree_depths_.tolist() == [0, 0]
+        assert model.predict_proba(nothing[:1]).toarray().tolist() == [[0.5, 0.5, 0.0]]
+        assert model.inner_products_.tolist() == [0]
+        assert model.predict_proba(nothing[:0]).shape == (0, 3)
+        assert model.predict_top_k(nothing[:1], 3)[0].tolist() == [[0, 1, -1]]
+    X, Y = multilabel(30, 5, 3)
+    assert LdSM(n_trees=1).fit(X, sparse.csr_array((30, 3), dtype=bool)).predict_proba(X).nnz == 0
+    assert LdSM(n_trees=1, max_nodes=1).fit(X, Y).n_nodes_.tolist() == [1]
+    zeros = sparse.csr_array((np.zeros(30, np.float32), (np.arange(30), np.zeros(30, int))), shape=(30, 5))
+    assert np.isfinite(LdSM(n_trees=1).fit(zeros + X, Y).forest_.biases).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_trees": 0}, "n_trees=0"),
+        ({"arity": 1}, "arity=1"),
+        ({"arity": 9}, "arity=9: expected at most 8"),
+        ({"learning_rate": 0}, "learning_rate=0"),
+        ({"lambda_1": -1.0}, "lambda_1=-1"),
+        ({"beta": 1.5}, "beta=1.5"),
+        ({"optimizer": "adam"}, "expected 'nag' or 'sgd'"),
+    ],
+)
+def test_hyperparameters_out_of_range(multilabel, options, message):
+    with pytest.raises(XmlcError, match=message):
+        LdSM(**options).fit(*multilabel(20, 5, 3))
+
+
+def test_too_many_features_to_standardise():
+    X = sparse.csr_array((2000, 1 << 20), dtype=np.float32)
+    with pytest.raises(XmlcError, match="take optimizer='nag'"):
+        LdSM(optimizer="sgd").fit(X, sparse.csr_array(np.ones((2000, 2), dtype=bool)))
+
+
+@pytest.mark.slow
+def test_precision_on_bibtex(mirror):
+    """The authors' program at these settings, ten trees: .598 .351 .260."""
+    X, Y = load(mirror / "bibtex" / "train.txt.xz")
+    X_test, Y_test = load(mirror / "bibtex" / "test.txt.xz")
+    labels, _ = LdSM(n_jobs=2).fit(X, Y).predict_top_k(X_test, 5)
+    for k, theirs in ((1, 59.8), (3, 35.1), (5, 26.0)):
+        assert abs(100 * precision_at_k(Y_test, labels, k) - theirs) < 1.5

@@ -1,0 +1,158 @@
+"""What ldsm2020 proves about its objective and its trees, and where what it states does not hold."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import ldsm_twin as twin
+import numpy as np
+import pytest
+from scipy import sparse
+
+from xmlc.models import LdSM
+
+RNG = np.random.default_rng(7)
+
+
+def random_split(arity, n_labels, hard=False):
+    """Return P, P_i and pi of a split in which each label's instances go somewhere: sum_j P_j^i >= 1."""
+    pi = RNG.dirichlet(np.ones(n_labels))
+    P_i = RNG.random((arity, n_labels)) ** RNG.choice([0.2, 1.0, 5.0])
+    P_i = (P_i > 0.5).astype(float) if hard else P_i
+    lacking = P_i.sum(axis=0) < 1
+    P_i[:, lacking] = np.eye(arity)[RNG.integers(arity, size=lacking.sum())].T
+    return P_i @ pi, P_i, pi
+
+
+def balance_of(P):
+    return twin.objective(P, np.zeros((len(P), 1)), [0.0], 0, 0)
+
+
+def balancedness(P):
+    """Definition 1."""
+    return abs(P - P.mean()).max()
+
+
+def purity(P_i, pi):
+    """Definition 2."""
+    return np.minimum(P_i, P_i.sum(axis=0) - P_i).mean(axis=0) @ pi
+
+
+def splits(arity, n_labels):
+    """All ways to send the instances of equally frequent labels in some directions each."""
+    ways = [way for way in product((0, 1), repeat=arity) if any(way)]
+    pi = np.full(n_labels, 1 / n_labels)
+    for chosen in product(ways, repeat=n_labels):
+        P_i = np.array(chosen, dtype=float).T
+        yield P_i @ pi, P_i, pi
+
+
+@pytest.mark.parametrize(("arity", "n_labels"), [(2, 4), (3, 3)])
+def test_the_smallest_objective_is_a_balanced_and_pure_split_and_no_other(arity, n_labels):
+    """Lemmas 1 and 4: J* = -lambda_1 (M - 1)."""
+    lambda_1, lambda_2 = 2.0, 0.5
+    best = -lambda_1 * (arity - 1)
+    reached = 0
+    for P, P_i, pi in splits(arity, n_labels):
+        value = twin.objective(P, P_i, pi, lambda_1, lambda_2)
+        perfect = balancedness(P) < 1e-9 and purity(P_i, pi) < 1e-9
+        assert (value < best + 1e-9) == perfect
+        assert value > best - 1e-9
+        reached += perfect
+    assert reached > 0
+
+
+@pytest.mark.parametrize("arity", [2, 3, 4, 5])
+def test_range_of_the_objective(arity):
+    """Lemmas 1 and 4: [-lambda_1 (M - 1), lambda_2 (M - 1)] if lambda_2 > (M - 3) lambda_1, and lambda_1 >= 1."""
+    for trial in range(150):
+        lambda_1 = RNG.uniform(1, 4)
+        lambda_2 = max(0.0, arity - 3) * lambda_1 + RNG.uniform(0.01, 3)
+        value = twin.objective(*random_split(arity, 6, hard=trial % 2 == 0), lambda_1, lambda_2)
+        assert -lambda_1 * (arity - 1) - 1e-12 <= value <= lambda_2 * (arity - 1) + 1e-12
+    # All in all directions is the upper end; below lambda_1 = 1 all in one direction may lie above it.
+    everywhere = np.ones(arity), np.ones((arity, 1)), [1.0]
+    assert twin.objective(*everywhere, 2.0, 0.25) == pytest.approx(0.25 * (arity - 1))
+    one = np.eye(arity)[0], np.eye(arity)[:, :1], [1.0]
+    assert twin.objective(*one, 0.5, 0.25) == pytest.approx(0.5 * (arity - 1))
+
+
+def test_balancedness_is_bounded_by_the_balancing_term():
+    """Lemma 2: beta <= J - J_purity."""
+    for trial in range(200):
+        P, *_ = random_split(2 + trial % 4, 6, hard=trial % 3 == 0)
+        assert balancedness(P) <= balance_of(P) + 1e-12
+
+
+def test_purity_is_bounded_by_the_purity_terms():
+    """Lemma 3 with M - 1 in place of (M - 1) / 2, for lambda_2 > lambda_1 (M - 1).
+
+    Its proof bounds sum_(j<l) |P_j - P_l| by (M - 1) / 2 sum_j P_j (equation 41), but one direction alone already gives
+    M - 1; |a - b| <= a + b gives (M - 1) sum_j P_j.
+    """
+    for trial in range(200):
+        arity = 2 + trial % 4
+        P, P_i, pi = random_split(arity, 6, hard=trial % 3 == 0)
+        lambda_1 = RNG.uniform(0.1, 4)
+        slack = RNG.uniform(0.05, 3)
+        lambda_2 = lambda_1 * (arity - 1) + slack
+        rest = twin.objective(P, P_i, pi, lambda_1, lambda_2) - balance_of(P)
+        assert purity(P_i, pi) <= (rest + lambda_2) / (arity * slack) + 1e-12
+
+
+def test_lemma_3_as_printed_fails_for_the_best_split():
+    lambda_1, lambda_2 = 2.0, 1.5  # lambda_1 (M - 1) >= lambda_2 >= lambda_1 (M - 1) / 2
+    P, P_i, pi = np.array([0.5, 0.5]), np.eye(2), [0.5, 0.5]
+    bound = (twin.objective(P, P_i, pi, lambda_1, lambda_2) + lambda_2) * 2 / (2 * (2 * lambda_2 - lambda_1))
+    assert purity(P_i, np.array(pi)) == 0 > bound
+
+
+def top_mass(histogram, r):
+    return np.sort(histogram)[::-1][:r].sum()
+
+
+def test_a_split_keeps_or_raises_the_recall_of_its_formula():
+    """Theorem 2, equations (57)-(61): an instance sent in several directions counts in equal parts."""
+    raised = 0
+    for trial in range(200):
+        arity, r = 2 + trial % 3, 1 + trial % 4
+        _, P_i, pi = random_split(arity, 6, hard=trial % 2 == 0)
+        shares = P_i - (P_i.sum(axis=0) - 1) / arity
+        assert np.allclose(shares.sum(axis=0), 1)
+        gain = sum(top_mass(pi * own, r) for own in shares) - top_mass(pi, r)
+        assert gain >= -1e-12
+        raised += gain > 1e-9
+    assert raised > 50
+
+
+def recall_of_tree(model, X, Y, r):
+    """R@r on training data, an instance's weight halved (or divided by M) wherever it goes both (all) ways."""
+    forest, dense = model.forest_, X.toarray()
+    histograms = np.zeros((forest.sizes.size, Y.shape[1]))
+    for x, own in zip(dense, Y.toarray()):
+        todo = [(0 if forest.levels.size else ~0, 1.0)]
+        while todo:
+            node, weight = todo.pop()
+            if node < 0:
+                histograms[~node] += weight * own
+                continue
+            part = slice(forest.weight_starts[node], forest.weight_starts[node + 1])
+            sent = twin.directions(forest.biases[node] + x[forest.features[part]] @ forest.weights[part])
+            todo += [(int(forest.children[node, j]), weight / len(sent)) for j in sent]
+    return sum(top_mass(histogram, r) for histogram in histograms) / (r * X.shape[0])
+
+
+def test_recall_does_not_fall_as_a_tree_grows(multilabel):
+    """Theorem 2 on a tree: its error 1 - R@r falls with its splits; each example has r labels, as the proof has it."""
+    X, r = multilabel(120, 15, 10, seed=8)[0], 3
+    ranks = (X @ np.random.default_rng(8).normal(size=(15, 10))).argsort(axis=1).argsort(axis=1)
+    Y, recalls, levels = sparse.csr_array(ranks < r), [], None
+    for n_nodes in (1, 3, 5, 9, 13):
+        model = LdSM(n_trees=1, max_nodes=n_nodes, learning_rate=1.0, n_jobs=1).fit(X, Y)
+        # A larger tree continues the smaller one.
+        assert levels is None or model.forest_.levels[: levels.size].tolist() == levels.tolist()
+        levels = model.forest_.levels
+        assert model.n_nodes_.tolist() == [n_nodes]
+        recalls.append(recall_of_tree(model, X, Y, r))
+    assert (np.diff(recalls) >= -1e-12).all()
+    assert recalls[-1] > recalls[0] + 0.05
