@@ -43,7 +43,7 @@ def test_direction_costs_are_the_objective_of_each_choice(arity, n_own, seed):
     lambda_1, lambda_2 = rng.choice([0.5, 1.0, 2.0, 4.0], size=2)
     costs = np.empty(1 << arity)
     own = np.ascontiguousarray(sums[:, labels]).astype(np.float32)
-    direction_costs(own, sums.sum(axis=1), int(seen.sum()), lambda_1, lambda_2, costs)
+    direction_costs(own, n_own, sums.sum(axis=1), int(seen.sum()), lambda_1, lambda_2, costs)
     expected = twin.objectives_of_directions(sums, seen.tolist(), labels, lambda_1, lambda_2)
     values = np.array([expected[s] for s in range(1, 1 << arity)])
     # What all choices have in common is left out.

@@ -38,13 +38,15 @@ def integrity_gains(first, second):
 
 
 @njit(cache=True, nogil=True)
-def direction_costs(own, totals, n_seen, lambda_1, lambda_2, costs):
+def direction_costs(own, n_labels, totals, n_seen, lambda_1, lambda_2, costs):
     """Evaluate C J, up to what all directions have in common, for each of the 2**M - 1 sets of directions.
 
     Parameters
     ----------
-    own : float32 (M, L)
+    own : float32 (M, at least L)
         S_j^i of the instance's labels.
+    n_labels : int
+        L.
     totals : float64 (M,)
         S_j.
     n_seen : float
@@ -60,7 +62,7 @@ def direction_costs(own, totals, n_seen, lambda_1, lambda_2, costs):
     each state, in one pass over the labels, and then added up for each s: M (M - 1) (L + 2**(M - 1)) steps, where
     working out J for each s would take 2**M M (M - 1) L.
     """
-    arity, n_labels = own.shape
+    arity = totals.size
     penalty = -n_seen
     for j in range(arity):
         penalty += totals[j]
@@ -72,7 +74,7 @@ def direction_costs(own, totals, n_seen, lambda_1, lambda_2, costs):
     for j in range(arity):
         for other in range(j + 1, arity):
             gap = totals[j] - totals[other]
-            up, down = integrity_gains(own[j], own[other])
+            up, down = integrity_gains(own[j, :n_labels], own[other, :n_labels])
             only_first = abs(gap + n_labels) - lambda_1 * up
             only_second = abs(gap - n_labels) - lambda_1 * down
             for s in range(costs.size):

@@ -81,7 +81,7 @@ def plain_update(ids, values, slope, rate, weights, fresh):
 def gather_sums(labels, sums, own):
     """Copy S_j^i of an instance's labels side by side."""
     for j in range(own.shape[0]):
-        source, target = sums[j], own[j]
+        source, target = sums[j], own[j, : labels.size]
         for k in range(labels.size):
             target[k] = source[labels[k]]
 
@@ -135,10 +135,9 @@ def train_regressors(data, n, n_labels, settings, key, weights, squares, objecti
                 data.ids[data.starts[i] : data.starts[i + 1]],
                 data.values[data.starts[i] : data.starts[i + 1]],
             )
-            own = room[:, : labels.size]
-            gather_sums(labels, sums, own)
+            gather_sums(labels, sums, room)
             n_seen, step = n_seen + labels.size, step + 1
-            direction_costs(own, totals, n_seen, settings.lambda_1, settings.lambda_2, costs)
+            direction_costs(room, labels.size, totals, n_seen, settings.lambda_1, settings.lambda_2, costs)
             chosen = best_directions(costs, settings.random_ties, key, step)
             if settings.adaptive:
                 norm += squared_length(values)
@@ -152,7 +151,7 @@ def train_regressors(data, n, n_labels, settings, key, weights, squares, objecti
                 margin = min(max(margin, np.float32(0)), np.float32(1))
                 if margin > 0:
                     totals[j] += np.float64(margin) * labels.size
-                    spread(sums[j], labels, own[j], margin)
+                    spread(sums[j], labels, room[j, : labels.size], margin)
         objectives[epoch] = objective(sums, totals, max(1, n_seen), settings.lambda_1, settings.lambda_2)
 
 
