@@ -42,7 +42,9 @@ def test_estimates_are_mean_shares_of_the_leaves_reached(multilabel, options):
         several += any(len(twin.leaves_of(model.forest_, tree, x)[0]) > 1 for tree in range(4))
     assert several > 5
     if model.shares == "labels":
-        assert np.allclose(spe.sum(axis=1), 1, atol=1e-6)
+        # Less where a leaf has no labels at all.
+        assert (spe.sum(axis=1) < 1 + 1e-6).all()
+        assert np.median(spe.sum(axis=1)) == pytest.approx(1, abs=1e-6)
 
 
 def test_leaves_hold_the_instances_that_reach_them_and_their_labels(multilabel):
