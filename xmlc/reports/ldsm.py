@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pandas as pd
 
@@ -109,9 +110,15 @@ def _panel(
     """Put what was measured on a dataset, beside what the paper prints, over methods that it only quotes."""
     others = quoted.loc[~quoted["model"].isin(measured["model"]), list(LDSM_KEYS)]
     rows = pd.concat([measured, others], ignore_index=True) if len(others) else measured.reset_index(drop=True)
-    columns = [side_by_side(rows, published, name) for name in ("n_trees", *names)]
+    columns = [_without_dashes(side_by_side(rows, published, name)) for name in ("n_trees", *names)]
     titles = [_title(model, model not in set(measured["model"])) for model in rows["model"]]
     return Panel(dataset, rows.assign(model=titles), ("model",), columns)
+
+
+def _without_dashes(part: PanelColumn) -> PanelColumn:
+    """Treat what the paper prints as a dash as what it does not print."""
+    printed = [None if text in NOT_PRINTED else text for text in part.published or []]
+    return replace(part, published=printed if any(printed) else None)
 
 
 def _title(model: str, quoted: bool) -> str:
