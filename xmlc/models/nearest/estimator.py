@@ -16,7 +16,7 @@ from xmlc.models.nearest._search import SearchScratch, nearest_instances, search
 from xmlc.models.nearest._votes import labels_above, top_labels
 from xmlc.parallel import row_blocks, run_pieces
 
-ROWS_PER_PIECE = 256
+ROWS_PER_PIECE = 128
 
 
 class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
