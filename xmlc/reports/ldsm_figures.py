@@ -156,8 +156,7 @@ def _draw_bars(axes: Axes, records: Records, metric: str) -> None:
             axes.bar(place + 0.27 * (shift - 1), scores[f"{metric}@{k}"], 0.25, color=COLOURS[k],
                      label=f"{TITLES[metric]}@{k}" if place == 0 else None)  # fmt: skip
     axes.set_xticks(range(len(groups)), list(groups), fontsize=7)
-    values = [scores[f"{metric}@{k}"] for scores in groups.values() for k in COLOURS]
-    axes.set_ylim(max(0, min(values) - 8), max(values) + 2)
+    axes.set_ylim(bottom=0)
     axes.legend(frameon=False, ncols=3, fontsize=7, loc="lower center", bbox_to_anchor=(0.5, -0.42))
     _label(axes, "", f"{TITLES[metric]}@k (%)")
     axes.grid(visible=False, axis="x")
