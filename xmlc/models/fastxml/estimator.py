@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import kernel_csr
+from xmlc.csr import KernelCSR, kernel_csr
 from xmlc.errors import XmlcError
 from xmlc.metrics.ranking import propensities
-from xmlc.models.base import SparseProbabilityEstimator, stack_estimates, top_k_of
+from xmlc.models.averaged_forest import AveragedForest
+from xmlc.models.base import top_k_of
 from xmlc.models.fastxml._forest import Forest, join_forests, leaf_depths, single_tree
 from xmlc.models.fastxml._grow import grow_tree
 from xmlc.models.fastxml._logistic import SolverLimits
 from xmlc.models.fastxml._partition import LABEL_BITS, discount_table, ideal_table
 from xmlc.models.fastxml._predict import average_above, average_top_k, find_leaves
 from xmlc.models.tail import TailClassifiers
-from xmlc.parallel import row_blocks, run_pieces
-
-ROWS_PER_DESCENT = 16384  # large, because each block lays out the weights of the nodes that it reaches
-ROWS_PER_BLOCK = 256
+from xmlc.parallel import run_pieces
 
 
-class FastXML(SparseProbabilityEstimator):
+class FastXML(AveragedForest):
     """Forest of trees that send an instance to the side where its labels are ranked better (plt2016, Section 5.3).
 
     A node assigns its instances to two sides so that ranking the labels of each side by frequency gives the best nDCG,
@@ -78,6 +76,8 @@ class FastXML(SparseProbabilityEstimator):
     fractions with many ties; shares are summed in float64 and rounded once to float32, so that equal fractions are
     equal numbers, and thresholds separate them or not as they would in exact arithmetic.
     """
+
+    _average_above, _average_top_k = staticmethod(average_above), staticmethod(average_top_k)
 
     def __init__(
         self,
@@ -184,25 +184,6 @@ class FastXML(SparseProbabilityEstimator):
         first.forest_ = self.forest_._replace(roots=self.forest_.roots[:n])
         return first
 
-    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Estimate the probability of every label above a threshold.
-
-        Parameters
-        ----------
-        X : sparse or dense array, shape (n, d)
-        threshold : float or ndarray of shape (m,)
-            A label is reported when its estimate is strictly greater than its threshold.
-
-        Returns
-        -------
-        csr_array of float32, shape (n, m)
-            The sparse probability estimates, sorted indices.
-        """
-        thresholds = np.maximum(self._label_thresholds(threshold), np.float32(0))
-        found = self._average(self._instances(X), average_above, (thresholds,))
-        counts, labels, estimates = (np.concatenate(part) for part in zip(*found))
-        return stack_estimates(counts, labels.view(np.int32), estimates, self.n_labels_)
-
     def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Find the k labels that rank best: by estimate, or as PfastreXML ranks, ties to the smaller label.
 
@@ -213,12 +194,9 @@ class FastXML(SparseProbabilityEstimator):
         scores : ndarray of float32, shape (n, k)
             What they rank by; 0 where there is no label.
         """
-        if k < 1:
-            raise XmlcError(f"k={k}: at least one label per instance must be asked for")
+        self._check_k(k)
         if self.alpha == 1 and not self.propensity_weighted:
-            found = self._average(self._instances(X), average_top_k, (self.n_labels_, int(k)))
-            labels, scores = (np.concatenate(part) for part in zip(*found))
-            return labels, scores
+            return self._top_by_estimate(self._instances(X), k)
         scores = self.predict_proba(X)
         scores.data *= self.label_weights_[scores.indices]
         if self.tail_ is not None:
@@ -226,27 +204,20 @@ class FastXML(SparseProbabilityEstimator):
             scores = self.tail_.rerank(self._instances(X), scores, self.alpha)
         return top_k_of(scores, k)
 
-    def _average(self, X: sparse.csr_array, average: Callable[..., Any], arguments: tuple[Any, ...]) -> list[Any]:
-        """Send all instances down all trees and run a kernel over the leaves, block by block."""
-        x, forest = self._kernel_form(X), self.forest_
-        depths = leaf_depths(forest.roots, forest.children, forest.sizes.size)
-        self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
-        results = []
-        # An empty block keeps the types of the result when there are no instances.
-        for first, last in row_blocks(X.shape[0], ROWS_PER_DESCENT) or [(0, 0)]:
-            leaves = np.empty((forest.roots.size, last - first), dtype=np.int32)
-            descents = [
-                (x, first, last, int(root), forest, self.n_features_in_, leaves[tree])
-                for tree, root in enumerate(forest.roots)
-            ]
-            run_pieces(find_leaves, descents, self.n_jobs, title="descending", unit="trees")
-            self.inner_products_[first:last] = depths[leaves].sum(axis=0)
-            blocks = [
-                (forest, leaves, start, end, *arguments)
-                for start, end in row_blocks(last - first, ROWS_PER_BLOCK) or [(0, 0)]
-            ]
-            results += run_pieces(average, blocks, self.n_jobs)
-        return results
+    def _open_forest(self) -> np.ndarray:
+        return leaf_depths(self.forest_.roots, self.forest_.children, self.forest_.sizes.size)
+
+    def _descend(
+        self, x: KernelCSR, first: int, last: int, opened: np.ndarray
+    ) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+        forest = self.forest_
+        leaves = np.empty((forest.roots.size, last - first), dtype=np.int32)
+        descents = [
+            (x, first, last, int(root), forest, self.n_features_in_, leaves[tree])
+            for tree, root in enumerate(forest.roots)
+        ]
+        run_pieces(find_leaves, descents, self.n_jobs, title="descending", unit="trees")
+        return (leaves,), opened[leaves].sum(axis=0)
 
     def _set_label_weights(self, Y: sparse.csr_array) -> None:
         self.label_weights_ = np.ones(self.n_labels_, dtype=np.float32)

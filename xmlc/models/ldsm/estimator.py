@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 
-from xmlc.csr import kernel_csr
+from xmlc.csr import KernelCSR, kernel_csr
 from xmlc.errors import XmlcError
-from xmlc.models.base import SparseProbabilityEstimator, stack_estimates, top_k_of
+from xmlc.models.averaged_forest import AveragedForest
+from xmlc.models.base import top_k_of
 from xmlc.models.ldsm._forest import Forest, first_trees, join_forests, tree_depths
 from xmlc.models.ldsm._grow import grow_tree
 from xmlc.models.ldsm._hyperparameters import check_dense_size, check_hyperparameters, settings_of
 from xmlc.models.ldsm._predict import average_above, average_top_k, find_leaves, leaf_weights
 from xmlc.models.tail import TailClassifiers
-from xmlc.parallel import row_blocks, run_pieces
-
-ROWS_PER_DESCENT = 16384  # large, because each block lays out the weights of the nodes that it reaches
-ROWS_PER_BLOCK = 256
+from xmlc.parallel import run_pieces
 
 
-class LdSM(SparseProbabilityEstimator):
+class LdSM(AveragedForest):
     r"""Forest of M-ary trees that send an instance in one or several directions (ldsm2020, Sections 2 and 4).
 
     A node has M linear regressors. While it streams its instances, each is given the directions that minimise
@@ -92,6 +89,8 @@ class LdSM(SparseProbabilityEstimator):
     and every instance has a constant feature. A node whose instances have one label in all is not tried. Training takes
     about 8 bytes for each non-zero of X and 16 d M in each thread, beside the data and the forest.
     """
+
+    _average_above, _average_top_k = staticmethod(average_above), staticmethod(average_top_k)
 
     def __init__(
         self,
@@ -206,25 +205,6 @@ class LdSM(SparseProbabilityEstimator):
         parts = [slice(first, last) for first, last in pairwise(starts)]
         return [(self.forest_.levels[part], self.forest_.objectives[part]) for part in parts]
 
-    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Estimate the probability of every label above a threshold.
-
-        Parameters
-        ----------
-        X : sparse or dense array, shape (n, d)
-        threshold : float or ndarray of shape (m,)
-            A label is reported when its estimate is strictly greater than its threshold.
-
-        Returns
-        -------
-        csr_array of float32, shape (n, m)
-            The sparse probability estimates, sorted indices.
-        """
-        thresholds = np.maximum(self._label_thresholds(threshold), np.float32(0))
-        found = self._average(self._instances(X), average_above, (thresholds,))
-        counts, labels, estimates = (np.concatenate(part) for part in zip(*found))
-        return stack_estimates(counts, labels.view(np.int32), estimates, self.n_labels_)
-
     def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Find the k labels that rank best: by estimate, re-ranked if there are tail classifiers; ties to the smaller.
 
@@ -235,44 +215,34 @@ class LdSM(SparseProbabilityEstimator):
         scores : ndarray of float32, shape (n, k)
             What they rank by; 0 where there is no label.
         """
-        if k < 1:
-            raise XmlcError(f"k={k}: at least one label per instance must be asked for")
+        self._check_k(k)
         X = self._instances(X)
         if self.tail_ is None:
-            found = self._average(X, average_top_k, (self.n_labels_, int(k)))
-            labels, scores = (np.concatenate(part) for part in zip(*found))
-            return labels, scores
+            return self._top_by_estimate(X, k)
         scores = self.predict_proba(X)
         self.tail_.n_jobs = self.n_jobs
         closeness = np.exp(self.tail_.log_scores(X, scores).data)
         scores.data = np.float32(self.beta) * scores.data + np.float32(1 - self.beta) * closeness
         return top_k_of(scores, k)
 
-    def _average(self, X: sparse.csr_array, average: Callable[..., Any], arguments: tuple[Any, ...]) -> list[Any]:
-        """Send all instances down all trees and run a kernel over the leaves, block by block."""
-        x, forest = self._kernel_form(X), self.forest_
+    def _open_forest(self) -> tuple[np.ndarray, np.ndarray]:
+        forest = self.forest_
         roots = np.where(np.diff(forest.inner_starts) > 0, forest.inner_starts[:-1], ~forest.tree_leaves[:-1])
-        weights = leaf_weights(forest, self.shares == "labels")
-        self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
-        results = []
-        # An empty block keeps the types of the result when there are no instances.
-        for first, last in row_blocks(X.shape[0], ROWS_PER_DESCENT) or [(0, 0)]:
-            n_products = np.zeros((roots.size, last - first), dtype=np.int64)
-            descents = [
-                (x, first, last, forest, int(root), self.n_features_in_, n_products[tree])
-                for tree, root in enumerate(roots)
-            ]
-            found = run_pieces(find_leaves, descents, self.n_jobs, title="descending", unit="trees")
-            self.inner_products_[first:last] = n_products.sum(axis=0)
-            offsets = np.cumsum([0] + [leaves.size for _, leaves in found[:-1]])
-            starts = np.array([own for own, _ in found]) + offsets[:, None]
-            leaves = np.concatenate([leaves for _, leaves in found])
-            blocks = [
-                (forest, weights, starts, leaves, start, end, *arguments)
-                for start, end in row_blocks(last - first, ROWS_PER_BLOCK) or [(0, 0)]
-            ]
-            results += run_pieces(average, blocks, self.n_jobs)
-        return results
+        return roots, leaf_weights(forest, self.shares == "labels")
+
+    def _descend(
+        self, x: KernelCSR, first: int, last: int, opened: tuple[np.ndarray, np.ndarray]
+    ) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+        roots, weights = opened
+        n_products = np.zeros((roots.size, last - first), dtype=np.int64)
+        descents = [
+            (x, first, last, self.forest_, int(root), self.n_features_in_, n_products[tree])
+            for tree, root in enumerate(roots)
+        ]
+        found = run_pieces(find_leaves, descents, self.n_jobs, title="descending", unit="trees")
+        offsets = np.cumsum([0] + [leaves.size for _, leaves in found[:-1]])
+        starts = np.array([own for own, _ in found]) + offsets[:, None]
+        return (weights, starts, np.concatenate([leaves for _, leaves in found])), n_products.sum(axis=0)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         tail = self.tail_.arrays() if self.tail_ is not None else {}
