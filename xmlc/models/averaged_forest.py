@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -18,7 +18,7 @@ ROWS_PER_DESCENT = 16384  # large, because each block lays out the weights of th
 ROWS_PER_BLOCK = 256
 
 
-class AveragedForest(SparseProbabilityEstimator):
+class AveragedForest(SparseProbabilityEstimator, ABC):
     """Base of forests: all instances go down all trees, then a kernel averages what their leaves say.
 
     Attributes
