@@ -35,6 +35,8 @@ def suite_file(paper):
 CATALOGUE = load_catalogue(CATALOGUE_FILE)
 PAPERS = [*sorted(file.stem for file in Path("config/papers").glob("*.yaml")), *OWN_SUITES]
 SUITES = {paper: read_suite(suite_file(paper)) for paper in PAPERS}
+for suite in SUITES.values():
+    suite["seeds"] = config["seeds"] or suite["seeds"]
 
 
 def share_models():
