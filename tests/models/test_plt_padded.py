@@ -43,7 +43,7 @@ def test_scores_and_multiples(size):
 def test_adagrad_moves_a_weight_by_its_derivative_over_the_root_of_all_squares(size):
     weights, squares, derivatives = random(12, size), random(12, size) ** 2, random(size)
     state = np.hstack([weights, squares]).ravel()
-    adagrad_to_rows(IDS, VALUES, derivatives, np.float32(0.7), np.float32(0.01), state)
+    adagrad_to_rows(IDS, VALUES, derivatives, np.float32(0.7), np.float32(0.01), state, np.int64(2 * derivatives.size))
     by_weight = np.outer(VALUES, derivatives).astype(np.float64)
     squares[IDS] += by_weight**2
     weights[IDS] -= 0.7 * by_weight / np.sqrt(0.01 + squares[IDS])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from xmlc.models._elementary import CONTRACT, inverse_sqrt, sigmoid
+from xmlc.models._elementary import CONTRACT, inverse_sqrt, logistic_derivative
 from xmlc.models.plt._padded import adagrad_to_rows
 from xmlc.models.plt._vectors import dense_scores
 
@@ -31,7 +31,8 @@ def train_children_adagrad(ends, ids, values, targets, state, bias, gamma, eps, 
             row_ids, row_values = ids[ends[i] : ends[i + 1]], values[ends[i] : ends[i + 1]]
             dense_scores(row_ids, row_values, state, 2 * n_siblings, bias, scores)
             for c in range(n_siblings):
-                scores[c] = sigmoid(scores[c]) - np.float32(targets[i, c])  # the derivative by the score
+                sign = np.float32(1.0) - np.float32(2.0) * np.float32(targets[i, c])
+                scores[c] = logistic_derivative(scores[c], sign)
                 bias_squares[c] += scores[c] * scores[c]
                 bias[c] -= rate * scores[c] * inverse_sqrt(eps + bias_squares[c])
-            adagrad_to_rows(row_ids, row_values, scores, rate, eps, state)
+            adagrad_to_rows(row_ids, row_values, scores, rate, eps, state, 2 * n_siblings)

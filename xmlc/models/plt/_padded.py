@@ -117,26 +117,25 @@ def _rows_updater(width: int) -> Any:
 def _adagrad_updater(width: int) -> Any:
     """Make a kernel for AdaGrad's step of ``width`` neighbouring columns of an instance's rows.
 
-    It takes ids (uint32), values (float32), rows (float32, flat: weights, then sums of squares, each half of the row
-    length), the row length and the first column (int64), the derivatives by the scores (float32, of which it uses these
-    columns), the rate and eps (float32).
+    It takes ids (uint32), values (float32), rows (float32, flat: weights, then sums of squares), how far one row is
+    from the next, how far a row's sums are from its weights, the first column (int64), the derivatives by the scores
+    (float32, of which it uses these columns), the rate and eps (float32).
     """
 
     @intrinsic
-    def adagrad_rows(typing_context, ids, values, rows, length, column, derivatives, rate, eps):
+    def adagrad_rows(typing_context, ids, values, rows, stride, offset, column, derivatives, rate, eps):
         def generate(context, builder, signature, arguments):
             vector = _Vector(builder, width)
             ids, values, rows, derivatives = (
-                context.make_array(signature.args[i])(context, builder, arguments[i]) for i in (0, 1, 2, 5)
+                context.make_array(signature.args[i])(context, builder, arguments[i]) for i in (0, 1, 2, 6)
             )
-            length, column = arguments[3:5]
-            rate, eps = vector.broadcast(arguments[6]), vector.broadcast(arguments[7])
+            stride, offset, column = arguments[3:6]
+            rate, eps = vector.broadcast(arguments[7]), vector.broadcast(arguments[8])
             by_score = vector.load(vector.at(derivatives.data, column))
-            half = builder.lshr(length, ir.Constant(length.type, 1))
             with cgutils.for_range(builder, ids.nitems) as loop:
-                id_ = builder.zext(builder.load(builder.gep(ids.data, [loop.index])), length.type)
-                place = builder.add(builder.mul(id_, length), column)
-                weights, sums = vector.at(rows.data, place), vector.at(rows.data, builder.add(place, half))
+                id_ = builder.zext(builder.load(builder.gep(ids.data, [loop.index])), stride.type)
+                place = builder.add(builder.mul(id_, stride), column)
+                weights, sums = vector.at(rows.data, place), vector.at(rows.data, builder.add(place, offset))
                 value = vector.broadcast(builder.load(builder.gep(values.data, [loop.index])))
                 derivative = vector.mul(by_score, value)
                 squares = vector.add(vector.load(sums), vector.mul(derivative, derivative))
@@ -145,7 +144,7 @@ def _adagrad_updater(width: int) -> Any:
                 vector.store(vector.sub(vector.load(weights), step), weights)
             return context.get_dummy_value()
 
-        return types.void(ids, values, rows, length, column, derivatives, rate, eps), generate
+        return types.void(ids, values, rows, stride, offset, column, derivatives, rate, eps), generate
 
     return adagrad_rows
 
@@ -176,13 +175,17 @@ def add_to_rows(ids, values, multiples, rows, bias):
 
 
 @njit(cache=True, nogil=True, fastmath=CONTRACT)
-def adagrad_to_rows(ids, values, derivatives, rate, eps, rows):
-    """Take AdaGrad's step for each padded sibling; a row holds the siblings' weights and then their sums of squares."""
+def adagrad_to_rows(ids, values, derivatives, rate, eps, rows, stride):
+    """Take AdaGrad's step for each padded sibling.
+
+    Row f, from ``f * stride`` on, holds the siblings' weights and then their sums of squares. Moves 16 bytes per
+    non-zero and sibling.
+    """
     size, column = derivatives.size, 0
     while column + 16 <= size:
-        adagrad_rows_16(ids, values, rows, 2 * size, column, derivatives, rate, eps)
+        adagrad_rows_16(ids, values, rows, stride, size, column, derivatives, rate, eps)
         column += 16
     if size == 8:
-        adagrad_rows_8(ids, values, rows, 2 * size, column, derivatives, rate, eps)
+        adagrad_rows_8(ids, values, rows, stride, size, column, derivatives, rate, eps)
     elif size == 4:
-        adagrad_rows_4(ids, values, rows, 2 * size, column, derivatives, rate, eps)
+        adagrad_rows_4(ids, values, rows, stride, size, column, derivatives, rate, eps)
