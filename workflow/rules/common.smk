@@ -33,10 +33,11 @@ def suite_file(paper):
 
 
 CATALOGUE = load_catalogue(CATALOGUE_FILE)
+SYNTHETIC = "|".join(re.escape(name) for name, entry in CATALOGUE.items() if entry.synthetic)
 PAPERS = [*sorted(file.stem for file in Path("config/papers").glob("*.yaml")), *OWN_SUITES]
 SUITES = {paper: read_suite(suite_file(paper)) for paper in PAPERS}
 for suite in SUITES.values():
-    suite["seeds"] = config["seeds"] or suite["seeds"]
+    suite["seeds"] = [int(seed) for seed in config["seeds"] or suite["seeds"]]
 
 
 def share_models():
