@@ -28,6 +28,8 @@ lint: env
 	PATH="$(BIN):$$PATH" ruff check .
 	PATH="$(BIN):$$PATH" ruff format --check .
 	PATH="$(BIN):$$PATH" snakefmt --check Snakefile workflow
+	PATH="$(BIN):$$PATH" snakemake --lint --quiet all
+	PATH="$(BIN):$$PATH" snakemake --lint --quiet all --config scatter=2
 
 clean:
 	rm -rf results/demo results/tables results/figures resources logs benchmarks .snakemake

@@ -9,6 +9,8 @@ configfile: "config/config.yaml"
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/records.smk"
+include: "workflow/rules/peer_records.smk"
+include: "workflow/rules/options.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/tuning.smk"
 include: "workflow/rules/models.smk"

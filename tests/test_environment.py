@@ -19,14 +19,25 @@ def pinned(lines, separator):
     return {canonical(CONDA_NAMES.get(name, name)): version for name, version in pairs}
 
 
-def test_environment_pins_the_versions_of_the_constraints():
+def requirements(*groups):
+    """Canonical names that some groups of pyproject.toml ask for."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    groups = [project["dependencies"], *project["optional-dependencies"].values()]
-    requirements = [requirement for group in groups for requirement in group]
-    named = {canonical(re.split(r"[<>=~! ]", requirement)[0]) for requirement in requirements}
-    constraints = pinned((ROOT / "constraints.txt").read_text().splitlines(), "==")
-    dependencies = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    listed = {"runtime": project["dependencies"], **project["optional-dependencies"]}
+    return {canonical(re.split(r"[<>=~! ]", line)[0]) for group in groups or listed for line in listed[group]}
+
+
+def conda_pins(file):
+    dependencies = yaml.safe_load((ROOT / file).read_text())["dependencies"]
     from_pip = next(entry["pip"] for entry in dependencies if isinstance(entry, dict))
-    conda = pinned([entry for entry in dependencies if isinstance(entry, str)], "=") | pinned(from_pip, "==")
-    assert set(conda) == named
-    assert conda == {name: constraints[name] for name in named}
+    return pinned([entry for entry in dependencies if isinstance(entry, str)], "=") | pinned(from_pip, "==")
+
+
+def test_environment_pins_the_versions_of_the_constraints():
+    constraints = pinned((ROOT / "constraints.txt").read_text().splitlines(), "==")
+    assert conda_pins("environment.yml") == {name: constraints[name] for name in requirements()}
+
+
+def test_the_rules_environment_has_what_the_commands_need_and_the_same_versions():
+    pins = conda_pins("environment.yml")
+    needed = requirements("runtime", "peers", "tune") - {"snakemake"}
+    assert conda_pins("workflow/envs/xmlc.yaml") == {name: pins[name] for name in needed}

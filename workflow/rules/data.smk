@@ -1,14 +1,6 @@
 # From a source to arrays that can be memory-mapped.
 
 
-def entry_text(wildcards):
-    """Give a dataset's catalogue entry as text: a change of this entry, and of no other, reruns its steps."""
-    return repr(catalogue_entry(wildcards.dataset, CATALOGUE))
-
-
-SYNTHETIC = "|".join(re.escape(name) for name, entry in CATALOGUE.items() if entry.synthetic)
-
-
 rule download:
     input:
         sources("download"),
@@ -19,11 +11,14 @@ rule download:
     wildcard_constraints:
         dataset=rf"(?!(?:{SYNTHETIC})(?:/|$))[a-z0-9][a-z0-9._-]*",
     retries: 2
+    conda:
+        "../envs/xmlc.yaml"
     params:
         mirror=["--mirror", config["mirror"]] if config["mirror"] else [],
         entry=entry_text,
+        catalogue=CATALOGUE_FILE,
     shell:
-        "xmlc download {wildcards.dataset} --out {output} --catalogue {CATALOGUE_FILE} {params.mirror:q}" " 2> {log}"
+        "xmlc download {wildcards.dataset} --out {output} --catalogue {params.catalogue} {params.mirror:q}" " 2> {log}"
 
 
 rule synthesise:
@@ -35,13 +30,16 @@ rule synthesise:
         "logs/{dataset}/synthesise.log",
     wildcard_constraints:
         dataset=SYNTHETIC,
+    conda:
+        "../envs/xmlc.yaml"
     threads: config["threads"]
     resources:
         mem_mb=memory,
     params:
         entry=entry_text,
+        catalogue=CATALOGUE_FILE,
     shell:
-        "xmlc synth {wildcards.dataset} --out {output} --catalogue {CATALOGUE_FILE} --threads {threads} 2> {log}"
+        "xmlc synth {wildcards.dataset} --out {output} --catalogue {params.catalogue} --threads {threads} 2> {log}"
 
 
 rule prepare:
@@ -55,11 +53,14 @@ rule prepare:
         "logs/{dataset}/prepare.log",
     benchmark:
         "benchmarks/{dataset}/prepare.jsonl"
+    conda:
+        "../envs/xmlc.yaml"
     resources:
         mem_mb=memory,
     params:
         entry=entry_text,
+        catalogue=CATALOGUE_FILE,
         share=config["validation_share"],
     shell:
         "xmlc prepare {wildcards.dataset} --source {input.source} --out {output.data}"
-        " --statistics {output.statistics} --validation-share {params.share} --catalogue {CATALOGUE_FILE} 2> {log}"
+        " --statistics {output.statistics} --validation-share {params.share} --catalogue {params.catalogue} 2> {log}"

@@ -10,7 +10,9 @@ rule figure:
     log:
         "logs/figures/{paper}/{figure}.log",
     localrule: True
+    conda:
+        "../envs/xmlc.yaml"
     params:
-        prefix="results/figures/{paper}/{figure}",
+        prefix=stem,
     shell:
         "xmlc figure {wildcards.figure} --paper {wildcards.paper} {input.records} --out {params.prefix}" " > {log} 2>&1"

@@ -12,6 +12,8 @@ rule forest:
         "results/{dataset}/{model}/seed{seed}/full/forest.json",
     log:
         "logs/{dataset}/{model}/seed{seed}/full/forest.log",
+    conda:
+        "../envs/xmlc.yaml"
     threads: config["threads"]
     resources:
         mem_mb=memory,
@@ -32,6 +34,8 @@ rule sweep:
         "results/{dataset}/{model}/seed{seed}/full/sweep-{paper}.json",
     log:
         "logs/{dataset}/{model}/seed{seed}/full/sweep-{paper}.log",
+    conda:
+        "../envs/xmlc.yaml"
     threads: config["threads"]
     resources:
         mem_mb=memory,

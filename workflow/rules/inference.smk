@@ -25,6 +25,8 @@ for (model, portion), settings in INFERENCE.items():
             f"benchmarks/{{dataset}}/{{model}}/seed{{seed}}/{portion}/infer.jsonl"
         wildcard_constraints:
             model=model,
+        conda:
+            "../envs/xmlc.yaml"
         threads: config["threads"]
         resources:
             mem_mb=memory,
@@ -33,7 +35,7 @@ for (model, portion), settings in INFERENCE.items():
             samples=settings["samples"],
             limit=["--time-limit", settings["time_limit"]] if settings["time_limit"] else [],
             methods=[word for method in settings["methods"] for word in ("--method", method)],
-            out=f"results/{{dataset}}/{{model}}/seed{{seed}}/{portion}/inference",
+            out=lambda wildcards, output: str(Path(output[0]).parent),
         shell:
             "xmlc infer --data {input.data} {params.given} {input.given} --training {input.training} {params.methods}"
             " --samples {params.samples} {params.limit} --threads {threads} --out {params.out} 2> {log}"

@@ -23,6 +23,8 @@ rule train:
         "logs/{dataset}/{model}/seed{seed}/{portion}/train.log",
     benchmark:
         "benchmarks/{dataset}/{model}/seed{seed}/{portion}/train.jsonl"
+    conda:
+        "../envs/xmlc.yaml"
     threads: config["threads"]
     resources:
         mem_mb=memory,
@@ -64,6 +66,8 @@ if FORESTS:
             "logs/{dataset}/{model}/seed{seed}/{portion}/join.log",
         wildcard_constraints:
             model="|".join(FORESTS),
+        conda:
+            "../envs/xmlc.yaml"
         resources:
             mem_mb=memory,
         params:
@@ -85,6 +89,8 @@ rule rank:
         "results/{dataset}/{model}/seed{seed}/full/ranking.json",
     log:
         "logs/{dataset}/{model}/seed{seed}/full/rank.log",
+    conda:
+        "../envs/xmlc.yaml"
     threads: config["threads"]
     resources:
         mem_mb=memory,

@@ -12,6 +12,8 @@ rule condense:
         "results/{dataset}/{model}/seed{seed}/full/condensed.json",
     log:
         "logs/{dataset}/{model}/seed{seed}/full/condense.log",
+    conda:
+        "../envs/xmlc.yaml"
     threads: config["threads"]
     resources:
         mem_mb=memory,

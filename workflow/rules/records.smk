@@ -119,3 +119,19 @@ def records_of_dataset(dataset):
         (paper, table_records(paper, table)) for paper in papers for table in SUITES[paper]["tables"]
     )
     return list(dict.fromkeys(record for paper, records in listed for record in records(paper, [dataset])))
+
+
+def scale_steps(paper):
+    """Give what each step of a suite's run wrote, and the file in it that tells the step's costs, in running order."""
+    steps = []
+    for dataset in datasets_of(paper):
+        made = [(f"resources/{dataset}", "source.json")] if catalogue_entry(dataset, CATALOGUE).synthetic else []
+        steps += [*made, (f"results/{dataset}/statistics.json", "")]
+        for _, model, seed in runs(paper, [dataset]):
+            run = f"results/{dataset}/{model}/seed{seed}"
+            steps += [(f"{run}/{file}", "") for file in ("full/train.json", "full/ranking.json", "80/train.json")]
+            steps.append((f"{run}/80/spe", "estimate.json"))
+            for method in SUITES[paper]["methods"]:
+                steps.append((f"{run}/80/thresholds/{method}", "tuning.json"))
+                steps.append((f"{run}/80/evaluation/{method}.json", ""))
+    return steps

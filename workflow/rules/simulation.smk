@@ -11,6 +11,8 @@ rule simulate:
         "logs/simulations/gfm2011.log",
     benchmark:
         "benchmarks/simulations/gfm2011.jsonl"
+    conda:
+        "../envs/xmlc.yaml"
     shell:
         "xmlc simulate --threads {threads} --out {output} > {log} 2>&1"
 
@@ -24,8 +26,10 @@ rule simulation_figure:
     log:
         "logs/figures/gfm2011/figure1.log",
     localrule: True
+    conda:
+        "../envs/xmlc.yaml"
     params:
-        prefix="results/figures/gfm2011/figure1",
+        prefix=stem,
     shell:
         "xmlc figure 1 --paper gfm2011 {input.record} --out {params.prefix} > {log} 2>&1"
 

@@ -1,13 +1,4 @@
 # Sparse probability estimates: the waist between models and threshold methods.
-from xmlc.thresholds.bounds import GRID
-
-
-def floor(wildcards):
-    """Give the floor of a dataset's estimates: the smallest threshold of the grid, if no suite names a higher one."""
-    named = [suite["floors"][wildcards.dataset] for suite in SUITES.values() if wildcards.dataset in suite["floors"]]
-    return max([1 / max(GRID), *named])
-
-
 rule estimate:
     input:
         sources("estimate"),
@@ -21,6 +12,8 @@ rule estimate:
         "logs/{dataset}/{model}/seed{seed}/80/estimate.log",
     benchmark:
         "benchmarks/{dataset}/{model}/seed{seed}/80/estimate.jsonl"
+    conda:
+        "../envs/xmlc.yaml"
     threads: config["threads"]
     resources:
         mem_mb=memory,

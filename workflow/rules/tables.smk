@@ -1,13 +1,4 @@
 # Tables from records, and how they compare.
-CONFIGURED_TABLES = ["table3"]
-
-
-def suite_of_table(wildcards):
-    """Name the paper's configuration for the tables that tell something of it."""
-    own = (wildcards.paper, wildcards.table) in TABLE_RECORDS  # another table of the same name
-    return suite_file(wildcards.paper) if wildcards.table in CONFIGURED_TABLES and not own else []
-
-
 rule table:
     input:
         sources("table"),
@@ -19,8 +10,10 @@ rule table:
     log:
         "logs/tables/{paper}/{table}.log",
     localrule: True
+    conda:
+        "../envs/xmlc.yaml"
     params:
-        prefix="results/tables/{paper}/{table}",
+        prefix=stem,
         suite=lambda wildcards, input: ["--suite", input.suite] if input.suite else [],
     shell:
         "xmlc table {wildcards.table} --paper {wildcards.paper} --published results/published"

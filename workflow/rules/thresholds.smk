@@ -11,6 +11,8 @@ rule threshold:
         directory("results/{dataset}/{model}/seed{seed}/80/thresholds/{method}"),
     log:
         "logs/{dataset}/{model}/seed{seed}/80/threshold/{method}.log",
+    conda:
+        "../envs/xmlc.yaml"
     threads: 1
     resources:
         mem_mb=memory,
@@ -34,6 +36,8 @@ rule evaluate:
         "results/{dataset}/{model}/seed{seed}/80/evaluation/{method}.json",
     log:
         "logs/{dataset}/{model}/seed{seed}/80/evaluate/{method}.log",
+    conda:
+        "../envs/xmlc.yaml"
     threads: config["threads"]
     resources:
         mem_mb=memory,
@@ -57,12 +61,14 @@ if MEASURES:
             [f"results/{{dataset}}/{{model}}/seed{{seed}}/80/evaluation/for-{name}.json" for name in MEASURES],
         log:
             "logs/{dataset}/{model}/seed{seed}/80/measures.log",
+        conda:
+            "../envs/xmlc.yaml"
         threads: config["threads"]
         resources:
             mem_mb=memory,
         params:
             measures=MEASURES,
-            out="results/{dataset}/{model}/seed{seed}/80",
+            out=lambda wildcards, output: str(Path(output[0]).parents[1]),
         shell:
             "xmlc measures {params.measures} --data {input.data} --model {input.model} --training {input.training}"
             " --estimates {input.estimates} --threads {threads} --out {params.out} 2> {log}"
