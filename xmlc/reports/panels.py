@@ -33,6 +33,10 @@ class PanelColumn:
         Columns with the same name of contest compete for the best value of a dataset; none for an empty name.
     marked : sequence of bool
         Rows whose value is printed in brackets; none if empty.
+    keys : tuple of str
+        Columns of the table's frame that name a cell.
+    places : sequence of tuple
+        Row by row, the values of ``keys``; none if empty: then nothing of this column was measured.
     """
 
     heading: str
@@ -42,6 +46,8 @@ class PanelColumn:
     published: list[str | None] | None
     contest: str
     marked: Sequence[bool] = ()
+    keys: tuple[str, ...] = ()
+    places: Sequence[tuple] = ()
 
 
 @dataclass(frozen=True)
@@ -175,7 +181,7 @@ def side_by_side(
     contest: str | None = None,
 ) -> PanelColumn:
     """Return a printed column of one column of a frame, with the published values of the same rows."""
-    places = frame[list(published.keys)].itertuples(index=False, name=None)
+    places = list(frame[list(published.keys)].itertuples(index=False, name=None))
     values = [published.value(key, name) for key in places]
     return PanelColumn(
         heading=heading or column(name).heading,
@@ -184,4 +190,6 @@ def side_by_side(
         deviations=frame[name + DEVIATION].tolist() if name + DEVIATION in frame else None,
         published=values if any(value is not None for value in values) else None,
         contest=name if contest is None else contest,
+        keys=published.keys,
+        places=places,
     )
