@@ -4,7 +4,7 @@ import subprocess
 import sys
 import time
 
-from xmlc.passport import peak_bytes, process_seconds, step_costs
+from xmlc.passport import cpu_seconds, peak_bytes, process_seconds, step_costs
 
 
 def test_seconds_are_those_since_the_process_began():
@@ -20,6 +20,14 @@ def test_seconds_go_on():
     before = process_seconds()
     time.sleep(0.05)
     assert 0.03 <= process_seconds() - before < 5
+
+
+def test_processor_time_counts_work_and_ended_children_but_no_waiting():
+    before = cpu_seconds()
+    time.sleep(0.2)
+    assert cpu_seconds() - before < 0.15
+    subprocess.run([sys.executable, "-c", "sum(i * i for i in range(3_000_000))"], check=True)
+    assert cpu_seconds() - before > 0.05
 
 
 def test_a_step_tells_what_it_wrote_and_what_it_is(tmp_path):

@@ -77,6 +77,11 @@ def process_seconds() -> float:
         return time.monotonic() - LOADED
 
 
+def cpu_seconds() -> float:
+    """Return the processor seconds, user and system, of this process on all its threads and of its ended children."""
+    return time.process_time() + sum(os.times()[2:4])
+
+
 def step_costs(
     name: str,
     threads: int,

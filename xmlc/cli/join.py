@@ -27,7 +27,7 @@ def command(shares: tuple[Path, ...], out: Path, record: Path) -> None:
     kind = estimator_class(records[0]["estimator"])
     kind.join_trees([kind.load(share / "model") for share in shares]).save(out)
     costs = {
-        "train_seconds": sum(own["costs"]["train_seconds"] for own in records),
+        **{key: sum(own["costs"][key] for own in records) for key in ("train_seconds", "train_cpu_seconds")},
         "train_peak_bytes": max(own["costs"]["train_peak_bytes"] for own in records),
         "model_bytes": folder_bytes(out),
     }

@@ -14,7 +14,7 @@ from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.files import folder_bytes, write_json
 from xmlc.models.registry import make_estimator
-from xmlc.passport import passport, peak_bytes, step_costs, timed
+from xmlc.passport import cpu_seconds, passport, peak_bytes, step_costs, timed
 from xmlc.tuning.result import read_result
 
 if TYPE_CHECKING:
@@ -59,9 +59,11 @@ def command(
     X, Y = prepared.part(part)
     warm_up(model, X, Y)
     bounds = () if share is None else share_of_trees(share, model)
+    before = cpu_seconds()
     _, seconds = timed(lambda: model.fit_trees(X, Y, *bounds) if bounds else model.fit(X, Y))
+    spent = {"train_seconds": seconds, "train_cpu_seconds": cpu_seconds() - before, "train_threads": threads}
     model.save(out)
-    content = _record(prepared, model, part, estimator, name, seed, threads, seconds, out)
+    content = _record(prepared, model, part, estimator, name, seed, threads, spent, out)
     costs = step_costs("train", threads, prepared.meta["name"], name, content["portion"], written=out)
     write_json(record, content | {"tuning": tuning, "step": costs})
 
@@ -85,7 +87,7 @@ def _record(
     name: str,
     seed: int,
     threads: int,
-    seconds: float,
+    spent: dict[str, float],
     out: Path,
 ) -> dict[str, Any]:
     hyperparameters = {key: value for key, value in model.get_params().items() if key not in ("n_jobs", "random_state")}
@@ -97,8 +99,7 @@ def _record(
         "seed": seed,
         "portion": {"train": "full", "fit": "80"}[part],
         "costs": {
-            "train_seconds": None if is_oracle(model) else seconds,
-            "train_threads": None if is_oracle(model) else threads,
+            **(dict.fromkeys(spent) if is_oracle(model) else spent),
             "train_peak_bytes": peak_bytes(),
             "model_bytes": folder_bytes(out),
         },

@@ -130,6 +130,9 @@ _ALL = (
     Column("instances_share", "Instances, % of all", decimals=1, kind="constant"),
     _cost("index_mb", "Index", "MB"),
     Column("index_share", "Index, % of all", decimals=1, better="lower", cost=True),
+    # Each instance with one label, and how many passes over the training set were best (oplt2021).
+    _percent("accuracy", "Accuracy"),
+    Column("passes", "Passes", kind="constant"),
     # Trees of an ensemble (ldsm2020, Table 4); nodes count leaves.
     Column("n_trees", "Trees", kind="choice"),
     Column("depth", "Depth"),
@@ -171,6 +174,8 @@ _ALL = (
     Column("inner_products", "Inner products", "", 0, "lower"),
     _cost("train_minutes", "Time", "min"),
     _cost("train_seconds", "Train", "s"),
+    _cost("train_cpu_minutes", "Train, CPU", "min"),
+    _cost("train_cpu_seconds", "Train, CPU", "s"),
     _cost("tune_seconds", "Tune", "s"),
     _cost("predict_ms", "Predict", "ms"),
     _cost("test_ms", "Test time", "ms"),

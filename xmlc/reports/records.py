@@ -39,6 +39,8 @@ RANKING_COSTS = {
     "train_threads": ("train_threads", 1),
     "predict_threads": ("predict_threads", 1),
 }
+# Records of earlier versions lack these.
+CPU_COSTS = {"train_cpu_minutes": ("train_cpu_seconds", 1 / 60), "train_cpu_seconds": ("train_cpu_seconds", 1)}
 THRESHOLD_COSTS = {
     "test_ms": ("test_ms_per_instance", 1),
     "inner_products": ("test_inner_products_per_instance", 1),
@@ -221,6 +223,7 @@ def ranking_frame(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
             | {name: 100 * record["metrics"][name] for name in RANKING_METRICS}
             | {name: 100 * _number(record["metrics"].get(name)) for name in MAXIMA}
             | _costs(record, RANKING_COSTS)
+            | _costs(record, CPU_COSTS)
             for record in records
         ]
     )
@@ -273,7 +276,7 @@ def _identity(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _costs(record: dict[str, Any], wanted: dict[str, tuple[str, float]]) -> dict[str, float]:
-    return {name: _number(record["costs"][key]) * factor for name, (key, factor) in wanted.items()}
+    return {name: _number(record["costs"].get(key)) * factor for name, (key, factor) in wanted.items()}
 
 
 def _number(value: float | None) -> float:
