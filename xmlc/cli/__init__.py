@@ -25,6 +25,7 @@ COMMANDS = {
     "condense": "Leave near-duplicates out of a nearest-neighbour index and see what that costs in P@k.",
     "forest": "Score the first trees of a forest, and tell its depths and objectives.",
     "sweep": "Train with several values of one hyperparameter and score each ranking.",
+    "progressive": "Predict each instance of a stream before it is learned; write the curve.",
     "rank": "Score a model's ranking: P@k, nDCG@k, PSP@k.",
     "estimate": "Write sparse probability estimates of validation and test set.",
     "threshold": "Tune one threshold method on the validation estimates.",

@@ -18,7 +18,7 @@ K = (1, 3, 5)  # what the papers take
 
 def precision_at_k(Y: object, labels: np.ndarray, k: int) -> float:
     """Precision at k: the share of the k top labels that are true; a missing label counts as wrong."""
-    relevant, _ = _relevant(Y, labels, k)
+    relevant, _ = hits_at_k(Y, labels, k)
     return float(relevant.sum() / max(k * relevant.shape[0], 1))
 
 
@@ -37,7 +37,7 @@ def ndcg_at_k(Y: object, labels: np.ndarray, k: int) -> float:
     The gain of a true label at rank r (from 1) is 1 / log2(r + 1); the ideal puts min(k, |y|) true labels first.
     An instance without true labels has no ideal and scores 0, as in scikit-learn.
     """
-    relevant, n_true = _relevant(Y, labels, k)
+    relevant, n_true = hits_at_k(Y, labels, k)
     discounts = 1.0 / np.log2(np.arange(2, k + 2))
     ideal = np.concatenate(([0.0], np.cumsum(discounts)))[np.minimum(n_true, k)]
     gained = (relevant * discounts).sum(axis=1)  # not a BLAS product, whose bits may depend on its threads
@@ -108,7 +108,7 @@ def psp_at_k(Y: object, labels: np.ndarray, propensity: np.ndarray, k: int) -> f
         raise XmlcError(
             f"propensity has shape {propensity.shape}, expected ({Y.shape[1]},): one number above 0 for each label"
         )
-    relevant, _ = _relevant(Y, labels, k)
+    relevant, _ = hits_at_k(Y, labels, k)
     gain = 1.0 / propensity
     reached = gain[labels[:, :k][relevant]].sum()
     rows = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
@@ -119,7 +119,7 @@ def psp_at_k(Y: object, labels: np.ndarray, propensity: np.ndarray, k: int) -> f
     return float(reached / best) if best > 0 else 0.0
 
 
-def _relevant(Y: object, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+def hits_at_k(Y: object, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Mark the hits among the first k labels, and count each instance's true labels."""
     Y, labels = as_labels(Y), np.asarray(labels)
     if labels.ndim != 2 or labels.shape[0] != Y.shape[0] or not 1 <= k <= labels.shape[1]:

@@ -12,7 +12,7 @@ import jsonschema
 import pandas as pd
 
 from xmlc.errors import XmlcError
-from xmlc.reports.schema_parts import FOREST, FRACTION, NUMBER, SWEEP, TEXT, object_of
+from xmlc.reports.schema_parts import FOREST, FRACTION, NUMBER, PROGRESSIVE, SWEEP, TEXT, object_of
 
 DATASET_COLUMNS = ("m", "d", "n_test", "n_train", "instances_per_label", "labels_per_instance")
 RANKING_METRICS = tuple(f"{metric}@{k}" for metric in ("p", "ndcg", "psp") for k in (1, 3, 5))
@@ -63,7 +63,7 @@ _MACRO_F = object_of({"macro_f": FRACTION})
 _CHOICE = {name: NUMBER for name in ("c", "a", "b")}
 _DATASET = object_of({"name": TEXT, "digest": TEXT} | {name: {"type": "number"} for name in DATASET_COLUMNS})
 _COMMON = {
-    "kind": {"enum": ["ranking", "thresholds", "inference", "condensed", "forest", "sweep"]},
+    "kind": {"enum": ["ranking", "thresholds", "inference", "condensed", "forest", "sweep", "progressive"]},
     "schema": {"const": 1},
     "dataset": _DATASET,
     "model": TEXT,
@@ -104,6 +104,7 @@ SCHEMAS = {
     ),
     "forest": object_of(_COMMON | FOREST),
     "sweep": object_of(_COMMON | SWEEP),
+    "progressive": object_of(_COMMON | PROGRESSIVE),
     "inference": object_of(
         _COMMON
         | {
@@ -132,7 +133,8 @@ def read_records(paths: Iterable[Path], kind: str, portion: str, needed: bool = 
     Parameters
     ----------
     paths : iterable of Path
-    kind : {"ranking", "thresholds", "inference", "condensed", "forest", "sweep"}
+    kind : str
+        A key of `SCHEMAS`.
     portion : {"full", "80"}
         What the models were trained on.
     needed : bool

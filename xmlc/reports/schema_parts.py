@@ -36,3 +36,11 @@ SWEEP: dict[str, Any] = {
     "hyperparameter": TEXT,
     "rows": _rows({"metrics": _SCORES, "depth": NUMBER, "nodes": NUMBER, "train_seconds": NUMBER}),
 }
+# Written by `xmlc progressive`; sets of labels are predicted only where instances have several.
+PROGRESSIVE: dict[str, Any] = {
+    "constant_accuracy": FRACTION,
+    "rows": _rows(
+        {"instances": _COUNT, "accuracy": FRACTION}
+        | dict.fromkeys(("entropy_reduction", "macro_f", "macro_f_present"), NUMBER)
+    ),
+}

@@ -1,0 +1,97 @@
+"""`xmlc progressive`: what it writes is what an estimator said of the shuffled stream, in its order."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import prepare_tiny
+
+from xmlc.cli import main
+from xmlc.cli.progressive import STREAM
+from xmlc.counter_random import random_permutation
+from xmlc.data.prepared import Prepared
+from xmlc.files import read_json
+from xmlc.metrics import macro_f
+from xmlc.metrics.progressive import checkpoints
+from xmlc.reports.records import read_records
+
+# Names the label of the instance before, and predicts its set; `random_state` tells that it got the seed.
+STUB = """
+import numpy as np
+from scipy import sparse
+from xmlc.csr import as_labels
+from xmlc.models.base import SparseProbabilityEstimator
+
+class Last(SparseProbabilityEstimator):
+    def __init__(self, random_state=0):
+        self.random_state = random_state
+
+    def fit(self, X, Y):
+        return self
+
+    def progressive_top_k(self, X, Y, k=1):
+        assert not hasattr(self, "used"), "each run takes a model of its own"
+        self.used = True
+        Y = as_labels(Y)
+        first = [Y.indices[a] if a < b else -1 for a, b in zip(Y.indptr[:-1], Y.indptr[1:])]
+        labels = np.array([-1, *first[:-1]], dtype=np.int32)[:, None]
+        return labels, np.ones(labels.shape, dtype=np.float32)
+
+    def progressive_sets(self, X, Y, a=1.0, b=20.0):
+        assert not hasattr(self, "used") and (a, b) == (1.0, 20.0)
+        Y = as_labels(Y)
+        return sparse.vstack([sparse.csr_array((1, Y.shape[1]), dtype=bool), Y[:-1]], format="csr")
+"""
+
+
+def run(*arguments):
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    return stop.value.code
+
+
+@pytest.fixture
+def written(tmp_path):
+    data = prepare_tiny(tmp_path)
+    (tmp_path / "stub.py").write_text(STUB)
+    files = ("--curve", tmp_path / "curve.csv", "--out", tmp_path / "record.json")
+    model = ("--estimator", f"{tmp_path / 'stub.py'}:Last", "--name", "last")
+    assert run("progressive", "--data", data, *model, "--seed", 3, *files) == 0
+    return data, tmp_path
+
+
+def test_rows_are_those_of_the_shuffled_stream(written):
+    data, folder = written
+    (record,) = read_records([folder / "record.json"], "progressive", "full")
+    _, Y = Prepared(data).part("train")
+    Y = Y[random_permutation(120, 3, STREAM)].toarray()
+    previous = np.vstack([np.zeros((1, 8), dtype=bool), Y[:-1]])
+    hit = [bool(a.any() and b[a.argmax()]) for a, b in zip(previous, Y)]
+    assert [row["instances"] for row in record["rows"]] == checkpoints(120).tolist()
+    constant = Y.sum(axis=0).max() / 120
+    assert record["constant_accuracy"] == constant
+    for row in record["rows"]:
+        t = row["instances"]
+        accuracy = sum(hit[:t]) / t
+        assert row["accuracy"] == accuracy
+        assert row["entropy_reduction"] == (pytest.approx(np.log2(accuracy / constant)) if accuracy else None)
+        assert row["macro_f"] == macro_f(Y[:t], previous[:t])
+        assert row["macro_f_present"] == macro_f(Y[:t], previous[:t], average="present")
+    assert (record["model"], record["seed"], record["hyperparameters"]) == ("last", 3, {})
+    assert record["costs"]["cpu_seconds"] >= 0
+    assert record["costs"]["sets_cpu_seconds"] >= 0
+
+
+def test_the_curve_is_the_record_as_csv(written):
+    _, folder = written
+    frame = pd.read_csv(folder / "curve.csv")
+    rows = pd.DataFrame(read_json(folder / "record.json")["rows"])
+    assert frame.columns.tolist() == rows.columns.tolist()
+    np.testing.assert_array_equal(frame.to_numpy(), rows.to_numpy(dtype=float))
+
+
+def test_an_estimator_that_learns_no_stream_is_refused(written, capsys):
+    data, folder = written
+    files = ("--curve", folder / "no.csv", "--out", folder / "no.json")
+    assert run("progressive", "--data", data, "--estimator", "br", "--name", "br", *files) == 1
+    assert "br learns no stream" in capsys.readouterr().err
+    assert not (folder / "no.json").exists()

@@ -1,0 +1,65 @@
+"""Progressive validation, against sums that are taken instance by instance."""
+
+import math
+
+import numpy as np
+import pytest
+from conftest import random_multilabel
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from xmlc.metrics import macro_f
+from xmlc.metrics.progressive import (
+    POINTS_PER_DECADE,
+    checkpoints,
+    constant_accuracy,
+    entropy_reduction,
+    progressive_accuracy,
+    progressive_macro_f,
+)
+
+
+@settings(deadline=None, max_examples=30)
+@given(n=st.integers(1, 10**7))
+def test_checkpoints_reach_from_1_to_n_at_equal_distances(n):
+    points = checkpoints(n)
+    assert points[0] == 1
+    assert points[-1] == n
+    assert (np.diff(points) > 0).all()
+    assert np.diff(np.log10(points[points > 100])).max(initial=0) < 1.1 / POINTS_PER_DECADE
+
+
+def test_accuracy_is_the_share_of_hits_so_far():
+    _, Y = random_multilabel(200, 5, 9, seed=3)
+    labels = np.random.default_rng(0).integers(-1, 9, size=(200, 2)).astype(np.int32)
+    hits, expected = 0, {}
+    for i, label in enumerate(labels[:, 0]):
+        hits += label >= 0 and bool(Y[[i]].toarray()[0, label])
+        expected[i + 1] = hits / (i + 1)
+    points = checkpoints(200)
+    assert 0 < expected[200] < 1
+    assert progressive_accuracy(Y, labels, points).tolist() == [expected[t] for t in points.tolist()]
+
+
+def test_the_constant_is_the_most_frequent_label_of_the_whole_stream():
+    Y = sparse.csr_array(np.array([[0, 1, 0], [0, 0, 1], [1, 0, 1], [0, 0, 0]], dtype=bool))
+    assert constant_accuracy(Y) == 0.5
+    assert constant_accuracy(Y[:2]) == 0.5
+    assert constant_accuracy(Y[3:]) == 0
+
+
+def test_entropy_reduction_counts_bits_and_has_none_where_nothing_was_right():
+    bits = entropy_reduction(np.array([0.0, 0.25, 0.5, 1.0]), 0.25)
+    assert math.isnan(bits[0])
+    assert bits[1:].tolist() == [0, 1, 2]
+    assert np.isnan(entropy_reduction(np.array([0.0, 0.5]), 0.0)).all()
+
+
+@pytest.mark.parametrize("average", ["all", "present"])
+def test_macro_f_is_that_of_the_first_instances(average):
+    (_, Y), (_, Y_hat) = (random_multilabel(90, 5, 9, seed=seed) for seed in (3, 4))
+    points = np.array([1, 7, 90])
+    expected = [macro_f(Y[:t], Y_hat[:t], average=average) for t in (1, 7, 90)]
+    assert progressive_macro_f(Y, Y_hat, points, average).tolist() == expected
+    assert len(set(expected)) == 3
