@@ -12,14 +12,18 @@ from xmlc.models.base import SparseProbabilityEstimator
 
 ESTIMATORS = {
     "plt": "xmlc.models.plt:PLT",
+    "parabel": "xmlc.models.parabel:Parabel",
     "fastxml": "xmlc.models.fastxml:FastXML",
     "ldsm": "xmlc.models.ldsm:LdSM",
+    "oplt": "xmlc.models.oplt:OPLT",
     "br": "xmlc.models.binary_relevance:BinaryRelevance",
     "pcc": "xmlc.models.classifier_chain:ProbabilisticClassifierChain",
     "swnn": "xmlc.models.nearest:SparseWeightedNearestNeighbors",
     "oracle": "xmlc.models.oracle:Oracle",
     "napkinxc-plt": "xmlc.models.peers.napkinxc:NapkinXCPLT",
     "napkinxc-br": "xmlc.models.peers.napkinxc:NapkinXCBR",
+    "napkinxc-oplt": "xmlc.models.peers.napkinxc_online:NapkinXCOPLT",
+    "napkinxc-iplt": "xmlc.models.peers.napkinxc_online:NapkinXCIPLT",
     "omikuji-parabel": "xmlc.models.peers.omikuji:OmikujiParabel",
     "vw-plt": "xmlc.models.peers.vowpalwabbit:VowpalWabbitPLT",
 }

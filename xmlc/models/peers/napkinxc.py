@@ -15,7 +15,7 @@ from xmlc.models.base import SparseProbabilityEstimator, stack_estimates
 from xmlc.threads import resolve_threads
 
 
-class _NapkinXC(SparseProbabilityEstimator):
+class NapkinXCModel(SparseProbabilityEstimator):
     """What the program's models share: its types, and its own files for a model."""
 
     def fit(self, X: object, Y: object) -> Self:
@@ -24,7 +24,7 @@ class _NapkinXC(SparseProbabilityEstimator):
         self._folder = tempfile.TemporaryDirectory(prefix="napkinxc-")
         self._files = Path(self._folder.name)
         self.model_ = self._program(str(self._files))
-        self.model_.fit(sparse.csr_matrix(X), _label_lists(Y))
+        self.model_.fit(sparse.csr_matrix(X), label_lists(Y))
         self.model_.load()
         return self
 
@@ -97,7 +97,7 @@ class _NapkinXC(SparseProbabilityEstimator):
         pass
 
 
-class NapkinXCPLT(_NapkinXC):
+class NapkinXCPLT(NapkinXCModel):
     """The PLT of napkinXC, with its own names for the hyperparameters.
 
     Its program reports no inner products, so ``inner_products_`` is None after a prediction. Its training
@@ -152,10 +152,10 @@ class NapkinXCPLT(_NapkinXC):
         self.n_jobs = n_jobs
 
     def _program(self, folder: str) -> Any:
-        return _models().PLT(folder, tree_type=self.tree_type, arity=self.arity, **self._options())
+        return program_models().PLT(folder, tree_type=self.tree_type, arity=self.arity, **self._options())
 
 
-class NapkinXCBR(_NapkinXC):
+class NapkinXCBR(NapkinXCModel):
     """The binary relevance of napkinXC: one linear classifier for each label, with no tree.
 
     Every label has an estimate, so a prediction without a threshold stores n x m of them. With a threshold too, before
@@ -203,10 +203,11 @@ class NapkinXCBR(_NapkinXC):
         return {"top_k": self.n_labels_}
 
     def _program(self, folder: str) -> Any:
-        return _models().BR(folder, **self._options())
+        return program_models().BR(folder, **self._options())
 
 
-def _models() -> Any:
+def program_models() -> Any:
+    """Return the program's module of models, or say how to get it."""
     try:
         from napkinxc import models
     except ImportError as error:
@@ -214,7 +215,8 @@ def _models() -> Any:
     return models
 
 
-def _label_lists(Y: sparse.csr_array) -> list[list[int]]:
+def label_lists(Y: sparse.csr_array) -> list[list[int]]:
+    """Return the labels of each instance as the program takes them."""
     return [Y.indices[start:end].tolist() for start, end in zip(Y.indptr[:-1], Y.indptr[1:])]
 
 

@@ -1,0 +1,107 @@
+"""napkinXC's online trees behind our interface: the extra `peers` must be installed, as it is in CI."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from xmlc.errors import XmlcError
+from xmlc.models.peers import napkinxc_online as peer
+from xmlc.models.peers.napkinxc_online import NapkinXCIPLT, NapkinXCOPLT
+
+SMALL = {"max_leaf": 4, "n_jobs": 1}
+MODELS = {
+    "best-greedy": (NapkinXCOPLT, {"epochs": 3}),
+    "random": (NapkinXCOPLT, {"policy": "random", "epochs": 3}),
+    "warm": (NapkinXCOPLT, {"warm_start": 0.3, "epochs": 3}),
+    "iplt": (NapkinXCIPLT, {"epochs": 3}),
+}
+
+
+@pytest.fixture
+def installed():
+    pytest.importorskip("napkinxc", reason="the extra `peers` is not installed")
+
+
+def stored_tree(model):
+    """Parents, by node, and labels, by leaf, of the tree in the program's text file."""
+    rows = (model._files / "tree.txt").read_text().splitlines()[1:]
+    nodes = [line.split() for line in rows]
+    return {int(n[1]): int(n[0]) for n in nodes}, {int(n[1]): int(n[2]) for n in nodes if len(n) == 3}
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_it_learns_saves_and_answers_like_an_estimator(installed, tmp_path, multilabel, kind):
+    X, Y = multilabel(300, 20, 12, density=0.5)
+    estimator, parameters = MODELS[kind]
+    model = estimator(**SMALL, **parameters).fit(X, Y)
+    everything = model.predict_proba(X).toarray()
+    assert everything.shape == Y.shape
+    labels, scores = model.predict_top_k(X, 3)
+    np.testing.assert_allclose(scores, -np.sort(-everything, axis=1)[:, :3], atol=1e-6)
+    np.testing.assert_allclose(np.take_along_axis(everything, labels, axis=1), scores, atol=1e-6)
+    assert Y.toarray()[np.arange(300), labels[:, 0]].mean() > 0.6
+    again = estimator(**SMALL, **parameters).fit(X, Y)
+    np.testing.assert_array_equal(again.predict_proba(X).toarray(), everything)
+    model.save(tmp_path / "model")
+    np.testing.assert_array_equal(estimator.load(tmp_path / "model").predict_top_k(X, 3)[0], labels)
+    parents, leaves = stored_tree(model)
+    assert sorted(leaves.values()) == list(range(12))
+    if kind in ("warm", "iplt"):  # elsewhere the first instance's labels lie below one node however many they are
+        assert np.bincount([parents[leaf] for leaf in leaves]).max() <= 4
+
+
+def test_labels_without_instances_are_never_answered(installed, multilabel):
+    X, Y = multilabel(200, 20, 8, density=0.5)
+    dense = np.zeros((200, 11), dtype=bool)
+    dense[:, [1, 2, 3, 5, 6, 8, 9, 10]] = Y.toarray()  # the others appear nowhere
+    for estimator in (NapkinXCOPLT, NapkinXCIPLT):
+        model = estimator(**SMALL).fit(X, sparse.csr_array(dense))
+        labels, _ = model.predict_top_k(X, 11)
+        assert set(labels[:, :8].ravel()) == {1, 2, 3, 5, 6, 8, 9, 10}
+        assert (labels[:, 8:] == -1).all()
+
+
+def test_leading_instances_without_labels_teach_nothing(installed, multilabel, monkeypatch):
+    X, Y = multilabel(200, 20, 8, density=0.5)
+    monkeypatch.setattr(peer, "random_permutation", lambda n, seed, stream: np.arange(n))
+    dense = Y.toarray()
+    dense[:5], dense[5, 0] = False, True
+    late = NapkinXCOPLT(**SMALL).fit(X, sparse.csr_array(dense))
+    early = NapkinXCOPLT(**SMALL).fit(X[5:], sparse.csr_array(dense[5:]))
+    np.testing.assert_array_equal(late.predict_proba(X).toarray(), early.predict_proba(X).toarray())
+
+
+def test_the_warm_start_goes_on_from_the_tree_of_the_first_instances(installed, multilabel, monkeypatch):
+    X, Y = multilabel(300, 20, 20, density=0.5)
+    monkeypatch.setattr(peer, "random_permutation", lambda n, seed, stream: np.arange(n))
+    dense = Y.toarray()
+    dense[:30, 12:] = False  # they appear later
+    dense[np.arange(30), np.arange(30) % 12] = True
+    warm = NapkinXCOPLT(**SMALL, warm_start=0.1).fit(X, sparse.csr_array(dense))
+    _, before = stored_tree(NapkinXCIPLT(**SMALL).fit(X[:30], sparse.csr_array(dense[:30, :12])))
+    _, after = stored_tree(warm)
+    assert len(before) == 12
+    assert sorted(after.values()) == list(range(len(np.unique(dense.nonzero()[1]))))
+    assert len(after) > 12
+    assert before.items() <= after.items()  # nodes keep their numbers
+
+
+def test_options_reach_the_program(installed, multilabel):
+    X, Y = multilabel(300, 20, 40, density=0.5)
+    usual = NapkinXCOPLT(**SMALL).fit(X, Y).predict_proba(X).toarray()
+    changes = [{"eta": 0.1}, {"eps": 1.0}, {"epochs": 3}, {"max_leaf": 2}, {"unit_norm": False}, {"random_state": 1}]
+    for change in [*changes, {"policy": "random"}, {"alpha": 0.0}, {"weights_threshold": 1.0}]:
+        changed = NapkinXCOPLT(**(SMALL | change)).fit(X, Y).predict_proba(X).toarray()
+        assert np.abs(changed - usual).max() > 0.001, change
+
+
+def test_what_the_program_cannot_do_is_an_error_here(installed, multilabel):
+    X, Y = multilabel(50, 20, 6, density=0.5)
+    with pytest.raises(XmlcError, match="policy='greedy': expected one of 'best_greedy', 'random'"):
+        NapkinXCOPLT(policy="greedy").fit(X, Y)
+    with pytest.raises(XmlcError, match=r"warm_start=1\.5: expected None or a share"):
+        NapkinXCOPLT(warm_start=1.5).fit(X, Y)
+    with pytest.raises(XmlcError, match="eps=0: expected arity"):
+        NapkinXCIPLT(eps=0).fit(X, Y)
+    with pytest.raises(XmlcError, match="no instance has a label"):
+        NapkinXCIPLT().fit(X, sparse.csr_array(np.zeros((50, 6), dtype=bool)))
