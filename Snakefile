@@ -24,6 +24,7 @@ include: "workflow/rules/figures.smk"
 include: "workflow/rules/simulation.smk"
 include: "workflow/rules/peers.smk"
 include: "workflow/rules/scale.smk"
+include: "workflow/rules/reference.smk"
 
 
 localrules:

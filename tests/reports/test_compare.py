@@ -1,5 +1,6 @@
 """Every status a cell can have, and the exit status that follows."""
 
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -9,9 +10,10 @@ from hypothesis import strategies as st
 
 from xmlc.cli import main
 from xmlc.errors import XmlcError
-from xmlc.reports.compare import Status, compare, compare_frames
-from xmlc.reports.tolerances import EXACT, Tolerance, Tolerances
-from xmlc.reports.verdict import headline, to_markdown, to_text
+from xmlc.reports.compare import compare, compare_frames
+from xmlc.reports.compare_text import headline, to_markdown, to_text
+from xmlc.reports.tolerances import EXACT, Deviations, Tolerances
+from xmlc.reports.verdict import Verdict
 
 ROOT = Path(__file__).parents[2]
 TABLE = """\
@@ -35,7 +37,7 @@ def files(tmp_path):
 
 
 def statuses(comparison):
-    return {(*cell.key, cell.column): cell.status for cell in comparison.cells if cell.judged}
+    return {(*cell.key, cell.column): cell.verdict for cell in comparison.cells if cell.judged}
 
 
 def change(text, old, new):
@@ -43,45 +45,44 @@ def change(text, old, new):
     return text.replace(old, new)
 
 
-BOUNDS = Tolerances(
-    columns={(None, "macro_f"): Tolerance(absolute=0.2), (None, "inner_products"): Tolerance(relative=0.1)}
-)
+# In points where the column is in percent, else as a share of the value.
+BOUNDS = Tolerances(k=2, machines=Deviations({"yeast": {"plt": {"runs": 5, "macro_f": 0.1, "inner_products": 0.05}}}))
 
 
 @pytest.mark.parametrize(
     ("left", "right", "column", "expected"),
     [
-        ("40.0", "40.0", "macro_f", Status.EQUAL),
-        ("40.0", "40.005", "macro_f", Status.EQUAL),
-        ("40.0", "40.0051", "macro_f", Status.WITHIN),
-        ("40.0", "39.8", "macro_f", Status.WITHIN),
-        ("40.0", "40.21", "macro_f", Status.OUTSIDE),
-        ("72.4", "72.44", "p@1", Status.OUTSIDE),
-        ("100", "110", "inner_products", Status.WITHIN),
-        ("100", "111", "inner_products", Status.OUTSIDE),
-        ("100", "100.5", "inner_products", Status.EQUAL),
-        ("10", "10.0", "c", Status.EQUAL),
-        ("10", "10.1", "c", Status.OUTSIDE),
-        ("10/100", "10/100", "c", Status.EQUAL),
-        ("10/100", "10", "c", Status.OUTSIDE),
-        ("", "", "macro_f", Status.EQUAL),
-        ("nan", "", "macro_f", Status.EQUAL),
-        ("40.0", "", "macro_f", Status.MISSING),
-        ("", "40.0", "macro_f", Status.NEW),
-        ("inf", "inf", "macro_f", Status.EQUAL),
-        ("inf", "1", "macro_f", Status.OUTSIDE),
-        ("good", "good", "remark", Status.EQUAL),
-        ("good", "bad", "remark", Status.OUTSIDE),
-        ("0.00001", "0.3", "somewhere", Status.OUTSIDE),
-        ("1e-05", "0.3", "somewhere", Status.OUTSIDE),
-        ("0.123", "0.1234", "somewhere", Status.EQUAL),
+        ("40.0", "40.0", "macro_f", Verdict.EQUAL),
+        ("40.0", "40.005", "macro_f", Verdict.EQUAL),
+        ("40.0", "40.0051", "macro_f", Verdict.WITHIN),
+        ("40.0", "39.795", "macro_f", Verdict.WITHIN),
+        ("40.0", "40.206", "macro_f", Verdict.OUTSIDE),
+        ("72.4", "72.44", "p@1", Verdict.OUTSIDE),
+        ("100", "110.5", "inner_products", Verdict.WITHIN),
+        ("100", "110.6", "inner_products", Verdict.OUTSIDE),
+        ("100", "100.5", "inner_products", Verdict.EQUAL),
+        ("10", "10.0", "c", Verdict.EQUAL),
+        ("10", "10.1", "c", Verdict.OUTSIDE),
+        ("10/100", "10/100", "c", Verdict.EQUAL),
+        ("10/100", "10", "c", Verdict.OUTSIDE),
+        ("", "", "macro_f", Verdict.EQUAL),
+        ("nan", "", "macro_f", Verdict.EQUAL),
+        ("40.0", "", "macro_f", Verdict.MISSING),
+        ("", "40.0", "macro_f", Verdict.NEW),
+        ("inf", "inf", "macro_f", Verdict.EQUAL),
+        ("inf", "1", "macro_f", Verdict.OUTSIDE),
+        ("good", "good", "remark", Verdict.EQUAL),
+        ("good", "bad", "remark", Verdict.OUTSIDE),
+        ("0.00001", "0.3", "somewhere", Verdict.OUTSIDE),
+        ("1e-05", "0.3", "somewhere", Verdict.OUTSIDE),
+        ("0.123", "0.1234", "somewhere", Verdict.EQUAL),
     ],
 )
 def test_status_of_a_cell(left, right, column, expected):
-    frames = [pd.DataFrame({"dataset": ["yeast"], column: [value]}) for value in (left, right)]
-    comparison = compare_frames("t", *frames, ("dataset",), BOUNDS)
-    assert [cell.status for cell in comparison.cells] == [expected]
-    assert comparison.same == (expected in (Status.EQUAL, Status.WITHIN))
+    frames = [pd.DataFrame({"dataset": ["yeast"], "model": ["plt"], column: [value]}) for value in (left, right)]
+    comparison = compare_frames("t", *frames, ("dataset", "model"), BOUNDS)
+    assert [cell.verdict for cell in comparison.cells] == [expected]
+    assert comparison.same == (expected in (Verdict.EQUAL, Verdict.WITHIN))
 
 
 def test_costs_are_shown_and_never_judged(files):
@@ -90,12 +91,12 @@ def test_costs_are_shown_and_never_judged(files):
         (comparison,) = compare(left, right, tolerances)
         assert comparison.same
         assert [cell.right for cell in comparison.cells if not cell.judged] == ["99.9", "0.5"]
-        assert "test_ms  right / left from 1.00 to 399.60" in to_text([comparison], "")
+        assert "test_ms  new / old from 1.00 to 399.60" in to_text([comparison], "")
 
 
 def test_a_column_may_be_shown_without_judgement(files):
     left, right = files(TABLE, change(TABLE, "60.0,100", "60.0,7"))
-    unjudged = Tolerances(columns={(None, "c"): Tolerance(judged=False)})
+    unjudged = Tolerances(unjudged={"c": "a grid's neighbour"})
     assert compare(left, right, unjudged)[0].same
     assert not compare(left, right, EXACT)[0].same
 
@@ -104,7 +105,7 @@ def test_exact_allows_nothing(files):
     left, right = files(TABLE, change(TABLE, "35.123456", "35.1234560001"))
     assert compare(left, right, Tolerances())[0].same
     (comparison,) = compare(left, right, EXACT)
-    assert statuses(comparison)["yeast", "plt", "sto", "macro_f"] is Status.OUTSIDE
+    assert statuses(comparison)["yeast", "plt", "sto", "macro_f"] is Verdict.OUTSIDE
     # What six digits would hide is shown in full.
     assert "35.1234560001" in to_text([comparison], "")
 
@@ -121,10 +122,10 @@ def test_order_of_rows_and_columns_does_not_matter(files):
 def test_rows_that_one_side_lacks(files):
     left, right = files(TABLE, change(TABLE, "plt,sto", "plt,ofo"))
     (comparison,) = compare(left, right, Tolerances())
-    assert [(part.kind, part.name, part.status.value) for part in comparison.parts] == [
+    assert [(part.kind, part.name, part.verdict.value) for part in comparison.parts] == [
         ("row", ("yeast", "plt", "sto"), "missing"), ("row", ("yeast", "plt", "ofo"), "new")
     ]  # fmt: skip
-    assert comparison.counts == {Status.EQUAL: 3, Status.MISSING: 3, Status.NEW: 3}
+    assert comparison.counts == {Verdict.EQUAL: 3, Verdict.MISSING: 3, Verdict.NEW: 3}
     assert not comparison.same
 
 
@@ -134,9 +135,9 @@ def test_columns_that_one_side_lacks(files, column):
     frame = pd.DataFrame([line.split(",") for line in TABLE.splitlines()[1:]], columns=TABLE.splitlines()[0].split(","))
     less = frame.drop(columns=column).to_csv(index=False)
     (missing,) = compare(*files(TABLE, less), EXACT)
-    assert [(part.kind, part.name[0], part.status) for part in missing.parts] == [("column", column, Status.MISSING)]
+    assert [(part.kind, part.name[0], part.verdict) for part in missing.parts] == [("column", column, Verdict.MISSING)]
     (new,) = compare(*files(less, TABLE), EXACT)
-    assert [(part.kind, part.name[0], part.status) for part in new.parts] == [("column", column, Status.NEW)]
+    assert [(part.kind, part.name[0], part.verdict) for part in new.parts] == [("column", column, Verdict.NEW)]
     assert not missing.same
     assert not new.same
 
@@ -191,32 +192,28 @@ def test_paths_that_cannot_be_compared(files, tmp_path):
         compare(empty, empty, EXACT)
 
 
-def test_a_model_is_judged_by_its_own_bounds():
-    """The same difference is within FastXML's bounds and outside those of others."""
+def test_a_model_is_judged_by_its_own_deviation():
+    """The same difference is within FastXML's tolerance and outside that of others."""
     left, right = (
         pd.DataFrame({"dataset": ["a", "a"], "model": ["fastxml", "plt"], "macro_f": [value, value]})
         for value in ("40.0", "41.0")
     )
-    bounds = Tolerances(
-        columns={("fastxml", "macro_f"): Tolerance(absolute=2.0), (None, "macro_f"): Tolerance(absolute=0.2)}
-    )
-    statuses = [cell.status for cell in compare_frames("t", left, right, ("dataset", "model"), bounds).cells]
-    assert statuses == [Status.WITHIN, Status.OUTSIDE]
+    bounds = Tolerances(k=3, machines=Deviations({"a": {"fastxml": {"macro_f": 0.4}, "plt": {"macro_f": 0.1}}}))
+    verdicts = [cell.verdict for cell in compare_frames("t", left, right, ("dataset", "model"), bounds).cells]
+    assert verdicts == [Verdict.WITHIN, Verdict.OUTSIDE]
 
 
 @settings(max_examples=50, deadline=None)
-@given(
-    left=st.floats(-1e6, 1e6), right=st.floats(-1e6, 1e6), absolute=st.floats(0, 10), relative=st.floats(0, 1)
-)  # fmt: skip
-def test_against_isclose(left, right, absolute, relative):
-    frames = [pd.DataFrame({"dataset": ["a"], "x": [repr(value)]}) for value in (left, right)]
-    bounds = Tolerances(units=0.0, columns={(None, "x"): Tolerance(absolute=absolute, relative=relative)})
-    (cell,) = compare_frames("t", *frames, ("dataset",), bounds).cells
-    slack = abs(left - right) - max(absolute, relative * abs(left))
+@given(left=st.floats(-1e6, 1e6), right=st.floats(-1e6, 1e6), deviation=st.floats(0, 10), k=st.floats(0, 3))
+def test_against_isclose(left, right, deviation, k):
+    frames = [pd.DataFrame({"dataset": ["a"], "model": ["m"], "p@1": [repr(value)]}) for value in (left, right)]
+    bounds = Tolerances(units=0.0, k=k, machines=Deviations({"a": {"m": {"p@1": deviation}}}))
+    (cell,) = compare_frames("t", *frames, ("dataset", "model"), bounds).cells
+    slack = abs(left - right) - k * deviation
     if abs(slack) > 1e-6:
-        assert (cell.status is not Status.OUTSIDE) == (slack < 0)
-    (cell,) = compare_frames("t", *frames, ("dataset",), EXACT).cells
-    assert (cell.status is Status.EQUAL) == (left == right)
+        assert (cell.verdict is not Verdict.OUTSIDE) == (slack < 0)
+    (cell,) = compare_frames("t", *frames, ("dataset", "model"), EXACT).cells
+    assert (cell.verdict is Verdict.EQUAL) == (left == right)
 
 
 MIXED = """\
@@ -226,40 +223,46 @@ yeast,plt,sto,36.0,0.5,,100
 """
 
 
-def test_text_says_the_headline_first_and_folds_the_equal(files):
+def test_text_says_the_headline_first_and_then_what_is_outside(files):
     comparisons = compare(*files(TABLE, MIXED), BOUNDS)
-    lines = to_text(comparisons, "left: a, right: b").splitlines()
+    lines = to_text(comparisons, "old: a, new: b").splitlines()
     assert lines[0] == (
-        "3 of 6 cells equal, 1 within tolerance, 1 outside, 1 missing, 0 new; 2 shown without judgement"
+        "4 of 6 cells reproduced, 1 outside, 1 missing, 1 of them within tolerance; 2 shown without judgement"
     )
-    assert lines[1] == "left: a, right: b"
+    assert lines[1] == "old: a, new: b"
+    assert lines[3:5] == ["outside:", lines[4]]
+    assert lines[4].split() == ["table", "row", "column", "old", "new", "difference", "tolerance"]
+    assert lines[5].split("  ")[1] == "table2.csv"
+    assert lines[5].split()[1:] == "yeast / plt / sto macro_f 35.1235 36 +0.877 0.205".split()
     text = "\n".join(lines)
-    assert text.index("  outside:") < text.index("  missing:") < text.index("  within tolerance:")
-    outside = text[text.index("  outside:") :].splitlines()[2].split()
-    assert outside == ["yeast", "plt", "sto", "macro_f", "35.1235", "36", "+0.877", "0.2"]
-    assert lines[-1] == "  3 equal cells not listed"
+    assert text.index("outside:") < text.index("missing:") < text.index("within tolerance:")
 
 
 def test_markdown_structure(files):
-    text = to_markdown(compare(*files(TABLE, MIXED), BOUNDS), "left: a, right: b")
-    assert text.startswith("**3 of 6 cells equal, ")
+    text = to_markdown(compare(*files(TABLE, MIXED), BOUNDS), "old: a, new: b")
+    assert text.startswith("**4 of 6 cells reproduced, ")
     marks = [line for line in text.splitlines() if line.startswith(("#", "**", "<"))]
     assert marks[1:] == [
-        "### table2.csv",
-        "**outside**",
-        "**missing**",
-        "<details><summary>1 within tolerance</summary>",
-        "</details>",
-        "<details><summary>2 without judgement</summary>",
-        "</details>",
-        "<details><summary>3 equal</summary>",
+        "### Outside",
+        "### Missing",
+        "<details><summary>table2.csv: 4 of 6 cells reproduced, 1 outside, 1 missing, 1 of them within tolerance; "
+        "2 shown without judgement</summary>",
         "</details>",
     ]
-    rows = [line for line in text.splitlines() if line.startswith("| yeast")]
+    rows = [line for line in text.splitlines() if "| yeast / plt / " in line]
     assert len(rows) == 8
+    assert rows[0].split("|")[1:4] == [" table2.csv ", " yeast / plt / sto ", " macro_f  "]
     # GitHub shows a table in a fold only behind an empty line.
     lines = text.splitlines()
     assert all(lines[i + 1] == "" for i, line in enumerate(lines) if line.startswith("<details>"))
+
+
+def test_many_parts_are_not_all_listed(files):
+    rows = "".join(f"set{i},plt,fta,1,1,1,1\n" for i in range(20))
+    text = to_text(compare(*files(TABLE + rows, TABLE), BOUNDS), "")
+    assert "table2.csv: row missing: set0 / plt / fta; set1 / plt / fta; " in text
+    assert "set11 / plt / fta; and 8 more" in text
+    assert "set12" not in text
 
 
 def run(capsys, *arguments):
@@ -274,30 +277,62 @@ def test_exit_status(files, tmp_path, capsys):
     assert run(capsys, left, left, "--exact")[0] == 0
     status, out, err = run(capsys, left, right)
     assert (status, err) == (1, "")
-    assert out.startswith("3 of 6 cells equal")
+    assert out.startswith("3 of 6 cells reproduced")
     status, out, _ = run(capsys, left, right, "--report-only", "--markdown", tmp_path / "out" / "c.md")
     assert status == 0
     assert "report only" in out
-    assert (tmp_path / "out" / "c.md").read_text().startswith("**3 of 6 cells equal")
+    assert (tmp_path / "out" / "c.md").read_text().startswith("**3 of 6 cells reproduced")
     status, _, err = run(capsys, left, tmp_path / "nothing.csv", "--report-only")
-    assert status == 1
+    assert status == 2
     assert "no such table" in err
+    assert run(capsys, left, left, "--tolerance", "x")[0] == 2
 
 
-def test_exit_status_of_folders_with_the_projects_tolerances(files, tmp_path, capsys):
-    files(TABLE, change(change(TABLE, "40.0", "40.15"), "60.0,100", "60.9,50"))
-    folders = (tmp_path / "left", tmp_path / "right")
-    assert run(capsys, *folders, "--tolerances", ROOT / "config" / "tolerances.yaml")[0] == 0
-    assert run(capsys, *folders)[0] == 1
-    assert run(capsys, *folders, "--exact")[0] == 1
-    keys = ("--keys", "dataset, model, method")
-    assert run(capsys, *folders, *keys, "--tolerances", ROOT / "config" / "tolerances.yaml")[0] == 0
+def test_one_broken_number_turns_the_comparison_red(tmp_path, capsys):
+    """What CI does, with one cell of a copy of the accepted numbers changed."""
+    reference, new = ROOT / "results/reference", tmp_path / "new"
+    shutil.copytree(reference / "plt2016", new)
+    tolerances = ("--tolerances", ROOT / "config/tolerances.yaml")
+    assert run(capsys, reference / "plt2016", new, *tolerances)[0] == 0
+    frame = pd.read_csv(new / "table2.csv", dtype=str)
+    row = (frame["model"] == "plt") & (frame["method"] == "sto")
+    (old,) = frame.loc[row, "macro_f"]
+    frame.loc[row, "macro_f"] = "20.25"
+    frame.to_csv(new / "table2.csv", index=False)
+    status, out, _ = run(capsys, reference / "plt2016", new, *tolerances)
+    assert status == 1
+    assert ", 1 outside" in out.splitlines()[0]
+    (line,) = (line for line in out.splitlines() if "bibtex / plt / sto" in line and "table2.csv" in line)
+    table, *place, column, before, after, difference, allowed = line.split()
+    assert (table, " ".join(place), column) == ("table2.csv", "bibtex / plt / sto", "macro_f")
+    assert (float(before), float(after)) == (pytest.approx(float(old), abs=1e-3), 20.25)
+    assert float(difference) == pytest.approx(20.25 - float(old), abs=0.05)
+    assert 0 < float(allowed) < 10
 
 
-def test_published_tables_equal_themselves(capsys):
+def test_tables_as_published_equal_themselves(capsys):
     folder = ROOT / "results" / "published" / "plt2016"
     status, out, _ = run(capsys, folder, folder, "--exact")
     assert status == 0
     # Table 1: 12 rows of 9 columns and a time; Table 2: 36 of 2 and a time; Table 3: 4 of 2; Table 4: 12 of 6.
-    assert out.startswith(f"{12 * 9 + 36 * 2 + 4 * 2 + 12 * 6} of 260 cells equal")
+    cells = 12 * 9 + 36 * 2 + 4 * 2 + 12 * 6
+    assert out.startswith(f"{cells} of {cells} cells reproduced")
     assert "; 48 shown without judgement" in out
+    # As a paper's, a and b are left without judgement too.
+    status, out, _ = run(capsys, folder, folder, "--published", "--tolerances", ROOT / "config/tolerances.yaml")
+    assert status == 0
+    assert out.startswith(f"{cells - 24} of {cells - 24} cells reproduced")
+
+
+def test_beside_a_paper_its_own_digits_count_and_more_of_ours_is_no_difference(files):
+    printed = "dataset,model,p@1,train_minutes\na,plt,72.4,5\na,fastxml,-,6\nb,plt,70.10,7\n"
+    ours = "dataset,model,p@1,p@3,train_minutes\na,plt,72.44,1,50\na,fastxml,30,1,6\na,swnn,50,1,1\n"
+    (comparison,) = compare(*files(printed, ours, "table1.csv"), Tolerances(), published=True)
+    assert {cell.key: cell.verdict for cell in comparison.cells if cell.judged} == {
+        ("a", "plt"): Verdict.EQUAL,
+        ("b", "plt"): Verdict.NOT_RUN,
+    }
+    assert [(part.kind, part.name, part.verdict) for part in comparison.parts] == [
+        ("row", ("b", "plt"), Verdict.NOT_RUN)
+    ]
+    assert headline([comparison]).startswith("1 of 2 cells reproduced, 1 not run, 1 row not run")

@@ -7,11 +7,22 @@ import yaml
 
 from xmlc.errors import XmlcError
 from xmlc.reports.columns import COLUMNS
-from xmlc.reports.tolerances import EXACT, load_tolerances
+from xmlc.reports.tolerances import EXACT, RUNS, load_tolerances
 
 FILE = Path(__file__).parents[2] / "config" / "tolerances.yaml"
-PRINTED = {"units": 0.5, "reason": "rounded to the last digit"}
-BOUND = {"names": ["p@1"], "absolute": 0.1, "reason": "for the sake of this test"}
+REASON = "for the sake of this test"
+CONTENT = {
+    "printed": {"units": 0.5, "reason": REASON},
+    "deviations": {"k": 3, "reason": REASON},
+    "unjudged": [{"names": ["c"], "reason": REASON}],
+    "measured": {
+        "seeds": {
+            "yeast": {"plt": {"runs": 5, "p@1": 0.2, "depth": 0.1}, "br": {"runs": 5}},
+            "enron": {"plt": {"runs": 5, "p@1": 0.4}},
+        },
+        "machines": {"yeast": {"plt": {"runs": 3, "p@1": 0.01}}},
+    },
+}
 
 
 def load(tmp_path, content):
@@ -22,50 +33,52 @@ def load(tmp_path, content):
 
 def test_the_projects_file():
     tolerances = load_tolerances(FILE)
-    assert tolerances.units == 0.5
-    names = {name for _, name in tolerances.columns}
+    assert (tolerances.units, tolerances.k) == (0.5, 3)
+    measured = [*tolerances.seeds.measured.values(), *tolerances.machines.measured.values()]
+    names = {name for models in measured for entry in models.values() for name in entry} - {RUNS}
     assert names <= set(COLUMNS)
     assert not any(COLUMNS[name].cost for name in names), "costs are never judged"
-    assert all(len(bounds.reason) > 20 for bounds in tolerances.columns.values())
-    judged = {name for name, column in COLUMNS.items() if column.unit == "%" and not column.cost}
-    assert judged <= names
-    assert tolerances.of("macro_f").allowed(40.0) == 0.2
-    assert tolerances.of("macro_f_std") == tolerances.of("macro_f")
-    assert not tolerances.of("c").judged
-    assert tolerances.of("m").allowed(1e9) == 0
+    assert not tolerances.judged("c")
+    assert tolerances.judged("macro_f_std")
+    assert not tolerances.judged("train_seconds")
 
 
 def test_exact_has_no_bounds():
     assert EXACT.units == 0
-    assert EXACT.of("c").judged
-    assert EXACT.of("macro_f").allowed(100.0) == 0
+    assert EXACT.judged("c")
+    assert not EXACT.judged("train_seconds")
+    assert EXACT.beyond_print("macro_f", 100.0, "fastxml", "bibtex") == 0
 
 
-def test_bounds(tmp_path):
-    bound = BOUND | {"relative": 0.01}
-    bounds = load(tmp_path, {"printed": PRINTED, "columns": [bound]}).of("p@1")
-    assert bounds.allowed(5.0) == 0.1
-    assert bounds.allowed(-50.0) == 0.5
-
-
-def test_a_models_own_bounds_come_before_those_of_all(tmp_path):
-    own = BOUND | {"models": ["fastxml", "ldsm"], "absolute": 2.0}
-    tolerances = load(tmp_path, {"printed": PRINTED, "columns": [own, BOUND]})
-    assert tolerances.of("p@1", "fastxml").absolute == tolerances.of("p@1_std", "ldsm").absolute == 2.0
-    assert tolerances.of("p@1", "plt").absolute == tolerances.of("p@1").absolute == 0.1
-    assert tolerances.of("p@3", "fastxml").absolute == 0
+@pytest.mark.parametrize(
+    ("column", "value", "model", "dataset", "published", "expected"),
+    [
+        ("p@1", 70.0, "plt", "yeast", True, 0.6),
+        ("p@1_std", 1.0, "plt", "yeast", True, 0.6),  # in points, whatever the value
+        ("depth", 20.0, "plt", "yeast", True, 6.0),  # no percent: a share of the value
+        ("p@1", 70.0, "plt", "scene", True, 1.2),  # not measured there: the largest of the others
+        ("depth", 20.0, "plt", "enron", True, 0.0),  # measured there, and it did not vary
+        ("p@1", 70.0, "br", "yeast", True, 0.0),
+        ("p@1", 70.0, "ldsm", "yeast", True, 0.0),
+        ("p@1", 70.0, None, None, True, 0.0),
+        ("p@1", 70.0, "plt", "yeast", False, 0.03),  # beside a number of ours: over machines
+    ],
+)
+def test_what_is_allowed_beyond_the_printed_digits(tmp_path, column, value, model, dataset, published, expected):
+    tolerances = load(tmp_path, CONTENT)
+    assert tolerances.beyond_print(column, value, model, dataset, published) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"printed": PRINTED, "columns": [BOUND], "extra": 1}, "extra"),
-        ({"printed": PRINTED, "columns": [BOUND | {"absolut": 1}]}, "absolut"),
-        ({"printed": PRINTED, "columns": [{"names": ["p@1"], "absolute": 1}]}, "reason"),
-        ({"printed": PRINTED, "columns": [{"names": ["p@1"], "reason": BOUND["reason"]}]}, r"columns\[0\]"),
-        ({"printed": PRINTED, "columns": [BOUND | {"absolute": -1}]}, "minimum"),
-        ({"printed": PRINTED, "columns": [BOUND, BOUND]}, "'p@1' is named twice"),
-        ({"columns": [BOUND]}, "printed"),
+        (CONTENT | {"extra": 1}, "extra"),
+        (CONTENT | {"printed": {"units": 0.5}}, "reason"),
+        (CONTENT | {"deviations": {"k": -1, "reason": REASON}}, "minimum"),
+        (CONTENT | {"unjudged": CONTENT["unjudged"] * 2}, "'c' is named twice"),
+        (CONTENT | {"measured": {"seeds": {"yeast": {"plt": {"p@1": 0.1}}}}}, "runs"),
+        (CONTENT | {"measured": {"clocks": {}}}, "clocks"),
+        ({"printed": CONTENT["printed"]}, "required property"),
         ("printed: [", "cannot be read"),
         ("", "not of type 'object'"),
     ],

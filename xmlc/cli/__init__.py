@@ -37,7 +37,12 @@ COMMANDS = {
     "table": "Assemble one table of a paper from records.",
     "figure": "Draw one figure of a paper from records.",
     "show": "Print finished tables and say where they are.",
+    "facts": "Write the numbers behind all finished tables as one tidy CSV.",
+    "report": "Make one self-contained HTML page of all finished tables and figures.",
+    "status": "Say for each paper and dataset what is done, missing and failed.",
     "compare": "Compare two tables and judge the differences.",
+    "accept": "Take the current tables as the accepted ones.",
+    "deviations": "Measure how our own runs vary, for the tolerances.",
     "bench": "Measure speed against a baseline in one run.",
 }
 

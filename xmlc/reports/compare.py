@@ -1,4 +1,4 @@
-"""Two tables, cell by cell: joined on their keys, each difference judged by its column's tolerance."""
+"""Two tables, cell by cell: joined on their keys, each difference judged."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
-from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
@@ -16,36 +14,25 @@ import pandas as pd
 from xmlc.errors import XmlcError
 from xmlc.reports.columns import COLUMNS, column
 from xmlc.reports.tables import TABLES
-from xmlc.reports.tolerances import Tolerance, Tolerances
-
-ROUNDING = 1 + 1e-9
-
-
-class Status(StrEnum):
-    """What a cell of two tables can be."""
-
-    EQUAL = "equal"
-    WITHIN = "within tolerance"
-    OUTSIDE = "outside"
-    MISSING = "missing"
-    NEW = "new"
+from xmlc.reports.tolerances import Tolerances
+from xmlc.reports.verdict import Judgement, Verdict, judge, judge_published, number, unit_of_last_digit
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of both tables; ``left`` and ``right`` are text as it stands in the files, "" where there is none.
-
-    ``difference`` is right minus left, NaN where one is no number; ``allowed`` is what the column's tolerance permits.
-    """
+    """One cell of both tables; ``left`` and ``right`` are text as it stands in the files, "" where there is none."""
 
     key: tuple[str, ...]
     column: str
     left: str
     right: str
-    status: Status
+    judgement: Judgement
     judged: bool
-    difference: float = math.nan
-    allowed: float = 0.0
+
+    @property
+    def verdict(self) -> Verdict:
+        """What is said of it."""
+        return self.judgement.verdict
 
 
 @dataclass(frozen=True)
@@ -54,7 +41,7 @@ class Part:
 
     kind: Literal["table", "column", "row"]
     name: tuple[str, ...]
-    status: Status
+    verdict: Verdict
 
 
 @dataclass
@@ -76,18 +63,20 @@ class Comparison:
     parts: list[Part] = field(default_factory=list)
 
     @property
-    def counts(self) -> Counter[Status]:
-        """Count the judged cells by status."""
-        return Counter(cell.status for cell in self.cells if cell.judged)
+    def counts(self) -> Counter[Verdict]:
+        """Count the judged cells by verdict."""
+        return Counter(cell.verdict for cell in self.cells if cell.judged)
 
     @property
     def same(self) -> bool:
-        """Say whether nothing is outside, missing or new."""
-        changed = (Status.OUTSIDE, Status.MISSING, Status.NEW)
-        return not (self.parts or any(self.counts[status] for status in changed))
+        """Say whether nothing is outside, missing, new or not run."""
+        good = self.counts[Verdict.EQUAL] + self.counts[Verdict.WITHIN]
+        return not self.parts and good == self.counts.total()
 
 
-def compare(left: Path, right: Path, tolerances: Tolerances, keys: Sequence[str] = ()) -> list[Comparison]:
+def compare(
+    left: Path, right: Path, tolerances: Tolerances, keys: Sequence[str] = (), published: bool = False
+) -> list[Comparison]:
     """Compare two CSV tables, or two folders of them file by file.
 
     Parameters
@@ -99,6 +88,9 @@ def compare(left: Path, right: Path, tolerances: Tolerances, keys: Sequence[str]
     tolerances : Tolerances
     keys : sequence of str
         Columns that name a row; by default those that the table is known to have, or the leading columns of text.
+    published : bool
+        The left side was printed in a paper: each number is as exact as its own digits, seeds were others, and what
+        only the right side has is no difference.
 
     Raises
     ------
@@ -111,37 +103,52 @@ def compare(left: Path, right: Path, tolerances: Tolerances, keys: Sequence[str]
     if left.is_dir() != right.is_dir():
         raise XmlcError(f"{left} and {right}: one is a folder and one a file; expected two of a kind")
     if not left.is_dir():
-        return [_compare_files(left, right, tolerances, keys)]
+        return [_compare_files(left, right, tolerances, keys, published)]
     names = sorted({file.name for folder in (left, right) for file in folder.glob("*.csv")})
     if not names:
         raise XmlcError(f"{left} and {right}: neither holds a table (*.csv)")
     comparisons = []
     for name in names:
         if not (right / name).exists():
-            comparisons.append(Comparison(name, (), parts=[Part("table", (name,), Status.MISSING)]))
+            verdict = Verdict.NOT_RUN if published else Verdict.MISSING
+            comparisons.append(Comparison(name, (), parts=[Part("table", (name,), verdict)]))
         elif not (left / name).exists():
-            comparisons.append(Comparison(name, (), parts=[Part("table", (name,), Status.NEW)]))
+            comparisons += [] if published else [Comparison(name, (), parts=[Part("table", (name,), Verdict.NEW)])]
         else:
-            comparisons.append(_compare_files(left / name, right / name, tolerances, keys))
+            comparisons.append(_compare_files(left / name, right / name, tolerances, keys, published))
     return comparisons
 
 
-def _compare_files(left: Path, right: Path, tolerances: Tolerances, keys: Sequence[str]) -> Comparison:
-    tables = {side: _read(path) for side, path in (("left", left), ("right", right))}
-    found = _keys(left, tables["left"], tables["right"], keys)
+def _compare_files(left: Path, right: Path, tolerances: Tolerances, keys: Sequence[str], published: bool) -> Comparison:
+    tables = {side: read_table(path) for side, path in (("left", left), ("right", right))}
+    found = keys_of(left, tables["left"], tables["right"], keys)
     for path, table in ((left, tables["left"]), (right, tables["right"])):
         _check_keys(path, table, found)
-    return compare_frames(left.name, tables["left"], tables["right"], found, tolerances)
+    return compare_frames(left.name, tables["left"], tables["right"], found, tolerances, published)
 
 
-def _read(path: Path) -> pd.DataFrame:
+def read_table(path: Path) -> pd.DataFrame:
+    """Read a CSV table as text, cell by cell as it stands in the file.
+
+    Raises
+    ------
+    XmlcError
+        The file is no table.
+    """
     try:
         return pd.read_csv(path, dtype=str, keep_default_na=False)
     except (OSError, ValueError) as error:
         raise XmlcError(f"{path}: no readable CSV table ({error})") from error
 
 
-def _keys(path: Path, left: pd.DataFrame, right: pd.DataFrame, given: Sequence[str]) -> tuple[str, ...]:
+def keys_of(path: Path, left: pd.DataFrame, right: pd.DataFrame, given: Sequence[str] = ()) -> tuple[str, ...]:
+    """Name the columns that name a row of two tables: those given, those known of the table, or leading text.
+
+    Raises
+    ------
+    XmlcError
+        It is not clear which these are.
+    """
     if given:
         return tuple(given)
     # Papers may have tables of the same name; that whose keys are all there, and the most of them, is meant.
@@ -150,7 +157,7 @@ def _keys(path: Path, left: pd.DataFrame, right: pd.DataFrame, given: Sequence[s
         return max(known, key=len)
     leading = []
     for name in left.columns:
-        if any(_number(text) is not None for text in left[name]):
+        if any(number(text) is not None for text in left[name]):
             break
         leading.append(name)
     if not leading or len(leading) == len(left.columns):
@@ -169,74 +176,74 @@ def _check_keys(path: Path, table: pd.DataFrame, keys: tuple[str, ...]) -> None:
 
 
 def compare_frames(
-    name: str, left: pd.DataFrame, right: pd.DataFrame, keys: tuple[str, ...], tolerances: Tolerances
+    name: str,
+    left: pd.DataFrame,
+    right: pd.DataFrame,
+    keys: tuple[str, ...],
+    tolerances: Tolerances,
+    published: bool = False,
 ) -> Comparison:
     """Compare two frames of text on their keys; the rows come in the order of the left one."""
     result = Comparison(name, keys)
+    gone = Verdict.NOT_RUN if published else Verdict.MISSING
     every = [c for c in dict.fromkeys([*left, *right]) if c not in keys]
-    result.parts += [Part("column", (c,), Status.MISSING) for c in every if c not in right]
-    result.parts += [Part("column", (c,), Status.NEW) for c in every if c not in left]
+    result.parts += [Part("column", (c,), gone) for c in every if c not in right]
+    result.parts += [Part("column", (c,), Verdict.NEW) for c in every if c not in left and not published]
     sides = [
         frame.set_index(list(keys), drop=False).add_prefix(side).assign(**{f"place {side}": range(len(frame))})
         for side, frame in (("left ", left), ("right ", right))
     ]
     merged = sides[0].join(sides[1], how="outer").sort_values(["place left ", "place right "])
-    precision = {c: _printed_decimals(c, left[c] if c in left else right[c]) for c in every}
+    units = {c: _printed_unit(c, left[c] if c in left else right[c]) for c in every}
     for index, row in merged.iterrows():
         key = index if isinstance(index, tuple) else (index,)
         if pd.isna(row["place right "]):
-            result.parts.append(Part("row", key, Status.MISSING))
-        if pd.isna(row["place left "]):
-            result.parts.append(Part("row", key, Status.NEW))
+            result.parts.append(Part("row", key, gone))
+        if pd.isna(row["place left "]) and not published:
+            result.parts.append(Part("row", key, Verdict.NEW))
+        named = dict(zip(keys, key, strict=True))
         for c in every:
             texts = [row.get(f"{side} {c}", "") for side in ("left", "right")]
             texts = ["" if pd.isna(text) else text for text in texts]
+            if published and number(texts[0]) is None:
+                continue
             # Where one side has no such row or column, a blank on the other side is no cell.
             if any(texts) or (c in left and c in right and row[["place left ", "place right "]].notna().all()):
-                bounds = tolerances.of(c, dict(zip(keys, key, strict=True)).get("model"))
-                result.cells.append(_judge(key, c, *texts, bounds, tolerances.units, precision[c]))
+                about = (c, tolerances, named.get("model"), named.get("dataset"))
+                if published:
+                    judgement = judge_published(texts[0], number(texts[1]), *about)
+                else:
+                    judgement = _accepted(*texts, units[c], *about)
+                judged = tolerances.judged(c) and judgement is not None
+                result.cells.append(Cell(key, c, *texts, judgement or Judgement(Verdict.EQUAL), judged))
     return result
 
 
-def _judge(
-    key: tuple[str, ...], name: str, left: str, right: str, bounds: Tolerance, units: float, decimals: int | None
-) -> Cell:
-    judged = bounds.judged and not column(name).cost
-    numbers = _number(left), _number(right)
+def _accepted(
+    left: str, right: str, unit: float, name: str, tolerances: Tolerances, model: str | None, dataset: str | None
+) -> Judgement:
+    """Judge a cell beside one of ours that was accepted."""
+    numbers = number(left), number(right)
     if _empty(left) or _empty(right):
         both = _empty(left) and _empty(right)
-        status = Status.EQUAL if both else Status.NEW if _empty(left) else Status.MISSING
-        return Cell(key, name, left, right, status, judged)
+        return Judgement(Verdict.EQUAL if both else Verdict.NEW if _empty(left) else Verdict.MISSING)
     if numbers[0] is None or numbers[1] is None or math.isinf(numbers[0]) or math.isinf(numbers[1]):
         same = left == right if None in numbers else numbers[0] == numbers[1]
-        return Cell(key, name, left, right, Status.EQUAL if same else Status.OUTSIDE, judged)
-    difference, allowed = numbers[1] - numbers[0], bounds.allowed(numbers[0])
-    printed = 0.0 if decimals is None else units * 10.0**-decimals
-    if abs(difference) <= printed * ROUNDING:
-        status = Status.EQUAL
-    else:
-        status = Status.WITHIN if abs(difference) <= allowed * ROUNDING else Status.OUTSIDE
-    return Cell(key, name, left, right, status, judged, difference, max(allowed, printed))
+        return Judgement(Verdict.EQUAL if same else Verdict.OUTSIDE)
+    beyond = tolerances.beyond_print(name, numbers[0], model, dataset)
+    return judge(numbers[0], numbers[1], tolerances.units * unit, beyond)
 
 
-def _printed_decimals(name: str, texts: pd.Series) -> int | None:
-    """Return the decimals that a column is printed with: as defined, or as many as its longest number shows."""
+def _printed_unit(name: str, texts: pd.Series) -> float:
+    """Return a unit of the last digit that a column is printed with: as defined, or as its longest number shows."""
     definition = column(name)
     if definition.decimals is not None:
-        return definition.decimals
+        return 10.0**-definition.decimals
     if name in COLUMNS and definition.kind == "choice":
-        return None
-    exponents = (Decimal(text).as_tuple().exponent for text in texts if _number(text) is not None and not _empty(text))
-    return max((max(0, -exponent) for exponent in exponents if isinstance(exponent, int)), default=None)
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
+        return 0.0
+    return min((unit_of_last_digit(text) for text in texts if number(text) is not None and not _empty(text)), default=0)
 
 
 def _empty(text: str) -> bool:
-    number = _number(text)
-    return text == "" or (number is not None and math.isnan(number))
+    value = number(text)
+    return text == "" or (value is not None and math.isnan(value))

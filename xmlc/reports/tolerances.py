@@ -1,58 +1,86 @@
-"""By how much two tables may differ: config/tolerances.yaml, checked against its schema."""
+"""By how much two numbers of a table may differ: config/tolerances.yaml, checked against its schema.
+
+One law: half a unit of the last printed digit, plus k standard deviations of our own runs. A number of a paper was
+made with other seeds, so the deviations are those over seeds; an accepted number of ours was made with the same seeds,
+perhaps on another machine, so they are those over machines. Both are measured (`xmlc deviations`), never typed.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import product
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import yaml
 
 from xmlc.errors import XmlcError
-from xmlc.reports.columns import DEVIATION
+from xmlc.reports.columns import DEVIATION, column
 
 SCHEMA = Path(__file__).parents[2] / "workflow" / "schemas" / "tolerances.schema.yaml"
+RUNS = "runs"
+
+# By dataset and model: how many runs, and the deviation of each column.
+Measured = Mapping[str, Mapping[str, Mapping[str, float]]]
 
 
 @dataclass(frozen=True)
-class Tolerance:
-    """The bounds of one column: the larger of the absolute one and of the share of the left value holds."""
+class Deviations:
+    """Standard deviations of our own runs that differ in one thing, by dataset, model and column.
 
-    absolute: float = 0.0
-    relative: float = 0.0
-    judged: bool = True
-    reason: str = ""
+    That of a column in percent is in points, that of any other a share of the value.
+    """
 
-    def allowed(self, left: float) -> float:
-        """Return the largest difference from ``left`` that is tolerated."""
-        return max(self.absolute, self.relative * abs(left))
+    measured: Measured = field(default_factory=dict)
+
+    def of(self, name: str, value: float, model: str | None = None, dataset: str | None = None) -> float:
+        """Return the standard deviation of a value of one column.
+
+        Where the dataset was not measured, the largest of the model's on any dataset holds; where the model was not
+        either, or its method is not random, 0.
+        """
+        own = self.measured.get(dataset or "", {}).get(model or "")
+        several = [own] if own else [models[model] for models in self.measured.values() if model and model in models]
+        largest = max((entry.get(name, 0.0) for entry in several), default=0.0)
+        return largest if column(name).unit == "%" else largest * abs(value)
 
 
 @dataclass(frozen=True)
 class Tolerances:
-    """All bounds.
+    """What differences are tolerated.
 
     Attributes
     ----------
     units : float
         Units of the last printed digit within which two values are equal.
-    columns : dict of (str or None, str) to Tolerance
-        By model and column; None stands for every model that has no bounds of its own.
+    k : float
+        Standard deviations that are tolerated beyond.
+    seeds, machines : Deviations
+        Of runs with different seeds, and of runs with the same seeds on different machines.
+    unjudged : dict of str to str
+        Columns that are shown without judgement, with the reason.
     exact : bool
-        No bound holds and every column but the costs is judged: equal is equal to the last bit.
+        Nothing is tolerated and every column but the costs is judged: equal is equal to the last bit.
     """
 
     units: float = 0.5
-    columns: dict[tuple[str | None, str], Tolerance] = field(default_factory=dict)
+    k: float = 0.0
+    seeds: Deviations = field(default_factory=Deviations)
+    machines: Deviations = field(default_factory=Deviations)
+    unjudged: Mapping[str, str] = field(default_factory=dict)
     exact: bool = False
 
-    def of(self, name: str, model: str | None = None) -> Tolerance:
-        """Return the bounds of one column for one model; a deviation over seeds has those of its column."""
-        if self.exact:
-            return Tolerance()
-        column = name.removesuffix(DEVIATION)
-        return self.columns.get((model, column)) or self.columns.get((None, column), Tolerance())
+    def judged(self, name: str) -> bool:
+        """Say whether a column is judged; a deviation over seeds is where its column is. Costs never are."""
+        return not column(name).cost and (self.exact or name.removesuffix(DEVIATION) not in self.unjudged)
+
+    def beyond_print(
+        self, name: str, value: float, model: str | None = None, dataset: str | None = None, published: bool = False
+    ) -> float:
+        """Return k standard deviations of a value: over seeds beside a published one, else over machines."""
+        deviations = self.seeds if published else self.machines
+        return self.k * deviations.of(name.removesuffix(DEVIATION), value, model, dataset)
 
 
 EXACT = Tolerances(units=0.0, exact=True)
@@ -64,7 +92,32 @@ def load_tolerances(path: Path) -> Tolerances:
     Raises
     ------
     XmlcError
-        The file cannot be read, breaks its schema, or names a column twice.
+        The file cannot be read, breaks its schema, or names a column that is left without judgement twice.
+    """
+    content = read_checked_tolerances(path)
+    unjudged: dict[str, str] = {}
+    for entry in content["unjudged"]:
+        for name in entry["names"]:
+            if name in unjudged:
+                raise XmlcError(f"{path}: column {name!r} is named twice; expected one reason for each column")
+            unjudged[name] = entry["reason"]
+    measured = content.get("measured", {})
+    return Tolerances(
+        units=content["printed"]["units"],
+        k=content["deviations"]["k"],
+        seeds=Deviations(measured.get("seeds", {})),
+        machines=Deviations(measured.get("machines", {})),
+        unjudged=unjudged,
+    )
+
+
+def read_checked_tolerances(path: Path) -> dict[str, Any]:
+    """Read the file as it stands, checked against its schema.
+
+    Raises
+    ------
+    XmlcError
+        The file cannot be read or breaks its schema.
     """
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -76,11 +129,4 @@ def load_tolerances(path: Path) -> Tolerances:
     error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(content))
     if error is not None:
         raise XmlcError(f"{path}: {error.json_path}: {error.message}; {SCHEMA.name} says what is expected")
-    columns: dict[tuple[str | None, str], Tolerance] = {}
-    for entry in content["columns"]:
-        bounds = Tolerance(**{key: value for key, value in entry.items() if key not in ("names", "models")})
-        for name, model in product(entry["names"], entry.get("models", [None])):
-            if (model, name) in columns:
-                raise XmlcError(f"{path}: column {name!r} is named twice; expected one tolerance for each column")
-            columns[model, name] = bounds
-    return Tolerances(units=content["printed"]["units"], columns=columns)
+    return content

@@ -1,120 +1,113 @@
-"""What a comparison says: the headline first, then what is outside, and the unchanged folded away."""
+"""What is said of a number beside the one that is expected: one judgement for every comparison and every page."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
 
-from tabulate import tabulate
+from xmlc.reports.tolerances import Tolerances
 
-from xmlc.reports.columns import column
-from xmlc.reports.compare import Cell, Comparison, Status
-
-HEADINGS = ("left", "right", "difference", "allowed")
-
-
-def headline(comparisons: Sequence[Comparison]) -> str:
-    """Return the counts of all judged cells in one line; the total is of the left side, so new cells stand apart."""
-    counts: Counter[Status] = sum((comparison.counts for comparison in comparisons), Counter())
-    words = [f"{counts[Status.EQUAL]} of {counts.total() - counts[Status.NEW]} cells equal"]
-    words += [f"{counts[status]} {status}" for status in Status if status is not Status.EQUAL]
-    parts = Counter((part.kind, part.status) for comparison in comparisons for part in comparison.parts)
-    words += [f"{count} {kind}{'s' * (count > 1)} {status}" for (kind, status), count in parts.items()]
-    unjudged = sum(len(_cells_to_show(comparison, None)) for comparison in comparisons)
-    return ", ".join(words) + (f"; {unjudged} shown without judgement" if unjudged else "")
+# Two decimal numbers that differ by exactly half a unit do so in floating point up to the last bits.
+ROUNDING = 1 + 1e-9
 
 
-def to_text(comparisons: Sequence[Comparison], title: str) -> str:
-    """Return a comparison as plain text."""
-    lines = [headline(comparisons), title]
-    for comparison in comparisons:
-        lines += ["", f"{comparison.name}: {headline([comparison])}"]
-        lines += [f"  {line}" for line in _part_lines(comparison)]
-        for status in (Status.OUTSIDE, Status.MISSING, Status.NEW, Status.WITHIN):
-            if cells := _cells_to_show(comparison, status):
-                lines += [f"  {status}:", _indented(_table(comparison, cells, "plain"))]
-        if unjudged := _unjudged(comparison):
-            lines += ["  without judgement:", _indented(tabulate(unjudged, tablefmt="plain", disable_numparse=True))]
-        if equal := comparison.counts[Status.EQUAL]:
-            lines.append(f"  {equal} equal cells not listed")
-    return "\n".join(lines) + "\n"
+class Verdict(StrEnum):
+    """What a cell can be, beside a published number or in two tables of ours."""
+
+    EQUAL = "equal"
+    WITHIN = "within tolerance"
+    OUTSIDE = "outside"
+    NOT_RUN = "not run"
+    FAILED = "failed"
+    MISSING = "missing"
+    NEW = "new"
 
 
-def to_markdown(comparisons: Sequence[Comparison], title: str) -> str:
-    """Return a comparison as Markdown; everything that needs no eye is folded."""
-    lines = [f"**{headline(comparisons)}**", "", title]
-    for comparison in comparisons:
-        lines += ["", f"### {comparison.name}", "", headline([comparison])]
-        if comparison.parts:
-            lines += ["", *(f"- {line}" for line in _part_lines(comparison))]
-        for status in (Status.OUTSIDE, Status.MISSING, Status.NEW):
-            if cells := _cells_to_show(comparison, status):
-                lines += ["", f"**{status}**", "", _table(comparison, cells, "pipe")]
-        for title_of, cells in (
-            (Status.WITHIN.value, _cells_to_show(comparison, Status.WITHIN)),
-            ("without judgement", _cells_to_show(comparison, None)),
-            (Status.EQUAL.value, _cells_to_show(comparison, Status.EQUAL)),
-        ):
-            if cells:
-                summary = f"<details><summary>{len(cells)} {title_of}</summary>"
-                lines += ["", summary, "", _table(comparison, cells, "pipe"), "", "</details>"]
-    return "\n".join(lines) + "\n"
+@dataclass(frozen=True)
+class Judgement:
+    """A verdict, with the numbers that it rests on.
 
-
-def _part_lines(comparison: Comparison) -> list[str]:
-    """Return one line for each kind of part that only one side has."""
-    named: dict[str, list[str]] = {}
-    for part in comparison.parts:
-        named.setdefault(f"{part.status} {part.kind}", []).append(" / ".join(part.name))
-    return [f"{what}{'s' * (len(names) > 1)}: {', '.join(names)}" for what, names in named.items()]
-
-
-def _cells_to_show(comparison: Comparison, status: Status | None) -> list[Cell]:
-    """Return the judged cells of one status, or those without judgement.
-
-    Cells of a row or column that only one side has are named with it and not again.
+    ``difference`` is found minus expected, NaN where one is no number; ``allowed`` is what was tolerated: half a unit
+    of the last printed digit and k standard deviations.
     """
-    rows = {part.name for part in comparison.parts if part.kind == "row"}
-    columns = {part.name[0] for part in comparison.parts if part.kind == "column"}
-    cells = [cell for cell in comparison.cells if (cell.status if cell.judged else None) is status]
-    return [cell for cell in cells if cell.key not in rows and cell.column not in columns]
+
+    verdict: Verdict
+    difference: float = math.nan
+    allowed: float = 0.0
 
 
-def _table(comparison: Comparison, cells: Sequence[Cell], style: str) -> str:
-    rows = [[*cell.key, cell.column, *_both(cell), *_difference(cell)] for cell in cells]
-    return tabulate(rows, headers=[*comparison.keys, "column", *HEADINGS], tablefmt=style, disable_numparse=True)
+def judge(expected: float, found: float, printed: float, beyond: float) -> Judgement:
+    """Judge one number: equal within ``printed`` (half a unit of the last digit), tolerated within ``beyond`` more."""
+    difference = found - expected
+    if abs(difference) <= printed * ROUNDING:
+        verdict = Verdict.EQUAL
+    else:
+        verdict = Verdict.WITHIN if abs(difference) <= (printed + beyond) * ROUNDING else Verdict.OUTSIDE
+    return Judgement(verdict, difference, printed + beyond)
 
 
-def _both(cell: Cell) -> tuple[str, str]:
-    """Return both values in six digits, or as they stand in the files where these would hide the difference."""
-    if math.isnan(cell.difference):
-        return cell.left or "–", cell.right or "–"
-    left, right = f"{float(cell.left):.6g}", f"{float(cell.right):.6g}"
-    return (left, right) if left != right or cell.left == cell.right else (cell.left, cell.right)
+def judge_published(
+    published: str | None,
+    measured: float | None,
+    column: str,
+    tolerances: Tolerances,
+    model: str | None = None,
+    dataset: str | None = None,
+    failed: bool = False,
+) -> Judgement | None:
+    """Judge one measured number beside the published one.
+
+    Parameters
+    ----------
+    published : str or None
+        As printed in the paper, in the unit of the column: its digits say how exact it is.
+    measured : float or None
+        None or NaN where the experiment has not run.
+    column : str
+        Its name in CSV files.
+    tolerances : Tolerances
+    model, dataset : str or None
+        As in the configuration; the deviation over seeds is theirs.
+    failed : bool
+        The experiment has run and ended without this number.
+
+    Returns
+    -------
+    Judgement or None
+        None where there is nothing to judge: the paper prints no number, or the column is a cost or is not judged.
+    """
+    expected = number(published or "")
+    if expected is None or not math.isfinite(expected) or not tolerances.judged(column):
+        return None
+    printed = tolerances.units * unit_of_last_digit(published or "")
+    beyond = tolerances.beyond_print(column, expected, model, dataset, published=True)
+    if failed:
+        return Judgement(Verdict.FAILED, allowed=printed + beyond)
+    if measured is None or math.isnan(measured):
+        return Judgement(Verdict.NOT_RUN, allowed=printed + beyond)
+    return judge(expected, measured, printed, beyond)
 
 
-def _difference(cell: Cell) -> tuple[str, str]:
-    if math.isnan(cell.difference):
-        return "", ""
-    return f"{cell.difference:+.3g}", f"{cell.allowed:.3g}" if cell.judged else ""
+def reproduced_line(counts: Mapping[Verdict, int]) -> str:
+    """Say in one line how many cells were reproduced, as in "38 of 44 cells reproduced, 4 outside, 2 not run"."""
+    good = counts.get(Verdict.EQUAL, 0) + counts.get(Verdict.WITHIN, 0)
+    words = [f"{good} of {sum(counts.values()) - counts.get(Verdict.NEW, 0)} cells reproduced"]
+    others = (Verdict.OUTSIDE, Verdict.NOT_RUN, Verdict.FAILED, Verdict.MISSING, Verdict.NEW)
+    return ", ".join(words + [f"{counts[verdict]} {verdict}" for verdict in others if counts.get(verdict)])
 
 
-def _unjudged(comparison: Comparison) -> list[list[str]]:
-    """Return one line for each column that is not judged: how the right side compares with the left."""
-    lines = []
-    unjudged = _cells_to_show(comparison, None)
-    for name in dict.fromkeys(cell.column for cell in unjudged):
-        cells = [cell for cell in unjudged if cell.column == name]
-        numbers = [cell for cell in cells if not math.isnan(cell.difference)]
-        ratios = [float(cell.right) / float(cell.left) for cell in numbers if float(cell.left)]
-        if column(name).cost and column(name).better and ratios:
-            lines.append([name, f"right / left from {min(ratios):.2f} to {max(ratios):.2f}"])
-        else:
-            different = sum(cell.left != cell.right and cell.difference != 0 for cell in cells)
-            lines.append([name, f"{different} of {len(cells)} differ"])
-    return lines
+def number(text: str) -> float | None:
+    """Read a cell as a number; None where it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
-def _indented(text: str) -> str:
-    return "\n".join(f"    {line}" for line in text.splitlines())
+def unit_of_last_digit(text: str) -> float:
+    """Return what one unit of the last digit of a decimal number is worth; numbers of whole units count by ones."""
+    exponent = Decimal(text).as_tuple().exponent
+    return 10.0 ** min(exponent, 0) if isinstance(exponent, int) else 0.0

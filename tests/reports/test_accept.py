@@ -1,0 +1,27 @@
+"""Accepted tables: what is copied over them, and what stays."""
+
+import pytest
+
+from xmlc.errors import XmlcError
+from xmlc.reports.accept import accept
+
+OLD = "dataset,model,p@1,seeds\nyeast,plt,2,1\n"
+NEW = OLD.replace("plt,2", "plt,1")
+
+
+def test_accepting_copies_the_tables_that_were_made_and_no_others(tmp_path):
+    made, reference = tmp_path / "made", tmp_path / "reference"
+    files = {"made/paper/table2": NEW, "made/paper/table5": NEW, "made/other/table1": NEW}
+    files |= {"reference/paper/table1": OLD, "reference/paper/table2": OLD}
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / f"{name}.csv").write_text(text)
+    said = accept(made, reference)
+    assert [(file.name, line.split(",")[0]) for file, line in said] == [
+        ("table2.csv", "1 of 2 cells reproduced"),  # the number of seeds is as before
+        ("table5.csv", "new table"),
+    ]
+    found = {str(file.relative_to(reference)): file.read_text() for file in sorted(reference.rglob("*.csv"))}
+    assert found == {"paper/table1.csv": OLD, "paper/table2.csv": NEW, "paper/table5.csv": NEW}
+    with pytest.raises(XmlcError, match="no table of a suite that"):
+        accept(reference, made / "other")
