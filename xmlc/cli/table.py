@@ -8,6 +8,7 @@ import click
 
 from xmlc.cli._options import FILE, FOLDER
 from xmlc.cli._records import gather_records, records_argument
+from xmlc.reports.made_of import MadeOf
 from xmlc.reports.render import to_markdown, write_table
 from xmlc.reports.tables import TABLES, build_table
 
@@ -31,8 +32,10 @@ def command(
     on_screen: bool,
 ) -> None:
     """Build, write, say where."""
-    table = build_table(name, paper, gather_records(records, records_from), published, suite)
+    paths = gather_records(records, records_from)
+    table = build_table(name, paper, paths, published, suite)
     files = write_table(table, out)
+    MadeOf(table.name, paper, tuple(paths), published, suite).write(out)
     if on_screen:
         click.echo(to_markdown(table))
     for file in files:

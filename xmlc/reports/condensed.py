@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from xmlc.reports.notes import notes
@@ -17,7 +19,7 @@ WHOLE = "all"
 
 def condensed_table(paper: str, records: Records, published: Published) -> Table:
     """Build the table of quality against size: a row for each similarity from which on instances are left out."""
-    found = pd.DataFrame([row for record in records for row in _rows(record)])
+    found = pd.DataFrame([row for record in records for row in condensed_rows(record)])
     frame = csv_frame(average_seeds(found, CONDENSED_KEYS), CONDENSED_KEYS, (*PRINTED, "predict_threads"))
     columns = [side_by_side(frame, published, name, contest="") for name in PRINTED]
     caption = (
@@ -31,7 +33,8 @@ def condensed_table(paper: str, records: Records, published: Published) -> Table
     return Table("condensed", paper, CONDENSED_KEYS, frame, caption, panels, footnotes)
 
 
-def _rows(record: dict) -> list[dict]:
+def condensed_rows(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of one record, with the columns of the table."""
     whole = record["rows"][0]
     common = {"dataset": record["dataset"]["name"], "model": record["model"], "seed": record["seed"]}
     common |= {name: record["dataset"][name] for name in DATASET_COLUMNS}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
@@ -147,7 +148,7 @@ def trees_table(paper: str, records: Records, published: Published) -> Table:
     records = [record for record in records if record["model"] == OURS and record["trees"]]
     if not records:
         raise XmlcError(f"table4: no record of `xmlc forest` is of {OURS}; expected one for each dataset")
-    found = pd.DataFrame([_shape(record) for record in records])
+    found = pd.DataFrame([tree_shape(record) for record in records])
     wanted = ("depth", "arity", "log_m", "depth_ratio", "nodes", "n_trees")
     frame = csv_frame(average_seeds(found, TREE_KEYS), TREE_KEYS, wanted)
     panels = [Panel("", frame, TREE_KEYS, [side_by_side(frame, published, name, contest="") for name in wanted])]
@@ -160,7 +161,8 @@ def trees_table(paper: str, records: Records, published: Published) -> Table:
     return Table("table4", paper, TREE_KEYS, frame, caption, panels, notes(paper, records, None, panels))
 
 
-def _shape(record: dict) -> dict:
+def tree_shape(record: dict[str, Any]) -> dict[str, Any]:
+    """Return depth, nodes and arity of one forest, with the columns of Table 4."""
     arity, depth = record["hyperparameters"]["arity"], max(record["trees"]["depths"])
     balanced = math.log(record["dataset"]["m"], arity)
     return {

@@ -58,7 +58,7 @@ def read_steps(paths: Iterable[Path]) -> Records:
 
 def steps_table(paper: str, records: Records, published: Published) -> Table:
     """Build the table of steps: seconds, memory, disk and threads of each, and of all together."""
-    steps = pd.DataFrame([_row(record) for record in records])
+    steps = pd.DataFrame([step_row(record) for record in records])
     averaged = average_seeds(steps, STEP_KEYS)
     parts = [pd.concat([rows, _total(rows)]) for _, rows in averaged.groupby("dataset", sort=False)]
     frame = csv_frame(pd.concat(parts, ignore_index=True), STEP_KEYS, COSTS)
@@ -72,7 +72,8 @@ def steps_table(paper: str, records: Records, published: Published) -> Table:
     return Table("scale", paper, STEP_KEYS, frame, caption, [Panel("", frame, STEP_KEYS, columns)], _notes(records))
 
 
-def _row(record: dict[str, Any]) -> dict[str, Any]:
+def step_row(record: dict[str, Any]) -> dict[str, Any]:
+    """Return the row of one step, with the columns of the table."""
     step = record["step"]
     disk = step["written_bytes"]
     return {

@@ -70,10 +70,7 @@ def build_table(
         The table is unknown, or the records do not fit.
     """
     definition = TABLES.of(name, paper)
-    printed = Published({}, definition.keys)
-    for source in definition.printed_in or (TABLES.full_name(name),):
-        file = published / paper / f"{source}.csv" if published else None
-        printed = Published.read(file, definition.keys).over(printed)
+    printed = read_published(name, paper, published)
     if definition.kind in OTHER_FILES:
         content = OTHER_FILES[definition.kind](records)
     else:
@@ -81,6 +78,16 @@ def build_table(
     more = [read_records(records, "thresholds", "80", needed=False)] if definition.takes_thresholds else []
     more += [suite] if definition.takes_suite else []
     return definition.build(paper, content, printed, *more)
+
+
+def read_published(name: str, paper: str, folder: Path | None) -> Published:
+    """Read what a paper prints of one table, from the files in ``folder/<paper>/`` that hold it; maybe nothing."""
+    definition = TABLES.of(name, paper)
+    printed = Published({}, definition.keys)
+    for source in definition.printed_in or (TABLES.full_name(name),):
+        file = folder / paper / f"{source}.csv" if folder else None
+        printed = Published.read(file, definition.keys).over(printed)
+    return printed
 
 
 @register("table1", ("dataset", "model"), "ranking", "full")
