@@ -26,6 +26,7 @@ ESTIMATORS = {
     "napkinxc-iplt": "xmlc.models.peers.napkinxc_online:NapkinXCIPLT",
     "omikuji-parabel": "xmlc.models.peers.omikuji:OmikujiParabel",
     "vw-plt": "xmlc.models.peers.vowpalwabbit:VowpalWabbitPLT",
+    "vw-cmt": "xmlc.models.peers.memory_tree:VowpalWabbitCMT",
 }
 
 

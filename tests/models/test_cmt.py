@@ -1,0 +1,87 @@
+"""Vowpal Wabbit's memory tree behind our interface: the extra `peers` must be installed, as it is in CI."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from xmlc.errors import XmlcError
+from xmlc.models.peers.memory_tree import VowpalWabbitCMT
+
+SMALL = {"hash_bits": 18, "passes": 2}
+
+
+@pytest.fixture
+def installed():
+    return pytest.importorskip("vowpalwabbit", reason="the extra `peers` is not installed")
+
+
+def classes(n, m=12, d=15, seed=0):
+    """Points around a centre for each class."""
+    rng = np.random.default_rng(seed)
+    centres, y = np.random.default_rng(99).normal(size=(m, d)), rng.integers(m, size=n)
+    X = centres[y] + rng.normal(scale=0.3, size=(n, d))
+    Y = sparse.csr_array((np.ones(n, dtype=bool), (np.arange(n), y)), shape=(n, m))
+    return sparse.csr_array(X.astype(np.float32)), Y, y
+
+
+def test_it_learns_classes_saves_and_answers_the_same(installed, tmp_path):
+    (X, Y, _), (X_test, _, y_test) = classes(600), classes(200, seed=1)
+    model = VowpalWabbitCMT(**SMALL).fit(X, Y)
+    labels, scores = model.predict_top_k(X_test, 1)
+    assert (labels.shape, labels.dtype, scores.dtype) == ((200, 1), np.int32, np.float32)
+    assert (labels[:, 0] == y_test).mean() > 0.9
+    spe = model.predict_proba(X_test)
+    np.testing.assert_array_equal(spe.indices, labels[:, 0])
+    assert (spe.data == 1).all()
+    assert model.predict_proba(X_test, 1.0).nnz == 0
+    model.save(tmp_path / "model")
+    loaded = VowpalWabbitCMT.load(tmp_path / "model")
+    assert loaded.max_nodes_ == model.max_nodes_
+    np.testing.assert_array_equal(loaded.predict_top_k(X_test, 1)[0], labels)
+    np.testing.assert_array_equal(VowpalWabbitCMT(**SMALL).fit(X, Y).predict_top_k(X_test, 1)[0], labels)
+
+
+def test_progressive_answers_come_before_the_class_is_learned(installed):
+    X, Y, y = classes(600)
+    model = VowpalWabbitCMT(**SMALL, online=True)
+    labels, scores = model.progressive_top_k(X, Y)
+    assert labels.shape == scores.shape == (600, 1)
+    assert labels[0, 0] == -1
+    assert scores[0, 0] == 0
+    for instance in range(1, 600):
+        assert labels[instance, 0] in y[:instance]  # it cannot answer what it has not met
+    assert (labels[300:, 0] == y[300:]).mean() > 0.8
+    assert (model.predict_top_k(X, 1)[0][:, 0] == y).mean() > 0.9  # it has learned them
+
+
+def test_label_sets_give_hamming_losses(installed, tmp_path, multilabel):
+    X, Y = multilabel(400, 20, 6, density=0.5)
+    model = VowpalWabbitCMT(oas=True, eta=0.5, passes=3, hash_bits=18, leaf_multiplier=8).fit(X[:300], Y[:300])
+    losses = model.hamming_losses(X, Y)
+    assert losses.shape == (400,)
+    assert losses[300:].mean() < Y[300:].sum(axis=1).mean()  # better than answering nothing
+    model.save(tmp_path / "model")
+    np.testing.assert_array_equal(VowpalWabbitCMT.load(tmp_path / "model").hamming_losses(X, Y), losses)
+    with pytest.raises(XmlcError, match="see hamming_losses"):
+        model.predict_top_k(X, 1)
+
+
+def test_options_reach_the_program(installed):
+    X, Y, _ = classes(400, m=60)
+    usual = VowpalWabbitCMT(**SMALL).fit(X, Y)
+    assert usual.max_nodes_ == int(2 * 2 * 400 / (4 * np.log2(400)))
+    answers = usual.progressive_top_k(X, Y)[0]
+    changes = [{"leaf_multiplier": 1}, {"alpha": 0.9}, {"dream_repeats": 9}, {"eta": 1.0}, {"max_nodes": 3}]
+    for change in [*changes, {"random_state": 5}, {"unit_norm": False, "eta": 1.0}]:
+        assert (VowpalWabbitCMT(**(SMALL | change)).progressive_top_k(X, Y)[0] != answers).any(), change
+
+
+def test_what_a_memory_tree_cannot_do_is_an_error(installed, multilabel):
+    X, Y, _ = classes(50)
+    model = VowpalWabbitCMT(**SMALL).fit(X, Y)
+    with pytest.raises(XmlcError, match="k=5: a memory tree answers one class"):
+        model.predict_top_k(X, 5)
+    with pytest.raises(XmlcError, match="set oas=True"):
+        model.hamming_losses(X, Y)
+    with pytest.raises(XmlcError, match="have not exactly one label, the first"):
+        VowpalWabbitCMT(**SMALL).fit(*multilabel(50, 20, 6))

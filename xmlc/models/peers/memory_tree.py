@@ -1,0 +1,303 @@
+"""Vowpal Wabbit's contextual memory tree, CMT (PyPI ``vowpalwabbit``, extra ``peers``), as an estimator."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.counter_random import random_permutation
+from xmlc.csr import as_features, as_labels, unit_rows, without_zeros
+from xmlc.errors import XmlcError
+from xmlc.models.base import SparseProbabilityEstimator, stack_estimates
+from xmlc.models.peers.quiet import quiet
+from xmlc.models.peers.vowpalwabbit import _lines, _pairs, _program
+
+ORDER_STREAM = 0x0E5  # of the order of the instances, which the program does not shuffle
+
+
+class VowpalWabbitCMT(SparseProbabilityEstimator):
+    """The contextual memory tree of Vowpal Wabbit (option ``--memory_tree``; Sun et al., ICML 2019).
+
+    A binary tree of online classifiers routes an instance to a leaf, which keeps the instances that came there; the
+    answer is the class of the most similar one, by cosine and, with ``learn_at_leaf``, a learned correction. So there
+    is one class and no estimate: `predict_proba` has 1 at that class, and nobody is second. What is not a parameter has
+    the program's default; the defaults here are those of the authors' script for ALOI (``demo/memory_tree``).
+
+    With ``oas`` it takes label sets and trains one classifier for each label on the instances of its leaf. The program
+    does not tell which labels these choose, only how many of an instance's are wrong: see `hamming_losses`.
+
+    Training writes the data in the program's text format, which the program reads, and the program writes its model:
+    all of that is in the time of training, as for anybody who calls it from Python with data in memory. The model keeps
+    every instance. Asked with ``--testonly`` version 9.11.9 reads the weights wrongly unless they were trained by plain
+    SGD, so it is asked without; a model that was read learns nothing all the same. Its Python interface predicts one
+    instance per call, and turning that into its types is part of the prediction time. It knows one thread.
+
+    Parameters
+    ----------
+    max_nodes : int or None
+        The tree's nodes, at most. None: 2 * passes * n / (leaf_multiplier * log2(n)), as in the authors' scripts; the
+        program has to be told before the stream begins, and so is the number of labels.
+    leaf_multiplier : int
+        A leaf is split when it holds this many times log2(max_nodes) instances.
+    alpha : float
+        Weight of the router's opinion, or of the reward, against the balance of the tree.
+    dream_repeats : int
+        Stored instances that are taken out and inserted anew for each instance.
+    dream_at_update : bool
+        Train the routers when doing so after the first pass, too.
+    learn_at_leaf : bool
+        Learn to correct the similarity.
+    online : bool
+        Learn from rewards in the first pass already, as the authors do when there is only one.
+    passes : int
+        Over the training set; rewards are learned from in those after the first.
+    eta : float
+        Learning rate of the program's adaptive updates.
+    hash_bits : int
+        2 to this power are the weights, of 16 bytes each, that all nodes share. 29 in the authors' scripts.
+    oas : bool
+        Label sets instead of classes, see above.
+    unit_norm : bool
+        Scale each instance to Euclidean length 1 first.
+    random_state : int
+        Seed of the order of the instances in `fit`, and of the program.
+
+    Attributes
+    ----------
+    max_nodes_ : int
+        What the program was given.
+    """
+
+    def __init__(
+        self,
+        max_nodes: int | None = None,
+        leaf_multiplier: int = 4,
+        alpha: float = 0.1,
+        dream_repeats: int = 3,
+        dream_at_update: bool = False,
+        learn_at_leaf: bool = True,
+        online: bool = False,
+        passes: int = 3,
+        eta: float = 0.001,
+        hash_bits: int = 24,
+        oas: bool = False,
+        unit_norm: bool = True,
+        random_state: int = 0,
+    ):
+        self.max_nodes = max_nodes
+        self.leaf_multiplier = leaf_multiplier
+        self.alpha = alpha
+        self.dream_repeats = dream_repeats
+        self.dream_at_update = dream_at_update
+        self.learn_at_leaf = learn_at_leaf
+        self.online = online
+        self.passes = passes
+        self.eta = eta
+        self.hash_bits = hash_bits
+        self.oas = oas
+        self.unit_norm = unit_norm
+        self.random_state = random_state
+
+    def fit(self, X: object, Y: object) -> Self:
+        """Shuffle by the seed and train; the model is in a temporary folder that lives as long as this object.
+
+        Raises
+        ------
+        XmlcError
+            The program is not installed, or an instance has no class or several, without ``oas``.
+        """
+        X, Y = self._training_data(X, Y)
+        order = random_permutation(X.shape[0], self.random_state, ORDER_STREAM)
+        self._train(X[order], Y[order], self.passes)
+        return self
+
+    def progressive_top_k(self, X: object, Y: object, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        """Learn a stream from the start in one pass, and return the class answered for each instance before that.
+
+        Parameters
+        ----------
+        X : sparse array, shape (n, d)
+        Y : boolean sparse array, shape (n, m)
+            One class each.
+        k : int
+            1.
+
+        Returns
+        -------
+        labels : ndarray of int32, shape (n, 1)
+            -1 where there was no answer: for the first instance.
+        scores : ndarray of float32, shape (n, 1)
+            1, or 0 where there was none.
+
+        Raises
+        ------
+        XmlcError
+            As in `fit`; or k is not 1, or label sets are learned.
+        """
+        self._check_answers(k)
+        return _answers(self._train(*self._training_data(X, Y), passes=1))
+
+    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+        """Return 1 at the class answered where that is above ``threshold``, float32 CSR of shape (n, m)."""
+        X, limits = self._instances(X), self._label_thresholds(threshold)
+        labels, scores = self.predict_top_k(X, 1)
+        found = (labels >= 0) & (scores > limits[labels])
+        return stack_estimates(found.sum(axis=1), labels[found], scores[found], self.n_labels_)
+
+    def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the class that the program answers, and 1; -1 and 0 where it has none.
+
+        Raises
+        ------
+        XmlcError
+            k is not 1, or the model was trained on label sets.
+        """
+        X = self._instances(X)
+        self._check_answers(k)
+        self.inner_products_ = None
+        program, workspace = _program(), self._workspace()
+        classes = np.zeros(X.shape[0], dtype=np.int64)
+        for place, pairs in enumerate(_pairs(self._scaled(X))):
+            example = program.Example(workspace, {" ": pairs})
+            example.setup_example()
+            program.pyvw.pylibvw.vw.predict(workspace, example)
+            classes[place] = example.get_multiclass_prediction()
+            workspace.finish_example(example)
+        return _answers(classes)
+
+    def hamming_losses(self, X: object, Y: object) -> np.ndarray:
+        """Return how many labels the one-against-some classifiers get wrong, of a model trained with ``oas``.
+
+        Parameters
+        ----------
+        X : sparse array, shape (n, d)
+        Y : boolean sparse array, shape (n, m)
+
+        Returns
+        -------
+        ndarray of float32, shape (n,)
+            Labels missed and labels too many, by instance.
+
+        Raises
+        ------
+        XmlcError
+            The model was trained on classes.
+        """
+        X, Y = self._instances(as_features(X)), as_labels(Y)
+        if not self.oas:
+            raise XmlcError("Hamming losses are told by a memory tree of label sets; set oas=True")
+        program, workspace = _program(), self._workspace()
+        losses = np.zeros(X.shape[0], dtype=np.float32)
+        for place, line in enumerate(_lines(self._scaled(X), Y)):
+            example = workspace.parse(line)
+            program.pyvw.pylibvw.vw.predict(workspace, example)
+            losses[place] = example.get_loss()
+            workspace.finish_example(example)
+        return losses
+
+    def save(self, path: str | Path) -> None:
+        """Write the model: the program's own file, which holds all instances, beside our JSON."""
+        super().save(path)
+        shutil.copyfile(self._model, Path(path) / "model.vw")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a model written by `save`; the program reads its file when it is first asked."""
+        model = super().load(path)
+        model._scratch()
+        model._model = Path(path) / "model.vw"
+        return model
+
+    def _train(self, X: sparse.csr_array, Y: sparse.csr_array, passes: int) -> np.ndarray:
+        """Train on the instances in their order; return what the program answered in the passes, one after another."""
+        self._scratch()
+        if not self.oas:
+            _check_classes(Y)
+        n = X.shape[0]
+        nodes = 2 * passes * n / (self.leaf_multiplier * max(math.log2(n), 1.0))
+        self.max_nodes_ = max(int(nodes), 3) if self.max_nodes is None else self.max_nodes
+        self._model = Path(self._folder.name) / "model.vw"
+        with tempfile.TemporaryDirectory(prefix="vw-") as folder:
+            data, answers = Path(folder) / "train.vw", Path(folder) / "answers.txt"
+            with data.open("w", encoding="ascii") as file:
+                file.writelines(_lines(self._scaled(X), self._numbers(Y)))
+            options = [*self._options(), "--passes", str(passes), "--data", str(data), "--predictions", str(answers)]
+            options += ["--cache_file", f"{data}.cache", "--final_regressor", str(self._model)]
+            program = _program()
+            with quiet():
+                program.Workspace(arg_list=options).finish()  # constructed with data it trains at once
+            return np.zeros(0) if self.oas else np.array(answers.read_text().split(), dtype=np.float64)
+
+    def _options(self) -> list[str]:
+        named = {
+            "memory_tree": self.max_nodes_,
+            "max_number_of_labels": self.n_labels_,
+            "leaf_example_multiplier": self.leaf_multiplier,
+            "alpha": self.alpha,
+            "dream_repeats": self.dream_repeats,
+            "dream_at_update": int(self.dream_at_update),
+            "learning_rate": self.eta,
+            "bit_precision": self.hash_bits,
+            "random_seed": self.random_state + 1,
+            "loss_function": "squared",
+        }
+        flags = {"learn_at_leaf": self.learn_at_leaf, "online": self.online, "oas": self.oas}
+        options = ["--quiet", "--holdout_off", *(f"--{flag}" for flag, wanted in flags.items() if wanted)]
+        return options + [word for name, value in named.items() for word in (f"--{name}", str(value))]
+
+    def _workspace(self) -> Any:
+        """Return the program with the model loaded."""
+        if self._loaded is None:
+            labels = ["--oas", "--max_number_of_labels", str(self.n_labels_)] if self.oas else []  # a model lacks them
+            options = ["--quiet", "--initial_regressor", str(self._model), *labels]
+            with quiet():
+                self._loaded = _program().Workspace(arg_list=options)
+        return self._loaded
+
+    def _scratch(self) -> None:
+        """Make a new folder for the program's files, and forget what was loaded."""
+        self._folder = tempfile.TemporaryDirectory(prefix="vw-")
+        self._loaded: Any = None
+
+    def _scaled(self, X: sparse.csr_array) -> sparse.csr_array:
+        return without_zeros(unit_rows(X) if self.unit_norm else X)
+
+    def _numbers(self, Y: sparse.csr_array) -> sparse.csr_array:
+        """Return labels as the program counts them: classes from 1, labels of sets from 0."""
+        if self.oas:
+            return Y
+        return sparse.csr_array((Y.data, Y.indices + 1, Y.indptr), shape=(Y.shape[0], Y.shape[1] + 1))
+
+    def _check_answers(self, k: int) -> None:
+        if k != 1:
+            raise XmlcError(f"k={k}: a memory tree answers one class and ranks no others; ask for k=1")
+        if self.oas:
+            raise XmlcError("with oas the program tells no labels, only Hamming losses; see hamming_losses")
+
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        return {}, {"max_nodes": self.max_nodes_}
+
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
+        self.max_nodes_ = meta["max_nodes"]
+
+
+def _check_classes(Y: sparse.csr_array) -> None:
+    sizes = np.diff(Y.indptr)
+    wrong = np.flatnonzero(sizes != 1)
+    if wrong.size:
+        raise XmlcError(
+            f"{wrong.size} instances have not exactly one label, the first of them instance {wrong[0]} with "
+            f"{sizes[wrong[0]]}; a memory tree learns one class for each, or label sets with oas=True"
+        )
+
+
+def _answers(classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the program's classes, counted from 1 with 0 for none, as a ranking of one place."""
+    labels = classes.astype(np.int32)[:, None] - 1
+    return labels, (labels >= 0).astype(np.float32)
