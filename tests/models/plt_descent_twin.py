@@ -3,8 +3,8 @@
 import numpy as np
 
 
-def node_estimate(nodes, node, features):
-    """Estimate of one node for one instance given as {feature: value}, from dense blocks and with the logistic link."""
+def node_estimate(nodes, node, features, squared_hinge=False):
+    """Estimate of one node for one instance given as {feature: value}, from dense blocks."""
     parent = int(np.searchsorted(nodes.children, node, side="right")) - 1 if node else -1
     block, first = parent + 1, int(nodes.children[parent]) if node else 0
     degree = int(nodes.children[parent + 1]) - first if node else 1
@@ -13,21 +13,21 @@ def node_estimate(nodes, node, features):
     score = float(nodes.bias[node])
     for row, feature in enumerate(nodes.features[start:end]):
         score += features.get(int(feature), 0.0) * float(weights[row, node - first])
-    return 1 / (1 + np.exp(-score))
+    return np.exp(-(max(0.0, 1 - score) ** 2)) if squared_hinge else 1 / (1 + np.exp(-score))
 
 
-def beam_search(nodes, features, k, beam):
+def beam_search(nodes, features, k, beam, squared_hinge=False):
     """Labels of one instance, best first: each level as a list, sorted by (estimate, smaller node)."""
 
     def best(candidates, size):
         return sorted(candidates, key=lambda pair: (-pair[0], pair[1]))[:size]
 
-    level, leaves = [(node_estimate(nodes, 0, features), 0)], []
+    level, leaves = [(node_estimate(nodes, 0, features, squared_hinge), 0)], []
     while level:
         leaves = best(leaves + [pair for pair in level if nodes.label[pair[1]] >= 0], k)
         inner = best([pair for pair in level if nodes.label[pair[1]] < 0], beam)
         level = [
-            (estimate * node_estimate(nodes, child, features), child)
+            (estimate * node_estimate(nodes, child, features, squared_hinge), child)
             for estimate, node in inner
             for child in range(nodes.children[node], nodes.children[node + 1])
         ]

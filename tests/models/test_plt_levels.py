@@ -17,7 +17,7 @@ from xmlc.models.plt import _prediction
 from xmlc.models.plt._beam import rank_by_beam, rank_by_levels
 from xmlc.models.plt._compact import compact_nodes
 from xmlc.models.plt._groups import LOGISTIC_LINK, estimate_scores
-from xmlc.models.plt._levels import estimate_by_levels
+from xmlc.models.plt._levels import EVERY_NODE, estimate_by_levels
 from xmlc.models.plt._lookup import clear_features, empty_lookup, find_marked, mark_features
 from xmlc.models.plt._nodes import match_features
 from xmlc.models.plt._search import search_threshold, search_top_k
@@ -53,7 +53,8 @@ def test_thresholds_by_level_equal_the_search_instance_by_instance(n, d, m, arit
     thresholds = tree.node_thresholds(rng.choice([0.0, 0.01, 0.1, 0.5, np.inf], m).astype(np.float32))
     shape = shape_of(x, d, tree)
     expected = search_threshold(x, 0, n, nodes, link, thresholds, shape)
-    found = estimate_by_levels(x, 0, n, compact_nodes(nodes, 0.0) if compact else nodes, link, thresholds, shape)
+    weights = compact_nodes(nodes, 0.0) if compact else nodes
+    found = estimate_by_levels(x, 0, n, weights, link, thresholds, EVERY_NODE, shape)
     assert_same(in_label_order(*found), in_label_order(*expected))
 
 
@@ -94,7 +95,7 @@ def test_a_wide_node_is_done_in_chunks_of_instances():
     x = instances(60, 6, 1)
     shape, thresholds = shape_of(x, 6, tree), tree.node_thresholds(np.full(3000, 0.3, dtype=np.float32))
     expected = search_threshold(x, 0, 60, nodes, LOGISTIC_LINK, thresholds, shape)
-    found = estimate_by_levels(x, 0, 60, nodes, LOGISTIC_LINK, thresholds, shape)
+    found = estimate_by_levels(x, 0, 60, nodes, LOGISTIC_LINK, thresholds, EVERY_NODE, shape)
     assert_same(in_label_order(*found), in_label_order(*expected))
     ranked = rank_by_levels(x, 0, 60, nodes, LOGISTIC_LINK, 7, 2, shape)
     assert_same(ranked[:2], search_top_k(x, 0, 60, nodes, LOGISTIC_LINK, 7, shape)[:2])

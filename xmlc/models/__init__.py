@@ -13,7 +13,9 @@ PUBLIC = {
     "BinaryRelevance": "xmlc.models.binary_relevance",
     "FastXML": "xmlc.models.fastxml",
     "LdSM": "xmlc.models.ldsm",
+    "OPLT": "xmlc.models.oplt",
     "PLT": "xmlc.models.plt",
+    "Parabel": "xmlc.models.parabel",
     "ProbabilisticClassifierChain": "xmlc.models.classifier_chain",
     "SparseWeightedNearestNeighbors": "xmlc.models.nearest",
 }

@@ -10,7 +10,6 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.csr import KernelCSR
-from xmlc.errors import XmlcError
 from xmlc.models.base import SparseProbabilityEstimator, stack_estimates
 from xmlc.parallel import row_blocks, run_pieces
 
@@ -73,11 +72,6 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
             ]
             results += run_pieces(average, blocks, self.n_jobs)
         return tuple(np.concatenate(part) for part in zip(*results))
-
-    @staticmethod
-    def _check_k(k: int) -> None:
-        if k < 1:
-            raise XmlcError(f"k={k}: at least one label per instance must be asked for")
 
     @abstractmethod
     def _open_forest(self) -> Any:

@@ -15,7 +15,7 @@ from xmlc.errors import XmlcError
 from xmlc.files import atomic_folder, read_json, write_json
 
 
-class SparseProbabilityEstimator(BaseEstimator):
+class SparseProbabilityEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Base of the estimators that give sparse probability estimates (SPE).
 
     A subclass implements ``fit`` and ``predict_proba``; learned attributes end in an underscore. Ranking then sorts all
@@ -98,7 +98,7 @@ class SparseProbabilityEstimator(BaseEstimator):
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
         """Set the learned state from what `_state` returned."""
-        vars(self).update(arrays)
+        self.__dict__.update(arrays)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "n_labels_"):
@@ -125,6 +125,12 @@ class SparseProbabilityEstimator(BaseEstimator):
     def _kernel_form(self, X: sparse.csr_array) -> KernelCSR:
         """Return instances as kernels take them, scaled to unit length where ``unit_norm`` says so."""
         return kernel_csr(unit_rows(X) if self.unit_norm else X)
+
+    def _check_k(self, k: int) -> int:
+        """Return how many labels are asked for, at least one."""
+        if k < 1:
+            raise XmlcError(f"k={k}: at least one label per instance must be asked for")
+        return int(k)
 
     def _label_thresholds(self, threshold: float | np.ndarray) -> np.ndarray:
         """Return one float32 threshold per label from a number or an array of shape (m,)."""

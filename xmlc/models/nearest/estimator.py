@@ -142,7 +142,8 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         similarities : ndarray of float32, shape (n, S)
             0 where there is none.
         """
-        return self._by_pieces(X, lambda numbers, similarities: (numbers, similarities), "searching")
+        numbers, similarities = self._by_pieces(X, lambda numbers, similarities: (numbers, similarities), "searching")
+        return numbers, similarities
 
     def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the estimates strictly greater than ``threshold``: each label's share of the votes.
@@ -162,7 +163,8 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         def above(numbers: np.ndarray, similarities: np.ndarray) -> tuple[np.ndarray, ...]:
             return labels_above(numbers, similarities, *self._voters(), thresholds)
 
-        return stack_estimates(*self._by_pieces(X, above, "estimating"), self.n_labels_)
+        counts, labels, estimates = self._by_pieces(X, above, "estimating")
+        return stack_estimates(counts, labels, estimates, self.n_labels_)
 
     def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the k labels with the most votes.
@@ -174,13 +176,13 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         scores : ndarray of float32, shape (n, k)
             Their estimates; 0 where there is no label.
         """
-        if k < 1:
-            raise XmlcError(f"k={k}: at least one label per instance must be asked for")
+        k = self._check_k(k)
 
         def top(numbers: np.ndarray, similarities: np.ndarray) -> tuple[np.ndarray, ...]:
-            return top_labels(numbers, similarities, *self._voters(), self.n_labels_, int(k))
+            return top_labels(numbers, similarities, *self._voters(), self.n_labels_, k)
 
-        return self._by_pieces(X, top, "ranking")
+        labels, scores = self._by_pieces(X, top, "ranking")
+        return labels, scores
 
     def _by_pieces(self, X: object, use: Any, title: str) -> tuple[np.ndarray, ...]:
         """Find the neighbours of blocks of instances and hand them on; return what comes of it, stacked."""
@@ -217,7 +219,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         is_fit = room.best.size == self.S and room.beta == float(self.beta)
         return room if is_fit else self._take_room()
 
-    def _voters(self) -> tuple[Any, ...]:
+    def _voters(self) -> tuple[float, np.ndarray, np.ndarray]:
         return float(self.alpha), self.label_starts_, self.labels_
 
     def _unit(self, X: sparse.csr_array) -> sparse.csr_array:
@@ -247,9 +249,9 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
         # Plain views of the mapped files: numba takes long to recognise numpy's class for them.
-        content = {name: np.asarray(array) for name, array in arrays.items()}
+        content: dict[str, Any] = {name: np.asarray(array) for name, array in arrays.items()}
         self.label_starts_, self.labels_ = content.pop("label_starts"), content.pop("labels")
-        tables = (content.pop("starts", None), content.pop("members", None), meta.pop("seed", None))
-        self.tables_ = None if tables[0] is None else SupportTables(*tables)
+        parts = (content.pop("starts", None), content.pop("members", None), meta.pop("seed", None))
+        self.tables_ = None if parts[0] is None else SupportTables(*parts)
         self.index_ = NeighbourIndex(**content, **meta)
         self._rooms = []

@@ -9,29 +9,17 @@ from xmlc.models.plt._groups import group_estimates, open_block
 from xmlc.models.plt._levels import (
     DENSE_WEIGHTS,
     ESTIMATES_PER_CHUNK,
+    EVERY_NODE,
+    NONE,
     children_of,
     descend_to_thresholds,
     empty_frontier,
     group_end,
+    insert_best,
     root_frontier,
     sorted_by_node,
 )
 from xmlc.models.plt._lookup import clear_features, empty_lookup
-
-NONE = np.float32(-1.0)  # below any estimate
-
-
-@njit(cache=True, nogil=True)
-def insert_best(best_nodes, best_estimates, node, estimate):
-    """Insert into a list ordered from the largest estimate down, whose last entry falls out.
-
-    Nodes are inserted by ascending number, and behind those of the same estimate: ties go to the smaller number.
-    """
-    i = best_nodes.size - 1
-    while i > 0 and best_estimates[i - 1] < estimate:
-        best_nodes[i], best_estimates[i] = best_nodes[i - 1], best_estimates[i - 1]
-        i -= 1
-    best_nodes[i], best_estimates[i] = node, estimate
 
 
 @njit(cache=True, nogil=True)
@@ -149,7 +137,7 @@ def rank_by_levels(x, start, end, nodes, link, k, beam, shape):
     for row in range(end - start):
         bounds[row] = np.nextafter(estimates[row, -1], np.float32(-2.0))
     none = np.full(nodes.label.size, NONE - np.float32(1.0))
-    found, more = descend_to_thresholds(x, start, end, nodes, link, none, bounds, shape)
+    found, more = descend_to_thresholds(x, start, end, nodes, link, none, bounds, EVERY_NODE, shape)
     inner_products += more
     leaves[:], estimates[:] = -1, NONE
     for i in range(found.rows.size):

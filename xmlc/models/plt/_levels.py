@@ -12,6 +12,8 @@ from xmlc.models.plt._lookup import clear_features, empty_lookup
 
 ESTIMATES_PER_CHUNK = 1 << 16  # 256 kB
 DENSE_WEIGHTS = 1 << 22  # room for the largest block whose sparse rows are made dense: 16 MB, used as far as needed
+NONE = np.float32(-1.0)  # below any estimate
+EVERY_NODE = 0  # for a beam that keeps all
 
 
 class Frontier(NamedTuple):
@@ -96,7 +98,46 @@ def group_end(frontier, begin):
 
 
 @njit(cache=True, nogil=True)
-def descend_to_thresholds(x, start, end, nodes, link, thresholds, bounds, shape):
+def insert_best(best_nodes, best_estimates, node, estimate):
+    """Insert into a list ordered from the largest estimate down, whose last entry falls out.
+
+    Nodes are inserted by ascending number, and behind those of the same estimate: ties go to the smaller number.
+    """
+    i = best_nodes.size - 1
+    while i > 0 and best_estimates[i - 1] < estimate:
+        best_nodes[i], best_estimates[i] = best_nodes[i - 1], best_estimates[i - 1]
+        i -= 1
+    best_nodes[i], best_estimates[i] = node, estimate
+
+
+@njit(cache=True, nogil=True)
+def best_of_rows(frontier, size, n_rows, beam):
+    """Keep of the first ``size`` entries, those of a row by ascending node, the ``beam`` best of each row.
+
+    Returns
+    -------
+    kept : Frontier
+        Row after row.
+    n_kept : int
+    """
+    best_nodes, best_estimates = np.empty((n_rows, beam), dtype=np.int32), np.full((n_rows, beam), NONE)
+    for i in range(size):
+        row = frontier.rows[i]
+        if frontier.estimates[i] > best_estimates[row, -1]:
+            insert_best(best_nodes[row], best_estimates[row], frontier.nodes[i], frontier.estimates[i])
+    kept, n_kept = empty_frontier(min(size, n_rows * beam)), 0
+    for row in range(n_rows):
+        for j in range(beam):
+            if best_estimates[row, j] == NONE:
+                break
+            kept.rows[n_kept], kept.nodes[n_kept] = row, best_nodes[row, j]
+            kept.estimates[n_kept] = best_estimates[row, j]
+            n_kept += 1
+    return kept, n_kept
+
+
+@njit(cache=True, nogil=True)
+def descend_to_thresholds(x, start, end, nodes, link, thresholds, bounds, beam, shape):
     """Find every leaf whose estimate is above its threshold, for instances ``start .. end - 1``.
 
     Algorithm 4 of plt2016, in another order: the pairs of an instance and a node to expand are sorted by node, level by
@@ -114,6 +155,9 @@ def descend_to_thresholds(x, start, end, nodes, link, thresholds, bounds, shape)
         A node is expanded, a leaf reported, when its estimate is greater.
     bounds : float32 (end - start,)
         The same, for each instance.
+    beam : int
+        Of the nodes to expand on a level so many of each instance are, the best, ties to the smaller number; with
+        ``EVERY_NODE`` all.
     shape : tuple of int
         Number of features, largest number of non-zeros of an instance, largest number of siblings.
 
@@ -166,13 +210,16 @@ def descend_to_thresholds(x, start, end, nodes, link, thresholds, bounds, shape)
             if block.marked:
                 clear_features(block.features, lookup)
             begin = stop
-        frontier = sorted_by_node(fresh, n_fresh)
+        if beam == EVERY_NODE:
+            frontier = sorted_by_node(fresh, n_fresh)
+        else:
+            frontier = sorted_by_node(*best_of_rows(fresh, n_fresh, end - start, beam))
     return Frontier(found.rows[:n_found], found.nodes[:n_found], found.estimates[:n_found]), inner_products
 
 
 @njit(cache=True, nogil=True)
-def estimate_by_levels(x, start, end, nodes, link, thresholds, shape):
-    """Find every label whose estimate is above its threshold; see `descend_to_thresholds` for the parameters.
+def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
+    """Find every label in the beam whose estimate is above its threshold; parameters as for `descend_to_thresholds`.
 
     Returns
     -------
@@ -184,7 +231,7 @@ def estimate_by_levels(x, start, end, nodes, link, thresholds, shape):
         Node classifiers evaluated per instance.
     """
     bounds = np.full(end - start, np.float32(-np.inf))
-    found, inner_products = descend_to_thresholds(x, start, end, nodes, link, thresholds, bounds, shape)
+    found, inner_products = descend_to_thresholds(x, start, end, nodes, link, thresholds, bounds, beam, shape)
     counts = np.zeros(end - start, dtype=np.int64)
     for row in found.rows:
         counts[row] += 1

@@ -15,7 +15,7 @@ from xmlc.models.plt._beam import rank_by_beam, rank_by_levels
 from xmlc.models.plt._compact import compact_nodes, drop_more
 from xmlc.models.plt._groups import LOGISTIC_LINK
 from xmlc.models.plt._hashed import HashedWeights
-from xmlc.models.plt._levels import estimate_by_levels
+from xmlc.models.plt._levels import EVERY_NODE, estimate_by_levels
 from xmlc.models.plt._nodes import CompactNodeWeights, NodeWeights
 from xmlc.models.plt._search import search_threshold, search_top_k
 from xmlc.models.plt._single import first_fault, rank_single, rank_single_by_beam
@@ -50,8 +50,11 @@ class TreePrediction(SparseProbabilityEstimator):
         """
         x = self._kernel_form(self._instances(X))
         thresholds = self.tree_.node_thresholds(self._label_thresholds(threshold))
-        search = search_threshold if self._is_hashed() else estimate_by_levels
-        found = self._search(search, x, (thresholds,), "estimating")
+        search: Any = search_threshold
+        arguments: tuple[Any, ...] = (thresholds,)
+        if not self._is_hashed():
+            search, arguments = estimate_by_levels, (thresholds, EVERY_NODE)
+        found = self._search(search, x, arguments, "estimating")
         counts, labels, estimates, self.inner_products_ = (np.concatenate(part) for part in zip(*found))
         return stack_estimates(counts, labels, estimates, self.n_labels_)
 
@@ -70,7 +73,10 @@ class TreePrediction(SparseProbabilityEstimator):
             Their estimates; 0 where there is no label.
         """
         k = self._check_k(k)
+        self._check_beam()
         x = self._kernel_form(self._instances(X))
+        search: Any
+        arguments: tuple[Any, ...]
         if self.beam is not None and not self._is_hashed():
             search, arguments = rank_by_beam, (k, max(int(self.beam), k))
         elif self._is_hashed() or self._is_small():
@@ -80,6 +86,34 @@ class TreePrediction(SparseProbabilityEstimator):
         found = self._search(search, x, arguments, "ranking")
         labels, scores, self.inner_products_ = (np.concatenate(part) for part in zip(*found))
         return labels, scores
+
+    def estimates_in_beam(self, X: object) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Estimate all labels that a search by beam meets: what `xmlc.models.Parabel` averages over its trees.
+
+        Level by level the ``beam`` best inner nodes are expanded (without a beam, all), and every label below them is
+        reported unless its estimate is rounded to 0.
+
+        Returns
+        -------
+        counts : ndarray of int64, shape (n,)
+            Labels met for each instance.
+        labels : ndarray of int32, estimates : ndarray of float32
+            Those of all instances, one after the other, by ascending leaf.
+
+        Raises
+        ------
+        XmlcError
+            The weights are hashed.
+        """
+        x = self._kernel_form(self._instances(X))
+        if self._is_hashed():
+            raise XmlcError(f"hash_bits={self.hash_bits}: only exact weights are searched by beam")
+        self._check_beam()
+        none = np.zeros(self.tree_.n_nodes, dtype=np.float32)
+        beam = EVERY_NODE if self.beam is None else int(self.beam)
+        found = self._search(estimate_by_levels, x, (none, beam), "ranking")
+        counts, labels, estimates, self.inner_products_ = (np.concatenate(part) for part in zip(*found))
+        return counts, labels, estimates
 
     def rank_one(self, indices: np.ndarray, values: np.ndarray, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
         """Find the k most probable labels of a single instance: `predict_top_k` for those who serve.
@@ -109,6 +143,7 @@ class TreePrediction(SparseProbabilityEstimator):
         """
         self._check_fitted()
         k = self._check_k(k)
+        self._check_beam()
         indices, values = np.asarray(indices), np.asarray(values, dtype=np.float32)
         if indices.ndim != 1 or indices.shape != values.shape or indices.dtype.kind not in "iu":
             raise XmlcError(
@@ -140,11 +175,14 @@ class TreePrediction(SparseProbabilityEstimator):
             ``cut`` is negative or no number, or the weights are hashed.
         """
         self._check_fitted()
-        if self._is_hashed():
+        nodes = self.nodes_
+        if isinstance(nodes, HashedWeights):
             raise XmlcError(f"hash_bits={self.hash_bits}: hashed weights are shared by all nodes, none can be dropped")
         smaller = copy(self)
-        is_dense = isinstance(self.nodes_, NodeWeights)
-        smaller.nodes_ = compact_nodes(self.nodes_, cut, self.n_jobs) if is_dense else drop_more(self.nodes_, cut)
+        if isinstance(nodes, NodeWeights):
+            smaller.nodes_ = compact_nodes(nodes, cut, self.n_jobs)
+        else:
+            smaller.nodes_ = drop_more(nodes, cut)
         return smaller.set_params(weight_cut=max(float(cut), self.weight_cut or 0.0))
 
     def _search(self, search: Any, x: KernelCSR, arguments: tuple[Any, ...], title: str) -> list[Any]:
@@ -181,12 +219,9 @@ class TreePrediction(SparseProbabilityEstimator):
         """Return how scores become estimates, see `estimate_scores`."""
         return int(self.hinge_power) if (self.solver, self.loss) == ("batch", "squared_hinge") else LOGISTIC_LINK
 
-    def _check_k(self, k: int) -> int:
-        if k < 1:
-            raise XmlcError(f"k={k}: at least one label per instance must be asked for")
+    def _check_beam(self) -> None:
         if self.beam is not None and not self.beam >= 1:
             raise XmlcError(f"beam={self.beam}: expected None for the exact ranking, or a number of at least 1")
-        return int(k)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         arrays = {"children": self.tree_.children, "label": self.tree_.label}

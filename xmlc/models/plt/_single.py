@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from xmlc.models.plt._beam import NONE, insert_best, labels_of
+from xmlc.models.plt._beam import labels_of
 from xmlc.models.plt._groups import instance_estimates
-from xmlc.models.plt._levels import children_of
+from xmlc.models.plt._levels import NONE, children_of, insert_best
 from xmlc.models.plt._search import best_first, empty_search_scratch
 
 

@@ -1,0 +1,119 @@
+"""Means over trees of what each of them found: kernels."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from xmlc.models.fastxml._predict import insert_best
+
+
+class Found(NamedTuple):
+    """Labels that trees found.
+
+    Attributes
+    ----------
+    starts : int64 (n_trees * n + 1,)
+        Where the labels start that a tree found for an instance: tree after tree.
+    labels : int32
+    estimates : float32
+        Positive; what a tree did not find it gives 0.
+    """
+
+    starts: np.ndarray
+    labels: np.ndarray
+    estimates: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def add_trees(found_by, n_trees, i, sums, found):
+    """Sum the estimates of instance i over the trees; list the labels.
+
+    Parameters
+    ----------
+    found_by, n_trees, i
+        See `mean_above`.
+    sums : float64 (m,)
+        Zero before; the caller clears what is listed.
+    found : uint32 (m,)
+        Room for the labels found.
+
+    Returns
+    -------
+    int
+        Their number.
+    """
+    n_found = 0
+    for row in range(i, found_by.starts.size - 1, (found_by.starts.size - 1) // n_trees):
+        for place in range(found_by.starts[row], found_by.starts[row + 1]):
+            label = found_by.labels[place]
+            if sums[label] == 0.0:
+                found[n_found] = label
+                n_found += 1
+            sums[label] += np.float64(found_by.estimates[place])
+    return n_found
+
+
+@njit(cache=True, nogil=True)
+def mean_above(found_by, n_trees, first, last, thresholds):
+    """List the labels whose mean over the trees exceeds their thresholds, for instances ``first .. last - 1``.
+
+    A step for each label found by a tree, and sorting them. Sums are of float64 and rounded once.
+
+    Parameters
+    ----------
+    found_by : Found
+    n_trees, first, last : int
+    thresholds : float32 (m,)
+        At least 0.
+
+    Returns
+    -------
+    counts : int64 (last - first,)
+        Number of labels of each instance.
+    labels : int32, estimates : float32
+        The labels, ascending, instance after instance.
+    """
+    sums, found = np.zeros(thresholds.size, dtype=np.float64), np.empty(thresholds.size, dtype=np.uint32)
+    room, n = np.int64(0), (found_by.starts.size - 1) // n_trees
+    for tree in range(n_trees):
+        room += found_by.starts[tree * n + last] - found_by.starts[tree * n + first]
+    counts = np.zeros(last - first, dtype=np.int64)
+    labels, estimates = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.float32)
+    used = 0
+    for i in range(first, last):
+        listed = found[: add_trees(found_by, n_trees, i, sums, found)]
+        listed.sort()
+        start = used
+        for label in listed:
+            mean = np.float32(sums[label] / n_trees)
+            sums[label] = 0.0
+            if mean > thresholds[label]:
+                labels[used], estimates[used] = label, mean
+                used += 1
+        counts[i - first] = used - start
+    return counts, labels[:used].copy(), estimates[:used].copy()
+
+
+@njit(cache=True, nogil=True)
+def mean_top_k(found_by, n_trees, first, last, n_labels, k):
+    """Find the k labels with the largest means over the trees, ties to the smaller label; parameters as `mean_above`.
+
+    Returns
+    -------
+    labels : int32 (last - first, k)
+        Best first; -1 where fewer than k labels have a mean above 0.
+    estimates : float32 (last - first, k)
+    """
+    sums, found = np.zeros(n_labels, dtype=np.float64), np.empty(n_labels, dtype=np.uint32)
+    labels = np.full((last - first, k), -1, dtype=np.int32)
+    estimates = np.zeros((last - first, k), dtype=np.float32)
+    for i in range(first, last):
+        for label in found[: add_trees(found_by, n_trees, i, sums, found)]:
+            mean = np.float32(sums[label] / n_trees)
+            sums[label] = 0.0
+            if mean > 0:
+                insert_best(labels[i - first], estimates[i - first], np.int32(label), mean)
+    return labels, estimates

@@ -1,0 +1,196 @@
+"""The Parabel estimator: an ensemble of probabilistic label trees over balanced 2-means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.counter_random import stream_key
+from xmlc.errors import XmlcError
+from xmlc.models._averages import Found, mean_above, mean_top_k
+from xmlc.models.base import SparseProbabilityEstimator, stack_estimates
+from xmlc.models.plt import PLT
+from xmlc.parallel import row_blocks, run_pieces
+
+TREE_STREAM = 0x9A4  # keeps the seeds of the trees apart from other random numbers
+LARGEST_SEED = np.uint64(2**31 - 1)  # what scikit-learn takes for a seed
+LABELS_PER_BLOCK = 1 << 22  # labels that one tree may find in a block of instances: some 100 MB while it searches
+ROWS_PER_MEAN = 256
+
+
+class Parabel(SparseProbabilityEstimator):
+    """Ensemble of label trees over balanced 2-means (Prabhu et al., "Parabel", WWW 2018).
+
+    Each tree is a `PLT` over hierarchical balanced 2-means of the labels' instances, from its own random centroids;
+    its nodes minimise an L2-regularised loss by dual coordinate descent, and weights near 0 are dropped. A tree is
+    searched by beam, and the score of a label is the mean over the trees of its estimates; a tree in whose beam it is
+    not gives it 0. So do the authors' program and omikuji.
+
+    Parameters
+    ----------
+    n_trees : int
+        Size of the ensemble; Parabel has 3. Tree t does not depend on how many there are.
+    max_leaf : int
+        A node with at most this many labels has them as its children.
+    loss : {"squared_hinge", "logistic"}
+        With the squared hinge loss of Parabel a node's score is exp(-max(0, 1 - s)**2) of its linear score s; scores
+        of labels lie between 0 and 1 and rank them, but are no estimates of probabilities. With the logistic loss they
+        are.
+    C : float
+        Weight of the loss against half the squared length of a node's weights.
+    tol : float
+        A node stops when none of its dual variables moved by more than this, times C, in a pass.
+    epochs : int
+        Passes over a node's instances, at most.
+    weight_cut : float or None
+        Weights of at most this size are dropped as soon as they are trained. None keeps all.
+    beam : int or None
+        Inner nodes of a level that are expanded. None expands all.
+    unit_norm : bool
+        Scale each instance to Euclidean length 1 first.
+    random_state : int
+        Seed.
+    n_jobs : int or None
+        Threads; the result is the same bits on any number. None: as many as numba is given; -1: all cores.
+
+    Attributes
+    ----------
+    trees_ : list of PLT
+    inner_products_ : ndarray of int64, shape (n,)
+        Node classifiers evaluated for each instance in the last prediction, in all trees.
+
+    Notes
+    -----
+    Other than in the authors' program, the root has a classifier too, for which an instance without labels is a
+    negative example (see `PLT`): it scales all scores of an instance and changes no ranking of one tree.
+    """
+
+    def __init__(
+        self,
+        n_trees: int = 3,
+        max_leaf: int = 100,
+        loss: str = "squared_hinge",
+        C: float = 1.0,
+        tol: float = 0.1,
+        epochs: int = 20,
+        weight_cut: float | None = 0.1,
+        beam: int | None = 10,
+        unit_norm: bool = True,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+    ):
+        self.n_trees = n_trees
+        self.max_leaf = max_leaf
+        self.loss = loss
+        self.C = C
+        self.tol = tol
+        self.epochs = epochs
+        self.weight_cut = weight_cut
+        self.beam = beam
+        self.unit_norm = unit_norm
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: object, Y: object) -> Self:
+        """Train the trees, one after the other.
+
+        Parameters
+        ----------
+        X : sparse or dense array, shape (n, d)
+        Y : sparse or dense boolean array, shape (n, m)
+
+        Raises
+        ------
+        XmlcError
+            Data or a hyperparameter is out of its range.
+        """
+        if not self.n_trees >= 1:
+            raise XmlcError(f"n_trees={self.n_trees}: expected at least 1")
+        X, Y = self._training_data(X, Y)
+        self.trees_ = [self._tree(t).fit(X, Y) for t in range(self.n_trees)]
+        return self
+
+    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+        """Return the scores of the labels in the beams that are above a threshold.
+
+        Parameters
+        ----------
+        X : sparse or dense array, shape (n, d)
+        threshold : float or ndarray of shape (m,)
+            A label is reported when its score is strictly greater than its threshold; never with score 0.
+
+        Returns
+        -------
+        csr_array of float32, shape (n, m)
+            Sorted indices: what `predict_top_k` ranks, estimates of probabilities with the logistic loss only.
+        """
+        thresholds = np.maximum(self._label_thresholds(threshold), np.float32(0))
+        counts, labels, scores = self._average(self._instances(X), mean_above, (thresholds,))
+        return stack_estimates(counts, labels, scores, self.n_labels_)
+
+    def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Find the k labels with the largest scores.
+
+        Returns
+        -------
+        labels : ndarray of int32, shape (n, k)
+            Best first, ties to the smaller label; -1 where the beams hold fewer than k labels.
+        scores : ndarray of float32, shape (n, k)
+            Means over the trees; 0 where there is no label.
+        """
+        self._check_k(k)
+        labels, scores = self._average(self._instances(X), mean_top_k, (self.n_labels_, int(k)))
+        return labels, scores
+
+    def _tree(self, t: int) -> PLT:
+        """Return tree t, untrained."""
+        key = np.uint64(stream_key(np.int64(self.random_state), np.int64(TREE_STREAM + t)))
+        return PLT(
+            tree="kmeans",
+            arity=2,
+            max_leaf=self.max_leaf,
+            solver="batch",
+            loss=self.loss,
+            C=self.C,
+            tol=self.tol,
+            epochs=self.epochs,
+            weight_cut=self.weight_cut,
+            beam=self.beam,
+            unit_norm=self.unit_norm,
+            random_state=int(key & LARGEST_SEED),
+            n_jobs=self.n_jobs,
+        )
+
+    def _average(
+        self, X: sparse.csr_array, average: Callable[..., Any], arguments: tuple[Any, ...]
+    ) -> tuple[np.ndarray, ...]:
+        """Search all trees and run a kernel over what they found, block by block; stack what it returns."""
+        met = self.n_labels_ if self.beam is None else min(self.n_labels_, int(self.beam) * int(self.max_leaf))
+        self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
+        results: list[Any] = []
+        # An empty block keeps the types of the result when there are no instances.
+        for first, last in row_blocks(X.shape[0], max(LABELS_PER_BLOCK // max(met, 1), 1)) or [(0, 0)]:
+            found = [tree.set_params(n_jobs=self.n_jobs).estimates_in_beam(X[first:last]) for tree in self.trees_]
+            self.inner_products_[first:last] = sum(tree.inner_products_ for tree in self.trees_)
+            counts, labels, estimates = (np.concatenate(part) for part in zip(*found))
+            found_by = Found(np.concatenate(([0], np.cumsum(counts))), labels, estimates)
+            blocks = row_blocks(last - first, ROWS_PER_MEAN) or [(0, 0)]
+            pieces = [(found_by, len(self.trees_), *block, *arguments) for block in blocks]
+            results += run_pieces(average, pieces, self.n_jobs)
+        return tuple(np.concatenate(part) for part in zip(*results))
+
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        states = [tree._state()[0] for tree in self.trees_]
+        return {f"{name}_{t}": array for t, state in enumerate(states) for name, array in state.items()}, {}
+
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
+        self.trees_ = []
+        for t in range(self.n_trees):
+            tree, ending = self._tree(t), f"_{t}"
+            tree.n_features_in_, tree.n_labels_ = self.n_features_in_, self.n_labels_
+            own = {name.removesuffix(ending): array for name, array in arrays.items() if name.endswith(ending)}
+            tree._restore(own, {})
+            self.trees_.append(tree)
