@@ -1,0 +1,147 @@
+"""Synthetic few-shot data: kernels against what their docstrings say; rows do not depend on blocks or threads."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from xmlc import counter_random
+from xmlc.cli.synth import command
+from xmlc.counter_random import random_unit
+from xmlc.data import few_shot, load
+from xmlc.data._few_shot import AZIMUTHS, BACKGROUND, COLOURS, DIRECTIONS, NUMBERS, SURFACES, VIEWS
+from xmlc.data._synthetic import LABEL_STREAM, ROW_STREAM, popular_feature
+from xmlc.data.catalogue import load_catalogue
+from xmlc.data.few_shot import COLOUR_SHIFT, NOISE, TOPIC_SHARE, TOPIC_WORDS, ObjectViews, ShortTexts
+from xmlc.errors import XmlcError
+from xmlc.files import read_json
+from xmlc.threads import numba_threads
+
+
+def stream_key(seed, piece):
+    return np.uint64(counter_random.stream_key(seed, piece))
+
+
+def view_of(seed, thing, view, d):
+    """One histogram, surface by surface."""
+    key = stream_key(seed, LABEL_STREAM + thing)
+    own = stream_key(seed, ROW_STREAM + VIEWS * thing + view)
+    turned = 2 * math.pi * view / AZIMUTHS if view < AZIMUTHS else 0
+    of_light, of_colour = view - AZIMUTHS, view - AZIMUTHS - DIRECTIONS
+    values = np.full(d, BACKGROUND)
+    for s in range(SURFACES):
+        centre, width, faces, size = (random_unit(key, NUMBERS * s + i) for i in range(NUMBERS))
+        seen = (0.2 + size) * (0.1 + max(math.cos(turned - 2 * math.pi * faces), 0))
+        if 0 <= of_light < DIRECTIONS:
+            seen *= 0.2 + max(math.cos(2 * math.pi * (of_light / DIRECTIONS - faces)), 0)
+        if of_colour >= 0:
+            centre += COLOUR_SHIFT * (2 * of_colour / (COLOURS - 1) - 1)
+        middles = (np.arange(d) + 0.5) / d
+        values += seen * np.exp(-(((middles - centre) / (0.01 + 0.05 * width)) ** 2) / 2)
+    values *= [1 + NOISE * (2 * random_unit(own, f) - 1) for f in range(d)]
+    return values / values.sum()
+
+
+def test_views_are_sums_of_surfaces():
+    model = ObjectViews(32, 4, seed=5)
+    X, Y, P = model.draw(0, 4 * VIEWS)
+    assert P is None
+    for i, pair in enumerate(model._pairs.tolist()):
+        thing, view = divmod(pair, VIEWS)
+        assert Y[[i]].indices.tolist() == [thing]
+        np.testing.assert_allclose(X[[i]].toarray()[0], view_of(5, thing, view, 32), atol=0.51e-4)
+
+
+def test_each_object_is_seen_once_from_each_side_and_objects_differ_more_than_views():
+    X, Y, _ = ObjectViews(128, 20).draw(0, 20 * VIEWS)
+    assert (Y.sum(axis=0) == VIEWS).all()
+    assert X.nnz > 0.9 * X.shape[0] * X.shape[1]
+    assert X.data.min() > 0
+    rows, things = X.toarray() / np.linalg.norm(X.toarray(), axis=1, keepdims=True), Y.indices
+    cosines = rows @ rows.T
+    same = things[:, None] == things[None, :]
+    assert cosines[same].mean() > cosines[~same].mean() + 0.2
+    nearest = (cosines - 2 * np.eye(len(things))).argmax(axis=1)
+    assert (things[nearest] == things).mean() > 0.8
+
+
+def test_texts_are_counts_of_common_words_and_a_topics_own():
+    seed, d, m, n_words = 3, 500, 7, 25
+    X, Y, _ = ShortTexts(d, m, n_words, seed).draw(0, 40)
+    for i in range(40):
+        topic, own = stream_key(seed, LABEL_STREAM + i % m), stream_key(seed, ROW_STREAM + i)
+        words = []
+        for w in range(n_words):
+            u = random_unit(own, 2 * w + 1)
+            if random_unit(own, 2 * w) < TOPIC_SHARE:
+                u = random_unit(topic, int(u * TOPIC_WORDS))
+            words.append(popular_feature(u, d))
+        row = X[[i]]
+        assert dict(zip(row.indices.tolist(), row.data.tolist())) == Counter(words)
+        assert row.indices.tolist() == sorted(set(words))
+        assert Y[[i]].indices.tolist() == [i % m]
+
+
+def equal_bits(one, other):
+    return all(getattr(one, part).tobytes() == getattr(other, part).tobytes() for part in ("indptr", "indices", "data"))
+
+
+@pytest.mark.parametrize("model", [ObjectViews(16, 3, seed=2), ShortTexts(200, 5, 12, seed=2)])
+def test_rows_do_not_depend_on_blocks_or_threads(model, monkeypatch):
+    whole = model.draw(0, 300, n_jobs=1)[:2]
+    monkeypatch.setattr(few_shot, "ROWS_PER_BLOCK", 64)
+    assert all(map(equal_bits, whole, model.draw(0, 300, n_jobs=2)[:2]))
+    assert all(map(equal_bits, [matrix[100:150] for matrix in whole], model.draw(100, 150)[:2]))
+    other = type(model)(**{**vars_of(model), "seed": 3})
+    assert not equal_bits(whole[0], other.draw(0, 300)[0])
+
+
+def vars_of(model):
+    return {name: value for name, value in vars(model).items() if not name.startswith("_")}
+
+
+def test_rows_and_sizes_that_are_not_there_are_refused():
+    with pytest.raises(XmlcError, match=r"2 objects have 108 views each: expected rows of 0 \.\. 215"):
+        ObjectViews(16, 2).draw(200, 217)
+    with pytest.raises(XmlcError, match="expected at least one"):
+        ShortTexts(16, 2).draw(5, 5)
+    for model in (ObjectViews, ShortTexts):
+        with pytest.raises(XmlcError, match=r"n_labels=0.*: all must be positive"):
+            model(16, 0)
+
+
+def synth(*arguments):
+    with numba_threads(None):
+        return CliRunner().invoke(command, list(map(str, arguments)))
+
+
+def test_the_command_writes_both_parts_and_no_posteriors(tmp_path):
+    catalogue = tmp_path / "datasets.yaml"
+    catalogue.write_text(
+        "few: {synthetic: {kind: objects, n_train: 200, n_test: 16, n_features: 16, n_labels: 2}}\n"
+        "odd: {synthetic: {kind: objects, n_train: 2, n_test: 1, n_features: 16, n_labels: 2, nonzeros: 4}}\n"
+    )
+    result = synth("few", "--out", tmp_path / "few", "--catalogue", catalogue)
+    assert result.exit_code == 0, result.output
+    X, Y, _ = ObjectViews(16, 2).draw(200, 216)
+    read_X, read_Y = load(tmp_path / "few" / "test.txt")
+    np.testing.assert_array_equal(read_X.toarray(), X.toarray())
+    np.testing.assert_array_equal(read_Y.toarray(), Y.toarray())
+    source = read_json(tmp_path / "few" / "source.json")
+    assert (source["kind"], source["origin"]) == ("objects", "synthetic")
+    assert not list((tmp_path / "few").glob("*.P*"))
+    refused = synth("odd", "--out", tmp_path / "odd", "--catalogue", catalogue)
+    assert isinstance(refused.exception, XmlcError)
+    assert "odd: nonzeros is no parameter of kind objects; expected seed" in str(refused.exception)
+
+
+def test_the_catalogues_sets_have_the_papers_sizes_and_say_what_they_are():
+    catalogue = load_catalogue("config/datasets.yaml")
+    pairs = {"synthetic-aloi-like": "aloi"} | {f"synthetic-wikipara-{s}-like": f"wikipara-{s}" for s in (3, 5)}
+    for name, original in pairs.items():
+        made, printed = catalogue[name].synthetic, catalogue[original].published
+        assert catalogue[name].published is None
+        assert (made["n_train"], made["n_test"]) == (printed["n_train"], printed["n_test"])
+        assert printed["m"] - made["n_labels"] == printed["d"] - made["n_features"] == (original == "aloi")

@@ -1,0 +1,150 @@
+"""Synthetic multi-class data with few examples of each class, in the manner of oplt2021's few-shot tasks.
+
+ALOI is a thousand objects seen under 108 views, WikiPara ten thousand pages with a few paragraphs each. Neither set is
+copied or imitated in its values: what is alike are the numbers of classes, examples and features, and where a class's
+examples differ.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.counter_random import random_permutation
+from xmlc.data._few_shot import VIEWS, draw_texts, draw_views
+from xmlc.errors import XmlcError
+from xmlc.parallel import row_blocks, run_pieces
+
+ORDER_STREAM = 1 << 39
+ROWS_PER_BLOCK = 4096
+COLOUR_SHIFT = 0.02
+NOISE = 0.4
+TOPIC_WORDS = 60
+TOPIC_SHARE = 0.25
+
+
+class ObjectViews:
+    """Objects, one class each, seen under 108 views: histograms of colours.
+
+    An object has five surfaces, each with a colour, a breadth of it, a size and a side that it faces. A histogram is
+    the sum of the surfaces' bumps, as far as they are seen: 72 views turn the object, 24 turn the light, 12 move all
+    colours a little. Then each bin is multiplied by noise. Values are positive or 0, most of them positive.
+
+    Every number depends on (seed, object) or on (seed, object, view); rows come in one random order of all pairs of
+    object and view, so that a training and a test set are drawn without replacement.
+
+    Parameters
+    ----------
+    n_features : int
+        Bins of the histogram.
+    n_labels : int
+        Objects; there are 108 times as many rows.
+    seed : int
+        Not negative.
+
+    Raises
+    ------
+    XmlcError
+        A number is not positive.
+    """
+
+    def __init__(self, n_features: int, n_labels: int, seed: int = 0):
+        _check_positive(n_features=n_features, n_labels=n_labels)
+        self.n_features, self.n_labels, self.seed = n_features, n_labels, seed
+        self._pairs = random_permutation(VIEWS * n_labels, seed, ORDER_STREAM)
+
+    def draw(self, start: int, end: int, n_jobs: int | None = None) -> tuple[sparse.csr_array, sparse.csr_array, None]:
+        """Draw rows ``start .. end - 1``.
+
+        Parameters
+        ----------
+        start, end : int
+        n_jobs : int or None
+            Threads, see `xmlc.threads.resolve_threads`; the bits do not depend on it.
+
+        Returns
+        -------
+        X : csr_array of float32, shape (n, d)
+            Rows sum to about 1; values are multiples of 1e-4.
+        Y : csr_array of bool, shape (n, m)
+            One label each.
+        P : None
+            The posteriors are not known.
+
+        Raises
+        ------
+        XmlcError
+            There are not so many rows.
+        """
+        if not 0 <= start < end <= self._pairs.size:
+            raise XmlcError(
+                f"rows {start} .. {end - 1} asked for; {self.n_labels} objects have {VIEWS} views each: "
+                f"expected rows of 0 .. {self._pairs.size - 1}"
+            )
+        pairs = self._pairs[start:end]
+        blocks = row_blocks(pairs.size, ROWS_PER_BLOCK)
+        pieces = [(self.seed, pairs[a:b], self.n_features, COLOUR_SHIFT, NOISE) for a, b in blocks]
+        parts = run_pieces(draw_views, pieces, n_jobs, title="drawing views", unit="rows")
+        X = sparse.csr_array(np.concatenate(parts))
+        return X, _one_label(pairs // VIEWS, self.n_labels), None
+
+
+class ShortTexts:
+    """Short texts, each about one of many topics, as counts of words.
+
+    Word f has probability proportional to about (f + 1) ** (-2/3), as in `xmlc.data.synthetic`. A topic has 60 words of
+    its own, drawn like all words, so that few of them tell it from the others; a quarter of a text's words are its
+    topic's. Text i is about topic i modulo m: n rows in a row hold each topic n / m times. Whoever streams them
+    shuffles.
+
+    Parameters
+    ----------
+    n_features : int
+        Words d.
+    n_labels : int
+        Topics m.
+    nonzeros : int
+        Words of a text; a word that occurs twice counts 2.
+    seed : int
+        Not negative.
+
+    Raises
+    ------
+    XmlcError
+        A number is not positive.
+    """
+
+    def __init__(self, n_features: int, n_labels: int, nonzeros: int = 70, seed: int = 0):
+        _check_positive(n_features=n_features, n_labels=n_labels, nonzeros=nonzeros)
+        self.n_features, self.n_labels, self.nonzeros, self.seed = n_features, n_labels, nonzeros, seed
+
+    def draw(self, start: int, end: int, n_jobs: int | None = None) -> tuple[sparse.csr_array, sparse.csr_array, None]:
+        """Draw rows ``start .. end - 1``; see `ObjectViews.draw`. Values of X are counts.
+
+        Raises
+        ------
+        XmlcError
+            There is no row from ``start`` to ``end``.
+        """
+        if not 0 <= start < end:
+            raise XmlcError(f"rows {start} .. {end - 1} asked for, expected at least one, counted from 0")
+        common = (self.n_features, self.n_labels, self.nonzeros, TOPIC_WORDS, TOPIC_SHARE)
+        blocks = row_blocks(end - start, ROWS_PER_BLOCK)
+        pieces = [(self.seed, start + a, start + b, *common) for a, b in blocks]
+        parts = list(zip(*run_pieces(draw_texts, pieces, n_jobs, title="drawing texts", unit="rows")))
+        lengths, words, counts = (np.concatenate(part) for part in parts)
+        indptr = np.concatenate(([0], np.cumsum(lengths)))
+        X = sparse.csr_array((counts, words, indptr), shape=(end - start, self.n_features))
+        return X, _one_label(np.arange(start, end) % self.n_labels, self.n_labels), None
+
+
+def _one_label(classes: np.ndarray, n_labels: int) -> sparse.csr_array:
+    indptr = np.arange(classes.size + 1)
+    return sparse.csr_array(
+        (np.ones(classes.size, dtype=bool), classes.astype(np.int32), indptr), (classes.size, n_labels)
+    )
+
+
+def _check_positive(**numbers: int) -> None:
+    if min(numbers.values()) < 1:
+        raise XmlcError(", ".join(f"{name}={value}" for name, value in numbers.items()) + ": all must be positive")
