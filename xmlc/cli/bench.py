@@ -173,3 +173,22 @@ def plt(data: Path, peers: bool, threads: int, rounds: int, out: Path | None) ->
     click.echo(to_text(result))
     if out:
         write_json(out, result)
+
+
+@command.command(help="Online label trees: training, memory and P@k beside napkinXC's, shuffle after shuffle.")
+@data_option
+@click.option("--variant", "variants", multiple=True, help="OPLT-R, OPLT-B, OPLT-W or IPLT, repeatable; else all.")
+@click.option("--seeds", default=5, show_default=True, type=click.IntRange(min=1), help="Shuffles of the training set.")
+@click.option("--epochs", default=1, show_default=True, type=click.IntRange(min=1), help="Passes over it.")
+@click.option("--peers/--no-peers", default=True, show_default=True, help="Whether to train napkinXC's too.")
+@click.option("--out", type=FILE, help="JSON file for everything that was measured.")
+def oplt(data: Path, variants: tuple[str, ...], seeds: int, epochs: int, peers: bool, out: Path | None) -> None:
+    """Print times, memory, precision, ratios and what was asked for."""
+    from xmlc.bench.oplt import VARIANTS, compare_oplt
+    from xmlc.bench.oplt_tables import comparison_text
+    from xmlc.files import write_json
+
+    result = compare_oplt(data, variants or tuple(VARIANTS), seeds, epochs, peers)
+    click.echo(comparison_text(result))
+    if out:
+        write_json(out, result)
