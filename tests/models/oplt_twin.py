@@ -1,0 +1,128 @@
+"""Naive twin of OPLT: Algorithms 2-8 of oplt2021 step by step, dictionaries and double precision.
+
+Every node has an auxiliary classifier here, needed or not, and an inverse classifier is a wrapper that flips updates.
+"""
+
+import numpy as np
+
+from xmlc.counter_random import random_below, stream_key
+
+
+class Classifier:
+    """Logistic regression by AdaGrad on features met so far; the constant is feature None."""
+
+    def __init__(self, gamma, eps):
+        self.gamma, self.eps, self.sign = gamma, eps, 1
+        self.weights, self.squares = {}, {}
+
+    def copy(self, inverse=False):
+        other = Classifier(self.gamma, self.eps)
+        other.weights, other.squares = dict(self.weights), dict(self.squares)
+        other.sign = -self.sign if inverse else self.sign
+        return other
+
+    def base(self, x):
+        return 1 / (1 + np.exp(-sum(self.weights.get(f, 0.0) * v for f, v in x.items())))
+
+    def estimate(self, x):
+        return self.base(x) if self.sign == 1 else 1 - self.base(x)
+
+    def update(self, x, target):
+        error = self.base(x) - (target if self.sign == 1 else 1 - target)
+        for f, v in x.items():
+            g = error * v
+            self.squares[f] = self.squares.get(f, 0.0) + g * g
+            self.weights[f] = self.weights.get(f, 0.0) - self.gamma * g / np.sqrt(self.eps + self.squares[f])
+
+
+class Node:
+    def __init__(self, parent=None, label=None):
+        self.parent, self.label, self.children = parent, label, []
+
+    def leaves(self):
+        return 1 if not self.children else sum(child.leaves() for child in self.children)
+
+
+class NaiveOPLT:
+    def __init__(self, policy="best_greedy", alpha=0.75, arity=2, max_leaf=4, gamma=1.0, eps=0.01, key=0):
+        self.policy, self.alpha, self.arity, self.max_leaf, self.key = policy, alpha, arity, max_leaf, key
+        self.new = lambda: Classifier(gamma, eps)
+        self.root, self.n, self.leaf = Node(), 0, {}
+        self.root.eta, self.root.theta = self.new(), self.new()
+
+    def partial_fit(self, instances, label_sets):
+        for x, labels in zip(instances, label_sets):
+            self.learn({**x, None: 1.0}, sorted(labels))
+
+    def learn(self, x, labels):
+        selected = None
+        for label in labels:
+            if label not in self.leaf:
+                selected = self.add_label(x, label, selected)
+        positives = set()
+        for label in labels:
+            node = self.leaf[label]
+            while node is not None:
+                positives.add(node)
+                node = node.parent
+        self.update(self.root, x, positives)
+        self.n += 1
+
+    def update(self, node, x, positives):
+        node.eta.update(x, int(node in positives))
+        if node in positives:
+            node.theta.update(x, 1)
+            for child in node.children:
+                self.update(child, x, positives)
+
+    def add_label(self, x, label, selected):
+        if not self.leaf:
+            self.root.label, self.leaf[label] = label, self.root
+            return None
+        v = self.root if selected is None else selected
+        level = 0
+        while selected is None and len(v.children) == self.arity and any(c.children for c in v.children):
+            if self.policy == "random":
+                v = v.children[random_below(np.uint64(stream_key(self.key, np.int64(self.n))), level, len(v.children))]
+            else:
+                spread = np.log(v.leaves()) - np.log(len(v.children))
+                scores = [(1 - self.alpha) * c.eta.estimate(x) + self.alpha / c.leaves() * spread for c in v.children]
+                v = v.children[int(np.argmax(scores))]
+            level += 1
+        leaves = [c for c in v.children if not c.children]
+        if len(leaves) == 1:
+            v = leaves[0]
+        if not v.children or len(v.children) == self.max_leaf:
+            self.insert_node(v)
+        leaf = Node(v, label)
+        leaf.eta, leaf.theta = v.theta.copy(inverse=True), self.new()
+        v.children.append(leaf)
+        self.leaf[label] = leaf
+        return v
+
+    def insert_node(self, v):
+        new = Node(v)
+        if v.children:
+            new.children = v.children
+            for child in new.children:
+                child.parent = new
+        else:
+            new.label, v.label = v.label, None
+            self.leaf[new.label] = new
+        v.children = [new]
+        new.eta, new.theta = v.theta.copy(), v.theta.copy()
+
+    def estimates(self, x):
+        """The estimate of each label seen, by the product along its path."""
+        x, result = {**x, None: 1.0}, {}
+        for label, node in self.leaf.items():
+            result[label] = 1.0
+            while node is not None:
+                result[label] *= node.eta.estimate(x)
+                node = node.parent
+        return result
+
+    def shape(self, node=None):
+        """The tree as nested tuples of labels."""
+        node = self.root if node is None else node
+        return node.label if not node.children else tuple(self.shape(child) for child in node.children)

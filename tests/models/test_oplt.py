@@ -1,0 +1,258 @@
+import numpy as np
+import pytest
+from oplt_twin import NaiveOPLT
+from scipy import sparse
+from sklearn.base import clone
+
+from xmlc.counter_random import random_permutation, stream_key
+from xmlc.csr import kernel_csr, unit_rows
+from xmlc.errors import XmlcError
+from xmlc.models import OPLT, PLT
+from xmlc.models.oplt._tree import NODE, ROOT
+from xmlc.models.oplt.estimator import POLICY_STREAM
+from xmlc.models.plt._siblings import ADAGRAD, Solver
+from xmlc.models.plt._training import train_nodes
+from xmlc.models.plt.estimator import ORDER_STREAM
+
+SHAPES = [("best_greedy", 2, 4), ("random", 2, 4), ("best_greedy", 2, 2), ("random", 3, 3), ("best_greedy", 3, 5)]
+
+
+def stream(n=120, d=25, m=40, seed=0):
+    """Instances whose labels appear little by little; some have none, some no features."""
+    rng = np.random.default_rng(seed)
+    X = sparse.random_array((n, d), density=0.15, rng=rng, dtype=np.float32).tocsr()
+    Y = np.zeros((n, m), dtype=bool)
+    for i in range(n):
+        top = max(1, m * (i + 1) // n)
+        Y[i, rng.integers(top, size=rng.integers(4))] = True
+    return X, sparse.csr_array(Y)
+
+
+def oplt(policy="best_greedy", arity=2, max_leaf=4, **more):
+    return OPLT(policy=policy, arity=arity, max_leaf=max_leaf, **more)
+
+
+def shape(tree, labels, node=0):
+    """A label tree as nested tuples of labels."""
+    children = range(tree.children[node], tree.children[node + 1])
+    return tuple(shape(tree, labels, child) for child in children) or labels[tree.label[node]]
+
+
+def trained_apart(model, X, Y, order=None, epochs=1):
+    """The weights of Algorithm 1 (IPLT) on the tree that the model has, trained block by block as in a PLT."""
+    x = kernel_csr(unit_rows(X) if model.unit_norm else X)
+    order = np.arange(X.shape[0]) if order is None else order
+    solver = Solver(ADAGRAD, model.gamma, model.eps, epochs, np.uint64(0))
+    return train_nodes(x, kernel_csr(Y[:, model.labels_]), X.shape[1], model.tree_, order, solver, None, 1)
+
+
+def weights_by_feature(nodes, block):
+    """The weights of a block's features, without those that are all zero, which one side need not store."""
+    features = nodes.features[nodes.feature_starts[block] : nodes.feature_starts[block + 1]]
+    weights = nodes.weights[nodes.weight_starts[block] : nodes.weight_starts[block + 1]]
+    return features, weights.reshape(features.size, -1) if features.size else weights
+
+
+def assert_same_nodes(found, expected):
+    np.testing.assert_array_equal(found.bias, expected.bias)
+    np.testing.assert_array_equal(found.label, expected.label)
+    for block in range(found.label.size + 1):
+        for one, other in zip(weights_by_feature(found, block), weights_by_feature(expected, block)):
+            np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(("policy", "arity", "max_leaf"), SHAPES)
+def test_tree_and_estimates_are_those_of_the_algorithms_step_by_step(policy, arity, max_leaf):
+    X, Y = stream()
+    model = oplt(policy, arity, max_leaf, unit_norm=False, random_state=7).partial_fit(X, Y)
+    key = np.uint64(stream_key(np.int64(7), np.int64(POLICY_STREAM)))
+    twin = NaiveOPLT(policy, 0.75, arity, max_leaf, key=key)
+    instances = [dict(zip(X[[i]].indices.tolist(), X[[i]].data.tolist())) for i in range(X.shape[0])]
+    twin.partial_fit(instances, [set(Y[[i]].indices.tolist()) for i in range(Y.shape[0])])
+    assert shape(model.tree_, model.labels_) == twin.shape()
+    found = model.predict_proba(X[:20]).toarray()
+    for i in range(20):
+        expected = twin.estimates(instances[i])
+        np.testing.assert_allclose(found[i, list(expected)], list(expected.values()), rtol=2e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize(("policy", "arity", "max_leaf"), SHAPES)
+def test_after_any_prefix_classifiers_are_those_of_iplt_on_the_final_tree_to_the_bit(policy, arity, max_leaf):
+    """Definition 1 (a proper online PLT algorithm)."""
+    X, Y = stream(seed=1)
+    model, done = oplt(policy, arity, max_leaf), 0
+    for prefix in (1, 3, 10, 37, 80, 120):
+        model.partial_fit(X[done:prefix], Y[done:prefix])
+        done = prefix
+        if model.labels_.size == 0:
+            continue
+        np.testing.assert_array_equal(model.labels_, np.unique(Y[:prefix].indices))
+        assert_same_nodes(model.to_plt().nodes_, trained_apart(model, X[:prefix], Y[:prefix]))
+
+
+def test_several_passes_and_a_warm_start_are_proper_too():
+    X, Y = stream(seed=2)
+    order = random_permutation(X.shape[0], 3, ORDER_STREAM)
+    for warm_start in (None, 0.3):
+        model = oplt(epochs=3, warm_start=warm_start, random_state=3).fit(X, Y)
+        assert_same_nodes(model.to_plt().nodes_, trained_apart(model, X, Y, order, 3))
+
+
+def test_warm_start_keeps_the_tree_of_the_sample_in_its_upper_part():
+    X, Y = stream(seed=2)
+    whole = oplt(warm_start=1.0, max_leaf=8, random_state=3).fit(X, Y)
+    tree = PLT(tree="kmeans", arity=2, max_leaf=8, random_state=3, epochs=1).fit(X, Y[:, np.unique(Y.indices)]).tree_
+    assert shape(whole.tree_, whole.labels_) == shape(tree, whole.labels_)
+    partly = oplt(warm_start=0.3, random_state=3).fit(X, Y)
+    assert partly.labels_.size == np.unique(Y.indices).size
+
+
+def test_auxiliary_classifiers_are_where_a_policy_can_extend_a_node_and_nowhere_else():
+    X, Y = stream(seed=3)
+    for policy, arity, max_leaf in SHAPES:
+        model = oplt(policy, arity, max_leaf).partial_fit(X, Y)
+        nodes = model._online.nodes[: model._online.counters[0]]
+        for v in range(ROOT, nodes.size):
+            node, parent = nodes[v], nodes[nodes[v]["parent"]]
+            if node["degree"] == 0:
+                wanted = parent["leaf_children"] < parent["degree"]
+            else:
+                wanted = node["leaf_children"] == node["degree"] or node["degree"] < arity
+            assert node["auxiliary"] == wanted
+            assert node["degree"] <= (max_leaf if node["leaf_children"] == node["degree"] else arity)
+
+
+def test_batches_and_a_saved_model_go_on_with_the_same_bits(tmp_path):
+    X, Y = stream(seed=4)
+    whole = oplt().partial_fit(X, Y)
+    parts = oplt().partial_fit(X[:50], Y[:50])
+    parts.save(tmp_path / "model")
+    resumed = OPLT.load(tmp_path / "model")
+    np.testing.assert_array_equal(resumed.predict_proba(X).toarray(), parts.predict_proba(X).toarray())
+    for i in range(50, 120, 7):
+        resumed.partial_fit(X[i : i + 7], Y[i : i + 7])
+    assert resumed.n_instances_ == whole.n_instances_ == 120
+    for name, array in whole.to_plt().nodes_._asdict().items():
+        np.testing.assert_array_equal(getattr(resumed.to_plt().nodes_, name), array)
+    # The file on disk was mapped, and is as it was.
+    np.testing.assert_array_equal(OPLT.load(tmp_path / "model").to_plt().nodes_.bias, parts.to_plt().nodes_.bias)
+
+
+def test_labels_and_features_that_appear_later():
+    X, Y = stream(seed=5)
+    whole = oplt().partial_fit(X, Y)
+    known = max(int(Y[:60].indices.max()), 0) + 1
+    growing = oplt().partial_fit(X[:60, : X[:60].indices.max() + 1], Y[:60, :known])
+    assert growing.n_labels_ == known
+    growing.partial_fit(X[60:], Y[60:])
+    np.testing.assert_array_equal(growing.predict_proba(X).toarray(), whole.predict_proba(X).toarray())
+    # Instances may be narrower or wider than what was learned: features without weights do not matter.
+    narrow = X[:, :9]
+    wide = sparse.csr_array((narrow.data, narrow.indices, narrow.indptr), shape=(X.shape[0], 1000))
+    np.testing.assert_array_equal(whole.predict_top_k(wide, 3)[0], whole.predict_top_k(narrow, 3)[0])
+
+
+def test_progressive_ranking_is_what_the_model_predicts_before_each_instance():
+    X, Y = stream(n=40, seed=6)
+    labels, scores = oplt().progressive_top_k(X, Y, 3)
+    model = oplt()
+    for i in range(40):
+        if i > 0 and model.labels_.size:
+            expected_labels, expected_scores = model.predict_top_k(X[[i]], 3)
+            np.testing.assert_array_equal(scores[[i]], expected_scores)
+            np.testing.assert_array_equal(labels[[i]], expected_labels)
+        else:
+            assert (labels[i] == -1).all()
+        model.partial_fit(X[[i]], Y[[i]])
+
+
+def test_progressive_sets_follow_ofo_step_by_step(tmp_path):
+    X, Y = stream(n=80, m=12, seed=7)
+    X, dense = unit_rows(X), Y.toarray()
+    model, a, b = oplt(), np.full(12, 1.0), np.full(12, 4.0)
+    expected = np.zeros((80, 12), dtype=bool)
+    for i in range(80):
+        if i > 0:
+            expected[i] = model.predict_proba(X[[i]]).toarray()[0] > (a / b).astype(np.float32)
+        touched = dense[i] | expected[i]
+        a[touched] += dense[i][touched] & expected[i][touched]
+        b[touched] += dense[i][touched].astype(int) + expected[i][touched]
+        model.partial_fit(X[[i]], Y[[i]])
+    assert 0 < expected.sum() < expected.size
+    online = oplt()
+    found = [online.progressive_sets(X[:33], Y[:33], 1.0, 4.0).toarray()]
+    online.save(tmp_path / "model")
+    online = OPLT.load(tmp_path / "model")
+    found.append(online.progressive_sets(X[33:], Y[33:]).toarray())
+    np.testing.assert_array_equal(np.vstack(found), expected)
+    np.testing.assert_array_equal(online.thresholds_, np.where(dense.any(axis=0), a / b, np.nan).astype(np.float32))
+    nodes = online._online.nodes
+    for v in range(online._online.counters[0]):  # the bounds that the search prunes by
+        children = nodes["bound"][: online._online.counters[0]][nodes["parent"][: online._online.counters[0]] == v]
+        assert children.size == 0 or nodes["bound"][v] == children.min()
+
+
+def test_work_and_memory_stay_within_a_constant_factor_of_iplt():
+    """Definition 2 (an efficient online PLT algorithm): weights held, as the stream grows."""
+    X, Y = stream(n=400, d=60, m=120, seed=8)
+    for prefix in (50, 200, 400):
+        model = oplt(max_leaf=10).partial_fit(X[:prefix], Y[:prefix])
+        nodes, counters = model._online.nodes, model._online.counters
+        held = (nodes["width"].astype(np.int64) * (nodes["n_features"] + 1))[: counters[0]].sum()
+        apart = trained_apart(model, X[:prefix], Y[:prefix])
+        assert held <= 2 * (apart.weights.size + apart.bias.size)
+
+
+def test_a_stream_without_labels_or_with_one_label():
+    X, _ = stream(n=10)
+    nothing = oplt().partial_fit(X, sparse.csr_array((10, 3), dtype=bool))
+    assert nothing.predict_proba(X).nnz == 0
+    assert (nothing.predict_top_k(X, 2)[0] == -1).all()
+    with pytest.raises(XmlcError, match="no label was seen"):
+        nothing.to_plt()
+    one = nothing.partial_fit(X, sparse.csr_array(np.ones((10, 1), dtype=bool)))
+    assert one.labels_.tolist() == [0]
+    assert (one.predict_proba(X).toarray()[:, 0] > 0).all()
+    assert one.predict_top_k(X, 2)[0][:, 1].tolist() == [-1] * 10
+
+
+def test_fit_forgets_and_is_the_same_whatever_came_before():
+    X, Y = stream(seed=9)
+    model = oplt(random_state=2).fit(X, Y)
+    again = clone(model).partial_fit(X[:30], Y[:30])
+    again.progressive_sets(X[30:], Y[30:])
+    np.testing.assert_array_equal(again.fit(X, Y).predict_proba(X).toarray(), model.predict_proba(X).toarray())
+    other = clone(model).set_params(random_state=3).fit(X, Y)
+    assert not np.array_equal(other.predict_proba(X).toarray(), model.predict_proba(X).toarray())
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"policy": "greedy"}, "policy='greedy'"),
+        ({"alpha": 1.5}, "alpha=1.5"),
+        ({"arity": 5, "max_leaf": 4}, "arity=5, max_leaf=4"),
+        ({"gamma": 0}, "gamma=0"),
+        ({"warm_start": 2.0}, "warm_start=2.0"),
+    ],
+)
+def test_wrong_hyperparameters(parameters, message):
+    X, Y = stream(n=5)
+    with pytest.raises(XmlcError, match=message):
+        OPLT(**parameters).partial_fit(X, Y)
+
+
+def test_wrong_data():
+    X, Y = stream(n=5)
+    with pytest.raises(XmlcError, match="5 instances but Y has 4"):
+        oplt().partial_fit(X, Y[:4])
+    with pytest.raises(XmlcError, match="initial threshold"):
+        oplt().progressive_sets(X, Y, 1.0, 1.5)
+    with pytest.raises(XmlcError, match="k=0"):
+        oplt().progressive_top_k(X, Y, 0)
+    with pytest.raises(XmlcError, match="no thresholds"):
+        _ = oplt().partial_fit(X, Y).thresholds_
+
+
+def test_a_node_takes_little_beside_its_weights():
+    assert NODE.itemsize <= 104

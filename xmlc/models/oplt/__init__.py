@@ -1,0 +1,5 @@
+"""OPLT: probabilistic label trees that grow with the stream of instances."""
+
+from xmlc.models.oplt.estimator import OPLT
+
+__all__ = ["OPLT"]

@@ -1,0 +1,199 @@
+"""The tree takes a new label, in one of three ways (oplt2021, Algorithms 4-6 and Figure 1): kernels.
+
+Auxiliary classifiers are kept where a policy can extend a node, and nowhere else: in nodes all of whose children are
+leaves, in inner nodes with fewer than b children, and in leaves with a sibling that is none.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from xmlc.models.oplt._blocks import copy_auxiliary, open_block, open_block_from, widen
+from xmlc.models.oplt._policy import only_leaf, select_node
+from xmlc.models.oplt._rows import slots_of
+from xmlc.models.oplt._tree import (
+    ABOVE,
+    ENTRIES_USED,
+    ENTRIES_WANTED,
+    N_LEARNED,
+    N_NODES,
+    NODES_WANTED,
+    NONE,
+    ROOT,
+    SELECTED,
+    SELECTED_FOR,
+    SLOT,
+    SLOTS_USED,
+    SLOTS_WANTED,
+    SMALLEST_TABLE,
+)
+from xmlc.models.plt._padded import padded_size
+
+
+@njit(cache=True, nogil=True)
+def has_room(tree, nodes, slots, entries):
+    """Tell whether so much more fits; if not, write down what is wanted."""
+    counters = tree.counters
+    if (
+        counters[N_NODES] + nodes <= tree.nodes.size
+        and (counters[SLOTS_USED] + slots) * SLOT <= tree.rows.size
+        and counters[ENTRIES_USED] + entries <= tree.entries.size
+    ):
+        return True
+    counters[NODES_WANTED], counters[SLOTS_WANTED], counters[ENTRIES_WANTED] = nodes, slots, entries
+    return False
+
+
+@njit(cache=True, nogil=True)
+def new_node(tree, label, threshold):
+    """Create a node that stands alone: no parent, no children, no block."""
+    t = tree.counters[N_NODES]
+    tree.counters[N_NODES] = t + 1
+    node = tree.nodes[t]
+    node.parent = node.first_child = node.last_child = node.next_sibling = node.head = node.next_positive = NONE
+    node.label, node.bound, node.stamp = label, threshold, NONE
+    node.column = node.degree = node.leaf_children = node.padded = node.width = node.auxiliary = node.n_features = 0
+    node.n_leaves = 0 if label == NONE else 1
+    if label != NONE:
+        tree.leaves[label] = t
+    return t
+
+
+@njit(cache=True, nogil=True)
+def append_child(tree, v, child, column):
+    """Make a node the last child of v, its classifier the given column of v's block."""
+    nodes = tree.nodes
+    if nodes[v].degree == 0:
+        nodes[v].first_child = child
+    else:
+        nodes[nodes[v].last_child].next_sibling = child
+    nodes[v].last_child, nodes[child].parent, nodes[child].column = child, v, column
+    nodes[v].degree += 1
+    nodes[v].leaf_children += nodes[child].label != NONE
+
+
+@njit(cache=True, nogil=True)
+def plant_root(tree, threshold):
+    """Start a tree: a root without label, with its classifier and its auxiliary classifier (Algorithm 2).
+
+    Returns
+    -------
+    bool
+        False if there is no room for it; `has_room` then says how much it wants.
+    """
+    if not has_room(tree, 2, 4, 2 << SMALLEST_TABLE):
+        return False
+    above = new_node(tree, NONE, threshold)
+    open_block(tree, above, 1, 0, SMALLEST_TABLE)
+    append_child(tree, above, new_node(tree, NONE, threshold), 0)
+    open_block(tree, ROOT, 1, 1, SMALLEST_TABLE)
+    return True
+
+
+@njit(cache=True, nogil=True)
+def add_label(tree, ids, values, label, scratch, settings):
+    """Extend the tree by a label that an instance is the first to have: lines 2-6 of Algorithm 4.
+
+    Returns
+    -------
+    bool
+        False if there is no room for it; nothing has changed then.
+    """
+    nodes, counters, root = tree.nodes, tree.counters, tree.nodes[ROOT]
+    if root.n_leaves == 0:
+        root.label, root.n_leaves, tree.leaves[label] = label, 1, ROOT
+        nodes[ABOVE].leaf_children = nodes[ABOVE].n_leaves = 1
+        return True
+    instance = counters[N_LEARNED]
+    if counters[SELECTED_FOR] == instance:
+        v = counters[SELECTED]
+    else:
+        v = select_node(tree, ids, values, scratch, settings, instance)
+    v = only_leaf(tree, v)
+    node = nodes[v]
+    # At the most a block of as many rows, or the same rows two columns longer, and two small ones.
+    wider = slots_of(padded_size(node.width + 2)) + 1
+    if not has_room(tree, 2, (node.n_features + 1) * wider + 4, (np.int64(1) << node.table_bits) + 16):
+        return False
+    if node.degree == 0:
+        extend_leaf(tree, v, label, settings)
+    elif node.degree >= settings.max_leaf:
+        push_down(tree, v, label, settings)
+    else:
+        extend_inner(tree, v, label, settings)
+    counters[SELECTED], counters[SELECTED_FOR] = v, instance
+    return True
+
+
+@njit(cache=True, nogil=True)
+def extend_inner(tree, v, label, settings):
+    """Variant 1: a leaf becomes one more child of an inner node."""
+    node = tree.nodes[v]
+    above_leaves_only = node.leaf_children == node.degree
+    if above_leaves_only or node.degree + 1 < settings.arity:
+        widen(tree, v, node.width + 1)
+        column = node.width
+        node.width += 1
+    else:  # no policy extends it again: the leaf takes the place of the auxiliary classifier
+        column, node.auxiliary = np.int32(0), 0
+    copy_auxiliary(tree, v, column, True)
+    leaf = new_node(tree, label, settings.threshold)
+    append_child(tree, v, leaf, column)
+    if not above_leaves_only:
+        open_block(tree, leaf, 1, 1, SMALLEST_TABLE)
+    count_leaf(tree, leaf, settings.threshold)
+
+
+@njit(cache=True, nogil=True)
+def push_down(tree, v, label, settings):
+    """Variant 2: a new node takes over all children of v, whose children it and a new leaf become.
+
+    The new node's classifiers are copies of the auxiliary one of v, so it takes over the whole block.
+    """
+    nodes = tree.nodes
+    new, threshold = new_node(tree, NONE, nodes[v].bound), settings.threshold
+    old, node = nodes[v], nodes[new]
+    node.first_child, node.last_child, node.degree = old.first_child, old.last_child, old.degree
+    node.leaf_children, node.n_leaves = old.leaf_children, old.n_leaves
+    node.padded, node.width, node.auxiliary, node.n_features = old.padded, old.width, old.auxiliary, old.n_features
+    node.table_bits, node.bias, node.table = old.table_bits, old.bias, old.table
+    child = np.int64(node.first_child)
+    while child != NONE:
+        nodes[child].parent = new
+        child = np.int64(nodes[child].next_sibling)
+    auxiliary = 1 if settings.arity > 2 else 0
+    open_block_from(tree, v, new, auxiliary)
+    old.degree = old.leaf_children = 0
+    leaf = new_node(tree, label, threshold)
+    append_child(tree, v, new, auxiliary)
+    append_child(tree, v, leaf, auxiliary + 1)
+    open_block(tree, leaf, 1, 1, SMALLEST_TABLE)
+    count_leaf(tree, leaf, threshold)
+
+
+@njit(cache=True, nogil=True)
+def extend_leaf(tree, v, label, settings):
+    """Variant 3: a leaf becomes an inner node above two leaves, one with its label and one with the new."""
+    nodes, threshold = tree.nodes, settings.threshold
+    node = nodes[v]
+    widen(tree, v, node.width + 2)
+    copy_auxiliary(tree, v, node.width, False)
+    copy_auxiliary(tree, v, node.width + 1, True)
+    append_child(tree, v, new_node(tree, node.label, node.bound), node.width)
+    node.label = NONE
+    leaf = new_node(tree, label, threshold)
+    append_child(tree, v, leaf, node.width + 1)
+    node.width += 2
+    nodes[node.parent].leaf_children -= 1
+    count_leaf(tree, leaf, threshold)
+
+
+@njit(cache=True, nogil=True)
+def count_leaf(tree, leaf, threshold):
+    """Let all nodes above a new leaf know of it."""
+    nodes, v = tree.nodes, np.int64(tree.nodes[leaf].parent)
+    while v != NONE:
+        nodes[v].n_leaves += 1
+        nodes[v].bound = min(nodes[v].bound, threshold)
+        v = np.int64(nodes[v].parent)

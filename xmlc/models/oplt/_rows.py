@@ -1,0 +1,63 @@
+"""Room for rows of weights and for tables, given out and taken back: kernels.
+
+What is free is found in constant time: free pieces of one size form a list, whose links stand in the pieces.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from xmlc.models.oplt._tree import ENTRIES_USED, SLOT, SLOTS_USED
+
+
+@njit(cache=True, nogil=True)
+def slots_of(padded):
+    """Return how many slots a row of ``padded`` siblings takes: their weights and their sums of squares."""
+    return 2 * padded // SLOT
+
+
+@njit(cache=True, nogil=True)
+def take_row(tree, padded):
+    """Return the slot of a row of zeros for ``padded`` siblings; there must be room for it and one slot more."""
+    size, links = slots_of(padded), tree.rows.view(np.uint32)
+    slot = np.int64(tree.free_rows[size])
+    if slot != 0:
+        tree.free_rows[size] = links[slot * SLOT]
+    else:
+        slot = tree.counters[SLOTS_USED]
+        if size > 1 and slot % 2 == 1:  # rows of whole cache lines start with one
+            give_row(tree, 4, slot)
+            slot += 1
+        tree.counters[SLOTS_USED] = slot + size
+    tree.rows[slot * SLOT : (slot + size) * SLOT] = 0
+    return slot
+
+
+@njit(cache=True, nogil=True)
+def give_row(tree, padded, slot):
+    """Take a row back."""
+    size, links = slots_of(padded), tree.rows.view(np.uint32)
+    links[slot * SLOT] = tree.free_rows[size]
+    tree.free_rows[size] = slot
+
+
+@njit(cache=True, nogil=True)
+def take_table(tree, bits):
+    """Return the place of an empty table of 2**bits entries; there must be room for it."""
+    size = np.int64(1) << bits
+    place = tree.free_tables[bits]
+    if place != 0:
+        tree.free_tables[bits] = np.int64(tree.entries[place])
+    else:
+        place = tree.counters[ENTRIES_USED]
+        tree.counters[ENTRIES_USED] = place + size
+    tree.entries[place : place + size] = 0
+    return place
+
+
+@njit(cache=True, nogil=True)
+def give_table(tree, bits, place):
+    """Take a table back."""
+    tree.entries[place] = tree.free_tables[bits]
+    tree.free_tables[bits] = place

@@ -1,0 +1,95 @@
+"""OFO on the stream, together with the training (plt2016, Section 4.3 and Algorithm 2): kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from xmlc.models.oplt._blocks import empty_scratch
+from xmlc.models.oplt._learn import learn_instance
+from xmlc.models.oplt._search import empty_queue, labels_above
+from xmlc.models.oplt._tree import NONE
+
+
+@njit(cache=True, nogil=True)
+def set_threshold(tree, label, threshold):
+    """Set the threshold of a label, and the bounds of the nodes above as far as they change."""
+    nodes, v = tree.nodes, np.int64(tree.leaves[label])
+    nodes[v].bound = threshold
+    v = np.int64(nodes[v].parent)
+    while v != NONE:
+        smallest, child = np.float32(np.inf), np.int64(nodes[v].first_child)
+        while child != NONE:
+            smallest = min(smallest, nodes[child].bound)
+            child = np.int64(nodes[child].next_sibling)
+        if smallest == nodes[v].bound:
+            return
+        nodes[v].bound = smallest
+        v = np.int64(nodes[v].parent)
+
+
+@njit(cache=True, nogil=True)
+def set_all_thresholds(tree, threshold):
+    """Give all labels the same threshold."""
+    for v in range(tree.nodes.size):
+        tree.nodes[v].bound = threshold
+
+
+@njit(cache=True, nogil=True)
+def count_sets(labels, predicted, hits, sizes):
+    """Count an instance: hits_j += y_j p_j and sizes_j += y_j + p_j for its labels y and the predicted p."""
+    for label in labels:
+        sizes[label] += 1.0
+    for label in predicted:
+        sizes[label] += 1.0
+        for true in labels:
+            hits[label] += np.int64(true) == label
+
+
+@njit(cache=True, nogil=True)
+def learn_rows_with_thresholds(x, y, order, start, predicted, tree, settings, max_nonzeros, hits, sizes, counts):
+    """Learn the rows ``order[start:]`` one by one; before it learns one, predict its set, and let OFO learn from that.
+
+    A label's threshold is hits / sizes, OFO's a_j / b_j, from the first instance on that has it or for which it is
+    predicted; one that is new begins with the settings' threshold, and its first instance counts.
+
+    Parameters
+    ----------
+    x, y, order, start, tree, settings, max_nonzeros
+        As for `learn_rows`.
+    predicted : int
+        First position to predict.
+    hits, sizes : float64 (labels,)
+        a_j and b_j; updated.
+    counts : int64 (order.size,)
+        Written: the size of each set.
+
+    Returns
+    -------
+    start, predicted : int
+        Where to go on: before the end if the tree has no room for more.
+    sets : int32
+        The sets predicted in this call, one after the other.
+    """
+    scratch, queue = empty_scratch(max_nonzeros, tree), empty_queue(tree)
+    positives, found = np.empty(tree.nodes.size, dtype=np.int32), np.empty(tree.nodes.size, dtype=np.int32)
+    sets, size = np.empty(1024, dtype=np.int32), 0
+    for position in range(start, order.size):
+        row = order[position]
+        ids, values = x.indices[x.indptr[row] : x.indptr[row + 1]], x.data[x.indptr[row] : x.indptr[row + 1]]
+        labels = y.indices[y.indptr[row] : y.indptr[row + 1]]
+        if position >= predicted:
+            count = labels_above(tree, ids, values, scratch, queue, found)
+            counts[position] = count
+            while size + count > sets.size:
+                sets = np.concatenate((sets, np.empty_like(sets)))
+            sets[size : size + count] = found[:count]
+            size += count
+            count_sets(labels, found[:count], hits, sizes)
+            for label in found[:count]:
+                set_threshold(tree, label, np.float32(hits[label] / sizes[label]))
+        if not learn_instance(tree, ids, values, labels, scratch, positives, settings):
+            return position, position + 1, sets[:size].copy()
+        for label in labels:
+            set_threshold(tree, label, np.float32(hits[label] / sizes[label]))
+    return order.size, order.size, sets[:size].copy()

@@ -1,0 +1,165 @@
+"""A label tree that grows: its nodes, the rows of weights of their children, and room for more."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from xmlc.models.plt._padded import padded_size
+
+ABOVE, ROOT = 0, 1  # node 0 stands above the root, so that the root is a child like any other
+NONE = -1  # no node, no label
+SLOT = 8  # float32 in a slot, the unit in which rows are given out: a row of four siblings
+SMALLEST_TABLE = 3  # a table has at least 2**3 entries: a cache line
+
+# Places in OnlineTree.counters.
+N_NODES, SLOTS_USED, ENTRIES_USED, N_LEARNED, MARK, SELECTED, SELECTED_FOR = range(7)
+NODES_WANTED, SLOTS_WANTED, ENTRIES_WANTED = range(7, 10)
+N_COUNTERS = 10
+
+# A node, and with it the block of its children: one row for each feature that an instance which reached the node had,
+# with the weights of all children side by side, their sums of squared derivatives behind them.
+NODE = np.dtype(
+    [
+        ("parent", np.int32),
+        ("label", np.int32),  # of a leaf, else NONE
+        ("first_child", np.int32),
+        ("last_child", np.int32),
+        ("next_sibling", np.int32),
+        ("column", np.int32),  # of this node in its parent's block
+        ("degree", np.int32),  # children
+        ("leaf_children", np.int32),  # of which leaves
+        ("n_leaves", np.int32),  # below this node, itself included
+        ("padded", np.int32),  # columns of a row of the block; 0: this node has none
+        ("width", np.int32),  # of which used
+        ("auxiliary", np.int32),  # 1: column 0 is the node's auxiliary classifier
+        ("n_features", np.int32),  # rows of the block, without the one of the constant feature
+        ("table_bits", np.int32),  # its table has 2**table_bits entries
+        ("bias", np.uint32),  # slot of the row of the constant feature
+        ("bound", np.float32),  # smallest threshold of a label below
+        ("table", np.int64),  # place of the table's first entry
+        ("stamp", np.int64),  # the last mark: of the instance for which it was positive
+        ("head", np.int32),  # then: its first positive child
+        ("next_positive", np.int32),  # and its parent's next
+    ],
+    align=True,
+)
+
+
+class OnlineTree(NamedTuple):
+    """What kernels work on; the arrays have room to spare, `grown` gives more.
+
+    Attributes
+    ----------
+    nodes : NODE (capacity,)
+        Nodes in the order of their creation.
+    leaves : int32 (labels,)
+        Leaf of each label, NONE for one that was not seen.
+    rows : float32 (capacity,)
+        Rows of weights; row s begins at ``SLOT * s``. Slot 0 is none.
+    entries : uint64 (capacity,)
+        Hash tables, one for each block: a feature in the upper half, the slot of its row in the lower; 0 is empty.
+    free_rows : uint32 (largest row in slots + 1,)
+        First free row of each size; its first number is the next.
+    free_tables : int64 (64,)
+        First free table of each size in bits; its first entry is the next; 0 is none.
+    counters : int64 (N_COUNTERS,)
+    """
+
+    nodes: np.ndarray
+    leaves: np.ndarray
+    rows: np.ndarray
+    entries: np.ndarray
+    free_rows: np.ndarray
+    free_tables: np.ndarray
+    counters: np.ndarray
+
+
+class Settings(NamedTuple):
+    """How a tree grows and learns.
+
+    Attributes
+    ----------
+    policy : int
+        See `xmlc.models.oplt._policy`.
+    alpha : float
+        Share of the tree's balance in best-greedy's score.
+    arity, max_leaf : int
+        b and b_max of the paper: the largest degree of an inner node, and of one whose children are leaves.
+    rate, eps : float32
+        AdaGrad's learning rate and epsilon.
+    key : uint64
+        Random stream of the random policy.
+    threshold : float32
+        Of a label that is new.
+    """
+
+    policy: int
+    alpha: float
+    arity: int
+    max_leaf: int
+    rate: np.float32
+    eps: np.float32
+    key: np.uint64
+    threshold: np.float32
+
+
+def empty_online_tree(max_degree: int) -> OnlineTree:
+    """Make room for a tree whose nodes have at most ``max_degree`` children; nothing is in it, not even a root."""
+    counters = np.zeros(N_COUNTERS, dtype=np.int64)
+    counters[SLOTS_USED], counters[ENTRIES_USED], counters[SELECTED_FOR] = 2, 1 << SMALLEST_TABLE, NONE
+    return OnlineTree(
+        np.zeros(16, dtype=NODE),
+        np.zeros(0, dtype=np.int32),
+        np.zeros(64 * SLOT, dtype=np.float32),
+        np.zeros(64, dtype=np.uint64),
+        np.zeros(padded_size(max_degree + 1) // 4 + 1, dtype=np.uint32),
+        np.zeros(64, dtype=np.int64),
+        counters,
+    )
+
+
+def grown(tree: OnlineTree) -> OnlineTree:
+    """Return the tree with room for what its counters say is wanted, and some more; what it holds stays.
+
+    The largest arrays grow in place where they are the tree's own: the system moves their pages, so that they need
+    not fit twice.
+    """
+    counters = tree.counters
+    nodes = _longer(tree.nodes, int(counters[N_NODES] + counters[NODES_WANTED]), 1.5)
+    rows = _longer(tree.rows, int(counters[SLOTS_USED] + counters[SLOTS_WANTED]) * SLOT, 1.25)
+    entries = _longer(tree.entries, int(counters[ENTRIES_USED] + counters[ENTRIES_WANTED]), 1.25)
+    counters[[NODES_WANTED, SLOTS_WANTED, ENTRIES_WANTED]] = 0
+    return tree._replace(nodes=nodes, rows=rows, entries=entries)
+
+
+def with_labels(tree: OnlineTree, n_labels: int) -> OnlineTree:
+    """Return the tree with room for labels below ``n_labels``."""
+    more = n_labels - tree.leaves.size
+    if more <= 0:
+        return tree
+    return tree._replace(leaves=np.concatenate((tree.leaves, np.full(more, NONE, dtype=np.int32))))
+
+
+def trimmed(tree: OnlineTree) -> OnlineTree:
+    """Return the tree without spare room, as it is kept on disk: views of its arrays."""
+    counters = tree.counters
+    return tree._replace(
+        nodes=tree.nodes[: counters[N_NODES]],
+        rows=tree.rows[: counters[SLOTS_USED] * SLOT],
+        entries=tree.entries[: counters[ENTRIES_USED]],
+    )
+
+
+def _longer(array: np.ndarray, size: int, factor: float) -> np.ndarray:
+    if size <= array.size:
+        return array
+    size = max(size, int(array.size * factor))
+    if array.flags.owndata and array.flags.writeable:
+        # Kernels keep no view of it between calls, and nobody else has one.
+        array.resize(size, refcheck=False)
+        return array
+    longer = np.zeros(size, dtype=array.dtype)
+    longer[: array.size] = array
+    return longer

@@ -1,0 +1,295 @@
+"""The OPLT estimator."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.counter_random import random_permutation, stream_key
+from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr
+from xmlc.errors import XmlcError
+from xmlc.models.oplt._learn import learn_rows
+from xmlc.models.oplt._plant import planted, planted_as
+from xmlc.models.oplt._policy import BEST_GREEDY, RANDOM
+from xmlc.models.oplt._prediction import OnlineTreePrediction
+from xmlc.models.oplt._thresholds import learn_rows_with_thresholds, set_all_thresholds
+from xmlc.models.oplt._tree import Settings, grown, with_labels
+from xmlc.models.plt.estimator import ORDER_STREAM
+from xmlc.progress import Progress
+from xmlc.trees.kmeans import check_kmeans_shape, kmeans_tree, label_representations
+
+POLICIES = {"random": RANDOM, "best_greedy": BEST_GREEDY}
+POLICY_STREAM = 0x0B7  # keeps the random policy's numbers apart from the order of the instances
+INSTANCES_PER_CALL = 8192  # between two signs of progress
+NO_THRESHOLD = 1.0  # of new labels as long as no sets are predicted
+
+
+class OPLT(OnlineTreePrediction):
+    """Online probabilistic label tree (oplt2021): learns from a stream, and knows nothing of it in advance.
+
+    A label tree that grows with every label that is new. Beside its classifier, a node that may be extended has an
+    auxiliary one, which learned the node's positive instances; the classifiers of new nodes start as its copy or its
+    inverse. So all node classifiers are at any time those that would have been trained had the tree been known from
+    the beginning (Definition 1): the bits of `PLT` with ``solver="adagrad"`` on that tree.
+
+    New features and new labels are taken as they come: `partial_fit` may be called with wider and wider matrices.
+
+    Parameters
+    ----------
+    policy : {"best_greedy", "random"}
+        How the node that a new label extends is found (Algorithm 8): by descending to the child that fits the instance
+        and has few leaves, or to any.
+    alpha : float
+        "best_greedy": between 0, fit alone, and 1, balance alone.
+    arity : int
+        b, children of an inner node at most.
+    max_leaf : int
+        b_max, children at most of a node that has leaves only; at least b. The paper has 100, and 10 for few-shot
+        multi-class data.
+    gamma, eps : float
+        AdaGrad: a weight's step is gamma / sqrt(eps + its squared derivatives so far).
+    epochs : int
+        `fit`: passes over the training set.
+    warm_start : float or None
+        `fit`: a share of the instances on whose labels a tree of balanced 2-means is built and trained first, before
+        the others extend it (OPLT-W of the paper has 0.1).
+    unit_norm : bool
+        Scale each instance to Euclidean length 1 first.
+    random_state : int
+        Seed of the order of the instances in `fit`, of the random policy, and of the tree of ``warm_start``.
+    n_jobs : int or None
+        Threads for prediction, see `xmlc.threads.resolve_threads`; learning takes one, as each instance changes what
+        the next one meets.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64
+        The labels seen so far, ascending.
+    tree_ : LabelTree
+        The tree over them, in that order.
+    thresholds_ : ndarray of float32, shape (m,)
+        Thresholds of `progressive_sets`; NaN for labels not seen yet.
+    n_instances_ : int
+        Instances learned so far, each pass counted.
+
+    Notes
+    -----
+    The children of a node share one row of weights for each feature, found in a hash table of the node's own, so that
+    one look-up serves all of them. Learning an instance takes, for each positive node, a look-up per non-zero and 24
+    bytes moved per non-zero and child. Weights take 8 to 12 bytes for each pair of a node and a feature that reached
+    its parent, and a prediction of a batch 4 more, for a copy in the form that is searched fastest; it is made
+    when it is first asked for after learning.
+    """
+
+    def __init__(
+        self,
+        policy: str = "best_greedy",
+        alpha: float = 0.75,
+        arity: int = 2,
+        max_leaf: int = 100,
+        gamma: float = 1.0,
+        eps: float = 0.01,
+        epochs: int = 1,
+        warm_start: float | None = None,
+        unit_norm: bool = True,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+    ):
+        self.policy = policy
+        self.alpha = alpha
+        self.arity = arity
+        self.max_leaf = max_leaf
+        self.gamma = gamma
+        self.eps = eps
+        self.epochs = epochs
+        self.warm_start = warm_start
+        self.unit_norm = unit_norm
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: object, Y: object) -> Self:
+        """Forget what was learned and learn a training set, in an order drawn once from the seed.
+
+        Parameters
+        ----------
+        X : sparse or dense array, shape (n, d)
+        Y : sparse or dense boolean array, shape (n, m)
+
+        Raises
+        ------
+        XmlcError
+            Data or a hyperparameter is out of its range.
+        """
+        self._check_hyperparameters()
+        X, Y = self._training_data(X, Y)
+        order = random_permutation(X.shape[0], self.random_state, ORDER_STREAM)
+        self._start()
+        if self.warm_start is not None:
+            sample = order[: max(1, round(self.warm_start * order.size))]
+            self._start_as_kmeans(X[sample], Y[sample])
+        x, y = self._kernel_form(X), kernel_csr(Y)
+        self._online = with_labels(self._online, Y.shape[1])
+        with Progress(float(order.size * self.epochs), "learning", "instances") as progress:
+            for _ in range(self.epochs):
+                self._learn(x, y, order, 0, progress)
+        return self
+
+    def partial_fit(self, X: object, Y: object) -> Self:
+        """Learn more instances, in the order of their rows (Algorithm 3).
+
+        Parameters
+        ----------
+        X : sparse or dense array, shape (n, d)
+        Y : sparse or dense boolean array, shape (n, m)
+            Both may have more columns than before, or fewer.
+
+        Raises
+        ------
+        XmlcError
+            Data or a hyperparameter is out of its range.
+        """
+        x, y = self._stream(X, Y)
+        self._learn(x, y, np.arange(x.indptr.size - 1), 0)
+        return self
+
+    def progressive_top_k(self, X: object, Y: object, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        """Learn more instances, and rank the labels of each before it is learned: progressive validation.
+
+        Blum, Kalai and Langford (COLT 1999); oplt2021, Section 5.2.
+
+        Returns
+        -------
+        labels : ndarray of int32, shape (n, k)
+            Best first; -1 where fewer than k labels had been seen.
+        scores : ndarray of float32, shape (n, k)
+            Their estimates.
+        """
+        if k < 1:
+            raise XmlcError(f"k={k}: at least one label per instance must be asked for")
+        x, y = self._stream(X, Y)
+        return self._learn(x, y, np.arange(x.indptr.size - 1), int(k))
+
+    def progressive_sets(self, X: object, Y: object, a: float = 1.0, b: float = 20.0) -> sparse.csr_array:
+        """Learn more instances, and predict the label set of each before it is learned, by thresholds that learn too.
+
+        OFO runs simultaneously with training (plt2016, Section 4.3): after each instance the labels that it has or
+        that were predicted for it get the threshold a_j / b_j, half the F-measure of the label so far; a label that
+        is new begins with a / b.
+
+        Parameters
+        ----------
+        X, Y
+            As for `partial_fit`.
+        a, b : float
+            Initial a_j and b_j, 0 < a / b <= 0.5; used when it is first called, after that what was learned goes on.
+
+        Returns
+        -------
+        csr_array of bool, shape (n, m)
+            The sets predicted; `thresholds_` has the thresholds that stand at the end.
+        """
+        if not (a > 0 and 2 * a <= b):
+            raise XmlcError(f"a={a}, b={b}: the initial threshold a/b must lie in (0, 0.5], with a and b > 0")
+        x, y = self._stream(X, Y)
+        if self._ofo is None:
+            self._ofo = (np.zeros((0, 2)), float(a), float(b))
+            set_all_thresholds(self._online, np.float32(a / b))
+        counted, a, b = self._ofo
+        counted = np.concatenate((counted, np.tile([a, b], (self.n_labels_ - counted.shape[0], 1))))
+        self._ofo = (counted, a, b)
+        hits, sizes = np.ascontiguousarray(counted[:, 0]), np.ascontiguousarray(counted[:, 1])
+        order = np.arange(x.indptr.size - 1)
+        counts, found = np.zeros(order.size, dtype=np.int64), [np.zeros(0, dtype=np.int32)]
+        longest, start, predicted = int(np.diff(x.indptr).max(initial=0)), 0, 0
+        while start < order.size:
+            start, predicted, sets = learn_rows_with_thresholds(
+                x, y, order, start, predicted, self._online, self._settings(), longest, hits, sizes, counts
+            )
+            found.append(sets)
+            if start < order.size:
+                self._online = grown(self._online)
+        self._ofo = (np.column_stack((hits, sizes)), a, b)
+        labels, indptr = np.concatenate(found), np.concatenate(([0], np.cumsum(counts)))
+        result = sparse.csr_array(
+            (np.ones(labels.size, dtype=bool), labels, indptr), shape=(order.size, self.n_labels_)
+        )
+        result.sort_indices()
+        return result
+
+    def _stream(self, X: object, Y: object) -> tuple[KernelCSR, KernelCSR]:
+        """Check more of the stream, make room for its labels, and return it as kernels take it."""
+        self._check_hyperparameters()
+        X, Y = as_features(X), as_labels(Y)
+        if X.shape[0] != Y.shape[0]:
+            raise XmlcError(f"X has {X.shape[0]} instances but Y has {Y.shape[0]}")
+        if not hasattr(self, "n_labels_"):
+            self.n_features_in_, self.n_labels_ = 0, 0
+            self._start()
+        self.n_features_in_ = max(self.n_features_in_, X.shape[1])
+        self.n_labels_ = max(self.n_labels_, Y.shape[1])
+        self._online = with_labels(self._online, self.n_labels_)
+        return self._kernel_form(X), kernel_csr(Y)
+
+    def _learn(
+        self, x: KernelCSR, y: KernelCSR, order: np.ndarray, k: int, progress: Progress | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Learn some rows one by one; return the k labels ranked best before each, and their estimates."""
+        self._frozen = None
+        ranking, scores = np.empty((order.size, k), dtype=np.int32), np.empty((order.size, k), dtype=np.float32)
+        longest, settings = int(np.diff(x.indptr).max(initial=0)), self._settings()
+        for first in range(0, order.size, INSTANCES_PER_CALL):
+            part = slice(first, first + INSTANCES_PER_CALL)
+            rows, start, ranked = order[part], 0, 0
+            while start < rows.size:
+                rest = (longest, ranking[part], scores[part])
+                start, ranked = learn_rows(x, y, rows, start, ranked, self._online, settings, *rest)
+                if start < rows.size:
+                    self._online = grown(self._online)
+            if progress is not None:
+                progress.update(rows.size)
+        return ranking, scores
+
+    def _start(self) -> None:
+        """Begin with a root and nothing else."""
+        self._ofo = self._frozen = None
+        self._online = planted(self._settings())
+
+    def _start_as_kmeans(self, X: sparse.csr_array, Y: sparse.csr_array) -> None:
+        """Begin with a tree of balanced 2-means over the labels of some instances; one without labels is no start."""
+        labels = np.unique(Y.indices)
+        if labels.size > 0:
+            representations = label_representations(X, Y[:, labels], self.n_jobs)
+            tree = kmeans_tree(representations, self.arity, self.max_leaf, self.random_state, self.n_jobs)
+            self._online = planted_as(tree, labels, self._settings())
+
+    def _settings(self) -> Settings:
+        threshold = NO_THRESHOLD if getattr(self, "_ofo", None) is None else self._ofo[1] / self._ofo[2]
+        key = np.uint64(stream_key(np.int64(self.random_state), np.int64(POLICY_STREAM)))
+        return Settings(
+            POLICIES[self.policy],
+            float(self.alpha),
+            int(self.arity),
+            int(self.max_leaf),
+            np.float32(self.gamma),
+            np.float32(self.eps),
+            key,
+            np.float32(threshold),
+        )
+
+    def _check_hyperparameters(self) -> None:
+        if self.policy not in POLICIES:
+            raise XmlcError(f"policy={self.policy!r}: expected one of {', '.join(map(repr, POLICIES))}")
+        if not 0 <= self.alpha <= 1:
+            raise XmlcError(f"alpha={self.alpha}: expected a number from 0, fit alone, to 1, balance alone")
+        if not 2 <= self.arity <= self.max_leaf:
+            raise XmlcError(f"arity={self.arity}, max_leaf={self.max_leaf}: expected 2 <= arity <= max_leaf")
+        if not (self.gamma > 0 and self.eps > 0 and self.epochs >= 1):
+            raise XmlcError(
+                f"gamma={self.gamma}, eps={self.eps}, epochs={self.epochs}: gamma and eps must be positive, epochs >= 1"
+            )
+        if self.warm_start is not None:
+            check_kmeans_shape(self.arity, self.max_leaf)
+            if not 0 < self.warm_start <= 1:
+                raise XmlcError(f"warm_start={self.warm_start}: expected None or a share of the instances, in (0, 1]")
