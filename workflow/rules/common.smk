@@ -132,18 +132,35 @@ def models_for(paper, dataset):
         for name, model in SUITES[paper]["models"].items()
         if (synthetic or model["estimator"] != "oracle")
         and dataset not in model["without"]
+        and model.get("task", task_of(paper, dataset)) == task_of(paper, dataset)
+        and (not model["optional"] or is_installed(model))
         and (config["models"] is None or name in config["models"])
     ]
+
+
+def task_of(paper, dataset):
+    """Say what a paper does with a dataset."""
+    return "few-shot" if dataset in SUITES[paper]["few_shot"] else "multi-label"
+
+
+def of_task(paper, task, datasets=None):
+    """Name those of some datasets, or of a paper's, with which it does this."""
+    return [name for name in (datasets or datasets_of(paper)) if task_of(paper, name) == task]
 
 
 def runs(paper, datasets=None):
     """List (dataset, model, seed) of a paper."""
     return [
         (dataset, model, seed)
-        for dataset in (datasets or datasets_of(paper))
+        for dataset in (datasets_of(paper) if datasets is None else datasets)
         for model in models_for(paper, dataset)
         for seed in SUITES[paper]["seeds"]
     ]
+
+
+def has_records(paper, records):
+    """Tell whether a table or figure can be made; of a paper with few-shot datasets, some are about these alone."""
+    return bool(records) or not SUITES[paper]["few_shot"]
 
 
 def results_of_paper(paper):
@@ -152,13 +169,13 @@ def results_of_paper(paper):
     tables = expand(
         "results/tables/{paper}/{table}.{ext}",
         paper=paper,
-        table=suite["tables"],
+        table=[table for table in suite["tables"] if has_records(paper, table_records(paper, table)(paper))],
         ext=["csv", "md", "tex"],
     )
     figures = expand(
         "results/figures/{paper}/{figure}.{ext}",
         paper=paper,
-        figure=suite["figures"],
+        figure=[figure for figure in suite["figures"] if has_records(paper, figure_records(paper, figure))],
         ext=["svg", "png"],
     )
     return tables + figures

@@ -3,14 +3,17 @@ from importlib.util import find_spec
 
 from xmlc.models.registry import ESTIMATORS
 
+# Packages by modules of peers that are not named after theirs.
+PACKAGES = {"memory_tree": "vowpalwabbit", "napkinxc_online": "napkinxc"}
+
 # Threshold methods whose macro-F stands in the table of peers.
 PEER_METHODS = ["fta", "sto", "ofo"]
 
 
 def is_installed(model):
-    """Tell whether a model's program is there: the module of a peer's estimator is named after the package."""
-    room, _, package = ESTIMATORS.get(model["estimator"], "").partition(":")[0].rpartition(".")
-    return room != "xmlc.models.peers" or find_spec(package) is not None
+    """Tell whether a model's program is there: a peer's module is named after the package, or stands in `PACKAGES`."""
+    room, _, module = ESTIMATORS.get(model["estimator"], "").partition(":")[0].rpartition(".")
+    return room != "xmlc.models.peers" or find_spec(PACKAGES.get(module, module)) is not None
 
 
 def peers_for(paper, dataset):

@@ -76,6 +76,25 @@ def sweep_records(paper, datasets=None):
     return [f"results/{d}/{m}/seed{s}/full/sweep-{paper}.json" for d, m, s in runs(paper, datasets) if m == model]
 
 
+def multi_label_records(paper, datasets=None):
+    """List the records that score rankings of datasets whose instances have several labels."""
+    return ranking_records(paper, of_task(paper, "multi-label", datasets))
+
+
+def few_shot_records(paper, datasets=None):
+    """List the records that score rankings of few-shot datasets."""
+    return ranking_records(paper, of_task(paper, "few-shot", datasets))
+
+
+def progressive_records(paper, task):
+    """List the records of models that are validated progressively on the datasets of a task."""
+    return [
+        f"results/{d}/{m}/seed{s}/full/progressive.json"
+        for d, m, s in runs(paper, of_task(paper, task))
+        if m in SUITES[paper]["progressive"]
+    ]
+
+
 # What a table is made from; a paper's own before that of the same name in all others, which is made from the threshold
 # methods if it is not named.
 TABLE_RECORDS = {
@@ -86,7 +105,11 @@ TABLE_RECORDS = {
     **{("ldsm2020", f"table{number}"): ranking_records for number in (1, 2, 5, 6, 7)},
     ("ldsm2020", "table3"): statistics_files,
     ("ldsm2020", "table4"): ensemble_records,
+    ("oplt2021", "table1"): statistics_files,
+    ("oplt2021", "table2"): multi_label_records,
+    ("oplt2021", "table3"): few_shot_records,
     "table3": ranking_records,
+    "passes": ranking_records,
     "measures": measure_records,
     "condensed": condensed_records,
     "instance-f": instance_f_records,
@@ -99,6 +122,8 @@ FIGURE_RECORDS = {
     **{("ldsm2020", f"figure{number}"): [ensemble_records] for number in (2, 3, 4, 7)},
     ("ldsm2020", "figure5"): [sweep_records],
     ("ldsm2020", "figure6"): [ensemble_records, ranking_records],
+    ("oplt2021", "figure2"): [lambda paper: progressive_records(paper, "few-shot")],
+    ("oplt2021", "macrof"): [lambda paper: progressive_records(paper, "multi-label")],
 }
 
 

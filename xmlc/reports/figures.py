@@ -24,6 +24,7 @@ from xmlc.reports.ldsm_figures import (
     sweep_figure,
 )
 from xmlc.reports.pareto import pareto_figure
+from xmlc.reports.progressive import entropy_figure, macro_f_figure
 from xmlc.reports.records import read_records
 from xmlc.reports.registry import Registry
 from xmlc.reports.simulation import KIND as SIMULATION
@@ -239,3 +240,5 @@ register("figure5", "sweep", "full", paper="ldsm2020")(sweep_figure)
 register("figure6", ("forest", "ranking"), "full", paper="ldsm2020")(singles_figure)
 register("figure7", "forest", "full", paper="ldsm2020")(objectives_figure(trees=2))
 register("figure1", SIMULATION, paper="gfm2011")(simulation_figure)
+register("figure2", "progressive", "full", paper="oplt2021")(entropy_figure)
+register("macrof", "progressive", "full")(macro_f_figure)

@@ -1,4 +1,4 @@
-"""Tables 1-5 of swnn2018 and Table 3 of ldsm2020: sizes and statistics of the datasets."""
+"""Tables 1-5 of swnn2018, Table 3 of ldsm2020 and Table 1 of oplt2021: sizes and statistics of the datasets."""
 
 from __future__ import annotations
 
@@ -89,6 +89,18 @@ def sizes_table(paper: str, records: Records, published: Published) -> Table:
     frame = pd.DataFrame(rows)
     caption = "The datasets: number of features, of training and of test instances."
     return _table("table1", paper, records, published, frame, frame, SIZES, caption)
+
+
+def counts_table(paper: str, records: Records, published: Published) -> Table:
+    """Build Table 1 of oplt2021: numbers of instances, labels and features."""
+    rows = [
+        {"dataset": r["name"], "n_train": r["train"]["instances"], "n_test": r["test"]["instances"], "m": r["m"]}
+        | {"d": r["d"]}
+        for r in records
+    ]
+    frame = pd.DataFrame(rows)
+    caption = "The datasets: training and test instances, labels, features."
+    return _table("table1", paper, records, published, frame, frame, ("n_train", "n_test", "m", "d"), caption)
 
 
 def averages_table(paper: str, records: Records, published: Published) -> Table:

@@ -21,6 +21,8 @@ from xmlc.reports.measures import MEASURE_KEYS, measures_table
 from xmlc.reports.nearest import NEAREST_KEYS, nearest_table
 from xmlc.reports.notes import notes, overfitting
 from xmlc.reports.panels import Panel, Published, side_by_side
+from xmlc.reports.oplt import OPLT_KEYS, accuracy_table, passes_table
+from xmlc.reports.oplt import precision_table as online_precision_table
 from xmlc.reports.peers import PEER_KEYS, peers_table
 from xmlc.reports.records import (
     DATASET_COLUMNS,
@@ -38,6 +40,7 @@ from xmlc.reports.summaries import (
     SUMMARY_KEYS,
     averages_table,
     read_statistics,
+    counts_table,
     sizes_table,
     summary_table,
 )
@@ -200,3 +203,7 @@ register("table5", LDSM_KEYS, "ranking", "full", paper="ldsm2020")(prediction_ta
 register("table6", LDSM_KEYS, "ranking", "full", paper="ldsm2020")(training_table)
 register("table7", LDSM_KEYS, "ranking", "full", paper="ldsm2020")(precision_table("table7"))
 register("condensed", CONDENSED_KEYS, "condensed", "full")(condensed_table)
+register("table1", SUMMARY_KEYS, "statistics", "", paper="oplt2021")(counts_table)
+register("table2", OPLT_KEYS, "ranking", "full", paper="oplt2021")(online_precision_table)
+register("table3", OPLT_KEYS, "ranking", "full", paper="oplt2021")(accuracy_table)
+register("passes", OPLT_KEYS, "ranking", "full")(passes_table)

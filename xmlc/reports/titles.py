@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 METHODS = {
@@ -43,6 +44,16 @@ MODELS = {
     "ldsm-single": "LdSM, best single tree",
     "fastxml-single": "FastXML, best single tree",
     "parabel": "Parabel",
+    "parabel-single": "Parabel, single tree",
+    "iplt": "IPLT",
+    "oplt-r": "OPLT-R",
+    "oplt-b": "OPLT-B",
+    "oplt-w": "OPLT-W",
+    "cmt": "CMT",
+    "napkinxc-iplt": "napkinXC IPLT",
+    "napkinxc-oplt-r": "napkinXC OPLT-R",
+    "napkinxc-oplt-b": "napkinXC OPLT-B",
+    "napkinxc-oplt-w": "napkinXC OPLT-W",
     # Methods that swnn2018 or ldsm2020 quotes.
     "dismec": "DiSMEC",
     "pdsparse": "PDSparse",
@@ -57,6 +68,7 @@ MODELS = {
 # Programs of others, by how the names of their models begin; every other model is ours.
 PROGRAMS = {"napkinxc": "napkinXC", "omikuji": "omikuji", "vw": "Vowpal Wabbit"}
 OURS = "xmlc"
+PASSES = re.compile(r"(.+)-(\d+)-pass(?:es)?")
 HYPERPARAMETERS = {"arity": "arity b", "lam": "lambda", "gamma": "gamma", "epochs": "epochs"}
 SEARCHES = {"random": "random search", "smac": "SMAC", "stages": "search in stages"}
 
@@ -76,8 +88,19 @@ def method_title(name: str) -> str:
 
 
 def model_title(name: str) -> str:
-    """Return a model's name in print."""
-    return MODELS.get(name, name)
+    """Return a model's name in print, with the passes that stand in it."""
+    base, passes = without_passes(name)
+    title = MODELS.get(base, base)
+    return title if passes is None else f"{title}, {passes} pass{'es' * (passes > 1)}"
+
+
+def without_passes(name: str) -> tuple[str, int | None]:
+    """Split the name of a model that differs from others by passes alone: ``oplt-b-3-passes`` is ("oplt-b", 3).
+
+    Any other name comes back whole, with None.
+    """
+    found = PASSES.fullmatch(name)
+    return (found[1], int(found[2])) if found else (name, None)
 
 
 def family(name: str) -> str:
