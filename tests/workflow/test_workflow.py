@@ -219,27 +219,6 @@ def test_a_bad_line_stops_the_run_and_leaves_nothing(finished, multilabel):
     assert not (finished.folder / "results/bad-set/data").exists()
 
 
-def test_a_users_threshold_method_has_its_row_in_the_table(finished):
-    method = finished.folder / "half.py"
-    method.write_text(
-        "import numpy as np\n"
-        "from xmlc.thresholds.tune import GridPoint, register\n\n\n"
-        "@register('half')\n"
-        "def sweep_half(spe, Y, priors, grid):\n"
-        "    yield GridPoint(np.full(spe.shape[1], 0.5, dtype=np.float32), c=2)\n"
-    )
-    before = (finished.folder / "config/demo.yaml").read_text()
-    finished.edit_yaml(
-        "config/demo.yaml", lambda content: content.update(methods=["fta", "half"], extensions=["half.py"])
-    )
-    finished.edit_yaml("config/demo.yaml", lambda content: content.update(tables=["table2"], figures=[]))
-    try:
-        finished.run_well("demo")
-    finally:
-        (finished.folder / "config/demo.yaml").write_text(before)
-    assert ",half," in (finished.folder / "results/tables/demo/table2.csv").read_text()
-
-
 def test_killed_and_started_again_gives_the_same_tables_on_one_thread(finished):
     finished.run_well("demo")
     expected = finished.tables()

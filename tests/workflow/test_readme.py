@@ -1,0 +1,115 @@
+"""The README and config/README.md: what they say exists, and the README's own examples run."""
+
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pandas as pd
+import pytest
+import yaml
+from project_copy import Project
+
+from xmlc.cli import COMMANDS, group
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+CONFIG_README = (ROOT / "config/README.md").read_text()
+SCHEMAS = sorted([*(ROOT / "workflow/schemas").glob("*.yaml"), ROOT / "xmlc/data/datasets.schema.yaml"])
+
+
+def blocks(language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+def commands(program):
+    """Every command line of the README that starts a program, in code that is indented or between backticks."""
+    lines = re.findall(r"^    (\S.*)$", README, re.MULTILINE) + re.findall(r"`([^`\n]+)`", README)
+    return sorted({line for line in lines if line.startswith(f"{program} ")})
+
+
+def keys_of(schema):
+    """Every key that a file may have by its schema, at any depth."""
+    found = set(schema.get("properties", {}))
+    for part in [*schema.get("properties", {}).values(), *schema.get("$defs", {}).values()]:
+        found |= keys_of(part)
+    for name in ("items", "additionalProperties"):
+        if isinstance(schema.get(name), dict):
+            found |= keys_of(schema[name])
+    return found
+
+
+@pytest.mark.parametrize("schema", SCHEMAS, ids=lambda path: path.name)
+def test_every_key_of_a_schema_is_explained(schema):
+    keys = keys_of(yaml.safe_load(schema.read_text()))
+    assert len(keys) > 5
+    code = " ".join(re.findall(r"`([^`\n]+)`", CONFIG_README))
+    assert keys <= set(re.split(r"[^\w@]+", code))
+
+
+@pytest.mark.parametrize("line", commands("xmlc"))
+def test_xmlc_commands_have_what_they_name(line):
+    words = shlex.split(line, comments=True)[1:]
+    command, context = group, click.Context(group)
+    while isinstance(command, click.Group):
+        assert words, line
+        command = command.get_command(context, words[0])
+        assert command is not None, f"{line}: no command {words[0]}"
+        words = words[1:]
+    options = {name for parameter in command.params for name in parameter.opts}
+    assert {word for word in words if word.startswith("--")} <= options, line
+
+
+def test_snakemake_commands_name_targets_and_keys_that_exist():
+    lines = commands("snakemake")
+    assert len(lines) > 12
+    rules = "".join(file.read_text() for file in [ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")])
+    targets = set(re.findall(r"^rule (\w+):", rules, re.MULTILINE))
+    targets |= {file.stem for file in (ROOT / "config/papers").glob("*.yaml")} | {"scale", "demo"}
+    targets |= set(yaml.safe_load((ROOT / "config/datasets.yaml").read_text()))
+    keys = set(yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())["properties"])
+    for line in lines:
+        words = shlex.split(line.replace(" ...", "").replace("=...", "=x").replace("<folder>", "folder"))[1:]
+        settings = words[words.index("--config") + 1 :] if "--config" in words else []
+        assert {setting.split("=")[0] for setting in settings} <= keys, line
+        if "--profile" in words:
+            assert (ROOT / words[words.index("--profile") + 1]).is_dir(), line
+        # A word that follows an option is its value.
+        named = {b for a, b in zip(["", *words], words, strict=False) if "-" not in (a[:1], b[:1])} - set(settings)
+        assert all(word in targets or word.startswith("results/tables/") for word in named), line
+
+
+def test_make_targets_and_files_that_are_named_exist():
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert {line.split()[1] for line in commands("make")} <= targets
+    for link in re.findall(r"\]\(([^)#]+)\)", README + CONFIG_README.replace("](", "](config/")):
+        assert link.startswith("http") or (ROOT / link).exists(), link
+    assert (ROOT / "docs/figure1.png").stat().st_size < 60_000
+    assert all(name in COMMANDS for name in re.findall(r"`xmlc (\w+)`", README + CONFIG_README))
+
+
+@pytest.mark.slow
+def test_the_examples_of_a_model_and_a_threshold_method_have_their_places_in_the_tables(tmp_path):
+    """As the README has them: files, and lines of configuration; the workflow is not touched."""
+    project = Project(tmp_path)
+    files = [block for block in blocks("python") if block.startswith("# my_")]
+    for block in files:
+        (project.folder / block.splitlines()[0].removeprefix("# ")).write_text(block)
+    assert len(files) == 2
+    assert max(len(block.splitlines()) for block in files) <= 30
+    (lines,) = blocks("yaml")
+    example = yaml.safe_load(lines)
+    assert len(yaml.safe_dump(example["models"]).splitlines()) - 1 <= 4  # its name, and what it is
+    # For the sake of time it stands alone, with two methods and two tables.
+    few = {"methods": ["fta", "half"], "tables": ["table1", "table2"], "figures": [], "measures": []}
+    assert "half" in example["methods"]
+    project.edit_yaml("config/demo.yaml", lambda content: content.update(example | few) or content.pop("inference"))
+    planned = project.planned("demo")
+    assert (planned["train"], planned["table"]) == (2, 2)
+    project.run_well("demo")
+    ranking = pd.read_csv(project.folder / "results/tables/demo/table1.csv")
+    assert ranking["model"].tolist() == ["centroids"]
+    assert ranking["p@1"].between(20, 100).all()
+    thresholds = pd.read_csv(project.folder / "results/tables/demo/table2.csv")
+    assert thresholds[["model", "method"]].to_numpy().tolist() == [["centroids", "fta"], ["centroids", "half"]]
+    assert thresholds["macro_f"].notna().all()
