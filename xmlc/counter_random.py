@@ -72,6 +72,6 @@ def random_permutation(n: int, seed: int, piece: int, dtype: type = np.int64) ->
     dtype : type
         Integer type of the result.
     """
-    order = np.arange(n, dtype=dtype)
+    order: np.ndarray = np.arange(n, dtype=dtype)
     shuffle_stream(order, np.int64(seed), np.int64(piece))
     return order

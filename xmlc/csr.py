@@ -8,7 +8,7 @@ read by anything that knows numpy: ``X.indptr.npy`` (int64), ``X.indices.npy`` (
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -114,7 +114,7 @@ def load_csr(folder: str | Path, name: str, mmap: bool = True) -> sparse.csr_arr
         raise XmlcError(
             f"{folder / name}: format version {meta['version']}, expected {FORMAT_VERSION}; prepare it anew"
         )
-    mode = "c" if mmap else None
+    mode: Literal["c"] | None = "c" if mmap else None
     indptr = np.load(folder / f"{name}.indptr.npy", allow_pickle=False)
     if indptr[-1] <= np.iinfo(np.int32).max:
         # scipy wants both index arrays of one type, and would copy the mapped indices to match a wider indptr.
@@ -130,7 +130,12 @@ def load_csr(folder: str | Path, name: str, mmap: bool = True) -> sparse.csr_arr
     return matrix
 
 
-def _as_csr(matrix: object, dtype: type, name: str) -> sparse.csr_array:
+def resize(matrix: sparse.csr_array, n_rows: int, n_columns: int) -> None:
+    """Cut off or add rows and columns in place; no stored entry may lie in a column that is cut off."""
+    matrix.resize(n_rows, n_columns)  # type: ignore[arg-type, call-arg]  # the stubs forbid any use
+
+
+def _as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
     if getattr(matrix, "ndim", 2) != 2:
         raise XmlcError(f"{name} has {matrix.ndim} dimensions, expected 2")
     result = sparse.csr_array(matrix, dtype=dtype)

@@ -21,6 +21,8 @@ def import_file(file: str | Path) -> ModuleType:
     if not file.is_file() or file.suffix != ".py":
         raise XmlcError(f"{file}: no such Python file; the configuration names it as a model or threshold method")
     spec = importlib.util.spec_from_file_location(file.stem, file)
+    if spec is None or spec.loader is None:
+        raise XmlcError(f"{file}: Python cannot import this file")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -21,7 +21,7 @@ def set_process_threads(n_threads: int) -> None:
     if "numba" in sys.modules:
         import numba
 
-        numba.set_num_threads(min(n_threads, numba.config.NUMBA_NUM_THREADS))
+        numba.set_num_threads(min(n_threads, _most_threads()))
     else:
         os.environ["NUMBA_NUM_THREADS"] = str(n_threads)
 
@@ -37,7 +37,7 @@ def resolve_threads(n_jobs: int | None) -> int:
         return numba.get_num_threads()
     if n_jobs == 0:
         raise XmlcError("n_jobs=0 asked for; use a positive number, -1 for all cores or None for the default")
-    return n_jobs if n_jobs > 0 else max(1, numba.config.NUMBA_NUM_THREADS + 1 + n_jobs)
+    return n_jobs if n_jobs > 0 else max(1, _most_threads() + 1 + n_jobs)
 
 
 @contextmanager
@@ -46,8 +46,15 @@ def numba_threads(n_jobs: int | None) -> Iterator[int]:
     import numba
 
     before = numba.get_num_threads()
-    numba.set_num_threads(min(resolve_threads(n_jobs), numba.config.NUMBA_NUM_THREADS))
+    numba.set_num_threads(min(resolve_threads(n_jobs), _most_threads()))
     try:
         yield numba.get_num_threads()
     finally:
         numba.set_num_threads(before)
+
+
+def _most_threads() -> int:
+    """Return the size of numba's pool: all cores unless the environment says otherwise."""
+    import numba
+
+    return int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]  # numba sets its options at run time

@@ -94,7 +94,7 @@ def compare_with_program(data: Path, n_trees: int | None = None, threads: int = 
         "passport": passport(threads),
     }
     result["speedup"] = result["seconds"][1] / result["seconds"][threads]
-    if not calibrations:
+    if known is None or not calibrations:
         return result
     return result | _ratios(known, result, calibration_of(result["dataset"], statistics.median(calibrations)))
 

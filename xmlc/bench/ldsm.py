@@ -20,7 +20,7 @@ from xmlc.models.ldsm import LdSM
 from xmlc.passport import WARM_UP_ROWS, passport, peak_bytes
 
 # What the authors recommend for Delicious, in the paper's names; rows of unit length, as the program was given them.
-SETTING = {
+SETTING: dict[str, Any] = {
     "arity": 2,
     "max_nodes": 1000,
     "epochs": 20,

@@ -141,7 +141,8 @@ def compare_nearest(
     scaled_by = calibration_of(calibrated_on, min(seconds[CALIBRATION])) if calibrated_on else None
     settings = []
     for setting in SETTINGS:
-        turns, answers = ({n: of[_name(setting, n)] for n in (1, threads)} for of in (seconds, found))
+        turns = {n: seconds[_name(setting, n)] for n in (1, threads)}
+        answers = {n: found[_name(setting, n)] for n in (1, threads)}
         settings.append(_measured(setting, turns, answers, asking[setting, 1], X.shape[0], Y_test))
     known = PREPARATION_ELSEWHERE.get(name)
     return {

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
@@ -136,7 +137,7 @@ def _peers() -> dict[str, SparseProbabilityEstimator]:
     from xmlc.models.peers.omikuji import OmikujiParabel
 
     same = {"arity": ADAGRAD["arity"], "tree_type": "completeKaryRandom", "epochs": ADAGRAD["epochs"]}
-    kmeans = {"arity": 2, "tree_type": "hierarchicalKmeans"}
+    kmeans: dict[str, Any] = {"arity": 2, "tree_type": "hierarchicalKmeans"}
     return {
         NAPKINXC_ADAGRAD: NapkinXCPLT(optimizer="adagrad", eta=ADAGRAD["gamma"], n_jobs=1, **same),
         OMIKUJI: OmikujiParabel(n_trees=1, n_jobs=1),
@@ -223,7 +224,7 @@ def _speed_up(
 ) -> dict[str, Any]:
     """Compare one thread with several: times, and the bits of the models and of their answers."""
     one, several = (ours[solver, n] for n in (1, threads))
-    result = {
+    result: dict[str, Any] = {
         "training": best(training[name_of(solver, 1)]) / best(training[name_of(solver, threads)]),
         "differing_arrays": differing(learned(one), learned(several)),
     }
@@ -249,7 +250,7 @@ def latency(model: PLT, X: sparse.csr_array) -> dict[str, float]:
     instances = [(X.indices[start:end], X.data[start:end]) for start, end in pairwise(X.indptr[: ASKED_ONE_BY_ONE + 1])]
     for instance in instances[:WARM_UP_ROWS]:
         model.rank_one(*instance, K)
-    turns = [timed(lambda instance=instance: model.rank_one(*instance, K))[1] for instance in instances]
+    turns = [timed(partial(model.rank_one, *instance, K))[1] for instance in instances]
     median, high = np.percentile(turns, (50, 99))
     return {"median_ms": 1e3 * float(median), "p99_ms": 1e3 * float(high)}
 

@@ -80,7 +80,7 @@ def phases(model: PLT, X: sparse.csr_array, Y: sparse.csr_array) -> dict[str, fl
     profiler = cProfile.Profile()
     _, total = timed(lambda: profiler.runcall(model.fit, X, Y))
     seconds: dict[str, float] = {}
-    for (file, _, name), (*_, cumulative, _callers) in pstats.Stats(profiler).stats.items():
+    for (file, _, name), (*_, cumulative, _callers) in pstats.Stats(profiler).stats.items():  # type: ignore[attr-defined]  # undocumented
         phase = PHASES.get((Path(file).stem, name))
         if phase:
             seconds[phase] = seconds.get(phase, 0.0) + cumulative

@@ -26,7 +26,7 @@ from xmlc.errors import XmlcError
 from xmlc.passport import passport, peak_bytes
 
 # AmazonCat-13K's d, m and labels per instance (plt2016, Table 1); rows of text come to about a kilobyte.
-SHAPE = {"n_features": 203_882, "n_labels": 13_330, "labels_per_instance": 5.0, "nonzeros": 75}
+SHAPE: dict[str, Any] = {"n_features": 203_882, "n_labels": 13_330, "labels_per_instance": 5.0, "nonzeros": 75}
 ONE_THREAD = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 TINY = "2 2 2\n0 0:0.5 1:1\n 1:1e-30\n"
 
@@ -179,7 +179,7 @@ def _digest(X: sparse.csr_array, Y: sparse.csr_array) -> str:
     for part, dtype in (
         (X.indptr, np.int64), (X.indices, np.int32), (X.data, np.float32), (Y.indptr, np.int64), (Y.indices, np.int32)
     ):  # fmt: skip
-        digest.update(np.ascontiguousarray(part, dtype=dtype))
+        digest.update(np.ascontiguousarray(part, dtype=dtype).data)
     return digest.hexdigest()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ def command(data: Path, training: Path, similarities: tuple[float, ...], threads
         if not hasattr(type(model), "index_bytes_"):
             raise XmlcError(f"{record['estimator']} keeps no training instances; expected swnn")
         model.fit(*((X, Y) if kept is None else (X[kept], Y[kept])))
-        (labels, _), ms = predict_timed(model, X_test, lambda part, model=model: model.predict_top_k(part, max(K)))
+        (labels, _), ms = predict_timed(model, X_test, partial(model.predict_top_k, k=max(K)))
         rows.append(
             {
                 "similarity": similarity,

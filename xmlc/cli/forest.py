@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def command(data: Path, model_folder: Path, training: Path, sizes: tuple[int, ..
     rows = []
     for n in [*sorted(size for size in set(sizes) if size < model.n_trees), model.n_trees]:
         first = model.trees(n)
-        (labels, _), ms = predict_timed(first, X, lambda part, first=first: first.predict_top_k(part, max(K)))
+        (labels, _), ms = predict_timed(first, X, partial(first.predict_top_k, k=max(K)))
         rows.append({"n_trees": n, "metrics": precision_and_ndcg(Y, labels), "predict_ms_per_instance": ms})
     common = {key: record[key] for key in ("dataset", "estimator", "model", "hyperparameters", "seed", "portion")}
     content = {"kind": "forest", "schema": 1} | common | {"rows": rows, "costs": {"predict_threads": threads}}

@@ -69,31 +69,34 @@ def command(
     out: Path,
 ) -> None:
     """Draw or estimate once, then do one method after the other: starting a process takes longer than most of them."""
-    if (model_folder is None) == (estimates is None):
-        raise XmlcError("give either --model or --estimates: label sets are inferred from one of them")
     needs_sizes = any([method_named(name).takes_sizes for name in methods])
     if needs_sizes and estimates is None:
         raise XmlcError("gfm-sizes learns from estimates of the validation set: give --estimates in place of --model")
     prepared, record = Prepared(data), read_json(training)
-    if estimates is not None:
+    if estimates is not None and model_folder is None:
         given = read_estimates(estimates)
-    else:
+    elif model_folder is not None and estimates is None:
         given = ask_model(prepared, model_folder, record, floor, samples, threads)
+    else:
+        raise XmlcError("give either --model or --estimates: label sets are inferred from one of them")
     Y = prepared.part("test")[1]
     if n_instances(given.distribution) != Y.shape[0]:
         raise XmlcError(
             f"estimates of {n_instances(given.distribution)} instances, a test set of {Y.shape[0]}; they do not belong "
             f"together: delete {estimates or model_folder} and make it again"
         )
-    drawn = isinstance(given.distribution, Samples)
-    about = {"samples": samples if drawn else None, "time_limit": time_limit}
-    about["estimates"] = describe_estimates(given, Y) if given.floor > 0 else None
-    sizes = learn_sizes(prepared, estimates) if needs_sizes else None
+    marginals = None if isinstance(given.distribution, Samples) else given.distribution
+    about: dict[str, Any] = {"samples": samples if marginals is None else None, "time_limit": time_limit}
+    about["estimates"] = (
+        None if marginals is None or given.floor <= 0 else describe_estimates(marginals, given.floor, Y)
+    )
+    sizes = learn_sizes(prepared, estimates) if needs_sizes and estimates is not None else None
+    weights = None if sizes is None else np.array(sizes["weights"])
     names = prepared.meta["name"], record["model"], record["portion"]
     for method in methods:
         content = {"kind": "inference", "schema": 1} | record | {"method": method} | about
         content["sizes"] = sizes if method_named(method).takes_sizes else None
-        content |= infer_and_score(method, given, Y, time_limit, threads, sizes and np.array(sizes["weights"]))
+        content |= infer_and_score(method, given, Y, time_limit, threads, weights)
         content["costs"] = record["costs"] | content["costs"]
         content |= {"passport": passport(threads), "step": step_costs("infer", threads, *names, method)}
         write_json(out / f"{method}.json", content)
@@ -127,12 +130,12 @@ def learn_sizes(prepared: Prepared, folder: Path) -> dict[str, Any]:
     return {"weights": weights.tolist(), "learn_seconds": seconds}
 
 
-def describe_estimates(given: Given, Y: sparse.csr_array) -> dict[str, float]:
+def describe_estimates(marginals: sparse.csr_array, floor: float, Y: sparse.csr_array) -> dict[str, float]:
     """Say what the floor left of the estimates, and how many true labels it left out."""
     return {
-        "floor": given.floor,
-        "estimates_per_instance": given.distribution.nnz / max(Y.shape[0], 1),
-        "missed_per_instance": float(labels_below_floor(given.distribution, Y).mean()),
+        "floor": floor,
+        "estimates_per_instance": marginals.nnz / max(Y.shape[0], 1),
+        "missed_per_instance": float(labels_below_floor(marginals, Y).mean()),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import click
@@ -40,8 +41,8 @@ def command(
         settings = hyperparameters | {hyperparameter: value}
         model = make_estimator(record["estimator"], settings, record["seed"], threads)
         warm_up(model, X, Y)
-        _, seconds = timed(lambda model=model: model.fit(X, Y))
-        (labels, _), ms = predict_timed(model, X_test, lambda part, model=model: model.predict_top_k(part, max(K)))
+        _, seconds = timed(partial(model.fit, X, Y))
+        (labels, _), ms = predict_timed(model, X_test, partial(model.predict_top_k, k=max(K)))
         shaped = hasattr(model, "tree_depths_")
         rows.append(
             {

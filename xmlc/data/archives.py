@@ -9,13 +9,13 @@ import shutil
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import IO, Any
 
 from xmlc.errors import XmlcError
 
-SINGLE = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open}
+SINGLE: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open}
 # NotImplementedError is how zipfile reports a compression that it does not know.
 BROKEN = (EOFError, OSError, lzma.LZMAError, zlib.error, tarfile.TarError, zipfile.BadZipFile, NotImplementedError)
 PLAIN_UNIX_KINDS = (0, 0o04, 0o10)  # not said, folder, file: the upper four bits of a Unix mode
@@ -78,8 +78,11 @@ def _unpack_tar(archive: Path, wanted: list[str], folder: Path) -> None:
         members = content.getmembers()
         for member in members:
             _check_member(member.name, plain=member.isfile() or member.isdir())
-        for name, member in _chosen([member.name for member in members], wanted).items():
-            with content.extractfile(member) as source:
+        for name, chosen in _chosen([member.name for member in members], wanted).items():
+            source = content.extractfile(chosen)
+            if source is None:
+                raise XmlcError(f"the archive's {name} is a folder, expected a file")
+            with source:
                 _copy(source, folder / name)
 
 
@@ -122,6 +125,6 @@ def _chosen(members: list[str], wanted: list[str]) -> dict[str, str]:
     return found
 
 
-def _copy(source: BinaryIO, target: Path) -> None:
+def _copy(source: IO[bytes], target: Path) -> None:
     with open(target, "wb") as file:
         shutil.copyfileobj(source, file, 1 << 20)

@@ -123,7 +123,7 @@ def _entry(name: str, values: dict[str, Any]) -> Dataset:
     sources = tuple((kind, values[kind]) for kind in SOURCES if kind in values)
     changed = (*SOURCES, "train", "test", "alternatives")
     plain = {key: value for key, value in values.items() if key not in changed}
-    files = {part: _names(values[part]) for part in ("train", "test") if part in values}
+    files: dict[str, Any] = {part: _names(values[part]) for part in ("train", "test") if part in values}
     alternatives = tuple(_entry(name, other) for other in values.get("alternatives", ()))
     return Dataset(name, sources=sources, alternatives=alternatives, **plain, **files)
 
@@ -162,7 +162,8 @@ def _place(error: jsonschema.ValidationError) -> list[str]:
 def _explain(error: jsonschema.ValidationError) -> str:
     """Word an error of the schema: where, what was found, what was expected."""
     where = ".".join(_place(error)) or "top level"
-    if error.validator == "additionalProperties" and "properties" in error.schema:
-        return f"{where}: {error.message}; known keys: {', '.join(error.schema['properties'])}"
-    expected = error.schema.get("description")
+    schema: Any = error.schema
+    if error.validator == "additionalProperties" and "properties" in schema:
+        return f"{where}: {error.message}; known keys: {', '.join(schema['properties'])}"
+    expected = schema.get("description")
     return f"{where}: {error.message}" + (f"; expected {expected}" if expected else "")

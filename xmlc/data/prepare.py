@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import load_csr, save_csr
+from xmlc.csr import load_csr, resize, save_csr
 from xmlc.data.catalogue import Dataset
 from xmlc.data.formats import FORMATS, load
 from xmlc.data.prepared import FORMAT_VERSION
@@ -120,13 +120,15 @@ def read_parts(dataset: Dataset, source: Path, files: dict[str, Any]) -> tuple[P
     if files.get("split_files"):
         return read_split(source, train[0], files["split_files"])
     if format == "repository-two-files":
-        return tuple(load(source / x, format, labels=source / y) for x, y in (train, test))
+        first, second = (load(source / x, format, labels=source / y) for x, y in (train, test))
+        return first, second
     options: dict[str, Any] = {"zero_based": files.get("zero_based", True)}
     if format == "arff":
         options = {"labels": source / files["labels"]}
     elif format == "vw":
         options["vocabulary"] = {}  # the test file uses the numbers that the training file gave
-    return tuple(load(source / name, format, **options) for (name,) in (train, test))
+    first, second = (load(source / name, format, **options) for (name,) in (train, test))
+    return first, second
 
 
 def differences(meta: dict[str, Any], published: dict[str, Any]) -> list[str]:
@@ -161,8 +163,8 @@ def _same_width(train: Part, test: Part) -> tuple[Part, Part]:
     shapes = [(X.shape[1], Y.shape[1]) for X, Y in (train, test)]
     d, m = (max(sizes) for sizes in zip(*shapes))
     for X, Y in (train, test):
-        X.resize(X.shape[0], d)
-        Y.resize(Y.shape[0], m)
+        resize(X, X.shape[0], d)
+        resize(Y, Y.shape[0], m)
     return train, test
 
 

@@ -35,7 +35,8 @@ def read_split(source: Path, data: str, split_files: dict[str, Any]) -> tuple[Pa
     for part in ("train", "test"):
         rows = _row_numbers(source / split_files[part], split_files.get("column", 0), X.shape[0])
         parts.append((X[rows], Y[rows]))
-    return tuple(parts)
+    train, test = parts
+    return train, test
 
 
 def _row_numbers(path: Path, column: int, n_rows: int) -> np.ndarray:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -50,9 +50,9 @@ def save_repository(path: str | Path, X: object, Y: object) -> None:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
+def _opened(path: Path) -> Iterator[BinaryIO | gzip.GzipFile]:
     """Open a file for bytes to be compressed by its suffix; gzip's header gets neither name nor time."""
-    openers = {".xz": lzma.open, ".bz2": bz2.open}
+    openers: dict[str, Callable[..., Any]] = {".xz": lzma.open, ".bz2": bz2.open}
     with openers.get(path.suffix, open)(path, "wb") as file:
         if path.suffix != ".gz":
             yield file

@@ -6,7 +6,7 @@ a dense array, stand for independent labels.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -75,7 +75,7 @@ def checked_labels_by_size(P: object, p_empty: object, sizes: object = None) -> 
     return LabelsBySize(P, p_empty, sizes.astype(np.int64))
 
 
-def as_marginals(marginals: object) -> sparse.csr_array:
+def as_marginals(marginals: Any) -> sparse.csr_array:
     """Return marginals p(Y_i = 1) as canonical CSR without explicit zeros, float32 or else float64, shape (n, m).
 
     Parameters

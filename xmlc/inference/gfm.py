@@ -6,13 +6,9 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.inference._compact import gfm_dense, gfm_marginals, gfm_samples
-from xmlc.inference.distributions import (
-    LabelsBySize,
-    Samples,
-    checked_labels_by_size,
-    checked_samples,
-)
+from xmlc.inference.distributions import LabelsBySize, checked_labels_by_size
 from xmlc.inference.predictions import predict_blocks, predict_from_marginals
+from xmlc.samples import Samples, checked_samples
 
 
 def gfm(
@@ -78,7 +74,9 @@ def _maximise(
     return predict_from_marginals(gfm_marginals, P, n_jobs, by_marginal)
 
 
-def _from_labels_by_size(given: LabelsBySize, n_jobs: int | None, by_marginal: bool):
+def _from_labels_by_size(
+    given: LabelsBySize, n_jobs: int | None, by_marginal: bool
+) -> tuple[sparse.csr_array, np.ndarray]:
     def predict(start: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         counts, values = np.empty(end - start, dtype=np.int64), np.empty(end - start)
         block = given.P[start:end], given.p_empty[start:end]
@@ -87,7 +85,7 @@ def _from_labels_by_size(given: LabelsBySize, n_jobs: int | None, by_marginal: b
     return predict_blocks(predict, given.P.shape[:2], n_jobs)
 
 
-def _from_samples(samples: Samples, n_jobs: int | None, by_marginal: bool):
+def _from_samples(samples: Samples, n_jobs: int | None, by_marginal: bool) -> tuple[sparse.csr_array, np.ndarray]:
     Y, n_samples = samples
     n, m = Y.shape[0] // n_samples, Y.shape[1]
 

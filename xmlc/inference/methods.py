@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -125,14 +125,14 @@ def infer_blocks(
     return joined, np.concatenate(values)
 
 
-def n_instances(distribution: object) -> int:
+def n_instances(distribution: Any) -> int:
     """Return the number of instances n of `Samples`, `LabelsBySize` or marginals."""
     if isinstance(distribution, Samples):
         return distribution.Y.shape[0] // distribution.n_samples
     return (distribution.P if isinstance(distribution, LabelsBySize) else distribution).shape[0]
 
 
-def take_instances(distribution: object, block: slice) -> object:
+def take_instances(distribution: Any, block: slice) -> Any:
     """Return the instances ``block`` (with a start and a stop, step 1) of a distribution of any kind."""
     if isinstance(distribution, Samples):
         rows = slice(block.start * distribution.n_samples, block.stop * distribution.n_samples)

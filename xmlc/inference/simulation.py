@@ -204,7 +204,7 @@ def _simulate_model(
     for place, n_samples in enumerate(sample_sizes):
         samples = draw(conditionals, n_samples, n_trials, seed, (number * STREAMS + n_samples) * STREAMS)
         for row, method in enumerate(COMPARED):
-            scores[place, row] = expected_f(infer_blocks(method, samples, n_jobs)[0], truth)
+            scores[place, row] = expected_f(_label_sets(method, samples, n_jobs), truth)
     return {
         "optimum": float(optimum[0]),
         "optimal_size": int(best.nnz),
@@ -225,7 +225,13 @@ def summary(scores: np.ndarray) -> dict[str, list[float]]:
 def _limit(method: str, truth: LabelsBySize) -> float:
     """Return the expected F of what a method infers from the distribution itself, as from an endless sample."""
     known = truth if METHODS[method].takes == "joint" else np.minimum(truth.P.sum(axis=2), 1.0)
-    return float(expected_f(infer_blocks(method, known)[0], truth)[0])
+    return float(expected_f(_label_sets(method, known, None), truth)[0])
+
+
+def _label_sets(method: str, distribution: Any, n_jobs: int | None) -> sparse.csr_array:
+    found = infer_blocks(method, distribution, n_jobs)
+    assert found is not None  # as it is when a time limit passes, and there is none
+    return found[0]
 
 
 def claims(models: Mapping[str, Mapping[str, Any]], sample_sizes: Sequence[int]) -> list[dict[str, Any]]:

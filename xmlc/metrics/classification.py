@@ -8,7 +8,7 @@ sets is ``zero_division``; the papers use 1.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -50,7 +50,8 @@ def agreement(Y: object, Y_hat: object) -> Agreement:
         raise XmlcError(f"truth has shape {Y.shape}, prediction {Y_hat.shape}; they must be the same")
     true, predicted = kernel_csr(Y), kernel_csr(Y_hat)
     counts = count_agreement(true.indptr, true.indices, predicted.indptr, predicted.indices, Y.shape[1])
-    return Agreement(*counts, np.diff(true.indptr), np.diff(predicted.indptr))
+    hits, positives, found, row_hits = counts
+    return Agreement(hits, positives, found, row_hits, np.diff(true.indptr), np.diff(predicted.indptr))
 
 
 class Measure(NamedTuple):
@@ -156,7 +157,7 @@ def _measure_scores(counts: Agreement, names: Iterable[str]) -> dict[str, float]
 
 
 def _macro(counts: Agreement, overlap: Overlap, zero_division: float = 1.0, average: str = "all") -> float:
-    chosen = {
+    chosen: dict[str, Any] = {
         "all": slice(None),
         "present": counts.positives > 0,
         "seen": (counts.positives > 0) | (counts.predicted > 0),
@@ -167,8 +168,8 @@ def _macro(counts: Agreement, overlap: Overlap, zero_division: float = 1.0, aver
 
 
 def _micro(counts: Agreement, overlap: Overlap, zero_division: float = 1.0) -> float:
-    totals = (part.sum() for part in (counts.hits, counts.positives, counts.predicted))
-    return float(overlap.of(*totals, zero_division))
+    hits, positives, predicted = (part.sum() for part in (counts.hits, counts.positives, counts.predicted))
+    return float(overlap.of(hits, positives, predicted, zero_division))
 
 
 def _instance(counts: Agreement, overlap: Overlap, zero_division: float = 1.0) -> float:

@@ -34,7 +34,8 @@ class BinaryRelevance(LabelLogistic):
         self.inner_products_ = np.full(X.shape[0], self.n_labels_, dtype=np.int64)
         blocks = row_blocks(X.shape[0], max(CELLS // self.n_labels_, 1)) or [(0, 0)]
         found = run_pieces(lambda start, end: self._above(X[start:end], thresholds), blocks, self.n_jobs)
-        return stack_estimates(*(np.concatenate(part) for part in zip(*found, strict=True)), self.n_labels_)
+        counts, labels, estimates = (np.concatenate(part) for part in zip(*found, strict=True))
+        return stack_estimates(counts, labels, estimates, self.n_labels_)
 
     def _above(self, X: sparse.csr_array, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return how many estimates of each instance exceed the thresholds, their labels, and they themselves."""

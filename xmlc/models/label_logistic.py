@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -104,7 +104,8 @@ class LabelLogistic(SparseProbabilityEstimator):
 
     def _choose_and_learn(self, X: sparse.csr_array, labels: sparse.csc_array) -> None:
         """Choose C unless it is given, then learn every label's classifier."""
-        numbers, titles = [(j,) for j in range(self.n_labels_)], {"unit": "labels", "n_jobs": 1}
+        numbers = [(j,) for j in range(self.n_labels_)]
+        titles: dict[str, Any] = {"unit": "labels", "n_jobs": 1}
         self.C_ = np.full(self.n_labels_, self.C, dtype=np.float64)
         if self.C is None:
             fold_of = random_permutation(X.shape[0], self.random_state, FOLD_STREAM) % self.folds

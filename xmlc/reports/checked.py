@@ -23,7 +23,8 @@ def read_checked(path: Path, schema: dict[str, Any], expected: str) -> dict[str,
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise XmlcError(f"{path}: not a readable JSON file ({error}); make it again") from error
-    error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(content))
-    if error is not None:
-        raise XmlcError(f"{path}: {error.json_path}: {error.message}; expected {expected}: delete it and make it again")
+    problem = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(content))
+    if problem is not None:
+        found = f"{path}: {problem.json_path}: {problem.message}"
+        raise XmlcError(f"{found}; expected {expected}: delete it and make it again")
     return content

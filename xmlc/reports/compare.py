@@ -204,18 +204,19 @@ def compare_frames(
         named = dict(zip(keys, key, strict=True))
         for c in every:
             texts = [row.get(f"{side} {c}", "") for side in ("left", "right")]
-            texts = ["" if pd.isna(text) else text for text in texts]
-            if published and number(texts[0]) is None:
+            left_text, right_text = ("" if pd.isna(text) else text for text in texts)
+            if published and number(left_text) is None:
                 continue
             # Where one side has no such row or column, a blank on the other side is no cell.
-            if any(texts) or (c in left and c in right and row[["place left ", "place right "]].notna().all()):
+            in_both = c in left and c in right and row[["place left ", "place right "]].notna().all()
+            if left_text or right_text or in_both:
                 about = (c, tolerances, named.get("model"), named.get("dataset"))
                 if published:
-                    judgement = judge_published(texts[0], number(texts[1]), *about)
+                    judgement = judge_published(left_text, number(right_text), *about)
                 else:
-                    judgement = _accepted(*texts, units[c], *about)
+                    judgement = _accepted(left_text, right_text, units[c], *about)
                 judged = tolerances.judged(c) and judgement is not None
-                result.cells.append(Cell(key, c, *texts, judgement or Judgement(Verdict.EQUAL), judged))
+                result.cells.append(Cell(key, c, left_text, right_text, judgement or Judgement(Verdict.EQUAL), judged))
     return result
 
 

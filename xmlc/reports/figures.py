@@ -32,15 +32,19 @@ from xmlc.reports.simulation import read_simulations, simulation_figure
 from xmlc.reports.titles import method_title, model_title
 
 Records = list[dict[str, Any]]
+Style = dict[str, Any]  # arguments of matplotlib
 
 # Colours of Okabe and Ito, told apart by every kind of colour vision; markers tell them apart in print.
-STYLES = {
+STYLES: dict[str, Style] = {
     "sto": {"color": "#D55E00", "marker": "s"},
     "fta": {"color": "#0072B2", "marker": "o"},
     "ofo": {"color": "#009E73", "marker": "^"},
 }
-PARTS = {"validation": {"linestyle": (0, (4, 2)), "alpha": 0.75}, "test": {"linestyle": "solid", "alpha": 1.0}}
-CHOSEN = {
+PARTS: dict[str, Style] = {
+    "validation": {"linestyle": (0, (4, 2)), "alpha": 0.75},
+    "test": {"linestyle": "solid", "alpha": 1.0},
+}
+CHOSEN: Style = {
     "marker": "o",
     "markersize": 8.5,
     "markerfacecolor": "none",
@@ -53,7 +57,7 @@ PANEL_WIDTH, PANEL_HEIGHT = 2.35, 2.1
 MARGIN_WIDTH, MARGIN_HEIGHT = 0.9, 1.0
 LEGEND_WIDTH, LEGEND_LINE = 6.4, 0.2
 NARROWEST = 4.4
-SETTINGS = {
+SETTINGS: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 9,

@@ -99,9 +99,9 @@ def _one_per_dataset(records: Records) -> Records:
 
 
 def _range_rows(model: str, searched: SearchedModel) -> list[dict[str, Any]]:
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name, values in searched.ranges.items():
-        key = {"dataset": EVERY_DATASET, "model": model, "hyperparameter": name}
+        key: dict[str, Any] = {"dataset": EVERY_DATASET, "model": model, "hyperparameter": name}
         if values.values:
             rows.append(key | {"drawn": "one of " + ", ".join(map(str, values.values))})
         else:
@@ -125,6 +125,7 @@ def _value_rows(record: dict[str, Any], searched: SearchedModel) -> list[dict[st
 def _provenance(record: dict[str, Any], searched: SearchedModel) -> dict[str, Any]:
     """Return how a record's values were found: by the workflow's search, as the suite says, or nobody knows."""
     dataset = record["dataset"]["name"]
+    by: str | None
     if record.get("tuning"):
         by, p1 = search_title(record["tuning"]["method"], record["tuning"]["budget"]), record["tuning"]["p@1"]
     else:

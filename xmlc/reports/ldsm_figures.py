@@ -23,7 +23,10 @@ EXEMPLARY_DATASET = "delicious"  # of Figure 1
 # Colours of Okabe and Ito by k; precision is solid, nDCG dashed. nDCG@1 is P@1.
 COLOURS = {1: "#0072B2", 3: "#D55E00", 5: "#009E73"}
 MARKERS = {1: "o", 3: "s", 5: "^"}
-LINES = {"p": {"linestyle": "solid"}, "ndcg": {"linestyle": (0, (4, 2)), "markerfacecolor": "white"}}
+LINES: dict[str, dict[str, Any]] = {
+    "p": {"linestyle": "solid"},
+    "ndcg": {"linestyle": (0, (4, 2)), "markerfacecolor": "white"},
+}
 TITLES = {"p": "P", "ndcg": "nDCG"}
 PLOTTED = [("p", 1), ("p", 3), ("p", 5), ("ndcg", 3), ("ndcg", 5)]
 LINE = {"linewidth": 1.3, "markersize": 3.8, "markeredgewidth": 0.9}
@@ -238,7 +241,8 @@ def _mean_scores(records: Records, name: str) -> dict[float, dict[str, float]]:
     for record in records:
         for row in record["rows"]:
             found.setdefault(row[name], []).append(row["metrics"])
-    return {value: {n: 100 * np.mean([m[n] for m in rows]) for n in SCORES} for value, rows in sorted(found.items())}
+    means = {value: {n: float(np.mean([m[n] for m in rows])) for n in SCORES} for value, rows in sorted(found.items())}
+    return {value: {n: 100 * mean for n, mean in of_value.items()} for value, of_value in means.items()}
 
 
 def _of_model(records: Sequence[dict[str, Any]], model: str) -> Records:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -41,13 +42,13 @@ class PanelColumn:
 
     heading: str
     column: Column
-    values: list
+    values: list[Any]
     deviations: list[float] | None
     published: list[str | None] | None
     contest: str
     marked: Sequence[bool] = ()
     keys: tuple[str, ...] = ()
-    places: Sequence[tuple] = ()
+    places: Sequence[tuple[Any, ...]] = ()
 
 
 @dataclass(frozen=True)

@@ -24,13 +24,13 @@ from xmlc.reports.titles import family, model_title
 QUALITY = "p@1"
 COSTS = {"train_seconds": "training (s)", "predict_ms": "prediction (ms per instance)"}
 # Colours of Okabe and Ito; programs of one family share colour and marker, labels tell them apart.
-FAMILIES = {
+FAMILIES: dict[str, dict[str, Any]] = {
     "xmlc": {"color": "#0072B2", "marker": "o"},
     "napkinXC": {"color": "#D55E00", "marker": "s"},
     "omikuji": {"color": "#009E73", "marker": "^"},
     "Vowpal Wabbit": {"color": "#CC79A7", "marker": "D"},
 }
-FRONT = {"color": "0.55", "linewidth": 1.0, "linestyle": (0, (4, 2)), "zorder": 1}
+FRONT: dict[str, Any] = {"color": "0.55", "linewidth": 1.0, "linestyle": (0, (4, 2)), "zorder": 1}
 
 # In inches and points: places are fixed, so that labels can be laid out before anything is drawn.
 PANEL_WIDTH, PANEL_HEIGHT = 4.0, 2.9
@@ -108,7 +108,8 @@ def _sheet(rows: int) -> tuple[Figure, np.ndarray]:
 def _draw_panel(axes: Axes, rows: pd.DataFrame, cost: str) -> None:
     costs, quality = rows[cost].to_numpy(dtype=float), rows[QUALITY].to_numpy(dtype=float)
     axes.set_xscale("log")
-    axes.set_xlim(10 ** _widened(np.log10(costs), 0.15))
+    left, right = _widened(np.log10(costs), 0.15)
+    axes.set_xlim(10**left, 10**right)
     axes.set_ylim(_widened(quality, 0.5))
     for x, y, model in zip(costs, quality, rows["model"]):
         axes.plot([x], [y], **FAMILIES[family(model)], linestyle="none", markersize=MARKER_SIZE, label=model)
@@ -119,11 +120,11 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, cost: str) -> None:
     places, steps = _on_panel(axes, frame, costs, quality), _on_panel(axes, frame, *ends)
     titles = [model_title(model) for model in rows["model"]]
     labels = place_labels(places, [text_size(title) for title in titles], frame, _step_boxes(steps))
+    tie = {"arrowstyle": "-", "linewidth": 0.5, "color": "0.6", "shrinkA": 0, "shrinkB": 3}
     for label, x, y in zip(labels, costs, quality):
-        tied = {"arrowprops": {"arrowstyle": "-", "linewidth": 0.5, "color": "0.6", "shrinkA": 0, "shrinkB": 3}}
         axes.annotate(
             titles[label.place], (x, y), xytext=label.offset, textcoords="offset points", fontsize=LABEL_SIZE,
-            ha="left", va="bottom", **(tied if label.tied else {}),
+            ha="left", va="bottom", arrowprops=tie if label.tied else None,
         )  # fmt: skip
     decades = float(np.ptp(np.log10(axes.get_xlim())))
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < MANY_DECADES else (1,), numticks=12))
@@ -147,10 +148,10 @@ def _step_boxes(steps: np.ndarray) -> np.ndarray:
     return np.array(lines).reshape(-1, 4) + np.array([-1, -1, 1, 1]) * FRONT_ROOM
 
 
-def _widened(values: np.ndarray, least: float) -> np.ndarray:
+def _widened(values: np.ndarray, least: float) -> tuple[float, float]:
     """Return an interval around values with room beside them, and some where all are equal."""
     room = max(SPARE * float(np.ptp(values)), least)
-    return np.array([values.min() - room, values.max() + room])
+    return float(values.min()) - room, float(values.max()) + room
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -179,10 +179,10 @@ def _read(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise XmlcError(f"{path}: not a readable JSON record ({error}); make it again") from error
     kind = record.get("kind") if isinstance(record, dict) else None
-    error = jsonschema.exceptions.best_match(_validator(kind if isinstance(kind, str) else None).iter_errors(record))
-    if error is not None:
+    problem = jsonschema.exceptions.best_match(_validator(kind if isinstance(kind, str) else None).iter_errors(record))
+    if problem is not None:
         raise XmlcError(
-            f"{path}: {error.json_path}: {error.message}; expected a record of `xmlc rank`, `xmlc evaluate` or "
+            f"{path}: {problem.json_path}: {problem.message}; expected a record of `xmlc rank`, `xmlc evaluate` or "
             "`xmlc infer` of this version: delete it and make it again"
         )
     return record
@@ -277,7 +277,7 @@ def _identity(record: dict[str, Any]) -> dict[str, Any]:
     return {"dataset": block["name"], "model": record["model"], "seed": record["seed"], **stated}
 
 
-def _costs(record: dict[str, Any], wanted: dict[str, tuple[str, float]]) -> dict[str, float]:
+def _costs(record: dict[str, Any], wanted: Mapping[str, tuple[str, float]]) -> dict[str, float]:
     return {name: _number(record["costs"].get(key)) * factor for name, (key, factor) in wanted.items()}
 
 

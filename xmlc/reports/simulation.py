@@ -26,8 +26,8 @@ STYLES: dict[str, dict[str, Any]] = {
     "meuf-approx": {"color": "#E69F00", "marker": "D", **_VARIANT},
     "meuf-cubic": {"color": "#000000", "marker": "v"},
 }
-LINE = {"linewidth": 1.3, "markersize": 4.2, "markeredgewidth": 0.9}
-OPTIMUM = {"color": "0.45", "linewidth": 1.0, "linestyle": (0, (1, 1.5))}
+LINE: dict[str, Any] = {"linewidth": 1.3, "markersize": 4.2, "markeredgewidth": 0.9}
+OPTIMUM: dict[str, Any] = {"color": "0.45", "linewidth": 1.0, "linestyle": (0, (1, 1.5))}
 PANELS = {
     "independent": "independent labels",
     "dependent": "dependent labels, as printed",
@@ -81,11 +81,11 @@ def read_simulations(paths: Iterable[Path]) -> list[dict[str, Any]]:
             raise XmlcError(f"{path}: not a readable JSON record ({error}); make it again") from error
         if not isinstance(record, dict) or record.get("kind") != KIND:
             continue
-        error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(_SCHEMA).iter_errors(record))
-        if error is not None:
+        problem = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(_SCHEMA).iter_errors(record))
+        if problem is not None:
             raise XmlcError(
-                f"{path}: {error.json_path}: {error.message}; expected a record of `xmlc simulate` of this version: "
-                "delete it and make it again"
+                f"{path}: {problem.json_path}: {problem.message}; expected a record of `xmlc simulate` of this "
+                "version: delete it and make it again"
             )
         found.append(record)
     if len(found) != 1:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -20,9 +21,9 @@ from xmlc.reports.ldsm import LDSM_KEYS, TREE_KEYS, precision_table, prediction_
 from xmlc.reports.measures import MEASURE_KEYS, measures_table
 from xmlc.reports.nearest import NEAREST_KEYS, nearest_table
 from xmlc.reports.notes import notes, overfitting
-from xmlc.reports.panels import Panel, Published, side_by_side
 from xmlc.reports.oplt import OPLT_KEYS, accuracy_table, passes_table
 from xmlc.reports.oplt import precision_table as online_precision_table
+from xmlc.reports.panels import Panel, Published, side_by_side
 from xmlc.reports.peers import PEER_KEYS, peers_table
 from xmlc.reports.records import (
     DATASET_COLUMNS,
@@ -39,12 +40,13 @@ from xmlc.reports.summaries import (
     SUMMARISED,
     SUMMARY_KEYS,
     averages_table,
-    read_statistics,
     counts_table,
+    read_statistics,
     sizes_table,
     summary_table,
 )
-from xmlc.reports.table import TABLES, Records, Table, csv_frame, register
+from xmlc.reports.table import TABLES as TABLES  # who takes it from here takes it filled
+from xmlc.reports.table import Records, Table, csv_frame, register
 from xmlc.reports.titles import MACRO_F_CONVENTION, method_order, method_title
 
 # How to read files that are no records of experiments, by the kind that a table takes.
@@ -78,7 +80,7 @@ def build_table(
         content = OTHER_FILES[definition.kind](records)
     else:
         content = read_records(records, definition.kind, definition.portion)
-    more = [read_records(records, "thresholds", "80", needed=False)] if definition.takes_thresholds else []
+    more: list[Any] = [read_records(records, "thresholds", "80", needed=False)] if definition.takes_thresholds else []
     more += [suite] if definition.takes_suite else []
     return definition.build(paper, content, printed, *more)
 

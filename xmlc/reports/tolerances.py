@@ -126,7 +126,7 @@ def read_checked_tolerances(path: Path) -> dict[str, Any]:
     if not SCHEMA.is_file():
         raise XmlcError(f"{SCHEMA}: the schema of tolerances is missing; run xmlc from a checkout of the project")
     schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
-    error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(content))
-    if error is not None:
-        raise XmlcError(f"{path}: {error.json_path}: {error.message}; {SCHEMA.name} says what is expected")
+    problem = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(content))
+    if problem is not None:
+        raise XmlcError(f"{path}: {problem.json_path}: {problem.message}; {SCHEMA.name} says what is expected")
     return content

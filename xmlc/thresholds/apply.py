@@ -55,7 +55,7 @@ def apply_thresholds(spe: object, thresholds: float | np.ndarray) -> sparse.csr_
     return predicted
 
 
-class ThresholdMethod(BaseEstimator):
+class ThresholdMethod(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Base of the threshold methods: ``fit`` learns one threshold per label, ``predict`` applies them.
 
     Attributes

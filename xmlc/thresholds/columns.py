@@ -40,7 +40,7 @@ class Columns(NamedTuple):
         return self.starts.size - 1
 
 
-def as_estimates(spe: object) -> sparse.csr_array:
+def as_estimates(spe: Any) -> sparse.csr_array:
     """Return an SPE as a canonical float32 CSR array, without copying one that is so already.
 
     Parameters
@@ -107,7 +107,7 @@ def per_label(value: float | np.ndarray | None, n_labels: int, dtype: type, name
     XmlcError
         The shape is another, or a value is NaN.
     """
-    values = np.asarray(0.0 if value is None else value, dtype=dtype)
+    values: np.ndarray = np.asarray(0.0 if value is None else value, dtype=dtype)
     if values.shape not in ((), (n_labels,)):
         raise XmlcError(f"{name} has shape {values.shape}, expected a number or ({n_labels},), one for each label")
     if np.isnan(values).any():

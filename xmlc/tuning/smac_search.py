@@ -70,7 +70,9 @@ def configuration_space(space: Space) -> ConfigurationSpace:
     def converted(name: str, values: Range) -> Any:
         if values.values:
             return Categorical(name, list(range(len(values.values))))
-        return (Integer if values.integer else Float)(name, (values.low, values.high), log=values.log)
+        if values.integer:
+            return Integer(name, (int(values.low), int(values.high)), log=values.log)
+        return Float(name, (values.low, values.high), log=values.log)
 
     return ConfigurationSpace(space={name: converted(name, values) for name, values in space.items()})
 

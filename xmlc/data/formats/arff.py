@@ -67,7 +67,7 @@ def read_arff(path: Path, labels: Path) -> tuple[sparse.csr_array, sparse.csr_ar
     table.sort_indices()
     table.eliminate_zeros()
     columns = sparse.csc_array(table)
-    return sparse.csr_array(columns[:, ~is_label]), sparse.csr_array(columns[:, is_label] != 0)
+    return sparse.csr_array(columns[:, ~is_label]), sparse.csr_array(columns[:, is_label].astype(bool))
 
 
 def _label_names(path: Path) -> set[str]:
@@ -98,7 +98,8 @@ def _header(path: Path) -> tuple[list[Attribute], Iterator[tuple[int, str]]]:
             continue
         match = ATTRIBUTE.match(text)
         kind = match[2].strip() if match else ""
-        if kind.split(" ")[0].lower() not in NUMERIC and not (kind.startswith("{") and kind.endswith("}")):
+        is_list = kind.startswith("{") and kind.endswith("}")
+        if match is None or not (is_list or kind.split(" ")[0].lower() in NUMERIC):
             raise XmlcError(f"{path}:{number}: found {quoted(text)}, expected @attribute name numeric or {{a,b,...}}")
         name = _unquoted(match[1])
         if name in attributes:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from xmlc.csr import resize
 from xmlc.data.formats import _rows
 from xmlc.data.formats.decimals import decimal
 from xmlc.data.formats.errors import LISTED, Malformed, MalformedLines, expectation, quoted
@@ -166,7 +167,7 @@ def _read_with_header(path: Path, names: tuple[str, ...], layout: Layout) -> tup
     blocks = line_blocks(path)
     head, _, block = next(blocks, b"").partition(b"\n")
     n_rows, *columns = _header(path, head, names)
-    layout = layout._replace(**dict(zip(("n_features", "n_labels"), columns)))
+    layout = layout._replace(**dict[str, Any](zip(("n_features", "n_labels"), columns)))
     reader = _RowReader(path, layout, first_line=2, column=names[1].removesuffix("s"))
     reader.parse(block)
     for text in blocks:
@@ -183,7 +184,7 @@ def _read_with_header(path: Path, names: tuple[str, ...], layout: Layout) -> tup
         if X.indptr[-1] > X.indptr[n_rows]:
             reader.malformed.add(n_rows + 2, f"{reader.n_rows} instances", f"{n_rows}, as line 1 says")
         reader.malformed.raise_any()
-        X.resize(n_rows, X.shape[1])
+        resize(X, n_rows, X.shape[1])
     return X, Y
 
 
@@ -217,5 +218,5 @@ def _narrowed(matrix: sparse.csr_array, n_columns: int | None) -> sparse.csr_arr
     """Without a given number of columns the largest id decides."""
     if n_columns is None:
         n_columns = int(matrix.indices.max()) + 1 if matrix.nnz else 0
-        matrix.resize(matrix.shape[0], n_columns)
+        resize(matrix, matrix.shape[0], n_columns)
     return matrix

@@ -7,15 +7,15 @@ import gzip
 import io
 import lzma
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from xmlc.errors import XmlcError
 
 BLOCK_BYTES = 1 << 22
 LONGEST_LINE = 1 << 28  # an instance with ten million features; anything longer is no text of lines
-MAGIC = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open}
+MAGIC: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open}
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 BROKEN = (EOFError, OSError, lzma.LZMAError, zlib.error)
 

@@ -120,7 +120,7 @@ def _labels(head: str, base: int, limit: int | None) -> list[int]:
     return labels
 
 
-def _matrix(data: np.ndarray, ids: array, indptr: array, n_columns: int) -> sparse.csr_array:
+def _matrix(data: np.ndarray, ids: array[int], indptr: array[int], n_columns: int) -> sparse.csr_array:
     parts = (data, np.array(ids, dtype=np.int32), np.array(indptr, dtype=np.int64))
     matrix = sparse.csr_array(parts, shape=(len(indptr) - 1, n_columns))
     matrix.sort_indices()

@@ -89,7 +89,7 @@ class NapkinXCOnline(NapkinXCModel):
         return {"label_order_": self.label_order_}, {}
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
-        vars(self).update(arrays)
+        self.__dict__.update(arrays)
 
 
 class NapkinXCOPLT(NapkinXCOnline):

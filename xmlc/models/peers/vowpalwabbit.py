@@ -181,7 +181,8 @@ class VowpalWabbitPLT(SparseProbabilityEstimator):
             blocks.append(_parsed(answers.read(), self.n_labels_))
         if not blocks:
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.float32)
-        return tuple(np.concatenate(part) for part in zip(*blocks))
+        counts, labels, scores = (np.concatenate(part) for part in zip(*blocks))
+        return counts, labels, scores
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         return {}, {}
