@@ -79,8 +79,10 @@ def test_options_reach_the_program(installed):
 def test_what_a_memory_tree_cannot_do_is_an_error(installed, multilabel):
     X, Y, _ = classes(50)
     model = VowpalWabbitCMT(**SMALL).fit(X, Y)
-    with pytest.raises(XmlcError, match="k=5: a memory tree answers one class"):
-        model.predict_top_k(X, 5)
+    labels, scores = model.predict_top_k(X, 3)  # one class is answered, nobody is second
+    np.testing.assert_array_equal(labels[:, :1], model.predict_top_k(X, 1)[0])
+    assert (labels[:, 1:] == -1).all()
+    assert (scores[:, 1:] == 0).all()
     with pytest.raises(XmlcError, match="set oas=True"):
         model.hamming_losses(X, Y)
     with pytest.raises(XmlcError, match="have not exactly one label, the first"):

@@ -126,22 +126,21 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         Y : boolean sparse array, shape (n, m)
             One class each.
         k : int
-            1.
 
         Returns
         -------
-        labels : ndarray of int32, shape (n, 1)
-            -1 where there was no answer: for the first instance.
-        scores : ndarray of float32, shape (n, 1)
+        labels : ndarray of int32, shape (n, k)
+            -1 where there was no answer, as for the first instance, and in all places but the first.
+        scores : ndarray of float32, shape (n, k)
             1, or 0 where there was none.
 
         Raises
         ------
         XmlcError
-            As in `fit`; or k is not 1, or label sets are learned.
+            As in `fit`; or label sets are learned.
         """
-        self._check_answers(k)
-        return _answers(self._train(*self._training_data(X, Y), passes=1))
+        self._check_answers()
+        return _answers(self._train(*self._training_data(X, Y), passes=1), k)
 
     def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return 1 at the class answered where that is above ``threshold``, float32 CSR of shape (n, m)."""
@@ -151,15 +150,15 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         return stack_estimates(found.sum(axis=1), labels[found], scores[found], self.n_labels_)
 
     def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the class that the program answers, and 1; -1 and 0 where it has none.
+        """Return the class that the program answers, and 1; -1 and 0 where it has none, and in all places behind it.
 
         Raises
         ------
         XmlcError
-            k is not 1, or the model was trained on label sets.
+            The model was trained on label sets.
         """
         X = self._instances(X)
-        self._check_answers(k)
+        self._check_answers()
         self.inner_products_ = None
         program, workspace = _program(), self._workspace()
         classes = np.zeros(X.shape[0], dtype=np.int64)
@@ -169,7 +168,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
             program.pyvw.pylibvw.vw.predict(workspace, example)
             classes[place] = example.get_multiclass_prediction()
             workspace.finish_example(example)
-        return _answers(classes)
+        return _answers(classes, k)
 
     def hamming_losses(self, X: object, Y: object) -> np.ndarray:
         """Return how many labels the one-against-some classifiers get wrong, of a model trained with ``oas``.
@@ -274,9 +273,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
             return Y
         return sparse.csr_array((Y.data, Y.indices + 1, Y.indptr), shape=(Y.shape[0], Y.shape[1] + 1))
 
-    def _check_answers(self, k: int) -> None:
-        if k != 1:
-            raise XmlcError(f"k={k}: a memory tree answers one class and ranks no others; ask for k=1")
+    def _check_answers(self) -> None:
         if self.oas:
             raise XmlcError("with oas the program tells no labels, only Hamming losses; see hamming_losses")
 
@@ -297,7 +294,8 @@ def _check_classes(Y: sparse.csr_array) -> None:
         )
 
 
-def _answers(classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the program's classes, counted from 1 with 0 for none, as a ranking of one place."""
-    labels = classes.astype(np.int32)[:, None] - 1
+def _answers(classes: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the program's classes, counted from 1 with 0 for none, as a ranking of k places with one label at most."""
+    labels = np.full((classes.size, k), -1, dtype=np.int32)
+    labels[:, 0] = classes - 1
     return labels, (labels >= 0).astype(np.float32)
