@@ -7,7 +7,7 @@ ENV    := .venv
 STAMP  := $(ENV)/installed-$(EXTRAS)
 BIN    := $(CURDIR)/$(ENV)/bin
 
-.PHONY: env demo test lint clean
+.PHONY: env demo report test lint clean
 
 env: $(STAMP)
 
@@ -21,6 +21,11 @@ demo: env
 	PATH="$(BIN):$$PATH" snakemake --cores $(CORES) --quiet rules host -- demo
 	@PATH="$(BIN):$$PATH" xmlc show results/tables/demo/*.md results/figures/demo/*.png
 
+report: env
+	PATH="$(BIN):$$PATH" snakemake --cores $(CORES) --quiet rules host -- report
+	@cat logs/report.log
+	@echo "Open it in any browser: file://$(CURDIR)/results/report.html"
+
 test: env
 	PATH="$(BIN):$$PATH" python -m pytest -n $(CORES) --dist loadfile $(TESTS)
 
@@ -32,4 +37,4 @@ lint: env
 	PATH="$(BIN):$$PATH" snakemake --lint --quiet all --config scatter=2
 
 clean:
-	rm -rf results/demo results/tables results/figures resources logs benchmarks .snakemake
+	rm -rf results/demo results/tables results/figures results/report.html results/results.csv results/plan.json resources logs benchmarks .snakemake

@@ -6,7 +6,8 @@ rule figure:
         sources("figure"),
         records=lambda wildcards: figure_records(wildcards.paper, wildcards.figure),
     output:
-        multiext("results/figures/{paper}/{figure}", ".svg", ".png"),
+        report("results/figures/{paper}/{figure}.svg", **in_report("figure", "{figure}")),
+        "results/figures/{paper}/{figure}.png",
     log:
         "logs/figures/{paper}/{figure}.log",
     localrule: True

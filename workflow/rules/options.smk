@@ -43,3 +43,13 @@ def suite_of_table(wildcards):
 def stem(wildcards, output):
     """Give the name that the files of a table or figure have in common, without its ending."""
     return output[0].rpartition(".")[0]
+
+
+def in_report(kind, name, paper="{paper}"):
+    """Give where a table or figure stands in Snakemake's own report (`snakemake --report report.zip`)."""
+    return {
+        "caption": f"../report/{kind}.rst",
+        "category": paper,
+        "subcategory": f"{kind.capitalize()}s",
+        "labels": {kind: name},
+    }

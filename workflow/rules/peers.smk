@@ -15,7 +15,8 @@ rule peers_table:
         records=lambda wildcards: peer_rankings(wildcards.paper) + peer_thresholds(wildcards.paper),
         suite=lambda wildcards: suite_file(wildcards.paper),
     output:
-        multiext("results/tables/{paper}/peers", ".csv", ".md", ".tex"),
+        report("results/tables/{paper}/peers.csv", **in_report("table", "peers")),
+        multiext("results/tables/{paper}/peers", ".md", ".tex", ".made-of.json"),
     log:
         "logs/tables/{paper}/peers.log",
     localrule: True
@@ -33,7 +34,8 @@ rule pareto:
         sources("figure"),
         records=lambda wildcards: peer_rankings(wildcards.paper),
     output:
-        multiext("results/figures/{paper}/pareto", ".svg", ".png"),
+        report("results/figures/{paper}/pareto.svg", **in_report("figure", "pareto")),
+        "results/figures/{paper}/pareto.png",
     log:
         "logs/figures/{paper}/pareto.log",
     localrule: True

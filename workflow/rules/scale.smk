@@ -6,7 +6,8 @@ rule scale_table:
         sources("table"),
         made=lambda wildcards: [made for made, _ in scale_steps(wildcards.paper)],
     output:
-        multiext("results/tables/{paper}/scale", ".csv", ".md", ".tex"),
+        report("results/tables/{paper}/scale.csv", **in_report("table", "scale")),
+        multiext("results/tables/{paper}/scale", ".md", ".tex", ".made-of.json"),
     log:
         "logs/tables/{paper}/scale.log",
     localrule: True
@@ -24,7 +25,8 @@ rule growth_table:
         sources("table"),
         records=lambda wildcards: ranking_records(wildcards.paper, SUITES[wildcards.paper]["growth"]),
     output:
-        multiext("results/tables/{paper}/growth", ".csv", ".md", ".tex"),
+        report("results/tables/{paper}/growth.csv", **in_report("table", "growth")),
+        multiext("results/tables/{paper}/growth", ".md", ".tex", ".made-of.json"),
     log:
         "logs/tables/{paper}/growth.log",
     localrule: True

@@ -22,7 +22,8 @@ rule simulation_figure:
         sources("figure"),
         record=SIMULATION,
     output:
-        multiext("results/figures/gfm2011/figure1", ".svg", ".png"),
+        report("results/figures/gfm2011/figure1.svg", **in_report("figure", "figure1", "gfm2011")),
+        "results/figures/gfm2011/figure1.png",
     log:
         "logs/figures/gfm2011/figure1.log",
     localrule: True

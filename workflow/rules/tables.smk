@@ -6,7 +6,8 @@ rule table:
         published=lambda wildcards: sorted(map(str, Path("results/published").glob(f"{wildcards.paper}/*.csv"))),
         suite=suite_of_table,
     output:
-        multiext("results/tables/{paper}/{table}", ".csv", ".md", ".tex"),
+        report("results/tables/{paper}/{table}.csv", **in_report("table", "{table}")),
+        multiext("results/tables/{paper}/{table}", ".md", ".tex", ".made-of.json"),
     log:
         "logs/tables/{paper}/{table}.log",
     localrule: True
