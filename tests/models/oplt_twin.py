@@ -44,8 +44,17 @@ class Node:
 
 
 class NaiveOPLT:
-    def __init__(self, policy="best_greedy", alpha=0.75, arity=2, max_leaf=4, gamma=1.0, eps=0.01, key=0):
-        self.policy, self.alpha, self.arity, self.max_leaf, self.key = policy, alpha, arity, max_leaf, key
+    def __init__(
+        self, policy="best_greedy", alpha=0.75, balance="ratio", arity=2, max_leaf=4, gamma=1.0, eps=0.01, key=0
+    ):
+        self.policy, self.alpha, self.balance, self.arity, self.max_leaf, self.key = (
+            policy,
+            alpha,
+            balance,
+            arity,
+            max_leaf,
+            key,
+        )
         self.new = lambda: Classifier(gamma, eps)
         self.root, self.n, self.leaf = Node(), 0, {}
         self.root.eta, self.root.theta = self.new(), self.new()
@@ -85,8 +94,10 @@ class NaiveOPLT:
             if self.policy == "random":
                 v = v.children[random_below(np.uint64(stream_key(self.key, np.int64(self.n))), level, len(v.children))]
             else:
-                spread = np.log(v.leaves()) - np.log(len(v.children))
-                scores = [(1 - self.alpha) * c.eta.estimate(x) + self.alpha / c.leaves() * spread for c in v.children]
+                share = np.log(v.leaves() / len(v.children))
+                sizes = np.array([c.leaves() for c in v.children])
+                balances = share / sizes if self.balance == "printed" else share - np.log(sizes)
+                scores = (1 - self.alpha) * np.array([c.eta.estimate(x) for c in v.children]) + self.alpha * balances
                 v = v.children[int(np.argmax(scores))]
             level += 1
         leaves = [c for c in v.children if not c.children]

@@ -61,12 +61,13 @@ def assert_same_nodes(found, expected):
             np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize("balance", ["ratio", "printed"])
 @pytest.mark.parametrize(("policy", "arity", "max_leaf"), SHAPES)
-def test_tree_and_estimates_are_those_of_the_algorithms_step_by_step(policy, arity, max_leaf):
+def test_tree_and_estimates_are_those_of_the_algorithms_step_by_step(policy, arity, max_leaf, balance):
     X, Y = stream()
-    model = oplt(policy, arity, max_leaf, unit_norm=False, random_state=7).partial_fit(X, Y)
+    model = oplt(policy, arity, max_leaf, balance=balance, unit_norm=False, random_state=7).partial_fit(X, Y)
     key = np.uint64(stream_key(np.int64(7), np.int64(POLICY_STREAM)))
-    twin = NaiveOPLT(policy, 0.75, arity, max_leaf, key=key)
+    twin = NaiveOPLT(policy, 0.75, balance, arity, max_leaf, key=key)
     instances = [dict(zip(X[[i]].indices.tolist(), X[[i]].data.tolist())) for i in range(X.shape[0])]
     twin.partial_fit(instances, [set(Y[[i]].indices.tolist()) for i in range(Y.shape[0])])
     assert shape(model.tree_, model.labels_) == twin.shape()
@@ -231,6 +232,7 @@ def test_fit_forgets_and_is_the_same_whatever_came_before():
     [
         ({"policy": "greedy"}, "policy='greedy'"),
         ({"alpha": 1.5}, "alpha=1.5"),
+        ({"balance": "none"}, "balance='none'"),
         ({"arity": 5, "max_leaf": 4}, "arity=5, max_leaf=4"),
         ({"gamma": 0}, "gamma=0"),
         ({"warm_start": 2.0}, "warm_start=2.0"),

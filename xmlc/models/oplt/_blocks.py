@@ -8,11 +8,11 @@ import numpy as np
 from numba import njit
 
 from xmlc.models._elementary import CONTRACT, logistic_derivative
-from xmlc.models.oplt._robin_hood import bits_for, find_slot, insert_slot
+from xmlc.models.oplt._robin_hood import bits_for, find_slot, home_of, insert_slot
 from xmlc.models.oplt._rows import give_row, give_table, take_row, take_table
 from xmlc.models.oplt._tree import SLOT
 from xmlc.models.plt._padded import adagrad_to_rows, padded_size
-from xmlc.models.plt._vectors import dense_scores
+from xmlc.models.plt._vectors import dense_scores, prefetch
 
 
 class Scratch(NamedTuple):
@@ -57,11 +57,20 @@ def find_rows(tree, v, ids, scratch):
     """Write the slot of each feature's row, 0 if the block has none; return how many it has."""
     table, bits, slots = table_of(tree, v), tree.nodes[v].table_bits, scratch.slots
     known = 0
+    ask_for_homes(table, bits, ids)
     for k in range(ids.size):
         slot = find_slot(table, bits, ids[k])
+        prefetch(tree.rows, slot * np.uint64(SLOT))
         slots[k] = slot
         known += slot != 0
     return known
+
+
+@njit(cache=True, nogil=True)
+def ask_for_homes(table, bits, ids):
+    """Ask for the entries where features should stand, all at once: one after the other each would be waited for."""
+    for feature in ids:
+        prefetch(table, home_of(feature, bits))
 
 
 @njit(cache=True, nogil=True)
@@ -95,8 +104,10 @@ def score_block(tree, v, ids, values, scratch):
     node = tree.nodes[v]
     known = np.int64(0)
     table, bits, slots, kept = table_of(tree, v), node.table_bits, scratch.slots, scratch.values
+    ask_for_homes(table, bits, ids)
     for k in range(ids.size):
         slot = find_slot(table, bits, ids[k])
+        prefetch(tree.rows, slot * np.uint64(SLOT))
         slots[known], kept[known] = slot, values[k]
         known += slot != 0
     scores, bias = scratch.scores[: node.padded], tree.rows[node.bias * SLOT : node.bias * SLOT + node.padded]

@@ -29,24 +29,26 @@ def select_node(tree, ids, values, scratch, settings, instance):
                 child = np.int64(nodes[child].next_sibling)
             v = child
         else:
-            v = best_child(tree, v, ids, values, scratch, settings.alpha)
+            v = best_child(tree, v, ids, values, scratch, settings.alpha, settings.printed)
         level += 1
     return v
 
 
 @njit(cache=True, nogil=True)
-def best_child(tree, v, ids, values, scratch, alpha):
+def best_child(tree, v, ids, values, scratch, alpha, printed):
     """Return the child c with the largest score, the first of equals (oplt2021, Section 4.2).
 
-    (1 - alpha) eta(x, c) + alpha log(|L_v| / |Ch(v)|) / |L_c|: how well the instance fits, and how few leaves c has.
+    (1 - alpha) eta(x, c) + alpha log(|L_v| / (|Ch(v)| |L_c|)): how well the instance fits, and how much smaller c is
+    than its siblings on the average. ``printed`` takes alpha log(|L_v| / |Ch(v)|) / |L_c| for the second part.
     """
     nodes, scores = tree.nodes, score_block(tree, v, ids, values, scratch)
-    spread = np.log(np.float64(nodes[v].n_leaves)) - np.log(np.float64(nodes[v].degree))
+    share = np.log(np.float64(nodes[v].n_leaves)) - np.log(np.float64(nodes[v].degree))
     best, best_score = np.int64(NONE), -np.inf
     child = np.int64(nodes[v].first_child)
     while child != NONE:
-        fit = np.float64(sigmoid(scores[nodes[child].column]))
-        score = (1.0 - alpha) * fit + alpha * spread / nodes[child].n_leaves
+        size = np.float64(nodes[child].n_leaves)
+        balance = share / size if printed else share - np.log(size)
+        score = (1.0 - alpha) * np.float64(sigmoid(scores[nodes[child].column])) + alpha * balance
         if score > best_score:
             best, best_score = child, score
         child = np.int64(nodes[child].next_sibling)

@@ -85,6 +85,8 @@ class Settings(NamedTuple):
         See `xmlc.models.oplt._policy`.
     alpha : float
         Share of the tree's balance in best-greedy's score.
+    printed : bool
+        Whether balance is measured as the paper prints it.
     arity, max_leaf : int
         b and b_max of the paper: the largest degree of an inner node, and of one whose children are leaves.
     rate, eps : float32
@@ -97,6 +99,7 @@ class Settings(NamedTuple):
 
     policy: int
     alpha: float
+    printed: bool
     arity: int
     max_leaf: int
     rate: np.float32

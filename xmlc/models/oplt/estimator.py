@@ -10,19 +10,18 @@ from scipy import sparse
 from xmlc.counter_random import random_permutation, stream_key
 from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr
 from xmlc.errors import XmlcError
-from xmlc.models.oplt._learn import learn_rows
 from xmlc.models.oplt._plant import planted, planted_as
 from xmlc.models.oplt._policy import BEST_GREEDY, RANDOM
 from xmlc.models.oplt._prediction import OnlineTreePrediction
-from xmlc.models.oplt._thresholds import learn_rows_with_thresholds, set_all_thresholds
-from xmlc.models.oplt._tree import Settings, grown, with_labels
+from xmlc.models.oplt._stream import learn, learn_with_thresholds
+from xmlc.models.oplt._thresholds import set_all_thresholds
+from xmlc.models.oplt._tree import Settings, with_labels
 from xmlc.models.plt.estimator import ORDER_STREAM
-from xmlc.progress import Progress
 from xmlc.trees.kmeans import check_kmeans_shape, kmeans_tree, label_representations
 
 POLICIES = {"random": RANDOM, "best_greedy": BEST_GREEDY}
+BALANCES = ("ratio", "printed")
 POLICY_STREAM = 0x0B7  # keeps the random policy's numbers apart from the order of the instances
-INSTANCES_PER_CALL = 8192  # between two signs of progress
 NO_THRESHOLD = 1.0  # of new labels as long as no sets are predicted
 
 
@@ -43,6 +42,10 @@ class OPLT(OnlineTreePrediction):
         and has few leaves, or to any.
     alpha : float
         "best_greedy": between 0, fit alone, and 1, balance alone.
+    balance : {"ratio", "printed"}
+        "best_greedy": how it is measured for a child c of v. As log(|L_v| / (|Ch(v)| |L_c|)), the difference of two
+        logarithms, as the authors' program has it; or as log(|L_v| / |Ch(v)|) / |L_c|, as the paper prints it: with
+        many leaves that is close to 0 for all children, and the tree is hardly balanced.
     arity : int
         b, children of an inner node at most.
     max_leaf : int
@@ -87,6 +90,7 @@ class OPLT(OnlineTreePrediction):
         self,
         policy: str = "best_greedy",
         alpha: float = 0.75,
+        balance: str = "ratio",
         arity: int = 2,
         max_leaf: int = 100,
         gamma: float = 1.0,
@@ -99,6 +103,7 @@ class OPLT(OnlineTreePrediction):
     ):
         self.policy = policy
         self.alpha = alpha
+        self.balance = balance
         self.arity = arity
         self.max_leaf = max_leaf
         self.gamma = gamma
@@ -131,9 +136,8 @@ class OPLT(OnlineTreePrediction):
             self._start_as_kmeans(X[sample], Y[sample])
         x, y = self._kernel_form(X), kernel_csr(Y)
         self._online = with_labels(self._online, Y.shape[1])
-        with Progress(float(order.size * self.epochs), "learning", "instances") as progress:
-            for _ in range(self.epochs):
-                self._learn(x, y, order, 0, progress)
+        for epoch in range(self.epochs):
+            self._learn(x, y, order, 0, f"pass {epoch + 1} of {self.epochs}")
         return self
 
     def partial_fit(self, X: object, Y: object) -> Self:
@@ -200,23 +204,10 @@ class OPLT(OnlineTreePrediction):
         counted = np.concatenate((counted, np.tile([a, b], (self.n_labels_ - counted.shape[0], 1))))
         self._ofo = (counted, a, b)
         hits, sizes = np.ascontiguousarray(counted[:, 0]), np.ascontiguousarray(counted[:, 1])
-        order = np.arange(x.indptr.size - 1)
-        counts, found = np.zeros(order.size, dtype=np.int64), [np.zeros(0, dtype=np.int32)]
-        longest, start, predicted = int(np.diff(x.indptr).max(initial=0)), 0, 0
-        while start < order.size:
-            start, predicted, sets = learn_rows_with_thresholds(
-                x, y, order, start, predicted, self._online, self._settings(), longest, hits, sizes, counts
-            )
-            found.append(sets)
-            if start < order.size:
-                self._online = grown(self._online)
+        self._frozen = None
+        self._online, sets = learn_with_thresholds(self._online, x, y, self._settings(), hits, sizes)
         self._ofo = (np.column_stack((hits, sizes)), a, b)
-        labels, indptr = np.concatenate(found), np.concatenate(([0], np.cumsum(counts)))
-        result = sparse.csr_array(
-            (np.ones(labels.size, dtype=bool), labels, indptr), shape=(order.size, self.n_labels_)
-        )
-        result.sort_indices()
-        return result
+        return sets
 
     def _stream(self, X: object, Y: object) -> tuple[KernelCSR, KernelCSR]:
         """Check more of the stream, make room for its labels, and return it as kernels take it."""
@@ -233,22 +224,11 @@ class OPLT(OnlineTreePrediction):
         return self._kernel_form(X), kernel_csr(Y)
 
     def _learn(
-        self, x: KernelCSR, y: KernelCSR, order: np.ndarray, k: int, progress: Progress | None = None
+        self, x: KernelCSR, y: KernelCSR, order: np.ndarray, k: int, title: str = "learning"
     ) -> tuple[np.ndarray, np.ndarray]:
         """Learn some rows one by one; return the k labels ranked best before each, and their estimates."""
         self._frozen = None
-        ranking, scores = np.empty((order.size, k), dtype=np.int32), np.empty((order.size, k), dtype=np.float32)
-        longest, settings = int(np.diff(x.indptr).max(initial=0)), self._settings()
-        for first in range(0, order.size, INSTANCES_PER_CALL):
-            part = slice(first, first + INSTANCES_PER_CALL)
-            rows, start, ranked = order[part], 0, 0
-            while start < rows.size:
-                rest = (longest, ranking[part], scores[part])
-                start, ranked = learn_rows(x, y, rows, start, ranked, self._online, settings, *rest)
-                if start < rows.size:
-                    self._online = grown(self._online)
-            if progress is not None:
-                progress.update(rows.size)
+        self._online, ranking, scores = learn(self._online, x, y, order, self._settings(), k, title)
         return ranking, scores
 
     def _start(self) -> None:
@@ -270,6 +250,7 @@ class OPLT(OnlineTreePrediction):
         return Settings(
             POLICIES[self.policy],
             float(self.alpha),
+            self.balance == "printed",
             int(self.arity),
             int(self.max_leaf),
             np.float32(self.gamma),
@@ -281,6 +262,8 @@ class OPLT(OnlineTreePrediction):
     def _check_hyperparameters(self) -> None:
         if self.policy not in POLICIES:
             raise XmlcError(f"policy={self.policy!r}: expected one of {', '.join(map(repr, POLICIES))}")
+        if self.balance not in BALANCES:
+            raise XmlcError(f"balance={self.balance!r}: expected one of {', '.join(map(repr, BALANCES))}")
         if not 0 <= self.alpha <= 1:
             raise XmlcError(f"alpha={self.alpha}: expected a number from 0, fit alone, to 1, balance alone")
         if not 2 <= self.arity <= self.max_leaf:
