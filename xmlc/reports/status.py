@@ -1,0 +1,155 @@
+"""What of a run is done, missing and failed, paper by paper and dataset by dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tabulate import tabulate
+
+from xmlc.reports.checked import read_checked
+from xmlc.reports.failed import Failure
+
+_FILES = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}}
+_PAPER = {
+    "type": "object",
+    "required": ["title", "tables", "figures"],
+    "properties": {"title": {"type": "string"}, "tables": _FILES, "figures": _FILES},
+}
+_SCHEMA = {"type": "object", "additionalProperties": _PAPER}
+HEADINGS = ("Paper", "Dataset", "Done", "Missing", "Failed", "")
+WIDTH = 20
+MADE = "tables, figures"
+
+
+@dataclass
+class Progress:
+    """How many files of one kind are there.
+
+    Attributes
+    ----------
+    done, missing, failed : int
+        Files that are there, that are not, and of the latter those whose step ended with an error.
+    failures : list of Failure
+    """
+
+    done: int = 0
+    missing: int = 0
+    failed: int = 0
+    failures: list[Failure] = field(default_factory=list)
+
+    @property
+    def complete(self) -> bool:
+        """Say whether everything is there."""
+        return not (self.missing or self.failed)
+
+    @property
+    def bar(self) -> str:
+        """Draw it, such as ``#####x....``: done, failed, missing."""
+        total = self.done + self.missing + self.failed
+        done = WIDTH * self.done // total if total else WIDTH
+        failed = min(-(-WIDTH * self.failed // total), WIDTH - done) if total else 0
+        return "#" * done + "x" * failed + "." * (WIDTH - done - failed)
+
+
+Status = dict[tuple[str, str], Progress]
+
+
+def read_status(plan: Path, root: Path, failed: Sequence[Failure]) -> Status:
+    """Look which of the planned files are there.
+
+    Parameters
+    ----------
+    plan : Path
+        Written by the workflow's rule ``plan``: by paper, its tables and figures and the files they are made of.
+    root : Path
+        Folder that its paths start from.
+    failed : sequence of Failure
+
+    Returns
+    -------
+    dict
+        By (paper, dataset); what is made of the records stands under `MADE`.
+
+    Raises
+    ------
+    XmlcError
+        The plan cannot be read.
+    """
+    content = read_checked(plan, _SCHEMA, "what `snakemake plan` writes")
+    found: Status = {}
+    for paper, suite in content.items():
+        records = dict.fromkeys(
+            file for part in ("tables", "figures") for files in suite[part].values() for file in files
+        )
+        for file in records:
+            _count(found.setdefault((paper, _dataset(file)), Progress()), root, file, failed)
+        made = [f"results/tables/{paper}/{name}.md" for name in suite["tables"]]
+        made += [f"results/figures/{paper}/{name}.svg" for name in suite["figures"]]
+        for file in made:
+            _count(found.setdefault((paper, MADE), Progress()), root, file, failed)
+    return found
+
+
+def _dataset(file: str) -> str:
+    """Return the dataset that a file is of: the folder within results/ or resources/."""
+    return Path(file).parts[1]
+
+
+def _count(progress: Progress, root: Path, file: str, failed: Sequence[Failure]) -> None:
+    if (root / file).exists():
+        progress.done += 1
+        return
+    causes = [failure for failure in failed if _causes(failure, Path(file))]
+    progress.failures += [failure for failure in causes if failure not in progress.failures]
+    if causes:
+        progress.failed += 1
+    else:
+        progress.missing += 1
+
+
+def _causes(failure: Failure, file: Path) -> bool:
+    """Say whether a file is missing because of this step: its own, or one that it needs."""
+    if not failure.dataset:
+        return failure.step == "/".join(file.with_suffix("").parts[1:])
+    dataset, *folders = file.parts[1:-1] or [""]
+    if dataset != failure.dataset:
+        return False
+    if not failure.model:
+        return True
+    if not folders or folders[0] != failure.model:
+        return False
+    seeds = failure.seed is None or f"seed{failure.seed}" in folders
+    portions = not failure.portion or failure.portion in folders
+    steps = failure.step in ("train", "tune", "estimate") or Path(failure.step).name in ("infer", "measures", file.stem)
+    return seeds and portions and steps
+
+
+def to_text(status: Status, papers: Sequence[str] = ()) -> str:
+    """Return the status as a table for a terminal, then each failure with its message and log.
+
+    Parameters
+    ----------
+    status : dict
+    papers : sequence of str
+        Only these; all if there are none.
+    """
+    shown = {key: progress for key, progress in status.items() if not papers or key[0] in papers}
+    rows, last = [], None
+    for (paper, dataset), progress in shown.items():
+        numbers = [number or "" for number in (progress.done, progress.missing, progress.failed)]
+        rows.append([paper if paper != last else "", dataset, *numbers, progress.bar])
+        last = paper
+    align = ("left", "left", "right", "right", "right", "left")
+    lines = (
+        [tabulate(rows, headers=HEADINGS, colalign=align, disable_numparse=True)] if rows else ["nothing is planned"]
+    )
+    failures = list(dict.fromkeys(failure for progress in shown.values() for failure in progress.failures))
+    for failure in failures:
+        about = " ".join(part for part in (failure.dataset, failure.model, failure.step) if part)
+        lines.append(f"\nfailed: {about}\n  {failure.reason}\n  {failure.log}")
+    done = sum(progress.done for progress in shown.values())
+    total = sum(progress.done + progress.missing + progress.failed for progress in shown.values())
+    lines.append(f"\n{done} of {total} files are there; {len(failures)} step{'s' * (len(failures) != 1)} failed.")
+    return "\n".join(lines) + "\n"
