@@ -7,7 +7,7 @@ ENV    := .venv
 STAMP  := $(ENV)/installed-$(EXTRAS)
 BIN    := $(CURDIR)/$(ENV)/bin
 
-.PHONY: env demo report test lint clean
+.PHONY: env demo report test lint docs clean
 
 env: $(STAMP)
 
@@ -32,9 +32,16 @@ test: env
 lint: env
 	PATH="$(BIN):$$PATH" ruff check .
 	PATH="$(BIN):$$PATH" ruff format --check .
+	PATH="$(BIN):$$PATH" mypy
 	PATH="$(BIN):$$PATH" snakefmt --check Snakefile workflow
 	PATH="$(BIN):$$PATH" snakemake --lint --quiet all
 	PATH="$(BIN):$$PATH" snakemake --lint --quiet all --config scatter=2
 
+# The pages of docs/ and the reference from the docstrings, as a site; any warning is an error.
+docs: env
+	test -x $(ENV)/bin/sphinx-build || $(MAKE) env EXTRAS=$(EXTRAS),docs
+	PATH="$(BIN):$$PATH" sphinx-build --quiet --fail-on-warning --keep-going docs docs/_build
+	@echo "Open it in any browser: file://$(CURDIR)/docs/_build/index.html"
+
 clean:
-	rm -rf results/demo results/tables results/figures results/report.html results/results.csv results/plan.json resources logs benchmarks .snakemake
+	rm -rf docs/_build results/demo results/tables results/figures results/report.html results/results.csv results/plan.json resources logs benchmarks .snakemake
