@@ -1,0 +1,113 @@
+"""The hash tables and the room that an online tree's kernels manage, against dictionaries and sets."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import njit
+
+from xmlc.models.oplt._robin_hood import bits_for, find_slot, home_of, insert_slot
+from xmlc.models.oplt._rows import give_row, give_table, slots_of, take_row, take_table
+from xmlc.models.oplt._tree import ENTRIES_USED, SLOT, SLOTS_USED, empty_online_tree
+
+FEATURES = st.lists(st.integers(0, 2**32 - 1), unique=True, max_size=56)
+
+
+@njit
+def filled(bits, features):
+    table = np.zeros(1 << bits, dtype=np.uint64)
+    for k in range(features.size):
+        insert_slot(table, bits, features[k], k + 1)
+    return table
+
+
+@njit
+def found(table, bits, features):
+    slots = np.empty(features.size, dtype=np.uint64)
+    for k in range(features.size):
+        slots[k] = find_slot(table, bits, features[k])
+    return slots
+
+
+@njit
+def homes(features, bits):
+    places = np.empty(features.size, dtype=np.uint64)
+    for k in range(features.size):
+        places[k] = home_of(features[k], bits)
+    return places
+
+
+@settings(deadline=None, max_examples=40)
+@given(inside=FEATURES, others=FEATURES)
+def test_a_table_is_a_dictionary(inside, others):
+    bits = bits_for(len(inside), 3)
+    features = np.array(inside, dtype=np.uint32)
+    table = filled(bits, features)
+    np.testing.assert_array_equal(found(table, bits, features), np.arange(features.size) + 1)
+    absent = np.array(sorted(set(others) - set(inside)), dtype=np.uint32)
+    assert not found(table, bits, absent).any()
+
+
+@settings(deadline=None, max_examples=40)
+@given(inside=FEATURES)
+def test_no_entry_is_farther_from_home_than_the_one_it_could_displace(inside):
+    """The invariant of Robin Hood hashing: along a run, distances from home grow by at most one from place to place."""
+    bits = bits_for(len(inside), 3)
+    table = filled(bits, np.array(inside, dtype=np.uint32))
+    taken = np.flatnonzero(table)
+    keys = (table[taken] >> np.uint64(32)).astype(np.uint32)
+    assert sorted(keys.tolist()) == sorted(inside)
+    distance = np.full(table.size, -1)
+    distance[taken] = (taken - homes(keys, bits).astype(np.int64)) % table.size
+    assert (distance <= np.roll(distance, 1) + 1).all()
+
+
+def test_a_table_is_as_large_as_seven_eighths_ask():
+    assert [bits_for(n, 3) for n in (0, 7, 8, 14, 15, 28, 29)] == [3, 3, 4, 4, 5, 5, 6]
+    assert bits_for(1, 6) == 6
+
+
+def roomy():
+    tree = empty_online_tree(40)
+    rows, entries = np.zeros(4000 * SLOT, dtype=np.float32), np.zeros(4000, dtype=np.uint64)
+    return tree._replace(rows=rows, entries=entries)
+
+
+@settings(deadline=None, max_examples=30)
+@given(wishes=st.lists(st.tuples(st.sampled_from([4, 8, 16, 32, 48]), st.booleans()), max_size=60))
+def test_rows_in_use_never_overlap_and_start_as_zeros(wishes):
+    tree, used = roomy(), {}
+    for padded, give_one_back in wishes:
+        if give_one_back and used:
+            slot, size = used.popitem()
+            give_row(tree, size, slot)
+        else:
+            slot = take_row(tree, padded)
+            own = tree.rows[slot * SLOT : (slot + slots_of(padded)) * SLOT]
+            assert own.size == 2 * padded
+            assert not own.any()
+            assert padded == 4 or slot % 2 == 0  # whole cache lines
+            own[:] = np.nan
+            used[slot] = padded
+    taken = [s for slot, padded in used.items() for s in range(slot, slot + slots_of(padded))]
+    assert len(taken) == len(set(taken))
+    assert all(2 <= s < tree.counters[SLOTS_USED] for s in taken)
+
+
+@settings(deadline=None, max_examples=30)
+@given(wishes=st.lists(st.tuples(st.integers(3, 6), st.booleans()), max_size=40))
+def test_tables_in_use_never_overlap_and_what_is_given_back_is_used_again(wishes):
+    tree, used = roomy(), {}
+    for bits, give_one_back in wishes:
+        if give_one_back and used:
+            place, size = used.popitem()
+            give_table(tree, size, place)
+            assert take_table(tree, size) == place
+            give_table(tree, size, place)
+        else:
+            place = take_table(tree, bits)
+            assert not tree.entries[place : place + 2**bits].any()
+            tree.entries[place : place + 2**bits] = 1
+            used[place] = bits
+    taken = [e for place, bits in used.items() for e in range(place, place + 2**bits)]
+    assert len(taken) == len(set(taken))
+    assert all(0 < e < tree.counters[ENTRIES_USED] for e in taken)
