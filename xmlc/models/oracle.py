@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -24,7 +24,7 @@ class Oracle(SparseProbabilityEstimator):
         Zero: nothing is computed.
     """
 
-    def fit(self, X: object, Y: object) -> Self:
+    def fit(self, X: Any, Y: object) -> Self:
         """Remember the number of features and labels."""
         self.n_features_in_, self.n_labels_ = X.shape[1], as_labels(Y).shape[1]
         return self
@@ -43,7 +43,7 @@ class Oracle(SparseProbabilityEstimator):
         indptr = np.concatenate(([0], np.cumsum(np.bincount(rows[kept], minlength=P.shape[0]))))
         return sparse.csr_array((P.data[kept], P.indices[kept], indptr), shape=P.shape)
 
-    def _posteriors_of(self, X: object) -> sparse.csr_array:
+    def _posteriors_of(self, X: Any) -> sparse.csr_array:
         self._check_fitted()
         P = getattr(self, "posteriors_", None)
         if P is None or P.shape != (X.shape[0], self.n_labels_):

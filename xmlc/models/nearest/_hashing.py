@@ -13,10 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from scipy import sparse
 
 from xmlc.counter_random import mix64, random_below, random_bits, stream_key
-from xmlc.csr import KernelCSR, kernel_csr
+from xmlc.csr import kernel_csr
 from xmlc.models.nearest._best import keep, take_best
+from xmlc.models.nearest._index import NeighbourIndex
 from xmlc.models.nearest._search import row_product
 from xmlc.parallel import run_pieces
 
@@ -53,7 +55,7 @@ class NearScratch(NamedTuple):
 
 
 def build_tables(
-    X: object, n_tables: int, bucket_bits: int, reservoir: int, seed: int, n_jobs: int | None
+    X: sparse.csr_array, n_tables: int, bucket_bits: int, reservoir: int, seed: int, n_jobs: int | None
 ) -> SupportTables:
     """Hash the supports of instances; bit-identical on any number of threads.
 
@@ -73,7 +75,7 @@ def build_tables(
     return SupportTables(starts, np.concatenate([members for _, members in tables]), seed)
 
 
-def near_scratch(index, tables: SupportTables, S: int, beta: float) -> NearScratch:
+def near_scratch(index: NeighbourIndex, tables: SupportTables, S: int, beta: float) -> NearScratch:
     """Make the room for one thread."""
     n = index.sizes.size
     return NearScratch(
@@ -87,7 +89,7 @@ def near_scratch(index, tables: SupportTables, S: int, beta: float) -> NearScrat
 
 
 @njit(cache=True, nogil=True)
-def buckets_of(x: KernelCSR, n_tables, bucket_bits, seed):
+def buckets_of(x, n_tables, bucket_bits, seed):
     """Return the bucket of each instance in each table, int64 (n_tables, n); -1 for those without features."""
     n = x.indptr.size - 1
     buckets = np.full((n_tables, n), -1, dtype=np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -95,7 +95,8 @@ def build_index(
     lists = lists_by_block(rows, n_words * WORD_BITS if with_lists else d, n_lists, block_rows)
     sizes = np.minimum(np.diff(rows.indptr), np.iinfo(np.uint16).max).astype(np.uint16)
     by_row = (rows.indptr, rows.indices, rows.data, sizes)
-    return NeighbourIndex(places, *by_row, *frequent_part(rows, n_words), *lists, block_rows)
+    parts: tuple[Any, ...] = (places, *by_row, *frequent_part(rows, n_words), *lists, block_rows)
+    return NeighbourIndex(*parts)
 
 
 def words_that_pay(frequencies: np.ndarray, n: int) -> int:

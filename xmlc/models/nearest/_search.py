@@ -30,6 +30,7 @@ from xmlc.models.nearest._bounds import (
     close_query,
     open_query,
 )
+from xmlc.models.nearest._index import NeighbourIndex
 from xmlc.models.nearest._memory import prefetch
 from xmlc.models.nearest._select import GROUP, below_kth_largest, collect, split
 
@@ -61,7 +62,7 @@ class SearchScratch(NamedTuple):
     beta: float  # for which the powers were made
 
 
-def search_scratch(index, S: int, beta: float) -> SearchScratch:
+def search_scratch(index: NeighbourIndex, S: int, beta: float) -> SearchScratch:
     """Make the room for one thread."""
     rows = min(index.block_rows, index.sizes.size)
     padded = -(-rows // CHUNK) * CHUNK

@@ -197,12 +197,12 @@ def compact_blocks(
     pieces = np.split(np.arange(degrees.size), np.flatnonzero(np.diff(piece)) + 1)
     dense = (weights, weight_starts, degrees)
     kept_features, kept_weights = np.zeros(degrees.size, dtype=np.int64), np.zeros(degrees.size, dtype=np.int64)
-    cut = np.float32(cut)
-    run_pieces(count_kept, [(*dense, blocks, cut, kept_features, kept_weights) for blocks in pieces], n_jobs)
+    limit = np.float32(cut)
+    run_pieces(count_kept, [(*dense, blocks, limit, kept_features, kept_weights) for blocks in pieces], n_jobs)
     kept = room_for(kept_features, kept_weights, int(degrees.max(initial=1)))
     starts = [np.concatenate(([0], np.cumsum(counts))) for counts in (kept_features, kept_weights)]
     outputs = (starts[0], kept.features, starts[1], kept.row_starts, kept.siblings, kept.weights)
-    run_pieces(fill_kept, [(features, feature_starts, *dense, blocks, cut, *outputs) for blocks in pieces], n_jobs)
+    run_pieces(fill_kept, [(features, feature_starts, *dense, blocks, limit, *outputs) for blocks in pieces], n_jobs)
     return kept
 
 

@@ -9,7 +9,7 @@ from numba import njit
 
 from xmlc.counter_random import mix64, stream_key
 from xmlc.csr import KernelCSR
-from xmlc.models.plt._sgd import CONTRACT, sigmoid
+from xmlc.models._elementary import CONTRACT, sigmoid
 from xmlc.trees import LabelTree
 
 HASH_STREAM = 0x4A5
@@ -37,7 +37,7 @@ class HashedWeights(NamedTuple):
     table: np.ndarray
     scale: np.ndarray
     bias: np.ndarray
-    seed: int
+    seed: np.uint64
 
 
 @njit(cache=True, nogil=True)

@@ -79,7 +79,7 @@ class _Vector:
         """The steps of `xmlc.models._elementary.inverse_sqrt`."""
         builder = self.builder
         half_bits = builder.ashr(builder.bitcast(x, self.bits), self.integers(1))
-        y = builder.bitcast(builder.sub(self.integers(HALF_EXPONENT), half_bits), self.type)
+        y = builder.bitcast(builder.sub(self.integers(int(HALF_EXPONENT)), half_bits), self.type)
         half = self.mul(self.constant(0.5), x)
         for _ in range(3):
             y = self.mul(y, self.sub(self.constant(1.5), self.mul(self.mul(half, y), y)))
