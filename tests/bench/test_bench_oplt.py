@@ -7,12 +7,14 @@ import pytest
 from conftest import prepare_tiny
 
 from xmlc.bench import oplt as bench
-from xmlc.bench.oplt_tables import comparison_text
+from xmlc.bench import oplt_stream as stream
+from xmlc.bench.oplt_tables import comparison_text, stream_text
 from xmlc.bench.own_process import in_own_process, peak_above
 from xmlc.cli.bench import command
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.metrics import precision_at_k
+from xmlc.models.oplt import OPLT
 from xmlc.models.registry import make_estimator
 
 
@@ -78,3 +80,53 @@ def test_the_peak_of_some_work_is_its_own():
     assert result == 1_000_000
     assert small < 40e6
     assert large > 60e6
+
+
+def test_a_growing_stream_is_measured_resumed_and_trained_anew(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(stream, "WORLD", stream.WORLD | {"n_features": 100, "n_labels": 10, "nonzeros": 10})
+    monkeypatch.setattr(stream, "BATCH", 90)
+    out = tmp_path / "stream.json"
+    asked = ["oplt-stream", "--instances", "400", "--portions", "4", "--parameters", '{"max_leaf": 5}']
+    command.main([*asked, "--out", str(out)], standalone_mode=False)
+    result = json.loads(out.read_text())
+    assert [portion["end"] for portion in result["portions"]] == [100, 200, 300, 400]
+    assert [portion["features"] for portion in result["portions"]] == [1000, 2000, 3000, 4000]
+    labels = [portion["labels"] for portion in result["portions"]]
+    assert labels == sorted(set(labels))  # they grow
+    assert [prefix["end"] for prefix in result["prefixes"]] == [100, 200, 400]
+    assert result["differing"] == []
+    assert all(prefix[name] == [] for prefix in result["prefixes"] for name in ("known_differing", "node_differing"))
+    answers = [line.split("|") for line in capsys.readouterr().out.splitlines() if "differ" in line]
+    assert [cells[-2].strip() for cells in answers] == ["yes"] * 3
+
+
+def test_updates_are_counted_as_algorithm_1_makes_them():
+    X, Y = stream.GrowingStream(400).draw(0, 50)
+    model = OPLT(max_leaf=5).partial_fit(X, Y)
+    tree, expected = model.tree_, 0
+    for row in Y.toarray()[:, model.labels_]:
+        positive = {int(node) for node in tree.leaf[row]}
+        while not {int(tree.parent[node]) for node in positive - {0}} <= positive:
+            positive |= {int(tree.parent[node]) for node in positive - {0}}
+        negative = {child for node in positive for child in range(*tree.children[node : node + 2])} - positive
+        expected += len(positive | negative | {0})
+    portion = stream._portion(model, [(X, Y)], 50, 1.0)
+    assert portion["updates"] == pytest.approx(expected / 50)
+    assert portion["ns"] == pytest.approx(1e9 / (expected * X.nnz / 50))
+
+
+def test_a_stream_that_goes_on_otherwise_or_is_not_proper_is_told():
+    result = stream.measure_stream(100, 2)
+    for prefix in result["prefixes"]:
+        prefix["known_bytes"] = prefix["model_bytes"]
+    assert "no" not in stream_answers(result)
+    result["differing"] = ["rows"]
+    result["prefixes"][0] |= {"node_differing": ["weights"], "known_bytes": 1}
+    assert stream_answers(result)[1:] == ["no", "yes", "no", "yes", "no"]
+
+
+def stream_answers(result):
+    result["portions"][-1]["ns"] = result["portions"][0]["ns"] = 1.0
+    for prefix in result["prefixes"]:
+        prefix["seconds"] = prefix["known_seconds"] = 1.0
+    return [row[-2].strip() for row in map(lambda line: line.split("|"), stream_text(result).splitlines()[-6:])]

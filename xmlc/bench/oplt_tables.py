@@ -12,6 +12,8 @@ from xmlc.bench.oplt import OURS, PROGRAM
 TRAIN_RATIO = 0.15  # to napkinXC's time for an OPLT, at most
 MEMORY_RATIO = 1.0
 POINTS = 0.5  # of P@k below napkinXC's, at most
+FACTOR = 2.0  # of time and memory to those when the tree is known, at most: a node has two classifiers at most
+GROWTH = 2.0  # of the time for a classifier's update, last portion to second, at most
 ONLINE = ("OPLT-R", "OPLT-B", "OPLT-W")
 
 
@@ -56,6 +58,61 @@ def _comparison_claims(variants: dict[str, Any]) -> list[str]:
             claims.append((f"{variant}: memory", f"at most {MEMORY_RATIO:g}", f"{found:.2f}", found <= MEMORY_RATIO))
         claims.append((f"{variant}: P@k above napkinXC's", f"at least -{POINTS:g}", f"{least:+.2f}", least >= -POINTS))
     return claims_table(claims)
+
+
+def stream_text(result: dict[str, Any]) -> str:
+    """Return what `measure_stream` measured, and what of it was asked for."""
+    machine = result["passport"]
+    setting = ", ".join(f"{key} {value}" for key, value in result["hyperparameters"].items()) or "default settings"
+    head = (
+        f"a growing stream of {result['instances']} instances, {setting}; processor seconds of one thread; "
+        f"{machine['cpu']}, xmlc {machine['xmlc']}, numba {machine['numba']}, {machine['time']}; peak of the process, "
+        f"with all that is trained anew in it, {result['peak_bytes'] / 1e6:.0f} MB"
+    )
+    names = ("end", "labels", "features", "nodes", "depth")
+    formats = {"seconds": ".2f", "us": ".1f", "updates": ".0f", "ns": ".2f"}
+    rows = [
+        [str(portion[name]) for name in names]
+        + [f"{portion[name]:{form}}" for name, form in formats.items()]
+        + [f"{portion['model_bytes'] / 1e6:.0f}"]
+        for portion in result["portions"]
+    ]
+    headings = ["instances", "labels", "features", "nodes", "depth", "s", "µs each", "updates each"]
+    body = _table(rows, [*headings, "ns per update and non-zero", "model MB"])
+    anew = [_anew_row(prefix) for prefix in result["prefixes"]]
+    headings = ["first instances", "s", "known tree, s", "ratio", "node by node, s", "MB", "known tree, MB", "ratio"]
+    return "\n\n".join([head, body, _table(anew, headings), *claims_table(_stream_claims(result))])
+
+
+def _anew_row(prefix: dict[str, Any]) -> list[str]:
+    megabytes = [prefix[name] / 1e6 for name in ("model_bytes", "known_bytes")]
+    times = [prefix[name] for name in ("seconds", "known_seconds")]
+    return [
+        str(prefix["end"]),
+        *(f"{time:.2f}" for time in times),
+        f"{times[0] / times[1]:.2f}",
+        f"{prefix['node_seconds']:.2f}",
+        *(f"{size:.0f}" for size in megabytes),
+        f"{megabytes[0] / megabytes[1]:.2f}",
+    ]
+
+
+def _stream_claims(result: dict[str, Any]) -> list[tuple[str, str, str, bool]]:
+    portions, prefixes = result["portions"], result["prefixes"]
+    growth = portions[-1]["ns"] / portions[min(1, len(portions) - 1)]["ns"]
+    found = ", ".join(result["differing"]) or "none"
+    claims = [
+        ("an update, last portion to second", f"at most {GROWTH:g}", f"{growth:.2f}", growth <= GROWTH),
+        ("arrays that differ after saving, loading and going on", "none", found, found == "none"),
+    ]
+    for name in ("known", "node"):
+        found = ", ".join(sorted({array for prefix in prefixes for array in prefix[f"{name}_differing"]})) or "none"
+        what = {"known": "the known tree", "node": "training node by node"}[name]
+        claims.append((f"weights that differ from those of {what}", "none", found, found == "none"))
+    for what, ours, known in (("time", "seconds", "known_seconds"), ("memory", "model_bytes", "known_bytes")):
+        worst = max(prefix[ours] / prefix[known] for prefix in prefixes)
+        claims.append((f"{what} to that of the known tree", f"at most {FACTOR:g}", f"{worst:.2f}", worst <= FACTOR))
+    return claims
 
 
 def claims_table(claims: list[tuple[str, str, str, bool]]) -> list[str]:

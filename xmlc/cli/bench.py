@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
@@ -190,5 +191,25 @@ def oplt(data: Path, variants: tuple[str, ...], seeds: int, epochs: int, peers: 
 
     result = compare_oplt(data, variants or tuple(VARIANTS), seeds, epochs, peers)
     click.echo(comparison_text(result))
+    if out:
+        write_json(out, result)
+
+
+@command.command("oplt-stream", help="An online label tree on a synthetic stream whose labels and features grow.")
+@click.option("--instances", default=1_000_000, show_default=True, type=click.IntRange(min=100), help="Of the stream.")
+@click.option("--portions", default=10, show_default=True, type=click.IntRange(min=2), help="That are measured.")
+@click.option("--parameters", default="{}", help="Hyperparameters of OPLT as a JSON object.")
+@click.option("--out", type=FILE, help="JSON file for everything that was measured.")
+def oplt_stream(instances: int, portions: int, parameters: str, out: Path | None) -> None:
+    """Print what an instance costs, beside training when the tree is known, and whether a saved model goes on alike."""
+    from xmlc.threads import set_process_threads
+
+    set_process_threads(1)
+    from xmlc.bench.oplt_stream import measure_stream
+    from xmlc.bench.oplt_tables import stream_text
+    from xmlc.files import write_json
+
+    result = measure_stream(instances, portions, **json.loads(parameters))
+    click.echo(stream_text(result))
     if out:
         write_json(out, result)
