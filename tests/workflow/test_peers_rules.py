@@ -29,7 +29,9 @@ def test_peers_run_where_the_configuration_says(tmp_path, multilabel):
         peers = {name: {"estimator": estimator} for name, estimator in estimators.items()}
         peers["peer-plt"] |= keys
         project.edit_yaml(suite, lambda content, peers=peers: content.update(peers=peers))
-        planned[case] = project.planned("peers", "--config", "datasets=[peer-set]", f"mirror={mirror}")
+        planned[case] = project.planned(
+            "peers", "--config", "papers=[plt2016]", "datasets=[peer-set]", f"mirror={mirror}"
+        )
     # A ranking on the whole set; on 80 % estimates and two of the three methods that stand in the table.
     for case, ranked, estimated in (("both", 2, 2), ("one", 1, 1), ("ranks", 2, 1)):
         assert planned[case]["rank"] == ours + ranked

@@ -156,6 +156,17 @@ def test_ldsm2020_scores_forests_by_their_trees_and_shares_models_with_other_pap
     assert (planned["train"], planned["forest"]) == (3, 2)  # BR is left out where labels are many
 
 
+def test_oplt2021_tells_few_shot_datasets_from_others(finished):
+    settings = ("--config", "mirror=nowhere", "models=[parabel-single, oplt-b-1-pass]")
+    both = finished.planned("oplt2021", *settings, "datasets=[far-set, synthetic-aloi-like]")
+    # Five seeds; Parabel is compared with where instances have several labels.
+    expected = {"train": 15, "rank": 15, "progressive": 10, "table": 4, "figure": 2, "oplt2021": 1}
+    assert both == {"download": 1, "synthesise": 1, "prepare": 2} | expected
+    # Without few-shot datasets there are no tables and figures of them.
+    one = finished.planned("oplt2021", *settings, "datasets=[far-set]")
+    assert (one["train"], one["progressive"], one["table"], one["figure"]) == (10, 5, 3, 1)
+
+
 def test_a_model_as_in_another_paper_must_be_there(finished):
     before = (finished.folder / "config/papers/ldsm2020.yaml").read_text()
     finished.edit_yaml("config/papers/ldsm2020.yaml", lambda content: content["models"]["br"].update(as_in="swnn2018"))
