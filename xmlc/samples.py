@@ -49,7 +49,7 @@ def marginals_of(samples: Samples) -> sparse.csr_array:
     Raises
     ------
     XmlcError
-        See `checked_samples`.
+        The number of rows is no multiple of the number of samples per instance.
     """
     Y, n_samples = checked_samples(samples)
     labels = Y.indices.astype(np.int32, copy=False).view(np.uint32)

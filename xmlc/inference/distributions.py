@@ -112,7 +112,7 @@ def labels_by_size(samples: Samples) -> LabelsBySize:
     Raises
     ------
     XmlcError
-        See `checked_samples`.
+        The number of rows is no multiple of the number of samples per instance.
     """
     Y, n_samples = checked_samples(samples)
     n, m = Y.shape[0] // n_samples, Y.shape[1]
@@ -138,7 +138,7 @@ def labels_by_size_from_marginals(marginals: object) -> LabelsBySize:
     Raises
     ------
     XmlcError
-        See `as_marginals`.
+        An entry is NaN, negative or above 1, or the shape is not (n, m).
     """
     from xmlc.inference._independent import leave_one_out_sizes
 

@@ -82,7 +82,7 @@ def infer_blocks(
     Parameters
     ----------
     method : str
-        A name in `METHODS`.
+        A name in ``METHODS``.
     distribution : Samples, LabelsBySize, or marginals (sparse or ndarray, shape (n, m))
         A method that takes marginals is given those of the samples, which counts as its time.
     n_jobs : int or None

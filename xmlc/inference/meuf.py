@@ -20,7 +20,7 @@ def meuf(marginals: object, n_jobs: int | None = None) -> tuple[sparse.csr_array
 
     The same sets as Jansche's procedure (`meuf_cubic`), by the recursion of Ye, Chai, Lee and Chieu, "Optimizing
     F-measures: a tale of two approaches", ICML 2012, which is quadratic in all: over a number K of labels that bounds
-    proved in the kernel (`candidates`) keep little above the size of the best set.
+    proved in the kernel (``candidates``) keep little above the size of the best set.
 
     Parameters
     ----------

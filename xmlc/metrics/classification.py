@@ -105,7 +105,7 @@ def micro_f(Y: object, Y_hat: object, zero_division: float = 1.0, beta: float = 
 
 
 def instance_f(Y: object, Y_hat: object, zero_division: float = 1.0, beta: float = 1.0) -> float:
-    """Instance-averaged F_beta: the mean over instances, of 2 |y and y_hat| / (|y| + |y_hat|) for beta = 1."""
+    """Instance-averaged F_beta: the mean over instances, of ``2 |y and y_hat| / (|y| + |y_hat|)`` for beta = 1."""
     return _instance(agreement(Y, Y_hat), f_beta(beta), zero_division)
 
 
@@ -120,7 +120,7 @@ def micro_jaccard(Y: object, Y_hat: object, zero_division: float = 1.0) -> float
 
 
 def instance_jaccard(Y: object, Y_hat: object, zero_division: float = 1.0) -> float:
-    """Instance-averaged Jaccard: the mean over instances of |y and y_hat| / |y or y_hat|."""
+    """Instance-averaged Jaccard: the mean over instances of ``|y and y_hat| / |y or y_hat|``."""
     return _instance(agreement(Y, Y_hat), JACCARD, zero_division)
 
 

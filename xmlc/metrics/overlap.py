@@ -1,7 +1,7 @@
 """How much the true and the predicted set overlap: F_beta and Jaccard as one family.
 
 A set is that of a label's instances, of an instance's labels, or of all pairs; the averages over them are in
-`xmlc.metrics.classification`.
+``xmlc.metrics.classification``.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ class Overlap(NamedTuple):
     """The measure gain * TP / (recall * P + predicted - shared * TP) of two sets; 1 where they are equal.
 
     F_beta has gain 1 + beta^2, recall beta^2 and shared 0 (van Rijsbergen, 1979; beta = 1 is plt2016, equation (1)),
-    Jaccard's |intersection| / |union| is 1, 1, 1. All of them grow with TP / (recall * P + predicted), so of several
-    predictions of one set those with the same ``recall`` prefer the same; in particular Jaccard = F / (2 - F).
+    Jaccard's ``|intersection| / |union|`` is 1, 1, 1. All of them grow with TP / (recall * P + predicted), so of
+    several predictions of one set those with the same ``recall`` prefer the same; in particular Jaccard = F / (2 - F).
 
     Attributes
     ----------

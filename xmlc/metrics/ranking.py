@@ -25,7 +25,7 @@ def precision_at_k(Y: object, labels: np.ndarray, k: int) -> float:
 def maximum_precision_at_k(Y: object, k: int) -> float:
     """Highest precision at k that any ranking can have, as instances with fewer than k true labels limit it.
 
-    The mean of min(|y|, k) / k over all instances (swnn2018, Section 4.1 and Table 6).
+    The mean of ``min(|y|, k) / k`` over all instances (swnn2018, Section 4.1 and Table 6).
     """
     n_true = np.diff(as_labels(Y).indptr)
     return float(np.minimum(n_true, k).sum() / max(k * n_true.size, 1))
@@ -34,7 +34,7 @@ def maximum_precision_at_k(Y: object, k: int) -> float:
 def ndcg_at_k(Y: object, labels: np.ndarray, k: int) -> float:
     """Normalised discounted cumulative gain at k (ldsm2020, Section 5).
 
-    The gain of a true label at rank r (from 1) is 1 / log2(r + 1); the ideal puts min(k, |y|) true labels first.
+    The gain of a true label at rank r (from 1) is 1 / log2(r + 1); the ideal puts ``min(k, |y|)`` true labels first.
     An instance without true labels has no ideal and scores 0, as in scikit-learn.
     """
     relevant, n_true = hits_at_k(Y, labels, k)
@@ -45,7 +45,7 @@ def ndcg_at_k(Y: object, labels: np.ndarray, k: int) -> float:
 
 
 def precision_and_ndcg(Y: object, labels: np.ndarray) -> dict[str, float]:
-    """Return ``p@k``, then ``ndcg@k``, for each k of `K`."""
+    """Return ``p@k``, then ``ndcg@k``, for each k of ``K``."""
     return {f"{name}@{k}": of(Y, labels, k) for name, of in (("p", precision_at_k), ("ndcg", ndcg_at_k)) for k in K}
 
 

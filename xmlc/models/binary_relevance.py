@@ -15,7 +15,7 @@ CELLS = 4_000_000  # of instances x labels that are dense at a time: 16 MB
 class BinaryRelevance(LabelLogistic):
     """Binary relevance (BR) with regularised logistic regression (gfm2011, Section 4).
 
-    Parameters and attributes are those of `LabelLogistic`.
+    Parameters and attributes are those of `xmlc.models.label_logistic.LabelLogistic`.
     """
 
     def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:

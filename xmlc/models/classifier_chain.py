@@ -37,14 +37,14 @@ class ProbabilisticClassifierChain(LabelLogistic):
     random_state : int
         Seed of the folds and of the samples.
     C, C_grid, folds, common, standardize, n_jobs
-        As of `LabelLogistic`.
+        As of `xmlc.models.label_logistic.LabelLogistic`.
 
     Attributes
     ----------
     influence_ : ndarray of float32, shape (m, m)
         [i, j] is the weight of the i-th label of the chain in the classifier of the later j-th.
     weights_, constants_, C_, losses_
-        As of `LabelLogistic`, in the order of the chain.
+        As of `xmlc.models.label_logistic.LabelLogistic`, in the order of the chain.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
         self.label_scale = label_scale
 
     def fit(self, X: object, Y: object) -> Self:
-        """Choose C unless it is given, then train one logistic regression for each label; see `LabelLogistic.fit`."""
+        """Choose C unless it is given, then train one logistic regression for each label."""
         if self.order not in ORDERS:
             raise XmlcError(f"order={self.order!r}: expected one of {', '.join(ORDERS)}")
         if not self.label_scale > 0:

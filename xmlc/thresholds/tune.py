@@ -66,7 +66,7 @@ def register(name: str, measure: str = "macro_f") -> Callable[[Sweep], Sweep]:
     ----------
     name : str
     measure : str
-        What the method is for: the name in `xmlc.metrics.classification.MEASURES` of the score that chooses.
+        What the method is for: the name in ``xmlc.metrics.classification.MEASURES`` of the score that chooses.
     """
 
     def add(sweep: Sweep) -> Sweep:
@@ -114,7 +114,7 @@ def tune(
     Parameters
     ----------
     method : str
-        A name of `METHODS`.
+        A name of ``METHODS``.
     spe : csr_array of float32, shape (n, m)
         Validation estimates.
     Y : boolean csr_array, shape (n, m)

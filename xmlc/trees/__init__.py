@@ -1,6 +1,6 @@
 """Label trees as arrays.
 
-`xmlc.trees.kmeans` stays apart: it runs on threads, which those who only need a tree's form need not import.
+``xmlc.trees.kmeans`` stays apart: it runs on threads, which those who only need a tree's form need not import.
 """
 
 from xmlc.trees.complete import complete_tree, random_complete_tree

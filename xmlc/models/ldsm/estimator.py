@@ -21,12 +21,11 @@ from xmlc.parallel import run_pieces
 
 
 class LdSM(AveragedForest):
-    r"""Forest of M-ary trees that send an instance in one or several directions (ldsm2020, Sections 2 and 4).
+    """Forest of M-ary trees that send an instance in one or several directions (ldsm2020, Sections 2 and 4).
 
-    A node has M linear regressors. While it streams its instances, each is given the directions that minimise
+    A node has M linear regressors. While it streams its instances, each is given the directions that minimise ::
 
-    .. math:: J = \sum_{j<l} |P_j - P_l| - \lambda_1 \sum_{j<l} \sum_i \pi_i |P^i_j - P^i_l|
-              + \lambda_2 |\sum_j P_j - 1|,
+        J = sum_{j<l} |P_j - P_l| - lambda_1 sum_{j<l} sum_i pi_i |P^i_j - P^i_l| + lambda_2 |sum_j P_j - 1|,
 
     balance, class integrity and multi-way penalty, where P_j is the probability of direction j and P^i_j that of the
     instances of label i; the regressors learn these directions. Then an instance goes in all directions whose margin
@@ -69,7 +68,7 @@ class LdSM(AveragedForest):
         Scale each instance to Euclidean length 1 first. The published figures take features as they come.
     beta, gamma : float
         `predict_top_k` ranks by beta * P + (1 - beta) * B, P the forest's estimate and B that of the tail classifiers
-        with steepness gamma (`TailClassifiers`), for labels with P > 0. beta = 1 trains none.
+        with steepness gamma (`xmlc.models.tail.TailClassifiers`), for labels with P > 0. beta = 1 trains none.
     random_state : int
         Seed.
     n_jobs : int or None

@@ -22,7 +22,7 @@ ROWS_PER_PIECE = 128
 class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     """Sparse weighted nearest-neighbour method (swnn2018, Section 3).
 
-    The S training instances most similar to x vote for their labels, each with Sim(x, x_i)**alpha, where
+    The S training instances most similar to x vote for their labels, each with Sim(x, x_i)**alpha, where ::
 
         Sim(x, x_i) = J(x, x_i)**beta * <x, x_i> / (|x| |x_i|)
 

@@ -39,8 +39,9 @@ class PLT(TreePrediction):
         Degree b of the tree; a power of two for "kmeans".
     tree : {"random", "huffman", "kmeans"}
         The shape of the tree. Random and complete (plt2016, Section 6); Huffman's by label frequency, which puts
-        frequent labels near the root (`huffman_tree`); or by hierarchical balanced 2-means over the labels'
-        instances, which puts similar labels side by side (Parabel, Prabhu et al., WWW 2018; `kmeans_tree`).
+        frequent labels near the root (`xmlc.trees.huffman_tree`); or by hierarchical balanced 2-means over the labels'
+        instances, which puts similar labels side by side (Parabel, Prabhu et al., WWW 2018;
+        `xmlc.trees.kmeans.kmeans_tree`).
     max_leaf : int
         "kmeans": a node with at most this many labels has them as its children; Parabel has 100.
     solver : {"sgd", "adagrad", "batch"}

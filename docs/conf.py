@@ -1,0 +1,41 @@
+"""How Sphinx builds the site: the pages of this folder, and the reference from the docstrings of the package."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import xmlc
+
+project = "xmlc"
+author = "the xmlc developers"
+project_copyright = author
+version = release = xmlc.__version__
+
+extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.viewcode"]
+exclude_patterns = ["_build"]
+html_theme = "furo"
+html_title = f"xmlc {version}"
+html_show_sphinx = False
+html_copy_source = False
+
+# A name in backticks that does not exist is an error, but for commands and for what is private.
+default_role = "py:obj"
+nitpicky = True
+nitpick_ignore_regex = [("py:obj", r".*[ \-/].*"), ("py:obj", r"(.*\.)?_.*")]
+
+# Types stand in the docstrings, with shapes, which no signature has; a class shows what it inherits from our own bases.
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+autodoc_default_options = {"inherited-members": "BaseEstimator,tuple"}
+autosummary_generate = False
+numpydoc_show_class_members = False
+
+
+def leave_out(app: Any, kind: str, name: str, member: Any, skip: bool, options: Any) -> bool:
+    """Leave out what scikit-learn adds to a class that calls itself an estimator: no one here routes metadata."""
+    return skip or name.endswith(("_request", "_metadata_routing"))
+
+
+def setup(app: Any) -> None:
+    """Register with Sphinx."""
+    app.connect("autodoc-skip-member", leave_out)
