@@ -43,8 +43,8 @@ class OPLT(OnlineTreePrediction):
     alpha : float
         "best_greedy": between 0, fit alone, and 1, balance alone.
     balance : {"ratio", "printed"}
-        "best_greedy": how it is measured for a child c of v. As log(|L_v| / (|Ch(v)| |L_c|)), the difference of two
-        logarithms, as the authors' program has it; or as log(|L_v| / |Ch(v)|) / |L_c|, as the paper prints it: with
+        "best_greedy": how it is measured for a child c of v. As ``log(|L_v| / (|Ch(v)| |L_c|))``, the difference of two
+        logarithms, as the authors' program has it; or as ``log(|L_v| / |Ch(v)|) / |L_c|``, as the paper prints it: with
         many leaves that is close to 0 for all children, and the tree is hardly balanced.
     arity : int
         b, children of an inner node at most.
