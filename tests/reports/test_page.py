@@ -168,7 +168,7 @@ def test_a_drawing_keeps_shapes_and_loses_all_that_acts_or_asks():
     assert 'id="p-m"' in found
     assert 'xlink:href="#p-m"' in found
     assert 'clip-path="url(#p-c)"' in found
-    assert "max-width:160px" in found
+    assert "width:150px" in found
 
 
 @pytest.mark.parametrize("text", ["no drawing", "<html/>"])

@@ -33,5 +33,5 @@ def command(
     with atomic_file(out) as temporary:
         temporary.write_text(to_html(page), encoding="utf-8")
     for paper in page.papers:
-        click.echo(f"{paper.name}: {paper.tally.accepted_line or paper.tally.headline}")
+        click.echo(f"{paper.name}: {paper.tally.headline}")
     click.echo(f"{page.tally.headline}\n{out}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from xmlc.reports.page.drawings import inline, svg_of
 from xmlc.reports.page.expected import PAPER, REFERENCE, Expected, count, reference_of
 from xmlc.reports.page.passports import Passports
 from xmlc.reports.page.tables import PageTable, table_on_page
+from xmlc.reports.panels import Published
 from xmlc.reports.pareto import pareto_figure
 from xmlc.reports.render import title_of
 from xmlc.reports.tables import build_table, read_published
@@ -23,6 +25,7 @@ from xmlc.reports.tolerances import Tolerances
 from xmlc.reports.verdict import Verdict, reproduced_line
 
 PARETO = "pareto"
+NUMBERED = re.compile(r"^Figure \d+( of \w+)?: ")
 
 
 @dataclass(frozen=True)
@@ -62,16 +65,16 @@ class Tally:
     @property
     def headline(self) -> str:
         """Say it in one line."""
-        return reproduced_line(self.counts) if self.total else "No number of a paper stands beside these"
+        return reproduced_line(self.counts) if self.total else self.accepted_line or "Nothing to compare with"
 
     @property
     def accepted_line(self) -> str:
-        """Say how ours compare with those accepted before, or nothing."""
+        """Say how many of our own numbers are as accepted before, or nothing."""
         return f"{self.as_before} cells as accepted before (results/reference)" if self.as_before else ""
 
     @property
     def as_before(self) -> str:
-        """Say how many of our own numbers are as accepted before, or nothing."""
+        """Count them, such as ``36 of 36``, or say nothing."""
         good = self.accepted[Verdict.EQUAL] + self.accepted[Verdict.WITHIN]
         return f"{good} of {self.accepted.total()}" if self.accepted else ""
 
@@ -165,8 +168,9 @@ def _paper(
         table = build_table(made.table, made.paper, made.records, made.published, made.suite)
         printed = read_published(made.table, made.paper, made.published)
         expected = Expected(table, printed, reference_of(table, folders.reference), tolerances, failed)
-        # Cells that a table shares with another file are counted with the table of that file.
-        own = made.published is not None and (made.published / name / f"{table.name}.csv").is_file()
+        # A table that is part of another in the paper has no file of its own; the rest is counted with that other.
+        file = made.published and made.published / name / f"{table.name}.csv"
+        own = Published.read(file, table.keys) if file and file.is_file() else None
         page_table, expectations = table_on_page(table, expected, passports, title_of(table), own)
         built.append(page_table)
         tally += Tally(count(expectations, PAPER), count(expectations, REFERENCE))
@@ -206,5 +210,5 @@ def _caption(paper: str, name: str) -> str:
         text = FIGURES.of(name, paper).draw.__doc__ or ""
     except XmlcError:
         return ""
-    line = text.strip().partition("\n")[0].removeprefix("Draw ")
+    line = NUMBERED.sub("", text.strip().partition("\n")[0].removeprefix("Draw "))
     return line[:1].upper() + line[1:]

@@ -35,7 +35,7 @@ def inline(svg: str, prefix: str, title: str) -> str:
     """Return a drawing to stand inside HTML.
 
     Its identifiers get a prefix, as several drawings share a page; whatever is no drawing is left out; references
-    beyond the drawing itself are dropped. It is as wide as there is room, at most as wide as it was drawn.
+    beyond the drawing itself are dropped. It is as wide as it was drawn, or as there is room.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def inline(svg: str, prefix: str, title: str) -> str:
     width = root.attrib.pop("width", "")
     root.attrib.pop("height", None)
     root.attrib |= {"role": "img", "aria-label": title}
-    root.attrib["style"] = f"stroke-linejoin:round;stroke-linecap:butt;max-width:{_points(width)}"
+    root.attrib["style"] = f"stroke-linejoin:round;stroke-linecap:butt;width:{_points(width)}"
     return ET.tostring(root, encoding="unicode")
 
 
@@ -89,4 +89,4 @@ def _clean(element: ET.Element, prefix: str) -> None:
 def _points(width: str) -> str:
     """Return the width that it was drawn in, enlarged a little: print is finer than screens."""
     number = re.fullmatch(r"([0-9.]+)(pt|px)?", width)
-    return f"{float(number.group(1)) * 1.6:.0f}px" if number else "100%"
+    return f"{float(number.group(1)) * 1.5:.0f}px" if number else "100%"

@@ -93,14 +93,14 @@ class Expected:
             return self._beside_paper(dict(zip(keys, place)), name, published[1], rows[0] if rows else None)
         full = next((key for key in self._rows if rows and self._rows[key] is rows[0]), None)
         cell = self._accepted.get((full, name)) if full else None
-        if cell is None or not cell.left or cell.verdict in (Verdict.MISSING, Verdict.NEW):
+        if cell is None or not cell.left or column(name).cost or cell.verdict in (Verdict.MISSING, Verdict.NEW):
             return None
         return Expectation(_printed(column(name), cell.left), REFERENCE, cell.judgement if cell.judged else None)
 
-    def rest(self) -> list[tuple[Key, dict[str, Expectation]]]:
-        """Return what the paper prints and no panel shows, row by row."""
+    def rest(self, own: Published) -> list[tuple[Key, dict[str, Expectation]]]:
+        """Return what the paper prints in this very table and no panel shows, row by row."""
         rows = []
-        for row in self.printed.frame().to_dict("records"):
+        for row in own.frame().to_dict("records"):
             place = tuple(str(row[key]) for key in self.table.keys)
             names = [
                 n for n in row if n not in self.table.keys and (place, n) not in self.shown and n in self.table.frame

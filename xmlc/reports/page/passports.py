@@ -18,8 +18,8 @@ TOLD = {
     "train_seconds": ("training", "s", 1),
     "tune_seconds": ("tuning thresholds", "s", 1),
     "inference_seconds": ("inferring", "s", 1),
-    "train_peak_bytes": ("peak memory, training", "MB", 1e-6),
-    "predict_peak_bytes": ("peak memory, prediction", "MB", 1e-6),
+    "train_peak_bytes": ("peak, training", "MB", 1e-6),
+    "predict_peak_bytes": ("peak, prediction", "MB", 1e-6),
 }
 
 

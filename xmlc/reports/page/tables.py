@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from xmlc.reports.columns import DEVIATION, MISSING, Column, column
-from xmlc.reports.page.expected import PAPER, Expectation, Expected
+from xmlc.reports.page.expected import PAPER, REFERENCE, Expectation, Expected
 from xmlc.reports.page.passports import Passports
 from xmlc.reports.panels import PAPER as PAPERS_HEADING
 from xmlc.reports.panels import Panel, Published, side_by_side
@@ -82,7 +82,7 @@ class PageTable:
 
 
 def table_on_page(
-    table: Table, expected: Expected, passports: Passports, title: str, own: bool
+    table: Table, expected: Expected, passports: Passports, title: str, own: Published | None
 ) -> tuple[PageTable, list[Expectation]]:
     """Return one table with all that is expected of its cells.
 
@@ -92,8 +92,8 @@ def table_on_page(
     expected : Expected
     passports : Passports
     title : str
-    own : bool
-        Whether the paper's cells that no panel shows are to be listed and counted here.
+    own : Published or None
+        What the paper prints in this very table: what no panel shows of it is listed and counted too.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def table_on_page(
     maker = _Maker(table, expected, passports)
     panels = [panel for panel in map(maker.panel, table.panels) if panel is not None]
     costs, others = maker.further_columns()
-    not_run = maker.not_run() if own else None
+    not_run = None if own is None else maker.not_run(own)
     found = list(maker.expectations.values())
     verdicts = [e.judgement.verdict for e in found if e.judgement is not None]
     notes = [note for note in table.notes if not note.startswith(PAPERS_HEADING)]
@@ -198,9 +198,9 @@ class _Maker:
         parts = [side_by_side(frame, nothing, name, contest="") for name in names]
         return self.panel(Panel("", frame, self.table.keys, parts))
 
-    def not_run(self) -> PagePanel | None:
+    def not_run(self, own: Published) -> PagePanel | None:
         """Return what the paper prints and nothing of ours stands beside."""
-        rest = self.expected.rest()
+        rest = self.expected.rest(own)
         if not rest:
             return None
         names = list(dict.fromkeys(name for _, cells in rest for name in cells))
@@ -221,7 +221,9 @@ def _of_expectation(
     judgement = expectation.judgement
     difference = allowed = ""
     if judgement is not None and not pd.isna(judgement.difference):
-        difference, allowed = _signed(definition, judgement.difference), f"{judgement.allowed:.3g}"
+        allowed = f"{judgement.allowed:.3g}"
+        as_before = expectation.source == REFERENCE and judgement.verdict is Verdict.EQUAL
+        difference = "" if as_before else _signed(definition, judgement.difference)
     elif value is not None and definition.cost and expectation.source == PAPER:
         difference = _ratio(value, expectation.text)
     return PageCell(

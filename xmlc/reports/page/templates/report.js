@@ -68,7 +68,9 @@
     const at = number.getBoundingClientRect();
     const room = document.documentElement;
     const left = Math.max(8, Math.min(at.left, room.clientWidth - box.offsetWidth - 8));
-    const below = at.bottom + 6 + box.offsetHeight <= room.clientHeight || at.top < box.offsetHeight + 6;
+    const spare = { above: at.top - 14, below: room.clientHeight - at.bottom - 14 };
+    const below = spare.below >= Math.min(box.scrollHeight, spare.above);
+    box.style.maxHeight = `${Math.max(180, below ? spare.below : spare.above)}px`;
     box.style.left = `${left + scrollX}px`;
     box.style.top = `${(below ? at.bottom + 6 : at.top - 6 - box.offsetHeight) + scrollY}px`;
   };
@@ -76,6 +78,7 @@
     hide();
     fill(number);
     box.hidden = false;
+    box.style.maxHeight = "";
     box.classList.toggle("pinned", pin);
     place(number);
     number.setAttribute("aria-expanded", "true");
@@ -121,10 +124,10 @@
     }
   });
 
-  // On paper everything is unfolded.
+  // On paper everything is unfolded but what was not run.
   let folded = [];
   addEventListener("beforeprint", () => {
-    folded = [...document.querySelectorAll("details:not([open])")];
+    folded = [...document.querySelectorAll("details:not([open], .notrun)")];
     folded.forEach((part) => { part.open = true; });
   });
   addEventListener("afterprint", () => folded.forEach((part) => { part.open = false; }));
