@@ -18,7 +18,7 @@ from xmlc.reports.tolerances import RUNS, load_tolerances, read_checked_toleranc
 NAMED = ("dataset", "model")
 NOISE = 1e-9
 DIGITS = 2
-WIDTH = 118
+WIDTH = 100
 MEASURED = "measured:\n"
 HEAD = """\
 # Written by `xmlc deviations` (config/README.md); do not edit. Runs, then for each column that varied the largest
