@@ -7,7 +7,7 @@ ENV    := .venv
 STAMP  := $(ENV)/installed-$(EXTRAS)
 BIN    := $(CURDIR)/$(ENV)/bin
 
-.PHONY: env demo report test lint docs clean
+.PHONY: env demo compare report test lint docs clean
 
 env: $(STAMP)
 
@@ -20,6 +20,9 @@ $(STAMP): pyproject.toml constraints.txt
 demo: env
 	PATH="$(BIN):$$PATH" snakemake --cores $(CORES) --quiet rules host -- demo
 	@PATH="$(BIN):$$PATH" xmlc show results/tables/demo/*.md results/figures/demo/*.png
+
+compare: env
+	PATH="$(BIN):$$PATH" xmlc compare results/reference/demo results/tables/demo --tolerances config/tolerances.yaml --markdown results/comparison.md
 
 report: env
 	PATH="$(BIN):$$PATH" snakemake --cores $(CORES) --quiet rules host -- report
@@ -44,4 +47,4 @@ docs: env
 	@echo "Open it in any browser: file://$(CURDIR)/docs/_build/index.html"
 
 clean:
-	rm -rf docs/_build results/demo results/tables results/figures results/report.html results/results.csv results/plan.json resources logs benchmarks .snakemake
+	rm -rf docs/_build results/demo results/tables results/figures results/comparison.md results/report.html results/results.csv results/plan.json resources logs benchmarks .snakemake
