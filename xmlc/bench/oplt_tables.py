@@ -115,6 +115,26 @@ def _stream_claims(result: dict[str, Any]) -> list[tuple[str, str, str, bool]]:
     return claims
 
 
+def classes_text(result: dict[str, Any]) -> str:
+    """Return what `compare_classes` measured."""
+    n, d, m = result["shape"]
+    machine = result["passport"]
+    head = (
+        f"{result['dataset']}: {n} training instances, {d} features, {m} classes; accuracies the mean of "
+        f"{result['seeds']} shuffles, costs the best of them; the constant predictor is right in "
+        f"{100 * result['constant']:.2f} %; one thread; {machine['cpu']}, xmlc {machine['xmlc']}, numba "
+        f"{machine['numba']}, {machine['time']}"
+    )
+    formats = {"progressive": ".2f", "reduction": ".2f", "test_online": ".2f", "cpu_online": ".2f"}
+    formats |= {"test_several": ".2f", "cpu_several": ".2f", "ms": ".4f"}
+    rows = [
+        [name, *(f"{measured[key]:{form}}" for key, form in formats.items()), f"{measured['peak_bytes'] / 1e6:.0f}"]
+        for name, measured in result["models"].items()
+    ]
+    headings = ["", "stream %", "bits", "then test %", "CPU s", "several passes, test %", "CPU s", "test, ms", "MB"]
+    return "\n\n".join([head, _table(rows, headings)])
+
+
 def claims_table(claims: list[tuple[str, str, str, bool]]) -> list[str]:
     """Say of what was asked, what was found and whether that reaches it; nothing if nothing was asked."""
     rows = [[what, asked, found, "yes" if reached else "no"] for what, asked, found, reached in claims]

@@ -213,3 +213,21 @@ def oplt_stream(instances: int, portions: int, parameters: str, out: Path | None
     click.echo(stream_text(result))
     if out:
         write_json(out, result)
+
+
+@command.command("oplt-classes", help="Online label trees on classes with few examples, beside a memory tree (CMT).")
+@data_option
+@click.option("--seeds", default=1, show_default=True, type=click.IntRange(min=1), help="Shuffles of the training set.")
+@click.option("--hash-bits", default=24, show_default=True, type=click.IntRange(10, 32), help="Of the memory tree.")
+@click.option("--peers/--no-peers", default=True, show_default=True, help="Whether to run the memory tree.")
+@click.option("--out", type=FILE, help="JSON file for everything that was measured.")
+def oplt_classes(data: Path, seeds: int, hash_bits: int, peers: bool, out: Path | None) -> None:
+    """Print accuracies on the stream and on the test set, and what they cost."""
+    from xmlc.bench.oplt_classes import compare_classes
+    from xmlc.bench.oplt_tables import classes_text
+    from xmlc.files import write_json
+
+    result = compare_classes(data, seeds, hash_bits, peers)
+    click.echo(classes_text(result))
+    if out:
+        write_json(out, result)

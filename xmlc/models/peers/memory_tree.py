@@ -173,11 +173,6 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
     def hamming_losses(self, X: object, Y: object) -> np.ndarray:
         """Return how many labels the one-against-some classifiers get wrong, of a model trained with ``oas``.
 
-        Parameters
-        ----------
-        X : sparse array, shape (n, d)
-        Y : boolean sparse array, shape (n, m)
-
         Returns
         -------
         ndarray of float32, shape (n,)
