@@ -25,6 +25,7 @@ STYLES: dict[str, dict[str, Any]] = {
 OTHERS = ("#CC79A7", "#E69F00", "#56B4E9", "#000000")
 PANEL = (3.3, 2.6)
 COLUMNS = 3
+FIRST = 10  # instances from which on curves are drawn: before, each single one makes them jump
 
 
 def entropy_figure(paper: str, records: Records) -> Figure:
@@ -56,8 +57,7 @@ def macro_f_figure(paper: str, records: Records) -> Figure:
         return (100 * np.mean([[row["macro_f_present"] for row in run["rows"]] for run in runs], axis=0)).tolist()
 
     figure = _panels(records, percent, "macro-F, labels so far (%)")
-    figure.suptitle("Not in the paper: macro-F of OFO run with the training, each set predicted before it is learned",
-                    fontsize=8)  # fmt: skip
+    figure.suptitle("Not in the paper. Label sets by OFO, run with the training,\nbefore each is learned", fontsize=8)
     return figure
 
 
@@ -75,7 +75,9 @@ def _panels(records: Records, curve: Callable[[Records], list[float]], label: st
         for model in models:
             runs = [r for r in records if (r["dataset"]["name"], r["model"]) == (dataset, model)]
             if runs:
-                axes.plot(_instances(runs), curve(runs), linewidth=1.4, **_style(model, models))
+                seen = _instances(runs)
+                points = [(t, value) for t, value in zip(seen, curve(runs)) if t >= min(FIRST, seen[-1])]
+                axes.plot(*zip(*points), linewidth=1.4, **_style(model, models))
         axes.set_title(dataset)
         _label(axes, label)
     handles = [Line2D([], [], label=_title(model), linewidth=1.4, **_style(model, models)) for model in models]
