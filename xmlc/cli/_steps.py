@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from scipy import sparse
-from sklearn.base import clone
 
 from xmlc.data.prepared import Prepared
 from xmlc.models.base import SparseProbabilityEstimator
@@ -32,7 +31,7 @@ def is_oracle(model: SparseProbabilityEstimator) -> bool:
 def warm_up(model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array) -> None:
     """Fit a copy of the model to a few rows, so that compilation is in no measured time."""
     if not is_oracle(model):
-        clone(model).fit(X[:WARM_UP_ROWS], Y[:WARM_UP_ROWS])
+        model.unfitted().fit(X[:WARM_UP_ROWS], Y[:WARM_UP_ROWS])
 
 
 def load_model(folder: Path, record: dict[str, Any], threads: int) -> SparseProbabilityEstimator:
@@ -43,7 +42,7 @@ def load_model(folder: Path, record: dict[str, Any], threads: int) -> SparseProb
     return model
 
 
-def instances_for(model: SparseProbabilityEstimator, prepared: Prepared, part: str) -> sparse.csr_array:
+def instances_for(model: Any, prepared: Prepared, part: str) -> sparse.csr_array:
     """Return the instances of one part, and give an oracle the posteriors that belong to them."""
     if is_oracle(model):
         model.use_posteriors(prepared.posteriors(part))

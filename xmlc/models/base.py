@@ -7,15 +7,14 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 
 from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, unit_rows
 from xmlc.errors import XmlcError
+from xmlc.estimator import Estimator, not_fitted
 from xmlc.files import atomic_folder, read_json, write_json
 
 
-class SparseProbabilityEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class SparseProbabilityEstimator(Estimator):
     """Base of the estimators that give sparse probability estimates (SPE).
 
     A subclass implements ``fit`` and ``predict_proba``; learned attributes end in an underscore. Ranking then sorts all
@@ -33,6 +32,7 @@ class SparseProbabilityEstimator(BaseEstimator):  # type: ignore[misc]  # scikit
     """
 
     MODEL_FORMAT = 1
+    unit_norm: bool  # a hyperparameter of those that call `_kernel_form`
 
     def fit(self, X: object, Y: object) -> Self:
         """Learn from instances ``X`` (CSR, shape (n, d)) and label sets ``Y`` (boolean CSR, shape (n, m))."""
@@ -102,7 +102,7 @@ class SparseProbabilityEstimator(BaseEstimator):  # type: ignore[misc]  # scikit
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "n_labels_"):
-            raise NotFittedError(f"this {type(self).__name__} is not fitted; call fit first")
+            raise not_fitted(self)
 
     def _training_data(self, X: object, Y: object) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Check training data, remember its shape and return it in canonical form."""

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from xmlc.counter_random import random_permutation
 from xmlc.errors import XmlcError
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.parallel import run_pieces
+
+if TYPE_CHECKING:
+    from sklearn.linear_model import LogisticRegression
 
 C_GRID = (5e-5, 5e-4, 5e-3, 5e-2, 5e-1, 5.0)
 FOLD_STREAM = 0xCF01D  # keeps the folds apart from other uses of the seed
@@ -167,6 +168,8 @@ def column(labels: sparse.csc_array, j: int) -> np.ndarray:
 
 def logistic(C: float, tol: float) -> LogisticRegression:
     """Return scikit-learn's logistic regression as it is used for every label; L2 is its default."""
+    from sklearn.linear_model import LogisticRegression  # takes a second, which only training has to spend
+
     return LogisticRegression(C=C, tol=tol, max_iter=MAX_ITERATIONS, warm_start=True)
 
 
@@ -213,6 +216,8 @@ def path_losses(
     -------
     ndarray of float64, shape (len(grid),)
     """
+    from sklearn.exceptions import ConvergenceWarning
+
     model, losses = logistic(grid[0], ROUGH_TOLERANCE), []
     for C in grid:
         with warnings.catch_warnings():

@@ -7,10 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.exceptions import NotFittedError
 
 from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, unit_rows, without_zeros
 from xmlc.errors import XmlcError
+from xmlc.estimator import not_fitted
 from xmlc.models._tail import count_features, fill_centroids, log_scores_of_rows
 from xmlc.parallel import row_blocks, run_pieces
 
@@ -19,12 +19,12 @@ ROWS_PER_BLOCK = 256
 
 
 class TailClassifiers:
-    r"""One classifier per label that knows nothing but the mean of the label's instances (PfastreXML).
+    """One classifier per label that knows nothing but the mean of the label's instances (PfastreXML).
 
     Trees seldom rank a rare label high: it is outvoted in every leaf. A label's tail classifier asks instead how far an
-    instance x is from the centroid mu of the label's training instances,
+    instance x is from the centroid mu of the label's training instances::
 
-    .. math:: B_l(x) = 1 / (1 + \exp(\gamma/2 \, \|x - \mu_l\|^2)),
+        B_l(x) = 1 / (1 + exp(gamma / 2 * |x - mu_l|^2)),
 
     so that B is at most 1/2, reached at the centroid. It is no classifier on its own, but re-ranks the labels that a
     forest gives: Jain, Prabhu and Varma, Extreme Multi-label Loss Functions for Recommendation, Tagging, Ranking and
@@ -116,7 +116,7 @@ class TailClassifiers:
             A shape does not fit what was seen in ``fit``.
         """
         if not hasattr(self, "centroids_"):
-            raise NotFittedError(f"this {type(self).__name__} is not fitted; call fit first")
+            raise not_fitted(self)
         X = as_features(X)
         if X.shape[1] != self.n_features_in_:
             raise XmlcError(f"X has {X.shape[1]} features, the centroids have {self.n_features_in_}")

@@ -7,10 +7,9 @@ from typing import Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from xmlc.csr import kernel_csr
+from xmlc.estimator import Estimator, not_fitted
 from xmlc.thresholds._kernels import copy_above, count_above
 from xmlc.thresholds.columns import Columns, as_estimates, columns, per_label
 
@@ -55,7 +54,7 @@ def apply_thresholds(spe: object, thresholds: float | np.ndarray) -> sparse.csr_
     return predicted
 
 
-class ThresholdMethod(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class ThresholdMethod(Estimator):
     """Base of the threshold methods: ``fit`` learns one threshold per label, ``predict`` applies them.
 
     Attributes
@@ -86,5 +85,6 @@ class ThresholdMethod(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
 
     def predict(self, spe: object) -> sparse.csr_array:
         """Predict label sets, boolean CSR of shape (n, m), with the learned thresholds (see `apply_thresholds`)."""
-        check_is_fitted(self, "thresholds_")
+        if not hasattr(self, "thresholds_"):
+            raise not_fitted(self)
         return apply_thresholds(spe, self.thresholds_)

@@ -1,0 +1,64 @@
+"""Our estimators among scikit-learn's, and that importing them leaves scikit-learn alone."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
+
+from xmlc.errors import XmlcError
+from xmlc.models import PLT
+from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.thresholds import STO
+
+
+class Constant(SparseProbabilityEstimator):
+    """Needs no kernel; scores best with share 0.25."""
+
+    def __init__(self, share=0.5, extra=(1, 2)):
+        self.share = share
+        self.extra = extra
+
+    def fit(self, X, Y):
+        self._training_data(X, Y)
+        return self
+
+    def score(self, X, Y):
+        return -abs(self.share - 0.25)
+
+
+def test_hyperparameters_are_scikit_learns(multilabel):
+    model = PLT(arity=4, n_jobs=2)
+    assert clone(model).get_params() == model.unfitted().get_params() == model.get_params()
+    assert repr(model) == "PLT(arity=4, n_jobs=2)"
+    assert repr(Constant()) == "Constant()"
+    extra = [1]
+    assert Constant(extra=extra).unfitted().extra is not extra
+    assert STO().set_params() is not None
+    with pytest.raises(
+        ValueError, match=r"Constant has no hyperparameter 'arty'; expected any of \['extra', 'share'\]"
+    ):
+        Constant().set_params(arty=3)
+    with pytest.raises(XmlcError, match="2 instances"):
+        Constant().fit(np.ones((2, 3)), np.ones((1, 3), dtype=bool))
+
+
+def test_it_is_searched_over_a_grid_and_ends_a_pipeline(multilabel):
+    X, Y = multilabel(30, 5, 3)
+    search = GridSearchCV(Constant(), {"share": [0.1, 0.25, 0.7]}, cv=2).fit(X, Y.toarray())
+    assert search.best_params_ == {"share": 0.25}
+    pipeline = make_pipeline(MaxAbsScaler(), Constant()).fit(X, Y)
+    assert pipeline.set_params(constant__share=0.1).get_params()["constant__share"] == 0.1
+    assert pipeline.score(X, Y) == -0.15
+
+
+@pytest.mark.parametrize(
+    "module", ["xmlc.models.plt", "xmlc.models.binary_relevance", "xmlc.cli.threshold", "xmlc.cli.evaluate"]
+)
+def test_a_step_does_not_wait_for_scikit_learn(module):
+    code = f"import sys, {module}; sys.exit('sklearn' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
