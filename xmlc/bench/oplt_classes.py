@@ -132,8 +132,9 @@ def run_once(
     X, Y, X_test, Y_test = (matrix.copy() for name in ("train", "test") for matrix in prepared.part(name))
     order = random_permutation(X.shape[0], seed, STREAM)
     X, Y = X[order], Y[order]
-    make_estimator(estimator, online, seed, 1).progressive_top_k(X[:WARM_UP_ROWS], Y[:WARM_UP_ROWS])
-    model = make_estimator(estimator, online, seed, 1)
+    warm: Any = make_estimator(estimator, online, seed, 1)
+    warm.progressive_top_k(X[:WARM_UP_ROWS], Y[:WARM_UP_ROWS])
+    model: Any = make_estimator(estimator, online, seed, 1)
     started = cpu_seconds()
     (labels, _), peak = peak_above(lambda: model.progressive_top_k(X, Y))
     cpu_online = cpu_seconds() - started

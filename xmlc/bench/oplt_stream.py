@@ -14,6 +14,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -26,15 +27,15 @@ from xmlc.csr import kernel_csr, unit_rows
 from xmlc.data.synthetic import SyntheticModel
 from xmlc.models.oplt import OPLT
 from xmlc.models.oplt._plant import planted_as
-from xmlc.models.oplt._tree import ENTRIES_WANTED, MARK, NODES_WANTED, SLOTS_WANTED
-from xmlc.models.plt._nodes import NodeWeights
+from xmlc.models.oplt._tree import ENTRIES_WANTED, MARK, NODE, NODES_WANTED, SLOTS_WANTED
+from xmlc.models.plt._nodes import CompactNodeWeights, NodeWeights
 from xmlc.models.plt._siblings import ADAGRAD, Solver
 from xmlc.models.plt._training import reach_of, train_nodes
 from xmlc.passport import WARM_UP_ROWS, passport, peak_bytes
 from xmlc.trees import LabelTree
 
 T = TypeVar("T")
-WORLD = {"n_features": 1000, "n_labels": 500, "labels_per_instance": 3.0, "nonzeros": 30}
+WORLD: dict[str, Any] = {"n_features": 1000, "n_labels": 500, "labels_per_instance": 3.0, "nonzeros": 30}
 WORLDS = 40
 WORLD_STREAM = 0x0F1
 BATCH = 10_000
@@ -61,7 +62,8 @@ class GrowingStream:
         rows = np.arange(start, end)
         opened = 1 + rows * WORLDS // self.instances
         key = stream_key(np.int64(self.seed), np.int64(WORLD_STREAM))
-        worlds = np.array([int(random_bits(key, row)) % count for row, count in zip(rows, opened)], dtype=np.int64)
+        drawn = [int(random_bits(key, row)) % count for row, count in zip(rows, opened.tolist())]
+        worlds = np.array(drawn, dtype=np.int64)
         d, m = WORLD["n_features"], WORLD["n_labels"]
         features, labels = X.indices.astype(np.int64), Y.indices.astype(np.int64)
         own = features % 2 == 1
@@ -98,20 +100,21 @@ def measure_stream(instances: int = 1_000_000, portions: int = 10, **hyperparame
     """
     stream = GrowingStream(instances)
     _rehearse(stream, hyperparameters)
-    model, resumed = OPLT(n_jobs=1, **hyperparameters), None
+    model = OPLT(n_jobs=1, **hyperparameters)
+    resumed = OPLT()
     measured: list[dict[str, Any]] = []
     ends = [instances * (i + 1) // portions for i in range(portions)]
-    anew = {min(ends, key=lambda end, share=share: abs(end - share * instances)) for share in PREFIXES}
+    anew = {ends[int(np.argmin([abs(end - share * instances) for end in ends]))] for share in PREFIXES}
     prefixes: list[dict[str, Any]] = []
     for start, end in zip([0, *ends[:-1]], ends):
         seconds, parts = 0.0, []
         for X, Y in stream.batches(start, end):
-            seconds += _cpu_timed(lambda X=X, Y=Y: model.partial_fit(X, Y))[1]
-            if resumed is not None:
+            seconds += _cpu_timed(partial(model.partial_fit, X, Y))[1]
+            if 2 * start >= instances:
                 resumed.partial_fit(X, Y)
             parts.append((X, Y))
         measured.append(_portion(model, parts, end, seconds))
-        if resumed is None and 2 * end >= instances:
+        if 2 * start < instances <= 2 * end:
             resumed = _saved_and_loaded(model)
         if end in anew:
             prefixes.append(_anew(model, stream, end, sum(portion["seconds"] for portion in measured)))
@@ -119,7 +122,7 @@ def measure_stream(instances: int = 1_000_000, portions: int = 10, **hyperparame
         "instances": instances,
         "hyperparameters": hyperparameters,
         "portions": measured,
-        "differing": differing(_learned(model), _learned(resumed)),
+        "differing": [] if resumed is None else differing(_learned(model), _learned(resumed)),
         "prefixes": prefixes,
         "peak_bytes": peak_bytes(),
         "passport": passport(1),
@@ -199,7 +202,7 @@ def _anew(model: OPLT, stream: GrowingStream, end: int, seconds: float) -> dict[
     }
 
 
-def _node_by_node(model: OPLT, X: sparse.csr_array, Y: sparse.csr_array) -> NodeWeights:
+def _node_by_node(model: OPLT, X: sparse.csr_array, Y: sparse.csr_array) -> NodeWeights | CompactNodeWeights:
     """Train the model's tree as `PLT` does with AdaGrad."""
     x, y = kernel_csr(unit_rows(X) if model.unit_norm else X), kernel_csr(Y[:, model.labels_])
     solver = Solver(ADAGRAD, float(model.gamma), float(model.eps), 1, np.uint64(0))
@@ -224,7 +227,7 @@ def _learned(model: OPLT) -> dict[str, np.ndarray]:
     arrays = dict(model._state()[0])
     arrays["counters"] = np.delete(arrays["counters"], [MARK, NODES_WANTED, SLOTS_WANTED, ENTRIES_WANTED])
     nodes = arrays.pop("nodes")
-    kept = [name for name in nodes.dtype.names if name not in ("stamp", "head", "next_positive")]
+    kept = [name for name in NODE.names or () if name not in ("stamp", "head", "next_positive")]
     return arrays | {f"nodes.{name}": nodes[name] for name in kept}
 
 

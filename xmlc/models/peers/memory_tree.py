@@ -74,6 +74,8 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         What the program was given.
     """
 
+    _loaded: Any
+
     def __init__(
         self,
         max_nodes: int | None = None,
@@ -257,7 +259,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
     def _scratch(self) -> None:
         """Make a new folder for the program's files, and forget what was loaded."""
         self._folder = tempfile.TemporaryDirectory(prefix="vw-")
-        self._loaded: Any = None
+        self._loaded = None
 
     def _scaled(self, X: sparse.csr_array) -> sparse.csr_array:
         return without_zeros(unit_rows(X) if self.unit_norm else X)

@@ -18,6 +18,16 @@ from xmlc.threads import resolve_threads
 class NapkinXCModel(SparseProbabilityEstimator):
     """What the program's models share: its types, and its own files for a model."""
 
+    # Hyperparameters, with which the program is asked for its model.
+    optimizer: str
+    eta: float
+    epochs: int
+    liblinear_c: float
+    weights_threshold: float
+    unit_norm: bool
+    random_state: int
+    n_jobs: int | None
+
     def fit(self, X: object, Y: object) -> Self:
         """Train; the program keeps its model in a temporary folder that lives as long as this object."""
         X, Y = self._training_data(X, Y)

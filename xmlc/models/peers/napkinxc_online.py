@@ -30,6 +30,10 @@ class NapkinXCOnline(NapkinXCModel):
         Labels in order of their first appearance in the shuffled training set.
     """
 
+    arity: int
+    max_leaf: int
+    eps: float
+
     def fit(self, X: object, Y: object) -> Self:
         """Shuffle by the seed, then train in one thread; the model is in a temporary folder.
 
