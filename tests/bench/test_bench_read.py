@@ -47,7 +47,7 @@ def test_different_arrays_are_noticed(tmp_path, monkeypatch):
 def test_a_file_that_cannot_be_read_is_an_error(tmp_path):
     file = tmp_path / "train.txt"
     file.write_text("1 4 5\n1 9:1\n")
-    with pytest.raises(XmlcError, match=r"xmlc failed:\n.*1 malformed line.*\n.*train\.txt:2: found '9:1'"):
+    with pytest.raises(XmlcError, match=r"failed:\n.*1 malformed line.*\n.*train\.txt:2: found '9:1'"):
         compare_readers(file)
     with pytest.raises(XmlcError, match="no such file"):
         compare_readers(tmp_path / "nothing.txt")

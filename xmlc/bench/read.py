@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -22,12 +20,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from xmlc.bench.own_process import in_own_process
 from xmlc.errors import XmlcError
 from xmlc.passport import passport, peak_bytes
 
 # AmazonCat-13K's d, m and labels per instance (plt2016, Table 1); rows of text come to about a kilobyte.
 SHAPE: dict[str, Any] = {"n_features": 203_882, "n_labels": 13_330, "labels_per_instance": 5.0, "nonzeros": 75}
-ONE_THREAD = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 TINY = "2 2 2\n0 0:0.5 1:1\n 1:1e-30\n"
 
 
@@ -95,12 +93,7 @@ def _check_plain(path: Path) -> None:
 
 def _in_own_process(work: str, path: Path, *arguments: str) -> dict[str, Any]:
     """Run this module: a process begins with its parent's peak of memory, so that the parent must stay small."""
-    environment = os.environ | dict.fromkeys(ONE_THREAD, "1")
-    command = [sys.executable, "-m", "xmlc.bench.read", work, str(path), *arguments]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise XmlcError(f"{path}: {work} failed:\n{done.stderr.strip()}")
-    return json.loads(done.stdout)
+    return in_own_process("xmlc.bench.read", work, str(path), *arguments)
 
 
 def _main(work: str, path: str, *arguments: str) -> None:
