@@ -62,3 +62,10 @@ def test_one_model_cannot_be_that_of_two_cuts(trained, tmp_path):
         run(data, folder, "--cut", "0.1", "--cut", "0.2", "--out", str(tmp_path / "small"))
     with pytest.raises(XmlcError, match="cut=-1"):
         run(data, folder, "--cut", "-1")
+
+
+def test_hashed_weights_are_refused_before_anything_is_computed(trained, monkeypatch):
+    data, folder, _ = trained
+    monkeypatch.setattr(PLT, "load", lambda path: PLT(hash_bits=10))
+    with pytest.raises(XmlcError, match="hashed and shared by all nodes"):
+        run(data, folder, "--cut", "0.1")

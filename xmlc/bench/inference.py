@@ -78,7 +78,7 @@ def compare_inference(
     """
     prepared = Prepared(data)
     X_test, Y_test = prepared.part("test")
-    model = _model(prepared, model_folder, estimator, threads, seed)
+    model: Any = _model(prepared, model_folder, estimator, threads, seed)
     drawn, sampling_seconds = timed(lambda: model.sample(X_test, n_samples))
     samples = Samples(drawn, n_samples)
     work = gfm_work(samples, gfm(samples, n_jobs=threads)[1])

@@ -176,7 +176,7 @@ def _prediction(ours: Ours, others: Others, data: Data, rounds: int) -> tuple[di
     return prediction, answers
 
 
-def _fit(model: SparseProbabilityEstimator, data: Data) -> Callable[[], Any]:
+def _fit(model: Any, data: Data) -> Callable[[], Any]:
     def work() -> None:
         with numba_threads(model.n_jobs):
             model.fit(data.X, data.Y)

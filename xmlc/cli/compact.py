@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -36,12 +37,15 @@ def command(data: Path, model_folder: Path, cuts: tuple[float, ...], part: str, 
         raise XmlcError(f"--out with {len(cuts)} cuts: give the one whose model is to be written")
     X, Y = Prepared(data).part(part)
     model = PLT.load(model_folder).set_params(n_jobs=threads)
+    if model.hash_bits is not None:
+        raise XmlcError(f"{model_folder}: its weights are hashed and shared by all nodes, none can be dropped")
     rows = []
     for cut in (None, *cuts):
         smaller = model if cut is None else model.drop_weights(cut)
         labels, _ = smaller.predict_top_k(X, max(K))
-        size = sum(array.nbytes for array in smaller.nodes_ if hasattr(array, "nbytes"))
-        rows.append((cut, smaller.nodes_.weights.size, size, [precision_at_k(Y, labels, k) for k in K]))
+        nodes: Any = smaller.nodes_
+        size = sum(array.nbytes for array in nodes if hasattr(array, "nbytes"))
+        rows.append((cut, nodes.weights.size, size, [precision_at_k(Y, labels, k) for k in K]))
     click.echo(format_rows(rows))
     if out is not None:
         smaller.save(out)

@@ -43,7 +43,7 @@ def command(data: Path, training: Path, similarities: tuple[float, ...], threads
     rows: list[dict[str, Any]] = []
     for similarity in (None, *similarities):
         kept = None if similarity is None else kept_instances(X, Y, similarity)
-        model = make_estimator(record["estimator"], record["hyperparameters"], record["seed"], threads)
+        model: Any = make_estimator(record["estimator"], record["hyperparameters"], record["seed"], threads)
         if not hasattr(type(model), "index_bytes_"):
             raise XmlcError(f"{record['estimator']} keeps no training instances; expected swnn")
         model.fit(*((X, Y) if kept is None else (X[kept], Y[kept])))

@@ -32,7 +32,7 @@ EXEMPLARY = 2  # trees whose objectives are told
 def command(data: Path, model_folder: Path, training: Path, sizes: tuple[int, ...], threads: int, out: Path) -> None:
     """Rank with each size."""
     prepared, record = Prepared(data), read_json(training)
-    model = load_model(model_folder, record, threads)
+    model: Any = load_model(model_folder, record, threads)  # a forest has more than every estimator
     if not hasattr(model, "trees"):
         raise XmlcError(f"{record['estimator']} is no forest whose first trees could be asked alone")
     X, Y = prepared.part("test")
@@ -48,7 +48,7 @@ def command(data: Path, model_folder: Path, training: Path, sizes: tuple[int, ..
     write_json(out, content | {"passport": passport(threads), "step": step})
 
 
-def shape_of_trees(model: SparseProbabilityEstimator) -> dict[str, list[int]] | None:
+def shape_of_trees(model: Any) -> dict[str, list[int]] | None:
     """Return ``depths`` and numbers of ``nodes``, leaves included, tree by tree; None where an estimator tells none."""
     if not hasattr(model, "tree_depths_"):
         return None

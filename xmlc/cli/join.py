@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -24,7 +25,7 @@ def command(shares: tuple[Path, ...], out: Path, record: Path) -> None:
             raise XmlcError(f"{shares[0]} and the other shares differ in {key}: they are not of one forest")
     if any(other["dataset"]["digest"] != records[0]["dataset"]["digest"] for other in records):
         raise XmlcError(f"{shares[0]} and the other shares were trained on different data; delete and train them anew")
-    kind = estimator_class(records[0]["estimator"])
+    kind: Any = estimator_class(records[0]["estimator"])
     kind.join_trees([kind.load(share / "model") for share in shares]).save(out)
     costs = {
         **{key: sum(own["costs"][key] for own in records) for key in ("train_seconds", "train_cpu_seconds")},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -39,7 +40,7 @@ def command(
     rows = []
     for value in map(json.loads, values):
         settings = hyperparameters | {hyperparameter: value}
-        model = make_estimator(record["estimator"], settings, record["seed"], threads)
+        model: Any = make_estimator(record["estimator"], settings, record["seed"], threads)
         warm_up(model, X, Y)
         _, seconds = timed(partial(model.fit, X, Y))
         (labels, _), ms = predict_timed(model, X_test, partial(model.predict_top_k, k=max(K)))

@@ -55,7 +55,7 @@ def command(
         result = read_result(tuned, estimator, prepared.digest)
         hyperparameters |= result["best"]["hyperparameters"]
         tuning = {key: result[key] for key in ("method", "budget", "seed")} | {"p@1": result["best"]["p@1"]}
-    model = make_estimator(estimator, hyperparameters, seed, threads)
+    model: Any = make_estimator(estimator, hyperparameters, seed, threads)
     X, Y = prepared.part(part)
     warm_up(model, X, Y)
     bounds = () if share is None else share_of_trees(share, model)
@@ -68,7 +68,7 @@ def command(
     write_json(record, content | {"tuning": tuning, "step": costs})
 
 
-def share_of_trees(share: str, model: SparseProbabilityEstimator) -> tuple[int, int]:
+def share_of_trees(share: str, model: Any) -> tuple[int, int]:
     """Return the first tree, and the one after the last, of a share such as ``2-of-8``."""
     matched = re.fullmatch(r"([1-9]\d*)-of-([1-9]\d*)", share)
     if not hasattr(model, "fit_trees"):

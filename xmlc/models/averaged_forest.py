@@ -28,6 +28,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         Inner products computed for each instance in the last prediction.
     """
 
+    n_jobs: int | None
     forest_: Any
     # Kernels called with forest_, what _descend gives, first and last row of a block, and then thresholds, or m and k.
     _average_above: ClassVar[Callable[..., Any]]

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from xmlc.csr import as_features, unit_rows
 from xmlc.errors import XmlcError
-from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.base import SparseProbabilityEstimator, stack_estimates
 from xmlc.models.oplt._freeze import frozen
 from xmlc.models.oplt._tree import N_LEARNED, NONE, OnlineTree, trimmed
 from xmlc.models.plt.estimator import PLT
@@ -23,6 +23,9 @@ class OnlineTreePrediction(SparseProbabilityEstimator):
     It predicts as a PLT with the same tree and weights, of which it makes one when it is first asked.
     """
 
+    gamma: float  # these three are hyperparameters of `OPLT`
+    eps: float
+    n_jobs: int | None
     _online: OnlineTree
     _frozen: PLT | None
     _ofo: tuple[np.ndarray, float, float] | None
@@ -95,7 +98,8 @@ class OnlineTreePrediction(SparseProbabilityEstimator):
         X, thresholds = self._instances(X), self._label_thresholds(threshold)
         if self.labels_.size == 0:
             self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
-            return sparse.csr_array((X.shape[0], self.n_labels_), dtype=np.float32)
+            none = np.zeros(0, dtype=np.int32)
+            return stack_estimates(self.inner_products_, none, none.astype(np.float32), self.n_labels_)
         plt, labels = self._scaled_plt(), self.labels_
         spe = plt.predict_proba(X, thresholds[labels])
         self.inner_products_ = plt.inner_products_

@@ -245,7 +245,8 @@ class OPLT(OnlineTreePrediction):
             self._online = planted_as(tree, labels, self._settings())
 
     def _settings(self) -> Settings:
-        threshold = NO_THRESHOLD if getattr(self, "_ofo", None) is None else self._ofo[1] / self._ofo[2]
+        ofo = getattr(self, "_ofo", None)
+        threshold = NO_THRESHOLD if ofo is None else ofo[1] / ofo[2]
         key = np.uint64(stream_key(np.int64(self.random_state), np.int64(POLICY_STREAM)))
         return Settings(
             POLICIES[self.policy],

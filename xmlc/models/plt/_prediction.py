@@ -34,6 +34,15 @@ BYTES_IN_CACHE = 1 << 25
 class TreePrediction(SparseProbabilityEstimator):
     """Prediction and persistence of a PLT that is trained: the half of `PLT` that does not learn."""
 
+    # Hyperparameters of `PLT` that prediction asks for.
+    solver: str
+    loss: str
+    hinge_power: int
+    hash_bits: int | None
+    weight_cut: float | None
+    beam: int | None
+    n_jobs: int | None
+
     def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Estimate the probability of every label above a threshold (plt2016, Algorithm 4).
 

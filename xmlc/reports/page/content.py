@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from xmlc.errors import XmlcError
 from xmlc.reports.facts import Source, sources_of, suite_of
@@ -106,7 +107,7 @@ class Page:
     papers: list[PagePaper]
     tally: Tally
     failures: list[Failure]
-    passports: list[dict]
+    passports: list[dict[str, Any]]
     made: str
     versions: list[str]
     machines: list[str]

@@ -126,9 +126,8 @@ class Expected:
 
     def _beside_paper(self, about: dict[str, str], name: str, text: str, row: dict[str, Any] | None) -> Expectation:
         value = None if row is None else row.get(name)
-        missing = value is None or pd.isna(value) or isinstance(value, str)
-        reason = self._why_missing(about, row) if missing else ""
-        found = None if missing else float(value)
+        found = None if value is None or pd.isna(value) or isinstance(value, str) else float(value)
+        reason = self._why_missing(about, row) if found is None else ""
         model, dataset = about.get("model"), about.get("dataset")
         judgement = judge_published(text, found, name, self.tolerances, model, dataset, failed=bool(reason))
         return Expectation(text, PAPER, judgement, reason)

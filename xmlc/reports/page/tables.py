@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import pandas as pd
 
@@ -148,16 +149,16 @@ class _Maker:
             rows.append((_named(panel.keys, row), cells))
         return PagePanel(panel.title, _titles(panel.keys), [part.heading for part in panel.columns], rows)
 
-    def _has_own(self, keys: tuple[str, ...], place: tuple) -> bool:
+    def _has_own(self, keys: tuple[str, ...], place: tuple[Any, ...]) -> bool:
         return bool(keys) and self.expected.measured(keys, place)
 
     def _cell(
         self,
         definition: Column,
-        value: object,
+        value: Any,
         deviation: float | None,
         keys: tuple[str, ...],
-        place: tuple,
+        place: tuple[Any, ...],
         marked: bool = False,
     ) -> PageCell:
         own = self._has_own(keys, place)
