@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
 import numpy as np
@@ -33,6 +34,21 @@ def test_records_tell_the_threads_that_numba_had(finished):
 def test_a_second_run_has_nothing_to_do(finished):
     assert finished.planned() == {}
     assert "Nothing to be done" in finished.run_well("demo")
+
+
+def test_report_shows_what_is_finished_and_makes_no_table(finished):
+    done = finished.run_well("report")
+    assert "rule train" not in done
+    page = (finished.folder / "results/report.html").read_text()
+    assert "Demo: a synthetic dataset with known posteriors" in page
+    assert page.count("<article") == len(list(finished.folder.glob("results/tables/demo/*.csv")))
+    facts = pd.read_csv(finished.folder / "results/results.csv")
+    assert set(facts["paper"]) == {"demo"}
+    words = [sys.executable, "-c", "from xmlc.cli import main; main()", "status", "--paper", "demo"]
+    status = subprocess.run(words, cwd=finished.folder, env=finished.environment, capture_output=True, text=True)
+    assert status.returncode == 0, status.stdout + status.stderr
+    assert "0 steps failed" in status.stdout
+    assert finished.planned("report") == {}
 
 
 def test_touching_a_file_runs_nothing_and_editing_it_runs_what_depends_on_it(finished):

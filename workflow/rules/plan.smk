@@ -1,7 +1,10 @@
 # All that a run is asked for, and what of it is finished: for the page, `xmlc status` and the fact table.
 from xmlc.sources import PACKAGE
 
-TEMPLATES = sorted(str(file.relative_to(PACKAGE.parent)) for file in PACKAGE.glob("reports/page/templates/*"))
+TEMPLATES = [
+    str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)
+    for file in sorted(PACKAGE.glob("reports/page/templates/*"))
+]
 
 
 def finished(wildcards):
