@@ -28,7 +28,7 @@ class Progress:
     """
 
     def __init__(self, total: float, title: str, unit: str = "it", shown: bool = True):
-        self.total, self.title, self.shown = total, title, shown
+        self.total, self.title, self.unit, self.shown = total, title, unit, shown
         self.done = 0.0
         self._started = self._last = time.monotonic()
         self._bar = None
@@ -42,9 +42,16 @@ class Progress:
             self._bar.update(amount)
         elif self.shown and time.monotonic() - self._last >= SECONDS_BETWEEN_LINES:
             self._last = time.monotonic()
-            share = 100 * self.done / self.total if self.total else 100.0
-            seconds = self._last - self._started
-            print(f"{self.title}: {share:.0f} % after {seconds:.0f} s", file=sys.stderr, flush=True)
+            print(self._line(self._last - self._started), file=sys.stderr, flush=True)
+
+    def _line(self, seconds: float) -> str:
+        """Say how far it is, how fast it goes and what is left, as in ``x: 25 %, 00:30, 1.20M nnz/s, 01:30 left``."""
+        rate = self.done / seconds if seconds > 0 else 0.0
+        speed = f"{tqdm.format_interval(seconds)}, {tqdm.format_sizeof(rate)} {self.unit}/s"
+        if not self.total:  # nobody knows how much it is
+            return f"{self.title}: {tqdm.format_sizeof(self.done)} {self.unit}, {speed}"
+        left = f", {tqdm.format_interval(max(self.total - self.done, 0) / rate)} left" if rate > 0 else ""
+        return f"{self.title}: {100 * self.done / self.total:.0f} %, {speed}{left}"
 
     def __enter__(self) -> Self:
         return self
