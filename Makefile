@@ -37,8 +37,8 @@ lint: env
 	PATH="$(BIN):$$PATH" ruff format --check .
 	PATH="$(BIN):$$PATH" mypy
 	PATH="$(BIN):$$PATH" snakefmt --check Snakefile workflow
-	PATH="$(BIN):$$PATH" snakemake --lint --quiet all
-	PATH="$(BIN):$$PATH" snakemake --lint --quiet all --config scatter=2
+	PATH="$(BIN):$$PATH" snakemake --lint
+	PATH="$(BIN):$$PATH" snakemake --lint --config scatter=2
 
 # The pages of docs/ and the reference from the docstrings, as a site; any warning is an error.
 docs: env

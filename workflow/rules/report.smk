@@ -50,8 +50,11 @@ rule facts:
 rule plan:
     output:
         "results/plan.json",
+    log:
+        "logs/plan.log",
     localrule: True
     params:
         plan=plan(),
     run:
         write_json(output[0], params.plan)
+        Path(log[0]).write_text(f"Planned: {', '.join(params.plan)}\n", encoding="utf-8")
