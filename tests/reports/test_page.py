@@ -4,13 +4,17 @@ import base64
 import hashlib
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 from page_cases import HOSTILE, PAPER, page_of_run, small_run
+from report_cases import ranking, thresholds
 
 from xmlc.errors import XmlcError
+from xmlc.reports.facts import Source
 from xmlc.reports.page.content import Folders, page_of
 from xmlc.reports.page.drawings import inline
+from xmlc.reports.page.passports import Passports
 from xmlc.reports.page.render import to_html
 from xmlc.reports.tolerances import Tolerances
 from xmlc.reports.verdict import Verdict
@@ -105,6 +109,27 @@ def test_a_number_has_the_passports_of_its_own_records_one_for_each_seed(page):
     assert "numpy 2.4.6" in lines[0]["versions"]
     assert lines[0]["this step"] == "5.25 s, process and all"
     assert told[0]["command"].endswith(lines[0]["record"])
+
+
+@pytest.mark.parametrize(
+    ("about", "name", "titles"),
+    [
+        ({"model": "oplt-b", "passes": "3"}, "p@1", ["OPLT-B, 3 passes"]),
+        ({"model": "plt"}, "p@1", ["PLT"]),
+        ({"model": "plt", "method": "sto"}, "macro_f", ["PLT, STO"]),
+        ({"model": "plt"}, "fta", ["PLT, FTA"]),  # a method's macro-F in a table of rankings
+        ({"model": "plt", "tuned_for": "macro_f2"}, "macro_f", ["PLT, for-macro-f2"]),
+        ({}, "m", ["OPLT-B, 1 pass"]),  # of a dataset: any record tells it
+    ],
+)
+def test_a_cell_finds_its_record(about, name, titles):
+    models = ("oplt-b-1-pass", "oplt-b-3-passes", "plt")
+    records = [ranking(model=model) for model in models] + [thresholds(method=method) for method in ("fta", "sto")]
+    records += [thresholds(method="for-macro-f2"), ranking("scene")]
+    sources = [Source("p", Path(f"{place}.json"), record) for place, record in enumerate(records)]
+    passports = Passports(sources)
+    found = passports.behind("p", "ranking", {"dataset": "yeast"} | about, name)
+    assert [passports.told[place]["title"] for place in found] == titles
 
 
 def test_tolerances_decide_what_is_outside(tmp_path):

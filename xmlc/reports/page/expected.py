@@ -80,9 +80,9 @@ class Expected:
         ours = pd.read_csv(io.StringIO(to_csv(self.table)), dtype=str, keep_default_na=False)
         return compare_frames(self.table.name, self.reference, ours, self.table.keys, self.tolerances).cells
 
-    def measured(self, keys: Key, place: Key) -> bool:
-        """Say whether the table has a row of ours there; ``keys`` may be fewer than the table's."""
-        return bool(self._matching(keys, place))
+    def row(self, keys: Key, place: Key) -> dict[str, Any] | None:
+        """Return the (first) row of ours there, or None; ``keys`` may be fewer than the table's."""
+        return next(iter(self._matching(keys, place)), None)
 
     def of(self, keys: Key, place: Key, name: str) -> Expectation | None:
         """Return what is expected of one cell, or None."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from xmlc.reports.facts import Source, provenance
 from xmlc.reports.records import MEASURE_METHODS
-from xmlc.reports.titles import method_title, model_title
+from xmlc.reports.titles import method_title, model_title, without_passes
 
 # Columns of a table that hold a threshold method's macro-F under the method's name.
 METHOD_COLUMNS = {"fta": "fta", "sto": "sto", "ofo": "ofo"}
@@ -74,6 +74,10 @@ def _concerns(record: dict[str, Any], about: dict[str, str]) -> bool:
     data, step = record.get("dataset", record.get("name")), record.get("step") or {}
     data = data["name"] if isinstance(data, dict) else data if record["kind"] == "statistics" else step.get("dataset")
     model = record.get("model", step.get("model"))
+    if "passes" in about and model is not None:
+        model, passes = without_passes(model)
+        if str(passes) != about["passes"]:
+            return False
     return about.get("dataset") in (None, data) and about.get("model") in (None, model)
 
 

@@ -150,7 +150,7 @@ class _Maker:
         return PagePanel(panel.title, _titles(panel.keys), [part.heading for part in panel.columns], rows)
 
     def _has_own(self, keys: tuple[str, ...], place: tuple[Any, ...]) -> bool:
-        return bool(keys) and self.expected.measured(keys, place)
+        return bool(keys) and self.expected.row(keys, place) is not None
 
     def _cell(
         self,
@@ -171,6 +171,9 @@ class _Maker:
         if deviation is not None and not pd.isna(deviation):
             text = f"{text} ± {definition.printed(deviation, value)}"
         about = dict(zip(keys, map(str, place)))
+        row = self.expected.row(keys, place) or {}
+        if not pd.isna(row.get("passes")):  # of several models the one that is best stands in the table
+            about["passes"] = str(row["passes"])
         cell = PageCell(
             text=f"[{text}]" if marked else text,
             order=value if isinstance(value, str) else float(value),
