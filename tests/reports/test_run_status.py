@@ -37,6 +37,17 @@ def test_files_are_counted_by_dataset_and_those_made_of_them_by_paper(run):
     assert counts == {"yeast": (1, 1, 1), "scene": (1, 0, 0), MADE: (1, 2, 0)}
 
 
+def test_a_suite_that_nobody_asks_for_is_told_of_when_it_was_begun_or_is_named(run):
+    def papers(*named):
+        return {paper for paper, _ in read_status(run / "results/plan.json", run, [], named)}
+
+    assert papers() == {"plt2016"}
+    assert papers("scale") == {"scale"}
+    (run / "results/big").mkdir()
+    (run / "results/big/statistics.json").touch()
+    assert papers() == {"plt2016", "scale"}
+
+
 def test_the_text_tells_the_reason_of_a_failure(run):
     text = to_text(read_status(run / "results/plan.json", run, failures(run / "logs")))
     assert "failed: yeast plt train\n  no room left on the device\n" in text

@@ -22,6 +22,7 @@ def plan():
     for paper, suite in SUITES.items():
         found[paper] = {
             "title": suite["title"],
+            "asked": paper in config["papers"],
             "tables": {table: records_behind(paper, table) for table in suite["tables"]},
             "figures": {figure: records_behind_figure(paper, figure) for figure in suite["figures"]},
         }

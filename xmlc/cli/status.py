@@ -35,12 +35,9 @@ def command(
     if plan is None:
         _ask_workflow(settings)
         plan = PLAN
-    status = read_status(plan, Path(), failures(logs))
-    if unknown := [paper for paper in papers if all(paper != known for known, _ in status)]:
-        known = ", ".join(dict.fromkeys(paper for paper, _ in status))
-        raise XmlcError(f"paper {unknown[0]!r} is not configured; expected one of {known}")
-    click.echo(to_text(status, papers), nl=False)
-    if not all(progress.complete for (paper, _), progress in status.items() if not papers or paper in papers):
+    status = read_status(plan, Path(), failures(logs), papers)
+    click.echo(to_text(status), nl=False)
+    if not all(progress.complete for progress in status.values()):
         ctx.exit(1)
 
 

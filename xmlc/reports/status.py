@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tabulate import tabulate
 
+from xmlc.errors import XmlcError
 from xmlc.reports.checked import read_checked
 from xmlc.reports.failed import Failure
 
 _FILES = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}}
 _PAPER = {
     "type": "object",
-    "required": ["title", "tables", "figures"],
-    "properties": {"title": {"type": "string"}, "tables": _FILES, "figures": _FILES},
+    "required": ["title", "asked", "tables", "figures"],
+    "properties": {"title": {"type": "string"}, "asked": {"type": "boolean"}, "tables": _FILES, "figures": _FILES},
 }
 _SCHEMA = {"type": "object", "additionalProperties": _PAPER}
 HEADINGS = ("Paper", "Dataset", "Done", "Missing", "Failed", "")
@@ -56,7 +58,7 @@ class Progress:
 Status = dict[tuple[str, str], Progress]
 
 
-def read_status(plan: Path, root: Path, failed: Sequence[Failure]) -> Status:
+def read_status(plan: Path, root: Path, failed: Sequence[Failure], papers: Sequence[str] = ()) -> Status:
     """Look which of the planned files are there.
 
     Parameters
@@ -66,6 +68,8 @@ def read_status(plan: Path, root: Path, failed: Sequence[Failure]) -> Status:
     root : Path
         Folder that its paths start from.
     failed : sequence of Failure
+    papers : sequence of str
+        Only these; if there are none, those that the configuration asks for and others that were begun.
 
     Returns
     -------
@@ -75,20 +79,28 @@ def read_status(plan: Path, root: Path, failed: Sequence[Failure]) -> Status:
     Raises
     ------
     XmlcError
-        The plan cannot be read.
+        The plan cannot be read, or has no such paper.
     """
     content = read_checked(plan, _SCHEMA, "what `snakemake plan` writes")
+    if unknown := [paper for paper in papers if paper not in content]:
+        raise XmlcError(f"paper {unknown[0]!r} is not configured; expected one of {', '.join(content)}")
     found: Status = {}
-    for paper, suite in content.items():
-        records = dict.fromkeys(
-            file for part in ("tables", "figures") for files in suite[part].values() for file in files
-        )
-        for file in records:
-            _count(found.setdefault((paper, _dataset(file)), Progress()), root, file, failed)
-        made = [f"results/tables/{paper}/{name}.md" for name in suite["tables"]]
-        made += [f"results/figures/{paper}/{name}.svg" for name in suite["figures"]]
-        for file in made:
-            _count(found.setdefault((paper, MADE), Progress()), root, file, failed)
+    for paper in papers or content:
+        part = _paper_status(paper, content[paper], root, failed)
+        if papers or content[paper]["asked"] or any(progress.done for progress in part.values()):
+            found |= part
+    return found
+
+
+def _paper_status(paper: str, suite: dict[str, Any], root: Path, failed: Sequence[Failure]) -> Status:
+    found: Status = {}
+    records = dict.fromkeys(file for part in ("tables", "figures") for files in suite[part].values() for file in files)
+    for file in records:
+        _count(found.setdefault((paper, _dataset(file)), Progress()), root, file, failed)
+    made = [f"results/tables/{paper}/{name}.md" for name in suite["tables"]]
+    made += [f"results/figures/{paper}/{name}.svg" for name in suite["figures"]]
+    for file in made:
+        _count(found.setdefault((paper, MADE), Progress()), root, file, failed)
     return found
 
 
@@ -126,18 +138,10 @@ def _causes(failure: Failure, file: Path) -> bool:
     return seeds and portions and steps
 
 
-def to_text(status: Status, papers: Sequence[str] = ()) -> str:
-    """Return the status as a table for a terminal, then each failure with its message and log.
-
-    Parameters
-    ----------
-    status : dict
-    papers : sequence of str
-        Only these; all if there are none.
-    """
-    shown = {key: progress for key, progress in status.items() if not papers or key[0] in papers}
+def to_text(status: Status) -> str:
+    """Return the status as a table for a terminal, then each failure with its message and log."""
     rows, last = [], None
-    for (paper, dataset), progress in shown.items():
+    for (paper, dataset), progress in status.items():
         numbers = [number or "" for number in (progress.done, progress.missing, progress.failed)]
         rows.append([paper if paper != last else "", dataset, *numbers, progress.bar])
         last = paper
@@ -145,11 +149,11 @@ def to_text(status: Status, papers: Sequence[str] = ()) -> str:
     lines = (
         [tabulate(rows, headers=HEADINGS, colalign=align, disable_numparse=True)] if rows else ["nothing is planned"]
     )
-    failures = list(dict.fromkeys(failure for progress in shown.values() for failure in progress.failures))
+    failures = list(dict.fromkeys(failure for progress in status.values() for failure in progress.failures))
     for failure in failures:
         about = " ".join(part for part in (failure.dataset, failure.model, failure.step) if part)
         lines.append(f"\nfailed: {about}\n  {failure.reason}\n  {failure.log}")
-    done = sum(progress.done for progress in shown.values())
-    total = sum(progress.done + progress.missing + progress.failed for progress in shown.values())
+    done = sum(progress.done for progress in status.values())
+    total = sum(progress.done + progress.missing + progress.failed for progress in status.values())
     lines.append(f"\n{done} of {total} files are there; {len(failures)} step{'s' * (len(failures) != 1)} failed.")
     return "\n".join(lines) + "\n"
