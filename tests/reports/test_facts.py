@@ -4,9 +4,10 @@ import json
 
 import pandas as pd
 import pytest
-from page_cases import PAPER, make_table, small_run, statistics
+from page_cases import PAPER, make_table, small_run, statistics, step
 from report_cases import (
     condensed,
+    dataset,
     every_measure,
     every_method,
     forest,
@@ -41,6 +42,7 @@ def of_each_kind():
         (PAPER, "table1", rankings),
         (PAPER, "table2", every_method() + every_method(seed=1, f=0.5)),
         (PAPER, "table4", every_method() + every_method(seed=1, f=0.5)),
+        (PAPER, "peers", rankings + every_method() + every_method(model="fastxml", f=0.3)),
         (PAPER, "measures", every_measure() + every_measure(seed=1, shift=0.1)),
         (PAPER, "instance-f", [inferred_from_estimates(seed=seed, f=0.6 + seed / 10) for seed in (0, 1)]),
         ("gfm2011", "table1", [inference(seed=seed, f=0.6 + seed / 10) for seed in (0, 1)]),
@@ -93,6 +95,16 @@ def candidates(facts, row, column):
 def best_of(row):
     """Name of the model that stands for a method in a row that tells its number of passes."""
     return f"{row['model']}-{row['passes']}-pass{'es' * (row['passes'] > 1)}" if "passes" in row else None
+
+
+def test_steps_are_facts_of_what_they_cost(tmp_path):
+    trained = {"step": step("train"), "dataset": dataset(), "hyperparameters": {"arity": 16}, "seed": 1}
+    prepared = {"step": step("prepare", model=None, portion=None)}
+    make_table(tmp_path, "scale", write(tmp_path / "records", [prepared, trained]), "scale")
+    facts = facts_of(finished_tables(tmp_path / "results/tables", ["scale"]))
+    seconds = facts[facts["metric"] == "step_seconds"]
+    found = seconds[["dataset", "model", "method", "value", "threads", "peak_mb"]].values.tolist()
+    assert found == [["yeast", "", "prepare", 5.25, 2, 123.0], ["yeast", "plt", "train, 80 %", 5.25, 2, 123.0]]
 
 
 def test_a_fact_says_whose_it_is_and_how_it_came_about(tmp_path):

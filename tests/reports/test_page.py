@@ -23,8 +23,13 @@ SVG = "http://www.w3.org/2000/svg"
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory):
-    return page_of_run(small_run(tmp_path_factory.mktemp("run")))
+def run(tmp_path_factory):
+    return small_run(tmp_path_factory.mktemp("run"))
+
+
+@pytest.fixture(scope="module")
+def page(run):
+    return page_of_run(run)
 
 
 @pytest.fixture(scope="module")
@@ -132,8 +137,7 @@ def test_a_cell_finds_its_record(about, name, titles):
     assert [passports.told[place]["title"] for place in found] == titles
 
 
-def test_tolerances_decide_what_is_outside(tmp_path):
-    run = small_run(tmp_path)
+def test_tolerances_decide_what_is_outside(run):
     wide = page_of_run(run, Tolerances(units=1e6))
     assert wide.tally.counts[Verdict.OUTSIDE] == 0
 

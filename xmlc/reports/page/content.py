@@ -19,13 +19,15 @@ from xmlc.reports.page.expected import PAPER, REFERENCE, Expected, count, refere
 from xmlc.reports.page.passports import Passports
 from xmlc.reports.page.tables import PageTable, table_on_page
 from xmlc.reports.panels import Published
-from xmlc.reports.pareto import pareto_figure
+from xmlc.reports.pareto import COSTS, pareto_figure
+from xmlc.reports.records import RANKING_COSTS
 from xmlc.reports.render import title_of
 from xmlc.reports.tables import build_table, read_published
 from xmlc.reports.tolerances import Tolerances
 from xmlc.reports.verdict import Verdict, reproduced_line
 
 PARETO = "pareto"
+PARETO_COSTS = [RANKING_COSTS[name][0] for name in COSTS]
 NUMBERED = re.compile(r"^Figure \d+( of \w+)?: ")
 
 
@@ -193,7 +195,7 @@ def _drawings(paper: str, sources: Sequence[Source], folder: Path) -> list[Drawi
     for number, file in enumerate(sorted(folder.glob("*.svg"))):
         drawings.append(_drawing(paper, file.stem, file.read_text(encoding="utf-8"), f"{paper}-f{number}-"))
     rankings = [s.record for s in sources if s.record["kind"] == "ranking" and s.record["portion"] == "full"]
-    timed = [record for record in rankings if record["costs"].get("train_seconds") is not None]
+    timed = [r for r in rankings if all(r["costs"].get(key) is not None for key in PARETO_COSTS)]
     if timed and all(drawing.identifier != f"{paper}-{PARETO}" for drawing in drawings):
         drawings.append(_drawing(paper, PARETO, svg_of(pareto_figure(paper, timed)), f"{paper}-p-"))
     return sorted(drawings, key=lambda drawing: drawing.identifier == f"{paper}-{PARETO}")
