@@ -336,3 +336,7 @@ def test_beside_a_paper_its_own_digits_count_and_more_of_ours_is_no_difference(f
         ("row", ("b", "plt"), Verdict.NOT_RUN)
     ]
     assert headline([comparison]).startswith("1 of 2 cells reproduced, 1 not run, 1 row not run")
+    text = to_markdown([comparison], "", published=True)
+    assert text[text.index("<details>") :].startswith(
+        "<details><summary>Not run</summary>\n\n- table1.csv: row not run"
+    )

@@ -53,8 +53,10 @@ def to_markdown(comparisons: Sequence[Comparison], title: str, published: bool =
     for verdict in CHANGED:
         if rows := _rows(comparisons, verdict):
             lines += ["", f"### {verdict.capitalize()}", "", _table(rows, "pipe", published)]
-    if parts := _part_lines(comparisons):
-        lines += ["", *(f"- {line}" for line in parts)]
+    if parts := [f"- {line}" for line in _part_lines(comparisons)]:
+        # What of a paper was not asked for is no finding.
+        folded = ["<details><summary>Not run</summary>", "", *parts, "", "</details>"]
+        lines += ["", *(folded if published else parts)]
     for comparison in comparisons:
         cells = [cell for verdict in (*FOLDED, None) for cell in _cells(comparison, verdict)]
         if cells:
