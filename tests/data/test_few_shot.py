@@ -11,7 +11,7 @@ from xmlc import counter_random
 from xmlc.cli.synth import command
 from xmlc.counter_random import random_unit
 from xmlc.data import few_shot, load
-from xmlc.data._few_shot import AZIMUTHS, BACKGROUND, COLOURS, DIRECTIONS, NUMBERS, SURFACES, VIEWS
+from xmlc.data._few_shot import AZIMUTHS, BACKGROUND, COLOURS, DIRECTIONS, FROM_BEHIND, NUMBERS, SURFACES, VIEWS
 from xmlc.data._synthetic import LABEL_STREAM, ROW_STREAM, popular_feature
 from xmlc.data.catalogue import load_catalogue
 from xmlc.data.few_shot import COLOUR_SHIFT, NOISE, TOPIC_SHARE, TOPIC_WORDS, ObjectViews, ShortTexts
@@ -33,7 +33,7 @@ def view_of(seed, thing, view, d):
     values = np.full(d, BACKGROUND)
     for s in range(SURFACES):
         centre, width, faces, size = (random_unit(key, NUMBERS * s + i) for i in range(NUMBERS))
-        seen = (0.2 + size) * (0.1 + max(math.cos(turned - 2 * math.pi * faces), 0))
+        seen = (0.2 + size) * (FROM_BEHIND + max(math.cos(turned - 2 * math.pi * faces), 0))
         if 0 <= of_light < DIRECTIONS:
             seen *= 0.2 + max(math.cos(2 * math.pi * (of_light / DIRECTIONS - faces)), 0)
         if of_colour >= 0:

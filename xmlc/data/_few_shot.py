@@ -14,6 +14,7 @@ VIEWS = 108  # of each object, as in ALOI: so many azimuths, then directions and
 AZIMUTHS, DIRECTIONS, COLOURS = 72, 24, 12
 SURFACES = 5  # of an object, each of one colour
 NUMBERS = 4  # that describe a surface
+FROM_BEHIND = 0.4  # of a surface is seen from any side; what faces the viewer adds 1
 BACKGROUND = 2e-3  # a bin's least expected share, before all are brought to the sum 1
 VALUE_STEPS = 10000  # values are multiples of 1e-4, which short text represents
 
@@ -55,7 +56,7 @@ def draw_views(seed, pairs, n_features, shift, noise):
             centre = random_unit(key, NUMBERS * s) + moved
             width = 0.01 + 0.05 * random_unit(key, NUMBERS * s + 1)
             faces = 2 * math.pi * random_unit(key, NUMBERS * s + 2)
-            shown = (0.2 + random_unit(key, NUMBERS * s + 3)) * (0.1 + max(math.cos(azimuth - faces), 0.0))
+            shown = (0.2 + random_unit(key, NUMBERS * s + 3)) * (FROM_BEHIND + max(math.cos(azimuth - faces), 0.0))
             if lit_from_a_side:
                 shown *= 0.2 + max(math.cos(light - faces), 0.0)
             for f in range(n_features):

@@ -17,8 +17,8 @@ from xmlc.parallel import row_blocks, run_pieces
 
 ORDER_STREAM = 1 << 39
 ROWS_PER_BLOCK = 4096
-COLOUR_SHIFT = 0.02
-NOISE = 0.4
+COLOUR_SHIFT = 0.01
+NOISE = 0.2
 TOPIC_WORDS = 60
 TOPIC_SHARE = 0.25
 
