@@ -1,9 +1,5 @@
 """How Sphinx builds the site: the pages of this folder, and the reference from the docstrings of the package."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import xmlc
 
 project = "xmlc"
@@ -23,19 +19,10 @@ default_role = "py:obj"
 nitpicky = True
 nitpick_ignore_regex = [("py:obj", r".*[ \-/].*"), ("py:obj", r"(.*\.)?_.*")]
 
-# Types stand in the docstrings, with shapes, which no signature has; a class shows what it inherits from our own bases.
+# Types stand in the docstrings, with shapes, which no signature has; a class shows what it inherits,
+# but for the conventions that all estimators share.
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
-autodoc_default_options = {"inherited-members": "BaseEstimator,tuple"}
+autodoc_default_options = {"inherited-members": "Estimator,tuple"}
 autosummary_generate = False
 numpydoc_show_class_members = False
-
-
-def leave_out(app: Any, kind: str, name: str, member: Any, skip: bool, options: Any) -> bool:
-    """Leave out what scikit-learn adds to a class that calls itself an estimator: no one here routes metadata."""
-    return skip or name.endswith(("_request", "_metadata_routing"))
-
-
-def setup(app: Any) -> None:
-    """Register with Sphinx."""
-    app.connect("autodoc-skip-member", leave_out)
