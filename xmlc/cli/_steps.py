@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -30,8 +31,14 @@ def is_oracle(model: SparseProbabilityEstimator) -> bool:
 
 def warm_up(model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array) -> None:
     """Fit a copy of the model to a few rows, so that compilation is in no measured time."""
-    if not is_oracle(model):
-        model.unfitted().fit(X[:WARM_UP_ROWS], Y[:WARM_UP_ROWS])
+    if is_oracle(model):
+        return
+    copy, rows = model.unfitted(), WARM_UP_ROWS
+    if share := getattr(model, "warm_start", None):
+        # The tree of a warm start is over the labels of this share of the rows: as many rows, and small leaves, so that
+        # it has inner nodes and what builds them is compiled.
+        copy, rows = copy.set_params(max_leaf=copy.get_params()["arity"]), math.ceil(WARM_UP_ROWS / share)
+    copy.fit(X[:rows], Y[:rows])
 
 
 def load_model(folder: Path, record: dict[str, Any], threads: int) -> SparseProbabilityEstimator:

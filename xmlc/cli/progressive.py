@@ -10,7 +10,6 @@ from typing import Any
 import click
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
 
 from xmlc.cli._options import FILE, data_option, parse_parameters, threads_option
 from xmlc.cli._steps import dataset_block
@@ -90,17 +89,20 @@ def run_stream(
         CPU seconds of both runs.
     """
     instances = checkpoints(X.shape[0])
-    clone(model).progressive_top_k(X[:WARM_UP_ROWS], Y[:WARM_UP_ROWS])
+    with_sets = Y.nnz != Y.shape[0] and hasattr(model, "progressive_sets")
+    model.unfitted().progressive_top_k(X[:WARM_UP_ROWS], Y[:WARM_UP_ROWS])
+    if with_sets:
+        model.unfitted().progressive_sets(X[:WARM_UP_ROWS], Y[:WARM_UP_ROWS], a=FIRST, b=STEP)
     started = cpu_seconds()
-    labels, _ = clone(model).progressive_top_k(X, Y)
+    labels, _ = model.unfitted().progressive_top_k(X, Y)
     costs: dict[str, float | None] = {"cpu_seconds": cpu_seconds() - started, "sets_cpu_seconds": None}
     constant = constant_accuracy(Y)
     curves = {"accuracy": progressive_accuracy(Y, labels, instances)}
     curves["entropy_reduction"] = entropy_reduction(curves["accuracy"], constant)
     curves |= dict.fromkeys(("macro_f", "macro_f_present"), np.full(instances.size, np.nan))
-    if Y.nnz != Y.shape[0] and hasattr(model, "progressive_sets"):
+    if with_sets:
         started = cpu_seconds()
-        sets = clone(model).progressive_sets(X, Y, a=FIRST, b=STEP)
+        sets = model.unfitted().progressive_sets(X, Y, a=FIRST, b=STEP)
         costs["sets_cpu_seconds"] = cpu_seconds() - started
         curves["macro_f"] = progressive_macro_f(Y, sets, instances, "all")
         curves["macro_f_present"] = progressive_macro_f(Y, sets, instances, "present")

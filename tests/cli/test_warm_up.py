@@ -1,0 +1,37 @@
+"""What is fitted before a clock starts: enough that everything that will be timed is compiled."""
+
+import pytest
+from conftest import random_multilabel
+
+from xmlc.cli._steps import warm_up
+from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.passport import WARM_UP_ROWS
+
+FITTED = []
+
+
+class Plain(SparseProbabilityEstimator):
+    def fit(self, X, Y):
+        FITTED.append((X.shape[0], Y.shape[0], self.get_params()))
+
+
+class Warm(Plain):
+    def __init__(self, warm_start=0.1, arity=2, max_leaf=100):
+        self.warm_start, self.arity, self.max_leaf = warm_start, arity, max_leaf
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        (Plain(), (WARM_UP_ROWS, WARM_UP_ROWS, {})),
+        (Warm(warm_start=None), (WARM_UP_ROWS, WARM_UP_ROWS, {"warm_start": None, "arity": 2, "max_leaf": 100})),
+        # The tree over a tenth of the rows is to have inner nodes.
+        (Warm(), (10 * WARM_UP_ROWS, 10 * WARM_UP_ROWS, {"warm_start": 0.1, "arity": 2, "max_leaf": 2})),
+    ],
+)
+def test_a_few_rows_are_fitted_by_a_copy(model, expected):
+    before = model.get_params()
+    FITTED.clear()
+    warm_up(model, *random_multilabel(200, 5, 9, seed=1))
+    assert [expected] == FITTED
+    assert model.get_params() == before
