@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, Self
 
 import click
 import numpy as np
@@ -24,7 +24,6 @@ from xmlc.metrics.progressive import (
     progressive_accuracy,
     progressive_macro_f,
 )
-from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import make_estimator
 from xmlc.passport import WARM_UP_ROWS, cpu_seconds, passport, peak_bytes, step_costs
 
@@ -46,7 +45,7 @@ def command(
 ) -> None:
     """Run the stream and write what was right."""
     prepared = Prepared(data)
-    model = make_estimator(estimator, parse_parameters(parameters), seed, threads)
+    model: Any = make_estimator(estimator, parse_parameters(parameters), seed, threads)
     if not hasattr(model, "progressive_top_k"):
         raise XmlcError(f"{estimator} learns no stream: it has no progressive_top_k; take oplt, say")
     X, Y = prepared.part("train")
@@ -62,8 +61,21 @@ def command(
     write_json(out, content | {"costs": costs, "passport": passport(threads), "step": step})
 
 
+class Streaming(Protocol):
+    """What an estimator has that can be validated progressively; ``progressive_sets`` may be missing."""
+
+    def unfitted(self) -> Self:
+        """Return a copy that has learned nothing."""
+
+    def progressive_top_k(self, X: object, Y: object, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        """Rank the labels of each instance before it is learned; see `xmlc.models.oplt.OPLT.progressive_top_k`."""
+
+    def progressive_sets(self, X: object, Y: object, a: float, b: float) -> sparse.csr_array:
+        """Predict a set of labels for each instance before it is learned."""
+
+
 def run_stream(
-    model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array
+    model: Streaming, X: sparse.csr_array, Y: sparse.csr_array
 ) -> tuple[list[dict[str, Any]], float, dict[str, float | None]]:
     """Predict, then learn, instance by instance; where instances have several labels, sets of labels too.
 
