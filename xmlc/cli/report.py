@@ -26,7 +26,7 @@ from xmlc.reports.tolerances import Tolerances, load_tolerances
 def command(
     tables: Path, figures: Path, reference: Path, config: Path, logs: Path, papers: tuple[str, ...], out: Path
 ) -> None:
-    """Gather, render, write, say the headline."""
+    """Gather, render, write, say the headlines."""
     file = config / "tolerances.yaml"
     tolerances = load_tolerances(file) if file.is_file() else Tolerances()
     page = page_of(finished_tables(tables, papers), failures(logs), tolerances, Folders(figures, reference, config))
@@ -34,4 +34,5 @@ def command(
         temporary.write_text(to_html(page), encoding="utf-8")
     for paper in page.papers:
         click.echo(f"{paper.name}: {paper.tally.headline}")
-    click.echo(f"{page.tally.headline}\n{out}")
+    if len(page.papers) > 1:
+        click.echo(f"together: {page.tally.headline}")
