@@ -45,3 +45,18 @@ def test_lazy_imports_count_and_type_checking_does_not(tmp_path):
     assert str(file) in files
     assert any(name.endswith("trees/label_tree.py") for name in files)
     assert not any(name.endswith("progress.py") for name in files)
+
+
+def test_imports_are_found_in_every_kind_of_statement(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "import typing\n"
+        "try:\n    import xmlc.errors\nexcept OSError:\n    import xmlc.files\n"
+        "else:\n    import xmlc.csr\nfinally:\n    import xmlc.bits\n"
+        "while True:\n    with open('x'):\n        import xmlc.threads\n"
+        "if typing.TYPE_CHECKING:\n    import xmlc.progress\nelif 1:\n    import xmlc.parallel\n"
+        "class A:\n    async def f(self):\n        match self:\n            case 1:\n                import xmlc.samples\n"
+        "def __getattr__(name):\n    import xmlc.sources\n"
+    )
+    found = {"errors", "files", "csr", "bits", "threads", "parallel", "samples"}
+    assert imported_modules(file) == {"xmlc"} | {f"xmlc.{name}" for name in found}

@@ -37,14 +37,15 @@ def source_files(*modules: str) -> list[str]:
             continue
         files.add(file)
         waiting += [_module_file(name) for name in imported_modules(file)]
-    return sorted({_short(file) for file in files})
+    here = Path.cwd()
+    return sorted({_short(file, here) for file in files})
 
 
 @cache
 def imported_modules(file: Path) -> frozenset[str]:
     """Return the dotted names of the package's modules that one file imports, with their parent packages."""
     names: set[str] = set()
-    for node in _running_nodes(ast.parse(file.read_text(encoding="utf-8")).body):
+    for node in _running_statements(ast.parse(file.read_text(encoding="utf-8")).body):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
@@ -55,17 +56,25 @@ def imported_modules(file: Path) -> frozenset[str]:
     return frozenset(ours | parents)
 
 
-def _running_nodes(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+def _running_statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Walk through statements, those inside others included; no expression holds an import."""
     for node in body:
-        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
-            yield from _running_nodes(node.orelse)
+        if isinstance(node, ast.If) and _is_type_checking(node.test):
+            yield from _running_statements(node.orelse)
             continue
         if isinstance(node, ast.FunctionDef) and node.name == "__getattr__":
             continue
         yield node
-        yield from _running_nodes(ast.iter_child_nodes(node))
+        for part in ("body", "handlers", "orelse", "finalbody", "cases"):
+            yield from _running_statements(getattr(node, part, ()))
 
 
+def _is_type_checking(test: ast.expr) -> bool:
+    name = test.attr if isinstance(test, ast.Attribute) else getattr(test, "id", "")
+    return name == "TYPE_CHECKING"
+
+
+@cache
 def _module_file(name: str) -> Path | None:
     """Return the file of a dotted name, or None if the name is an attribute rather than a module."""
     path = PACKAGE.parent.joinpath(*name.split("."))
@@ -75,8 +84,9 @@ def _module_file(name: str) -> Path | None:
     return None
 
 
-def _short(file: Path) -> str:
+@cache
+def _short(file: Path, here: Path) -> str:
     try:
-        return str(file.resolve().relative_to(Path.cwd()))
+        return str(file.resolve().relative_to(here))
     except ValueError:
         return str(file)
