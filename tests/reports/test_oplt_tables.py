@@ -81,6 +81,7 @@ def test_the_better_number_of_passes_by_means_over_seeds(build):
     assert rows[0][measured.headings().index("P@1 (%)")] == "72.00 ± 1.58"
     assert "PSP@1 (%)" in costs.headings()
     assert [row[:3] for row in texts(printed)] == [["yeast", "CMT", "89.43"], ["far", "OPLT-B", "54.69"]]
+    assert "Training and prediction had 2 threads; times that are not called CPU" in to_markdown(table)
 
 
 def test_equal_scores_take_fewer_passes(build):

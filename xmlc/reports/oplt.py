@@ -20,8 +20,8 @@ COSTS = ("predict_ms", "train_seconds", "model_mb", "train_peak_mb", "predict_pe
 THREADS = ("train_threads", "predict_threads")
 SYNTHETIC = "synthetic-"  # how names of made datasets begin
 CPU = (
-    "Times of training are CPU seconds, all threads and the processes of other programs together, without reading and "
-    "writing files, and wall-clock seconds beside them."
+    "CPU times of training are those of all threads and of other programs' processes together, without reading and "
+    "writing files."
 )
 BEST = (
     "Of each method that makes passes the better of 1 and 3 passes is shown, by the mean of {} on the test set, of "
@@ -117,7 +117,12 @@ def _not_run(frame: pd.DataFrame, published: Published, names: Sequence[str]) ->
 
 
 def _table(name: str, paper: str, records: Records, frame: pd.DataFrame, panels: list[Panel], caption: str) -> Table:
-    footnotes = notes(paper, records, "predict_threads", panels)
+    counts = sorted({record["costs"][key] for record in records for key in THREADS if record["costs"][key]})
+    number = " or ".join(f"{count:g}" for count in counts)
+    footnotes = notes(paper, records, None, panels)
+    if counts:
+        threads = f"{number} thread{'s' * (counts != [1])}"
+        footnotes.append(f"Training and prediction had {threads}; times that are not called CPU are wall-clock times.")
     made = sorted(dataset for dataset in set(frame["dataset"]) if dataset.startswith(SYNTHETIC))
     if made:
         footnotes.append(
