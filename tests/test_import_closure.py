@@ -55,7 +55,8 @@ def test_imports_are_found_in_every_kind_of_statement(tmp_path):
         "else:\n    import xmlc.csr\nfinally:\n    import xmlc.bits\n"
         "while True:\n    with open('x'):\n        import xmlc.threads\n"
         "if typing.TYPE_CHECKING:\n    import xmlc.progress\nelif 1:\n    import xmlc.parallel\n"
-        "class A:\n    async def f(self):\n        match self:\n            case 1:\n                import xmlc.samples\n"
+        "class A:\n    async def f(self):\n"
+        "        match self:\n            case 1:\n                import xmlc.samples\n"
         "def __getattr__(name):\n    import xmlc.sources\n"
     )
     found = {"errors", "files", "csr", "bits", "threads", "parallel", "samples"}
