@@ -16,7 +16,7 @@ from xmlc.errors import XmlcError
 from xmlc.files import read_json, write_json
 from xmlc.metrics import classification_metrics
 from xmlc.passport import passport, step_costs
-from xmlc.thresholds import apply_thresholds
+from xmlc.thresholds.apply import apply_thresholds
 
 if TYPE_CHECKING:
     from xmlc.models.base import SparseProbabilityEstimator

@@ -15,7 +15,7 @@ from xmlc.extensions import import_file
 from xmlc.files import atomic_folder, read_json, write_json
 from xmlc.metrics.classification import measure_scores
 from xmlc.passport import WARM_UP_ROWS, passport, step_costs, timed
-from xmlc.thresholds import apply_thresholds
+from xmlc.thresholds.apply import apply_thresholds
 from xmlc.thresholds.bounds import priors
 from xmlc.thresholds.tune import METHODS, scores_of, tune
 
