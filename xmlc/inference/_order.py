@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
 
@@ -51,5 +52,5 @@ def pop_first(heap, size, values, ids):
     first = heap[0]
     heap[0] = heap[size - 1]
     heap[size - 1] = first
-    sift_down(heap, size - 1, 0, values, ids)
+    sift_down(heap, size - 1, np.int64(0), values, ids)
     return first

@@ -162,7 +162,7 @@ def bisect(rows, members, key, sums):
     move_members(rows, members, np.full(n, NO_SIDE, dtype=np.int8), sides, sums)
     before = -np.inf
     for _ in range(MAX_ROUNDS):
-        multiply_members(rows, members, sums, 0, n, products)
+        multiply_members(rows, members, sums, np.int64(0), n, products)
         mean = halve(products, sides, halves)
         if mean - before < MIN_GAIN:
             break

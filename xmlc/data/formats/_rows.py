@@ -135,7 +135,7 @@ def parse_rows(
     n_rows, next_line, blank_line, n_hard, n_errors : int
         n_errors may exceed the room in ``errors``; n_hard never exceeds its own.
     """
-    n_rows = n_hard = n_errors = position = 0
+    n_rows = n_hard = n_errors = position = np.int64(0)
     next_line = first_line
     count = label_count = np.int64(0)
     while position < text.size:

@@ -38,6 +38,8 @@ HISTOGRAM_BARS = 512
 GROUPS_PER_NEIGHBOUR = 4  # with fewer groups than so many times S, their maxima say little about the S best
 LOWER = np.float32(0.75)  # of the first mark: the S-th best is seldom less similar
 AHEAD = 4  # rows that memory is asked for before they are needed
+# Not `whole`; a plain False has a type of its own, for which `compare` would be compiled again.
+CLOSER_FIRST = np.bool_(False)
 
 
 class SearchScratch(NamedTuple):
@@ -116,7 +118,7 @@ def nearest_instances(x, start, end, index, scratch):
     for i in range(start, end):
         features, values = x.indices[x.indptr[i] : x.indptr[i + 1]], x.data[x.indptr[i] : x.indptr[i + 1]]
         query = open_query(features, values, index, scratch)
-        n_best = 0
+        n_best = np.int64(0)  # a plain 0 has a type of its own, for which all that it goes to is compiled again
         for block in range(index.block_starts.size):
             first = block * index.block_rows
             n_rows = min(index.block_rows, n - first)
@@ -149,12 +151,12 @@ def keep_best(index, first, n_rows, n_features, query, n_best, beta, scratch):
     n_upper, n_lower = split(lower[:n_found], bounds, high, upper)
     n_best, n_first = compare(upper[:n_upper], first, index, n_features, query, n_best, beta, n_best < S, scratch)
     n_upper, _ = split(lower[:n_lower], bounds, worst_kept(scratch.best, n_best, S), upper)
-    n_best, n_second = compare(upper[:n_upper], first, index, n_features, query, n_best, beta, False, scratch)
+    n_best, n_second = compare(upper[:n_upper], first, index, n_features, query, n_best, beta, CLOSER_FIRST, scratch)
     mark, n_third = worst_kept(scratch.best, n_best, S), 0
     if mark < low:
         n_found = collect(bounds, maxima, mark, upper, lower)
         _, n_lower = split(lower[:n_found], bounds, low, upper)
-        n_best, n_third = compare(lower[:n_lower], first, index, n_features, query, n_best, beta, False, scratch)
+        n_best, n_third = compare(lower[:n_lower], first, index, n_features, query, n_best, beta, CLOSER_FIRST, scratch)
     return n_best, n_first + n_second + n_third
 
 

@@ -105,7 +105,7 @@ def top_labels(neighbours, similarities, alpha, label_starts, labels, n_labels, 
     estimates = np.zeros((neighbours.shape[0], k), dtype=np.float32)
     for i in range(neighbours.shape[0]):
         n_seen, total = vote(neighbours[i], similarities[i], alpha, label_starts, labels, votes, seen)
-        n_kept = 0
+        n_kept = np.int64(0)
         for label in seen[:n_seen]:
             estimate = np.float32(votes[label] / total)
             votes[label] = 0

@@ -25,7 +25,7 @@ from xmlc.models.plt._lookup import clear_features, empty_lookup
 @njit(cache=True, nogil=True)
 def beam_frontier(beam_nodes, beam_estimates, leaf_estimates):
     """Return the nodes of all beams that may still lead to one of the best leaves, ordered by node."""
-    frontier, used = empty_frontier(beam_nodes.size), 0
+    frontier, used = empty_frontier(beam_nodes.size), np.int64(0)
     for row in range(beam_nodes.shape[0]):
         for j in range(beam_nodes.shape[1]):
             if beam_estimates[row, j] <= leaf_estimates[row, -1]:
@@ -69,7 +69,7 @@ def descend_beam(x, start, end, nodes, link, k, beam, shape):
     frontier = root_frontier(end - start)
     while frontier.rows.size > 0:
         beam_estimates[:] = NONE
-        begin = 0
+        begin = np.int64(0)
         while begin < frontier.rows.size:
             stop, node = group_end(frontier, begin), frontier.nodes[begin]
             first, degree = children_of(nodes, node)

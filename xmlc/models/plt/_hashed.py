@@ -117,7 +117,7 @@ def hashed_pass(x, y, order, leaf, parent, nodes, steps_done, gamma, lam, stamp,
                 count += 1
                 node = parent[node]
         root_target = np.float32(1.0) if count > 0 else np.float32(0.0)
-        hashed_step(ids, values, nodes, steps_done, 0, root_target, gamma, lam)
+        hashed_step(ids, values, nodes, steps_done, np.int64(0), root_target, gamma, lam)
         for node in np.sort(positives[:count]):
             for child in range(nodes.children[node], nodes.children[node + 1]):
                 target = np.float32(1.0) if stamp[child] == mark else np.float32(0.0)

@@ -13,7 +13,7 @@ from xmlc.models.plt._lookup import clear_features, empty_lookup
 ESTIMATES_PER_CHUNK = 1 << 16  # 256 kB
 DENSE_WEIGHTS = 1 << 22  # room for the largest block whose sparse rows are made dense: 16 MB, used as far as needed
 NONE = np.float32(-1.0)  # below any estimate
-EVERY_NODE = 0  # for a beam that keeps all
+EVERY_NODE = np.int64(0)  # for a beam that keeps all
 
 
 class Frontier(NamedTuple):
@@ -55,7 +55,7 @@ def with_room(frontier, used, more):
 def sorted_by_node(frontier, size):
     """Return the first ``size`` entries ordered by node, those of one node in the order they had."""
     if size == 0:
-        return empty_frontier(0)
+        return empty_frontier(np.int64(0))
     low, high = frontier.nodes[:size].min(), frontier.nodes[:size].max()
     starts = np.zeros(high - low + 2, dtype=np.int64)
     for node in frontier.nodes[:size]:
@@ -125,7 +125,7 @@ def best_of_rows(frontier, size, n_rows, beam):
         row = frontier.rows[i]
         if frontier.estimates[i] > best_estimates[row, -1]:
             insert_best(best_nodes[row], best_estimates[row], frontier.nodes[i], frontier.estimates[i])
-    kept, n_kept = empty_frontier(min(size, n_rows * beam)), 0
+    kept, n_kept = empty_frontier(min(size, n_rows * beam)), np.int64(0)
     for row in range(n_rows):
         for j in range(beam):
             if best_estimates[row, j] == NONE:
@@ -175,10 +175,11 @@ def descend_to_thresholds(x, start, end, nodes, link, thresholds, bounds, beam, 
     inner_products = np.zeros(end - start, dtype=np.int64)
     nonzeros = (x.indptr[end] - x.indptr[start]) / max(end - start, 1)
     frontier = root_frontier(end - start)
-    found, n_found = empty_frontier(4 * (end - start)), 0
+    # Here and below np.int64(0): for a plain 0, which has a type of its own, numba compiles what is called once more.
+    found, n_found = empty_frontier(4 * (end - start)), np.int64(0)
     fresh = empty_frontier(4 * (end - start))
     while frontier.rows.size > 0:
-        n_fresh, begin = 0, 0
+        n_fresh, begin = np.int64(0), np.int64(0)
         while begin < frontier.rows.size:
             stop, node = group_end(frontier, begin), frontier.nodes[begin]
             first, degree = children_of(nodes, node)

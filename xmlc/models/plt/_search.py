@@ -186,7 +186,7 @@ def best_first(ids, values, nodes, link, scratch, labels, estimates):
     """
     heap_nodes, heap_estimates, out = scratch.heap_nodes, scratch.heap_estimates, scratch.out
     block_estimates(ids, values, nodes, 0, 0, 1, link, scratch.ids, scratch.values, out)
-    heap_nodes[0], heap_estimates[0], size, found, inner_products = 0, out[0], 1, 0, 1
+    heap_nodes[0], heap_estimates[0], size, found, inner_products = 0, out[0], np.int64(1), 0, 1
     while size > 0 and found < labels.size:
         node, estimate = heap_nodes[0], heap_estimates[0]
         heap_pop(heap_nodes, heap_estimates, size)
