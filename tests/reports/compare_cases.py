@@ -1,0 +1,35 @@
+"""Two tables to compare, and how their cells are told apart."""
+
+from xmlc.reports.tolerances import Deviations, Tolerances
+
+TABLE = """\
+dataset,model,method,macro_f,test_ms,inner_products,c
+yeast,plt,fta,40.0,0.25,55.0,10
+yeast,plt,sto,35.123456,0.5,60.0,100
+"""
+
+# In points where the column is in percent, else as a share of the value.
+BOUNDS = Tolerances(k=2, machines=Deviations({"yeast": {"plt": {"runs": 5, "macro_f": 0.1, "inner_products": 0.05}}}))
+
+
+def table_writer(folder):
+    """Return a function that writes two tables of one name and returns their paths."""
+
+    def make(left, right, name="table2.csv"):
+        paths = []
+        for side, text in (("left", left), ("right", right)):
+            (folder / side).mkdir(exist_ok=True)
+            paths.append(folder / side / name)
+            paths[-1].write_text(text)
+        return paths
+
+    return make
+
+
+def statuses(comparison):
+    return {(*cell.key, cell.column): cell.verdict for cell in comparison.cells if cell.judged}
+
+
+def change(text, old, new):
+    assert text.count(old) == 1, old
+    return text.replace(old, new)
