@@ -73,7 +73,7 @@ def test_the_number_of_labels_that_do_not_exist_is_that_of_the_program(installed
     X, Y = multilabel(40, 10, n_labels, density=0.5)
     model = VowpalWabbitPLT(arity=arity, passes=1, hash_bits=12).fit(X, Y)
     program, answers = model._workspace("--threshold", "0")
-    for pairs in peer._pairs(model._scaled(X[:1])):
+    for pairs in peer.vw_pairs(model._scaled(X[:1])):
         peer._answer(program, pairs)
     (line,) = answers.read().decode().splitlines()
     assert line.count(":") == n_labels + model._phantoms()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shutil
 import tempfile
 from pathlib import Path
 from typing import Any, Self
@@ -12,16 +11,16 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.counter_random import random_permutation
-from xmlc.csr import as_features, as_labels, unit_rows, without_zeros
+from xmlc.csr import as_features, as_labels
 from xmlc.errors import XmlcError
-from xmlc.models.base import SparseProbabilityEstimator, stack_estimates
+from xmlc.models.base import stack_estimates
 from xmlc.models.peers.quiet import quiet
-from xmlc.models.peers.vowpalwabbit import _lines, _pairs, _program
+from xmlc.models.peers.vw_program import VowpalWabbitModel, vw_lines, vw_pairs, vw_program
 
 ORDER_STREAM = 0x0E5  # of the order of the instances, which the program does not shuffle
 
 
-class VowpalWabbitCMT(SparseProbabilityEstimator):
+class VowpalWabbitCMT(VowpalWabbitModel):
     """The contextual memory tree of Vowpal Wabbit (option ``--memory_tree``; Sun et al., ICML 2019).
 
     A binary tree of online classifiers routes an instance to a leaf, which keeps the instances that came there; the
@@ -162,9 +161,9 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         X = self._instances(X)
         self._check_answers()
         self.inner_products_ = None
-        program, workspace = _program(), self._workspace()
+        program, workspace = vw_program(), self._workspace()
         classes = np.zeros(X.shape[0], dtype=np.int64)
-        for place, pairs in enumerate(_pairs(self._scaled(X))):
+        for place, pairs in enumerate(vw_pairs(self._scaled(X))):
             example = program.Example(workspace, {" ": pairs})
             example.setup_example()
             program.pyvw.pylibvw.vw.predict(workspace, example)
@@ -188,27 +187,14 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         X, Y = self._instances(as_features(X)), as_labels(Y)
         if not self.oas:
             raise XmlcError("Hamming losses are told by a memory tree of label sets; set oas=True")
-        program, workspace = _program(), self._workspace()
+        program, workspace = vw_program(), self._workspace()
         losses = np.zeros(X.shape[0], dtype=np.float32)
-        for place, line in enumerate(_lines(self._scaled(X), Y)):
+        for place, line in enumerate(vw_lines(self._scaled(X), Y)):
             example = workspace.parse(line)
             program.pyvw.pylibvw.vw.predict(workspace, example)
             losses[place] = example.get_loss()
             workspace.finish_example(example)
         return losses
-
-    def save(self, path: str | Path) -> None:
-        """Write the model: the program's own file, which holds all instances, beside our JSON."""
-        super().save(path)
-        shutil.copyfile(self._model, Path(path) / "model.vw")
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read a model written by `save`; the program reads its file when it is first asked."""
-        model = super().load(path)
-        model._scratch()
-        model._model = Path(path) / "model.vw"
-        return model
 
     def _train(self, X: sparse.csr_array, Y: sparse.csr_array, passes: int) -> np.ndarray:
         """Train on the instances in their order; return what the program answered in the passes, one after another."""
@@ -222,10 +208,10 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         with tempfile.TemporaryDirectory(prefix="vw-") as folder:
             data, answers = Path(folder) / "train.vw", Path(folder) / "answers.txt"
             with data.open("w", encoding="ascii") as file:
-                file.writelines(_lines(self._scaled(X), self._numbers(Y)))
+                file.writelines(vw_lines(self._scaled(X), self._numbers(Y)))
             options = [*self._options(), "--passes", str(passes), "--data", str(data), "--predictions", str(answers)]
             options += ["--cache_file", f"{data}.cache", "--final_regressor", str(self._model)]
-            program = _program()
+            program = vw_program()
             with quiet():
                 program.Workspace(arg_list=options).finish()  # constructed with data it trains at once
             return np.zeros(0) if self.oas else np.array(answers.read_text().split(), dtype=np.float64)
@@ -253,16 +239,8 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
             labels = ["--oas", "--max_number_of_labels", str(self.n_labels_)] if self.oas else []  # a model lacks them
             options = ["--quiet", "--initial_regressor", str(self._model), *labels]
             with quiet():
-                self._loaded = _program().Workspace(arg_list=options)
+                self._loaded = vw_program().Workspace(arg_list=options)
         return self._loaded
-
-    def _scratch(self) -> None:
-        """Make a new folder for the program's files, and forget what was loaded."""
-        self._folder = tempfile.TemporaryDirectory(prefix="vw-")
-        self._loaded = None
-
-    def _scaled(self, X: sparse.csr_array) -> sparse.csr_array:
-        return without_zeros(unit_rows(X) if self.unit_norm else X)
 
     def _numbers(self, Y: sparse.csr_array) -> sparse.csr_array:
         """Return labels as the program counts them: classes from 1, labels of sets from 0."""

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import unit_rows, without_zeros
 from xmlc.errors import XmlcError
-from xmlc.models.base import SparseProbabilityEstimator, stack_estimates
+from xmlc.models.base import stack_estimates
+from xmlc.models.peers.vw_program import VowpalWabbitModel, vw_lines, vw_pairs, vw_program
 
 OPTIMIZERS = {"adaptive": [], "sgd": ["--sgd"]}
 RESOLUTION = 1e-6  # estimates come with six decimals
 ROWS_PER_BLOCK = 1024
 
 
-class VowpalWabbitPLT(SparseProbabilityEstimator):
+class VowpalWabbitPLT(VowpalWabbitModel):
     """The PLT of Vowpal Wabbit (option ``--plt``): a complete tree, weights hashed by feature and node, online updates.
 
     What is not a parameter here has the program's default. Labels sit in its tree in the order of their numbers. It
@@ -78,7 +76,7 @@ class VowpalWabbitPLT(SparseProbabilityEstimator):
         XmlcError
             The program is not installed, the optimizer is none of its own, or there is one label only.
         """
-        program = _program()
+        program = vw_program()
         X, Y = self._training_data(X, Y)
         if self.optimizer not in OPTIMIZERS:
             raise XmlcError(f"optimizer {self.optimizer!r} is unknown; expected one of {', '.join(OPTIMIZERS)}")
@@ -88,7 +86,7 @@ class VowpalWabbitPLT(SparseProbabilityEstimator):
         with tempfile.TemporaryDirectory(prefix="vw-") as folder:
             data = Path(folder) / "train.vw"
             with data.open("w", encoding="ascii") as file:
-                file.writelines(_lines(self._scaled(X), Y))
+                file.writelines(vw_lines(self._scaled(X), Y))
             self._model = Path(self._folder.name) / "model.vw"
             # Constructed with data it trains at once.
             program.Workspace(arg_list=self._training_options(data, self._model)).finish()
@@ -121,27 +119,6 @@ class VowpalWabbitPLT(SparseProbabilityEstimator):
         labels[rows[best], rank[best]], scores[rows[best], rank[best]] = found[best], estimates[best]
         return labels, scores
 
-    def save(self, path: str | Path) -> None:
-        """Write the model: the program's own file beside our JSON."""
-        super().save(path)
-        shutil.copyfile(self._model, Path(path) / "model.vw")
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read a model written by `save`; the program reads its file when a prediction is first asked for."""
-        model = super().load(path)
-        model._scratch()
-        model._model = Path(path) / "model.vw"
-        return model
-
-    def _scratch(self) -> None:
-        """Make a new folder for the program's files, and forget what was loaded."""
-        self._folder = tempfile.TemporaryDirectory(prefix="vw-")
-        self._loaded: tuple[Any, ...] | None = None
-
-    def _scaled(self, X: sparse.csr_array) -> sparse.csr_array:
-        return without_zeros(unit_rows(X) if self.unit_norm else X)
-
     def _phantoms(self) -> int:
         """Return how many labels the program may answer that do not exist.
 
@@ -166,7 +143,7 @@ class VowpalWabbitPLT(SparseProbabilityEstimator):
             if self._loaded is not None:
                 self._loaded[1].finish()
                 self._loaded[2].close()
-            self._loaded = (asked, _program().Workspace(arg_list=options), answers.open("rb"))
+            self._loaded = (asked, vw_program().Workspace(arg_list=options), answers.open("rb"))
         return self._loaded[1:]
 
     def _estimates(self, X: sparse.csr_array, *asked: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -176,32 +153,13 @@ class VowpalWabbitPLT(SparseProbabilityEstimator):
         X = self._scaled(X)
         blocks = []
         for start in range(0, X.shape[0], ROWS_PER_BLOCK):
-            for pairs in _pairs(X[start : start + ROWS_PER_BLOCK]):
+            for pairs in vw_pairs(X[start : start + ROWS_PER_BLOCK]):
                 _answer(workspace, pairs)
             blocks.append(_parsed(answers.read(), self.n_labels_))
         if not blocks:
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.float32)
         counts, labels, scores = (np.concatenate(part) for part in zip(*blocks))
         return counts, labels, scores
-
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        return {}, {}
-
-    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
-        pass
-
-
-def _lines(X: sparse.csr_array, Y: sparse.csr_array) -> Iterator[str]:
-    """Write instances in the program's format, ``label,label | feature:value ...``, ids from 0."""
-    write = "%d:%.9g".__mod__
-    for start, end, pairs in zip(Y.indptr[:-1], Y.indptr[1:], _pairs(X)):
-        yield f"{','.join(map(str, Y.indices[start:end].tolist()))} | {' '.join(map(write, pairs))}\n"
-
-
-def _pairs(X: sparse.csr_array) -> Iterator[list[tuple[int, float]]]:
-    """Give the features and values of each instance."""
-    for start, end in zip(X.indptr[:-1], X.indptr[1:]):
-        yield list(zip(X.indices[start:end].tolist(), X.data[start:end].tolist()))
 
 
 def _answer(workspace: Any, pairs: list[tuple[int, float]]) -> None:
@@ -210,7 +168,7 @@ def _answer(workspace: Any, pairs: list[tuple[int, float]]) -> None:
     The answer is not taken from the interface: it would put a label's estimate at the label's place in a list as long
     as the number of labels found, beyond whose end it writes.
     """
-    program = _program()
+    program = vw_program()
     example = program.Example(workspace, {" ": pairs})
     example.setup_example()
     program.pyvw.pylibvw.vw.predict(workspace, example)
@@ -233,11 +191,3 @@ def _parsed(text: bytes, n_labels: int) -> tuple[np.ndarray, np.ndarray, np.ndar
     real = labels < n_labels
     rows = np.repeat(np.arange(counts.size), counts)
     return np.bincount(rows[real], minlength=counts.size), labels[real], estimates[real]
-
-
-def _program() -> Any:
-    try:
-        import vowpalwabbit
-    except ImportError as error:
-        raise XmlcError("vowpalwabbit is not installed; install the extra: pip install 'xmlc[peers]'") from error
-    return vowpalwabbit
