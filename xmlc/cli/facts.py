@@ -9,7 +9,7 @@ import click
 from xmlc.cli._options import FILE, FOLDER
 from xmlc.files import atomic_file
 from xmlc.reports.facts import facts_of
-from xmlc.reports.failed import failures
+from xmlc.reports.failed import failures, with_records
 from xmlc.reports.made_of import finished_tables
 
 
@@ -20,7 +20,8 @@ from xmlc.reports.made_of import finished_tables
 @click.option("--out", type=FILE, required=True, help="CSV to write.")
 def command(tables: Path, logs: Path, config: Path, out: Path) -> None:
     """Collect, write, count."""
-    facts = facts_of(finished_tables(tables, ()), failures(logs), config)
+    whole, gone = with_records(finished_tables(tables, ()))
+    facts = facts_of(whole, failures(logs) + gone, config)
     with atomic_file(out) as temporary:
         facts.to_csv(temporary, index=False, lineterminator="\n")
     counts = facts["status"].value_counts(sort=False)

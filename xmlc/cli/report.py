@@ -8,7 +8,7 @@ import click
 
 from xmlc.cli._options import FILE, FOLDER
 from xmlc.files import atomic_file
-from xmlc.reports.failed import failures
+from xmlc.reports.failed import failures, with_records
 from xmlc.reports.made_of import finished_tables
 from xmlc.reports.page.content import Folders, page_of
 from xmlc.reports.page.render import to_html
@@ -29,9 +29,12 @@ def command(
     """Gather, render, write, say the headlines."""
     file = config / "tolerances.yaml"
     tolerances = load_tolerances(file) if file.is_file() else Tolerances()
-    page = page_of(finished_tables(tables, papers), failures(logs), tolerances, Folders(figures, reference, config))
+    whole, gone = with_records(finished_tables(tables, papers))
+    page = page_of(whole, failures(logs) + gone, tolerances, Folders(figures, reference, config))
     with atomic_file(out) as temporary:
         temporary.write_text(to_html(page), encoding="utf-8")
+    for table in gone:
+        click.echo(f"{table.step}: {table.reason}", err=True)
     for paper in page.papers:
         click.echo(f"{paper.name}: {paper.tally.headline}")
     if len(page.papers) > 1:

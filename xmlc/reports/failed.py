@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from xmlc.reports.made_of import MadeOf
 
 MESSAGE = re.compile(r"^xmlc: error: (.+(?:\n(?!xmlc: error: |Traceback ).+)*)", re.MULTILINE)
 TRACEBACK = "Traceback (most recent call last):"
@@ -54,6 +57,26 @@ def failures(logs: Path) -> list[Failure]:
         if reason := error_message(text):
             found.append(_failure(log, log.relative_to(logs).with_suffix(""), reason))
     return found
+
+
+def with_records(tables: Sequence[MadeOf]) -> tuple[list[MadeOf], list[Failure]]:
+    """Set tables apart whose records are gone, as after deleting the results of a dataset: they tell of nothing now.
+
+    Returns
+    -------
+    whole : list of MadeOf
+    gone : list of Failure
+        One for each of the others, which says how to make it again.
+    """
+    whole, gone = [], []
+    for made in tables:
+        missing = next((record for record in made.records if not record.exists()), None)
+        if missing is None:
+            whole.append(made)
+            continue
+        reason = f"its records are gone; `snakemake results/tables/{made.paper}/{made.table}.md` makes them again"
+        gone.append(Failure(missing, f"{made.paper}, {made.table}", "", "", None, "", reason))
+    return whole, gone
 
 
 def error_message(text: str) -> str | None:
