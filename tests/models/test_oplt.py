@@ -184,7 +184,10 @@ def test_progressive_sets_follow_ofo_step_by_step(tmp_path):
     found = [online.progressive_sets(X[:33], Y[:33], 1.0, 4.0).toarray()]
     online.save(tmp_path / "model")
     online = OPLT.load(tmp_path / "model")
+    before = online.predict_proba(X).toarray()
     found.append(online.progressive_sets(X[33:], Y[33:]).toarray())
+    np.testing.assert_array_equal(online.predict_proba(X).toarray(), model.predict_proba(X).toarray())
+    assert not np.array_equal(online.predict_proba(X).toarray(), before)
     np.testing.assert_array_equal(np.vstack(found), expected)
     np.testing.assert_array_equal(online.thresholds_, np.where(dense.any(axis=0), a / b, np.nan).astype(np.float32))
     nodes = online._online.nodes
