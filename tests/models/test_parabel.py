@@ -59,6 +59,18 @@ def test_without_a_beam_scores_are_the_means_of_all_estimates(fitted):
     assert (wide.inner_products_ == sum(tree.inner_products_ for tree in trees)).all()
 
 
+def test_degree_and_power_are_those_of_the_trees(multilabel):
+    X, Y = multilabel(100, 15, 30, labels=3)
+    model = Parabel(n_trees=1, arity=4, hinge_power=3, **SMALL | {"beam": None}).fit(X, Y)
+    shape = {"tree": "kmeans", "arity": 4, "max_leaf": 4, "solver": "batch", "epochs": 20, "weight_cut": 0.1}
+    seed = model.trees_[0].random_state
+    alone = PLT(loss="squared_hinge", hinge_power=3, random_state=seed, **shape).fit(X, Y)
+    np.testing.assert_array_equal(model.predict_proba(X).toarray(), alone.predict_proba(X).toarray())
+    assert np.diff(model.trees_[0].tree_.children).max() == 4
+    square = PLT(loss="squared_hinge", hinge_power=2, random_state=seed, **shape).fit(X, Y)
+    assert not np.array_equal(model.predict_proba(X).toarray(), square.predict_proba(X).toarray())
+
+
 def test_a_tree_does_not_depend_on_how_many_there_are(fitted):
     model, X, Y = fitted
     single = clone(model).set_params(n_trees=1).fit(X, Y)

@@ -33,12 +33,16 @@ class Parabel(SparseProbabilityEstimator):
     ----------
     n_trees : int
         Size of the ensemble; Parabel has 3. Tree t does not depend on how many there are.
+    arity : int
+        Degree of the trees, a power of two; Parabel has 2. With 16 trees are flatter, trained sooner and often better.
     max_leaf : int
         A node with at most this many labels has them as its children.
     loss : {"squared_hinge", "logistic"}
-        With the squared hinge loss of Parabel a node's score is exp(-max(0, 1 - s)**2) of its linear score s; scores
+        With the squared hinge loss of Parabel a node's score is exp(-max(0, 1 - s)**p) of its linear score s; scores
         of labels lie between 0 and 1 and rank them, but are no estimates of probabilities. With the logistic loss they
         are.
+    hinge_power : int
+        "squared_hinge": p, 2 in Parabel. 3 trusts a node near its margin more, which helps lower ranks.
     C : float
         Weight of the loss against half the squared length of a node's weights.
     tol : float
@@ -71,8 +75,10 @@ class Parabel(SparseProbabilityEstimator):
     def __init__(
         self,
         n_trees: int = 3,
+        arity: int = 2,
         max_leaf: int = 100,
         loss: str = "squared_hinge",
+        hinge_power: int = 2,
         C: float = 1.0,
         tol: float = 0.1,
         epochs: int = 20,
@@ -83,8 +89,10 @@ class Parabel(SparseProbabilityEstimator):
         n_jobs: int | None = None,
     ):
         self.n_trees = n_trees
+        self.arity = arity
         self.max_leaf = max_leaf
         self.loss = loss
+        self.hinge_power = hinge_power
         self.C = C
         self.tol = tol
         self.epochs = epochs
@@ -150,10 +158,11 @@ class Parabel(SparseProbabilityEstimator):
         key = np.uint64(stream_key(np.int64(self.random_state), np.int64(TREE_STREAM + t)))
         return PLT(
             tree="kmeans",
-            arity=2,
+            arity=self.arity,
             max_leaf=self.max_leaf,
             solver="batch",
             loss=self.loss,
+            hinge_power=self.hinge_power,
             C=self.C,
             tol=self.tol,
             epochs=self.epochs,
@@ -168,7 +177,8 @@ class Parabel(SparseProbabilityEstimator):
         self, X: sparse.csr_array, average: Callable[..., Any], arguments: tuple[Any, ...]
     ) -> tuple[np.ndarray, ...]:
         """Search all trees and run a kernel over what they found, block by block; stack what it returns."""
-        met = self.n_labels_ if self.beam is None else min(self.n_labels_, int(self.beam) * int(self.max_leaf))
+        widest = max(int(self.arity), int(self.max_leaf))
+        met = self.n_labels_ if self.beam is None else min(self.n_labels_, int(self.beam) * widest)
         self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
         results: list[Any] = []
         # An empty block keeps the types of the result when there are no instances.
