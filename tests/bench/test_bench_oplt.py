@@ -48,6 +48,12 @@ def measured(seconds, peak, score):
     return bench._summary(runs)
 
 
+def test_what_is_too_small_to_be_measured_has_no_ratio():
+    ratios = bench._beside(measured(1.0, 4096, 0.6), measured(2.0, 0, 0.6))["ratios"]
+    assert ratios["seconds"] == 0.5
+    assert np.isnan(ratios["peak_bytes"])
+
+
 @pytest.mark.parametrize(
     ("ours", "reached"),
     [

@@ -104,7 +104,9 @@ def _summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _beside(ours: dict[str, Any], program: dict[str, Any]) -> dict[str, Any]:
-    ratios = {name: ours[name] / program[name] for name in ("seconds", "cpu_seconds", "peak_bytes")}
+    # What is too small to be measured, as the memory of a tiny dataset, has no ratio.
+    names = ("seconds", "cpu_seconds", "peak_bytes")
+    ratios = {name: ours[name] / program[name] if program[name] else float("nan") for name in names}
     return {"ratios": ratios, "difference": ours["p@k"] - program["p@k"]}
 
 
