@@ -6,9 +6,9 @@ from scipy import sparse
 
 from xmlc.counter_random import random_unit, stream_key
 from xmlc.errors import XmlcError
+from xmlc.kernels.float32 import sigmoid
 from xmlc.models import ProbabilisticClassifierChain
 from xmlc.models._chain import sample_chain
-from xmlc.models._elementary import sigmoid
 from xmlc.samples import Samples, marginals_of
 
 

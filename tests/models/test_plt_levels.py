@@ -11,8 +11,8 @@ from test_plt_compact import random_nodes
 
 from xmlc.csr import kernel_csr
 from xmlc.errors import XmlcError
+from xmlc.kernels.float32 import CONTRACT
 from xmlc.models import PLT
-from xmlc.models._elementary import CONTRACT
 from xmlc.models.plt import _prediction
 from xmlc.models.plt._beam import rank_by_beam, rank_by_levels
 from xmlc.models.plt._compact import compact_nodes

@@ -16,7 +16,7 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from xmlc.models._elementary import CONTRACT, HALF_EXPONENT
+from xmlc.kernels.float32 import CONTRACT, HALF_EXPONENT
 from xmlc.models.plt._vectors import add_rows_64
 
 LANES = 16
@@ -127,7 +127,7 @@ def _generate_scaled_additions(rows: _Rows) -> None:
         change = builder.fmul(changes, rows.value(loop.index))
         squares = rows.add_product(rows.load(place), change, change)
         rows.store(squares, place)
-        # As `xmlc.models._elementary.inverse_sqrt`.
+        # As `xmlc.kernels.float32.inverse_sqrt`.
         total = builder.fadd(squares, numbers(1.0))
         halved = builder.lshr(builder.bitcast(total, INTEGERS), ir.Constant(INTEGERS, [1] * LANES))
         guess = builder.sub(ir.Constant(INTEGERS, [int(HALF_EXPONENT)] * LANES), halved)

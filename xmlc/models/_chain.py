@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.counter_random import random_unit, stream_key
-from xmlc.models._elementary import sigmoid
+from xmlc.kernels.float32 import sigmoid
 
 
 @njit(cache=True, nogil=True)

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.counter_random import shuffle, stream_key
-from xmlc.models._elementary import REORDER, exp_of_negative, log1p_of_share
+from xmlc.kernels.float32 import REORDER, exp_of_negative, log1p_of_share
 
 CURVATURE_SHIFT = 1e-12
 SUFFICIENT_DECREASE = 0.01

@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.counter_random import random_below
-from xmlc.models._elementary import REORDER
+from xmlc.kernels.float32 import REORDER
 
 
 @njit(cache=True, nogil=True, fastmath=REORDER)

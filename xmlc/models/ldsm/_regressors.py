@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.counter_random import random_unit
-from xmlc.models._elementary import REORDER, inverse_sqrt, sigmoid
+from xmlc.kernels.float32 import REORDER, inverse_sqrt, sigmoid
 from xmlc.models.ldsm._directions import best_directions, direction_costs, objective
 
 SMALLEST_SQUARE = np.float32(1e-30)  # where sums of squares start, so that none is zero; gradients are far larger

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from xmlc.models._elementary import REORDER
+from xmlc.kernels.float32 import REORDER
 
 SENT = np.float32(0.5)  # an instance goes in each direction whose margin reaches this
 

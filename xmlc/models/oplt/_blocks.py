@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from xmlc.models._elementary import CONTRACT, logistic_derivative
+from xmlc.kernels.float32 import CONTRACT, logistic_derivative
 from xmlc.models.oplt._robin_hood import bits_for, find_slot, home_of, insert_slot
 from xmlc.models.oplt._rows import give_row, give_table, take_row, take_table
 from xmlc.models.oplt._tree import SLOT

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.counter_random import random_below, stream_key
-from xmlc.models._elementary import sigmoid
+from xmlc.kernels.float32 import sigmoid
 from xmlc.models.oplt._blocks import score_block
 from xmlc.models.oplt._tree import NONE, ROOT
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from xmlc.models._elementary import sigmoid
+from xmlc.kernels.float32 import sigmoid
 from xmlc.models.oplt._blocks import score_block
 from xmlc.models.oplt._tree import ABOVE, NONE, ROOT
 from xmlc.models.plt._search import heap_pop, heap_push

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from xmlc.models._elementary import CONTRACT, inverse_sqrt, logistic_derivative
+from xmlc.kernels.float32 import CONTRACT, inverse_sqrt, logistic_derivative
 from xmlc.models.plt._padded import adagrad_to_rows
 from xmlc.models.plt._vectors import dense_scores
 

@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.counter_random import shuffle, stream_key
-from xmlc.models._elementary import CONTRACT, sigmoid
+from xmlc.kernels.float32 import CONTRACT, sigmoid
 from xmlc.models.plt._padded import add_to_rows, padded_size
 from xmlc.models.plt._vectors import dense_scores
 

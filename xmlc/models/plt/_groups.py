@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numba.extending import overload
 
-from xmlc.models._elementary import CONTRACT, exp_of_negative, sigmoid
+from xmlc.kernels.float32 import CONTRACT, exp_of_negative, sigmoid
 from xmlc.models.plt._lookup import find_features, mark_features, marking_pays
 from xmlc.models.plt._nodes import match_features
 from xmlc.models.plt._vectors import dense_scores, prefetch

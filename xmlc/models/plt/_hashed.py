@@ -9,7 +9,7 @@ from numba import njit
 
 from xmlc.counter_random import mix64, stream_key
 from xmlc.csr import KernelCSR
-from xmlc.models._elementary import CONTRACT, sigmoid
+from xmlc.kernels.float32 import CONTRACT, sigmoid
 from xmlc.trees import LabelTree
 
 HASH_STREAM = 0x4A5

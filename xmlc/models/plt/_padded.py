@@ -14,7 +14,7 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from xmlc.models._elementary import CONTRACT, HALF_EXPONENT
+from xmlc.kernels.float32 import CONTRACT, HALF_EXPONENT
 
 FLAGS = sorted(CONTRACT)
 NUMBERS_PER_LINE = 16  # float32 in a cache line of 64 bytes
@@ -76,7 +76,7 @@ class _Vector:
         return self.builder.fsub(a, b, flags=FLAGS)
 
     def inverse_sqrt(self, x: Any) -> Any:
-        """The steps of `xmlc.models._elementary.inverse_sqrt`."""
+        """The steps of `xmlc.kernels.float32.inverse_sqrt`."""
         builder = self.builder
         half_bits = builder.ashr(builder.bitcast(x, self.bits), self.integers(1))
         y = builder.bitcast(builder.sub(self.integers(int(HALF_EXPONENT)), half_bits), self.type)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from xmlc.models._elementary import CONTRACT, sigmoid
+from xmlc.kernels.float32 import CONTRACT, sigmoid
 from xmlc.models.plt._padded import add_to_rows
 from xmlc.models.plt._vectors import dense_scores
 

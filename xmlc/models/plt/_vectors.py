@@ -14,7 +14,7 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from xmlc.models._elementary import CONTRACT
+from xmlc.kernels.float32 import CONTRACT
 
 
 def _rows_adder(width: int) -> Any:

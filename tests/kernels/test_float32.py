@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from xmlc.models._elementary import CONTRACT, exp_of_negative, inverse_sqrt, log1p_of_share, sigmoid
+from xmlc.kernels.float32 import CONTRACT, exp_of_negative, inverse_sqrt, log1p_of_share, sigmoid
 
 
 def over(function, x):
