@@ -1,0 +1,54 @@
+"""exp, log, log1p, log2, power and the logistic function over arrays, in place of NumPy's: same bits on any processor.
+
+NumPy chooses among several forms of its own by the processor, whose results differ in the last bits.
+`xmlc.kernels.float64` says what is computed here, and how exactly. All functions take numbers or arrays, compute in
+float64 and return a float64 array of the same shape, of no dimension for a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from xmlc.kernels import float64_arrays
+
+
+def exp(x: ArrayLike) -> np.ndarray:
+    """Return exp of each number, error below 1 ulp."""
+    return _over(float64_arrays.exp_into, x)
+
+
+def log(x: ArrayLike) -> np.ndarray:
+    """Return the natural logarithm of each number, error below 1 ulp; -infinity of 0, NaN of what is negative."""
+    return _over(float64_arrays.log_into, x)
+
+
+def log1p(x: ArrayLike) -> np.ndarray:
+    """Return log(1 + x) of each number, error below 1.5 ulp."""
+    return _over(float64_arrays.log1p_into, x)
+
+
+def log2(x: ArrayLike) -> np.ndarray:
+    """Return the logarithm to base 2 of each number, error below 0.6 ulp."""
+    return _over(float64_arrays.log2_into, x)
+
+
+def sigmoid(x: ArrayLike) -> np.ndarray:
+    """Return 1 / (1 + exp(-x)) of each number, error below 2.5 ulp."""
+    return _over(float64_arrays.sigmoid_into, x)
+
+
+def power(x: ArrayLike, exponent: float) -> np.ndarray:
+    """Return each number, none negative, to the power ``exponent``, error below 1 ulp."""
+    return _over(float64_arrays.power_into, x, np.float64(exponent))
+
+
+def _over(kernel: Callable[..., None], x: ArrayLike, *parameters: Any) -> np.ndarray:
+    """Run a kernel over all numbers of an array."""
+    numbers = np.ascontiguousarray(x, dtype=np.float64)
+    result = np.empty_like(numbers)
+    kernel(numbers.reshape(-1), *parameters, result.reshape(-1))
+    return result.reshape(np.shape(x))
