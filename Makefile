@@ -1,38 +1,56 @@
-# `make demo`: the whole pipeline on an embedded dataset. `make test`: the tests. Both make their own environment.
+# `make demo`: the whole pipeline on an embedded dataset. `make compare`: its tables beside the accepted ones.
+# `make test`: the tests. Each target first installs what it needs and is not there yet, in any order, into $(ENV).
 # Needs Python 3.11 or newer, pip, make and git, and nothing else.
 PYTHON ?= python3
-EXTRAS ?= test,report
 CORES  ?= 2
-ENV    := .venv
-STAMP  := $(ENV)/installed-$(EXTRAS)
+# What `make env` installs beside the base: some of KNOWN, the extras of pyproject.toml, such as EXTRAS=peers,tune
+EXTRAS ?=
+KNOWN  := test lint docs report peers tune
+# The environment, a folder of the project. Not `?=`, because some shells have a variable ENV of their own.
+ENV     = .venv
 BIN    := $(CURDIR)/$(ENV)/bin
+comma  := ,
+LISTED := $(subst $(comma), ,$(EXTRAS))
+$(foreach extra,$(filter-out $(KNOWN),$(LISTED)),$(error EXTRAS has $(extra); expected some of $(KNOWN), separated by commas))
+INSTALL = "$(BIN)/python" -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 
-.PHONY: env demo compare report test lint docs clean
+.PHONY: env demo compare report test test-all lint docs clean
+# Two installations into one environment would disturb each other, and the targets use all cores themselves.
+.NOTPARALLEL:
 
-env: $(STAMP)
+env: $(ENV)/has-base $(LISTED:%=$(ENV)/has-%)
 
-$(STAMP): pyproject.toml constraints.txt
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "xmlc needs Python 3.11 or newer; call make with PYTHON=python3.12, say")'
-	test -x $(ENV)/bin/python || $(PYTHON) -m venv $(ENV)
-	$(ENV)/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[$(EXTRAS)]"
-	touch $@
+# A stamp for each extra stands for an installation that came to its end; one that was cut off is done again.
+$(ENV)/has-base: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "xmlc needs Python 3.11 or newer; call make with PYTHON=python3.12, say")'
+	"$(BIN)/python" -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(ENV)
+	$(INSTALL) .
+	@touch $@
 
-demo: env
+$(KNOWN:%=$(ENV)/has-%): $(ENV)/has-%: $(ENV)/has-base
+	$(INSTALL) ".[$*]"
+	@touch $@
+
+demo: $(ENV)/has-base
 	PATH="$(BIN):$$PATH" snakemake --cores $(CORES) --quiet rules host -- demo
 	@PATH="$(BIN):$$PATH" xmlc show results/tables/demo/*.md results/figures/demo/*.png
 
-compare: env
+compare: $(ENV)/has-base
 	PATH="$(BIN):$$PATH" xmlc compare results/reference/demo results/tables/demo --tolerances config/tolerances.yaml --markdown results/comparison.md
 
-report: env
+report: $(ENV)/has-base
 	PATH="$(BIN):$$PATH" snakemake --cores $(CORES) --quiet rules host -- report
 	@cat logs/report.log
 	@echo "Open it in any browser: file://$(CURDIR)/results/report.html"
 
-test: env
+# Those that take long and guard what others guard in small; CI runs them all.
+test: $(ENV)/has-test
+	PATH="$(BIN):$$PATH" python -m pytest -n $(CORES) --dist loadfile -m "not slow" $(TESTS)
+
+test-all: $(ENV)/has-test
 	PATH="$(BIN):$$PATH" python -m pytest -n $(CORES) --dist loadfile $(TESTS)
 
-lint: env
+lint: $(ENV)/has-lint
 	PATH="$(BIN):$$PATH" ruff check .
 	PATH="$(BIN):$$PATH" ruff format --check .
 	PATH="$(BIN):$$PATH" mypy
@@ -41,8 +59,7 @@ lint: env
 	PATH="$(BIN):$$PATH" snakemake --lint --config scatter=2
 
 # The pages of docs/ and the reference from the docstrings, as a site; any warning is an error.
-docs: env
-	test -x $(ENV)/bin/sphinx-build || $(MAKE) env EXTRAS=$(EXTRAS),docs
+docs: $(ENV)/has-docs
 	PATH="$(BIN):$$PATH" sphinx-build --quiet --fail-on-warning --keep-going docs docs/_build
 	@echo "Open it in any browser: file://$(CURDIR)/docs/_build/index.html"
 

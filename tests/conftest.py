@@ -1,7 +1,6 @@
 """What several test rooms share: small random multi-label data, and the mirror of real datasets."""
 # ruff: noqa: E402
 
-import os
 import sys
 from pathlib import Path
 
@@ -24,7 +23,8 @@ settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
 
 # Twins and cases that several test files share lie beside them.
-sys.path += [str(Path(__file__).parent / room) for room in ("data", "models", "thresholds")]
+sys.path += [str(Path(__file__).parent / room) for room in ("data", "models", "support", "thresholds")]
+pytest_plugins = ["needs"]
 
 
 def random_multilabel(n, d, m, seed=0, density=0.3, labels=2.0):
@@ -53,15 +53,9 @@ def prepare_tiny(folder, name="tiny"):
     return folder / "data"
 
 
-def without_data(reason):
-    """Skip a test whose dataset is not at hand; where all are promised, as in CI, fail."""
-    (pytest.fail if os.environ.get("XMLC_REQUIRE_DATA") else pytest.skip)(reason)
-
-
 @pytest.fixture(scope="session")
 def mirror():
-    """Folder of real datasets; a test that needs it skips without it, and CI sets it."""
-    folder = os.environ.get("XMLC_MIRROR")
-    if not folder:
-        without_data("XMLC_MIRROR names no folder of repository datasets")
-    return Path(folder)
+    """Folder of real datasets."""
+    from needs import require  # a plugin is imported by pytest first, so that its assertions are rewritten
+
+    return require("mirror")

@@ -24,8 +24,8 @@ def in_this_process(module, *arguments):
     return bench.train_once(data, estimator, json.loads(parameters), int(seed))
 
 
+@pytest.mark.needs("peers")
 def test_trainings_are_timed_and_ranked(tmp_path, monkeypatch, capsys):
-    pytest.importorskip("napkinxc", reason="the extra `peers` is not installed")
     monkeypatch.setattr(bench, "in_own_process", in_this_process)
     prepared, out = prepare_tiny(tmp_path), tmp_path / "bench.json"
     asked = ["oplt", "--data", str(prepared), "--seeds", "2", "--variant", "OPLT-R", "--variant", "IPLT"]

@@ -39,8 +39,8 @@ def in_this_process(module, *arguments):
     return bench.run_once(data, estimator, json.loads(online), json.loads(several), int(seed))
 
 
+@pytest.mark.needs("peers")
 def test_accuracies_are_those_on_the_stream_and_after_it(tmp_path, monkeypatch, capsys):
-    pytest.importorskip("vowpalwabbit", reason="the extra `peers` is not installed")
     monkeypatch.setattr(bench, "in_own_process", in_this_process)
     monkeypatch.setattr(bench, "random_permutation", lambda n, seed, stream: np.arange(n)[:: 1 - 2 * (seed % 2)])
     prepared, out = prepare_classes(tmp_path), tmp_path / "bench.json"

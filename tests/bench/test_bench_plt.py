@@ -65,9 +65,8 @@ def test_without_peers_there_are_no_ratios(prepared, capsys):
     assert "**Speed-up of 2 threads**" in printed
 
 
+@pytest.mark.needs("peers")
 def test_the_peers_themselves(prepared):
-    pytest.importorskip("napkinxc")
-    pytest.importorskip("omikuji")
     X, Y = bench.Prepared(prepared).part("train")
     data = bench.Data("tiny", X, Y, X, Y)
     for name, model in bench._peers().items():

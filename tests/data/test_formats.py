@@ -7,7 +7,6 @@ import lzma
 import format_twin
 import numpy as np
 import pytest
-from conftest import without_data
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -160,7 +159,7 @@ def test_two_files(tmp_path):
     assert (X.dtype, Y.dtype) == (np.float32, bool)
 
 
-@pytest.mark.real_data
+@pytest.mark.needs("mirror")
 @pytest.mark.parametrize(
     ("name", "shapes"),
     [
@@ -174,7 +173,7 @@ def test_two_files(tmp_path):
 )
 def test_real_sets_have_their_published_shape_and_equal_scikit_learn(mirror, name, shapes):
     if not (mirror / name).is_dir():
-        without_data(f"{name} is not under XMLC_MIRROR")
+        pytest.skip(f"{name} is not in the mirror")
     n_train, n_test, d, m = shapes
     for part, n in (("train", n_train), ("test", n_test)):
         (path,) = mirror.glob(f"{name}/{part}.txt*")

@@ -63,9 +63,11 @@ def test_ndcg_equals_plain_loops_with_missing_labels_and_unlabelled_instances(n,
     assert ndcg_at_k(Y, labels, k) == pytest.approx(total / n)
 
 
+@pytest.mark.needs("peers")
 @pytest.mark.parametrize(("a", "b"), [(0.55, 1.5), (0.5, 0.4), (0.6, 2.6)])
 def test_rankings_and_propensities_equal_a_second_public_implementation(a, b):
-    peer_metrics = pytest.importorskip("napkinxc.metrics", reason="the extra `peers` is not installed")
+    import napkinxc.metrics as peer_metrics
+
     rng = np.random.default_rng(7)
     Y = rng.random((200, 30)) < rng.random(30) * 0.3
     Y[:, 0] |= ~Y.any(1)  # the peer leaves unlabelled instances out of its means

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from needs import require
 from scipy import sparse
 
 from xmlc.errors import XmlcError
@@ -12,7 +13,10 @@ SMALL = {"hash_bits": 18, "passes": 2}
 
 @pytest.fixture
 def installed():
-    return pytest.importorskip("vowpalwabbit", reason="the extra `peers` is not installed")
+    require("peers")
+    import vowpalwabbit
+
+    return vowpalwabbit
 
 
 def classes(n, m=12, d=15, seed=0):

@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from needs import require
 from scipy import sparse
 
 from xmlc.errors import XmlcError
@@ -20,7 +21,7 @@ MODELS = {
 @pytest.fixture(params=MODELS)
 def fitted(request, multilabel):
     """A fitted model and its data."""
-    pytest.importorskip("napkinxc", reason="the extra `peers` is not installed")
+    require("peers")
     X, Y = multilabel(300, 20, 12, density=0.5)
     estimator, hyperparameters = MODELS[request.param]
     return estimator(n_jobs=1, **hyperparameters).fit(X, Y), X, Y
@@ -64,7 +65,7 @@ def test_labels_are_ranked_as_the_program_ranks_them(fitted):
 
 def test_relevance_of_each_label_is_learnt_apart(multilabel):
     """BR's estimate of a label is the same whatever the other labels are."""
-    pytest.importorskip("napkinxc", reason="the extra `peers` is not installed")
+    require("peers")
     X, Y = multilabel(300, 20, 4, density=0.5)
     kept = Y.toarray()
     kept[:, 1:] = kept[:, 1:][::-1]

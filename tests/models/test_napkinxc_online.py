@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from needs import require
 from scipy import sparse
 
 from xmlc.errors import XmlcError
@@ -19,7 +20,7 @@ MODELS = {
 
 @pytest.fixture
 def installed():
-    pytest.importorskip("napkinxc", reason="the extra `peers` is not installed")
+    require("peers")
 
 
 def stored_tree(model):

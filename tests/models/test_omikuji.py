@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from needs import require
 from scipy import sparse
 
 from xmlc.errors import XmlcError
@@ -14,7 +15,10 @@ DEEP = {"min_branch_size": 4, "beam_size": 2, "n_jobs": 1}  # 12 labels in sever
 
 @pytest.fixture
 def installed():
-    return pytest.importorskip("omikuji", reason="the extra `peers` is not installed")
+    require("peers")
+    import omikuji
+
+    return omikuji
 
 
 @pytest.mark.usefixtures("installed")

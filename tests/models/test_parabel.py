@@ -114,9 +114,9 @@ def test_what_it_cannot_do_is_said(multilabel):
         PLT(hash_bits=8, epochs=1).fit(X, Y).estimates_in_beam(X)
 
 
+@pytest.mark.needs("peers")
 def test_means_are_those_of_omikujis_program(multilabel, tmp_path):
     """What our kernels make of the answers of its single trees is what it says with three."""
-    pytest.importorskip("omikuji", reason="the extra `peers` is not installed")
     X, Y = multilabel(200, 20, 30, density=0.5)
     whole = OmikujiParabel(n_trees=3, min_branch_size=8, beam_size=3, n_jobs=1).fit(X, Y)
     whole.save(tmp_path / "whole")
@@ -142,9 +142,8 @@ def test_means_are_those_of_omikujis_program(multilabel, tmp_path):
     np.testing.assert_allclose(means, theirs.data, rtol=1e-5, atol=1e-7)
 
 
-@pytest.mark.real_data
+@pytest.mark.needs("peers", "mirror")
 def test_it_ranks_as_well_as_omikujis_program_on_bibtex(mirror):
-    pytest.importorskip("omikuji", reason="the extra `peers` is not installed")
     (X, Y), (test_X, test_Y) = (load(mirror / "bibtex" / f"{part}.txt.xz") for part in ("train", "test"))
     truth, precision = test_Y.toarray(), {}
     for model in (Parabel(n_jobs=1), OmikujiParabel(n_jobs=1)):

@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from needs import require
 from scipy import sparse
 
 from xmlc.errors import XmlcError
@@ -15,7 +16,10 @@ SMALL = {"arity": 4, "passes": 10, "hash_bits": 16}
 
 @pytest.fixture
 def installed():
-    return pytest.importorskip("vowpalwabbit", reason="the extra `peers` is not installed")
+    require("peers")
+    import vowpalwabbit
+
+    return vowpalwabbit
 
 
 @pytest.fixture

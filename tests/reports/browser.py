@@ -3,30 +3,19 @@
 import json
 import os
 import select
-import shutil
 import subprocess
 import tempfile
 import time
 from contextlib import contextmanager
 
-import pytest
+from needs import require
 
 FLAGS = (
     "headless no-sandbox disable-gpu disable-quic no-first-run no-default-browser-check disable-background-networking"
     " disable-component-update disable-sync disable-default-apps disable-extensions hide-scrollbars"
     " remote-debugging-pipe"
 )
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 SECONDS = 60
-
-
-def find_browser():
-    """The browser's path; without one the test is skipped, or fails where XMLC_REQUIRE_BROWSER=1."""
-    found = next(filter(None, map(shutil.which, NAMES)), None)
-    if found is None:
-        report = pytest.fail if os.environ.get("XMLC_REQUIRE_BROWSER") == "1" else pytest.skip
-        report(f"no browser is installed ({', '.join(NAMES)}); on Debian: apt-get install chromium")
-    return found
 
 
 class Browser:
@@ -129,7 +118,7 @@ class Browser:
 @contextmanager
 def open_browser():
     """Start a browser with a profile of its own; it ends with the block."""
-    program = find_browser()
+    program = require("browser")
     (its_read, our_write), (our_read, its_write) = os.pipe(), os.pipe()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         # The browser reads from descriptor 3 and writes to 4; a shell puts ours there.

@@ -13,6 +13,8 @@ from xmlc.errors import XmlcError
 from xmlc.tuning.ranges import parse_space
 from xmlc.tuning.search import METHODS, search
 
+NEEDS_SMAC = pytest.mark.needs("tune")
+EACH = [pytest.param(method, marks=NEEDS_SMAC if method == "smac" else ()) for method in METHODS]
 SPACE = parse_space(
     {
         "gamma": {"low": 1e-6, "high": 10, "log": True},
@@ -42,7 +44,7 @@ def trials_of(method, budget, seed=0, space=SPACE, given=GIVEN, worth=hill):
     return tried
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", EACH)
 def test_the_first_trial_is_what_was_given(method):
     trials = trials_of(method, 6)
     assert trials[0] == FIRST
@@ -52,7 +54,7 @@ def test_the_first_trial_is_what_was_given(method):
     assert trials_of(method, 1) == [FIRST]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", EACH)
 @pytest.mark.parametrize("given", [{**GIVEN, "gamma": 11.0}, {**GIVEN, "epochs": 10.5}, {"gamma": 1.0}])
 def test_what_lies_outside_the_space_is_no_trial(method, given):
     trials = trials_of(method, 3, given=given)
@@ -60,7 +62,7 @@ def test_what_lies_outside_the_space_is_no_trial(method, given):
     assert given["gamma"] not in [trial["gamma"] for trial in trials]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", EACH)
 def test_a_seed_repeats_a_search_and_another_does_not(method):
     trials = trials_of(method, 7, seed=3)
     assert trials_of(method, 7, seed=3) == trials
@@ -71,6 +73,7 @@ def test_a_longer_random_search_extends_a_shorter_one():
     assert trials_of("random", 20)[:8] == trials_of("random", 8)
 
 
+@NEEDS_SMAC
 def test_smac_does_not_depend_on_the_hash_of_text():
     """The order of a set of SMAC's would change the trials from one process to the next."""
     code = (
@@ -91,6 +94,7 @@ def test_smac_does_not_depend_on_the_hash_of_text():
     assert found[0] == found[1]
 
 
+@NEEDS_SMAC
 def test_smac_learns():
     """It spends what comes after its design near the top of the hill, where random draws seldom fall."""
     worths = {method: sorted(map(hill, trials_of(method, 20))) for method in METHODS}
@@ -98,17 +102,20 @@ def test_smac_learns():
     assert worths["smac"][-1] >= hill(FIRST)
 
 
+@NEEDS_SMAC
 def test_smac_ends_when_the_space_is_exhausted():
     space = parse_space({"solver": ["a", "b"], "arity": [2, 4]})
     trials = trials_of("smac", 12, space=space, given={}, worth=lambda trial: trial["arity"] / 8)
     assert sorted((trial["arity"], trial["solver"]) for trial in trials) == [(2, "a"), (2, "b"), (4, "a"), (4, "b")]
 
 
+@NEEDS_SMAC
 @pytest.mark.parametrize("worth", [0.0, 1.0])
 def test_smac_takes_an_objective_that_is_constant(worth):
     assert len(trials_of("smac", 6, worth=lambda trial: worth)) == 6
 
 
+@NEEDS_SMAC
 def test_smac_leaves_no_file_even_after_an_error(tmp_path, monkeypatch, capsys):
     (tmp_path / "temporary").mkdir()
     (tmp_path / "here").mkdir()
@@ -125,6 +132,7 @@ def test_smac_leaves_no_file_even_after_an_error(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr() == ("", "")
 
 
+@NEEDS_SMAC
 def test_ranges_as_a_space_of_smac():
     from ConfigSpace import CategoricalHyperparameter, UniformFloatHyperparameter, UniformIntegerHyperparameter
 
@@ -151,7 +159,11 @@ def test_without_smac_the_message_says_how_to_get_it(monkeypatch):
 
 @pytest.mark.parametrize(
     ("method", "budget", "seed", "message"),
-    [("grid", 3, 0, "expected one of random, smac"), ("random", 0, 0, "at least one"), ("smac", 2, 2**32, "seed")],
+    [
+        ("grid", 3, 0, "expected one of random, smac"),
+        ("random", 0, 0, "at least one"),
+        pytest.param("smac", 2, 2**32, "seed", marks=NEEDS_SMAC),
+    ],
 )
 def test_refusals(method, budget, seed, message):
     with pytest.raises(XmlcError, match=message):

@@ -20,6 +20,7 @@ from xmlc.models import PLT
 from xmlc.threads import numba_threads
 from xmlc.tuning.search import METHODS
 
+EACH = [pytest.param(method, marks=pytest.mark.needs("tune") if method == "smac" else ()) for method in METHODS]
 SPACE = {
     "gamma": {"low": 0.01, "high": 10, "log": True},
     "arity": {"low": 2, "high": 8, "integer": True},
@@ -59,7 +60,7 @@ def what(result):
     return [{key: value for key, value in trial.items() if key != "train_seconds"} for trial in result["trials"]]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", EACH)
 def test_the_file_tells_the_search_and_repeats_on_other_threads(data, tmp_path, method):
     result = tune(data, tmp_path / "1.yaml", "--method", method, "--budget", 8, "--seed", 5)
     again = tune(data, tmp_path / "2.yaml", "--method", method, "--budget", 8, "--seed", 5, threads=2)
@@ -75,7 +76,7 @@ def test_the_file_tells_the_search_and_repeats_on_other_threads(data, tmp_path, 
     assert "&" not in (tmp_path / "1.yaml").read_text()
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", EACH)
 def test_the_first_trial_is_what_was_given_and_its_score_the_model_s(data, tmp_path, method):
     given = {"gamma": 0.02, "lam": 1e-5, "epochs": 2, "arity": 4}
     result = tune(data, tmp_path / "r.yaml", "--method", method, "--budget", 6, given=given)
@@ -87,7 +88,7 @@ def test_the_first_trial_is_what_was_given_and_its_score_the_model_s(data, tmp_p
     assert result["best"]["p@1"] > first["p@1"]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", EACH)
 def test_the_test_set_is_never_seen(data, tmp_path, method):
     expected = tune(data, tmp_path / "1.yaml", "--method", method, "--budget", 4)
     shutil.rmtree(data / "test")

@@ -80,7 +80,7 @@ def test_snakemake_commands_name_targets_and_keys_that_exist():
 
 
 def test_make_targets_and_files_that_are_named_exist():
-    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     assert {line.split()[1] for line in commands("make")} <= targets
     for link in re.findall(r"\]\(([^)#]+)\)", README + CONFIG_README.replace("](", "](config/")):
         assert link.startswith("http") or (ROOT / link).exists(), link

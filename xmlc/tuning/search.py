@@ -60,7 +60,7 @@ def _require_smac() -> None:
     except ImportError as error:
         raise XmlcError(
             f"search by SMAC: the package smac cannot be imported ({error}); install it with  pip install "
-            "'smac==2.4.*'  (beside a checkout: make env EXTRAS=test,report,tune), or search at random"
+            "'smac==2.4.*'  (beside a checkout: make env EXTRAS=tune), or search at random"
         ) from error
 
 
