@@ -34,6 +34,7 @@ $(KNOWN:%=$(ENV)/has-%): $(ENV)/has-%: $(ENV)/has-base
 demo: $(ENV)/has-base
 	PATH="$(BIN):$$PATH" snakemake --cores $(CORES) --quiet rules host -- demo
 	@PATH="$(BIN):$$PATH" xmlc show results/tables/demo/*.md results/figures/demo/*.png
+	@PATH="$(BIN):$$PATH" xmlc fingerprint results/tables/demo
 
 compare: $(ENV)/has-base
 	PATH="$(BIN):$$PATH" xmlc compare results/reference/demo results/tables/demo --tolerances config/tolerances.yaml --markdown results/comparison.md

@@ -11,6 +11,7 @@ from page_cases import HOSTILE, PAPER, page_of_run, small_run
 from report_cases import ranking, thresholds
 
 from xmlc.errors import XmlcError
+from xmlc.judging.fingerprint import fingerprint
 from xmlc.reports.facts import Source
 from xmlc.reports.page.content import Folders, page_of
 from xmlc.reports.page.drawings import inline
@@ -170,6 +171,17 @@ def test_the_page_brings_everything_and_lets_nothing_in(html):
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     assert "default-src 'none'" in policy
     assert f"script-src 'sha256-{digest}'" in policy
+
+
+def test_tables_papers_and_the_whole_have_the_fingerprints_of_their_files(run, page, html):
+    (paper,) = page.papers
+    assert page.fingerprint == fingerprint(run / "results/tables")
+    assert paper.fingerprint == fingerprint(run / "results/tables" / PAPER)
+    assert {table.title: table.fingerprint for table in paper.tables} == {
+        f"Table {number}": fingerprint(run / f"results/tables/{PAPER}/table{number}.csv") for number in (1, 2)
+    }
+    shown = re.findall(r"Fingerprint[^:]*: <code>([^<]+)</code>", html)
+    assert shown == [part.word for part in (page, paper, *paper.tables) for part in [part.fingerprint]]
 
 
 def test_the_same_run_gives_the_same_page(page, html):

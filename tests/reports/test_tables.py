@@ -19,6 +19,7 @@ from report_cases import (
 
 from xmlc.cli import main
 from xmlc.errors import XmlcError
+from xmlc.judging.fingerprint import fingerprint
 from xmlc.reports.render import latex, to_csv, to_latex, to_markdown, write_table
 from xmlc.reports.tables import OTHER_FILES, TABLES, build_table
 
@@ -226,6 +227,10 @@ def test_csv_holds_every_digit_and_only_measured_values(build, tmp_path):
     assert "63.4" not in to_csv(table)
     assert "63.4" in files[1].read_text()
     assert math.isnan(back["predict_peak_mb"])
+    # The print names the fingerprint of the CSV: below the Markdown, in front of the LaTeX.
+    said = f"Fingerprint of all numbers but costs: {fingerprint(files[0]).word}"
+    assert files[1].read_text().splitlines()[-1] == f"- {said}"
+    assert files[2].read_text().splitlines()[1] == f"% {said}"
 
 
 def run(capsys, *arguments):

@@ -41,6 +41,7 @@ COMMANDS = {
     "report": "Make one self-contained HTML page of all finished tables and figures.",
     "status": "Say for each paper and dataset what is done, missing and failed.",
     "compare": "Compare two tables and judge the differences.",
+    "fingerprint": "Print one word for all numbers of tables or arrays, to compare two runs by.",
     "accept": "Take the current tables as the accepted ones.",
     "deviations": "Measure how our own runs vary, for the tolerances.",
     "bench": "Measure speed against a baseline in one run.",

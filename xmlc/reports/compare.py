@@ -12,6 +12,7 @@ from typing import Literal
 import pandas as pd
 
 from xmlc.errors import XmlcError
+from xmlc.judging.fingerprint import read_table
 from xmlc.reports.columns import COLUMNS, column
 from xmlc.reports.tables import TABLES
 from xmlc.reports.tolerances import Tolerances
@@ -125,20 +126,6 @@ def _compare_files(left: Path, right: Path, tolerances: Tolerances, keys: Sequen
     for path, table in ((left, tables["left"]), (right, tables["right"])):
         _check_keys(path, table, found)
     return compare_frames(left.name, tables["left"], tables["right"], found, tolerances, published)
-
-
-def read_table(path: Path) -> pd.DataFrame:
-    """Read a CSV table as text, cell by cell as it stands in the file.
-
-    Raises
-    ------
-    XmlcError
-        The file is no table.
-    """
-    try:
-        return pd.read_csv(path, dtype=str, keep_default_na=False)
-    except (OSError, ValueError) as error:
-        raise XmlcError(f"{path}: no readable CSV table ({error})") from error
 
 
 def keys_of(path: Path, left: pd.DataFrame, right: pd.DataFrame, given: Sequence[str] = ()) -> tuple[str, ...]:

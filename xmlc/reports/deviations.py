@@ -11,8 +11,9 @@ import yaml
 
 from xmlc.errors import XmlcError
 from xmlc.files import atomic_file
+from xmlc.judging.fingerprint import read_table
 from xmlc.reports.columns import DEVIATION, column
-from xmlc.reports.compare import keys_of, read_table
+from xmlc.reports.compare import keys_of
 from xmlc.reports.tolerances import RUNS, load_tolerances, read_checked_tolerances
 
 NAMED = ("dataset", "model")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import textwrap
+from io import StringIO
 from pathlib import Path
 
 import pandas as pd
 
 from xmlc.files import atomic_file
+from xmlc.judging.fingerprint import Fingerprint, of_table, read_table
 from xmlc.reports.panels import Panel
 from xmlc.reports.table import Table
 
@@ -48,6 +50,11 @@ def to_csv(table: Table) -> str:
     return table.frame.to_csv(index=False, lineterminator="\n")
 
 
+def fingerprint_of(table: Table) -> Fingerprint:
+    """Return the fingerprint of a table's CSV."""
+    return of_table(read_table(StringIO(to_csv(table))))
+
+
 def title_of(table: Table) -> str:
     """Return the table's name in print, such as ``Table 2``."""
     number = table.name.removeprefix("table")
@@ -58,9 +65,9 @@ def to_markdown(table: Table) -> str:
     """Return the printed table as Markdown that can also be read in a terminal."""
     parts = [_wrapped(f"**{title_of(table)}, {table.paper}.** {table.caption}")]
     for panel in table.panels:
-        parts += [f"**{panel.title}**"] if panel.title else []
-        parts.append(_markdown_panel(panel))
-    parts.append("\n".join(_wrapped(f"- {note}", hanging="  ") for note in table.notes))
+        parts.append(panel_to_markdown(panel))
+    notes = [*table.notes, f"Fingerprint of all numbers but costs: {fingerprint_of(table).word}"]
+    parts.append("\n".join(_wrapped(f"- {note}", hanging="  ") for note in notes))
     return "\n\n".join(parts) + "\n"
 
 
@@ -68,17 +75,20 @@ def _wrapped(text: str, hanging: str = "") -> str:
     return textwrap.fill(text, WIDTH, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False)
 
 
-def _markdown_panel(panel: Panel) -> str:
+def panel_to_markdown(panel: Panel) -> str:
+    """Return one printed panel as Markdown, under its title if it has one."""
     cells = [[f"**{text}**" if bold else text for text, bold in line] for line in panel.cells()]
     frame = pd.DataFrame([[text.replace("|", r"\|") for text in line] for line in cells], columns=panel.headings())
     align = ["left"] * len(panel.keys) + ["right"] * (len(panel.headings()) - len(panel.keys))
-    return frame.to_markdown(index=False, disable_numparse=True, colalign=align)
+    title = f"**{panel.title}**\n\n" if panel.title else ""
+    return title + frame.to_markdown(index=False, disable_numparse=True, colalign=align)
 
 
 def to_latex(table: Table) -> str:
     """Return the printed table as a LaTeX ``table`` for documents with the package booktabs."""
     lines = [
         f"% {title_of(table)} of {table.paper}; needs \\usepackage{{booktabs}}",
+        f"% Fingerprint of all numbers but costs: {fingerprint_of(table).word}",
         r"\begin{table}",
         r"\centering",
         rf"\caption{{{latex(table.caption)}}}",

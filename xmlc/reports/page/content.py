@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from xmlc.errors import XmlcError
+from xmlc.judging.fingerprint import TABLE, Fingerprint, of_parts
 from xmlc.reports.facts import Source, sources_of, suite_of
 from xmlc.reports.failed import Failure
 from xmlc.reports.figures import FIGURES
@@ -92,10 +93,11 @@ class Tally:
 
 @dataclass
 class PagePaper:
-    """One paper or suite: its tables and figures, and how much of it was reproduced."""
+    """One paper or suite: its tables and figures, their fingerprint, and how much of it was reproduced."""
 
     name: str
     title: str
+    fingerprint: Fingerprint
     tables: list[PageTable]
     drawings: list[Drawing]
     tally: Tally
@@ -104,9 +106,10 @@ class PagePaper:
 
 @dataclass
 class Page:
-    """The whole page."""
+    """The whole page; its fingerprint is that of the folder of tables."""
 
     papers: list[PagePaper]
+    fingerprint: Fingerprint
     tally: Tally
     failures: list[Failure]
     passports: list[dict[str, Any]]
@@ -144,6 +147,7 @@ def page_of(tables: Sequence[MadeOf], failed: list[Failure], tolerances: Toleran
     versions = [f"{name} {about[name]}" for about in abouts for name in about if name not in _NOT_PACKAGES]
     return Page(
         papers=papers,
+        fingerprint=of_parts({paper.name: paper.fingerprint for paper in papers}),
         tally=sum((paper.tally for paper in papers), Tally()),
         failures=failed,
         passports=passports.told,
@@ -166,7 +170,7 @@ def _paper(
     passports: Passports,
 ) -> PagePaper:
     suite = suite_of(name, folders.config)
-    built, tally = [], Tally()
+    built, tally, fingerprints = [], Tally(), {}
     for made in tables:
         table = build_table(made.table, made.paper, made.records, made.published, made.suite)
         printed = read_published(made.table, made.paper, made.published)
@@ -176,6 +180,7 @@ def _paper(
         own = Published.read(file, table.keys) if file and file.is_file() else None
         page_table, expectations = table_on_page(table, expected, passports, title_of(table), own)
         built.append(page_table)
+        fingerprints[table.name + TABLE] = page_table.fingerprint
         tally += Tally(count(expectations, PAPER), count(expectations, REFERENCE))
     mine = [source for source in sources if source.paper == name]
     datasets = {source.record["dataset"]["name"] for source in mine if isinstance(source.record.get("dataset"), dict)}
@@ -186,7 +191,8 @@ def _paper(
         if dataset in datasets
     ]
     title = suite.get("title") or name
-    return PagePaper(name, title, built, _drawings(name, mine, folders.figures / name), tally, left_out)
+    drawings = _drawings(name, mine, folders.figures / name)
+    return PagePaper(name, title, of_parts(fingerprints), built, drawings, tally, left_out)
 
 
 def _drawings(paper: str, sources: Sequence[Source], folder: Path) -> list[Drawing]:

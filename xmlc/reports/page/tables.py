@@ -8,11 +8,13 @@ from typing import Any
 
 import pandas as pd
 
+from xmlc.judging.fingerprint import Fingerprint
 from xmlc.reports.columns import DEVIATION, MISSING, Column, column
 from xmlc.reports.page.expected import PAPER, REFERENCE, Expectation, Expected
 from xmlc.reports.page.passports import Passports
 from xmlc.reports.panels import PAPER as PAPERS_HEADING
 from xmlc.reports.panels import Panel, Published, side_by_side
+from xmlc.reports.render import fingerprint_of
 from xmlc.reports.table import TABLES, Table
 from xmlc.reports.titles import method_title, model_title
 from xmlc.reports.verdict import Verdict
@@ -69,11 +71,12 @@ class PagePanel:
 
 @dataclass(frozen=True)
 class PageTable:
-    """A table: panels that are seen at once, those that unfold, and its notes."""
+    """A table: panels that are seen at once, those that unfold, its fingerprint and its notes."""
 
     identifier: str
     title: str
     caption: str
+    fingerprint: Fingerprint
     panels: list[PagePanel]
     costs: PagePanel | None
     others: PagePanel | None
@@ -113,6 +116,7 @@ def table_on_page(
         identifier=f"{table.paper}-{table.name}",
         title=title,
         caption=table.caption,
+        fingerprint=fingerprint_of(table),
         panels=panels,
         costs=costs,
         others=others,

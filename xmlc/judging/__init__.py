@@ -1,0 +1,1 @@
+"""Numbers judged: by a fingerprint for all of them, one by one beside what is expected."""
