@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from xmlc.csr import as_features, as_labels
 from xmlc.errors import XmlcError
-from xmlc.models import condensing
 from xmlc.models.condensing import kept_instances
 
 
@@ -35,15 +34,6 @@ def case(n, seed):
 def test_plain_loops(n, seed, similarity):
     X, Y = case(n, seed)
     assert kept_instances(as_features(X), as_labels(Y), similarity).tolist() == plain(X, Y, similarity)
-
-
-@pytest.mark.parametrize("block", [1, 3, 7])
-def test_blocks_change_nothing(monkeypatch, block):
-    X, Y = case(60, 5)
-    expected = kept_instances(as_features(X), as_labels(Y), 0.8).tolist()
-    monkeypatch.setattr(condensing, "BLOCK", block)
-    assert kept_instances(as_features(X), as_labels(Y), 0.8).tolist() == expected
-    assert 0 < len(expected) < 60
 
 
 def test_copies_go_at_similarity_1_and_other_labels_and_empty_instances_stay():

@@ -10,19 +10,19 @@ most |a - b| = sqrt(2 - 2 cos(a, b)) <= sqrt(2 - 2 similarity).
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
-from xmlc.csr import as_features, as_labels, unit_rows
+from xmlc.csr import as_features, as_labels, kernel_csr, unit_rows
 from xmlc.errors import XmlcError
+from xmlc.models._condensing import kept_of_group
 
-BLOCK = 256  # instances of one label set that are compared at a time; changes no result
 ROUNDING = 1e-6  # of a cosine in float32: an exact copy has similarity 1
 
 
 def kept_instances(X: object, Y: object, similarity: float) -> np.ndarray:
     """Choose the instances that stand for all others, one after the other in their order.
 
-    Takes time and, for BLOCK of them at once, memory in proportion to instances times kept instances of a label set.
+    Takes time in proportion to the pairs of a non-zero of an instance and one of a kept instance of its label set in
+    the same feature, and 8 bytes of memory per feature.
 
     Parameters
     ----------
@@ -44,24 +44,10 @@ def kept_instances(X: object, Y: object, similarity: float) -> np.ndarray:
     """
     if not 0 < similarity <= 1:
         raise XmlcError(f"similarity {similarity:g}: expected a cosine above 0 and at most 1")
-    unit, labels = unit_rows(as_features(X)), as_labels(Y)
+    unit, labels = kernel_csr(unit_rows(as_features(X))), as_labels(Y)
     groups: dict[bytes, list[int]] = {}
     for i in range(labels.shape[0]):
         groups.setdefault(labels.indices[labels.indptr[i] : labels.indptr[i + 1]].tobytes(), []).append(i)
-    kept = [_kept_of_group(unit, np.array(group), similarity - ROUNDING) for group in groups.values()]
+    fronts = np.full(int(unit.indices.max(initial=0)) + 1, -1, dtype=np.int64)
+    kept = [kept_of_group(unit, np.array(group), similarity - ROUNDING, fronts) for group in groups.values()]
     return np.sort(np.concatenate([*kept, np.empty(0, dtype=np.int64)]))
-
-
-def _kept_of_group(unit: sparse.csr_array, group: np.ndarray, bound: float) -> np.ndarray:
-    """Choose among the instances of one label set."""
-    kept = group[:1]
-    for start in range(1, group.size, BLOCK):
-        block = group[start : start + BLOCK]
-        new = block[(unit[block] @ unit[kept].T).max(axis=1).toarray().ravel() < bound]
-        among = (unit[new] @ unit[new].T).toarray()
-        own: list[int] = []
-        for i in range(new.size):
-            if not (among[i, own] >= bound).any():
-                own.append(i)
-        kept = np.concatenate([kept, new[own]])
-    return kept
