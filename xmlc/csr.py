@@ -52,9 +52,11 @@ def kernel_csr(matrix: sparse.csr_array) -> KernelCSR:
 
 def unit_rows(X: sparse.csr_array) -> sparse.csr_array:
     """Scale each instance to Euclidean length 1; an instance without features stays as it is."""
-    squares = np.asarray(X.astype(np.float64).power(2).sum(axis=1)).ravel()
+    values = X.data.astype(np.float64)
+    squared = sparse.csr_array((values * values, X.indices, X.indptr), shape=X.shape)
+    squares: np.ndarray = np.asarray(squared.sum(axis=1)).ravel()
     lengths = np.sqrt(np.where(squares > 0, squares, 1.0))
-    scaled = (X.data / np.repeat(lengths, np.diff(X.indptr))).astype(np.float32)
+    scaled = (values / np.repeat(lengths, np.diff(X.indptr))).astype(np.float32)
     result = sparse.csr_array((scaled, X.indices, X.indptr), shape=X.shape)
     result.has_sorted_indices = X.has_sorted_indices
     return result

@@ -8,6 +8,7 @@ from scipy import sparse
 from xmlc.errors import XmlcError
 from xmlc.inference import fit_size_weights, gfm, gfm_sizes
 from xmlc.inference import sizes as sizes_module
+from xmlc.inference._sizes import shares_of_sizes
 
 
 def weighted(p, weights):
@@ -28,6 +29,22 @@ def test_is_the_best_of_all_sets(seed, m):
         law = weighted(row, weights)
         assert value == pytest.approx(values_of_all(law, m).max(), abs=1e-10)
         assert value_of(predicted, law) == pytest.approx(value, abs=1e-10)
+
+
+def test_shares_are_sums_over_instances_in_their_order():
+    rng = np.random.default_rng(3)
+    laws, weights = rng.random((30, 7)), rng.random(7)
+    laws[4] = 0  # an instance without mass adds nothing
+    shares = np.zeros(7)
+    for law in laws:
+        lanes = [0.0] * 4
+        for s in range(7):
+            lanes[s % 4] += law[s] * weights[s]
+        total = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
+        shares += law * (1 / total) if total > 0 else 0
+    assert shares_of_sizes(laws, weights).tolist() == shares.tolist()
+    laws = np.delete(laws, 4, axis=0)
+    assert np.allclose(shares, (laws / (laws @ weights)[:, None]).sum(axis=0), rtol=1e-12)
 
 
 def test_equal_weights_are_independent_labels():

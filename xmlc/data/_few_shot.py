@@ -9,6 +9,7 @@ from numba import njit
 
 from xmlc.counter_random import random_unit, stream_key
 from xmlc.data._synthetic import LABEL_STREAM, ROW_STREAM, popular_feature
+from xmlc.kernels.float64 import cos, exp
 
 VIEWS = 108  # of each object, as in ALOI: so many azimuths, then directions and then colours of the light
 AZIMUTHS, DIRECTIONS, COLOURS = 72, 24, 12
@@ -56,12 +57,12 @@ def draw_views(seed, pairs, n_features, shift, noise):
             centre = random_unit(key, NUMBERS * s) + moved
             width = 0.01 + 0.05 * random_unit(key, NUMBERS * s + 1)
             faces = 2 * math.pi * random_unit(key, NUMBERS * s + 2)
-            shown = (0.2 + random_unit(key, NUMBERS * s + 3)) * (FROM_BEHIND + max(math.cos(azimuth - faces), 0.0))
+            shown = (0.2 + random_unit(key, NUMBERS * s + 3)) * (FROM_BEHIND + max(cos(azimuth - faces), 0.0))
             if lit_from_a_side:
-                shown *= 0.2 + max(math.cos(light - faces), 0.0)
+                shown *= 0.2 + max(cos(light - faces), 0.0)
             for f in range(n_features):
                 distance = ((f + 0.5) / n_features - centre) / width
-                bins[f] += shown * math.exp(-0.5 * distance * distance)
+                bins[f] += shown * exp(-0.5 * distance * distance)
         own = stream_key(seed, ROW_STREAM + pairs[i])
         for f in range(n_features):
             bins[f] *= 1.0 + noise * (2.0 * random_unit(own, f) - 1.0)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from xmlc.counter_random import random_below, random_unit, stream_key
+from xmlc.kernels.float64 import sigmoid
 
 ROW_STREAM = 1 << 40  # row i draws from stream ROW_STREAM + i, label j from LABEL_STREAM + j
 LABEL_STREAM = 1 << 41
@@ -169,7 +169,7 @@ def draw_rows(seed, start, end, nonzeros, n_features, model, intercept, floor):
             drawn = np.concatenate((drawn, np.empty_like(drawn)))
         key = stream_key(seed, ROW_STREAM + start + i)
         for c in range(merged):
-            posterior = np.float32(1.0 / (1.0 + math.exp(intercept - scores[c])))
+            posterior = np.float32(sigmoid(scores[c] - intercept))
             if posterior < floor:
                 continue
             posterior_labels[stored], posteriors[stored] = candidates[c], posterior

@@ -7,6 +7,7 @@ import math
 import numpy as np
 from scipy import sparse
 
+from xmlc import elementwise
 from xmlc.data._synthetic import LabelModel, draw_label_parameters, draw_rows, sample_scores
 from xmlc.errors import XmlcError
 from xmlc.parallel import row_blocks, run_pieces
@@ -111,7 +112,7 @@ class SyntheticModel:
         labels = np.repeat(np.arange(self.n_labels, dtype=np.int32), n_triggers)
         order = np.argsort(features.ravel(), kind="stable")
         starts = np.concatenate(([0], np.cumsum(np.bincount(features.ravel(), minlength=self.n_features))))
-        bias = RANK_PENALTY * np.log1p(np.arange(self.n_labels))
+        bias = RANK_PENALTY * elementwise.log1p(np.arange(self.n_labels))
         return LabelModel(starts, labels[order], weights.ravel()[order], modifier_features, modifier_weights, bias)
 
 
@@ -131,7 +132,7 @@ def _intercept(scores: np.ndarray, wanted: float) -> float:
     low, high = float(scores.min()) - 50.0, float(scores.max()) + 50.0
     for _ in range(80):
         middle = (low + high) / 2
-        posteriors = 1.0 / (1.0 + np.exp(np.clip(middle - scores, -700, 700)))
+        posteriors = elementwise.sigmoid(scores - middle)
         if posteriors[posteriors >= POSTERIOR_FLOOR].sum() > wanted:
             low = middle
         else:

@@ -6,10 +6,10 @@ cut is what it would be without it, so that no more than that probability is los
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numba import njit
+
+from xmlc.kernels.float64 import log
 
 LOG_NEGLIGIBLE = -40.0  # e^-40 = 4e-18
 
@@ -23,7 +23,7 @@ def count_limit(mean, n):
     E[x^N] / x^r; take x = r / mean.)
     """
     r = int(mean) + 1
-    while r < n and r * (1.0 + math.log(mean / r)) - mean > LOG_NEGLIGIBLE:
+    while r < n and r * (1.0 + log(mean / r)) - mean > LOG_NEGLIGIBLE:
         r += 1
     return min(r, n)
 

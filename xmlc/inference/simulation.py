@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.special import expit
 
+from xmlc import elementwise
 from xmlc.errors import XmlcError
 from xmlc.inference._label_chain import draw_chains
 from xmlc.inference.distributions import LabelsBySize
@@ -55,7 +55,7 @@ def dependent_labels(m: int) -> np.ndarray:
     ndarray of float64, shape (m, m)
         As for `independent_labels`; i counts from 0 here, from 1 in the paper.
     """
-    return expit(np.arange(m)[None, :] - np.arange(m)[:, None] / 2)
+    return elementwise.sigmoid(np.arange(m)[None, :] - np.arange(m)[:, None] / 2)
 
 
 def signed_labels(m: int) -> np.ndarray:
@@ -72,7 +72,7 @@ def signed_labels(m: int) -> np.ndarray:
     ndarray of float64, shape (m, m)
         As for `independent_labels`.
     """
-    return expit(2 * np.arange(m)[None, :] - np.arange(m)[:, None] - 1)
+    return elementwise.sigmoid(2 * np.arange(m)[None, :] - np.arange(m)[:, None] - 1)
 
 
 MODELS = {"independent": independent_labels, "dependent": dependent_labels, "dependent-signed": signed_labels}
@@ -106,7 +106,7 @@ def exact_labels_by_size(conditionals: np.ndarray) -> LabelsBySize:
     P = np.empty((m, m))
     after = np.eye(m + 1)  # of (ones before the label behind i, ones in all)
     for i in reversed(range(m)):
-        P[i] = (before[i, :m] * conditionals[i]) @ after[1:, 1:]
+        P[i] = ((before[i, :m] * conditionals[i])[:, None] * after[1:, 1:]).sum(axis=0)
         with_label = conditionals[i][:, None]
         after[:m] = (1 - with_label) * after[:m] + with_label * after[1:]
     return LabelsBySize(P[None], np.array([after[0, 0]]), np.arange(1, m + 1))
@@ -126,7 +126,8 @@ def expected_f(Y_hat: sparse.csr_array, truth: LabelsBySize) -> np.ndarray:
     ndarray of float64, shape (n,)
     """
     m = Y_hat.shape[1]
-    gains = 2 * truth.P[0] @ (1 / np.add.outer(truth.sizes, np.arange(1, m + 1)))
+    reciprocals = 1 / np.add.outer(truth.sizes, np.arange(1, m + 1))
+    gains = 2 * (truth.P[0][:, :, None] * reciprocals).sum(axis=1)
     k = np.diff(Y_hat.indptr)
     sums = np.bincount(
         np.repeat(np.arange(Y_hat.shape[0]), k), gains[Y_hat.indices, np.repeat(k, k) - 1], Y_hat.shape[0]

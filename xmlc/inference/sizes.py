@@ -17,7 +17,7 @@ from scipy import sparse
 
 from xmlc.csr import as_labels
 from xmlc.errors import XmlcError
-from xmlc.inference._sizes import gfm_sizes_rows, size_laws
+from xmlc.inference._sizes import gfm_sizes_rows, shares_of_sizes, size_laws
 from xmlc.inference.distributions import as_marginals
 from xmlc.inference.predictions import predict_from_marginals
 
@@ -61,8 +61,7 @@ def fit_size_weights(marginals: object, Y: object) -> np.ndarray:
     size_laws(p.indptr.astype(np.int64), p.data.astype(np.float64), laws)
     weights = np.ones(n_sizes)
     for _ in range(ITERATIONS):
-        totals = laws @ weights
-        expected = weights * (laws.T @ np.divide(1.0, totals, out=np.zeros_like(totals), where=totals > 0)) / found.size
+        expected = weights * shares_of_sizes(laws, weights) / found.size
         ratio = np.divide(shares, expected, out=np.zeros(n_sizes), where=expected > 0)
         weights *= ratio
         weights /= weights.max() if weights.max() > 0 else 1.0

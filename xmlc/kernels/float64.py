@@ -214,6 +214,8 @@ def power(x, y):
         return np.nan
     if x == 0.0 or x == np.inf:
         return np.inf if (x > 1.0) == (y > 0.0) else 0.0
+    if y == 1.0 or y == 2.0 or y == 0.5:  # the usual ones, rounded once
+        return x if y == 1.0 else (x * x if y == 2.0 else np.sqrt(x))
     if abs(y) > 2.0**70:  # the logarithm of x is at least 2**-53: the power is beyond what a float64 holds
         return np.inf if (x > 1.0) == (y > 0.0) else 0.0
     if abs(y) < 2.0**-70:  # the logarithm is below 746

@@ -56,7 +56,7 @@ def f_beta(beta: float) -> Overlap:
     """
     if not (beta > 0 and math.isfinite(beta)):
         raise XmlcError(f"beta={beta}: expected a finite number above 0; 1 is the F-measure, 2 prefers recall")
-    return Overlap(1.0 + beta**2, float(beta**2), 0.0)
+    return Overlap(1.0 + beta * beta, float(beta * beta), 0.0)
 
 
 F1 = f_beta(1.0)

@@ -6,11 +6,11 @@ the stream in its order and gives a curve: the value of its first t instances fo
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
+from xmlc import elementwise
 from xmlc.csr import as_labels
+from xmlc.kernels.float64 import log
 from xmlc.metrics.classification import macro_f
 from xmlc.metrics.ranking import hits_at_k
 
@@ -30,8 +30,10 @@ def checkpoints(n: int) -> np.ndarray:
     ndarray of int64
         Ascending, each once; at most `POINTS_PER_DECADE` between a number and ten times it.
     """
-    points = 1 + math.ceil(POINTS_PER_DECADE * math.log10(n))
-    return np.unique(np.rint(np.geomspace(1, n, points)).astype(np.int64))
+    # The least whole number of at least 12 log10(n), from the digits of n**12: no logarithm is to be rounded.
+    steps = len(str(n**POINTS_PER_DECADE - 1)) if n > 1 else 0
+    points = elementwise.exp(np.linspace(0.0, log(float(n)), steps + 1))
+    return np.unique(np.rint(points).astype(np.int64))
 
 
 def progressive_accuracy(Y: object, labels: np.ndarray, instances: np.ndarray) -> np.ndarray:
@@ -74,7 +76,8 @@ def entropy_reduction(accuracy: np.ndarray, constant: float) -> np.ndarray:
     accuracy = np.asarray(accuracy, dtype=np.float64)
     bits = np.full(accuracy.shape, np.nan)
     if constant > 0:
-        np.log2(accuracy / constant, out=bits, where=accuracy > 0)
+        right = accuracy > 0
+        bits[right] = elementwise.log2(accuracy[right] / constant)
     return bits
 
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from xmlc import elementwise
 from xmlc.csr import as_labels, kernel_csr
 from xmlc.errors import XmlcError
+from xmlc.kernels.float64 import log, power
 from xmlc.metrics._counts import match_ranking
 
 K = (1, 3, 5)  # what the papers take
@@ -38,7 +40,7 @@ def ndcg_at_k(Y: object, labels: np.ndarray, k: int) -> float:
     An instance without true labels has no ideal and scores 0, as in scikit-learn.
     """
     relevant, n_true = hits_at_k(Y, labels, k)
-    discounts = 1.0 / np.log2(np.arange(2, k + 2))
+    discounts = 1.0 / elementwise.log2(np.arange(2, k + 2))
     ideal = np.concatenate(([0.0], np.cumsum(discounts)))[np.minimum(n_true, k)]
     gained = (relevant * discounts).sum(axis=1)  # not a BLAS product, whose bits may depend on its threads
     return float(np.divide(gained, ideal, out=np.zeros_like(gained), where=ideal > 0).sum() / max(n_true.size, 1))
@@ -85,8 +87,8 @@ def propensities(Y_train: object, a: float = 0.55, b: float = 1.5) -> np.ndarray
     n_instances = Y_train.shape[0]
     frequency = np.bincount(Y_train.indices, minlength=Y_train.shape[1])
     # With fewer than 3 instances the logarithm is below 1 and would make "probabilities" above 1.
-    c = max(np.log(max(n_instances, 1)) - 1.0, 0.0) * (b + 1.0) ** a
-    return 1.0 / (1.0 + c * np.exp(-a * np.log(frequency + b)))
+    c = max(log(float(max(n_instances, 1))) - 1.0, 0.0) * power(b + 1.0, a)
+    return 1.0 / (1.0 + c * elementwise.power(frequency + b, -a))
 
 
 def psp_at_k(Y: object, labels: np.ndarray, propensity: np.ndarray, k: int) -> float:

@@ -6,10 +6,10 @@ its own part of the result.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numba import njit
+
+from xmlc.kernels.float64 import exp, log1p
 
 # A non-zero of a centroid that is read costs about 1.2 ns, a step of a binary search two to three times that; on
 # delicious and tib-core-26k 3 was the fastest of 0.3 .. 5.
@@ -174,6 +174,6 @@ def log_scores_of_rows(
                 product = gathered_product(dense, features[start:stop], weights[start:stop])
             # Rounding can push the square of a distance of 0 just below 0.
             z = 0.5 * gamma * max(0.0, square + squares[label] - 2.0 * product)
-            scores[c] = -(z + math.log1p(math.exp(-z)))
+            scores[c] = -(z + log1p(exp(-z)))
         for feature in ids:
             dense[feature] = 0.0

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
+from xmlc import elementwise
 from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, unit_rows, without_zeros
 from xmlc.errors import XmlcError
 from xmlc.estimator import not_fitted
@@ -167,8 +168,8 @@ class TailClassifiers:
         scores = self.log_scores(X, estimates)
         for first, last in row_blocks(scores.shape[0], ROWS_PER_BLOCK):
             part = slice(scores.indptr[first], scores.indptr[last])
-            forest = np.log(estimates.data[part].astype(np.float64))
-            blend = np.exp(alpha * forest + (1 - alpha) * scores.data[part].astype(np.float64))
+            forest = elementwise.log(estimates.data[part])
+            blend = elementwise.exp(alpha * forest + (1 - alpha) * scores.data[part].astype(np.float64))
             scores.data[part] = np.maximum(blend, np.finfo(np.float32).tiny)
         return scores
 

@@ -226,7 +226,7 @@ def _printed_unit(name: str, texts: pd.Series) -> float:
     """Return a unit of the last digit that a column is printed with: as defined, or as its longest number shows."""
     definition = column(name)
     if definition.decimals is not None:
-        return 10.0**-definition.decimals
+        return float(f"1e-{definition.decimals}")
     if name in COLUMNS and definition.kind == "choice":
         return 0.0
     return min((unit_of_last_digit(text) for text in texts if number(text) is not None and not _empty(text)), default=0)

@@ -110,4 +110,4 @@ def number(text: str) -> float | None:
 def unit_of_last_digit(text: str) -> float:
     """Return what one unit of the last digit of a decimal number is worth; numbers of whole units count by ones."""
     exponent = Decimal(text).as_tuple().exponent
-    return 10.0 ** min(exponent, 0) if isinstance(exponent, int) else 0.0
+    return float(f"1e{min(exponent, 0)}") if isinstance(exponent, int) else 0.0

@@ -142,7 +142,7 @@ def kmeans_tree(
         degree[parted] = np.bincount(owner, minlength=starts.size)[parted]
         degrees.append(degree)
         starts, ends = (np.concatenate(column) for column in zip((singles, singles + 1), children))
-        by_place = np.argsort(starts)
+        by_place = np.argsort(starts, kind="stable")
         starts, ends = starts[by_place], ends[by_place]
     first_children = np.concatenate(([1], 1 + np.cumsum(np.concatenate(degrees))))
     return LabelTree.from_children(first_children, np.concatenate(labels))

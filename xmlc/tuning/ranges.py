@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from xmlc.errors import XmlcError
+from xmlc.kernels.float64 import exp, log
 
 Space = dict[str, "Range"]
 Hyperparameters = dict[str, Any]
@@ -61,7 +61,8 @@ class Range:
         if self.values:
             return self.values[int(u * len(self.values))]
         if self.log:
-            return self.typed(math.exp(math.log(self.low) + u * (math.log(self.high) - math.log(self.low))))
+            low, high = float(self.low), float(self.high)
+            return self.typed(exp(log(low) + u * (log(high) - log(low))))
         return self.typed(self.low + u * (self.high - self.low))
 
     def typed(self, value: float) -> int | float:

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 PLUS, MINUS, POINT, ZERO, NINE, UPPER_E, LOWER_E = 43, 45, 46, 48, 57, 69, 101
-EXACT_POWERS = 10.0 ** np.arange(23)  # 10**0 .. 10**22 are exact in double precision
+EXACT_POWERS = np.array([float(10**k) for k in range(23)])  # exact in double precision
 EXACT_MANTISSA = np.uint64(1 << 53)
 LARGEST_FLOAT32 = 3.4028235677973366e38  # values from here on round to infinity
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from xmlc import elementwise
+
 # Gains are integers in units of 2**-16: their sums can be updated as instances change sides without drifting from what
 # a sum from scratch would give, do not depend on order, and equal ones are exactly equal.
 FIXED_POINT = 1 << 16
@@ -16,7 +18,7 @@ GAIN_TOLERANCE = 1e-6
 
 def discount_table(size: int) -> np.ndarray:
     """Return nDCG's discounts 1 / log2(2 + rank) of the ranks 0 .. size - 1, float64."""
-    return 1.0 / np.log2(2.0 + np.arange(size))
+    return 1.0 / elementwise.log2(np.arange(2, size + 2))
 
 
 def ideal_table(size: int) -> np.ndarray:

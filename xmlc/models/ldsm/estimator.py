@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from xmlc import elementwise
 from xmlc.csr import KernelCSR, kernel_csr
 from xmlc.errors import XmlcError
 from xmlc.models.averaged_forest import AveragedForest
@@ -220,7 +221,7 @@ class LdSM(AveragedForest):
             return self._top_by_estimate(X, k)
         scores = self.predict_proba(X)
         self.tail_.n_jobs = self.n_jobs
-        closeness = np.exp(self.tail_.log_scores(X, scores).data)
+        closeness = elementwise.exp(self.tail_.log_scores(X, scores).data).astype(np.float32)
         scores.data = np.float32(self.beta) * scores.data + np.float32(1 - self.beta) * closeness
         return top_k_of(scores, k)
 

@@ -17,6 +17,7 @@ from scipy import sparse
 
 from xmlc.counter_random import mix64, random_below, random_bits, stream_key
 from xmlc.csr import kernel_csr
+from xmlc.kernels import float64
 from xmlc.models.nearest._best import keep, take_best
 from xmlc.models.nearest._index import NeighbourIndex
 from xmlc.models.nearest._search import row_product
@@ -174,7 +175,7 @@ def near_instances(x, start, end, index, tables, n_candidates, bucket_bits, scra
                 product = row_product(index.row_places, index.row_values, first, last, scratch.query)
                 shared = count_shared(index.row_places[first:last], scratch.query)
                 jaccard = shared / (features.size + last - first - shared)
-                power = jaccard if beta == 1.0 else (1.0 if beta == 0.0 else jaccard**beta)
+                power = jaccard if beta == 1.0 else (1.0 if beta == 0.0 else float64.power(jaccard, beta))
                 n_best = keep(scratch.best, n_best, np.float32(power * product), np.int64(row))
         for feature in features:
             scratch.query[index.places[feature]] = 0

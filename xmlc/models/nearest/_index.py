@@ -109,7 +109,7 @@ def words_that_pay(frequencies: np.ndarray, n: int) -> int:
     n_words = 0
     while n_words < MOST_WORDS:
         shares = frequencies[n_words * WORD_BITS : (n_words + 1) * WORD_BITS] / n
-        if np.sqrt((shares**2).sum() / WORD_BITS) < 1 / 10:
+        if np.sqrt((shares * shares).sum() / WORD_BITS) < 1 / 10:
             break
         n_words += 1
     return n_words

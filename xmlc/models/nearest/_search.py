@@ -17,7 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from xmlc import elementwise
 from xmlc.bits import bits_set
+from xmlc.kernels import float64
 from xmlc.models.nearest._best import keep, take_best, worst_kept
 from xmlc.models.nearest._bounds import (
     CHUNK,
@@ -68,7 +70,7 @@ def search_scratch(index: NeighbourIndex, S: int, beta: float) -> SearchScratch:
     """Make the room for one thread."""
     rows = min(index.block_rows, index.sizes.size)
     padded = -(-rows // CHUNK) * CHUNK
-    powers = ((np.arange(POWERS + 1) + 1) / POWERS) ** beta
+    powers = elementwise.power((np.arange(POWERS + 1) + 1) / POWERS, beta)
     return SearchScratch(
         np.zeros(index.places.size, dtype=np.float32),
         np.zeros(index.words.shape[0], dtype=np.uint64),
@@ -184,7 +186,7 @@ def compare(candidates, first, index, n_features, query_parts, n_best, beta, who
             shared += np.int64(bits_set(words[w, first + i] & scratch.query_words[w]))
             n_frequent += bits_set(words[w, first + i])
         jaccard = shared / (n_features + end - start - shared)
-        power = jaccard if beta == 1.0 else (1.0 if beta == 0.0 else jaccard**beta)
+        power = jaccard if beta == 1.0 else (1.0 if beta == 0.0 else float64.power(jaccard, beta))
         if not whole:
             product = np.float64(scratch.sums[i]) * SUM_UNIT + error
             for p in range(np.uint64(start), np.uint64(start) + n_frequent):

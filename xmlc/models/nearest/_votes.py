@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from xmlc.kernels.float64 import power
+
 
 @njit(cache=True, nogil=True)
 def vote(neighbours, similarities, alpha, label_starts, labels, votes, seen):
@@ -38,7 +40,7 @@ def vote(neighbours, similarities, alpha, label_starts, labels, votes, seen):
         if i < 0:
             break
         share = np.float64(similarities[r]) / np.float64(similarities[0])
-        weight = share if alpha == 1.0 else (share * share if alpha == 2.0 else share**alpha)
+        weight = share if alpha == 1.0 else (share * share if alpha == 2.0 else power(share, alpha))
         total += weight
         # A weight that underflowed keeps its label among those seen, once.
         weight = max(weight, 1e-300)

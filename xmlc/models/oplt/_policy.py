@@ -7,6 +7,7 @@ from numba import njit
 
 from xmlc.counter_random import random_below, stream_key
 from xmlc.kernels.float32 import sigmoid
+from xmlc.kernels.float64 import log
 from xmlc.models.oplt._blocks import score_block
 from xmlc.models.oplt._tree import NONE, ROOT
 
@@ -42,12 +43,12 @@ def best_child(tree, v, ids, values, scratch, alpha, printed):
     than its siblings on the average. ``printed`` takes alpha log(|L_v| / |Ch(v)|) / |L_c| for the second part.
     """
     nodes, scores = tree.nodes, score_block(tree, v, ids, values, scratch)
-    share = np.log(np.float64(nodes[v].n_leaves)) - np.log(np.float64(nodes[v].degree))
+    share = log(np.float64(nodes[v].n_leaves)) - log(np.float64(nodes[v].degree))
     best, best_score = np.int64(NONE), -np.inf
     child = np.int64(nodes[v].first_child)
     while child != NONE:
         size = np.float64(nodes[child].n_leaves)
-        balance = share / size if printed else share - np.log(size)
+        balance = share / size if printed else share - log(size)
         score = (1.0 - alpha) * np.float64(sigmoid(scores[nodes[child].column])) + alpha * balance
         if score > best_score:
             best, best_score = child, score

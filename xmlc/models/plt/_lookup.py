@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
+from xmlc.kernels.float64 import log2
 from xmlc.models.plt._nodes import match_features
 
 
@@ -106,7 +107,7 @@ def marking_pays(n_features, n_queries, nonzeros):
     nonzeros : float
         Features of one of them, on the average.
     """
-    return 1.3 * n_features < n_queries * nonzeros * (0.7 * np.log2(1.0 + n_features) - 1.4)
+    return 1.3 * n_features < n_queries * nonzeros * (0.7 * log2(1.0 + n_features) - 1.4)
 
 
 @njit(cache=True, nogil=True)

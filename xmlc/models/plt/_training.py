@@ -65,7 +65,7 @@ def train_nodes(
     limit = max((nonzeros * degrees).sum() // SPLIT_SHARE, NONZEROS_PER_GROUP)
     firsts = np.concatenate(([0], tree.children[:-1]))
     parts = []
-    with Progress(float(nonzeros @ degrees), "training PLT nodes", "nnz") as progress:
+    with Progress(float((nonzeros * degrees).sum()), "training PLT nodes", "nnz") as progress:
         for begin, end in _waves(distinct * degrees, cut):
             feature_starts = np.concatenate(([0], np.cumsum(distinct[begin:end])))
             weight_starts = np.concatenate(([0], np.cumsum(distinct[begin:end] * degrees[begin:end])))
