@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from xmlc.errors import XmlcError
+from xmlc.kernels.float64 import log
 from xmlc.reports.columns import MISSING, column
 from xmlc.reports.notes import notes
 from xmlc.reports.panels import Panel, PanelColumn, Published, side_by_side
@@ -164,7 +164,7 @@ def trees_table(paper: str, records: Records, published: Published) -> Table:
 def tree_shape(record: dict[str, Any]) -> dict[str, Any]:
     """Return depth, nodes and arity of one forest, with the columns of Table 4."""
     arity, depth = record["hyperparameters"]["arity"], max(record["trees"]["depths"])
-    balanced = math.log(record["dataset"]["m"], arity)
+    balanced = log(float(record["dataset"]["m"])) / log(float(arity))
     return {
         "dataset": record["dataset"]["name"],
         "seed": record["seed"],
