@@ -1,10 +1,15 @@
+import itertools
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from xmlc.counter_random import random_permutation
 from xmlc.errors import XmlcError
 from xmlc.models import BinaryRelevance, label_logistic
 from xmlc.models.base import SparseProbabilityEstimator
@@ -31,8 +36,10 @@ def test_equals_scikit_learns_regression_on_scaled_features(problem):
         sizes = StandardScaler().fit(dense)
         # scikit-learn's scaler has divisor n, ours n - 1.
         sizes.scale_ *= np.where(sizes.var_ > 0, np.sqrt(60 / 59), 1)
-        expected = make_pipeline(FrozenScaler(sizes), LogisticRegression(C=0.3, tol=1e-8)).fit(dense, Y.toarray()[:, j])
-        assert np.allclose(spe[:, j], expected.predict_proba(dense)[:, 1], atol=2e-5)
+        expected = make_pipeline(FrozenScaler(sizes), LogisticRegression(C=0.3, tol=1e-12)).fit(
+            dense, Y.toarray()[:, j]
+        )
+        assert np.allclose(spe[:, j], expected.predict_proba(dense)[:, 1], atol=1e-6)
 
 
 class FrozenScaler(StandardScaler):
@@ -50,8 +57,12 @@ def test_equals_scikit_learns_regression_on_features_as_they_come(problem):
     X, Y = problem
     spe = BinaryRelevance(C=2.0, standardize=False).fit(X, Y).predict_proba(X).toarray()
     dense = X.toarray().astype(np.float64)
-    expected = LogisticRegression(C=2.0, tol=1e-8, max_iter=1000).fit(dense, Y.toarray()[:, 0]).predict_proba(dense)
-    assert np.allclose(spe[:, 0], expected[:, 1], atol=5e-5)
+    expected = (
+        LogisticRegression(C=2.0, tol=1e-12, solver="newton-cholesky")
+        .fit(dense, Y.toarray()[:, 0])
+        .predict_proba(dense)
+    )
+    assert np.allclose(spe[:, 0], expected[:, 1], atol=1e-6)
 
 
 def test_a_label_on_which_all_instances_agree_is_sure(problem):
@@ -65,14 +76,6 @@ def test_a_label_on_which_all_instances_agree_is_sure(problem):
     assert (model.predict_proba(X, threshold=0.5).toarray() == np.where(spe > 0.5, spe, 0)).all()
 
 
-def test_scales_are_those_of_numpy_and_leave_constants_alone():
-    X = np.random.default_rng(1).normal([0, 100, 0, 0], size=(30, 4))
-    X[:, 2], X[:, 3] = 7.3, 0
-    found = label_logistic.scales(sparse.csr_array(X))
-    assert np.allclose(found[:2], 1 / X[:, :2].std(axis=0, ddof=1))
-    assert (found[2:] == 1).all()
-
-
 @pytest.mark.parametrize("common", [True, False])
 def test_the_best_place_is_that_of_the_smallest_mean_loss(common):
     losses = np.random.default_rng(2).random((6, 3, 5))
@@ -83,14 +86,20 @@ def test_the_best_place_is_that_of_the_smallest_mean_loss(common):
     assert label_logistic.best_places(losses, common).tolist() == expected
 
 
-def test_losses_of_the_path_are_those_of_single_fits(problem):
+def test_losses_are_those_of_scikit_learns_fits(problem):
     X, Y = problem
-    X, y = sparse.csr_array(X.astype(np.float64)), Y.toarray()[:, 1]
     grid = (0.01, 0.3, 4.0)
-    found = label_logistic.path_losses(X[:40], y[:40], X[40:], y[40:], grid)
-    for C, loss in zip(grid, found, strict=True):
-        estimates = LogisticRegression(C=C, tol=1e-8, max_iter=1000).fit(X[:40], y[:40]).predict_proba(X[40:])[:, 1]
-        assert loss == pytest.approx(-np.mean(np.log(np.where(y[40:], estimates, 1 - estimates))), abs=1e-3)
+    model = BinaryRelevance(C_grid=grid, standardize=False, common=False).fit(X, Y)
+    fold_of = random_permutation(60, 0, label_logistic.FOLD_STREAM) % 3
+    dense, labels = X.toarray().astype(np.float64), Y.toarray()
+    for j, fold, place in itertools.product(range(2), range(3), range(3)):
+        inside, outside = fold_of != fold, fold_of == fold
+        single = LogisticRegression(C=grid[place], tol=1e-12, solver="newton-cholesky").fit(
+            dense[inside], labels[inside, j]
+        )
+        loss = log_loss(labels[outside, j], single.predict_proba(dense[outside])[:, 1], labels=[False, True])
+        assert model.losses_[j, fold, place] == pytest.approx(loss, rel=1e-6)
+    assert np.isnan(model.losses_[2:]).all()
 
 
 def test_cross_validation_regularises_noise_more_than_signal():
@@ -106,15 +115,29 @@ def test_cross_validation_regularises_noise_more_than_signal():
 
 def test_threads_and_blocks_change_nothing(problem, monkeypatch):
     X, Y = problem
-    one, two = (BinaryRelevance(n_jobs=n).fit(X, Y) for n in (1, 2))
-    assert (one.weights_ == two.weights_).all()
-    assert (one.C_[:2] == two.C_[:2]).all()
+    one = BinaryRelevance(n_jobs=1).fit(X, Y)
     whole = one.predict_proba(X, 0.1)
     monkeypatch.setattr("xmlc.models.binary_relevance.CELLS", 28)
-    blocks = two.predict_proba(X, 0.1)
-    assert (whole != blocks).nnz == 0
-    assert blocks.dtype == np.float32
-    assert (two.inner_products_ == 4).all()
+    monkeypatch.setattr("xmlc.models.label_logistic.PIECE", 1)
+    for n_jobs in (2, 8):
+        several = BinaryRelevance(n_jobs=n_jobs).fit(X, Y)
+        for name in ("weights_", "constants_", "C_", "losses_", "decrements_"):
+            assert getattr(several, name).tobytes() == getattr(one, name).tobytes()
+        blocks = several.predict_proba(X, 0.1)
+        assert (whole != blocks).nnz == 0
+        assert blocks.dtype == np.float32
+        assert (several.inner_products_ == 4).all()
+
+
+def test_labels_are_solved_tightly_or_it_is_said(problem, monkeypatch):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = BinaryRelevance(C=5.0).fit(*problem)
+    assert (model.decrements_[:2] <= 1e-20).all()
+    assert np.isnan(model.decrements_[2:]).all()
+    monkeypatch.setattr(label_logistic, "TOLERANCE", 0.0)
+    with pytest.warns(RuntimeWarning, match="2 of 4 labels were not solved"):
+        BinaryRelevance(C=5.0).fit(*problem)
 
 
 def test_saves_and_loads(problem, tmp_path):

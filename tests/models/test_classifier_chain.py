@@ -3,6 +3,7 @@ import itertools
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.linear_model import LogisticRegression
 
 from xmlc.counter_random import random_unit, stream_key
 from xmlc.errors import XmlcError
@@ -89,6 +90,27 @@ def test_samples_depend_on_seed_and_instance_alone(problem, monkeypatch):
     assert (model.sample(X[:9], 30) != samples[: 9 * 30]).nnz == 0
     assert (model.set_params(random_state=1).sample(X, 30) != samples).nnz > 0
     assert model.sample(X[:0], 30).shape == (0, 4)
+
+
+def test_equals_scikit_learns_regressions_on_earlier_labels(problem):
+    X, Y = problem
+    model = ProbabilisticClassifierChain(C=0.7, label_scale=3.0, standardize=False).fit(X, Y)
+    dense, labels = X.toarray().astype(np.float64), Y.toarray()
+    for j in range(4):
+        inputs = np.column_stack([dense, 3.0 * labels[:, :j]])
+        theirs = LogisticRegression(C=0.7, tol=1e-12, solver="newton-cholesky").fit(inputs, labels[:, j])
+        scores = dense @ model.weights_[j] + labels[:, :j] @ model.influence_[:j, j] + model.constants_[j]
+        assert np.abs(1 / (1 + np.exp(-scores)) - theirs.predict_proba(inputs)[:, 1]).max() < 1e-6
+        assert (model.influence_[j:, j] == 0).all()
+
+
+def test_threads_change_nothing(problem, monkeypatch):
+    one = ProbabilisticClassifierChain(n_jobs=1).fit(*problem)
+    monkeypatch.setattr("xmlc.models.label_logistic.PIECE", 1)
+    for n_jobs in (2, 8):
+        several = ProbabilisticClassifierChain(n_jobs=n_jobs).fit(*problem)
+        for name in ("weights_", "influence_", "constants_", "C_", "losses_", "decrements_"):
+            assert getattr(several, name).tobytes() == getattr(one, name).tobytes()
 
 
 def test_reversed_order_is_the_chain_of_reversed_labels(problem):

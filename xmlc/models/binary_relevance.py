@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from xmlc.models._relevance import estimates_above
 from xmlc.models.base import stack_estimates
 from xmlc.models.label_logistic import LabelLogistic
 from xmlc.parallel import row_blocks, run_pieces
 
-CELLS = 4_000_000  # of instances x labels that are dense at a time: 16 MB
+CELLS = 4_000_000  # of instances x labels that are dense at a time: 32 MB
 
 
 class BinaryRelevance(LabelLogistic):
@@ -33,15 +34,9 @@ class BinaryRelevance(LabelLogistic):
         X, thresholds = self._instances(X), self._label_thresholds(threshold)
         self.inner_products_ = np.full(X.shape[0], self.n_labels_, dtype=np.int64)
         blocks = row_blocks(X.shape[0], max(CELLS // self.n_labels_, 1)) or [(0, 0)]
-        found = run_pieces(lambda start, end: self._above(X[start:end], thresholds), blocks, self.n_jobs)
+        weights = self._weights_by_feature()
+        found = run_pieces(
+            lambda start, end: estimates_above(self._scores(X[start:end], weights), thresholds), blocks, self.n_jobs
+        )
         counts, labels, estimates = (np.concatenate(part) for part in zip(*found, strict=True))
         return stack_estimates(counts, labels, estimates, self.n_labels_)
-
-    def _above(self, X: sparse.csr_array, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return how many estimates of each instance exceed the thresholds, their labels, and they themselves."""
-        scores = X @ self.weights_.T + self.constants_
-        # The exponential of a large score would overflow; of two equal forms each side has the one that does not.
-        powers = np.exp(-np.abs(scores))
-        estimates = np.where(scores >= 0, 1, powers) / (1 + powers)
-        above = estimates > thresholds
-        return above.sum(axis=1), np.nonzero(above)[1], estimates[above]

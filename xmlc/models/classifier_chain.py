@@ -12,6 +12,7 @@ from xmlc.csr import as_labels
 from xmlc.errors import XmlcError
 from xmlc.models._chain import sample_chain
 from xmlc.models.label_logistic import C_GRID, LabelLogistic
+from xmlc.models.regression import Problem, make_problem
 from xmlc.parallel import row_blocks, run_pieces
 from xmlc.samples import Samples, marginals_of
 
@@ -43,7 +44,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
     ----------
     influence_ : ndarray of float32, shape (m, m)
         [i, j] is the weight of the i-th label of the chain in the classifier of the later j-th.
-    weights_, constants_, C_, losses_
+    weights_, constants_, C_, losses_, decrements_
         As of `xmlc.models.label_logistic.LabelLogistic`, in the order of the chain.
     """
 
@@ -94,7 +95,8 @@ class ProbabilisticClassifierChain(LabelLogistic):
             raise XmlcError(f"n_samples={n_samples}: expected at least 1")
         self.inner_products_ = np.full(X.shape[0], self.n_labels_, dtype=np.int64)
         blocks = row_blocks(X.shape[0], max(CELLS // (n_samples * self.n_labels_), 1)) or [(0, 0)]
-        drawn = run_pieces(lambda start, end: self._draw(X[start:end], n_samples, start), blocks, self.n_jobs)
+        weights = self._weights_by_feature()
+        drawn = run_pieces(lambda start, end: self._draw(X[start:end], weights, n_samples, start), blocks, self.n_jobs)
         counts, labels = (np.concatenate(part) for part in zip(*drawn, strict=True))
         indptr = np.concatenate(([0], np.cumsum(counts)))
         # With both index arrays of one type scipy keeps them as they are.
@@ -125,19 +127,22 @@ class ProbabilisticClassifierChain(LabelLogistic):
         shares.eliminate_zeros()
         return shares
 
-    def _draw(self, X: sparse.csr_array, n_samples: int, first: int) -> tuple[np.ndarray, np.ndarray]:
-        scores = X @ self.weights_.T + self.constants_
+    def _draw(
+        self, X: sparse.csr_array, weights_by_feature: np.ndarray, n_samples: int, first: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        scores = self._scores(X, weights_by_feature).astype(np.float32)
         return sample_chain(scores, self.influence_, n_samples, np.int64(self.random_state), first)
 
-    def _inputs(self, X: sparse.csr_array, labels: sparse.csc_array, j: int) -> tuple[sparse.csr_array, np.ndarray]:
-        """Return what label j's classifier sees of the training set: the features, and the labels before it."""
-        Z, scale = super()._inputs(sparse.csr_array(sparse.hstack([X, labels[:, :j]], format="csr")), labels, j)
-        widths = np.where(np.arange(Z.shape[1]) < X.shape[1], 1.0, self.label_scale)
-        return sparse.csr_array(Z * widths), scale * widths
+    def _problem(self, X: sparse.csr_array, Y: sparse.csr_array) -> Problem:
+        """Return what the solver takes: features, then labels, of which a classifier sees those before its own."""
+        widths = X.shape[1] + np.arange(Y.shape[1])
+        return make_problem(X, Y, self.standardize, self.label_scale, widths)
 
-    def _set_weights(self, weights: list[np.ndarray]) -> None:
-        """Part what each classifier has learned into weights of features and weights of labels."""
-        super()._set_weights([row[: self.n_features_in_] for row in weights])
+    def _make_weights(self, problem: Problem) -> None:
+        super()._make_weights(problem)
         self.influence_ = np.zeros((self.n_labels_, self.n_labels_), dtype=np.float32)
-        for j, row in enumerate(weights):
-            self.influence_[:j, j] = row[self.n_features_in_ :]
+
+    def _store_weights(self, labels: np.ndarray, weights: np.ndarray) -> None:
+        """Part what each classifier has learned into weights of features and weights of labels."""
+        super()._store_weights(labels, weights[:, : self.n_features_in_])
+        self.influence_[:, labels] = weights[:, self.n_features_in_ :].T

@@ -4,31 +4,32 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Self
 
 import numpy as np
 from scipy import sparse
-from threadpoolctl import threadpool_limits
 
 from xmlc.counter_random import random_permutation
+from xmlc.csr import kernel_csr
 from xmlc.errors import XmlcError
+from xmlc.models._linear import linear_scores
+from xmlc.models._logistic import MAX_STEPS, TOLERANCE
 from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.regression import Problem, learnable, make_problem, solve
 from xmlc.parallel import run_pieces
-
-if TYPE_CHECKING:
-    from sklearn.linear_model import LogisticRegression
 
 C_GRID = (5e-5, 5e-4, 5e-3, 5e-2, 5e-1, 5.0)
 FOLD_STREAM = 0xCF01D  # keeps the folds apart from other uses of the seed
 SURE = 30.0  # score of a label that all training instances carry, minus that of one that none does: exp(-30) is 1e-13
 MAX_WEIGHTS = 250_000_000  # 2 GB: weights are dense in labels x features
-MAX_ITERATIONS = 5000
-TOLERANCE, ROUGH_TOLERANCE = 1e-6, 1e-4  # of the gradient: for what is kept, and for what only chooses C
-ROUNDING = 1e-12  # keeps the logarithm of an estimate of 0 or 1 finite
+PIECE = 24  # labels that a thread takes at a time: three for each lane, so that few lanes wait for the last label
 
 
 class LabelLogistic(SparseProbabilityEstimator):
-    """Base of the estimators that have one L2-regularised logistic regression (scikit-learn's) for each label.
+    """Base of the estimators that have one L2-regularised logistic regression for each label.
+
+    Each is solved to a tight optimum by truncated Newton steps in float64, see `xmlc.models._logistic`; the result is
+    the same bits on any processor and any number of threads.
 
     Parameters
     ----------
@@ -48,8 +49,7 @@ class LabelLogistic(SparseProbabilityEstimator):
     random_state : int
         Seed of the folds.
     n_jobs : int or None
-        Threads of predictions; the result does not depend on it. Training has one: scikit-learn's solver holds the
-        interpreter's lock most of the time, and two threads took 1.6 times as long as one.
+        Threads of training and prediction; the result does not depend on it.
 
     Attributes
     ----------
@@ -59,6 +59,9 @@ class LabelLogistic(SparseProbabilityEstimator):
         The C of each label; NaN where all training instances agree and nothing was learned.
     losses_ : ndarray of float64, shape (m, folds, len(C_grid))
         Log loss of each label on each fold; NaN where a fold's training part knows one class only. Only with C=None.
+    decrements_ : ndarray of float64, shape (m,)
+        Squared Newton decrement, which is twice what another step could gain, relative to the objective, at which the
+        training of each label ended; NaN where nothing was learned.
     """
 
     def __init__(
@@ -94,55 +97,80 @@ class LabelLogistic(SparseProbabilityEstimator):
         """
         X, Y = self._training_data(X, Y)
         self._check_hyperparameters()
-        # lbfgs computes in the type of its input; float32 would end it early.
-        X, labels = X.astype(np.float64), Y.astype(np.float64).tocsc()
-        # On vectors this short BLAS's own threads take five times as long as one.
-        with threadpool_limits(limits=1, user_api="blas"):
-            self._choose_and_learn(X, labels)
-        counts = np.diff(labels.indptr)
-        self.C_[(counts == 0) | (counts == X.shape[0])] = np.nan
+        problem = self._problem(X, Y)
+        self.C_ = self._choose(problem) if self.C is None else np.full(self.n_labels_, self.C, dtype=np.float64)
+        self._learn(problem)
+        self.C_[np.isnan(self.decrements_)] = np.nan
         return self
 
-    def _choose_and_learn(self, X: sparse.csr_array, labels: sparse.csc_array) -> None:
-        """Choose C unless it is given, then learn every label's classifier."""
-        numbers = [(j,) for j in range(self.n_labels_)]
-        titles: dict[str, Any] = {"unit": "labels", "n_jobs": 1}
-        self.C_ = np.full(self.n_labels_, self.C, dtype=np.float64)
-        if self.C is None:
-            fold_of = random_permutation(X.shape[0], self.random_state, FOLD_STREAM) % self.folds
-            title = f"{type(self).__name__}: C"
-            losses = run_pieces(lambda j: self._losses(X, labels, j, fold_of), numbers, title=title, **titles)
-            self.losses_ = np.stack(losses)
-            self.C_ = np.asarray(self.C_grid, dtype=np.float64)[best_places(self.losses_, self.common)]
-        title = type(self).__name__
-        learned = run_pieces(lambda j: self._learn(X, labels, j), numbers, title=title, **titles)
-        self._set_weights([weights for weights, _ in learned])
-        self.constants_ = np.array([constant for _, constant in learned], dtype=np.float32)
-
-    def _inputs(self, X: sparse.csr_array, labels: sparse.csc_array, j: int) -> tuple[sparse.csr_array, np.ndarray]:
-        """Return what label j's classifier sees of the training set, and what its columns have been multiplied with."""
-        scale = scales(X) if self.standardize else np.ones(X.shape[1])
-        return sparse.csr_array(X * scale), scale
-
-    def _set_weights(self, weights: list[np.ndarray]) -> None:
-        """Store what each label's classifier has learned."""
-        self.weights_ = np.stack(weights).astype(np.float32)
-
-    def _learn(self, X: sparse.csr_array, labels: sparse.csc_array, j: int) -> tuple[np.ndarray, float]:
-        """Return weights, for columns as they come, and constant of label j's classifier."""
-        Z, scale = self._inputs(X, labels, j)
-        weights, constant = fit_label(Z, column(labels, j), self.C_[j])
-        return weights * scale, constant
-
-    def _losses(self, X: sparse.csr_array, labels: sparse.csc_array, j: int, fold_of: np.ndarray) -> np.ndarray:
-        """Return the log losses of label j on each fold for each C of the grid."""
-        Z, y = self._inputs(X, labels, j)[0], column(labels, j)
-        losses = np.full((self.folds, len(self.C_grid)), np.nan)
+    def _choose(self, problem: Problem) -> np.ndarray:
+        """Return the C of each label by cross-validation, and keep the losses."""
+        grid = np.asarray(self.C_grid, dtype=np.float64)
+        fold_of = random_permutation(problem.n_instances, self.random_state, FOLD_STREAM) % self.folds
+        pieces = []
         for fold in range(self.folds):
-            held_out = fold_of == fold
-            if held_out.any() and 0 < y[~held_out].sum() < (~held_out).sum():
-                losses[fold] = path_losses(Z[~held_out], y[~held_out], Z[held_out], y[held_out], self.C_grid)
-        return losses
+            training = fold_of != fold
+            if 0 < training.sum() < training.size:
+                pieces += [(fold, labels) for labels in blocks_of(learnable(problem, training))]
+
+        def losses_of(fold: int, labels: np.ndarray) -> np.ndarray:
+            training, held_out = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
+            return solve(problem, labels, np.tile(grid, (labels.size, 1)), training, held_out).losses
+
+        self.losses_ = np.full((self.n_labels_, self.folds, grid.size), np.nan)
+        title = f"{type(self).__name__}: C"
+        costs = [labels.size for _, labels in pieces]
+        found = run_pieces(losses_of, pieces, self.n_jobs, costs, title=title, unit="labels")
+        for (fold, labels), losses in zip(pieces, found, strict=True):
+            self.losses_[labels, fold] = losses
+        return grid[best_places(self.losses_, self.common)]
+
+    def _learn(self, problem: Problem) -> None:
+        """Learn every label's classifier."""
+        everywhere = np.ones(problem.n_instances, dtype=bool)
+        counts = problem.positives(everywhere)
+        self.constants_ = np.where(counts > 0, SURE, -SURE).astype(np.float32)
+        self.decrements_ = np.full(self.n_labels_, np.nan)
+        self._make_weights(problem)
+        rows = np.arange(problem.n_instances)
+
+        def learn(labels: np.ndarray) -> None:
+            found = solve(problem, labels, self.C_[labels, np.newaxis], rows)
+            self._store_weights(labels, found.weights * problem.scale)
+            self.constants_[labels] = found.constants
+            self.decrements_[labels] = found.decrements
+
+        pieces = [(labels,) for labels in blocks_of(learnable(problem, everywhere))]
+        costs = [labels.size for (labels,) in pieces]
+        run_pieces(learn, pieces, self.n_jobs, costs, title=type(self).__name__, unit="labels")
+        unsolved = int((self.decrements_ > TOLERANCE).sum())
+        if unsolved:
+            warnings.warn(
+                f"{type(self).__name__}: {unsolved} of {self.n_labels_} labels were not solved after {MAX_STEPS} "
+                "Newton steps, see decrements_; a smaller C or standardize=True helps",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+
+    def _problem(self, X: sparse.csr_array, Y: sparse.csr_array) -> Problem:
+        """Return what the solver takes of a training set."""
+        return make_problem(X, Y, self.standardize, 1.0, np.full(Y.shape[1], X.shape[1]))
+
+    def _make_weights(self, problem: Problem) -> None:
+        """Make room for what the classifiers learn."""
+        self.weights_ = np.zeros((self.n_labels_, self.n_features_in_), dtype=np.float32)
+
+    def _store_weights(self, labels: np.ndarray, weights: np.ndarray) -> None:
+        """Keep what some labels' classifiers have learned, weights of shape (len(labels), width)."""
+        self.weights_[labels] = weights
+
+    def _weights_by_feature(self) -> np.ndarray:
+        """Return a copy of the weights in the order in which `_scores` reads them, float32 of shape (d, m)."""
+        return np.ascontiguousarray(self.weights_.T)
+
+    def _scores(self, X: sparse.csr_array, weights_by_feature: np.ndarray) -> np.ndarray:
+        """Return the scores of all labels from the features, float64 of shape (n, m)."""
+        return linear_scores(*kernel_csr(X), weights_by_feature, self.constants_)
 
     def _check_hyperparameters(self) -> None:
         if self.C is not None and not self.C > 0:
@@ -157,76 +185,6 @@ class LabelLogistic(SparseProbabilityEstimator):
                 f"{type(self).__name__} has a weight for each of {self.n_labels_} labels x {self.n_features_in_} "
                 f"features, more than the {MAX_WEIGHTS} it is made for; use a tree, such as xmlc.models.PLT"
             )
-
-
-def column(labels: sparse.csc_array, j: int) -> np.ndarray:
-    """Return which instances carry label j, bool of shape (n,)."""
-    y = np.zeros(labels.shape[0], dtype=bool)
-    y[labels.indices[labels.indptr[j] : labels.indptr[j + 1]]] = True
-    return y
-
-
-def logistic(C: float, tol: float) -> LogisticRegression:
-    """Return scikit-learn's logistic regression as it is used for every label; L2 is its default."""
-    from sklearn.linear_model import LogisticRegression  # takes a second, which only training has to spend
-
-    return LogisticRegression(C=C, tol=tol, max_iter=MAX_ITERATIONS, warm_start=True)
-
-
-def scales(X: sparse.csr_array) -> np.ndarray:
-    """Return what each feature is multiplied with to have standard deviation 1 (divisor n - 1); 1 for a constant.
-
-    Features are scaled and not shifted, and stay sparse: a shift would only change the constant, which is not
-    regularised.
-    """
-    n, squares = X.shape[0], X.power(2).sum(axis=0)
-    variances = (squares - X.sum(axis=0) ** 2 / n) / max(n - 1, 1)
-    # The variance of a constant is a rounding, of either sign.
-    return 1 / np.sqrt(np.where(variances > 1e-12 * squares / n, variances, 1.0))
-
-
-def fit_label(X: sparse.csr_array, y: np.ndarray, C: float) -> tuple[np.ndarray, float]:
-    """Return weights and constant of one label's classifier.
-
-    Parameters
-    ----------
-    X : CSR of float64, shape (n, d)
-    y : ndarray of bool, shape (n,)
-    C : float
-    """
-    if not 0 < y.sum() < y.size:
-        return np.zeros(X.shape[1]), SURE if y.all() else -SURE
-    model = logistic(C, TOLERANCE).fit(X, y)
-    return model.coef_[0], float(model.intercept_[0])
-
-
-def path_losses(
-    X: sparse.csr_array, y: np.ndarray, X_held_out: sparse.csr_array, y_held_out: np.ndarray, grid: Sequence[float]
-) -> np.ndarray:
-    """Return the mean log loss on held-out instances for each C, each fit starting from the one before.
-
-    Parameters
-    ----------
-    X, X_held_out : CSR of float64, shapes (n, d), (n_held_out, d)
-    y, y_held_out : ndarray of bool, shapes (n,), (n_held_out,)
-    grid : sequence of float
-        Ascending.
-
-    Returns
-    -------
-    ndarray of float64, shape (len(grid),)
-    """
-    from sklearn.exceptions import ConvergenceWarning
-
-    model, losses = logistic(grid[0], ROUGH_TOLERANCE), []
-    for C in grid:
-        with warnings.catch_warnings():
-            # Of the weakest regularisation; its loss is large already when the iterations end.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            model.set_params(C=C).fit(X, y)
-        estimates = np.clip(model.predict_proba(X_held_out)[:, 1], ROUNDING, 1 - ROUNDING)
-        losses.append(-np.log(np.where(y_held_out, estimates, 1 - estimates)).mean())
-    return np.array(losses)
 
 
 def best_places(losses: np.ndarray, common: bool) -> np.ndarray:
@@ -251,3 +209,8 @@ def best_places(losses: np.ndarray, common: bool) -> np.ndarray:
         means = (sums / np.maximum(counts, 1)).sum(axis=0)
         return np.full(len(losses), int(means.argmin()))
     return (sums / np.maximum(counts, 1)).argmin(axis=1)
+
+
+def blocks_of(labels: np.ndarray) -> list[np.ndarray]:
+    """Cut labels into pieces of work."""
+    return [labels[start : start + PIECE] for start in range(0, labels.size, PIECE)]

@@ -1,0 +1,213 @@
+"""The solver of logistic regressions against its twin and against scikit-learn, and the kernels around it."""
+
+import itertools
+import math
+import warnings
+
+import numpy as np
+import pytest
+from logistic_twin import in_order, solve_naively
+from numba import njit
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+
+from xmlc.csr import as_features, as_labels, kernel_csr
+from xmlc.kernels.float64 import sigmoid
+from xmlc.kernels.lanes import LANES, add_row, multiply_row
+from xmlc.models import _logistic
+from xmlc.models._linear import column_variances, linear_scores
+from xmlc.models._relevance import estimates_above
+from xmlc.models.regression import learnable, make_problem, scales, solve
+
+
+def random_problem(n=40, d=6, m=11, seed=0, chain=True, standardize=True):
+    """More labels than lanes, columns of very different means and spreads, and zeros; the labels' density varies."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * 10.0 ** rng.integers(-1, 2, d) + rng.integers(0, 4, d)
+    X[rng.random(X.shape) < 0.3] = 0
+    Y = X / X.std(axis=0) @ rng.normal(size=(d, m)) + rng.normal(size=(n, m)) > rng.normal(size=m)
+    widths = d + np.arange(m) if chain else np.full(m, d)
+    return make_problem(as_features(sparse.csr_array(X)), as_labels(Y), standardize, 2.0, widths), Y
+
+
+def dense(problem):
+    indptr, indices, data = problem.rows
+    return sparse.csr_array(
+        (data, indices.astype(np.int32), indptr), (problem.n_instances, problem.scale.size)
+    ).toarray()
+
+
+@njit
+def multiply_and_add(indptr, indices, data, vectors, products, multiples, sums):
+    for i in range(indptr.size - 1):
+        multiply_row(indices, data, indptr[i], indptr[i + 1], vectors, i, products)
+        add_row(indices, data, indptr[i], indptr[i + 1], multiples, i, sums)
+
+
+def test_lanes_are_products_and_sums_in_order():
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((30, 20), density=0.4, rng=rng, format="csr")
+    vectors, multiples = rng.normal(size=(20, LANES)), rng.normal(size=(30, LANES))
+    products, sums = rng.normal(size=(30, LANES)), rng.normal(size=(20, LANES))
+    expected = sums.copy()
+    indptr, indices = X.indptr.astype(np.int64), X.indices.astype(np.uint32)
+    multiply_and_add(indptr, indices, X.data, vectors, products, multiples, sums)
+    for i, lane in itertools.product(range(30), range(LANES)):
+        columns = X.indices[X.indptr[i] : X.indptr[i + 1]]
+        row = X.data[X.indptr[i] : X.indptr[i + 1]]
+        assert products[i, lane] == in_order(x * vectors[k, lane] for k, x in zip(columns, row, strict=True))
+        for k, x in zip(columns, row, strict=True):
+            expected[k, lane] += x * multiples[i, lane]
+    assert (sums == expected).all()
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+def test_each_lane_is_the_naive_solver(standardize):
+    problem, Y = random_problem(standardize=standardize)
+    held_out = np.arange(problem.n_instances) % 4 == 0
+    rows, grid = np.flatnonzero(~held_out), np.array([0.01, 0.3, 20.0])
+    labels = learnable(problem, ~held_out)
+    assert labels.size > LANES
+    found = solve(problem, labels, np.tile(grid, (labels.size, 1)), rows, np.flatnonzero(held_out))
+    Z = dense(problem)
+    for i, j in enumerate(labels):
+        y = Y[:, j]
+        w, b, losses, decrement = solve_naively(
+            Z[~held_out], y[~held_out], Z[held_out], y[held_out], problem.widths[j], problem.variances, grid
+        )
+        assert found.weights[i].tolist() == w
+        assert found.constants[i] == b
+        assert found.losses[i].tolist() == losses
+        assert found.decrements[i] == decrement
+    assert (found.decrements <= _logistic.TOLERANCE).all()
+
+
+def hard(case):
+    """Return X and y of a problem that solvers have trouble with, and C."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(80, 6))
+    y = X[:, 0] + 0.5 * rng.normal(size=80) > 0
+    match case:
+        case "separable, large C":
+            return X, X[:, 0] - X[:, 1] > 0, 1e6
+        case "rare label":
+            return X, np.arange(80) == 17, 50.0
+        case "constant and empty features":
+            return np.column_stack([X, np.full(80, 7.3), np.zeros(80)]), y, 5.0
+        case "duplicate columns":
+            return np.column_stack([X, X, X[:, :1]]), y, 5.0
+        case "fewer instances than features":
+            return rng.normal(size=(30, 90)), y[:30], 5.0
+        case "means far from zero":
+            return X + np.array([0, 1e3, -50, 3, 1e2, 10]), y, 5.0
+        case "very different spreads":
+            return X * 10.0 ** np.arange(-3, 3), y, 5.0
+    raise ValueError(case)
+
+
+CASES = ["separable, large C", "rare label", "constant and empty features", "duplicate columns"]
+CASES += ["fewer instances than features", "means far from zero", "very different spreads"]
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize("case", CASES)
+def test_hard_problems_have_scikit_learns_solution(case, standardize):
+    X, y, C = hard(case)
+    X = X.astype(np.float32).astype(np.float64)
+    problem = make_problem(sparse.csr_array(X), as_labels(y[:, None]), standardize, 1.0, np.array([X.shape[1]]))
+    found = solve(problem, np.array([0]), np.array([[C]]), np.arange(len(y)))
+    Z = dense(problem)
+    ours = [sigmoid(score) for score in Z @ found.weights[0] + found.constants[0]]
+    # Without a shift of the features' means scikit-learn's own solvers stop short of their tolerance.
+    centred = Z - Z.mean(axis=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # scikit-learn says so where it has not converged
+        model = LogisticRegression(C=C, tol=1e-12, max_iter=10_000, solver="newton-cholesky").fit(centred, y)
+    theirs = model.predict_proba(centred)[:, 1]
+    assert np.abs(ours - theirs).max() < 1e-6
+    assert ((np.array(ours) >= 0.5) == (theirs >= 0.5)).all()
+    assert found.decrements[0] <= _logistic.TOLERANCE
+    assert gradient_length(Z, y, C, found.weights[0], found.constants[0]) < 1e-6
+
+
+def gradient_length(Z, y, C, w, b):
+    """Return the gradient's length in the norm of the inverse second derivatives, the Newton decrement, naively."""
+    z = Z @ w + b
+    p = np.array([sigmoid(score) for score in z])
+    A = np.column_stack([Z, np.ones(len(y))])
+    regularised = np.append(np.ones(Z.shape[1]), 0.0)
+    gradient = np.append(w, 0.0) + C * A.T @ (p - y)
+    hessian = np.diag(regularised) + C * (A.T * (p * (1 - p))) @ A
+    return math.sqrt(abs(gradient @ np.linalg.lstsq(hessian, gradient, rcond=None)[0]))
+
+
+def test_a_path_ends_where_a_single_value_does():
+    problem, _ = random_problem(n=60)
+    labels = learnable(problem, np.ones(60, dtype=bool))
+    path = solve(problem, labels, np.tile([0.001, 0.1, 5.0], (labels.size, 1)), np.arange(60))
+    alone = solve(problem, labels, np.full((labels.size, 1), 5.0), np.arange(60))
+    assert np.abs(path.weights - alone.weights).max() < 1e-8
+    assert np.abs(path.constants - alone.constants).max() < 1e-8
+
+
+def test_a_chain_sees_the_earlier_labels_alone():
+    problem, _ = random_problem(d=6, m=11)
+    labels = learnable(problem, np.ones(40, dtype=bool))
+    weights = solve(problem, labels, np.full((labels.size, 1), 1.0), np.arange(40)).weights
+    for row, j in zip(weights, labels, strict=True):
+        assert (row[: 6 + j] != 0).all()
+        assert (row[6 + j :] == 0).all()
+
+
+def test_labels_are_solved_alike_in_any_company():
+    problem, _ = random_problem(seed=3)
+    labels = learnable(problem, np.ones(40, dtype=bool))
+    grid = np.tile([0.1, 1.0], (labels.size, 1))
+    together = solve(problem, labels, grid, np.arange(40))
+    backwards = solve(problem, labels[::-1].copy(), grid, np.arange(40))
+    assert (together.weights == backwards.weights[::-1]).all()
+    for i in range(labels.size):
+        alone = solve(problem, labels[i : i + 1], grid[:1], np.arange(40))
+        assert (alone.weights[0] == together.weights[i]).all()
+
+
+def test_scores_are_sums_in_the_order_of_features():
+    rng = np.random.default_rng(1)
+    X = sparse.random_array((12, 9), density=0.5, rng=rng, dtype=np.float32, format="csr")
+    weights, constants = rng.normal(size=(9, 5)).astype(np.float32), rng.normal(size=5).astype(np.float32)
+    scores = linear_scores(*kernel_csr(X), weights, constants)
+    for i, j in itertools.product(range(12), range(5)):
+        expected = float(constants[j])
+        for place in range(X.indptr[i], X.indptr[i + 1]):
+            expected += float(X.data[place]) * float(weights[X.indices[place], j])
+        assert scores[i, j] == expected
+
+
+def test_variances_are_those_of_numpy():
+    X = np.random.default_rng(2).normal([0, 100, 0, 0], [1, 3, 1e-3, 1], size=(30, 4))
+    X[::3, 0], X[:, 3] = 0, 0
+    columns = sparse.csr_array(X)
+    variances, squares = column_variances(columns.indices.astype(np.uint32), columns.data, 30, 4)
+    assert np.allclose(variances, X.var(axis=0, ddof=1), rtol=1e-12)
+    assert np.allclose(squares, (X**2).mean(axis=0), rtol=1e-12)
+
+
+def test_scales_are_those_of_numpy_and_leave_constants_alone():
+    X = np.random.default_rng(1).normal([0, 100, 0, 0], size=(30, 4))
+    X[:, 2], X[:, 3] = 7.3, 0
+    found = scales(sparse.csr_array(X))
+    assert np.allclose(found[:2], 1 / X[:, :2].std(axis=0, ddof=1))
+    assert (found[2:] == 1).all()
+
+
+def test_estimates_above_are_those_of_plain_loops():
+    rng = np.random.default_rng(3)
+    scores, thresholds = rng.normal(0, 4, (7, 5)), rng.random(5).astype(np.float32)
+    scores[2, 1] = scores[3, 1] = 0.25
+    thresholds[1] = np.float32(sigmoid(0.25))  # equal is not above
+    counts, labels, estimates = estimates_above(scores, thresholds)
+    expected = [[(j, np.float32(sigmoid(s))) for j, s in enumerate(row)] for row in scores]
+    expected = [[(j, p) for j, p in row if p > thresholds[j]] for row in expected]
+    assert counts.tolist() == [len(row) for row in expected]
+    assert list(zip(labels.tolist(), estimates, strict=True)) == list(itertools.chain.from_iterable(expected))
+    assert estimates.dtype == np.float32
