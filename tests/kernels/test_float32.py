@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from numba import njit
 
-from xmlc.kernels.float32 import CONTRACT, exp_of_negative, inverse_sqrt, log1p_of_share, sigmoid
+from xmlc.kernels.float32 import exp_of_negative, inverse_sqrt, log1p_of_share, sigmoid
 
 
 def over(function, x):
     """Apply a kernel to each number in a loop that may be vectorised; what is inlined obeys the flags of its caller."""
 
-    @njit(fastmath=CONTRACT)
+    @njit
     def loop(x, out):
         for i in range(x.size):
             out[i] = function(x[i])

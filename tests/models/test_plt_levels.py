@@ -11,7 +11,7 @@ from test_plt_compact import random_nodes
 
 from xmlc.csr import kernel_csr
 from xmlc.errors import XmlcError
-from xmlc.kernels.float32 import CONTRACT
+from xmlc.kernels.float32 import fma
 from xmlc.models import PLT
 from xmlc.models.plt import _prediction
 from xmlc.models.plt._beam import rank_by_beam, rank_by_levels
@@ -162,13 +162,13 @@ def test_features_are_found_by_either_lookup(d, wanted, known, seed):
     assert not lookup.words.any()
 
 
-@njit(fastmath=CONTRACT)
+@njit
 def plain_sums(ids, values, weights, bias, scores):
     """The loop that registers replace, row by row."""
     scores[:] = bias
     for k in range(ids.size):
         for c in range(scores.size):
-            scores[c] += values[k] * weights[ids[k], c]
+            scores[c] = fma(values[k], weights[ids[k], c], scores[c])
 
 
 @pytest.mark.parametrize("siblings", [1, 2, 3, 4, 5, 7, 8, 11, 15, 16, 17, 31, 63, 64, 65, 100, 143])

@@ -16,7 +16,7 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from xmlc.kernels.float32 import CONTRACT, HALF_EXPONENT
+from xmlc.kernels.float32 import HALF_EXPONENT, fused
 from xmlc.models.plt._vectors import add_rows_64
 
 LANES = 16
@@ -63,8 +63,7 @@ class _Rows:
 
     def add_product(self, total: Any, first: Any, second: Any) -> Any:
         """Return total + first * second, in one instruction where there is one."""
-        flags = sorted(CONTRACT)
-        return self.builder.fadd(total, self.builder.fmul(first, second, flags=flags), flags=flags)
+        return fused(self.builder, first, second, total)
 
 
 def _row_kernel(generate: Callable[[_Rows], None]) -> Any:
@@ -143,7 +142,7 @@ add_rows_in_chains, add_to_rows, add_scaled_to_rows = (
 )
 
 
-@njit(cache=True, nogil=True, fastmath=CONTRACT)
+@njit(cache=True, nogil=True)
 def sum_rows(ids, values, rows, length, sums):
     """Add the rows of one instance to ``sums``, each times its value; reads 4 bytes per non-zero and sibling.
 

@@ -8,7 +8,8 @@ import numpy as np
 from numba import njit
 
 from xmlc.counter_random import shuffle, stream_key
-from xmlc.kernels.float32 import REORDER, exp_of_negative, log1p_of_share
+from xmlc.kernels.float32 import exp_of_negative, log1p_of_share
+from xmlc.kernels.sums import sparse_dot, sparse_dots, total
 
 CURVATURE_SHIFT = 1e-12
 SUFFICIENT_DECREASE = 0.01
@@ -59,15 +60,15 @@ def fit_logistic(starts, rows, values, side, costs, limits, key, weights, margin
     for each non-zero of the column and, if the weight moves, reads 16 and writes 4; what is indexed by instance stays
     in the cache.
     """
-    by_row = np.empty((3, side.size), dtype=np.float32)
-    gradient, curvature, along = by_row[0], by_row[1], by_row[2]
+    by_row = np.empty((4, side.size), dtype=np.float32)
+    gradient, curvature, along, terms = by_row[0], by_row[1], by_row[2], by_row[3]
     by_column = np.zeros((3, weights.size), dtype=np.float32)
     slope, bend, step = by_column[0], by_column[1], by_column[2]
     active = np.empty(weights.size, dtype=np.uint32)
     weights[:] = 0
     margins[:] = 0
     along[:] = 0
-    loss = logistic_loss(margins, along, np.float32(0), side, costs)
+    loss = logistic_loss(margins, along, np.float32(0), side, costs, terms)
     largest, initial, precision = np.float32(0), np.float32(0), np.float32(1)
     for newton in range(limits.newton_steps):
         logistic_derivatives(margins, side, costs, gradient, curvature)
@@ -88,26 +89,28 @@ def fit_logistic(starts, rows, values, side, costs, limits, key, weights, margin
             precision *= np.float32(0.25)
         new_loss = line_search(
             starts, rows, values, side, costs, slope, working, step, limits.line_search_steps, loss,
-            weights, margins, along,
+            weights, margins, along, terms,
         )  # fmt: skip
         if new_loss < 0:
             break
         loss = new_loss
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
-def logistic_loss(margins, along, size, side, costs):
-    """Return sum_i cost_i log(1 + exp(-side_i (margin_i + size * along_i))), summed in float64."""
-    loss = 0.0
+@njit(cache=True, nogil=True)
+def logistic_loss(margins, along, size, side, costs, terms):
+    """Return sum_i cost_i log(1 + exp(-side_i (margin_i + size * along_i))), summed in float64.
+
+    The terms come first, by vector instructions, in ``terms``, float32 (n,), and are added up in a fixed order.
+    """
     for i in range(side.size):
         score = margins[i] + size * along[i]
         positive = side[i] > 0
         wrong = max(-score if positive else score, np.float32(0))
-        loss += (costs[0] if positive else costs[1]) * (wrong + log1p_of_share(exp_of_negative(-abs(score))))
-    return loss
+        terms[i] = (costs[0] if positive else costs[1]) * (wrong + log1p_of_share(exp_of_negative(-abs(score))))
+    return total(terms)
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@njit(cache=True, nogil=True)
 def logistic_derivatives(margins, side, costs, gradient, curvature):
     """Write each instance's first and second derivative of the loss by its margin."""
     one = np.float32(1)
@@ -122,7 +125,7 @@ def logistic_derivatives(margins, side, costs, gradient, curvature):
         curvature[i] = cost * likely * unlikely
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@njit(cache=True, nogil=True)
 def column_derivatives(starts, rows, values, gradient, curvature, weights, shrinkage, slope, bend, active):
     """Write each weight's first and second derivative of the loss and list those to work on.
 
@@ -134,23 +137,20 @@ def column_derivatives(starts, rows, values, gradient, curvature, weights, shrin
         Sum and maximum of the violations of the optimality conditions.
     """
     one, zero = np.float32(1), np.float32(0)
-    n_active, total, largest = 0, zero, zero
+    n_active, violations, largest = 0, zero, zero
     for j in range(weights.size):
         ids, own = rows[starts[j] : starts[j + 1]], values[starts[j] : starts[j + 1]]
-        first, second = zero, zero
-        for k in range(ids.size):
-            first += own[k] * gradient[ids[k]]
-            second += own[k] * own[k] * curvature[ids[k]]
+        first, second = sparse_dots(ids, own, gradient, curvature)
         slope[j] = first
         bend[j] = second + np.float32(CURVATURE_SHIFT)
         if weights[j] == 0 and abs(first) < one - shrinkage:
             continue
         violation = violation_of(first, weights[j])
-        total += violation
+        violations += violation
         largest = max(largest, violation)
         active[n_active] = j
         n_active += 1
-    return n_active, total, largest
+    return n_active, violations, largest
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -164,7 +164,7 @@ def violation_of(derivative, weight):
     return max(abs(derivative) - one, np.float32(0))
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@njit(cache=True, nogil=True)
 def descend(starts, rows, values, curvature, slope, bend, weights, active, precision, max_passes, key, step, along):
     """Minimise the second-order model by coordinate descent; return the number of passes.
 
@@ -178,24 +178,22 @@ def descend(starts, rows, values, curvature, slope, bend, weights, active, preci
     n_live = active.size
     largest = np.float32(np.inf)
     for passes in range(max_passes):
-        total = np.float32(0)
-        new_largest = total
+        violations = np.float32(0)
+        new_largest = violations
         shrinkage = largest / np.float32(along.size)
         shuffle(active[:n_live], stream_key(key, passes))
         k = 0
         while k < n_live:
             j = active[k]
             ids, own = rows[starts[j] : starts[j + 1]], values[starts[j] : starts[j + 1]]
-            derivative = slope[j] + np.float32(CURVATURE_SHIFT) * step[j]
-            for i in range(ids.size):
-                derivative += own[i] * along[ids[i]]
+            derivative = slope[j] + np.float32(CURVATURE_SHIFT) * step[j] + sparse_dot(ids, own, along)
             weight = weights[j] + step[j]
             if weight == 0 and abs(derivative) < one - shrinkage:
                 n_live -= 1
                 active[k], active[n_live] = active[n_live], active[k]
                 continue
             violation = violation_of(derivative, weight)
-            total += violation
+            violations += violation
             new_largest = max(new_largest, violation)
             move = coordinate_move(derivative, bend[j], weight)
             if abs(move) > np.float32(1e-12):
@@ -203,7 +201,7 @@ def descend(starts, rows, values, curvature, slope, bend, weights, active, preci
                 for i in range(ids.size):
                     along[ids[i]] += move * own[i] * curvature[ids[i]]
             k += 1
-        if total <= precision:
+        if violations <= precision:
             if n_live == active.size:
                 return passes + 1
             n_live = active.size
@@ -226,8 +224,10 @@ def coordinate_move(derivative, second, weight):
     return min(max(move, -limit), limit)
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
-def line_search(starts, rows, values, side, costs, slope, active, step, max_steps, loss, weights, margins, along):
+@njit(cache=True, nogil=True)
+def line_search(
+    starts, rows, values, side, costs, slope, active, step, max_steps, loss, weights, margins, along, terms
+):
     """Find a step size that decreases the objective enough, take it, and return the new loss; -1 if there is none."""
     along[:] = 0
     predicted = 0.0
@@ -239,7 +239,7 @@ def line_search(starts, rows, values, side, costs, slope, active, step, max_step
                 along[ids[i]] += step[j] * own[i]
     size = np.float32(1)
     for _ in range(max_steps):
-        new_loss = logistic_loss(margins, along, size, side, costs)
+        new_loss = logistic_loss(margins, along, size, side, costs, terms)
         change = new_loss - loss
         for j in active:
             change += abs(weights[j] + size * step[j]) - abs(weights[j])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from xmlc.kernels.float32 import REORDER
+from xmlc.kernels.sums import sparse_dot
 
 
 @njit(cache=True, nogil=True)
@@ -62,15 +62,6 @@ def find_leaves(x, first, last, root, forest, n_features, leaves):
             todo.append((forest.children[2 * node], start, middle))
         if middle < end:
             todo.append((forest.children[2 * node + 1], middle, end))
-
-
-@njit(cache=True, nogil=True, fastmath=REORDER)
-def sparse_dot(ids, values, dense):
-    """Return the inner product of a sparse and a dense vector, float32."""
-    total = np.float32(0)
-    for k in range(ids.size):
-        total += values[k] * dense[ids[k]]
-    return total
 
 
 @njit(cache=True, nogil=True)

@@ -16,10 +16,9 @@ import numpy as np
 from numba import njit
 
 from xmlc.counter_random import random_below
-from xmlc.kernels.float32 import REORDER
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@njit(cache=True, nogil=True)
 def integrity_gains(first, second):
     """Return sum_i |D_i + 1| - |D_i| and sum_i |D_i - 1| - |D_i| with D = first - second, both float32 (L,).
 
@@ -108,7 +107,7 @@ def best_directions(costs, random_ties, key, counter):
     return best
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@njit(cache=True, nogil=True)
 def objective(sums, totals, n_seen, lambda_1, lambda_2):
     """Return J, equation (1), of a node: ``sums`` float32 (M, n_labels) are its S_j^i, ``totals`` (M,) its S_j."""
     arity = totals.size

@@ -8,7 +8,8 @@ import numpy as np
 from numba import njit
 
 from xmlc.counter_random import random_unit
-from xmlc.kernels.float32 import REORDER, inverse_sqrt, sigmoid
+from xmlc.kernels.float32 import inverse_sqrt, sigmoid
+from xmlc.kernels.sums import dot, sparse_dot
 from xmlc.models.ldsm._directions import best_directions, direction_costs, objective
 
 SMALLEST_SQUARE = np.float32(1e-30)  # where sums of squares start, so that none is zero; gradients are far larger
@@ -28,16 +29,7 @@ class Settings(NamedTuple):
     prune: bool
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
-def margin_of(ids, values, weights):
-    """Return the inner product of a sparse instance and dense weights, float32."""
-    total = np.float32(0)
-    for k in range(ids.size):
-        total += values[k] * weights[ids[k]]
-    return total
-
-
-@njit(cache=True, nogil=True, fastmath=REORDER, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def adaptive_update(ids, values, slope, rate, weights, squares, fresh):
     """Take a step of normalised adaptive gradient; return the new margin.
 
@@ -49,7 +41,6 @@ def adaptive_update(ids, values, slope, rate, weights, squares, fresh):
     Arithmetic is done on the consecutive ``fresh``, with vector instructions; only loads and stores of 8 bytes each per
     non-zero follow the indices.
     """
-    total = np.float32(0)
     own, new_squares = fresh[0, : ids.size], fresh[1, : ids.size]
     for k in range(ids.size):
         gradient = slope * values[k]
@@ -57,24 +48,21 @@ def adaptive_update(ids, values, slope, rate, weights, squares, fresh):
         weight = weights[ids[k]] - rate * gradient * inverse_sqrt(square)
         new_squares[k] = square
         own[k] = weight
-        total += weight * values[k]
     for k in range(ids.size):
         weights[ids[k]] = own[k]
         squares[ids[k]] = new_squares[k]
-    return total
+    return dot(own, values)
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@njit(cache=True, nogil=True)
 def plain_update(ids, values, slope, rate, weights, fresh):
     """Take a step of stochastic gradient descent; return the new margin."""
-    total = np.float32(0)
     own = fresh[0, : ids.size]
     for k in range(ids.size):
         own[k] = weights[ids[k]] - rate * slope * values[k]
-        total += own[k] * values[k]
     for k in range(ids.size):
         weights[ids[k]] = own[k]
-    return total
+    return dot(own, values)
 
 
 @njit(cache=True, nogil=True)
@@ -140,10 +128,10 @@ def train_regressors(data, n, n_labels, settings, key, weights, squares, objecti
             direction_costs(room, labels.size, totals, n_seen, settings.lambda_1, settings.lambda_2, costs)
             chosen = best_directions(costs, settings.random_ties, key, step)
             if settings.adaptive:
-                norm += squared_length(values)
+                norm += dot(values, values)
                 rate = np.float32(settings.learning_rate * np.sqrt(step / norm))
             for j in range(arity):
-                slope = sigmoid(margin_of(ids, values, weights[j])) - np.float32((chosen >> j) & 1)
+                slope = sigmoid(sparse_dot(ids, values, weights[j])) - np.float32((chosen >> j) & 1)
                 if settings.adaptive:
                     margin = adaptive_update(ids, values, slope, rate, weights[j], squares[j], fresh)
                 else:
@@ -162,15 +150,6 @@ def longest(starts, n):
     for i in range(n):
         most = max(most, starts[i + 1] - starts[i])
     return most
-
-
-@njit(cache=True, nogil=True, fastmath=REORDER)
-def squared_length(values):
-    """Return the sum of squares, float32."""
-    total = np.float32(0)
-    for value in values:
-        total += value * value
-    return total
 
 
 @njit(cache=True, nogil=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from xmlc.kernels.float32 import REORDER
+from xmlc.kernels.sums import sparse_dot
 
 SENT = np.float32(0.5)  # an instance goes in each direction whose margin reaches this
 
@@ -29,18 +29,15 @@ def clear(features, arity, dense):
             dense[place + j] = 0
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@njit(cache=True, nogil=True)
 def directions_of(ids, values, dense, biases, margins):
     """Return the directions of an instance, a bit each; ``margins``, float32 (M,), is overwritten by w_j . x.
 
     If no margin reaches 1/2, the largest one decides, the first among equal ones.
     """
-    arity = np.uint64(biases.size)
+    arity = biases.size
     for j in range(biases.size):
-        total = biases[j]
-        for k in range(ids.size):
-            total += values[k] * dense[np.uint64(ids[k]) * arity + np.uint64(j)]
-        margins[j] = total
+        margins[j] = biases[j] + sparse_dot(ids, values, dense[j::arity])
     chosen = 0
     for j in range(biases.size):
         chosen |= (margins[j] >= SENT) << j

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from xmlc.kernels.float32 import CONTRACT, logistic_derivative
+from xmlc.kernels.float32 import logistic_derivative
 from xmlc.models.oplt._robin_hood import bits_for, find_slot, home_of, insert_slot
 from xmlc.models.oplt._rows import give_row, give_table, take_row, take_table
 from xmlc.models.oplt._tree import SLOT
@@ -115,7 +115,7 @@ def score_block(tree, v, ids, values, scratch):
     return scores
 
 
-@njit(cache=True, nogil=True, fastmath=CONTRACT)
+@njit(cache=True, nogil=True)
 def update_block(tree, v, ids, values, scratch, rate, eps):
     """Let all classifiers of a block learn from one instance (Algorithm 7): those of positive children with target 1,
     the auxiliary classifier too, the others with target 0.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from xmlc.kernels.float32 import CONTRACT, inverse_sqrt, logistic_derivative
+from xmlc.kernels.float32 import fma, inverse_sqrt, logistic_derivative
 from xmlc.models.plt._padded import adagrad_to_rows
 from xmlc.models.plt._vectors import dense_scores
 
 
-@njit(cache=True, nogil=True, fastmath=CONTRACT)
+@njit(cache=True, nogil=True)
 def train_children_adagrad(ends, ids, values, targets, state, bias, gamma, eps, epochs):
     """Train the node classifiers of some siblings by AdaGrad (Duchi, Hazan and Singer, JMLR 2011).
 
@@ -33,6 +33,6 @@ def train_children_adagrad(ends, ids, values, targets, state, bias, gamma, eps, 
             for c in range(n_siblings):
                 sign = np.float32(1.0) - np.float32(2.0) * np.float32(targets[i, c])
                 scores[c] = logistic_derivative(scores[c], sign)
-                bias_squares[c] += scores[c] * scores[c]
-                bias[c] -= rate * scores[c] * inverse_sqrt(eps + bias_squares[c])
+                bias_squares[c] = fma(scores[c], scores[c], bias_squares[c])
+                bias[c] = fma(-(rate * scores[c]), inverse_sqrt(eps + bias_squares[c]), bias[c])
             adagrad_to_rows(row_ids, row_values, scores, rate, eps, state, 2 * n_siblings)

@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.counter_random import shuffle, stream_key
-from xmlc.kernels.float32 import CONTRACT, sigmoid
+from xmlc.kernels.float32 import fma, sigmoid
 from xmlc.models.plt._padded import add_to_rows, padded_size
 from xmlc.models.plt._vectors import dense_scores
 
@@ -24,7 +24,7 @@ NEWTON_STEPS = 3  # of a logistic coordinate; what they leave, the next pass tak
 SMALL_CHANGE = np.float32(0.01)  # of the tolerance: a smaller change is not worth touching the weights
 
 
-@njit(cache=True, nogil=True, fastmath=CONTRACT, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def squared_hinge_steps(scores, targets, alpha, square, cost, steps):
     """Write the exact step of each sibling's alpha for one instance: alpha >= 0.
 
@@ -46,11 +46,11 @@ def squared_hinge_steps(scores, targets, alpha, square, cost, steps):
     inverse = one / (square + ridge)
     for c in range(scores.size):
         margin = scores[c] if targets[c] else -scores[c]
-        slope = margin - one + ridge * alpha[c]
+        slope = fma(ridge, alpha[c], margin - one)
         steps[c] = max(-slope * inverse, -alpha[c])
 
 
-@njit(cache=True, nogil=True, fastmath=CONTRACT, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def logistic_steps(scores, targets, alpha, square, cost, steps):
     """Write the step of each sibling's alpha for one instance: 0 <= alpha <= C, found by Newton's method.
 
@@ -61,18 +61,18 @@ def logistic_steps(scores, targets, alpha, square, cost, steps):
     """
     one, half = np.float32(1.0), np.float32(0.5)
     curvature = cost * square
-    cautious = one / (one + np.float32(0.25) * curvature)
+    cautious = one / fma(np.float32(0.25), curvature, one)
     for c in range(scores.size):
         margin = scores[c] if targets[c] else -scores[c]
         low, high = -alpha[c], cost - alpha[c]
-        first = (cost * sigmoid(-margin) - alpha[c]) * cautious
+        first = fma(cost, sigmoid(-margin), -alpha[c]) * cautious
         step, inside = first, True
         for _ in range(NEWTON_STEPS):
-            p = sigmoid(-(margin + square * step))
-            excess = alpha[c] + step - cost * p
+            p = sigmoid(-fma(square, step, margin))
+            excess = fma(-cost, p, alpha[c] + step)
             low = step if excess < np.float32(0.0) else low
             high = high if excess < np.float32(0.0) else step
-            newton = step - excess / (one + curvature * p * (one - p))
+            newton = step - excess / fma(curvature * p, one - p, one)
             inside = low <= newton and newton <= high
             step = newton if inside else half * (low + high)
         safe = low if first > np.float32(0.0) else high
@@ -106,13 +106,13 @@ def keep_steps(steps, targets, alpha, going, smallest, largest, changes):
     return total > np.float32(0.0)
 
 
-@njit(cache=True, nogil=True, fastmath=CONTRACT)
+@njit(cache=True, nogil=True)
 def squared_lengths(ends, values):
     """Return |x|^2 of each instance, float32, with the constant feature."""
     squares = np.ones(ends.size - 1, dtype=np.float32)
     for i in range(squares.size):
         for value in values[ends[i] : ends[i + 1]]:
-            squares[i] += value * value
+            squares[i] = fma(value, value, squares[i])
     return squares
 
 
@@ -197,7 +197,7 @@ def train_children_dual(ends, ids, values, targets, weights, bias, n_real, squar
         put_columns(own_bias.reshape((1, -1)), siblings, bias.reshape((1, -1)))
 
 
-@njit(cache=True, nogil=True, fastmath=CONTRACT)
+@njit(cache=True, nogil=True)
 def dual_pass(
     ends, ids, values, targets, order, squares, squared_hinge, cost, smallest, alpha, going, largest, weights, bias
 ):

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numba.extending import overload
 
-from xmlc.kernels.float32 import CONTRACT, exp_of_negative, sigmoid
+from xmlc.kernels.float32 import exp_of_negative, fma, sigmoid
 from xmlc.models.plt._lookup import find_features, mark_features, marking_pays
 from xmlc.models.plt._nodes import match_features
 from xmlc.models.plt._vectors import dense_scores, prefetch
@@ -17,7 +17,7 @@ LOGISTIC_LINK = 0
 LOOKUPS_PER_DENSE_ROW = 2  # from so many on it pays to make a sparse row dense
 
 
-@njit(cache=True, nogil=True, fastmath=CONTRACT)
+@njit(cache=True, nogil=True)
 def estimate_scores(scores, link):
     """Turn linear scores (float32) into probability estimates, in place.
 
@@ -36,7 +36,7 @@ def estimate_scores(scores, link):
             scores[c] = exp_of_negative(-power)
 
 
-@njit(cache=True, nogil=True, fastmath=CONTRACT)
+@njit(cache=True, nogil=True)
 def sparse_child_scores(ids, values, row_starts, siblings, weights, bias, scores):
     """Add up the linear scores of all siblings for one instance, from the sparse rows of a block.
 
@@ -53,7 +53,7 @@ def sparse_child_scores(ids, values, row_starts, siblings, weights, bias, scores
         value = values[k]
         start, end = np.uint64(row_starts[ids[k]]), np.uint64(row_starts[ids[k] + np.uint32(1)])
         for entry in range(start, end):
-            scores[siblings[entry]] += value * weights[entry]
+            scores[siblings[entry]] = fma(value, weights[entry], scores[siblings[entry]])
 
 
 @njit(cache=True, nogil=True)

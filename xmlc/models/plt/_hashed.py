@@ -9,7 +9,7 @@ from numba import njit
 
 from xmlc.counter_random import mix64, stream_key
 from xmlc.csr import KernelCSR
-from xmlc.kernels.float32 import CONTRACT, sigmoid
+from xmlc.kernels.float32 import sigmoid
 from xmlc.trees import LabelTree
 
 HASH_STREAM = 0x4A5
@@ -54,7 +54,7 @@ def slot_and_sign(key, feature, mask):
     return bits & mask, sign
 
 
-@njit(cache=True, nogil=True, fastmath=CONTRACT)
+@njit(cache=True, nogil=True)
 def hashed_score(ids, values, table, bias, key):
     """Return the scaled linear score of one node: one random read of the table per non-zero."""
     mask = np.uint64(table.size - 1)
@@ -80,7 +80,7 @@ def hashed_block_estimates(ids, values, nodes, first, estimates):
         estimates[c] = hashed_estimate(ids, values, nodes, first + c)
 
 
-@njit(cache=True, nogil=True, fastmath=CONTRACT)
+@njit(cache=True, nogil=True)
 def hashed_step(ids, values, nodes, steps_done, node, target, gamma, lam):
     """Take one two-phase step (Appendix B) for one node and one instance."""
     key = node_key(nodes.seed, node)

@@ -14,9 +14,8 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from xmlc.kernels.float32 import CONTRACT, HALF_EXPONENT
+from xmlc.kernels.float32 import HALF_EXPONENT, fused
 
-FLAGS = sorted(CONTRACT)
 NUMBERS_PER_LINE = 16  # float32 in a cache line of 64 bytes
 
 
@@ -67,13 +66,16 @@ class _Vector:
         self.builder.store(value, pointer, align=4)
 
     def mul(self, a: Any, b: Any) -> Any:
-        return self.builder.fmul(a, b, flags=FLAGS)
+        return self.builder.fmul(a, b)
 
     def add(self, a: Any, b: Any) -> Any:
-        return self.builder.fadd(a, b, flags=FLAGS)
+        return self.builder.fadd(a, b)
 
-    def sub(self, a: Any, b: Any) -> Any:
-        return self.builder.fsub(a, b, flags=FLAGS)
+    def negative(self, a: Any) -> Any:
+        return self.builder.fneg(a)
+
+    def fma(self, a: Any, b: Any, c: Any) -> Any:
+        return fused(self.builder, a, b, c)
 
     def inverse_sqrt(self, x: Any) -> Any:
         """The steps of `xmlc.kernels.float32.inverse_sqrt`."""
@@ -82,7 +84,7 @@ class _Vector:
         y = builder.bitcast(builder.sub(self.integers(int(HALF_EXPONENT)), half_bits), self.type)
         half = self.mul(self.constant(0.5), x)
         for _ in range(3):
-            y = self.mul(y, self.sub(self.constant(1.5), self.mul(self.mul(half, y), y)))
+            y = self.mul(y, self.fma(self.negative(self.mul(half, y)), y, self.constant(1.5)))
         return y
 
 
@@ -106,7 +108,7 @@ def _rows_updater(width: int) -> Any:
                 id_ = builder.zext(builder.load(builder.gep(ids.data, [loop.index])), length.type)
                 row = vector.at(rows.data, builder.add(builder.mul(id_, length), column))
                 value = vector.broadcast(builder.load(builder.gep(values.data, [loop.index])))
-                vector.store(vector.add(vector.load(row), vector.mul(value, multiple)), row)
+                vector.store(vector.fma(value, multiple, vector.load(row)), row)
             return context.get_dummy_value()
 
         return types.void(ids, values, rows, length, column, multiples), generate
@@ -138,10 +140,11 @@ def _adagrad_updater(width: int) -> Any:
                 weights, sums = vector.at(rows.data, place), vector.at(rows.data, builder.add(place, offset))
                 value = vector.broadcast(builder.load(builder.gep(values.data, [loop.index])))
                 derivative = vector.mul(by_score, value)
-                squares = vector.add(vector.load(sums), vector.mul(derivative, derivative))
+                squares = vector.fma(derivative, derivative, vector.load(sums))
                 vector.store(squares, sums)
-                step = vector.mul(vector.mul(rate, derivative), vector.inverse_sqrt(vector.add(eps, squares)))
-                vector.store(vector.sub(vector.load(weights), step), weights)
+                step = vector.negative(vector.mul(rate, derivative))
+                inverse = vector.inverse_sqrt(vector.add(eps, squares))
+                vector.store(vector.fma(step, inverse, vector.load(weights)), weights)
             return context.get_dummy_value()
 
         return types.void(ids, values, rows, stride, offset, column, derivatives, rate, eps), generate
@@ -153,7 +156,7 @@ update_rows_64, update_rows_16, update_rows_8, update_rows_4 = (_rows_updater(wi
 adagrad_rows_16, adagrad_rows_8, adagrad_rows_4 = (_adagrad_updater(width) for width in (16, 8, 4))
 
 
-@njit(cache=True, nogil=True, fastmath=CONTRACT)
+@njit(cache=True, nogil=True)
 def add_to_rows(ids, values, multiples, rows, bias):
     """Add an instance, ``multiples[c]`` times, to the weights of each padded sibling c.
 
@@ -174,7 +177,7 @@ def add_to_rows(ids, values, multiples, rows, bias):
         update_rows_4(ids, values, rows, size, column, multiples)
 
 
-@njit(cache=True, nogil=True, fastmath=CONTRACT)
+@njit(cache=True, nogil=True)
 def adagrad_to_rows(ids, values, derivatives, rate, eps, rows, stride):
     """Take AdaGrad's step for each padded sibling.
 

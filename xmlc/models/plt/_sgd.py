@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from xmlc.kernels.float32 import CONTRACT, sigmoid
+from xmlc.kernels.float32 import sigmoid
 from xmlc.models.plt._padded import add_to_rows
 from xmlc.models.plt._vectors import dense_scores
 
 
-@njit(cache=True, nogil=True, fastmath=CONTRACT)
+@njit(cache=True, nogil=True)
 def train_children(ends, ids, values, targets, weights, bias, gamma, lam, epochs):
     """Train the node classifiers of some siblings by two-phase SGD with lazy scaling (Appendix B).
 

@@ -14,7 +14,7 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from xmlc.kernels.float32 import CONTRACT
+from xmlc.kernels.float32 import fma, fused
 
 
 def _rows_adder(width: int) -> Any:
@@ -47,8 +47,7 @@ def _rows_adder(width: int) -> Any:
                 value = builder.insert_element(ir.Constant(vector, ir.Undefined), value, lane)
                 lanes = ir.Constant(ir.VectorType(ir.IntType(32), width), [0] * width)
                 value = builder.shuffle_vector(value, ir.Constant(vector, ir.Undefined), lanes)
-                product = builder.fmul(value, row, flags=sorted(CONTRACT))
-                builder.store(builder.fadd(builder.load(total), product, flags=sorted(CONTRACT)), total)
+                builder.store(fused(builder, value, row, builder.load(total)), total)
             builder.store(builder.load(total), columns_at(sums, start), align=4)
             return context.get_dummy_value()
 
@@ -77,7 +76,7 @@ def prefetch(typing_context, array, place):
 add_rows_64, add_rows_16, add_rows_8, add_rows_4 = (_rows_adder(width) for width in (64, 16, 8, 4))
 
 
-@njit(cache=True, nogil=True, fastmath=CONTRACT)
+@njit(cache=True, nogil=True)
 def dense_scores(ids, values, rows, length, bias, scores):
     """Add up the linear scores of all siblings for one instance.
 
@@ -118,5 +117,5 @@ def dense_scores(ids, values, rows, length, bias, scores):
         for c in range(size):
             total = bias[c]
             for k in range(ids.size):
-                total += values[k] * rows[ids[k] * length + c]
+                total = fma(values[k], rows[ids[k] * length + c], total)
             scores[c] = total

@@ -1,0 +1,54 @@
+"""Sums in lanes: their order, number by number, and their value."""
+
+import numpy as np
+import pytest
+
+from xmlc.kernels.sums import dot, sparse_dot, sparse_dots, total
+
+SIZES = [0, 1, 2, 3, 4, 5, 7, 8, 18, 19, 64, 1001]
+
+
+def in_lanes(terms, dtype):
+    """The sum of rounded terms in the documented order, one addition at a time."""
+    lanes, whole = [dtype(0)] * 4, len(terms) // 4 * 4
+    for k, term in enumerate(terms):
+        lane = k % 4 if k < whole else 0
+        lanes[lane] = dtype(lanes[lane] + dtype(term))
+    return dtype(dtype(lanes[0] + lanes[2]) + dtype(lanes[1] + lanes[3]))
+
+
+@pytest.fixture(params=SIZES)
+def vectors(request):
+    """A sparse vector and two dense ones whose sums round in every step."""
+    rng = np.random.default_rng(request.param)
+    ids = rng.permutation(2 * request.param + 1)[: request.param].astype(np.uint32)
+    values, *dense = (rng.normal(size=n).astype(np.float32) for n in (ids.size, 2 * ids.size + 1, 2 * ids.size + 1))
+    return ids, values, *dense
+
+
+def test_sparse_dot(vectors):
+    ids, values, dense, _ = vectors
+    found = sparse_dot(ids, values, dense)
+    assert found == in_lanes(values * dense[ids], np.float32)
+    assert found == pytest.approx(np.dot(values.astype(float), dense[ids].astype(float)), rel=1e-4, abs=1e-4)
+    strided = np.zeros(3 * dense.size, dtype=np.float32)
+    strided[1::3] = dense
+    assert sparse_dot(ids, values, strided[1::3]) == found
+
+
+def test_sparse_dots(vectors):
+    ids, values, first, second = vectors
+    found = sparse_dots(ids, values, first, second)
+    assert found[0] == sparse_dot(ids, values, first)
+    assert found[1] == in_lanes(values * values * second[ids], np.float32)
+
+
+def test_dot(vectors):
+    _, values, dense, _ = vectors
+    other = dense[: values.size]
+    assert dot(values, other) == in_lanes(values * other, np.float32)
+
+
+def test_total_is_added_up_in_float64(vectors):
+    numbers = vectors[1]
+    assert total(numbers) == in_lanes(numbers, np.float64)
