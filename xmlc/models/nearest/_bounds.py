@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.bits import bits_set
+from xmlc.kernels.float32 import fma
 from xmlc.models.nearest._index import LENGTH_STEPS, WORD_BITS
 from xmlc.models.nearest._memory import prefetch
 from xmlc.models.nearest._select import GROUP, group_maxima
@@ -16,7 +17,8 @@ SUM_UNIT = 2.0**-30  # of an accumulator: a sum of products, whose lowest bits c
 FLAT = 3  # the number of shared features at which the second line bounds best
 POWERS = 4096  # steps of the table of powers of J
 ROUNDING = 1e-6  # more than float32 loses in terms whose sum is at most 1, and in a sum of three numbers like that
-BOUNDS_ONLY = {"contract", "nnan", "nsz"}  # what may be rounded otherwise: bounds have slack
+# Nothing is rounded otherwise: no bound is NaN and no sign of a zero counts, so that minima are single instructions.
+NO_NAN_NO_SIGN = {"nnan", "nsz"}
 SLACK = np.float32(1 + 1e-5)  # more than float32 loses in a few products
 
 
@@ -112,7 +114,7 @@ def add_postings(features, values, index, block, count_mask, scratch):
         add_terms(index.postings[whole:end], end - whole, factor, keep_bits, scratch.terms, scratch.sums)
 
 
-@njit(cache=True, nogil=True, fastmath=BOUNDS_ONLY, inline="always")
+@njit(cache=True, nogil=True, fastmath=NO_NAN_NO_SIGN, inline="always")
 def add_terms(postings, n, factor, keep_bits, terms, sums):
     """Add postings, see `add_postings`: their terms come first, by vector instructions if their number is known."""
     for k in range(n):
@@ -155,7 +157,7 @@ def bound_similarities(index, first, n_rows, n_features, query, beta, scratch):
         group_maxima(scratch.bounds[here : here + CHUNK], scratch.halves, groups)
 
 
-@njit(cache=True, nogil=True, fastmath=BOUNDS_ONLY)
+@njit(cache=True, nogil=True, fastmath=NO_NAN_NO_SIGN)
 def bound_word(words, lengths, query_word, lines, counts, products):
     """Add the frequent features of one word that a query shares with each instance, and a bound of their product.
 
@@ -167,10 +169,11 @@ def bound_word(words, lengths, query_word, lines, counts, products):
         count = np.int32(bits_set(words[i] & query_word))
         counts[i] += count
         c = np.float32(count)
-        products[i] += min(min(steep * c, flat * c + height), whole) * np.float32(lengths[i])
+        bound = min(min(steep * c, fma(flat, c, height)), whole)
+        products[i] = fma(bound, np.float32(lengths[i]), products[i])
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=BOUNDS_ONLY)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=NO_NAN_NO_SIGN)
 def bound_chunk(sums, counts, products, sizes, largests, query, beta, powers, bounds):
     """Bound the similarities of a chunk from sums of postings and bounds of the frequent features' products.
 
@@ -183,14 +186,14 @@ def bound_chunk(sums, counts, products, sizes, largests, query, beta, powers, bo
         for i in range(sums.size):
             frequent = min(products[i], np.float32(counts[i]) * (largest * np.float32(largests[i])))
             shared = np.float32(np.int32((sums[i] & count_mask) + counts[i]))
-            product = np.float32(sums[i]) * unit + frequent + error
+            product = fma(np.float32(sums[i]), unit, frequent) + error
             jaccard = shared / max(size + np.float32(sizes[i]) - shared, np.float32(1))
             bounds[i] = max(product * jaccard * SLACK, np.float32(0))
     else:
         for i in range(sums.size):
             frequent = min(products[i], np.float32(counts[i]) * (largest * np.float32(largests[i])))
             shared = np.float32(np.int32((sums[i] & count_mask) + counts[i]))
-            product = np.float32(sums[i]) * unit + frequent + error
+            product = fma(np.float32(sums[i]), unit, frequent) + error
             power = np.float32(1)
             if beta != 0.0:
                 jaccard = shared / max(size + np.float32(sizes[i]) - shared, np.float32(1))
