@@ -1,4 +1,4 @@
-"""Sums of products in a fixed order: kernels.
+"""Sums of products in a fixed order, in four lanes: kernels.
 
 A processor adds four numbers a cycle, but a sum in one variable waits four cycles for each addition. A compiler that
 may reorder the sum (``reassoc``) takes as many partial sums as the processor's vectors are wide, so that each kind of
