@@ -37,7 +37,7 @@ demo: $(ENV)/has-base
 	@PATH="$(BIN):$$PATH" xmlc fingerprint results/tables/demo
 
 compare: $(ENV)/has-base
-	PATH="$(BIN):$$PATH" xmlc compare results/reference/demo results/tables/demo --tolerances config/tolerances.yaml --markdown results/comparison.md
+	PATH="$(BIN):$$PATH" xmlc compare results/reference/demo results/tables/demo --markdown results/comparison.md
 
 report: $(ENV)/has-base
 	PATH="$(BIN):$$PATH" snakemake --cores $(CORES) --quiet rules host -- report

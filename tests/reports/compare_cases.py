@@ -1,15 +1,10 @@
 """Two tables to compare, and how their cells are told apart."""
 
-from xmlc.reports.tolerances import Deviations, Tolerances
-
 TABLE = """\
 dataset,model,method,macro_f,test_ms,inner_products,c
 yeast,plt,fta,40.0,0.25,55.0,10
 yeast,plt,sto,35.123456,0.5,60.0,100
 """
-
-# In points where the column is in percent, else as a share of the value.
-BOUNDS = Tolerances(k=2, machines=Deviations({"yeast": {"plt": {"runs": 5, "macro_f": 0.1, "inner_products": 0.05}}}))
 
 
 def table_writer(folder):

@@ -8,7 +8,7 @@ import yaml
 
 from xmlc.cli import main
 from xmlc.errors import XmlcError
-from xmlc.reports.deviations import deviations_over_machines, deviations_over_seeds
+from xmlc.reports.deviations import deviations_over_seeds
 from xmlc.reports.tolerances import load_tolerances
 
 ROOT = Path(__file__).parents[2]
@@ -38,23 +38,11 @@ def test_over_seeds_the_largest_of_the_rows_rounded_up(tables):
     assert found == {"yeast": {"plt": {"runs": 5, "macro_f": 0.31, "inner_products": 0.04}, "br": {"runs": 4}}}
 
 
-def test_over_machines_the_deviation_of_the_folders(tables):
-    text = "dataset,model,method,macro_f,depth,test_ms,c,seeds\nyeast,plt,fta,{},{},{},{},1\nyeast,plt,sto,30,8,1,1,1\n"
-    folders = [tables(f"m{i}", table2=text.format(40 + i, 10 + i, i, i), table9=ONE) for i in range(3)]
-    found = deviations_over_machines(folders)
-    assert found == {"yeast": {"plt": {"runs": 3, "macro_f": 1.0, "depth": 0.091}}}
-    (folders[1] / "paper/table2.csv").write_text(text.format(1, 1, 1, 1).replace("sto", "ofo"))
-    with pytest.raises(XmlcError, match=r"paper/table2.csv: the rows or columns are not the same"):
-        deviations_over_machines(folders)
-
-
 def test_nothing_to_measure(tables, tmp_path):
     with pytest.raises(XmlcError, match="no table of several seeds"):
         deviations_over_seeds(tables("run", table1=ONE))
     with pytest.raises(XmlcError, match="no such folder"):
         deviations_over_seeds(tmp_path / "nothing")
-    with pytest.raises(XmlcError, match="no table in common"):
-        deviations_over_machines([tables("a", table1=ONE), tables("b", table2=ONE)])
 
 
 def test_the_command_writes_measured_deviations_over_old_ones_and_keeps_the_rest(tables, tmp_path):
@@ -67,8 +55,8 @@ def test_the_command_writes_measured_deviations_over_old_ones_and_keeps_the_rest
             main(["deviations", str(run), "--out", str(file)])
         assert stop.value.code == 0
     tolerances = load_tolerances(file)
-    assert tolerances.seeds.of("macro_f", 40.0, "plt", "yeast") == 0.31
+    assert tolerances.deviations.of("macro_f", 40.0, "plt", "yeast") == 0.31
     assert file.read_text().startswith(before.split("# Written by")[0])
     content, old = yaml.safe_load(file.read_text()), yaml.safe_load(before)
-    assert content["measured"].get("machines") == old.get("measured", {}).get("machines")
+    assert content["measured"]["bibtex"] == old["measured"]["bibtex"]
     assert file.read_text().count("# Written by `xmlc deviations`") == 1

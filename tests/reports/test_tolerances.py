@@ -7,7 +7,7 @@ import yaml
 
 from xmlc.errors import XmlcError
 from xmlc.reports.columns import COLUMNS
-from xmlc.reports.tolerances import EXACT, RUNS, load_tolerances
+from xmlc.reports.tolerances import RUNS, load_tolerances
 
 FILE = Path(__file__).parents[2] / "config" / "tolerances.yaml"
 REASON = "for the sake of this test"
@@ -16,11 +16,8 @@ CONTENT = {
     "deviations": {"k": 3, "reason": REASON},
     "unjudged": [{"names": ["c"], "reason": REASON}],
     "measured": {
-        "seeds": {
-            "yeast": {"plt": {"runs": 5, "p@1": 0.2, "depth": 0.1}, "br": {"runs": 5}},
-            "enron": {"plt": {"runs": 5, "p@1": 0.4}},
-        },
-        "machines": {"yeast": {"plt": {"runs": 3, "p@1": 0.01}}},
+        "yeast": {"plt": {"runs": 5, "p@1": 0.2, "depth": 0.1}, "br": {"runs": 5}},
+        "enron": {"plt": {"runs": 5, "p@1": 0.4}},
     },
 }
 
@@ -34,8 +31,8 @@ def load(tmp_path, content):
 def test_the_projects_file():
     tolerances = load_tolerances(FILE)
     assert (tolerances.units, tolerances.k) == (0.5, 3)
-    measured = [*tolerances.seeds.measured.values(), *tolerances.machines.measured.values()]
-    names = {name for models in measured for entry in models.values() for name in entry} - {RUNS}
+    measured = tolerances.deviations.measured
+    names = {name for models in measured.values() for entry in models.values() for name in entry} - {RUNS}
     assert names <= set(COLUMNS)
     assert not any(COLUMNS[name].cost for name in names), "costs are never judged"
     assert not tolerances.judged("c")
@@ -43,30 +40,22 @@ def test_the_projects_file():
     assert not tolerances.judged("train_seconds")
 
 
-def test_exact_has_no_bounds():
-    assert EXACT.units == 0
-    assert EXACT.judged("c")
-    assert not EXACT.judged("train_seconds")
-    assert EXACT.beyond_print("macro_f", 100.0, "fastxml", "bibtex") == 0
-
-
 @pytest.mark.parametrize(
-    ("column", "value", "model", "dataset", "published", "expected"),
+    ("column", "value", "model", "dataset", "expected"),
     [
-        ("p@1", 70.0, "plt", "yeast", True, 0.6),
-        ("p@1_std", 1.0, "plt", "yeast", True, 0.6),  # in points, whatever the value
-        ("depth", 20.0, "plt", "yeast", True, 6.0),  # no percent: a share of the value
-        ("p@1", 70.0, "plt", "scene", True, 1.2),  # not measured there: the largest of the others
-        ("depth", 20.0, "plt", "enron", True, 0.0),  # measured there, and it did not vary
-        ("p@1", 70.0, "br", "yeast", True, 0.0),
-        ("p@1", 70.0, "ldsm", "yeast", True, 0.0),
-        ("p@1", 70.0, None, None, True, 0.0),
-        ("p@1", 70.0, "plt", "yeast", False, 0.03),  # beside a number of ours: over machines
+        ("p@1", 70.0, "plt", "yeast", 0.6),
+        ("p@1_std", 1.0, "plt", "yeast", 0.6),  # in points, whatever the value
+        ("depth", 20.0, "plt", "yeast", 6.0),  # no percent: a share of the value
+        ("p@1", 70.0, "plt", "scene", 1.2),  # not measured there: the largest of the others
+        ("depth", 20.0, "plt", "enron", 0.0),  # measured there, and it did not vary
+        ("p@1", 70.0, "br", "yeast", 0.0),
+        ("p@1", 70.0, "ldsm", "yeast", 0.0),
+        ("p@1", 70.0, None, None, 0.0),
     ],
 )
-def test_what_is_allowed_beyond_the_printed_digits(tmp_path, column, value, model, dataset, published, expected):
+def test_what_is_allowed_beyond_the_printed_digits(tmp_path, column, value, model, dataset, expected):
     tolerances = load(tmp_path, CONTENT)
-    assert tolerances.beyond_print(column, value, model, dataset, published) == pytest.approx(expected)
+    assert tolerances.beyond_print(column, value, model, dataset) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -76,8 +65,8 @@ def test_what_is_allowed_beyond_the_printed_digits(tmp_path, column, value, mode
         (CONTENT | {"printed": {"units": 0.5}}, "reason"),
         (CONTENT | {"deviations": {"k": -1, "reason": REASON}}, "minimum"),
         (CONTENT | {"unjudged": CONTENT["unjudged"] * 2}, "'c' is named twice"),
-        (CONTENT | {"measured": {"seeds": {"yeast": {"plt": {"p@1": 0.1}}}}}, "runs"),
-        (CONTENT | {"measured": {"clocks": {}}}, "clocks"),
+        (CONTENT | {"measured": {"yeast": {"plt": {"p@1": 0.1}}}}, "runs"),
+        (CONTENT | {"measured": {"yeast": {"plt": {"runs": 5, "p@1": 0}}}}, "minimum"),
         ({"printed": CONTENT["printed"]}, "required property"),
         ("printed: [", "cannot be read"),
         ("", "not of type 'object'"),

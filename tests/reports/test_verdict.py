@@ -5,10 +5,10 @@ import math
 import pytest
 
 from xmlc.reports.tolerances import Deviations, Tolerances
-from xmlc.reports.verdict import Verdict, judge_published, reproduced_line, unit_of_last_digit
+from xmlc.reports.verdict import Verdict, judge_exactly, judge_published, reproduced_line, unit_of_last_digit
 
 TOLERANCES = Tolerances(
-    k=3, seeds=Deviations({"bibtex": {"plt": {"runs": 5, "p@1": 0.5}}}), unjudged={"c": "a neighbour of the grid"}
+    k=3, deviations=Deviations({"bibtex": {"plt": {"runs": 5, "p@1": 0.5}}}), unjudged={"c": "a neighbour of the grid"}
 )
 
 
@@ -45,6 +45,30 @@ def test_a_failed_experiment_is_said_to_have_failed():
 )
 def test_where_nothing_is_printed_or_judged_there_is_no_verdict(published, column):
     assert judge_published(published, 5.0, column, TOLERANCES) is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("40.0", "40", Verdict.EQUAL),
+        ("0.1", "0.1000000000000000055", Verdict.EQUAL),  # the same float64
+        ("0.30000000000000004", "0.3", Verdict.DIFFERENT),  # the next float64
+        ("0.0", "-0.0", Verdict.EQUAL),
+        ("10/100", "10/100", Verdict.EQUAL),
+        ("10/100", "10", Verdict.DIFFERENT),
+        ("", "", Verdict.EQUAL),
+        ("nan", "", Verdict.EQUAL),
+        ("40.0", "", Verdict.MISSING),
+        ("", "40.0", Verdict.NEW),
+        ("nan", "40.0", Verdict.NEW),
+        ("inf", "inf", Verdict.EQUAL),
+        ("inf", "1", Verdict.DIFFERENT),
+        ("good", "good", Verdict.EQUAL),
+        ("good", "bad", Verdict.DIFFERENT),
+    ],
+)
+def test_verdicts_beside_an_earlier_number_of_ours(old, new, expected):
+    assert judge_exactly(old, new).verdict is expected
 
 
 def test_the_headline_counts():

@@ -43,7 +43,7 @@ COMMANDS = {
     "compare": "Compare two tables and judge the differences.",
     "fingerprint": "Print one word for all numbers of tables or arrays, to compare two runs by.",
     "accept": "Take the current tables as the accepted ones.",
-    "deviations": "Measure how our own runs vary, for the tolerances.",
+    "deviations": "Measure how our own runs vary with the seed, for the tolerances.",
     "bench": "Measure speed against a baseline in one run.",
 }
 

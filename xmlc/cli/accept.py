@@ -9,10 +9,11 @@ import click
 from xmlc.cli._options import FOLDER
 from xmlc.reports.accept import accept
 
-HELP = """Copy the tables of the current run, TABLES/<suite>/*.csv, over the accepted ones, REFERENCE/<suite>/.
+HELP = """Put the tables of the current run, TABLES/<suite>/*.csv, over the accepted ones, REFERENCE/<suite>/.
 
 Only suites that REFERENCE has a folder of, and only tables that the run made; all other accepted tables stay as they
-are. `git diff` shows what is accepted.
+are. Costs (times, memory) and numbers of threads are left out, so that `git diff` shows the numbers that moved and
+nothing else.
 """
 
 

@@ -9,28 +9,34 @@ import click
 from xmlc.cli._options import FILE
 from xmlc.errors import XmlcError
 from xmlc.files import atomic_file
-from xmlc.reports.compare import Comparison, compare
-from xmlc.reports.compare_text import to_markdown, to_text
-from xmlc.reports.tolerances import EXACT, Tolerances, load_tolerances
+from xmlc.reports.compare import compare, tables_fingerprint
+from xmlc.reports.compare_text import agreement, to_markdown, to_text
+from xmlc.reports.tolerances import Tolerances, load_tolerances
 
 TABLE = click.Path(path_type=Path)
+DEFAULT_TOLERANCES = Path("config/tolerances.yaml")
 HELP = """Compare the tables NEW with what is expected, OLD: two CSV files, or two folders of them.
 
-Exit status: 0 where every judged cell is equal or within its tolerance; 1 where a cell is outside, or a cell, row,
-column or table is missing, new or not run; 2 where the comparison cannot be made (a path that does not exist, a file
-that is no table, an unknown option). Costs, such as times, are shown and never judged.
+Two runs of ours, or a run and the accepted numbers, are compared exactly: one seed gives the same numbers to the last
+bit, whatever the processor and the number of threads. With --published, OLD was printed in a paper: each number is as
+exact as its own digits, the deviation of our runs over seeds is tolerated, and NEW may have more.
+
+Costs, such as times, are shown where both have them and never judged. Exit status: 0 where every judged cell is equal
+or within its tolerance; 1 where a cell is different or outside, or a cell, row, column or table is missing, new or not
+run; 2 where the comparison cannot be made (a path that does not exist, a file that is no table, an unknown option).
 """
 
 
 @click.command(help=HELP)
 @click.argument("old", type=TABLE)
 @click.argument("new", type=TABLE)
-@click.option("--tolerances", "file", type=FILE, default=None, help="YAML file; without it only rounding is allowed.")
-@click.option("--exact", is_flag=True, help="Allow no difference at all; costs stay without judgement.")
+@click.option("--published", is_flag=True, help="OLD was printed in a paper.")
 @click.option(
-    "--published",
-    is_flag=True,
-    help="OLD was printed in a paper: its own digits count, seeds were others, and NEW may have more.",
+    "--tolerances",
+    "file",
+    type=FILE,
+    default=None,
+    help=f"With --published, what is tolerated; {DEFAULT_TOLERANCES} if it exists, else rounding only.",
 )
 @click.option("--keys", default="", help="Columns that name a row, such as dataset,model; otherwise they are found.")
 @click.option("--markdown", type=FILE, default=None, help="Write the comparison as Markdown too.")
@@ -40,26 +46,33 @@ def command(
     ctx: click.Context,
     old: Path,
     new: Path,
-    file: Path | None,
-    exact: bool,
     published: bool,
+    file: Path | None,
     keys: str,
     markdown: Path | None,
     report_only: bool,
 ) -> None:
     """Compare, report, judge."""
+    if file and not published:
+        raise click.UsageError("--tolerances goes with --published: two runs of ours are compared exactly")
+    if published and file is None and DEFAULT_TOLERANCES.is_file():
+        file = DEFAULT_TOLERANCES
     try:
-        tolerances = EXACT if exact else load_tolerances(file) if file else Tolerances()
+        tolerances = (load_tolerances(file) if file else Tolerances()) if published else None
         names = [key.strip() for key in keys.split(",") if key.strip()]
-        comparisons: list[Comparison] = compare(old, new, tolerances, names, published)
+        comparisons = compare(old, new, names, tolerances)
+        first = "" if published else agreement(tables_fingerprint(old), tables_fingerprint(new))
     except XmlcError as error:
         click.echo(f"xmlc: error: {error}", err=True)
         ctx.exit(2)
-    allowed = "exact" if exact else f"tolerances of {file}" if file else "rounding allowed"
+    allowed = "exact" if not published else f"tolerances of {file}" if file else "rounding allowed"
     title = f"old: {old}, new: {new}; {allowed}{'; report only' if report_only else ''}"
     if markdown:
         with atomic_file(markdown) as temporary:
-            temporary.write_text(to_markdown(comparisons, title, published), encoding="utf-8")
+            text = to_markdown(comparisons, title, published)
+            temporary.write_text(f"**{first}**\n\n{text}" if first else text, encoding="utf-8")
+    if first:
+        click.echo(first)
     click.echo(to_text(comparisons, title, published), nl=False)
     if not report_only and not all(comparison.same for comparison in comparisons):
         ctx.exit(1)

@@ -1,4 +1,4 @@
-"""`xmlc deviations`: measure how our own runs vary, for the tolerances."""
+"""`xmlc deviations`: measure how our own runs vary with the seed, for the tolerances."""
 
 from __future__ import annotations
 
@@ -7,24 +7,22 @@ from pathlib import Path
 import click
 
 from xmlc.cli._options import FILE, FOLDER
-from xmlc.reports.deviations import deviations_over_machines, deviations_over_seeds, write_deviations
+from xmlc.reports.deviations import deviations_over_seeds, write_deviations
 
-HELP = """Measure standard deviations of our own runs and write them into the file of tolerances.
+HELP = """Measure standard deviations over seeds and write them into the file of tolerances.
 
-One folder of TABLES that were made with several seeds (key `seeds` of the configuration) gives the deviations over
-seeds. Several folders, with the tables of the same runs on different machines, give those over machines. What the file
-has of other datasets and models stays.
+TABLES is a folder of tables that were made with several seeds (key `seeds` of the configuration). What the file has of
+other datasets and models stays.
 """
 
 
 @click.command(help=HELP)
-@click.argument("tables", type=FOLDER, nargs=-1, required=True)
+@click.argument("tables", type=FOLDER)
 @click.option("--out", type=FILE, required=True, help="File of tolerances, such as config/tolerances.yaml.")
-def command(tables: tuple[Path, ...], out: Path) -> None:
+def command(tables: Path, out: Path) -> None:
     """Measure and write."""
-    kind = "seeds" if len(tables) == 1 else "machines"
-    found = deviations_over_seeds(tables[0]) if kind == "seeds" else deviations_over_machines(tables)
-    write_deviations(out, kind, found)
+    found = deviations_over_seeds(tables)
+    write_deviations(out, found)
     for dataset, models in found.items():
         click.echo(f"{dataset}: {', '.join(models)}")
-    click.echo(f"Deviations over {kind} written to {out}")
+    click.echo(f"Deviations over seeds written to {out}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,11 +11,11 @@ from typing import Literal
 import pandas as pd
 
 from xmlc.errors import XmlcError
-from xmlc.judging.fingerprint import read_table
-from xmlc.reports.columns import COLUMNS, column
+from xmlc.judging.fingerprint import Fingerprint, of_parts, of_table, read_table
+from xmlc.reports.columns import column
 from xmlc.reports.tables import TABLES
 from xmlc.reports.tolerances import Tolerances
-from xmlc.reports.verdict import Judgement, Verdict, judge, judge_published, number, unit_of_last_digit
+from xmlc.reports.verdict import Judgement, Verdict, judge_exactly, judge_published, number
 
 
 @dataclass(frozen=True)
@@ -70,28 +69,28 @@ class Comparison:
 
     @property
     def same(self) -> bool:
-        """Say whether nothing is outside, missing, new or not run."""
+        """Say whether nothing is outside, different, missing, new or not run."""
         good = self.counts[Verdict.EQUAL] + self.counts[Verdict.WITHIN]
         return not self.parts and good == self.counts.total()
 
 
-def compare(
-    left: Path, right: Path, tolerances: Tolerances, keys: Sequence[str] = (), published: bool = False
-) -> list[Comparison]:
+def compare(left: Path, right: Path, keys: Sequence[str] = (), published: Tolerances | None = None) -> list[Comparison]:
     """Compare two CSV tables, or two folders of them file by file.
+
+    Two tables of ours are compared exactly: each number to the last bit. Costs are not judged, and it does not matter
+    whether both sides have them.
 
     Parameters
     ----------
     left : Path
-        What is expected: published values or a reference.
+        What is expected: published values, a reference, or an earlier run.
     right : Path
         What is judged.
-    tolerances : Tolerances
     keys : sequence of str
         Columns that name a row; by default those that the table is known to have, or the leading columns of text.
-    published : bool
-        The left side was printed in a paper: each number is as exact as its own digits, seeds were others, and what
-        only the right side has is no difference.
+    published : Tolerances or None
+        The left side was printed in a paper, and so much is tolerated: each number is as exact as its own digits,
+        seeds were others, and what only the right side has is no difference.
 
     Raises
     ------
@@ -104,7 +103,7 @@ def compare(
     if left.is_dir() != right.is_dir():
         raise XmlcError(f"{left} and {right}: one is a folder and one a file; expected two of a kind")
     if not left.is_dir():
-        return [_compare_files(left, right, tolerances, keys, published)]
+        return [_compare_files(left, right, keys, published)]
     names = sorted({file.name for folder in (left, right) for file in folder.glob("*.csv")})
     if not names:
         raise XmlcError(f"{left} and {right}: neither holds a table (*.csv)")
@@ -116,16 +115,23 @@ def compare(
         elif not (left / name).exists():
             comparisons += [] if published else [Comparison(name, (), parts=[Part("table", (name,), Verdict.NEW)])]
         else:
-            comparisons.append(_compare_files(left / name, right / name, tolerances, keys, published))
+            comparisons.append(_compare_files(left / name, right / name, keys, published))
     return comparisons
 
 
-def _compare_files(left: Path, right: Path, tolerances: Tolerances, keys: Sequence[str], published: bool) -> Comparison:
+def _compare_files(left: Path, right: Path, keys: Sequence[str], published: Tolerances | None) -> Comparison:
     tables = {side: read_table(path) for side, path in (("left", left), ("right", right))}
     found = keys_of(left, tables["left"], tables["right"], keys)
     for path, table in ((left, tables["left"]), (right, tables["right"])):
         _check_keys(path, table, found)
-    return compare_frames(left.name, tables["left"], tables["right"], found, tolerances, published)
+    return compare_frames(left.name, tables["left"], tables["right"], found, published)
+
+
+def tables_fingerprint(path: Path) -> Fingerprint:
+    """Return the fingerprint of what `compare` takes from a path: one table, or those of a folder, perhaps none."""
+    if path.is_dir():
+        return of_parts({file.name: of_table(read_table(file)) for file in path.glob("*.csv")})
+    return of_table(read_table(path))
 
 
 def keys_of(path: Path, left: pd.DataFrame, right: pd.DataFrame, given: Sequence[str] = ()) -> tuple[str, ...]:
@@ -167,13 +173,14 @@ def compare_frames(
     left: pd.DataFrame,
     right: pd.DataFrame,
     keys: tuple[str, ...],
-    tolerances: Tolerances,
-    published: bool = False,
+    published: Tolerances | None = None,
 ) -> Comparison:
     """Compare two frames of text on their keys; the rows come in the order of the left one."""
     result = Comparison(name, keys)
     gone = Verdict.NOT_RUN if published else Verdict.MISSING
     every = [c for c in dict.fromkeys([*left, *right]) if c not in keys]
+    if not published:
+        every = [c for c in every if not column(c).cost or (c in left and c in right)]
     result.parts += [Part("column", (c,), gone) for c in every if c not in right]
     result.parts += [Part("column", (c,), Verdict.NEW) for c in every if c not in left and not published]
     sides = [
@@ -181,7 +188,6 @@ def compare_frames(
         for side, frame in (("left ", left), ("right ", right))
     ]
     merged = sides[0].join(sides[1], how="outer").sort_values(["place left ", "place right "])
-    units = {c: _printed_unit(c, left[c] if c in left else right[c]) for c in every}
     for index, row in merged.iterrows():
         key = index if isinstance(index, tuple) else (index,)
         if pd.isna(row["place right "]):
@@ -197,41 +203,15 @@ def compare_frames(
             # Where one side has no such row or column, a blank on the other side is no cell.
             in_both = c in left and c in right and row[["place left ", "place right "]].notna().all()
             if left_text or right_text or in_both:
-                about = (c, tolerances, named.get("model"), named.get("dataset"))
-                if published:
-                    judgement = judge_published(left_text, number(right_text), *about)
-                else:
-                    judgement = _accepted(left_text, right_text, units[c], *about)
-                judged = tolerances.judged(c) and judgement is not None
-                result.cells.append(Cell(key, c, left_text, right_text, judgement or Judgement(Verdict.EQUAL), judged))
+                result.cells.append(_cell(key, c, left_text, right_text, named, published))
     return result
 
 
-def _accepted(
-    left: str, right: str, unit: float, name: str, tolerances: Tolerances, model: str | None, dataset: str | None
-) -> Judgement:
-    """Judge a cell beside one of ours that was accepted."""
-    numbers = number(left), number(right)
-    if _empty(left) or _empty(right):
-        both = _empty(left) and _empty(right)
-        return Judgement(Verdict.EQUAL if both else Verdict.NEW if _empty(left) else Verdict.MISSING)
-    if numbers[0] is None or numbers[1] is None or math.isinf(numbers[0]) or math.isinf(numbers[1]):
-        same = left == right if None in numbers else numbers[0] == numbers[1]
-        return Judgement(Verdict.EQUAL if same else Verdict.OUTSIDE)
-    beyond = tolerances.beyond_print(name, numbers[0], model, dataset)
-    return judge(numbers[0], numbers[1], tolerances.units * unit, beyond)
-
-
-def _printed_unit(name: str, texts: pd.Series) -> float:
-    """Return a unit of the last digit that a column is printed with: as defined, or as its longest number shows."""
-    definition = column(name)
-    if definition.decimals is not None:
-        return float(f"1e-{definition.decimals}")
-    if name in COLUMNS and definition.kind == "choice":
-        return 0.0
-    return min((unit_of_last_digit(text) for text in texts if number(text) is not None and not _empty(text)), default=0)
-
-
-def _empty(text: str) -> bool:
-    value = number(text)
-    return text == "" or (value is not None and math.isnan(value))
+def _cell(
+    key: tuple[str, ...], name: str, left: str, right: str, named: dict[str, str], published: Tolerances | None
+) -> Cell:
+    if published is None:
+        return Cell(key, name, left, right, judge_exactly(left, right), judged=not column(name).cost)
+    model, dataset = named.get("model"), named.get("dataset")
+    judgement = judge_published(left, number(right), name, published, model, dataset)
+    return Cell(key, name, left, right, judgement or Judgement(Verdict.EQUAL), judged=judgement is not None)

@@ -8,15 +8,16 @@ from collections.abc import Sequence
 
 from tabulate import tabulate
 
+from xmlc.judging.fingerprint import Fingerprint
 from xmlc.reports.columns import column
 from xmlc.reports.compare import Cell, Comparison
 from xmlc.reports.verdict import Verdict, reproduced_line
 
 # What a reader has to look at, in this order, and what may be folded.
-CHANGED = (Verdict.OUTSIDE, Verdict.NOT_RUN, Verdict.MISSING, Verdict.NEW)
+CHANGED = (Verdict.OUTSIDE, Verdict.DIFFERENT, Verdict.NOT_RUN, Verdict.MISSING, Verdict.NEW)
 FOLDED = (Verdict.WITHIN, Verdict.EQUAL)
 LISTED = 12
-HEADINGS = ("table", "row", "column", "old", "new", "difference", "tolerance")
+HEADINGS = ("table", "row", "column", "old", "new", "difference")
 PUBLISHED_HEADINGS = ("table", "row", "column", "published", "measured", "difference", "tolerance")
 
 
@@ -31,16 +32,23 @@ def headline(comparisons: Sequence[Comparison]) -> str:
     return ", ".join(words) + (f"; {unjudged} shown without judgement" if unjudged else "")
 
 
+def agreement(old: Fingerprint, new: Fingerprint) -> str:
+    """Say whether two fingerprints are the same."""
+    if old == new:
+        return f"Same fingerprint, {new.word}: every number but costs is the same"
+    return f"Fingerprints differ: old {old.word}, new {new.word}"
+
+
 def to_text(comparisons: Sequence[Comparison], title: str, published: bool = False) -> str:
     """Return a comparison as plain text: all that changed, then one line for each table."""
     lines = [headline(comparisons), title]
     for verdict in CHANGED:
-        if rows := _rows(comparisons, verdict):
+        if rows := _rows(comparisons, verdict, published):
             lines += ["", f"{verdict}:", _indented(_table(rows, "plain", published))]
     if parts := _part_lines(comparisons):
         lines += ["", *parts]
     lines += ["", *(f"{comparison.name}: {headline([comparison])}" for comparison in comparisons)]
-    if rows := _rows(comparisons, Verdict.WITHIN):
+    if rows := _rows(comparisons, Verdict.WITHIN, published):
         lines += ["", f"{Verdict.WITHIN}:", _indented(_table(rows, "plain", published))]
     if rows := [line for comparison in comparisons for line in _unjudged(comparison)]:
         lines += ["", "without judgement:", _indented(tabulate(rows, tablefmt="plain", disable_numparse=True))]
@@ -51,7 +59,7 @@ def to_markdown(comparisons: Sequence[Comparison], title: str, published: bool =
     """Return a comparison as Markdown for a pull request: all that changed, then each table folded."""
     lines = [f"**{headline(comparisons)}**", "", title]
     for verdict in CHANGED:
-        if rows := _rows(comparisons, verdict):
+        if rows := _rows(comparisons, verdict, published):
             lines += ["", f"### {verdict.capitalize()}", "", _table(rows, "pipe", published)]
     if parts := [f"- {line}" for line in _part_lines(comparisons)]:
         # What of a paper was not asked for is no finding.
@@ -60,7 +68,8 @@ def to_markdown(comparisons: Sequence[Comparison], title: str, published: bool =
     for comparison in comparisons:
         cells = [cell for verdict in (*FOLDED, None) for cell in _cells(comparison, verdict)]
         if cells:
-            rows = [[*_row(comparison, cell)[1:], str(cell.verdict) if cell.judged else "not judged"] for cell in cells]
+            said = [str(cell.verdict) if cell.judged else "not judged" for cell in cells]
+            rows = [[*_row(comparison, cell, published)[1:], verdict] for cell, verdict in zip(cells, said)]
             headings = [*_headings(published)[1:], "verdict"]
             table = tabulate(rows, headers=headings, tablefmt="pipe", disable_numparse=True)
             lines += ["", f"<details><summary>{comparison.name}: {headline([comparison])}</summary>", "", table, ""]
@@ -92,13 +101,13 @@ def _cells(comparison: Comparison, verdict: Verdict | None) -> list[Cell]:
     return [cell for cell in cells if cell.key not in rows and cell.column not in columns]
 
 
-def _rows(comparisons: Sequence[Comparison], verdict: Verdict) -> list[list[str]]:
-    return [_row(comparison, cell) for comparison in comparisons for cell in _cells(comparison, verdict)]
+def _rows(comparisons: Sequence[Comparison], verdict: Verdict, published: bool) -> list[list[str]]:
+    return [_row(comparison, cell, published) for comparison in comparisons for cell in _cells(comparison, verdict)]
 
 
-def _row(comparison: Comparison, cell: Cell) -> list[str]:
+def _row(comparison: Comparison, cell: Cell, published: bool) -> list[str]:
     where = [comparison.name, " / ".join(cell.key), cell.column]
-    return [*where, *_both(cell), *_difference(cell)]
+    return [*where, *_both(cell), *_difference(cell, published)]
 
 
 def _headings(published: bool) -> tuple[str, ...]:
@@ -117,10 +126,11 @@ def _both(cell: Cell) -> tuple[str, str]:
     return (left, right) if left != right or cell.left == cell.right else (cell.left, cell.right)
 
 
-def _difference(cell: Cell) -> tuple[str, str]:
-    if math.isnan(cell.judgement.difference):
-        return "", ""
-    return f"{cell.judgement.difference:+.3g}", f"{cell.judgement.allowed:.3g}" if cell.judged else ""
+def _difference(cell: Cell, published: bool) -> list[str]:
+    """Return the difference and, beside a published number, what is tolerated."""
+    unknown = math.isnan(cell.judgement.difference)
+    texts = ["" if unknown else f"{cell.judgement.difference:+.3g}"]
+    return texts + ["" if unknown or not cell.judged else f"{cell.judgement.allowed:.3g}"] * published
 
 
 def _unjudged(comparison: Comparison) -> list[list[str]]:

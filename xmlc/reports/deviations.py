@@ -1,9 +1,9 @@
-"""Standard deviations of our own runs, measured from finished tables and kept in config/tolerances.yaml."""
+"""Standard deviations over seeds, measured from finished tables and kept in config/tolerances.yaml."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -11,9 +11,7 @@ import yaml
 
 from xmlc.errors import XmlcError
 from xmlc.files import atomic_file
-from xmlc.judging.fingerprint import read_table
 from xmlc.reports.columns import DEVIATION, column
-from xmlc.reports.compare import keys_of
 from xmlc.reports.tolerances import RUNS, load_tolerances, read_checked_tolerances
 
 NAMED = ("dataset", "model")
@@ -23,8 +21,8 @@ WIDTH = 100
 MEASURED = "measured:\n"
 HEAD = """\
 # Written by `xmlc deviations` (config/README.md); do not edit. Runs, then for each column that varied the largest
-# standard deviation of any row of the dataset's and model's tables: in points where the column's unit is %, else as a
-# share of the mean. `seeds`: different seeds. `machines`: the same seeds, kernels made for different processors.
+# standard deviation over seeds of any row of the dataset's and model's tables: in points where the column's unit is %,
+# else as a share of the mean.
 """
 
 
@@ -51,54 +49,20 @@ def deviations_over_seeds(folder: Path) -> dict[str, dict[str, dict[str, float]]
     return found
 
 
-def deviations_over_machines(folders: Sequence[Path]) -> dict[str, dict[str, dict[str, float]]]:
-    """Take the deviations from tables of the same runs on several machines, a folder each.
-
-    Raises
-    ------
-    XmlcError
-        The folders have no table in common, or one has other rows or columns.
-    """
-    found: dict[str, dict[str, dict[str, float]]] = {}
-    for file in _tables(folders[0]):
-        name = file.relative_to(folders[0])
-        if not all((folder / name).exists() for folder in folders):
-            continue
-        texts = [read_table(folder / name) for folder in folders]
-        keys = list(keys_of(file, texts[0], texts[1]))
-        if not set(NAMED) <= set(keys):
-            continue
-        frames = [pd.read_csv(folder / name).set_index(keys) for folder in folders]
-        if any(not (frame.index.equals(frames[0].index) and list(frame) == list(frames[0])) for frame in frames):
-            raise XmlcError(f"{name}: the rows or columns are not the same in {', '.join(map(str, folders))}")
-        for place, index in enumerate(frames[0].index):
-            named = dict(zip(keys, index, strict=True))
-            entry = _entry(found, named["dataset"], named["model"], len(folders))
-            for measure in frames[0].select_dtypes("number"):
-                values = pd.Series([frame[measure].iloc[place] for frame in frames])
-                _enlarge(entry, measure, values.mean(skipna=False), values.std(ddof=1, skipna=False))
-    if not found:
-        raise XmlcError(f"{', '.join(map(str, folders))}: no table in common; expected the tables of the same runs")
-    return found
-
-
-def write_deviations(file: Path, kind: str, found: dict[str, dict[str, dict[str, float]]]) -> None:
+def write_deviations(file: Path, found: dict[str, dict[str, dict[str, float]]]) -> None:
     """Put measured deviations into the file of tolerances, each dataset and model over what stood there.
 
     Parameters
     ----------
     file : Path
-    kind : {"seeds", "machines"}
     found : dict
         By dataset, model and column.
     """
     measured = read_checked_tolerances(file).get("measured", {})
-    kept = measured.setdefault(kind, {})
     for dataset, models in found.items():
-        kept.setdefault(dataset, {}).update(models)
-    ordered = {key: _sorted(measured[key]) for key in sorted(measured)}
+        measured.setdefault(dataset, {}).update(models)
     above = file.read_text(encoding="utf-8").split(MEASURED)[0].removesuffix(HEAD)
-    below = yaml.safe_dump({"measured": ordered}, sort_keys=False, default_flow_style=None, width=WIDTH)
+    below = yaml.safe_dump({"measured": _sorted(measured)}, sort_keys=False, default_flow_style=None, width=WIDTH)
     with atomic_file(file) as temporary:
         temporary.write_text(above + HEAD + below, encoding="utf-8")
     load_tolerances(file)

@@ -1,8 +1,8 @@
-"""By how much two numbers of a table may differ: config/tolerances.yaml, checked against its schema.
+"""By how much a number of ours may differ from a published one: config/tolerances.yaml, checked against its schema.
 
-One law: half a unit of the last printed digit, plus k standard deviations of our own runs. A number of a paper was
-made with other seeds, so the deviations are those over seeds; an accepted number of ours was made with the same seeds,
-perhaps on another machine, so they are those over machines. Both are measured (`xmlc deviations`), never typed.
+One law: half a unit of the last printed digit, plus k standard deviations of our own runs with different seeds, because
+a number of a paper was made with other seeds. They are measured (`xmlc deviations`), never typed. Two tables of ours
+need no tolerance: the same seeds give the same numbers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Measured = Mapping[str, Mapping[str, Mapping[str, float]]]
 
 @dataclass(frozen=True)
 class Deviations:
-    """Standard deviations of our own runs that differ in one thing, by dataset, model and column.
+    """Standard deviations of our own runs with different seeds, by dataset, model and column.
 
     That of a column in percent is in points, that of any other a share of the value.
     """
@@ -48,7 +48,7 @@ class Deviations:
 
 @dataclass(frozen=True)
 class Tolerances:
-    """What differences are tolerated.
+    """What differences from a published number are tolerated.
 
     Attributes
     ----------
@@ -56,34 +56,24 @@ class Tolerances:
         Units of the last printed digit within which two values are equal.
     k : float
         Standard deviations that are tolerated beyond.
-    seeds, machines : Deviations
-        Of runs with different seeds, and of runs with the same seeds on different machines.
+    deviations : Deviations
+        Of runs with different seeds.
     unjudged : dict of str to str
         Columns that are shown without judgement, with the reason.
-    exact : bool
-        Nothing is tolerated and every column but the costs is judged: equal is equal to the last bit.
     """
 
     units: float = 0.5
     k: float = 0.0
-    seeds: Deviations = field(default_factory=Deviations)
-    machines: Deviations = field(default_factory=Deviations)
+    deviations: Deviations = field(default_factory=Deviations)
     unjudged: Mapping[str, str] = field(default_factory=dict)
-    exact: bool = False
 
     def judged(self, name: str) -> bool:
         """Say whether a column is judged; a deviation over seeds is where its column is. Costs never are."""
-        return not column(name).cost and (self.exact or name.removesuffix(DEVIATION) not in self.unjudged)
+        return not column(name).cost and name.removesuffix(DEVIATION) not in self.unjudged
 
-    def beyond_print(
-        self, name: str, value: float, model: str | None = None, dataset: str | None = None, published: bool = False
-    ) -> float:
-        """Return k standard deviations of a value: over seeds beside a published one, else over machines."""
-        deviations = self.seeds if published else self.machines
-        return self.k * deviations.of(name.removesuffix(DEVIATION), value, model, dataset)
-
-
-EXACT = Tolerances(units=0.0, exact=True)
+    def beyond_print(self, name: str, value: float, model: str | None = None, dataset: str | None = None) -> float:
+        """Return k standard deviations of a value."""
+        return self.k * self.deviations.of(name.removesuffix(DEVIATION), value, model, dataset)
 
 
 def load_tolerances(path: Path) -> Tolerances:
@@ -101,12 +91,10 @@ def load_tolerances(path: Path) -> Tolerances:
             if name in unjudged:
                 raise XmlcError(f"{path}: column {name!r} is named twice; expected one reason for each column")
             unjudged[name] = entry["reason"]
-    measured = content.get("measured", {})
     return Tolerances(
         units=content["printed"]["units"],
         k=content["deviations"]["k"],
-        seeds=Deviations(measured.get("seeds", {})),
-        machines=Deviations(measured.get("machines", {})),
+        deviations=Deviations(content.get("measured", {})),
         unjudged=unjudged,
     )
 

@@ -15,11 +15,12 @@ ROUNDING = 1 + 1e-9
 
 
 class Verdict(StrEnum):
-    """What a cell can be, beside a published number or in two tables of ours."""
+    """What a cell can be, beside a published number or in two tables of ours, in which nothing is tolerated."""
 
     EQUAL = "equal"
     WITHIN = "within tolerance"
     OUTSIDE = "outside"
+    DIFFERENT = "different"
     NOT_RUN = "not run"
     FAILED = "failed"
     MISSING = "missing"
@@ -40,13 +41,30 @@ class Judgement:
 
 
 def judge(expected: float, found: float, printed: float, beyond: float) -> Judgement:
-    """Judge one number: equal within ``printed`` (half a unit of the last digit), tolerated within ``beyond`` more."""
+    """Judge one number beside a published one.
+
+    It is equal within ``printed``, half a unit of the last digit, and tolerated within ``beyond`` more.
+    """
     difference = found - expected
     if abs(difference) <= printed * ROUNDING:
         verdict = Verdict.EQUAL
     else:
         verdict = Verdict.WITHIN if abs(difference) <= (printed + beyond) * ROUNDING else Verdict.OUTSIDE
     return Judgement(verdict, difference, printed + beyond)
+
+
+def judge_exactly(old: str, new: str) -> Judgement:
+    """Judge a cell of ours beside an earlier one: the same number to the last bit, or the same text.
+
+    A cell that is blank or NaN is none.
+    """
+    before, after = number(old), number(new)
+    if is_blank(old) or is_blank(new):
+        both = is_blank(old) and is_blank(new)
+        return Judgement(Verdict.EQUAL if both else Verdict.NEW if is_blank(old) else Verdict.MISSING)
+    if before is None or after is None:
+        return Judgement(Verdict.EQUAL if old == new else Verdict.DIFFERENT)
+    return Judgement(Verdict.EQUAL if before == after else Verdict.DIFFERENT, after - before)
 
 
 def judge_published(
@@ -83,7 +101,7 @@ def judge_published(
     if expected is None or not math.isfinite(expected) or not tolerances.judged(column):
         return None
     printed = tolerances.units * unit_of_last_digit(published or "")
-    beyond = tolerances.beyond_print(column, expected, model, dataset, published=True)
+    beyond = tolerances.beyond_print(column, expected, model, dataset)
     if failed:
         return Judgement(Verdict.FAILED, allowed=printed + beyond)
     if measured is None or math.isnan(measured):
@@ -95,7 +113,7 @@ def reproduced_line(counts: Mapping[Verdict, int]) -> str:
     """Say in one line how many cells were reproduced, as in "38 of 44 cells reproduced, 4 outside, 2 not run"."""
     good = counts.get(Verdict.EQUAL, 0) + counts.get(Verdict.WITHIN, 0)
     words = [f"{good} of {sum(counts.values()) - counts.get(Verdict.NEW, 0)} cells reproduced"]
-    others = (Verdict.OUTSIDE, Verdict.NOT_RUN, Verdict.FAILED, Verdict.MISSING, Verdict.NEW)
+    others = (Verdict.OUTSIDE, Verdict.DIFFERENT, Verdict.NOT_RUN, Verdict.FAILED, Verdict.MISSING, Verdict.NEW)
     return ", ".join(words + [f"{counts[verdict]} {verdict}" for verdict in others if counts.get(verdict)])
 
 
@@ -105,6 +123,12 @@ def number(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
+
+
+def is_blank(text: str) -> bool:
+    """Say whether a cell holds nothing: it is empty or NaN."""
+    value = number(text)
+    return text == "" or (value is not None and math.isnan(value))
 
 
 def unit_of_last_digit(text: str) -> float:

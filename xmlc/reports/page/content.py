@@ -79,8 +79,7 @@ class Tally:
     @property
     def as_before(self) -> str:
         """Count them, such as ``36 of 36``, or say nothing."""
-        good = self.accepted[Verdict.EQUAL] + self.accepted[Verdict.WITHIN]
-        return f"{good} of {self.accepted.total()}" if self.accepted else ""
+        return f"{self.accepted[Verdict.EQUAL]} of {self.accepted.total()}" if self.accepted else ""
 
     @property
     def shares(self) -> list[tuple[Verdict, int, float]]:

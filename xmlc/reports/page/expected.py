@@ -56,6 +56,7 @@ class Expected:
     reference : DataFrame or None
         Accepted numbers, as text.
     tolerances : Tolerances
+        Of a published number; accepted ones are to be met exactly.
     failed : list of Failure
     """
 
@@ -78,7 +79,7 @@ class Expected:
         if self.reference is None or any(key not in self.reference for key in self.table.keys):
             return []
         ours = pd.read_csv(io.StringIO(to_csv(self.table)), dtype=str, keep_default_na=False)
-        return compare_frames(self.table.name, self.reference, ours, self.table.keys, self.tolerances).cells
+        return compare_frames(self.table.name, self.reference, ours, self.table.keys).cells
 
     def row(self, keys: Key, place: Key) -> dict[str, Any] | None:
         """Return the (first) row of ours there, or None; ``keys`` may be fewer than the table's."""

@@ -19,6 +19,7 @@ SIGNS = {
     Verdict.EQUAL: ("=", "equal", "equal at the printed precision"),
     Verdict.WITHIN: ("≈", "within", "within tolerance"),
     Verdict.OUTSIDE: ("≠", "outside", "outside the tolerance"),
+    Verdict.DIFFERENT: ("≠", "outside", "different from what was accepted"),
     Verdict.NOT_RUN: ("–", "notrun", "not run"),
     Verdict.FAILED: ("✕", "failed", "failed"),
     Verdict.MISSING: ("–", "notrun", "missing"),
