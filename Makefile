@@ -46,10 +46,10 @@ report: $(ENV)/has-base
 
 # Those that take long and guard what others guard in small; CI runs them all.
 test: $(ENV)/has-test
-	PATH="$(BIN):$$PATH" python -m pytest -n $(CORES) --dist loadfile -m "not slow" $(TESTS)
+	PATH="$(BIN):$$PATH" python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder -m "not slow" $(TESTS)
 
 test-all: $(ENV)/has-test
-	PATH="$(BIN):$$PATH" python -m pytest -n $(CORES) --dist loadfile $(TESTS)
+	PATH="$(BIN):$$PATH" python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder $(TESTS)
 
 lint: $(ENV)/has-lint
 	PATH="$(BIN):$$PATH" ruff check .

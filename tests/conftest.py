@@ -36,6 +36,11 @@ def random_multilabel(n, d, m, seed=0, density=0.3, labels=2.0):
     return X, Y
 
 
+def pytest_collection_modifyitems(items):
+    """Put first the files that take longest, those that run the workflow: no core shall wait for them at the end."""
+    items.sort(key=lambda item: not item.nodeid.startswith("tests/workflow/"))
+
+
 @pytest.fixture
 def multilabel():
     """Give the generator of small random multi-label data."""

@@ -54,7 +54,7 @@ def clone(tmp_path):
 
 def test_a_target_installs_what_it_needs_and_only_once(clone):
     assert clone.make("test") == (0, [".", ".[test]"])
-    assert (clone.folder / "tested").read_text() == "-n 2 --dist loadfile -m not slow"
+    assert (clone.folder / "tested").read_text() == "-n 2 --dist loadfile --no-loadscope-reorder -m not slow"
     assert clone.make("test") == (0, [])
     assert clone.make("env") == (0, [])
     assert clone.make("env", "EXTRAS=peers,tune") == (0, [".[peers]", ".[tune]"])

@@ -1,12 +1,9 @@
 """Which jobs the peers of a suite come to."""
 
-import pytest
 import yaml
 from project_copy import Project
 
 from xmlc.data.writer import save_repository
-
-pytestmark = pytest.mark.slow
 
 
 def test_peers_run_where_the_configuration_says(tmp_path, multilabel):

@@ -1,22 +1,11 @@
-"""The workflow on a tiny copy of the project: what runs, what runs again, and what survives a kill."""
+"""The workflow on a tiny copy of the project: what runs, and what runs again."""
 
 import os
-import shutil
-import signal
-import subprocess
-import sys
-import time
 
-import numpy as np
-import pandas as pd
 import pytest
-import yaml
-from project_copy import TINY, Project
+from project_copy import Project
 
-from xmlc.data.writer import save_repository
 from xmlc.files import read_json
-
-pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -34,21 +23,6 @@ def test_records_tell_the_threads_that_numba_had(finished):
 def test_a_second_run_has_nothing_to_do(finished):
     assert finished.planned() == {}
     assert "Nothing to be done" in finished.run_well("demo")
-
-
-def test_report_shows_what_is_finished_and_makes_no_table(finished):
-    done = finished.run_well("report")
-    assert "rule train" not in done
-    page = (finished.folder / "results/report.html").read_text()
-    assert "Demo: a synthetic dataset with known posteriors" in page
-    assert page.count("<article") == len(list(finished.folder.glob("results/tables/demo/*.csv")))
-    facts = pd.read_csv(finished.folder / "results/results.csv")
-    assert set(facts["paper"]) == {"demo"}
-    words = [sys.executable, "-c", "from xmlc.cli import main; main()", "status", "--paper", "demo"]
-    status = subprocess.run(words, cwd=finished.folder, env=finished.environment, capture_output=True, text=True)
-    assert status.returncode == 0, status.stdout + status.stderr
-    assert "0 steps failed" in status.stdout
-    assert finished.planned("report") == {}
 
 
 def test_touching_a_file_runs_nothing_and_editing_it_runs_what_depends_on_it(finished):
@@ -95,32 +69,6 @@ def test_an_edit_of_inference_infers_again_and_estimates_nothing(finished):
     assert planned == {"infer_80_plt": 1, "table": 1, "demo": 1}
 
 
-def test_a_papers_own_table_1_is_made_from_inference_on_the_whole_training_set(finished, multilabel):
-    X, Y = multilabel(100, 15, 6)
-    for part in ("train", "test"):
-        save_repository(finished.folder / f"inference-mirror/small-set/{part}.txt", X, Y)
-    settings = ("--config", "datasets=[small-set]", f"mirror={finished.folder}/inference-mirror")
-    table = "results/tables/gfm2011/table1"
-    planned = finished.planned(f"{table}.csv", *settings)
-    assert planned == {"download": 1, "prepare": 1, "train": 2, "infer_full_pcc": 1, "infer_full_br": 1, "table": 1}
-    finished.run_well(f"{table}.csv", *settings)
-    rows = pd.read_csv(finished.folder / f"{table}.csv")
-    assert rows[["model", "method"]].to_numpy().tolist() == [["br", "gfm"], ["pcc", "gfm"]]  # sorted by the copy
-    assert rows["instance_f"].notna().all()
-    assert rows[["draw_ms", "estimate_ms"]].notna().to_numpy().tolist() == [[False, True], [True, False]]
-
-
-def test_inference_from_a_model_that_a_suite_does_not_have_is_refused(finished):
-    before = (finished.folder / "config/demo.yaml").read_text()
-    finished.edit_yaml("config/demo.yaml", lambda content: content["inference"]["methods"].update(forest=["gfm"]))
-    try:
-        done = finished.run("--dry-run", "demo")
-    finally:
-        (finished.folder / "config/demo.yaml").write_text(before)
-    assert done.returncode != 0
-    assert "demo infers from forest, which is none of its models" in done.stdout + done.stderr
-
-
 def test_hyperparameters_rerun_only_their_model(finished):
     before = (finished.folder / "config/demo.yaml").read_text()
     finished.edit_yaml("config/demo.yaml", lambda content: content["models"]["plt"]["hyperparameters"].update(epochs=3))
@@ -132,109 +80,6 @@ def test_hyperparameters_rerun_only_their_model(finished):
     assert (planned["threshold"], planned["measures"]) == (3, 1)
 
 
-def test_models_are_trained_with_what_a_search_finds(finished):
-    record = "results/demo/plt/seed7/80/train.json"  # a seed that the demo does not have
-    searched = ("--config", "tuning={method: random, budget: 2}")
-    assert "tune" not in finished.planned(record)
-    assert finished.planned(record, *searched) == {"tune": 1, "train": 1}
-    finished.run_well(record, *searched)
-    result = yaml.safe_load((finished.folder / "results/demo/tuning/plt.yaml").read_text())
-    used = read_json(finished.folder / record)
-    assert (used["tuning"]["method"], used["tuning"]["budget"]) == ("random", 2)
-    assert result["best"]["hyperparameters"].items() <= used["hyperparameters"].items()
-    assert finished.planned(record, *searched) == {}
-    assert finished.planned(record, "--config", "tuning={method: random, budget: 3}") == {"tune": 1, "train": 1}
-    assert finished.planned(record) == {"train": 1}
-    # Both experiments of the PLT depend on the one result; the oracle has nothing to search.
-    planned = finished.planned("demo", *searched)
-    assert planned["train"] == 2
-    assert "tune" not in planned
-
-
-def test_swnn2018_searches_whatever_is_configured_and_its_first_tables_need_no_model(finished):
-    settings = ("--config", "datasets=[far-set]", "mirror=nowhere")
-    planned = finished.planned("swnn2018", *settings)
-    expected = {"download": 1, "prepare": 1, "tune": 1, "train": 1, "rank": 1, "condense": 1, "table": 7, "swnn2018": 1}
-    assert planned == expected
-    assert finished.planned("swnn2018", *settings, "tuning={method: random, budget: 2}") == expected
-    planned = finished.planned("results/tables/swnn2018/table3.csv", *settings)
-    assert planned == {"download": 1, "prepare": 1, "table": 1}
-
-
-def test_ldsm2020_scores_forests_by_their_trees_and_shares_models_with_other_papers(finished):
-    settings = ("--config", "datasets=[far-set]", "mirror=nowhere")
-    planned = finished.planned("ldsm2020", *settings)
-    # Two forests by their first trees, one sweep, a search for each of the two single trees.
-    expected = {"forest": 2, "sweep": 1, "tune": 2, "train": 8, "rank": 8, "table": 7, "figure": 7, "ldsm2020": 1}
-    assert planned == {"download": 1, "prepare": 1} | expected
-    few = ("--config", "datasets=[far-set, wiki10-31k]", "mirror=nowhere", "models=[ldsm, br]")
-    planned = finished.planned("ldsm2020", *few)
-    assert (planned["train"], planned["forest"]) == (3, 2)  # BR is left out where labels are many
-
-
-def test_oplt2021_tells_few_shot_datasets_from_others(finished):
-    settings = ("--config", "mirror=nowhere", "models=[parabel-single, oplt-b-1-pass]")
-    both = finished.planned("oplt2021", *settings, "datasets=[far-set, synthetic-aloi-like]")
-    # Five seeds; Parabel is compared with where instances have several labels.
-    expected = {"train": 15, "rank": 15, "progressive": 10, "table": 4, "figure": 2, "oplt2021": 1}
-    assert both == {"download": 1, "synthesise": 1, "prepare": 2} | expected
-    # Without few-shot datasets there are no tables and figures of them.
-    one = finished.planned("oplt2021", *settings, "datasets=[far-set]")
-    assert (one["train"], one["progressive"], one["table"], one["figure"]) == (10, 5, 3, 1)
-
-
-def test_a_model_as_in_another_paper_must_be_there(finished):
-    before = (finished.folder / "config/papers/ldsm2020.yaml").read_text()
-    finished.edit_yaml("config/papers/ldsm2020.yaml", lambda content: content["models"]["br"].update(as_in="swnn2018"))
-    try:
-        done = finished.run("--dry-run", "demo")
-    finally:
-        (finished.folder / "config/papers/ldsm2020.yaml").write_text(before)
-    assert done.returncode != 0
-    assert "ldsm2020 has model br as in swnn2018, which defines none of this name" in done.stdout + done.stderr
-
-
-def test_a_search_that_is_not_configured_is_refused_with_what_to_add(finished):
-    done = finished.run("--dry-run", "results/demo/tuning/plt.yaml", "--force")
-    assert done.returncode != 0
-    assert "--config tuning='{method: smac, budget: 30}'" in done.stdout + done.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--config", "tuning={method: grid, budget: 2}"), "'grid' is not one of"),
-        (("--config", "tuning={method: smac, budget: 0}"), "does not match"),
-        (("--config", "mirorr=x"), "mirorr"),
-        (("--config", "threads=0"), "minimum"),
-        (("--config", "datasets=[../x]"), "does not match"),
-    ],
-)
-def test_mistakes_in_configuration_are_found_before_anything_runs(finished, arguments, message):
-    done = finished.run("--dry-run", "demo", *arguments)
-    assert done.returncode != 0
-    assert message in done.stdout + done.stderr
-
-
-def test_one_dataset_of_a_mirror_is_one_command(finished, multilabel):
-    X, Y = multilabel(200, 15, 12)
-    mirror = finished.folder / "my mirror"
-    save_repository(mirror / "my-set/train.txt.xz", X, Y)
-    save_repository(mirror / "my-set/test.txt", X[:80], Y[:80])
-    settings = ("--config", "datasets=[my-set]", f"mirror={mirror}", "scatter=2")
-    planned = finished.planned("plt2016", *settings)
-    # On the whole set and on 80 %: the PLT in one job each, the forest in two that are joined.
-    assert (planned["train"], planned["train_trees"], planned["join_trees"]) == (2, 4, 2)
-    finished.run_well("plt2016", *settings)
-    for model in ("PLT", "FastXML"):
-        assert f"| my-set    | {model}" in (finished.folder / "results/tables/plt2016/table2.md").read_text()
-    assert (finished.folder / "results/my-set/statistics.json").exists()
-    forest = finished.folder / "results/my-set/fastxml/seed0/full"
-    assert np.load(forest / "model/roots.npy").size == 3
-    assert not (forest / "trees").exists()  # shares are gone once they are joined
-    assert finished.planned("plt2016", *settings) == {}
-
-
 def test_a_bad_line_stops_the_run_and_leaves_nothing(finished, multilabel):
     mirror = finished.folder / "bad-mirror"
     (mirror / "bad-set").mkdir(parents=True)
@@ -244,64 +89,3 @@ def test_a_bad_line_stops_the_run_and_leaves_nothing(finished, multilabel):
     assert done.returncode != 0
     assert "train.txt:3: found '1:', expected feature:value; is the line cut off?" in done.stdout + done.stderr
     assert not (finished.folder / "results/bad-set/data").exists()
-
-
-def test_killed_and_started_again_gives_the_same_tables_on_one_thread(finished):
-    finished.run_well("demo")
-    expected = finished.tables()
-    for made in ("results/demo", "results/tables", "results/figures", "resources"):
-        shutil.rmtree(finished.folder / made)
-    process = subprocess.Popen(
-        finished.command("demo"),
-        cwd=finished.folder,
-        env=finished.environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    deadline = time.monotonic() + 120
-    while not list(finished.folder.glob("results/demo/*/seed0/80/spe/estimate.json")):
-        assert time.monotonic() < deadline
-        assert process.poll() is None
-        time.sleep(0.05)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    assert not list(finished.folder.glob("results/tables/demo/*.csv"))
-    finished.run_well("demo", "--cores", "1")
-    assert finished.tables() == expected
-    assert len(expected) == 5
-    record = finished.folder / "results/demo/plt/seed0/80/evaluation/sto.json"
-    assert read_json(record)["costs"]["threads"] == 1
-
-
-def test_the_scale_run_tells_what_each_step_cost_and_how_costs_grow(finished):
-    """With the sizes of the demo, one model and one multiple, so that its kernels are those of the demo."""
-    names = ["growth-base", "growth-n-x2"]
-    before = {name: (finished.folder / name).read_text() for name in ("config/datasets.yaml", "config/scale.yaml")}
-    sizes = {"amazon-670k-shape": TINY, "growth-base": TINY, "growth-n-x2": TINY | {"n_train": 600}}
-    finished.edit_yaml(
-        "config/datasets.yaml",
-        lambda content: content.update({name: {"synthetic": tiny} for name, tiny in sizes.items()}),
-    )
-    model = {"plt": {"estimator": "plt", "hyperparameters": {"epochs": 2}}}
-    few = {"growth": names, "methods": ["sto"], "models": model}
-    finished.edit_yaml("config/scale.yaml", lambda content: content.update(few))
-    try:
-        finished.run_well("scale")
-        assert finished.planned("scale") == {}
-    finally:
-        for name, text in before.items():
-            (finished.folder / name).write_text(text)
-    tables = finished.folder / "results/tables/scale"
-    steps = pd.read_csv(tables / "scale.csv")
-    titles = "synth; prepare; train, 100 %; rank; train, 80 %; estimate; threshold, STO; evaluate, STO; all steps"
-    assert steps["step"].tolist() == titles.split("; ")
-    assert steps["step_threads"].tolist() == [2, 1, 2, 2, 2, 2, 1, 2, 2]
-    assert steps["step_seconds"].iloc[:-1].sum() == pytest.approx(steps["step_seconds"].iloc[-1])
-    estimates = read_json(finished.folder / "results/amazon-670k-shape/plt/seed0/80/spe/estimate.json")
-    assert estimates["floor"] == 0.01
-    growth = pd.read_csv(tables / "growth.csv")
-    assert growth[["multiplied", "n_train"]].values.tolist() == [["base", 300], ["n x 2", 600]]
-    # Nothing of another suite's hyperparameters is meant on the sets of this one.
-    record = read_json(finished.folder / "results/growth-base/plt/seed0/full/train.json")
-    assert (record["hyperparameters"]["epochs"], record["hyperparameters"]["gamma"]) == (2, 1.0)

@@ -1,0 +1,85 @@
+"""What the workflow would run, on a tiny copy of the project in which nothing has run yet."""
+
+import pytest
+from project_copy import Project
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    return Project(tmp_path_factory.mktemp("plans"))
+
+
+def test_swnn2018_searches_whatever_is_configured_and_its_first_tables_need_no_model(project):
+    settings = ("--config", "datasets=[far-set]", "mirror=nowhere")
+    planned = project.planned("swnn2018", *settings)
+    expected = {"download": 1, "prepare": 1, "tune": 1, "train": 1, "rank": 1, "condense": 1, "table": 7, "swnn2018": 1}
+    assert planned == expected
+    assert project.planned("swnn2018", *settings, "tuning={method: random, budget: 2}") == expected
+    planned = project.planned("results/tables/swnn2018/table3.csv", *settings)
+    assert planned == {"download": 1, "prepare": 1, "table": 1}
+
+
+def test_ldsm2020_scores_forests_by_their_trees_and_shares_models_with_other_papers(project):
+    settings = ("--config", "datasets=[far-set]", "mirror=nowhere")
+    planned = project.planned("ldsm2020", *settings)
+    # Two forests by their first trees, one sweep, a search for each of the two single trees.
+    expected = {"forest": 2, "sweep": 1, "tune": 2, "train": 8, "rank": 8, "table": 7, "figure": 7, "ldsm2020": 1}
+    assert planned == {"download": 1, "prepare": 1} | expected
+    few = ("--config", "datasets=[far-set, wiki10-31k]", "mirror=nowhere", "models=[ldsm, br]")
+    planned = project.planned("ldsm2020", *few)
+    assert (planned["train"], planned["forest"]) == (3, 2)  # BR is left out where labels are many
+
+
+def test_oplt2021_tells_few_shot_datasets_from_others(project):
+    settings = ("--config", "mirror=nowhere", "models=[parabel-single, oplt-b-1-pass]")
+    both = project.planned("oplt2021", *settings, "datasets=[far-set, synthetic-aloi-like]")
+    # Five seeds; Parabel is compared with where instances have several labels.
+    expected = {"train": 15, "rank": 15, "progressive": 10, "table": 4, "figure": 2, "oplt2021": 1}
+    assert both == {"download": 1, "synthesise": 1, "prepare": 2} | expected
+    # Without few-shot datasets there are no tables and figures of them.
+    one = project.planned("oplt2021", *settings, "datasets=[far-set]")
+    assert (one["train"], one["progressive"], one["table"], one["figure"]) == (10, 5, 3, 1)
+
+
+def test_inference_from_a_model_that_a_suite_does_not_have_is_refused(project):
+    before = (project.folder / "config/demo.yaml").read_text()
+    project.edit_yaml("config/demo.yaml", lambda content: content["inference"]["methods"].update(forest=["gfm"]))
+    try:
+        done = project.run("--dry-run", "demo")
+    finally:
+        (project.folder / "config/demo.yaml").write_text(before)
+    assert done.returncode != 0
+    assert "demo infers from forest, which is none of its models" in done.stdout + done.stderr
+
+
+def test_a_model_as_in_another_paper_must_be_there(project):
+    before = (project.folder / "config/papers/ldsm2020.yaml").read_text()
+    project.edit_yaml("config/papers/ldsm2020.yaml", lambda content: content["models"]["br"].update(as_in="swnn2018"))
+    try:
+        done = project.run("--dry-run", "demo")
+    finally:
+        (project.folder / "config/papers/ldsm2020.yaml").write_text(before)
+    assert done.returncode != 0
+    assert "ldsm2020 has model br as in swnn2018, which defines none of this name" in done.stdout + done.stderr
+
+
+def test_a_search_that_is_not_configured_is_refused_with_what_to_add(project):
+    done = project.run("--dry-run", "results/demo/tuning/plt.yaml", "--force")
+    assert done.returncode != 0
+    assert "--config tuning='{method: smac, budget: 30}'" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--config", "tuning={method: grid, budget: 2}"), "'grid' is not one of"),
+        (("--config", "tuning={method: smac, budget: 0}"), "does not match"),
+        (("--config", "mirorr=x"), "mirorr"),
+        (("--config", "threads=0"), "minimum"),
+        (("--config", "datasets=[../x]"), "does not match"),
+    ],
+)
+def test_mistakes_in_configuration_are_found_before_anything_runs(project, arguments, message):
+    done = project.run("--dry-run", "demo", *arguments)
+    assert done.returncode != 0
+    assert message in done.stdout + done.stderr
