@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -77,6 +77,14 @@ def sha256(path: str | os.PathLike[str]) -> str:
     """Return the SHA-256 digest of a file as 64 hexadecimal digits."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def file_digest(files: Iterable[Path]) -> str:
+    """Return 16 hexadecimal digits that change with the name or the content of any file."""
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(f"{file}\0{sha256(file)}\0".encode())
+    return digest.hexdigest()[:16]
 
 
 def _plain(value: Any) -> Any:

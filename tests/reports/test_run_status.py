@@ -37,6 +37,17 @@ def test_files_are_counted_by_dataset_and_those_made_of_them_by_paper(run):
     assert counts == {"yeast": (1, 1, 1), "scene": (1, 0, 0), MADE: (1, 2, 0)}
 
 
+def test_records_are_missing_because_of_the_one_job_that_writes_them_all(run):
+    names = ("evaluation/sto", "evaluation/fta", "inference/h")
+    records = [f"results/yeast/plt/seed0/80/{name}.json" for name in names]
+    write_plan(run / "results/plan.json", {"table2": records}, {})
+    (run / "logs/yeast/plt/seed0/80").mkdir(parents=True)
+    (run / "logs/yeast/plt/seed0/80/thresholds.log").write_text("xmlc: error: threshold method sto failed\n")
+    progress = read_status(run / "results/plan.json", run, failures(run / "logs"))["plt2016", "yeast"]
+    assert (progress.done, progress.missing, progress.failed) == (0, 1, 2)
+    assert [failure.step for failure in progress.failures] == ["thresholds"]
+
+
 def test_a_suite_that_nobody_asks_for_is_told_of_when_it_was_begun_or_is_named(run):
     def papers(*named):
         return {paper for paper, _ in read_status(run / "results/plan.json", run, [], named)}

@@ -41,6 +41,20 @@ def test_oplt2021_tells_few_shot_datasets_from_others(project):
     assert (one["train"], one["progressive"], one["table"], one["figure"]) == (10, 5, 3, 1)
 
 
+def test_thresholds_of_a_model_are_one_job_where_they_are_configured(project):
+    """Of the methods of all papers that have the model; those of the demo are for its own dataset alone."""
+    record = "results/{}/{}/seed0/80/evaluation/{}.json"
+    before = {"prepare": 1, "train": 1, "estimate": 1}
+    both = [record.format("demo", "plt", method) for method in ("sto", "for-instance-f")]
+    assert project.planned(*both) == {"synthesise": 1} | before | {"thresholds_demo": 1}
+    settings = ("--config", "mirror=nowhere")
+    planned = project.planned(record.format("far-set", "plt", "for-instance-f"), *settings)
+    assert planned == {"download": 1} | before | {"thresholds_papers": 1}
+    # What no suite asks for is a job of its own.
+    other = project.planned(record.format("demo", "plt", "for-macro-f2"))
+    assert other == {"synthesise": 1} | before | {"thresholds_anywhere": 1}
+
+
 def test_inference_from_a_model_that_a_suite_does_not_have_is_refused(project):
     before = (project.folder / "config/demo.yaml").read_text()
     project.edit_yaml("config/demo.yaml", lambda content: content["inference"]["methods"].update(forest=["gfm"]))

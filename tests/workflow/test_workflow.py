@@ -35,9 +35,7 @@ def test_touching_a_file_runs_nothing_and_editing_it_runs_what_depends_on_it(fin
         planned = finished.planned()
     finally:
         file.write_text(text)
-    assert {"threshold", "evaluate", "table", "figure"} <= set(planned)
-    assert not {"synthesise", "prepare", "train", "estimate", "rank"} & set(planned)
-    assert (planned["threshold"], planned["measures"]) == (6, 2)  # of two models
+    assert planned == {"thresholds_demo": 2, "table": 4, "figure": 1, "demo": 1}  # of two models
 
 
 @pytest.mark.parametrize(
@@ -76,8 +74,7 @@ def test_hyperparameters_rerun_only_their_model(finished):
         planned = finished.planned()
     finally:
         (finished.folder / "config/demo.yaml").write_text(before)
-    assert planned["train"] == 2
-    assert (planned["threshold"], planned["measures"]) == (3, 1)
+    assert (planned["train"], planned["thresholds_demo"]) == (2, 1)
 
 
 def test_a_bad_line_stops_the_run_and_leaves_nothing(finished, multilabel):

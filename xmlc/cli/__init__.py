@@ -30,7 +30,7 @@ COMMANDS = {
     "estimate": "Write sparse probability estimates of validation and test set.",
     "threshold": "Tune one threshold method on the validation estimates.",
     "evaluate": "Apply tuned thresholds to the test set and write the record.",
-    "measures": "Tune and evaluate thresholds for several measures in one job.",
+    "thresholds": "Tune and evaluate all threshold methods of one model in one job.",
     "infer": "Infer label sets for each test instance by several methods in one job.",
     "tune": "Search hyperparameters on the 80/20 split.",
     "simulate": "Infer from samples of known distributions, score and time it.",

@@ -23,6 +23,7 @@ _SCHEMA = {"type": "object", "additionalProperties": _PAPER}
 HEADINGS = ("Paper", "Dataset", "Done", "Missing", "Failed", "")
 WIDTH = 20
 MADE = "tables, figures"
+JOBS_OF_FOLDERS = {"inference": "infer", "evaluation": "thresholds"}  # one job writes all records of such a folder
 
 
 @dataclass
@@ -134,7 +135,8 @@ def _causes(failure: Failure, file: Path) -> bool:
         return False
     seeds = failure.seed is None or f"seed{failure.seed}" in folders
     portions = not failure.portion or failure.portion in folders
-    steps = failure.step in ("train", "tune", "estimate") or Path(failure.step).name in ("infer", "measures", file.stem)
+    step = Path(failure.step).name
+    steps = step in ("train", "tune", "estimate", file.stem) or JOBS_OF_FOLDERS.get(file.parent.name) == step
     return seeds and portions and steps
 
 

@@ -1,0 +1,122 @@
+"""`xmlc thresholds`: the records of its methods, and one that fails among others."""
+
+import numpy as np
+import pytest
+from conftest import prepare_tiny
+
+from xmlc.cli import main
+from xmlc.cli.thresholds import UNFINISHED
+from xmlc.files import read_json
+from xmlc.thresholds.tune import METHODS
+
+FAILING = '''"""A method that fails as long as a file says so."""
+
+from pathlib import Path
+
+import numpy as np
+from xmlc.thresholds.tune import METHODS, GridPoint, register
+
+METHODS.pop("moody", None)
+
+
+@register("moody")
+def sweep(spe, Y, priors, grid):
+    if Path(__file__).with_suffix(".txt").exists():
+        raise ZeroDivisionError("a bad day")
+    yield GridPoint(np.full(spe.shape[1], 0.25, dtype=np.float32), c=4)
+'''
+
+
+def run(*arguments):
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    return stop.value.code
+
+
+@pytest.fixture(scope="module")
+def options(tmp_path_factory):
+    """What the steps of a trained PLT have in common."""
+    folder = tmp_path_factory.mktemp("thresholds")
+    data = prepare_tiny(folder)
+    model, training, estimates = folder / "model", folder / "train.json", folder / "spe"
+    arguments = ("--part", "fit", "--estimator", "plt", "--name", "plt", "--record", training)
+    assert run("train", "--data", data, "--out", model, *arguments) == 0
+    about = ("--data", data, "--model", model, "--training", training)
+    assert run("estimate", *about, "--floor", "0.001", "--out", estimates) == 0
+    return [*about, "--estimates", estimates]
+
+
+def without_costs(record):
+    return {key: value for key, value in record.items() if key not in ("costs", "passport", "step")}
+
+
+def test_each_record_is_that_of_the_two_steps_by_themselves(options, tmp_path):
+    methods = ("fta", "sto", "for-micro-f")
+    assert run("thresholds", *methods, *options, "--out", tmp_path / "all") == 0
+    data, estimates = options[1], options[-1]
+    for method in methods:
+        tuned, record = tmp_path / "one" / method, tmp_path / "one" / f"{method}.json"
+        assert run("threshold", "--data", data, "--estimates", estimates, "--method", method, "--out", tuned) == 0
+        assert run("evaluate", *options, "--thresholds", tuned, "--out", record) == 0
+        together = tmp_path / "all/thresholds" / method
+        np.testing.assert_array_equal(np.load(together / "thresholds.npy"), np.load(tuned / "thresholds.npy"))
+        found = read_json(tmp_path / f"all/evaluation/{method}.json")
+        assert without_costs(found) == without_costs(read_json(record))
+        assert found["step"]["method"] == found["method"] == method
+    assert not (tmp_path / "all" / UNFINISHED).exists()
+
+
+def test_a_step_is_not_charged_with_those_before_it_in_the_same_process(options, tmp_path):
+    methods = ("fta", "sto")
+    assert run("thresholds", *methods, *options, "--out", tmp_path) == 0
+    steps = [read_json(tmp_path / f"thresholds/{method}/tuning.json")["step"] for method in methods]
+    steps += [read_json(tmp_path / f"evaluation/{method}.json")["step"] for method in methods]
+    assert all(0 < step["seconds"] < 60 for step in steps[1:])  # the tests' process is older than any of them
+    assert {step["name"] for step in steps} == {"threshold", "evaluate"}
+
+
+def test_a_method_that_fails_loses_nothing_of_the_others(options, tmp_path, capsys, monkeypatch):
+    extension, bad_day, out = tmp_path / "moody.py", tmp_path / "moody.txt", tmp_path / "out"
+    extension.write_text(FAILING)
+    bad_day.touch()
+    arguments = ("fta", "moody", "sto", *options, "--extension", extension, "--out", out)
+    assert run("thresholds", *arguments) == 1
+    said = capsys.readouterr().err
+    assert "ZeroDivisionError" in said  # where it happened
+    assert said.strip().splitlines()[-1] == (
+        "xmlc: error: threshold method moody failed: ZeroDivisionError: a bad day; "
+        "what the other 2 found is kept for the next attempt"
+    )
+    assert not (out / "evaluation").exists()  # Snakemake would delete it: the job has failed
+    # The next attempt does the one that failed, and no other.
+    bad_day.unlink()
+    done = []
+    monkeypatch.setattr("xmlc.cli.thresholds.tune_method", _telling(done))
+    assert run("thresholds", *arguments) == 0
+    assert done == ["moody"]
+    for method in ("fta", "moody", "sto"):
+        assert read_json(out / f"evaluation/{method}.json")["method"] == method
+        assert (out / f"thresholds/{method}/thresholds.npy").exists()
+    METHODS.pop("moody")
+
+
+def test_what_was_kept_is_not_taken_for_that_of_other_estimates(options, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    assert run("thresholds", "fta", "no-such-method", *options, "--out", out) == 1
+    estimates = options[-1]
+    assert run("estimate", *options[:-2], "--floor", "0.01", "--out", estimates) == 0
+    done = []
+    monkeypatch.setattr("xmlc.cli.thresholds.tune_method", _telling(done))
+    assert run("thresholds", "fta", *options, "--out", out) == 0
+    assert done == ["fta"]
+    assert not (out / UNFINISHED).exists()
+
+
+def _telling(done):
+    from xmlc.cli.threshold import tune_method
+
+    def told(prepared, estimates, method, threads, out):
+        done.append(method)
+        tune_method(prepared, estimates, method, threads, out)
+
+    return told
