@@ -62,3 +62,9 @@ def test_it_is_searched_over_a_grid_and_ends_a_pipeline(multilabel):
 def test_a_step_does_not_wait_for_scikit_learn(module):
     code = f"import sys, {module}; sys.exit('sklearn' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_without_scikit_learn_an_unfitted_estimator_says_so_too(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn.exceptions", None)
+    with pytest.raises(XmlcError, match="this PLT is not fitted; call fit first"):
+        PLT().predict_proba(np.ones((1, 2)))

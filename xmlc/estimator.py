@@ -10,12 +10,17 @@ import inspect
 from copy import deepcopy
 from typing import Any, Self
 
+from xmlc.errors import XmlcError
+
 
 def not_fitted(estimator: object) -> Exception:
-    """Return scikit-learn's error that something must be fitted first, to be raised."""
-    from sklearn.exceptions import NotFittedError
-
-    error: Exception = NotFittedError(f"this {type(estimator).__name__} is not fitted; call fit first")
+    """Return the error that something must be fitted first, to be raised: scikit-learn's where that is installed."""
+    message = f"this {type(estimator).__name__} is not fitted; call fit first"
+    try:
+        from sklearn.exceptions import NotFittedError
+    except ImportError:
+        return XmlcError(message)
+    error: Exception = NotFittedError(message)
     return error
 
 

@@ -24,7 +24,7 @@ WARM_UP_ROWS = 8  # a step is run on so few rows first, untimed, that compilatio
 
 def passport(threads: int) -> dict[str, Any]:
     """Describe program, versions and machine; ``threads`` is the number that the measured step had."""
-    packages = ("numpy", "scipy", "numba", "scikit-learn")
+    packages = ("numpy", "scipy", "numba")
     return {
         "xmlc": __version__,
         "python": platform.python_version(),

@@ -3,10 +3,11 @@
 import gzip
 import json
 import statistics
+import sys
 
 import pytest
 
-from xmlc.bench.read import compare_readers, write_text
+from xmlc.bench.read import READERS, compare_readers, write_text
 from xmlc.cli.bench import command
 from xmlc.data import load
 from xmlc.errors import XmlcError
@@ -55,3 +56,9 @@ def test_a_file_that_cannot_be_read_is_an_error(tmp_path):
         packed.write(file.read_bytes())
     with pytest.raises(XmlcError, match="expected a header n d m; give a repository file, not compressed"):
         compare_readers(tmp_path / "train.txt.gz")
+
+
+def test_without_scikit_learn_the_error_says_how_to_get_it(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
+    with pytest.raises(XmlcError, match=r"pip install 'xmlc\[peers\]'"):
+        READERS["scikit-learn"](tmp_path / "train.txt")

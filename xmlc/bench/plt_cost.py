@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
 
 from xmlc.bench._access import LANES, read_and_write_rows, read_and_write_squares, read_rows
 from xmlc.counter_random import mix64
@@ -93,7 +92,7 @@ def pass_seconds(model: PLT, X: sparse.csr_array, Y: sparse.csr_array, rounds: i
     Models of one and of three passes are trained, "batch" without stopping before, and the best times of the rounds are
     compared.
     """
-    models = {passes: clone(model).set_params(epochs=passes, tol=0.0) for passes in (1, 3)}
+    models = {passes: model.unfitted().set_params(epochs=passes, tol=0.0) for passes in (1, 3)}
     turns = [{passes: phases(shorter, X, Y)[TRAINING] for passes, shorter in models.items()} for _ in range(rounds)]
     first, three = (min(turn[passes] for turn in turns) for passes in (1, 3))
     one = (three - first) / 2

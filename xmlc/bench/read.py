@@ -144,8 +144,10 @@ def _read_ours(path: Path) -> tuple[sparse.csr_array, sparse.csr_array]:
 
 
 def _read_scikit_learn(path: Path) -> tuple[Any, list[tuple[float, ...]], int]:
-    from sklearn.datasets import load_svmlight_file
-
+    try:
+        from sklearn.datasets import load_svmlight_file
+    except ImportError as error:
+        raise XmlcError("scikit-learn is not installed; install the extra: pip install 'xmlc[peers]'") from error
     with open(path, "rb") as file:
         _, d, m = map(int, file.readline().split())  # the peer knows no header
         X, labels = load_svmlight_file(file, multilabel=True, zero_based=True, n_features=d, dtype=np.float32)
