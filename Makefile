@@ -14,7 +14,7 @@ LISTED := $(subst $(comma), ,$(EXTRAS))
 $(foreach extra,$(filter-out $(KNOWN),$(LISTED)),$(error EXTRAS has $(extra); expected some of $(KNOWN), separated by commas))
 INSTALL = "$(BIN)/python" -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 
-.PHONY: env demo compare report test test-all lint docs clean
+.PHONY: env demo compare report bits test test-all lint docs clean
 # Two installations into one environment would disturb each other, and the targets use all cores themselves.
 .NOTPARALLEL:
 
@@ -43,6 +43,11 @@ report: $(ENV)/has-base
 	PATH="$(BIN):$$PATH" snakemake --cores $(CORES) --quiet rules host -- report
 	@cat logs/report.log
 	@echo "Open it in any browser: file://$(CURDIR)/results/report.html"
+
+# All results as for this processor and as for older ones: the same bits, or a list of what differs. DATA may name folders
+# of prepared datasets, such as results/scene/data.
+bits: $(ENV)/has-base
+	PATH="$(BIN):$$PATH" xmlc bits --cores $(CORES) $(DATA:%=--data %)
 
 # Those that take long and guard what others guard in small; CI runs them all.
 test: $(ENV)/has-test

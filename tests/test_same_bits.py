@@ -3,7 +3,8 @@
 NumPy compiles many functions several times and takes the form that the processor can run, and so do the C library
 (exp, log, pow and their like), BLAS and scikit-learn; their results differ in the last bits, and unstable sorts in the
 order of ties. IEEE 754 defines addition, subtraction, multiplication, division and square roots to the last bit.
-`xmlc.kernels.float64` and `xmlc.elementwise` have what takes the others' place.
+`xmlc.kernels.float64` and `xmlc.elementwise` have what takes the others' place. LLVM reorders or fuses
+operations only where a flag lets it, and then as suits the processor.
 """
 
 import ast
@@ -14,11 +15,14 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "xmlc"
 # Costs, programs of others, and pictures: no number of theirs is the same on two machines, or is in a table.
 ELSEWHERE = ("bench/", "models/peers/", "reports/figures.py", "reports/ldsm_figures.py", "reports/pareto.py")
-ELSEWHERE += ("models/label_logistic.py", "models/binary_relevance.py", "models/classifier_chain.py")
 ALLOWED = {
     ("reports/columns.py", "math.log10"): "digits of costs in print: no other column has a varying number of them",
     ("reports/deviations.py", "math.log10"): "digits to which deviations are rounded up",
     ("reports/deviations.py", "**"): "the same",
+    **{
+        ("samebits/processors.py", f"math.{name}"): "shows which form of them the C library takes"
+        for name in ("exp", "log", "pow", "sin")
+    },
     ("estimator.py", "sklearn.exceptions.NotFittedError"): "a class without numbers",
     ("estimator.py", "sklearn.base.BaseEstimator"): "a class without numbers",
     ("metrics/progressive.py", "**"): "a whole number, exact in Python",
@@ -36,6 +40,7 @@ NUMPY = {
 MODULES = ("cmath", "random", "scipy.special", "scipy.stats", "scipy.linalg", "scipy.optimize", "scipy.sparse.linalg")
 MODULES += ("sklearn", "numpy.random", "numpy.linalg", "numpy.fft")
 STABLE = ("stable", "mergesort")
+FLAGS = {"fast", "reassoc", "contract", "arcp", "afn"}  # of LLVM: what it makes of them depends on the processor
 
 
 def found_in(source):
@@ -74,6 +79,8 @@ def used(node, in_kernel):
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         if (node.value.id == "math" and node.attr not in MATH) or (node.value.id == "np" and node.attr in NUMPY):
             return f"{node.value.id}.{node.attr}"
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in FLAGS:
+        return f'fastmath "{node.value}"'
     if isinstance(node, ast.Call):
         return called(node, in_kernel)
     if isinstance(node, ast.BinOp | ast.AugAssign):
@@ -86,6 +93,8 @@ def used(node, in_kernel):
 
 def called(node, in_kernel):
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    if any(k.arg == "fastmath" and getattr(k.value, "value", None) is True for k in node.keywords):
+        return "fastmath"
     kinds = [k.value.value for k in node.keywords if k.arg == "kind" and isinstance(k.value, ast.Constant)]
     if name == "argsort" and not in_kernel and not (kinds and kinds[0] in STABLE):  # numba's own is the same anywhere
         return "argsort"
@@ -136,7 +145,9 @@ def test_every_allowed_use_is_there():
         "y = np.dot(a, b)", "y = np.einsum('ij->i', a)", "y = np.linalg.norm(a)", "y = np.random.default_rng(0)",
         "order = np.argsort(x)", "order = x.argsort()", "order = np.argsort(x, kind='quicksort')",
         "order = np.argpartition(x, 3)", "apply(np.exp, x)", "y = X.power(2)", "import random", "y = math.pow(x, 2)",
-        "@njit\ndef f(x):\n    return x ** 0.5", "@njit(cache=True)\ndef f(x):\n    return math.exp(x)",
+        "@njit\ndef f(x):\n    return x ** 0.5",
+        "FLAGS = {'reassoc', 'nsz'}", "@njit(fastmath=True)\ndef f(x): pass",
+        "@njit(cache=True)\ndef f(x):\n    return math.exp(x)",
     ],
 )  # fmt: skip
 def test_what_differs_is_found(line):
@@ -149,6 +160,7 @@ def test_what_differs_is_found(line):
         "y = np.sqrt(x)", "y = math.floor(x)", "y = 2.0**-k", "y = x * x", "order = np.argsort(x, kind='stable')",
         "order = x.argsort(kind='mergesort')", "y = elementwise.power(x, 2)", "y = float64.exp(x)", "y = a.sum()",
         "@decorator\ndef f(): pass", "@njit\ndef f(x):\n    return x ** 2 + np.argsort(x)[0]", "y = np.sort(x)",
+        "@njit(fastmath={'nsz'})\ndef f(x): pass",
     ],
 )  # fmt: skip
 def test_what_is_the_same_anywhere_is_not(line):

@@ -42,6 +42,7 @@ COMMANDS = {
     "status": "Say for each paper and dataset what is done, missing and failed.",
     "compare": "Compare two tables and judge the differences.",
     "fingerprint": "Print one word for all numbers of tables or arrays, to compare two runs by.",
+    "bits": "Show that results are the same bits on any processor.",
     "accept": "Take the current tables as the accepted ones.",
     "deviations": "Measure how our own runs vary with the seed, for the tolerances.",
     "bench": "Measure speed against a baseline in one run.",

@@ -128,7 +128,7 @@ def make_problem(
         columns = sparse.csr_array(sparse.hstack([columns, Y.astype(np.float64)], format="csr"))
     scale = scales(columns) if standardize else np.ones(columns.shape[1])
     scale[n_features:] *= label_scale
-    variances = _variances(columns)[0] * scale**2
+    variances = _variances(columns)[0] * (scale * scale)
     rows = columns.indptr.astype(np.int64), columns.indices.astype(np.uint32), columns.data * scale[columns.indices]
     label_rows, label_starts = by_label.indices.astype(np.int64), by_label.indptr.astype(np.int64)
     return Problem(rows, label_rows, label_starts, scale, variances, widths.astype(np.int64))
