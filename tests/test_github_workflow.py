@@ -30,7 +30,8 @@ def test_it_lints_and_tests_all_and_does_what_the_readme_tells_a_newcomer():
     assert made() == ["lint", "docs", "env", "test-all", "bits", "demo", "compare", "report", "test"]
     newcomer = [step["run"] for job, step in STEPS if job == "newcomer" and step.get("run", "").startswith("make ")]
     assert newcomer == ["make demo", "make compare", "make report", "make test"]
-    assert WORKFLOW["jobs"]["newcomer"]["strategy"]["matrix"]["os"] == ["ubuntu-latest", "ubuntu-24.04-arm", "macos-latest"]
+    machines = WORKFLOW["jobs"]["newcomer"]["strategy"]["matrix"]["os"]
+    assert machines == ["ubuntu-latest", "ubuntu-24.04-arm", "macos-latest"]
 
 
 def test_the_comparison_is_posted_whatever_it_says():
