@@ -1,6 +1,6 @@
 """Elementary functions in float64 whose bits are the same on any processor: exp, logarithms, powers, sigmoid, sin, cos.
 
-The C library's functions, which numba calls for `math.exp` and its like, are compiled several times, with fused
+The C library's functions, which numba calls for ``math.exp`` and its like, are compiled several times, with fused
 multiply-add and without, and the processor chooses when the program starts; NumPy's have vector forms of their own.
 These here consist of additions, subtractions, multiplications and divisions, which IEEE 754 defines to the last bit, of
 comparisons, and of work on the bits of exponents. No fast-math flag is set, so LLVM may neither reorder nor fuse them,
