@@ -38,7 +38,7 @@ NEEDS["present"] = Need(lambda: "here", "never", "never")
 """
 
 
-def run(folder, **environment):
+def run(folder, *options, **environment):
     (folder / "test_some.py").write_text(FILE)
     (folder / "test_whole_file.py").write_text("import pytest\npytest.skip('not today', allow_module_level=True)\n")
     (folder / "more_needs.py").write_text(PLUGIN)
@@ -46,7 +46,7 @@ def run(folder, **environment):
     path = os.pathsep.join([str(folder), str(Path(__file__).parent / "support")])
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("XMLC_", "PYTEST_"))}
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "needs", "-p", "more_needs", "-n", "2"],
+        [sys.executable, "-m", "pytest", "-p", "needs", "-p", "more_needs", *options],
         cwd=folder,
         env=clean | {"PYTHONPATH": path} | environment,
         capture_output=True,
@@ -55,7 +55,7 @@ def run(folder, **environment):
 
 
 def test_each_reason_is_one_line_with_its_remedy(tmp_path):
-    done = run(tmp_path)
+    done = run(tmp_path, "-n", "2")
     assert done.returncode == 0, done.stdout + done.stderr
     lines = [line for line in done.stdout.splitlines() if line.startswith(("skipped", "SKIPPED"))]
     assert lines == ["skipped 2 tests: no such thing (make thing)", "skipped 1 test: not today"]
@@ -63,7 +63,7 @@ def test_each_reason_is_one_line_with_its_remedy(tmp_path):
 
 
 def test_where_all_is_required_nothing_may_be_skipped(tmp_path):
-    done = run(tmp_path, XMLC_REQUIRE_ALL="1")
+    done = run(tmp_path, "-p", "no:xdist", XMLC_REQUIRE_ALL="1")
     assert done.returncode == 1
     assert "XMLC_REQUIRE_ALL is set, but: Skipped: no such thing (make thing)" in done.stdout
     assert "XMLC_REQUIRE_ALL is set, but: Skipped: not today" in done.stdout
