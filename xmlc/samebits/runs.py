@@ -133,7 +133,9 @@ def _copy(source: Path, target: Path) -> None:
 
 def _run(command: list[str], processor: Processor, what: str, folder: Path | None) -> None:
     """Run a process as for a processor; raise an XmlcError with the end of what it printed if it fails."""
-    environment: Mapping[str, str] = {**os.environ, **processor.environment}
+    # The workflow's rules call `xmlc`, which stands beside this Python, in the PATH or not.
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
+    environment: Mapping[str, str] = {**os.environ, **processor.environment, "PATH": path}
     done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
         raise XmlcError(f"{what}, as for {processor.title}, failed:\n{(done.stdout + done.stderr)[-TAIL:]}")
