@@ -14,7 +14,7 @@ LISTED := $(subst $(comma), ,$(EXTRAS))
 $(foreach extra,$(filter-out $(KNOWN),$(LISTED)),$(error EXTRAS has $(extra); expected some of $(KNOWN), separated by commas))
 INSTALL = "$(BIN)/python" -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 
-.PHONY: env demo compare report bits test test-all lint docs clean
+.PHONY: env demo compare reference-tables reference accept report bits test test-all lint docs clean
 # Two installations into one environment would disturb each other, and the targets use all cores themselves.
 .NOTPARALLEL:
 
@@ -38,6 +38,21 @@ demo: $(ENV)/has-base
 
 compare: $(ENV)/has-base
 	PATH="$(BIN):$$PATH" xmlc compare results/reference/demo results/tables/demo --markdown results/comparison.md
+
+# The accepted numbers, results/reference/: the demo's, and those of each paper's suite on a small real set, from a mirror
+# or downloaded. `make reference` makes them again and compares to the last bit, `make accept` makes and accepts them.
+MIRROR ?= $(XMLC_MIRROR)
+TABLES  = PATH="$(BIN):$$PATH" snakemake --cores $(CORES) --quiet rules host --config seeds='[0]' $(if $(MIRROR),mirror="$(MIRROR)")
+
+reference-tables: $(ENV)/has-base
+	$(TABLES) papers='[demo, gfm2011]' datasets='[scene, yeast]' -- tables
+	$(TABLES) papers='[plt2016, swnn2018, ldsm2020, oplt2021]' datasets='[bibtex]' -- tables
+
+reference: reference-tables
+	PATH="$(BIN):$$PATH" xmlc compare results/reference results/tables
+
+accept: reference-tables
+	PATH="$(BIN):$$PATH" xmlc accept results/tables results/reference
 
 report: $(ENV)/has-base
 	PATH="$(BIN):$$PATH" snakemake --cores $(CORES) --quiet rules host -- report

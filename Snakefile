@@ -32,6 +32,7 @@ include: "workflow/rules/reference.smk"
 
 localrules:
     all,
+    tables,
     demo,
 
 
@@ -39,6 +40,11 @@ rule all:
     default_target: True
     input:
         [results_of_paper(paper) for paper in config["papers"]],
+
+
+rule tables:
+    input:
+        [tables_of_paper(paper) for paper in config["papers"]],
 
 
 rule demo:

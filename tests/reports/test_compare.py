@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xmlc.errors import XmlcError
-from xmlc.judging.fingerprint import of_table
-from xmlc.reports.compare import compare, compare_frames
+from xmlc.judging.fingerprint import fingerprint, of_parts, of_table
+from xmlc.reports.compare import compare, compare_frames, compared_fingerprints
 from xmlc.reports.compare_text import headline, to_text
 from xmlc.reports.tolerances import Deviations, Tolerances
 from xmlc.reports.verdict import Verdict
@@ -124,6 +124,27 @@ def test_tables_that_one_side_lacks(files, tmp_path):
         ("table4.csv", False),
     ]
     assert headline(comparisons).endswith("1 table new, 1 table missing; 2 shown without judgement")
+
+
+def test_of_suites_those_are_compared_that_the_left_side_has(tmp_path):
+    for side, suites in (("left", ("demo", "gone")), ("right", ("demo", "more"))):
+        for suite in suites:
+            (tmp_path / side / suite).mkdir(parents=True)
+            (tmp_path / side / suite / "table2.csv").write_text(TABLE)
+    (tmp_path / "right/demo/table9.csv").write_text(TABLE)
+    sides = tmp_path / "left", tmp_path / "right"
+    comparisons = compare(*sides)
+    assert [(c.name, c.same) for c in comparisons] == [
+        ("demo/table2.csv", True), ("demo/table9.csv", False), ("gone/table2.csv", False)
+    ]  # fmt: skip
+    left, right = compared_fingerprints(*sides)
+    assert left == fingerprint(tmp_path / "left") != right
+    assert right == of_parts({"demo": fingerprint(tmp_path / "right/demo")})
+    (tmp_path / "right/demo/table9.csv").unlink()
+    (tmp_path / "left/gone/table2.csv").unlink()
+    assert all(comparison.same for comparison in compare(*sides))
+    left, right = compared_fingerprints(*sides)
+    assert left == right
 
 
 def test_keys_are_known_or_found_or_given(files):

@@ -2,7 +2,9 @@
 
 import base64
 import hashlib
+import math
 import re
+import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -81,6 +83,21 @@ def test_what_the_paper_does_not_print_stands_beside_what_was_accepted(page):
     same, other = (cell(page, "Table 1", 1, ["yeast", model], "P@1 (%)") for model in ("PLT", "FastXML"))
     assert (same.expected, same.source, same.verdict) == ("75.00", "reference", Verdict.EQUAL)
     assert (other.text, other.expected, other.verdict) == ("60.00", "61.00", Verdict.DIFFERENT)
+    assert (same.difference, same.allowed) == ("", "")
+    assert (other.difference, other.allowed) == ("−1", "")
+
+
+def test_beside_an_accepted_number_the_last_bit_counts_and_is_shown(run, tmp_path):
+    shutil.copytree(run, tmp_path, dirs_exist_ok=True)
+    accepted = tmp_path / f"results/reference/{PAPER}/table1.csv"
+    accepted.write_text(accepted.read_text().replace("75.0", repr(math.nextafter(75, 0))))
+    page = page_of_run(tmp_path)
+    changed = cell(page, "Table 1", 1, ["yeast", "PLT"], "P@1 (%)")
+    assert (changed.text, changed.expected, changed.verdict) == ("75.00", "75.00", Verdict.DIFFERENT)
+    assert changed.difference == "+1.4e-14"
+    text = "".join(Reader(to_html(page)).text)
+    assert "different from what was accepted" in text
+    assert "equal to the last bit" in text  # P@3
 
 
 def test_the_headline_counts_every_judged_cell_of_the_paper_once(page):

@@ -160,22 +160,26 @@ def has_records(paper, records):
     return bool(records) or not SUITES[paper]["few_shot"]
 
 
-def results_of_paper(paper):
-    """List the tables and figures of a paper."""
-    suite = SUITES[paper]
-    tables = expand(
+def tables_of_paper(paper):
+    """List the tables of a paper."""
+    tables = SUITES[paper]["tables"]
+    return expand(
         "results/tables/{paper}/{table}.{ext}",
         paper=paper,
-        table=[table for table in suite["tables"] if has_records(paper, table_records(paper, table)(paper))],
+        table=[table for table in tables if has_records(paper, table_records(paper, table)(paper))],
         ext=["csv", "md", "tex"],
     )
-    figures = expand(
+
+
+def results_of_paper(paper):
+    """List the tables and figures of a paper."""
+    figures = SUITES[paper]["figures"]
+    return tables_of_paper(paper) + expand(
         "results/figures/{paper}/{figure}.{ext}",
         paper=paper,
-        figure=[figure for figure in suite["figures"] if has_records(paper, figure_records(paper, figure))],
+        figure=[figure for figure in figures if has_records(paper, figure_records(paper, figure))],
         ext=["svg", "png"],
     )
-    return tables + figures
 
 
 def sources(*modules):

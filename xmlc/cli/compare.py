@@ -9,13 +9,14 @@ import click
 from xmlc.cli._options import FILE
 from xmlc.errors import XmlcError
 from xmlc.files import atomic_file
-from xmlc.reports.compare import compare, tables_fingerprint
+from xmlc.reports.compare import compare, compared_fingerprints
 from xmlc.reports.compare_text import agreement, to_markdown, to_text
 from xmlc.reports.tolerances import Tolerances, load_tolerances
 
 TABLE = click.Path(path_type=Path)
 DEFAULT_TOLERANCES = Path("config/tolerances.yaml")
-HELP = """Compare the tables NEW with what is expected, OLD: two CSV files, or two folders of them.
+HELP = """Compare the tables NEW with what is expected, OLD: two CSV files, two folders of them, or two
+folders of suites, of which those are compared that OLD has.
 
 Two runs of ours, or a run and the accepted numbers, are compared exactly: one seed gives the same numbers to the last
 bit, whatever the processor and the number of threads. With --published, OLD was printed in a paper: each number is as
@@ -61,7 +62,7 @@ def command(
         tolerances = (load_tolerances(file) if file else Tolerances()) if published else None
         names = [key.strip() for key in keys.split(",") if key.strip()]
         comparisons = compare(old, new, names, tolerances)
-        first = "" if published else agreement(tables_fingerprint(old), tables_fingerprint(new))
+        first = "" if published else agreement(*compared_fingerprints(old, new))
     except XmlcError as error:
         click.echo(f"xmlc: error: {error}", err=True)
         ctx.exit(2)

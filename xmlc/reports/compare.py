@@ -77,8 +77,9 @@ class Comparison:
 def compare(left: Path, right: Path, keys: Sequence[str] = (), published: Tolerances | None = None) -> list[Comparison]:
     """Compare two CSV tables, or two folders of them file by file.
 
-    Two tables of ours are compared exactly: each number to the last bit. Costs are not judged, and it does not matter
-    whether both sides have them.
+    Folders may hold suites, which are folders of tables; those are compared that the left one has. Two tables of ours
+    are compared exactly: each number to the last bit. Costs are not judged, and it does not matter whether both sides
+    have them.
 
     Parameters
     ----------
@@ -103,8 +104,8 @@ def compare(left: Path, right: Path, keys: Sequence[str] = (), published: Tolera
     if left.is_dir() != right.is_dir():
         raise XmlcError(f"{left} and {right}: one is a folder and one a file; expected two of a kind")
     if not left.is_dir():
-        return [_compare_files(left, right, keys, published)]
-    names = sorted({file.name for folder in (left, right) for file in folder.glob("*.csv")})
+        return [_compare_files(left.name, left, right, keys, published)]
+    names = sorted(_tables(left, left) | _tables(right, left))
     if not names:
         raise XmlcError(f"{left} and {right}: neither holds a table (*.csv)")
     comparisons = []
@@ -115,23 +116,39 @@ def compare(left: Path, right: Path, keys: Sequence[str] = (), published: Tolera
         elif not (left / name).exists():
             comparisons += [] if published else [Comparison(name, (), parts=[Part("table", (name,), Verdict.NEW)])]
         else:
-            comparisons.append(_compare_files(left / name, right / name, keys, published))
+            comparisons.append(_compare_files(name, left / name, right / name, keys, published))
     return comparisons
 
 
-def _compare_files(left: Path, right: Path, keys: Sequence[str], published: Tolerances | None) -> Comparison:
+def _tables(folder: Path, of: Path) -> set[str]:
+    """Name the tables in a folder, and in its folders as far as another has them."""
+    suites = [path for path in of.iterdir() if path.is_dir()]
+    files = [file for suite in suites for file in (folder / suite.name).glob("*.csv")]
+    return {file.relative_to(folder).as_posix() for file in [*files, *folder.glob("*.csv")]}
+
+
+def _compare_files(name: str, left: Path, right: Path, keys: Sequence[str], published: Tolerances | None) -> Comparison:
     tables = {side: read_table(path) for side, path in (("left", left), ("right", right))}
     found = keys_of(left, tables["left"], tables["right"], keys)
     for path, table in ((left, tables["left"]), (right, tables["right"])):
         _check_keys(path, table, found)
-    return compare_frames(left.name, tables["left"], tables["right"], found, published)
+    return compare_frames(name, tables["left"], tables["right"], found, published)
 
 
-def tables_fingerprint(path: Path) -> Fingerprint:
-    """Return the fingerprint of what `compare` takes from a path: one table, or those of a folder, perhaps none."""
-    if path.is_dir():
-        return of_parts({file.name: of_table(read_table(file)) for file in path.glob("*.csv")})
-    return of_table(read_table(path))
+def compared_fingerprints(left: Path, right: Path) -> tuple[Fingerprint, Fingerprint]:
+    """Return the fingerprints of what `compare` takes from two paths: a table each, or tables, perhaps none."""
+    if not left.is_dir():
+        return of_table(read_table(left)), of_table(read_table(right))
+    return _of_tables(left, left), _of_tables(right, left)
+
+
+def _of_tables(folder: Path, of: Path) -> Fingerprint:
+    """Return the fingerprint of a folder without what is not compared."""
+    parts: dict[str, dict[str, Fingerprint]] = {}
+    for name in _tables(folder, of):
+        suite, _, file = name.rpartition("/")
+        parts.setdefault(suite, {})[file] = of_table(read_table(folder / name))
+    return of_parts(parts.pop("", {}) | {suite: of_parts(tables) for suite, tables in parts.items()})
 
 
 def keys_of(path: Path, left: pd.DataFrame, right: pd.DataFrame, given: Sequence[str] = ()) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from xmlc.judging.fingerprint import Fingerprint
 from xmlc.reports.columns import DEVIATION, MISSING, Column, column
-from xmlc.reports.page.expected import PAPER, REFERENCE, Expectation, Expected
+from xmlc.reports.page.expected import PAPER, Expectation, Expected
 from xmlc.reports.page.passports import Passports
 from xmlc.reports.panels import PAPER as PAPERS_HEADING
 from xmlc.reports.panels import Panel, Published, side_by_side
@@ -229,9 +229,13 @@ def _of_expectation(
     judgement = expectation.judgement
     difference = allowed = ""
     if judgement is not None and not pd.isna(judgement.difference):
-        allowed = f"{judgement.allowed:.3g}"
-        as_before = expectation.source == REFERENCE and judgement.verdict is Verdict.EQUAL
-        difference = "" if as_before else _signed(definition, judgement.difference)
+        if expectation.source == PAPER:
+            allowed = f"{judgement.allowed:.3g}"
+            difference = _signed(definition, judgement.difference)
+        elif (
+            judgement.verdict is not Verdict.EQUAL
+        ):  # beside a number of ours the last bit counts, which no print shows
+            difference = _sign(judgement.difference) + f"{abs(judgement.difference):.2g}"
     elif value is not None and definition.cost and expectation.source == PAPER:
         difference = _ratio(value, expectation.text)
     return PageCell(
@@ -251,9 +255,11 @@ def _of_expectation(
 def _signed(definition: Column, difference: float) -> str:
     """Write a difference with its sign, in the decimals of its column; what rounds to nothing has none."""
     text = definition.printed(abs(difference)) if definition.decimals is not None else f"{abs(difference):.3g}"
-    if float(text) == 0:
-        return "±0"
-    return ("+" if difference > 0 else "−") + text
+    return _sign(difference) + text if float(text) else "±0"
+
+
+def _sign(difference: float) -> str:
+    return "+" if difference > 0 else "−"
 
 
 def _ratio(value: float, expected: str) -> str:
