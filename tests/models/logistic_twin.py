@@ -63,7 +63,7 @@ def conjugate_gradients(Z, C, c, means, g, inverse, f):
         if remaining <= target:
             break
         centre = in_order(means[k] * p[k] for k in range(d))
-        products = [in_order(Z[i, k] * p[k] for k in np.flatnonzero(Z[i])) - centre for i in range(n)]
+        products = [row_product(Z[i], p) - centre for i in range(n)]
         sums = sums_of(Z, [c[i] * products[i] for i in range(n)])
         bent = [p[k] + C * sums[k] for k in range(d)]
         length = remaining / in_order(p[k] * bent[k] for k in range(d))
@@ -75,6 +75,12 @@ def conjugate_gradients(Z, C, c, means, g, inverse, f):
         p = [inverse[k] * r[k] + left / remaining * p[k] for k in range(d)]
         remaining = left
     return step, moves, gain, remaining <= target
+
+
+def row_product(row, p):
+    """Return the sum of two, over the non-zeros in even and in odd places."""
+    terms = [row[k] * p[k] for k in np.flatnonzero(row)]
+    return in_order(terms[::2]) + in_order(terms[1::2])
 
 
 def losses_at(z, y):

@@ -155,6 +155,26 @@ def nearest(
         write_json(out, result)
 
 
+@command.command(help="Training BR and PCC: beside scikit-learn's logistic regression, and on several threads.")
+@data_option
+@click.option("--estimator", default="br", show_default=True, type=click.Choice(["br", "pcc"]))
+@click.option("--threads", default=2, show_default=True, type=click.IntRange(min=2), help="Compared with one thread.")
+@click.option("--rounds", default=1, show_default=True, type=click.IntRange(min=1), help="Measurements of each.")
+@click.option("--out", type=FILE, help="JSON file for everything that was measured.")
+def logistic(data: Path, estimator: str, threads: int, rounds: int, out: Path | None) -> None:
+    """Print times, the ratio, how close the solutions are, and nanoseconds."""
+    from xmlc.threads import set_process_threads
+
+    set_process_threads(threads)
+    from xmlc.bench.logistic import compare_logistic, to_text
+    from xmlc.files import write_json
+
+    result = compare_logistic(data, estimator, threads, rounds)
+    click.echo(to_text(result))
+    if out:
+        write_json(out, result)
+
+
 @command.command(help="Training and asking a PLT: beside napkinXC and omikuji, on several threads, and its limit.")
 @data_option
 @click.option("--peers/--no-peers", default=True, show_default=True, help="Whether to run the programs of others.")

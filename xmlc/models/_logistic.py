@@ -76,13 +76,18 @@ def solve_labels(
         Set to the mean logistic losses on ``held_out``; untouched if there are none.
     decrements : float64 (q,)
         Set to the largest, over C, of the squared Newton decrements, relative to f, with which the solutions ended.
+
+    Returns
+    -------
+    int64
+        How often the rows were gone through.
     """
     n, d = rows.size, variances.size
     place_of = np.full(X[0].size - 1, -1, dtype=np.int64)
     place_of[rows] = np.arange(n)
     by_row, by_column = no_rows(n), no_columns(d)
     lanes = idle_lanes()
-    begun = 0
+    begun = passes = 0
     while True:
         for lane in range(LANES):
             if lanes.state[lane] == IDLE and begun < queue.size:
@@ -91,7 +96,8 @@ def solve_labels(
                 _begin(by_row, by_column, lanes, lane, begun, widths[label], place_of, carrying, grid[begun, 0])
                 begun += 1
         if (lanes.state == IDLE).all():
-            return
+            return passes
+        passes += 1
         _pass_over(X, rows, by_row, by_column, lanes)
         _conjugate(by_row, by_column, lanes)
         for lane in range(LANES):

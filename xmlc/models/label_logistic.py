@@ -212,5 +212,5 @@ def best_places(losses: np.ndarray, common: bool) -> np.ndarray:
 
 
 def blocks_of(labels: np.ndarray) -> list[np.ndarray]:
-    """Cut labels into pieces of work."""
-    return [labels[start : start + PIECE] for start in range(0, labels.size, PIECE)]
+    """Cut labels into pieces of work of equal size, nearly, and at most `PIECE`."""
+    return np.array_split(labels, -(-labels.size // PIECE)) if labels.size else []

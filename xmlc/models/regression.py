@@ -56,12 +56,16 @@ class Solution:
     losses : ndarray of float64, shape (labels, values of C)
         Mean log loss on held-out instances.
     decrements : ndarray of float64, shape (labels,)
+        Squared Newton decrements relative to the objective, see `xmlc.models._logistic`.
+    passes : int
+        How often all training rows were gone through, for up to eight labels at a time.
     """
 
     weights: np.ndarray
     constants: np.ndarray
     losses: np.ndarray
     decrements: np.ndarray
+    passes: int
 
 
 def solve(
@@ -82,13 +86,9 @@ def solve(
         Instances to compute losses on.
     """
     held_out = np.empty(0, dtype=np.int64) if held_out is None else held_out
-    found = Solution(
-        np.zeros((labels.size, problem.scale.size)),
-        np.zeros(labels.size),
-        np.full(grid.shape, np.nan),
-        np.zeros(labels.size),
-    )
-    solve_labels(
+    weights, constants = np.zeros((labels.size, problem.scale.size)), np.zeros(labels.size)
+    losses, decrements = np.full(grid.shape, np.nan), np.zeros(labels.size)
+    passes = solve_labels(
         problem.rows,
         rows,
         held_out,
@@ -98,12 +98,12 @@ def solve(
         problem.widths,
         problem.variances,
         grid,
-        found.weights,
-        found.constants,
-        found.losses,
-        found.decrements,
+        weights,
+        constants,
+        losses,
+        decrements,
     )
-    return found
+    return Solution(weights, constants, losses, decrements, int(passes))
 
 
 def make_problem(
