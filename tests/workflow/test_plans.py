@@ -30,6 +30,13 @@ def test_ldsm2020_scores_forests_by_their_trees_and_shares_models_with_other_pap
     assert (planned["train"], planned["forest"]) == (3, 2)  # BR is left out where labels are many
 
 
+def test_the_target_tables_makes_no_figure_nor_what_only_figures_need(project):
+    settings = ("--config", "datasets=[far-set]", "mirror=nowhere", "papers=[demo, ldsm2020]")
+    planned = project.planned("tables", *settings)
+    assert planned["table"] == 5 + 7
+    assert not {"figure", "sweep", "progressive"} & set(planned)
+
+
 def test_oplt2021_tells_few_shot_datasets_from_others(project):
     settings = ("--config", "mirror=nowhere", "models=[parabel-single, oplt-b-1-pass]")
     both = project.planned("oplt2021", *settings, "datasets=[far-set, synthetic-aloi-like]")
