@@ -20,9 +20,10 @@ ALLOWED = {
     ("reports/deviations.py", "math.log10"): "digits to which deviations are rounded up",
     ("reports/deviations.py", "**"): "the same",
     **{
-        ("samebits/processors.py", f"math.{name}"): "shows which form of them the C library takes"
-        for name in ("exp", "log", "pow", "sin")
+        ("samebits/processors.py", name): "shows which form of them NumPy and the C library take"
+        for name in ("math.exp", "math.log", "math.pow", "math.sin", "np.exp", "np.log")
     },
+    ("samebits/_witness.py", 'fastmath "reassoc"'): "shows which processor numba compiles for",
     ("estimator.py", "sklearn.exceptions.NotFittedError"): "a class without numbers",
     ("estimator.py", "sklearn.base.BaseEstimator"): "a class without numbers",
     ("metrics/progressive.py", "**"): "a whole number, exact in Python",

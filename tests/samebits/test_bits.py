@@ -98,25 +98,30 @@ def test_the_word_of_all_changes_with_any_piece_but_not_with_seconds():
     assert compare.word_of_all(slower) in words
 
 
-def features(cpu="znver4", numba=("sse2", "avx2", "fma", "avx512f"), numpy=("SSE42", "X86_V3", "X86_V4"), libm="a"):
-    return {"numba_cpu": cpu, "numba": list(numba), "numpy": list(numpy), "libm": libm}
+def features(cpu="znver4", numba=("sse2", "avx2", "fma", "avx512f"), numpy=("SSE42", "X86_V3", "X86_V4"), seen="aaa"):
+    witnesses = dict(zip(("numba", "numpy", "libm"), seen, strict=True))
+    return {"numba_cpu": cpu, "numba": list(numba), "numpy": list(numpy), "witnesses": witnesses}
 
 
-OLD = Processor("sse2", "old", {"NUMBA_CPU_NAME": "x86-64"}, ("avx", "fma", "x86_v3", "x86_v4"), fused=False)
+OLD = Processor(
+    "sse2", "old", {"NUMBA_CPU_NAME": "x86-64"}, ("avx", "fma", "x86_v3", "x86_v4"), ("numba", "numpy", "libm")
+)
+C_LIBRARY = "the C library's functions came out as on this processor"
 
 
 @pytest.mark.parametrize(
     ("found", "this", "said"),
     [
-        (features("x86-64", ["sse2"], ["SSE42"], "b"), features(), []),
-        (features("znver4", ["sse2"], ["SSE42"], "b"), features(), ["numba compiled for znver4, not for x86-64"]),
-        (features("x86-64", ["sse2", "avx"], ["SSE42"], "b"), features(), ["numba still used avx"]),
-        (features("x86-64", ["sse2"], ["SSE42", "X86_V3"], "b"), features(), ["numpy still used X86_V3"]),
-        (features("x86-64", ["sse2"], ["SSE42"], "a"), features(), ["C library used the same"]),
+        (features("x86-64", ["sse2"], ["SSE42"], "bbb"), features(), []),
+        (features("znver4", ["sse2"], ["SSE42"], "bbb"), features(), ["numba compiled for znver4, not for x86-64"]),
+        (features("x86-64", ["sse2", "avx"], ["SSE42"], "bbb"), features(), ["numba still used avx"]),
+        (features("x86-64", ["sse2"], ["SSE42", "X86_V3"], "bbb"), features(), ["numpy still used X86_V3"]),
+        (features("x86-64", ["sse2"], ["SSE42"], "bba"), features(), [C_LIBRARY]),
+        (features("x86-64", ["sse2"], ["SSE42"], "abb"), features(), ["a sum that numba may reorder came out"]),
         (
-            features("x86-64", ["sse2"], ["SSE42"], "a"),
-            features("nocona", ["sse2"], ["SSE42"], "a"),
-            ["numba does not use", "numpy does not use", "C library used the same"],
+            features("x86-64", ["sse2"], ["SSE42"], "bba"),
+            features("nocona", ["sse2"], ["SSE42"], "aaa"),
+            ["numba does not use", "numpy does not use", C_LIBRARY],
         ),
     ],
 )
@@ -145,7 +150,7 @@ def test_a_worker_writes_words_parts_and_what_it_ran_on(monkeypatch, tmp_path):
     found = json.loads((tmp_path / "out.json").read_text())
     assert found["pieces"]["mean"]["word"].startswith("1-")
     assert list(found["pieces"]["mean"]["parts"]) == ["X"]
-    assert {"numba_cpu", "numba", "numpy", "libm"} == set(found["features"])
+    assert {"numba_cpu", "numba", "numpy", "witnesses"} == set(found["features"])
     with pytest.raises(XmlcError, match="expected one of fake"):
         pieces.pieces_of("other")
 

@@ -12,7 +12,7 @@ import click
 
 from xmlc.cli._options import FILE, FOLDER
 from xmlc.files import read_json, write_json
-from xmlc.samebits.processors import THIS, doubts, processors
+from xmlc.samebits.processors import THIS, WITNESSES, doubts, processors
 
 HELP = """Show that results are the same bits on any processor.
 
@@ -51,9 +51,13 @@ def command(folders: tuple[Path, ...], demo: bool, cores: int, out: Path | None,
     for processor in chosen:
         if processor == THIS:
             continue
-        click.echo(f"{processor.name}: {processor.title}")
-        for doubt in doubts(processor, found[processor.name]["features"], this["features"]):
-            click.echo(f"{processor.name} was no full test: {doubt}")
+        reasons = doubts(processor, found[processor.name]["features"], this["features"])
+        seen = ", ".join(WITNESSES[name] for name in processor.differs)
+        click.echo(
+            f"{processor.name}, {processor.title}: " + ("no full test" if reasons else f"a test, as {seen} differ")
+        )
+        for reason in reasons:
+            click.echo(f"{processor.name} was no full test: {reason}")
     click.echo(f"word of all pieces: {word_of_all(this)}")
     if any(row.differing for row in rows):
         sys.exit(1)

@@ -20,7 +20,12 @@ AVX2 = ("AVX", "AVX2", "FMA", "FMA4", "BMI1", "BMI2", "LZCNT", "MOVBE")
 # NumPy 2.4 has X86_V3 (with AVX2 and FMA) and X86_V4; older ones have the features themselves. It ignores, with a
 # warning, what it does not know.
 NUMPY_512 = "X86_V4 AVX512_ICL AVX512_SPR"
-N_WITNESSES = 4096
+N_WITNESSES, N_SUMS = 4096, 40
+WITNESSES = {
+    "numba": "a sum that numba may reorder",
+    "numpy": "NumPy's exp and log",
+    "libm": "the C library's functions",
+}
 
 
 @dataclass(frozen=True)
@@ -35,15 +40,15 @@ class Processor:
         Variables that make numba, NumPy, the C library and OpenBLAS take it for the one that there is.
     without : tuple of str
         Words of which no feature of numba or NumPy may remain: what it does not have.
-    fused : bool
-        Whether the C library may use fused multiply-add.
+    differs : tuple of str
+        The `witnesses` whose results must differ from those of a processor with all features.
     """
 
     name: str
     title: str
     environment: Mapping[str, str] = field(default_factory=dict)
     without: tuple[str, ...] = ()
-    fused: bool = True
+    differs: tuple[str, ...] = ()
 
 
 def _hwcaps(names: tuple[str, ...]) -> str:
@@ -64,6 +69,7 @@ IMITATED = {
                 "GLIBC_TUNABLES": _hwcaps(AVX512),
             },
             ("avx512", "x86_v4"),
+            ("numba", "numpy"),
         ),
         Processor(
             "sse2",
@@ -76,7 +82,7 @@ IMITATED = {
                 "GLIBC_TUNABLES": _hwcaps(AVX512 + AVX2),
             },
             ("avx", "fma", "x86_v3", "x86_v4"),
-            fused=False,
+            ("numba", "numpy", "libm"),
         ),
     ),
     "aarch64": (
@@ -90,6 +96,7 @@ IMITATED = {
                 "OPENBLAS_CORETYPE": "ARMV8",
             },
             ("sve",),
+            ("numba",),
         ),
     ),
 }
@@ -106,30 +113,40 @@ def features_in_use() -> dict[str, Any]:
     Returns
     -------
     dict
-        ``numba_cpu``: a name of LLVM's; ``numba`` and ``numpy``: lists of features; ``libm``: a digest of results of
-        exp, log, pow and sin, which differ with and without fused multiply-add.
+        ``numba_cpu``: a name of LLVM's; ``numba`` and ``numpy``: lists of features; ``witnesses``: see `witnesses`.
     """
     import numba.core.registry
     from numpy._core import _multiarray_umath  # type: ignore[attr-defined]  # NumPy's own report
 
+    has = _multiarray_umath.__cpu_features__  # and of those it has forms of functions for the ones in __cpu_dispatch__
     _, cpu, features = numba.core.registry.cpu_target.target_context.codegen().magic_tuple()
     return {
         "numba_cpu": cpu,
         "numba": sorted(name[1:] for name in features.split(",") if name.startswith("+")),
-        "numpy": sorted(name for name, is_on in _multiarray_umath.__cpu_features__.items() if is_on),
-        "libm": libm_witness(),
+        "numpy": sorted(name for name in _multiarray_umath.__cpu_dispatch__ if has[name]),
+        "witnesses": witnesses(),
     }
 
 
-def libm_witness() -> str:
-    """Digest results of the C library whose last bits depend on how it was compiled."""
-    digest = hashlib.sha256()
-    for i in range(N_WITNESSES):
-        x = i * 0.0048 - 9.8
-        digest.update(
-            struct.pack("<4d", math.exp(x), math.sin(x), math.log(abs(x) + 0.01), math.pow(abs(x) + 0.1, 1.3))
-        )
-    return digest.hexdigest()
+def witnesses() -> dict[str, str]:
+    """Digest results that depend on the processor: of a sum that may be reordered, NumPy's exp, and the C library."""
+    import numpy as np
+
+    from xmlc.samebits._witness import reordered_sum
+
+    x = np.arange(N_WITNESSES) * 0.0048 - 9.8
+    c_library = hashlib.sha256()
+    for value in x.tolist():
+        results = math.exp(value), math.sin(value), math.log(abs(value) + 0.01), math.pow(abs(value) + 0.1, 1.3)
+        c_library.update(struct.pack("<4d", *results))
+    squares = (x * x).astype(np.float32)
+    sums = np.array([reordered_sum(squares[i:]) for i in range(N_SUMS)])
+    functions = np.concatenate((np.exp(x), np.log(np.abs(x) + 0.01)))
+    return {
+        "numba": hashlib.sha256(sums.tobytes()).hexdigest(),
+        "numpy": hashlib.sha256(functions.tobytes()).hexdigest(),
+        "libm": c_library.hexdigest(),
+    }
 
 
 def doubts(processor: Processor, found: Mapping[str, Any], this: Mapping[str, Any]) -> list[str]:
@@ -152,6 +169,5 @@ def doubts(processor: Processor, found: Mapping[str, Any], this: Mapping[str, An
             reasons.append(f"{who} still used {', '.join(left)}")
         elif not any(name.lower().startswith(processor.without) for name in this[who]):
             reasons.append(f"{who} does not use what was to be left out on this processor either")
-    if not processor.fused and found["libm"] == this["libm"]:
-        reasons.append("the C library used the same functions as on this processor")
-    return reasons
+    same = [who for who in processor.differs if found["witnesses"][who] == this["witnesses"][who]]
+    return reasons + [f"{WITNESSES[who]} came out as on this processor" for who in same]
