@@ -36,6 +36,7 @@ COMMANDS = {
     "simulate": "Infer from samples of known distributions, score and time it.",
     "table": "Assemble one table of a paper from records.",
     "figure": "Draw one figure of a paper from records.",
+    "compile": "Compile the kernels of a suite ahead of its first run.",
     "show": "Print finished tables and say where they are.",
     "facts": "Write the numbers behind all finished tables as one tidy CSV.",
     "report": "Make one self-contained HTML page of all finished tables and figures.",

@@ -251,3 +251,18 @@ def oplt_classes(data: Path, seeds: int, hash_bits: int, peers: bool, out: Path 
     click.echo(classes_text(result))
     if out:
         write_json(out, result)
+
+
+@command.command("compile", help="Compilation of the kernels that the steps of SUITE call, into an empty folder.")
+@click.argument("suite", type=FILE)
+@click.option("--cores", default=1, show_default=True, type=click.IntRange(min=1), help="Parts compiled side by side.")
+@click.option("--out", type=FILE, help="JSON file for every function that was compiled.")
+def compilation(suite: Path, cores: int, out: Path | None) -> None:
+    """Print seconds by part and by function, and what is compiled more than once."""
+    from xmlc.bench.compilation import measure_compilation, to_text
+    from xmlc.files import write_json
+
+    result = measure_compilation(suite, cores)
+    click.echo(to_text(result))
+    if out:
+        write_json(out, result)

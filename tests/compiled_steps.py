@@ -1,0 +1,75 @@
+"""The demo's steps on a few instances after its parts were compiled; prints the kernels that only a step compiled.
+
+By itself in a process, because a kernel that another test compiled would seem to be no step's.
+"""
+
+import gc
+import json
+import sys
+from pathlib import Path
+
+from xmlc.kernel_cache import use_kernel_cache
+
+use_kernel_cache()
+
+from numba.core.dispatcher import Dispatcher  # noqa: E402
+
+from xmlc.cli import main  # noqa: E402
+from xmlc.compiling import Part, compile_part, parts_of  # noqa: E402
+
+
+def compiled():
+    """Name every kernel called so far, with the types of its arguments."""
+    found = [thing for thing in gc.get_objects() if isinstance(thing, Dispatcher)]
+    return {f"{one.py_func.__module__}.{one.py_func.__name__}{types}" for one in found for types in one.overloads}
+
+
+def run(*words):
+    try:
+        main([str(word) for word in words])
+    except SystemExit as stop:
+        if stop.code:
+            raise
+
+
+def run_steps(suite, folder):
+    """Run what the workflow would, on a synthetic dataset; two threads, as many jobs have them."""
+    sizes = ("--n-train", 200, "--n-test", 80, "--n-features", 150, "--n-labels", 25, "--labels-per-instance", 2)
+    run("synth", "demo", *sizes, "--nonzeros", 20, "--out", folder / "resources", "--threads", 2)
+    data = ("--data", folder / "data")
+    run(
+        "prepare",
+        "demo",
+        "--source",
+        folder / "resources",
+        "--out",
+        data[1],
+        "--statistics",
+        folder / "statistics.json",
+    )
+    models = [part for part in parts_of(suite) if part.kind == "model"]
+    for part in [*models, Part("model", "oracle", '{"estimator": "oracle", "hyperparameters": {}}')]:
+        estimator, hyperparameters = json.loads(part.arguments).values()
+        model, record = folder / part.title, folder / f"{part.title}.json"
+        about = ("--name", part.title, "--estimator", estimator, "--parameters", json.dumps(hyperparameters))
+        run("train", *data, *about, "--part", "fit", "--out", model, "--record", record, "--threads", 2)
+        trained = (*data, "--model", model, "--training", record, "--threads", 2)
+        run("rank", *trained, "--out", folder / "ranking.json")
+        spe = folder / f"{part.title}.spe"
+        run("estimate", *trained, "--floor", 0.0001, "--out", spe)
+        for step in parts_of(suite):
+            methods = json.loads(step.arguments).get("methods", [])
+            if step.kind == "thresholds":
+                run("thresholds", *methods, *trained, "--estimates", spe, "--out", folder / part.title)
+            if step.kind == "inference":
+                named = [word for method in methods for word in ("--method", method)]
+                run("infer", *data, "--training", record, "--estimates", spe, *named, "--out", folder / "inferred")
+
+
+if __name__ == "__main__":
+    for part in parts_of(Path(sys.argv[1])):
+        compile_part(part)
+    before = compiled()
+    assert len(before) > 30
+    run_steps(Path(sys.argv[1]), Path(sys.argv[2]))
+    print(json.dumps(sorted(compiled() - before)))

@@ -1,0 +1,89 @@
+"""Kernels compiled ahead of a run: what of a suite, and whether that is all."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from xmlc.bench.compilation import Compiled, to_text
+from xmlc.cli.compile import command
+from xmlc.compiling import Part, compile_part, missing, parts_of
+from xmlc.errors import XmlcError
+
+ROOT = Path(__file__).parents[1]
+DEMO = ROOT / "config/demo.yaml"
+# A program of others has nothing to compile, and need not be installed.
+THEIRS = Part("model", "theirs", json.dumps({"estimator": "omikuji-parabel", "hyperparameters": {}}))
+
+
+def test_parts_are_what_the_configuration_names():
+    parts = {part.title: json.loads(part.arguments) for part in parts_of(DEMO)}
+    assert list(parts) == ["plt", "fastxml", "data", "ranking", "inference", "thresholds"]
+    assert parts["fastxml"] == {"estimator": "fastxml", "hyperparameters": {"n_trees": 10}}
+    assert set(parts["thresholds"]["methods"]) >= {"sto", "ofo-ab", "for-micro-f"}
+    assert "gfm-sizes" in parts["inference"]["methods"]
+
+
+@pytest.mark.parametrize("suite", sorted((ROOT / "config/papers").glob("*.yaml")), ids=lambda file: file.stem)
+def test_every_model_of_every_paper_is_a_part_those_as_in_another_too(suite):
+    models = [part.title for part in parts_of(suite) if part.kind == "model"]
+    assert models == list(yaml.safe_load(suite.read_text())["models"])
+    assert all(json.loads(part.arguments)["estimator"] for part in parts_of(suite) if part.kind == "model")
+
+
+@pytest.mark.parametrize("text", ["a: [", "- a", "models: {}"])
+def test_what_is_no_suite_is_refused(tmp_path, text):
+    (tmp_path / "suite.yaml").write_text(text)
+    with pytest.raises(XmlcError, match="expected the configuration of a suite"):
+        parts_of(tmp_path / "suite.yaml")
+
+
+def test_a_part_is_compiled_once_for_its_content(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    other = THEIRS._replace(arguments=json.dumps({"estimator": "omikuji-parabel", "hyperparameters": {"a": 1}}))
+    assert missing([THEIRS, other]) == [THEIRS, other]
+    compile_part(THEIRS)
+    assert missing([THEIRS, other]) == [other]
+    monkeypatch.setattr("xmlc.compiling.cpu_name", lambda: "another processor")
+    assert missing([THEIRS]) == [THEIRS]
+    monkeypatch.delenv("NUMBA_CACHE_DIR")  # numba decides where kernels are kept: nothing can be remembered
+    compile_part(THEIRS)
+    assert missing([THEIRS]) == [THEIRS]
+
+
+def test_the_command_says_what_it_does_once(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr("xmlc.cli.compile.parts_of", lambda suite: [THEIRS])
+    said = CliRunner().invoke(command, [str(DEMO)])
+    assert said.exit_code == 0
+    first, second = said.output.splitlines()
+    assert first == "Compiling kernels, once for this machine and version: theirs"
+    assert second.startswith("[1 of 1] compiled theirs in ")
+    assert CliRunner().invoke(command, [str(DEMO)]).output == ""
+
+
+@pytest.mark.slow
+def test_a_step_compiles_nothing_that_its_part_has_not(tmp_path):
+    """Otherwise a first run would compile it after all, on one core."""
+    command = [sys.executable, str(ROOT / "tests/compiled_steps.py"), str(DEMO), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1]) == []
+
+
+def test_costs_are_told_by_part_and_function():
+    compiled = [
+        Compiled("plt", "xmlc.a.f", "(int64,)", 2.0),
+        Compiled("data", "xmlc.a.f", "(int32,)", 1.0),
+        Compiled("data", "numba.x", "(int64,)", 0.5),
+    ]
+    parts = [{"part": "plt", "cpu_seconds": 2.5}, {"part": "data", "cpu_seconds": 1.7}]
+    lines = to_text({"parts": parts, "compiled": compiled, "wall_seconds": 3.0}).splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+    assert ["data", "1.7", "1", "1.0", "1", "0.5"] in cells
+    assert ["all", "4.2", "2", "3.0", "1", "0.5"] in cells
+    assert ["xmlc.a.f", "2", "2", "2", "3.00"] in cells

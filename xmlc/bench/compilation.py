@@ -1,0 +1,123 @@
+"""What compiling the kernels of a suite costs: by part, by kernel, and what is compiled more than once."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from tabulate import tabulate
+
+from xmlc.compiling import Part, compile_part, parts_of
+
+OWN = "xmlc."
+PART_HEADINGS = ("Part", "CPU s", "Kernels", "s", "numba's functions", "s")
+FUNCTION_HEADINGS = ("Function", "Compiled", "Signatures", "Parts", "CPU s")
+
+
+class Compiled(NamedTuple):
+    """One function that was compiled for one signature.
+
+    Attributes
+    ----------
+    part : str
+        Title of the part whose process compiled it.
+    function, signature : str
+        Module and name; types of the arguments.
+    seconds : float
+        CPU seconds, without those of functions that were compiled meanwhile because it calls them.
+    """
+
+    part: str
+    function: str
+    signature: str
+    seconds: float
+
+
+def measure_compilation(suite: Path, cores: int) -> dict[str, Any]:
+    """Compile the parts of a suite into an empty folder, ``cores`` at a time.
+
+    Returns
+    -------
+    dict
+        ``parts``: title, CPU and wall seconds of each, in a process of its own; ``compiled``: a list of `Compiled`;
+        ``wall_seconds`` of all.
+    """
+    parts = parts_of(suite)
+    before = os.environ.get("NUMBA_CACHE_DIR")
+    os.environ["NUMBA_NUM_THREADS"] = "1"
+    started = time.perf_counter()
+    with TemporaryDirectory() as folder:
+        os.environ["NUMBA_CACHE_DIR"] = folder
+        try:
+            with ProcessPoolExecutor(cores, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
+                found = list(pool.map(record_part, parts))
+        finally:
+            os.environ.pop("NUMBA_CACHE_DIR")
+            os.environ |= {} if before is None else {"NUMBA_CACHE_DIR": before}
+    return {
+        "wall_seconds": time.perf_counter() - started,
+        "parts": [{"part": part.title, **costs} for part, (costs, _) in zip(parts, found)],
+        "compiled": [compiled for _, listed in found for compiled in listed],
+    }
+
+
+def record_part(part: Part) -> tuple[dict[str, float], list[Compiled]]:
+    """Compile one part in this process; return what it cost, and every function that was compiled."""
+    from numba.core import event
+
+    class Recorder(event.Listener):
+        def __init__(self) -> None:
+            self.running: list[list[float]] = []
+            self.compiled: list[Compiled] = []
+
+        def on_start(self, started: event.Event) -> None:
+            self.running.append([time.process_time(), 0.0])
+
+        def on_end(self, ended: event.Event) -> None:
+            began, of_others = self.running.pop()
+            seconds = time.process_time() - began
+            function = ended.data["dispatcher"].py_func
+            name = f"{function.__module__}.{function.__qualname__}"
+            self.compiled.append(Compiled(part.title, name, str(ended.data["args"]), seconds - of_others))
+            if self.running:
+                self.running[-1][1] += seconds
+
+    recorder, before = Recorder(), time.process_time()
+    with event.install_listener("numba:compile", recorder):
+        wall = compile_part(part)
+    return {"wall_seconds": wall, "cpu_seconds": time.process_time() - before}, recorder.compiled
+
+
+def to_text(result: dict[str, Any], longest: int = 20) -> str:
+    """Lay the costs out as Markdown tables: by part, the most costly functions, and what is compiled repeatedly."""
+    compiled: Sequence[Compiled] = result["compiled"]
+    parts: list[list[Any]] = []
+    for costs in result["parts"]:
+        of_part = [one for one in compiled if one.part == costs["part"]]
+        own = [one for one in of_part if one.function.startswith(OWN)]
+        rest = len(of_part) - len(own), _seconds(of_part) - _seconds(own)
+        parts.append([costs["part"], costs["cpu_seconds"], len(own), _seconds(own), *rest])
+    parts.append(["all", *(sum(column) for column in list(zip(*parts))[1:])])
+    lines = [tabulate(parts, PART_HEADINGS, "pipe", floatfmt=".1f"), ""]
+    by_function: dict[str, list[Compiled]] = defaultdict(list)
+    for one in compiled:
+        by_function[one.function].append(one)
+    rows: list[list[Any]] = [
+        [name, len(found), len({one.signature for one in found}), len({one.part for one in found}), _seconds(found)]
+        for name, found in by_function.items()
+    ]
+    rows.sort(key=lambda row: -row[-1])
+    lines += [tabulate(rows[:longest], FUNCTION_HEADINGS, "pipe", floatfmt=".2f"), ""]
+    lines.append(f"All parts took {result['wall_seconds']:.0f} s of wall time.")
+    return "\n".join(lines)
+
+
+def _seconds(compiled: Iterable[Compiled]) -> float:
+    return sum(one.seconds for one in compiled)

@@ -1,0 +1,217 @@
+"""Kernels compiled ahead of a first run: what a suite's steps call, called on a few made-up instances.
+
+A step would compile what it needs by itself, but on one core, and the same basic functions in every process. Here parts
+that have little in common are compiled side by side, a process for each core.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import os
+import platform
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import redirect_stderr
+from io import StringIO
+from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import yaml
+
+from xmlc.errors import XmlcError
+from xmlc.passport import cpu_name, timed
+
+N_TRAIN, N_TEST, N_FEATURES, N_LABELS = 60, 20, 40, 24
+FLOOR = 0.01
+
+
+class Part(NamedTuple):
+    """Kernels that are compiled together: ``kind`` is a key of `COMPILE`, ``arguments`` are JSON.
+
+    Each kind does what the steps of its name do, on so few instances that compiling is all that takes time.
+    """
+
+    kind: str
+    title: str
+    arguments: str
+
+
+def parts_of(suite: Path) -> list[Part]:
+    """List what the steps of a suite compile, the costly parts first.
+
+    Parameters
+    ----------
+    suite : Path
+        Its configuration, such as ``config/demo.yaml``.
+
+    Raises
+    ------
+    XmlcError
+        The file cannot be read, or is no suite's.
+    """
+    content = _read_suite(suite)
+    parts = []
+    for name, model in content["models"].items():
+        if other := model.get("as_in"):
+            there = _read_suite(suite.with_name(f"{other}.yaml"))
+            model = {**there.get("peers", {}), **there["models"]}.get(name, {})
+        if model.get("estimator", "oracle") != "oracle":  # which looks posteriors up
+            arguments = {"estimator": model["estimator"], "hyperparameters": model.get("hyperparameters", {})}
+            parts.append(Part("model", name, json.dumps(arguments, sort_keys=True)))
+    parts += [Part("data", "data", "{}"), Part("ranking", "ranking", "{}")]
+    inferring = {method for methods in content.get("inference", {}).get("methods", {}).values() for method in methods}
+    if inferring:
+        parts.append(Part("inference", "inference", json.dumps({"methods": sorted(inferring)})))
+    tuned = [*content["methods"], *(f"for-{measure}" for measure in content.get("measures", []))]
+    if tuned:
+        parts.append(Part("thresholds", "thresholds", json.dumps({"methods": tuned})))
+    return parts
+
+
+def compile_parts(parts: Sequence[Part], cores: int) -> Iterator[tuple[Part, float]]:
+    """Compile parts in ``cores`` processes; yield each when it is done, with its wall seconds."""
+    if "NUMBA_NUM_THREADS" not in os.environ:
+        os.environ["NUMBA_NUM_THREADS"] = "1"  # of each process; numba is not imported in this one
+    with ProcessPoolExecutor(cores, mp_context=get_context("spawn")) as pool:
+        running = {pool.submit(compile_part, part): part for part in parts}
+        for future in as_completed(running):
+            yield running[future], future.result()
+
+
+def compile_part(part: Part) -> float:
+    """Compile one part in this process and return the wall seconds that it took."""
+    with redirect_stderr(StringIO()):  # progress of a few instances would tell nothing
+        _, seconds = timed(lambda: COMPILE[part.kind](**json.loads(part.arguments)))
+    mark(part)
+    return seconds
+
+
+def missing(parts: Sequence[Part]) -> list[Part]:
+    """Return those parts that were not compiled yet by this version of the package on this kind of machine."""
+    return [part for part in parts if not (place := _mark(part)) or not place.exists()]
+
+
+def mark(part: Part) -> None:
+    """Remember, beside the compiled kernels, that a part is compiled."""
+    if place := _mark(part):
+        place.parent.mkdir(exist_ok=True)
+        place.touch()
+
+
+def _mark(part: Part) -> Path | None:
+    """Return the file that stands for a compiled part; None where it is numba that decides where kernels are kept."""
+    if not (folder := os.environ.get("NUMBA_CACHE_DIR")):
+        return None
+    about = (*part, platform.python_version(), importlib.metadata.version("numba"), platform.machine(), cpu_name())
+    return Path(folder) / "compiled" / hashlib.sha256("\0".join(about).encode()).hexdigest()[:16]
+
+
+def _read_suite(file: Path) -> dict[str, Any]:
+    try:
+        content = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise XmlcError(f"{file}: cannot be read ({error}); expected the configuration of a suite") from error
+    if not isinstance(content, dict) or not {"models", "methods"} <= set(content):
+        raise XmlcError(f"{file}: expected the configuration of a suite, with models and methods")
+    return content
+
+
+def _few(seed: int = 0) -> tuple[Any, Any, Any]:
+    """Make up instances, label sets and estimates of them, which have nothing to do with each other."""
+    import numpy as np
+    from scipy import sparse
+
+    rng = np.random.default_rng(seed)
+    X = sparse.random_array((N_TRAIN, N_FEATURES), density=0.3, rng=rng, dtype=np.float32, format="csr")
+    shown = rng.random((N_TRAIN, N_LABELS), dtype=np.float32)
+    Y = sparse.csr_array(shown > 0.85)
+    P = sparse.csr_array(np.where(shown > 0.6, shown, np.float32(0)))
+    return X, Y, P
+
+
+def _compile_model(estimator: str, hyperparameters: dict[str, Any]) -> None:
+    """Train, rank, estimate, and predict with a threshold for each label; programs of others compile nothing."""
+    import numpy as np
+
+    from xmlc.cli._steps import warm_up
+    from xmlc.models.registry import ESTIMATORS, make_estimator
+
+    if ESTIMATORS.get(estimator, "").startswith("xmlc.models.peers."):
+        return
+    X, Y, _ = _few()
+    model = make_estimator(estimator, hyperparameters, seed=0, n_jobs=1)
+    warm_up(model, X, Y)
+    model.fit(X, Y)
+    model.predict_top_k(X, 5)
+    model.predict_proba(X, FLOOR)
+    model.predict_proba(X, np.full(N_LABELS, 0.5, dtype=np.float32))
+
+
+def _compile_data() -> None:
+    """Draw a synthetic dataset, write it, read and prepare it."""
+    from xmlc.cli.synth import command
+    from xmlc.data.catalogue import Dataset
+    from xmlc.data.prepare import prepare
+
+    sizes = {"n-train": N_TRAIN, "n-test": N_TEST, "n-features": N_FEATURES, "n-labels": N_LABELS, "nonzeros": 10}
+    options = [word for name, size in sizes.items() for word in (f"--{name}", str(size))]
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        made = folder / "made"
+        command.main(["few", "--labels-per-instance", "1", *options, "--out", str(made)], standalone_mode=False)
+        prepare(Dataset("few"), made, folder / "data", folder / "statistics.json")
+
+
+def _compile_ranking() -> None:
+    """Score rankings, which are the same kernels for every model."""
+    import numpy as np
+
+    from xmlc.metrics.ranking import K, precision_and_ndcg, propensities, propensity_parameters, psp_at_k
+
+    _, Y, _ = _few()
+    labels = np.tile(np.arange(max(K), dtype=np.int32), (N_TRAIN, 1))
+    precision_and_ndcg(Y, labels)
+    psp_at_k(Y, labels, propensities(Y, *propensity_parameters("few")), max(K))
+
+
+def _compile_thresholds(methods: list[str]) -> None:
+    """Tune every method and score what it predicts; those of an extension compile when they are used."""
+    from xmlc.metrics import classification_metrics
+    from xmlc.thresholds.apply import apply_thresholds
+    from xmlc.thresholds.bounds import priors
+    from xmlc.thresholds.tune import METHODS, tune
+
+    _, Y, P = _few()
+    for method in methods:
+        if method in METHODS:
+            tuned = tune(method, P, Y, priors(Y), floor=FLOOR)
+            classification_metrics(Y, apply_thresholds(P, tuned.thresholds))
+
+
+def _compile_inference(methods: list[str]) -> None:
+    """Infer by every method from estimates, and score the label sets."""
+    from xmlc.inference.floor import floor_bound, labels_below_floor
+    from xmlc.inference.methods import infer_blocks, method_named
+    from xmlc.inference.sizes import fit_size_weights
+    from xmlc.metrics import classification_metrics
+
+    _, Y, P = _few()
+    weights = fit_size_weights(P, Y)
+    for method in methods:
+        inferred = infer_blocks(method, P, 1, size_weights=weights if method_named(method).takes_sizes else None)
+        if inferred:
+            classification_metrics(Y, inferred[0])
+            floor_bound(*inferred, labels_below_floor(P, Y), kappa=0.0)
+
+
+COMPILE: dict[str, Callable[..., None]] = {
+    "model": _compile_model,
+    "data": _compile_data,
+    "ranking": _compile_ranking,
+    "inference": _compile_inference,
+    "thresholds": _compile_thresholds,
+}
