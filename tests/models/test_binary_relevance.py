@@ -13,6 +13,7 @@ from xmlc.counter_random import random_permutation
 from xmlc.errors import XmlcError
 from xmlc.models import BinaryRelevance, label_logistic
 from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.regression import make_problem
 
 
 @pytest.fixture(scope="module")
@@ -129,6 +130,18 @@ def test_threads_and_blocks_change_nothing(problem, monkeypatch):
         assert (several.inner_products_ == 4).all()
 
 
+def test_pieces_of_work_hold_each_label_once_and_begin_with_the_costly(monkeypatch):
+    Y = np.arange(40)[:, None] < np.array([0, 3, 40, 20, 1, 39, 12, 30])
+    widths = np.full(8, 2)
+    problem = make_problem(sparse.csr_array(np.eye(40, 2, dtype=np.float32)), sparse.csr_array(Y), True, 1.0, widths)
+    monkeypatch.setattr(label_logistic, "PIECE", 4)
+    blocks = label_logistic.blocks_of(problem, np.ones(40, dtype=bool))
+    assert [block.tolist() for block in blocks] == [[3, 7, 4], [6, 1, 5]]
+    monkeypatch.setattr(label_logistic, "PIECE", 6)
+    blocks = label_logistic.blocks_of(problem, np.arange(40) >= 5)
+    assert [block.tolist() for block in blocks] == [[3, 7, 6, 5]]
+
+
 def test_labels_are_solved_tightly_or_it_is_said(problem, monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -138,6 +151,19 @@ def test_labels_are_solved_tightly_or_it_is_said(problem, monkeypatch):
     monkeypatch.setattr(label_logistic, "TOLERANCE", 0.0)
     with pytest.warns(RuntimeWarning, match="2 of 4 labels were not solved"):
         BinaryRelevance(C=5.0).fit(*problem)
+
+
+def test_nothing_to_learn_from_is_no_error():
+    Y = np.arange(12)[:, None] % 3 == 0
+    without_features = BinaryRelevance().fit(np.zeros((12, 0)), Y).predict_proba(np.zeros((2, 0)))
+    assert np.allclose(without_features.toarray(), 1 / 3)
+    # Each fold's training part knows one class only: no C is better than another, the smallest is taken.
+    two = BinaryRelevance().fit(np.ones((2, 3)), [[True], [False]])
+    assert np.isnan(two.losses_).all()
+    assert two.C_.tolist() == [two.C_grid[0]]
+    assert two.predict_proba(np.ones((1, 3))).toarray() == pytest.approx(0.5)
+    nobody = BinaryRelevance(n_jobs=2).fit(np.ones((5, 3)), np.zeros((5, 2), dtype=bool))
+    assert (nobody.predict_proba(np.ones((1, 3))).toarray() < 1e-12).all()
 
 
 def test_saves_and_loads(problem, tmp_path):

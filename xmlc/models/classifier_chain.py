@@ -145,4 +145,5 @@ class ProbabilisticClassifierChain(LabelLogistic):
     def _store_weights(self, labels: np.ndarray, weights: np.ndarray) -> None:
         """Part what each classifier has learned into weights of features and weights of labels."""
         super()._store_weights(labels, weights[:, : self.n_features_in_])
-        self.influence_[:, labels] = weights[:, self.n_features_in_ :].T
+        influence = weights[:, self.n_features_in_ :].T
+        self.influence_[: len(influence), labels] = influence  # a single label has no other as a feature

@@ -22,7 +22,7 @@ C_GRID = (5e-5, 5e-4, 5e-3, 5e-2, 5e-1, 5.0)
 FOLD_STREAM = 0xCF01D  # keeps the folds apart from other uses of the seed
 SURE = 30.0  # score of a label that all training instances carry, minus that of one that none does: exp(-30) is 1e-13
 MAX_WEIGHTS = 250_000_000  # 2 GB: weights are dense in labels x features
-PIECE = 24  # labels that a thread takes at a time: three for each lane, so that few lanes wait for the last label
+PIECE = 32  # labels that a thread takes at a time: four for each lane, so that few lanes wait for the last label
 
 
 class LabelLogistic(SparseProbabilityEstimator):
@@ -111,7 +111,7 @@ class LabelLogistic(SparseProbabilityEstimator):
         for fold in range(self.folds):
             training = fold_of != fold
             if 0 < training.sum() < training.size:
-                pieces += [(fold, labels) for labels in blocks_of(learnable(problem, training))]
+                pieces += [(fold, labels) for labels in blocks_of(problem, training)]
 
         def losses_of(fold: int, labels: np.ndarray) -> np.ndarray:
             training, held_out = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
@@ -140,7 +140,7 @@ class LabelLogistic(SparseProbabilityEstimator):
             self.constants_[labels] = found.constants
             self.decrements_[labels] = found.decrements
 
-        pieces = [(labels,) for labels in blocks_of(learnable(problem, everywhere))]
+        pieces = [(labels,) for labels in blocks_of(problem, everywhere)]
         costs = [labels.size for (labels,) in pieces]
         run_pieces(learn, pieces, self.n_jobs, costs, title=type(self).__name__, unit="labels")
         unsolved = int((self.decrements_ > TOLERANCE).sum())
@@ -211,6 +211,23 @@ def best_places(losses: np.ndarray, common: bool) -> np.ndarray:
     return (sums / np.maximum(counts, 1)).argmin(axis=1)
 
 
-def blocks_of(labels: np.ndarray) -> list[np.ndarray]:
-    """Cut labels into pieces of work of equal size, nearly, and at most `PIECE`."""
-    return np.array_split(labels, -(-labels.size // PIECE)) if labels.size else []
+def blocks_of(problem: Problem, training: np.ndarray) -> list[np.ndarray]:
+    """Cut the labels that can be learned from some instances into pieces of work that take about equally long.
+
+    Parameters
+    ----------
+    problem : Problem
+    training : ndarray of bool, shape (n,)
+
+    Returns
+    -------
+    list of ndarray
+        Labels, at most `PIECE` each; first those of which positives and negatives are many: they take the most steps,
+        and what is begun last must be short, or the other lanes wait for it.
+    """
+    labels = learnable(problem, training)
+    positives = problem.positives(training)[labels]
+    rarer = np.minimum(positives, int(training.sum()) - positives)
+    labels = labels[np.argsort(-rarer, kind="stable")]
+    n_blocks = -(-labels.size // PIECE)
+    return [labels[i::n_blocks].copy() for i in range(n_blocks)]
