@@ -47,7 +47,7 @@ compare: $(ENV)/has-base
 # The accepted numbers, results/reference/: the demo's, and those of each paper's suite on a small real set, from a mirror
 # or downloaded. `make reference` makes them again and compares to the last bit, `make accept` makes and accepts them.
 MIRROR ?= $(XMLC_MIRROR)
-TABLES  = PATH="$(BIN):$$PATH" snakemake --cores $(CORES) --quiet rules host --config seeds='[0]' $(if $(MIRROR),mirror="$(MIRROR)")
+TABLES  = PATH="$(BIN):$$PATH" $(LINES) --config threads=1 seeds='[0]' $(if $(MIRROR),mirror="$(MIRROR)")
 
 reference-tables: $(ENV)/has-base
 	$(TABLES) papers='[demo, gfm2011]' datasets='[scene, yeast]' -- tables
