@@ -2,6 +2,7 @@
 # ruff: noqa: E402
 
 import sys
+from collections import Counter
 from pathlib import Path
 
 from xmlc.kernel_cache import use_kernel_cache
@@ -37,8 +38,16 @@ def random_multilabel(n, d, m, seed=0, density=0.3, labels=2.0):
 
 
 def pytest_collection_modifyitems(items):
-    """Put first the files that take longest, those that run the workflow: no core shall wait for them at the end."""
-    items.sort(key=lambda item: not item.nodeid.startswith("tests/workflow/"))
+    """Order the files so that several processes share the work well.
+
+    Those that run the workflow take longest and come first, lest one core wait for them at the end. Then comes one file
+    of each room in turn: neighbours in a room use the same kernels, which two processes would compile at the same time.
+    """
+    turns, counts = {}, Counter()
+    for file in dict.fromkeys(item.path for item in items):
+        turns[file] = counts[file.parent]
+        counts[file.parent] += 1
+    items.sort(key=lambda item: (item.path.parent.name != "workflow", turns[item.path]))
 
 
 @pytest.fixture
