@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.counter_random import random_below, random_unit, stream_key
+from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.float64 import sigmoid
 
 ROW_STREAM = 1 << 40  # row i draws from stream ROW_STREAM + i, label j from LABEL_STREAM + j
@@ -199,6 +200,6 @@ def sample_scores(seed, n_rows, nonzeros, n_features, model):
         merged = row_scores(features[:count], values[:count], model, dense, labels, scores)
         while filled + merged > collected.size:
             collected = np.concatenate((collected, np.empty_like(collected)))
-        collected[filled : filled + merged] = scores[:merged]
+        copy_into(collected[filled:], scores[:merged])
         filled += merged
     return collected[:filled].copy()

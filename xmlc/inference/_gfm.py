@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.inference._order import make_heap, pop_first
+from xmlc.kernels.arrays import copy_into
 
 # Expected F-measures that differ by no more than this count as equal: more than rounding can do.
 TIE = 1e-12
@@ -158,7 +159,7 @@ def maximise(P, sizes, p_empty, ids, by_marginal, kept):
     """
     k, value = best_size(P, sizes, p_empty, by_marginal)
     if by_marginal:
-        kept[:k] = ids[:k]
+        copy_into(kept, ids[:k])
     elif k > 0:
         f = np.empty(ids.size)
         column_of_f(P, sizes, k, f)

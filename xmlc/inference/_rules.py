@@ -11,6 +11,7 @@ from numba import njit
 
 from xmlc.inference._order import make_heap, pop_first
 from xmlc.inference._poisson_binomial import count_distribution, count_limit
+from xmlc.kernels.arrays import copy_into
 
 
 @njit(cache=True, nogil=True)
@@ -78,7 +79,7 @@ def hamming_rows(indptr, labels, marginals, counts, values):
         chosen = p >= 0.5
         inside, outside = p[chosen], p[~chosen]
         k = inside.size
-        kept[place : place + k] = ids[chosen]
+        copy_into(kept[place:], ids[chosen])
         place += k
         counts[i] = k
         hits = count_distribution(inside, k)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from xmlc.kernels.arrays import copy_into
 from xmlc.thresholds._kernels import mark_hits
 
 # Values of single instances are summed as whole multiples of this, so that a sum does not depend on the path that
@@ -25,7 +26,7 @@ def mark_column_hits(columns, start, end, hits):
     for label in range(start, end):
         first, last = columns.starts[label], columns.starts[label + 1]
         true_rows = columns.true_rows[columns.true_starts[label] : columns.true_starts[label + 1]]
-        hits[first:last] = mark_hits(columns.rows[first:last], true_rows)
+        copy_into(hits[first:], mark_hits(columns.rows[first:last], true_rows))
 
 
 @njit(cache=True, nogil=True)

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.data.formats._numbers import LARGEST_FLOAT32, parse_decimal, parse_integer
+from xmlc.kernels.arrays import copy_into
 
 NEWLINE, RETURN, SPACE, TAB, COMMA, COLON, HASH = 10, 13, 32, 9, 44, 58, 35
 
@@ -190,7 +191,8 @@ def tidy_rows(ids, values, row_ends, labels, label_ends, duplicates):
             in_order &= mine[k - 1] < mine[k]
         if not in_order:
             order = np.argsort(mine, kind="mergesort")
-            mine[:], mine_values[:] = mine[order], mine_values[order]
+            copy_into(mine, mine[order])  # a fancy index makes a copy
+            copy_into(mine_values, mine_values[order])
             for k in range(mine.size - 1, 0, -1):
                 if mine[k - 1] == mine[k]:
                     duplicates[row] = mine[k]

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.counter_random import random_bits, stream_key
+from xmlc.kernels.arrays import copy_into
 from xmlc.models.fastxml._columns import gather_columns
 from xmlc.models.fastxml._labels import count_labels, number_labels
 from xmlc.models.fastxml._logistic import fit_logistic
@@ -169,7 +170,7 @@ def divide(node, margins):
         else:
             node[n_negative] = node[i]
             n_negative += 1
-    node[n_negative:] = positive[:n_positive]
+    copy_into(node[n_negative:], positive[:n_positive])
     return n_negative
 
 
@@ -188,5 +189,5 @@ def joined(parts):
     starts = starts_of(parts)
     whole = np.empty(starts[-1], dtype=parts[0].dtype)
     for i in range(1, len(parts)):
-        whole[starts[i - 1] : starts[i]] = parts[i]
+        copy_into(whole[starts[i - 1] :], parts[i])
     return whole

@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from xmlc import elementwise
+from xmlc.kernels.arrays import copy_into
 
 # Gains are integers in units of 2**-16: their sums can be updated as instances change sides without drifting from what
 # a sum from scratch would give, do not depend on order, and equal ones are exactly equal.
@@ -143,7 +144,7 @@ def sort_scores(keys, scratch, least, largest):
             places[value] += np.uint32(1)
         source, target = target, source
     if n_passes % 2:
-        keys[:] = scratch
+        copy_into(keys, scratch)
 
 
 @njit(cache=True, nogil=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.sums import sparse_dot
 
 
@@ -55,7 +56,7 @@ def find_leaves(x, first, last, root, forest, n_features, leaves):
             else:
                 order[middle] = i
                 middle += 1
-        order[middle:end] = positive[:n_positive]
+        copy_into(order[middle:], positive[:n_positive])
         for feature in features:
             dense[feature] = 0
         if middle > start:

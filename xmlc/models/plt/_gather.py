@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.bits import bits_set, lowest_bit
+from xmlc.kernels.arrays import copy_into
 
 BITS_PER_WORD = np.uint64(64)
 
@@ -94,7 +95,7 @@ def gather_rows(indptr, indices, data, rows, local):
     values = np.empty(ends[-1], dtype=np.float32)
     for i in range(rows.size):
         start, end = indptr[rows[i]], indptr[rows[i] + 1]
-        values[ends[i] : ends[i + 1]] = data[start:end]
+        copy_into(values[ends[i] :], data[start:end])
         for k in range(end - start):
             ids[ends[i] + k] = local[indices[start + k]]
     return ends, ids, values

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from numba.extending import overload
 
+from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.float32 import exp_of_negative, fma, sigmoid
 from xmlc.models.plt._lookup import find_features, mark_features, marking_pays
 from xmlc.models.plt._nodes import match_features
@@ -44,7 +45,7 @@ def sparse_child_scores(ids, values, row_starts, siblings, weights, bias, scores
     Rows differ in length, so a processor guesses wrong where each ends, and could not read ahead of a row that is not
     in the cache: all are asked for first.
     """
-    scores[:] = bias
+    copy_into(scores, bias)
     for k in range(ids.size):
         start = np.uint64(row_starts[ids[k]])
         prefetch(siblings, start)

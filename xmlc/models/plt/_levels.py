@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from xmlc.kernels.arrays import copy_into
 from xmlc.models.plt._groups import group_estimates, open_block
 from xmlc.models.plt._lookup import clear_features, empty_lookup
 
@@ -45,9 +46,9 @@ def with_room(frontier, used, more):
     if used + more <= frontier.rows.size:
         return frontier
     wider = empty_frontier(max(used + more, 2 * frontier.rows.size))
-    wider.rows[:used] = frontier.rows[:used]
-    wider.nodes[:used] = frontier.nodes[:used]
-    wider.estimates[:used] = frontier.estimates[:used]
+    copy_into(wider.rows, frontier.rows[:used])
+    copy_into(wider.nodes, frontier.nodes[:used])
+    copy_into(wider.estimates, frontier.estimates[:used])
     return wider
 
 

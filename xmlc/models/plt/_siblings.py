@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.counter_random import stream_key
+from xmlc.kernels.arrays import copy_into
 from xmlc.models.plt._adagrad import train_children_adagrad
 from xmlc.models.plt._dual import train_children_dual
 from xmlc.models.plt._gather import gather_rows, sibling_targets
@@ -103,7 +104,7 @@ def train_siblings(
         state[:] = 0
         own_bias = np.zeros(padded, dtype=np.float32)
         solve(ends, ids, values, targets, state, own_bias, width, solver, block)
-        bias[first : first + width] = own_bias[:width]
+        copy_into(bias[first:], own_bias[:width])
         own = weights[weight_starts[block - offset] + bases[i] : weight_starts[block - offset + 1]]
         for f in range(mine.size):
             for c in range(width):
