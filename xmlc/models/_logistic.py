@@ -84,29 +84,33 @@ def solve_labels(
     """
     n, d = rows.size, variances.size
     place_of = np.full(X[0].size - 1, -1, dtype=np.int64)
-    place_of[rows] = np.arange(n)
+    for i in range(n):
+        place_of[rows[i]] = i
     by_row, by_column = no_rows(n), no_columns(d)
     lanes = idle_lanes()
-    begun = passes = 0
+    begun, passes = np.int64(0), np.int64(0)
     while True:
+        busy = False
         for lane in range(LANES):
             if lanes.state[lane] == IDLE and begun < queue.size:
                 label = queue[begun]
                 carrying = label_rows[label_starts[label] : label_starts[label + 1]]
                 _begin(by_row, by_column, lanes, lane, begun, widths[label], place_of, carrying, grid[begun, 0])
                 begun += 1
-        if (lanes.state == IDLE).all():
+            busy |= lanes.state[lane] != IDLE
+        if not busy:
             return passes
         passes += 1
         _pass_over(X, rows, by_row, by_column, lanes)
         _conjugate(by_row, by_column, lanes)
         for lane in range(LANES):
             if lanes.state[lane] == GRADIENT:
-                by_column.residuals[:, lane] = by_column.sums[:, lane]
+                for k in range(d):
+                    by_column.residuals[k, lane] = by_column.sums[k, lane]
                 enter(lanes, lane, MEANS)
             elif lanes.state[lane] == MEANS:
                 _start_step(by_row, by_column, lanes, lane, variances)
-            elif lanes.state[lane] == CONJUGATE and _step_is_found(lanes, lane):
+            if lanes.state[lane] == CONJUGATE and _step_is_found(lanes, lane):
                 _take_step(by_row, by_column, lanes, lane)
             if lanes.state[lane] == SOLVED:
                 item, place = lanes.item[lane], lanes.place[lane]
@@ -118,7 +122,8 @@ def solve_labels(
                 if place + 1 < grid.shape[1]:
                     _go_on(lanes, lane, grid[item, place + 1])
                 else:
-                    weights[item] = by_column.weights[:, lane]
+                    for k in range(d):
+                        weights[item, k] = by_column.weights[k, lane]
                     constants[item] = lanes.constant[lane]
                     enter(lanes, lane, IDLE)
 
@@ -126,17 +131,20 @@ def solve_labels(
 @njit(cache=True, nogil=True, error_model="numpy")
 def _begin(by_row, by_column, lanes, lane, item, width, place_of, carrying, C):
     """Put a label into a lane: weights 0, and the constant that is best then."""
-    by_row.targets[:, lane] = 0.0
-    positives = 0
+    n, positives = by_row.targets.shape[0], 0
+    for i in range(n):
+        by_row.targets[i, lane] = 0.0
     for i in range(carrying.size):
         place = place_of[carrying[i]]
         if place >= 0:
             by_row.targets[place, lane] = 1.0
             positives += 1
-    lanes.constant[lane] = log(positives / (place_of.size - (place_of < 0).sum() - positives))
-    by_row.scores[:, lane] = lanes.constant[lane]
-    by_row.moves[:, lane] = 0.0
-    by_column.weights[:, lane] = 0.0
+    lanes.constant[lane] = log(positives / (n - positives))
+    for i in range(n):
+        by_row.scores[i, lane] = lanes.constant[lane]
+        by_row.moves[i, lane] = 0.0
+    for k in range(by_column.weights.shape[0]):
+        by_column.weights[k, lane] = 0.0
     lanes.item[lane], lanes.place[lane], lanes.width[lane], lanes.square[lane] = item, -1, width, 0.0
     lanes.loss[lane] = evaluate(by_row, lanes, lane, 0.0, 0.0)
     _go_on(lanes, lane, C)
@@ -224,7 +232,8 @@ def _start_step(by_row, by_column, lanes, lane, variances):
         square += r[k, lane] * r[k, lane]
         remaining += r[k, lane] * p[k, lane]
         centre += means[k, lane] * p[k, lane]
-    by_row.moves[:, lane] = 0.0
+    for i in range(by_row.moves.shape[0]):
+        by_row.moves[i, lane] = 0.0
     objective = lanes.objective[lane]
     bound = square + C * slope * slope / curvature
     if bound <= TOLERANCE * objective:
@@ -235,8 +244,6 @@ def _start_step(by_row, by_column, lanes, lane, variances):
     # The residual falls to a tenth, and near the solution quadratically; below the tolerance no product helps.
     lanes.target[lane] = max(min(0.01, remaining / objective) * remaining, 0.01 * TOLERANCE * objective)
     enter(lanes, lane, CONJUGATE)
-    if _step_is_found(lanes, lane):
-        _take_step(by_row, by_column, lanes, lane)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -260,8 +267,10 @@ def _take_step(by_row, by_column, lanes, lane):
         if decrement <= SAFE * objective or reached <= objective - SUFFICIENT * length * decrement:
             break
         length *= 0.5
-    by_row.scores[:, lane] += length * (by_row.moves[:, lane] + shift)
-    weights[:, lane] += length * steps[:, lane]
+    for i in range(by_row.scores.shape[0]):
+        by_row.scores[i, lane] += length * (by_row.moves[i, lane] + shift)
+    for k in range(weights.shape[0]):
+        weights[k, lane] += length * steps[k, lane]
     lanes.constant[lane] += length * turn
     lanes.square[lane], lanes.loss[lane], lanes.objective[lane] = square, loss, reached
     lanes.decrement[lane] = decrement / objective

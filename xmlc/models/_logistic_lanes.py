@@ -10,7 +10,8 @@ from numba import njit
 from xmlc.kernels.float64 import exp, log1p
 from xmlc.kernels.lanes import LANES
 
-IDLE, GRADIENT, MEANS, CONJUGATE, SOLVED = range(5)
+# States of a lane. A plain number is a type of its own for numba, and so would be each call of `enter`.
+IDLE, GRADIENT, MEANS, CONJUGATE, SOLVED = (np.int64(state) for state in range(5))
 
 
 class ByRow(NamedTuple):
@@ -124,7 +125,8 @@ def mean_loss(X, rows, carrying, weights, lanes, lane):
     """Return the mean logistic loss of a lane's present solution on some instances."""
     indptr, indices, data = X
     carries = np.zeros(indptr.size - 1, dtype=np.bool_)
-    carries[carrying] = True
+    for i in range(carrying.size):
+        carries[carrying[i]] = True
     loss = 0.0
     for row in rows:
         score = lanes.constant[lane]
