@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 REQUIRE_ALL = "XMLC_REQUIRE_ALL"
-EXTRAS = {"tune": ("smac",), "peers": ("napkinxc", "omikuji", "vowpalwabbit")}
+EXTRAS = {"tune": ("smac",), "peers": ("napkinxc", "omikuji", "threadpoolctl", "vowpalwabbit")}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 
