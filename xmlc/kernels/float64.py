@@ -3,9 +3,9 @@
 The C library's functions, which numba calls for ``math.exp`` and its like, are compiled several times, with fused
 multiply-add and without, and the processor chooses when the program starts; NumPy's have vector forms of their own.
 These here consist of additions, subtractions, multiplications and divisions, which IEEE 754 defines to the last bit, of
-comparisons, and of work on the bits of exponents. No fast-math flag is set, so LLVM may neither reorder nor fuse them,
-nor where they are inlined into a kernel that has flags: each operation keeps those it was written with (numba's own
-``inline="always"`` would not keep them, and is not used).
+comparisons, and of work on the bits of exponents. No fast-math flag is set, so LLVM may neither reorder nor fuse them.
+``fastmath=False`` is said for each because numba would else compile it with the flags of whichever kernel called it
+first, for all others too; and numba's ``inline="always"``, which takes the flags of the caller, is not used.
 
 Derivation, so that each number can be checked:
 
@@ -43,13 +43,13 @@ OVERFLOW, UNDERFLOW = 710.0, -746.0  # exp of more is infinite, of less is 0
 LARGEST_ANGLE = 1e6
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def _power_of_two(n):
     """Return 2**n for a whole number -1022 <= n <= 1023."""
     return np.int64((n + np.int64(1023)) << EXPONENT_BITS).view(np.float64)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def _exp_of_sum(x, rest):
     """Return exp(x + rest) for -746 <= x <= 710 and a ``rest`` that is below 1e-13, or NaN if x is NaN."""
     shifted = x * LOG2_E + TO_WHOLE
@@ -68,7 +68,7 @@ def _exp_of_sum(x, rest):
     return y * _power_of_two(half) * _power_of_two(whole - half)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def exp(x):
     """Return exp(x), error below 1 ulp; 0 for x below -746, infinity above 709.79, NaN of NaN."""
     x = np.float64(x)
@@ -77,7 +77,7 @@ def exp(x):
     return _exp_of_sum(x, 0.0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def sigmoid(x):
     """Return 1 / (1 + exp(-x)), error below 2.5 ulp, for small results as for those near 1; NaN of NaN."""
     x = np.float64(x)
@@ -85,7 +85,7 @@ def sigmoid(x):
     return 1.0 / (1.0 + e) if x >= 0.0 else e / (1.0 + e)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def _split(x):
     """Return k and m with x = 2**k m and m in sqrt(1/2) .. sqrt(2), for 0 < x < infinity; k is a float64."""
     below = np.int64(0)
@@ -98,7 +98,7 @@ def _split(x):
     return np.float64(k - below), m
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def _series(z):
     """Return P(z) = 2/5 + 2/7 z + ... + 2/25 z**10."""
     tail = 2.0 / 21.0 + z * (2.0 / 23.0 + z * (2.0 / 25.0))
@@ -106,7 +106,7 @@ def _series(z):
     return 2.0 / 5.0 + z * (2.0 / 7.0 + z * (2.0 / 9.0 + z * (2.0 / 11.0 + z * tail)))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def _log_of_parts(k, f, rest):
     """Return k ln 2 + log(1 + f) + rest, for a ``rest`` much smaller than what it is added to."""
     s = f / (2.0 + f)
@@ -115,7 +115,7 @@ def _log_of_parts(k, f, rest):
     return k * LN2_HIGH + (f - (minus - (k * LN2_LOW + rest)))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def log(x):
     """Return the natural logarithm, error below 1 ulp; -infinity of 0, NaN of what is negative and of NaN."""
     x = np.float64(x)
@@ -125,7 +125,7 @@ def log(x):
     return _log_of_parts(k, m - 1.0, 0.0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def _log_of_no_positive(x):
     """Return the logarithm of 0, infinity, a negative number or NaN."""
     if x == 0.0:
@@ -133,7 +133,7 @@ def _log_of_no_positive(x):
     return x if x > 0.0 else np.nan
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def log1p(x):
     """Return log(1 + x), error below 1.5 ulp; -infinity of -1, NaN of less and of NaN."""
     x = np.float64(x)
@@ -147,7 +147,7 @@ def log1p(x):
     return _log_of_parts(k, m - 1.0, lost / y)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def _product(a, b):
     """Return the product of two numbers below 2**995 and what it lost by rounding (Dekker)."""
     product = a * b
@@ -160,14 +160,14 @@ def _product(a, b):
     return product, lost
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def _sum(larger, smaller):
     """Return the sum of two numbers and what it lost by rounding; the first is 0 or larger than the second."""
     total = larger + smaller
     return total, smaller - (total - larger)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def _log_pair(m):
     """Return log(m) for m in sqrt(1/2) .. sqrt(2) as a pair, relative error of its sum below 2**-63."""
     f = m - 1.0
@@ -187,7 +187,7 @@ def _log_pair(m):
     return _sum(high, low + (2.0 * s_rest + cubic_rest))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def log2(x):
     """Return the logarithm to base 2, error below 0.6 ulp: exact of powers of 2. Edges as `log`."""
     x = np.float64(x)
@@ -201,7 +201,7 @@ def log2(x):
     return whole + (rest + lost)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def power(x, y):
     """Return x**y for x >= 0, error below 1 ulp; NaN where x is negative, unless y is 0.
 
@@ -231,7 +231,7 @@ def power(x, y):
     return _exp_of_sum(product, lost) if product > UNDERFLOW else 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def _quarter_turns(x):
     """Return n, r and what r lost by rounding, with x = n pi / 2 + r and abs(r) <= pi / 4, for abs(x) <= 1e6."""
     shifted = x * TWO_BY_PI + TO_WHOLE
@@ -244,7 +244,7 @@ def _quarter_turns(x):
     return np.float64(shifted).view(np.int64) - TO_WHOLE_BITS, r, rest - (r - first)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def _sin_near_zero(r, rest):
     """Return sin(r + rest), abs(r) <= pi / 4: the Taylor series up to r**17 / 17!."""
     z = r * r
@@ -253,7 +253,7 @@ def _sin_near_zero(r, rest):
     return r + (r * z * tail + rest * (1.0 - 0.5 * z))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def _cos_near_zero(r, rest):
     """Return cos(r + rest), abs(r) <= pi / 4: the Taylor series up to r**18 / 18!."""
     z = r * r
@@ -266,7 +266,7 @@ def _cos_near_zero(r, rest):
     return first + (((1.0 - first) - half) + (z * z * tail - r * rest))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def sin(x):
     """Return sin(x) of an angle in radians, error below 1 ulp; NaN where abs(x) is above 1e6."""
     x = np.float64(x)
@@ -277,7 +277,7 @@ def sin(x):
     return -value if n & 2 else value
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def cos(x):
     """Return cos(x) of an angle in radians, error below 1 ulp; NaN where abs(x) is above 1e6."""
     x = np.float64(x)

@@ -45,6 +45,11 @@ def fixed(data: Data) -> dict[str, Any]:
     return {name: method.fit(data.P_test, data.Y_test).thresholds_ for name, method in methods.items()}
 
 
+def many_labels() -> np.ndarray:
+    """Return marginals of more labels than `meuf_approx` has cells."""
+    return ((np.arange(10)[:, None] * 37 + np.arange(24)[None, :] * 61) % 89) / 100
+
+
 def inferred(method: str) -> Run:
     """Make a piece of a method of inference: from estimates, and from samples where it takes them."""
 
@@ -54,6 +59,7 @@ def inferred(method: str) -> Run:
         result: dict[str, Any] = {} if weights is None else {"size_weights": weights}
         result["from_estimates"] = infer_blocks(method, few, 1, size_weights=weights)
         samples = draw(MODELS["dependent-signed"](8), 40, FEW, seed=3, stream=5)
+        result["from_many_labels"] = infer_blocks(method, many_labels(), 1, size_weights=weights)
         result["from_samples"] = infer_blocks(method, samples, 1, size_weights=weights)
         if METHODS[method].takes == "joint":
             result["from_sizes"] = infer_blocks(method, labels_by_size(samples), 1)
