@@ -14,7 +14,9 @@ LISTED := $(subst $(comma), ,$(EXTRAS))
 $(foreach extra,$(filter-out $(KNOWN),$(LISTED)),$(error EXTRAS has $(extra); expected some of $(KNOWN), separated by commas))
 # Snakemake with one line for each job (xmlc/job_lines.py); it finds its plugins on Python's path.
 LINES   = PYTHONPATH="$(CURDIR)/workflow/loggers" snakemake --cores $(CORES) --quiet host --logger lines
-# Modules become bytecode when they are first imported: a run needs few of those that are installed.
+# pip would compile all modules to bytecode on one core, the packages' own tests too. Where Python is told to write no
+# bytecode (PYTHONDONTWRITEBYTECODE, as in many containers) each process would compile what it imports anew.
+BYTECODE = "$(BIN)/python" -m compileall -qq -j $(CORES) -x /tests/ $(ENV)/lib || true
 INSTALL = "$(BIN)/python" -m pip install --no-compile --quiet --disable-pip-version-check --constraint constraints.txt --editable
 
 .PHONY: env demo compare reference-tables reference accept report bits test test-all lint docs clean
@@ -28,10 +30,12 @@ $(ENV)/has-base: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "xmlc needs Python 3.11 or newer; call make with PYTHON=python3.12, say")'
 	"$(BIN)/python" -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(ENV)
 	$(INSTALL) .
+	@$(BYTECODE)
 	@touch $@
 
 $(KNOWN:%=$(ENV)/has-%): $(ENV)/has-%: $(ENV)/has-base
 	$(INSTALL) ".[$*]"
+	@$(BYTECODE)
 	@touch $@
 
 # Jobs so small are done sooner side by side, on one thread each, than one after the other on all.
