@@ -1,6 +1,7 @@
 """Kernels compiled ahead of a run: what of a suite, and whether that is all."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from click.testing import CliRunner
 
 from xmlc.bench.compilation import Compiled, to_text
 from xmlc.cli.compile import command
-from xmlc.compiling import Part, compile_part, missing, parts_of
+from xmlc.compiling import Part, compile_part, compile_parts, missing, parts_of
 from xmlc.errors import XmlcError
 
 ROOT = Path(__file__).parents[1]
@@ -40,6 +41,12 @@ def test_what_is_no_suite_is_refused(tmp_path, text):
     (tmp_path / "suite.yaml").write_text(text)
     with pytest.raises(XmlcError, match="expected the configuration of a suite"):
         parts_of(tmp_path / "suite.yaml")
+
+
+def test_only_the_processes_that_compile_are_told_their_threads(monkeypatch):
+    monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
+    list(compile_parts([THEIRS], 1))
+    assert "NUMBA_NUM_THREADS" not in os.environ  # numba would refuse to change its pool in this process
 
 
 def test_a_part_is_compiled_once_for_its_content(tmp_path, monkeypatch):

@@ -24,6 +24,7 @@ import yaml
 
 from xmlc.errors import XmlcError
 from xmlc.passport import cpu_name, timed
+from xmlc.threads import set_process_threads
 
 N_TRAIN, N_TEST, N_FEATURES, N_LABELS = 60, 20, 40, 24
 FLOOR = 0.01
@@ -74,9 +75,7 @@ def parts_of(suite: Path) -> list[Part]:
 
 def compile_parts(parts: Sequence[Part], cores: int) -> Iterator[tuple[Part, float]]:
     """Compile parts in ``cores`` processes; yield each when it is done, with its wall seconds."""
-    if "NUMBA_NUM_THREADS" not in os.environ:
-        os.environ["NUMBA_NUM_THREADS"] = "1"  # of each process; numba is not imported in this one
-    with ProcessPoolExecutor(cores, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(cores, get_context("spawn"), set_process_threads, (1,)) as pool:
         running = {pool.submit(compile_part, part): part for part in parts}
         for future in as_completed(running):
             yield running[future], future.result()

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from tabulate import tabulate
 
 from xmlc.compiling import Part, compile_part, parts_of
+from xmlc.threads import set_process_threads
 
 OWN = "xmlc."
 PART_HEADINGS = ("Part", "CPU s", "Kernels", "s", "numba's functions", "s")
@@ -51,12 +52,13 @@ def measure_compilation(suite: Path, cores: int) -> dict[str, Any]:
     """
     parts = parts_of(suite)
     before = os.environ.get("NUMBA_CACHE_DIR")
-    os.environ["NUMBA_NUM_THREADS"] = "1"
     started = time.perf_counter()
     with TemporaryDirectory() as folder:
         os.environ["NUMBA_CACHE_DIR"] = folder
         try:
-            with ProcessPoolExecutor(cores, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
+            with ProcessPoolExecutor(
+                cores, get_context("spawn"), set_process_threads, (1,), max_tasks_per_child=1
+            ) as pool:
                 found = list(pool.map(record_part, parts))
         finally:
             os.environ.pop("NUMBA_CACHE_DIR")
