@@ -71,7 +71,7 @@ report: $(ENV)/has-base
 # All results as for this processor and as for older ones: the same bits, or a list of what differs. DATA may name folders
 # of prepared datasets, such as results/scene/data.
 bits: $(ENV)/has-base
-	PATH="$(BIN):$$PATH" xmlc bits --cores $(CORES) $(DATA:%=--data %)
+	PATH="$(BIN):$$PATH" xmlc bits --demo --cores $(CORES) $(DATA:%=--data %)
 
 # Those that take long and guard what others guard in small; CI runs them all.
 test: $(ENV)/has-test
