@@ -7,7 +7,8 @@ last whole four to lane 0, and the lanes are joined as (0 + 2) + (1 + 3). With f
 0.5 ns per non-zero from 18 non-zeros on, as the reordered sum does with AVX-512; eight or sixteen lanes are no faster
 for long rows and slower for rows of 18.
 
-The functions are put into their callers by the compiler (``forceinline``): a call takes longer than a short row.
+The functions are put into their callers by the compiler (``forceinline``): a call takes longer than a short row. They
+state that they have no fast-math flags, because numba hands those of a caller on to what states none.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from numba import njit
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=False)
 def sparse_dot(ids, values, dense):
     """Return sum_k values[k] * dense[ids[k]], float32.
 
@@ -43,7 +44,7 @@ def sparse_dot(ids, values, dense):
     return (a + c) + (b + d)
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=False)
 def sparse_dots(ids, values, first, second):
     """Return sum_k values[k] * first[ids[k]] and sum_k values[k]**2 * second[ids[k]], float32.
 
@@ -68,7 +69,7 @@ def sparse_dots(ids, values, first, second):
     return (a + c) + (b + d), (e + g) + (f + h)
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=False)
 def dot(first, second):
     """Return sum_k first[k] * second[k] of two float32 arrays of one size, float32. Reads 8 bytes per term."""
     a = b = c = d = np.float32(0)
@@ -83,7 +84,7 @@ def dot(first, second):
     return (a + c) + (b + d)
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=False)
 def total(numbers):
     """Return the sum of a float32 array, added up in float64. Reads 4 bytes per term."""
     a = b = c = d = 0.0
