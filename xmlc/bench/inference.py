@@ -23,7 +23,7 @@ from xmlc.inference import gfm
 from xmlc.metrics.classification import instance_f
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import estimator_class, make_estimator
-from xmlc.passport import passport, peak_bytes, timed
+from xmlc.passport import WARM_UP_ROWS, passport, peak_bytes, timed
 from xmlc.samples import Samples
 
 METHODS = ("gfm", "gfm-t", "meuf-cubic", "meuf-approx", "meuf", "lewis")
@@ -78,6 +78,7 @@ def compare_inference(
     prepared = Prepared(data)
     X_test, Y_test = prepared.part("test")
     model: Any = _model(prepared, model_folder, estimator, threads, seed)
+    model.sample(X_test[:WARM_UP_ROWS], n_samples)  # loads what is compiled
     drawn, sampling_seconds = timed(lambda: model.sample(X_test, n_samples))
     samples = Samples(drawn, n_samples)
     work = gfm_work(samples, gfm(samples, n_jobs=threads)[1])
