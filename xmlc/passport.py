@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypedDict, TypeVar
 
 from xmlc import __version__
 from xmlc.files import folder_bytes
@@ -22,13 +22,72 @@ _charged = [0.0]  # seconds of this process that steps were charged with
 WARM_UP_ROWS = 8  # a step is run on so few rows first, untimed, that compilation is in no measured time
 
 
-def passport(threads: int) -> dict[str, Any]:
+class Passport(TypedDict):
+    """Program, versions and machine of a measured step, in the order of a record's JSON keys.
+
+    Attributes
+    ----------
+    xmlc, python, numpy, scipy, numba : str
+        Versions.
+    machine, cpu : str
+        Architecture, and the name of the processor.
+    threads : int
+        The number that the step had.
+    time : str
+        When the step ended: ISO 8601, UTC.
+    """
+
+    xmlc: str
+    python: str
+    numpy: str
+    scipy: str
+    numba: str
+    machine: str
+    cpu: str
+    threads: int
+    time: str
+
+
+class StepCosts(TypedDict):
+    """What one step of the workflow cost, in the order of a record's JSON keys.
+
+    Attributes
+    ----------
+    name : str
+        The subcommand.
+    dataset : str
+    model, portion, method : str or None
+        Where the step has them.
+    seconds : float
+        Wall seconds of the process.
+    peak_bytes : int
+        Largest resident memory.
+    written_bytes : int or None
+        Size of the folder that the step wrote, if it wrote one.
+    threads : int
+    cpu : str
+    """
+
+    name: str
+    dataset: str
+    model: str | None
+    portion: str | None
+    method: str | None
+    seconds: float
+    peak_bytes: int
+    written_bytes: int | None
+    threads: int
+    cpu: str
+
+
+def passport(threads: int) -> Passport:
     """Describe program, versions and machine; ``threads`` is the number that the measured step had."""
-    packages = ("numpy", "scipy", "numba")
     return {
         "xmlc": __version__,
         "python": platform.python_version(),
-        **{name: importlib.metadata.version(name) for name in packages},
+        "numpy": importlib.metadata.version("numpy"),
+        "scipy": importlib.metadata.version("scipy"),
+        "numba": importlib.metadata.version("numba"),
         "machine": platform.machine(),
         "cpu": cpu_name(),
         "threads": threads,
@@ -91,7 +150,7 @@ def step_costs(
     portion: str | None = None,
     method: str | None = None,
     written: Path | None = None,
-) -> dict[str, Any]:
+) -> StepCosts:
     """Say what one step of the workflow cost, until now: call it last.
 
     Of several steps in one process the first is charged with the start, and each other from the end of the one before.
@@ -110,7 +169,7 @@ def step_costs(
 
     Returns
     -------
-    dict
+    StepCosts
         What is given, ``seconds`` (wall, of `process_seconds`), ``peak_bytes`` (resident) and ``written_bytes``.
     """
     until = process_seconds()
