@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from xmlc.cli.compare import command
+from xmlc.cli.judging.compare import command
 
 ROOT = Path(__file__).parent.parent
 WORKFLOW = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())

@@ -14,11 +14,11 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "xmlc"
 # Costs, programs of others, and pictures: no number of theirs is the same on two machines, or is in a table.
-ELSEWHERE = ("bench/", "models/peers/", "reports/figures.py", "reports/ldsm_figures.py", "reports/pareto.py")
+ELSEWHERE = ("bench/", "models/peers/", "papers/figures.py", "papers/ldsm2020/figures.py", "papers/common/pareto.py")
 ALLOWED = {
-    ("reports/columns.py", "math.log10"): "digits of costs in print: no other column has a varying number of them",
-    ("reports/deviations.py", "math.log10"): "digits to which deviations are rounded up",
-    ("reports/deviations.py", "**"): "the same",
+    ("tables/columns.py", "math.log10"): "digits of costs in print: no other column has a varying number of them",
+    ("judging/deviations.py", "math.log10"): "digits to which deviations are rounded up",
+    ("judging/deviations.py", "**"): "the same",
     ("compiling.py", "np.random"): "instances to compile kernels on; nothing that is computed of them is kept",
     **{
         ("samebits/processors.py", name): "shows which form of them NumPy and the C library take"

@@ -152,7 +152,7 @@ def _compile_model(estimator: str, hyperparameters: dict[str, Any]) -> None:
 
 def _compile_data() -> None:
     """Draw a synthetic dataset, write it, read and prepare it."""
-    from xmlc.cli.synth import command
+    from xmlc.cli.data.synth import command
     from xmlc.data.catalogue import Dataset
     from xmlc.data.prepare import prepare
 

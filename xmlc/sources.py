@@ -30,7 +30,8 @@ def source_files(*modules: str) -> list[str]:
         Paths; relative to the working directory where they lie below it.
     """
     files: set[Path] = set()
-    waiting = [Path(name) if name.endswith(".py") else _module_file(name) for name in modules]
+    outside = [Path(name) for name in modules if name.endswith(".py")]
+    waiting = outside + [_module_file(name) for name in _with_packages(n for n in modules if not n.endswith(".py"))]
     while waiting:
         file = waiting.pop()
         if file is None or file in files:
@@ -51,9 +52,13 @@ def imported_modules(file: Path) -> frozenset[str]:
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
             names.add(node.module)
             names.update(f"{node.module}.{alias.name}" for alias in node.names)
-    ours = {name for name in names if name.split(".")[0] == PACKAGE.name}
-    parents = {".".join(name.split(".")[:i]) for name in ours for i in range(1, name.count(".") + 1)}
-    return frozenset(ours | parents)
+    return _with_packages(name for name in names if name.split(".")[0] == PACKAGE.name)
+
+
+def _with_packages(names: Iterable[str]) -> frozenset[str]:
+    """Add the packages that a module lies in: importing it runs their `__init__` first."""
+    parts = [name.split(".") for name in names]
+    return frozenset(".".join(name[:i]) for name in parts for i in range(1, len(name) + 1))
 
 
 def _running_statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:

@@ -9,7 +9,7 @@ from conftest import prepare_tiny
 
 from xmlc.bench import fastxml as bench
 from xmlc.bench.calibration import calibration_of
-from xmlc.cli.bench import command
+from xmlc.cli.tools.bench import command
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from scipy import sparse
 from xmlc.bench import inference as bench
 from xmlc.bench import inference_growth as growth
 from xmlc.bench._counting import count_by_size
-from xmlc.cli import bench as command_line
-from xmlc.cli import simulate as simulate_command
+from xmlc.cli.steps import simulate as simulate_command
+from xmlc.cli.tools import bench as command_line
 from xmlc.errors import XmlcError
 from xmlc.inference.distributions import labels_by_size
 from xmlc.inference.simulation import MODELS

@@ -9,7 +9,7 @@ from conftest import prepare_tiny
 from xmlc.bench import ldsm as bench
 from xmlc.bench.calibration import calibration_of
 from xmlc.bench.ldsm_tables import to_text
-from xmlc.cli.bench import command
+from xmlc.cli.tools.bench import command
 from xmlc.data.prepared import Prepared
 from xmlc.metrics import precision_at_k
 from xmlc.models.ldsm import LdSM

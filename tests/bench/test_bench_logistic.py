@@ -10,7 +10,7 @@ from conftest import prepare_tiny
 from scipy import sparse
 
 from xmlc.bench import logistic as bench
-from xmlc.cli.bench import command
+from xmlc.cli.tools.bench import command
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.models import BinaryRelevance, ProbabilisticClassifierChain

@@ -10,7 +10,7 @@ from conftest import prepare_tiny
 
 from xmlc.bench import nearest as bench
 from xmlc.bench.nearest_tables import to_text
-from xmlc.cli.bench import command
+from xmlc.cli.tools.bench import command
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.metrics.ranking import precision_at_k

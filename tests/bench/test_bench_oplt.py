@@ -10,7 +10,7 @@ from xmlc.bench import oplt as bench
 from xmlc.bench import oplt_stream as stream
 from xmlc.bench.oplt_tables import comparison_text, stream_text
 from xmlc.bench.own_process import in_own_process, peak_above
-from xmlc.cli.bench import command
+from xmlc.cli.tools.bench import command
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.metrics import precision_at_k

@@ -8,7 +8,7 @@ from conftest import prepare_tiny
 from scipy import sparse
 
 from xmlc.bench import oplt_classes as bench
-from xmlc.cli.bench import command
+from xmlc.cli.tools.bench import command
 from xmlc.data.catalogue import Dataset
 from xmlc.data.prepare import prepare
 from xmlc.data.prepared import Prepared

@@ -11,7 +11,7 @@ from conftest import prepare_tiny
 from xmlc.bench import plt as bench
 from xmlc.bench import plt_cost, plt_tables
 from xmlc.bench.rounds import differing, in_turns
-from xmlc.cli.bench import command
+from xmlc.cli.tools.bench import command
 from xmlc.models.plt import PLT
 
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from xmlc.bench.read import READERS, compare_readers, write_text
-from xmlc.cli.bench import command
+from xmlc.cli.tools.bench import command
 from xmlc.data import load
 from xmlc.errors import XmlcError
 

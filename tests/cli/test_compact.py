@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 from conftest import prepare_tiny
 
-from xmlc.cli.compact import command
+from xmlc.cli.tools.compact import command
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.metrics.ranking import precision_at_k

@@ -9,7 +9,7 @@ from xmlc.files import read_json
 from xmlc.metrics import precision_at_k
 from xmlc.models import SparseWeightedNearestNeighbors
 from xmlc.models.condensing import kept_instances
-from xmlc.reports.records import read_records
+from xmlc.records.reading import read_records
 
 
 def run(*arguments):

@@ -7,11 +7,11 @@ import pytest
 from conftest import prepare_tiny
 
 from xmlc.cli import main
-from xmlc.cli.forest import objectives_by_level
+from xmlc.cli.steps.forest import objectives_by_level
 from xmlc.data.prepared import Prepared
 from xmlc.metrics import precision_and_ndcg
 from xmlc.models.fastxml import FastXML
-from xmlc.reports.records import read_records
+from xmlc.records.reading import read_records
 
 
 def run(*arguments):

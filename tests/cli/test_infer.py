@@ -13,7 +13,7 @@ from xmlc.data.prepared import Prepared
 from xmlc.files import read_json, write_json
 from xmlc.inference import Samples, fit_size_weights, gfm, gfm_sizes, hamming, marginals_of
 from xmlc.metrics import classification_metrics
-from xmlc.reports.records import read_records
+from xmlc.records.reading import read_records
 
 DRAWN = '''"""A model that draws every label with one probability, and can do nothing else."""
 

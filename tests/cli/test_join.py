@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from conftest import prepare_tiny
 
-from xmlc.cli.join import command as join
-from xmlc.cli.train import command as train
+from xmlc.cli.steps.join import command as join
+from xmlc.cli.steps.train import command as train
 from xmlc.errors import XmlcError
 from xmlc.files import read_json, write_json
 from xmlc.models import FastXML

@@ -6,13 +6,13 @@ import pytest
 from conftest import prepare_tiny
 
 from xmlc.cli import main
-from xmlc.cli.progressive import STREAM
+from xmlc.cli.steps.progressive import STREAM
 from xmlc.counter_random import random_permutation
 from xmlc.data.prepared import Prepared
 from xmlc.files import read_json
 from xmlc.metrics import macro_f
 from xmlc.metrics.progressive import checkpoints
-from xmlc.reports.records import read_records
+from xmlc.records.reading import read_records
 
 # Names the label of the instance before, and predicts its set; `random_state` tells that it got the seed.
 STUB = """

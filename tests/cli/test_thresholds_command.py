@@ -5,7 +5,7 @@ import pytest
 from conftest import prepare_tiny
 
 from xmlc.cli import main
-from xmlc.cli.thresholds import UNFINISHED
+from xmlc.cli.steps.thresholds import UNFINISHED
 from xmlc.files import read_json
 from xmlc.thresholds.tune import METHODS
 
@@ -91,7 +91,7 @@ def test_a_method_that_fails_loses_nothing_of_the_others(options, tmp_path, caps
     # The next attempt does the one that failed, and no other.
     bad_day.unlink()
     done = []
-    monkeypatch.setattr("xmlc.cli.thresholds.tune_method", _telling(done))
+    monkeypatch.setattr("xmlc.cli.steps.thresholds.tune_method", _telling(done))
     assert run("thresholds", *arguments) == 0
     assert done == ["moody"]
     for method in ("fta", "moody", "sto"):
@@ -106,14 +106,14 @@ def test_what_was_kept_is_not_taken_for_that_of_other_estimates(options, tmp_pat
     estimates = options[-1]
     assert run("estimate", *options[:-2], "--floor", "0.01", "--out", estimates) == 0
     done = []
-    monkeypatch.setattr("xmlc.cli.thresholds.tune_method", _telling(done))
+    monkeypatch.setattr("xmlc.cli.steps.thresholds.tune_method", _telling(done))
     assert run("thresholds", "fta", *options, "--out", out) == 0
     assert done == ["fta"]
     assert not (out / UNFINISHED).exists()
 
 
 def _telling(done):
-    from xmlc.cli.threshold import tune_method
+    from xmlc.cli.steps.threshold import tune_method
 
     def told(prepared, estimates, method, threads, out):
         done.append(method)

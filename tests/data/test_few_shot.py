@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from xmlc import counter_random
-from xmlc.cli.synth import command
+from xmlc.cli.data.synth import command
 from xmlc.counter_random import random_unit
 from xmlc.data import few_shot, load
 from xmlc.data._few_shot import AZIMUTHS, BACKGROUND, COLOURS, DIRECTIONS, FROM_BEHIND, NUMBERS, SURFACES, VIEWS

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from xmlc.cli.prepare import command
+from xmlc.cli.data.prepare import command
 from xmlc.csr import save_csr
 from xmlc.data.catalogue import Dataset
 from xmlc.data.prepare import differences, prepare

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from scipy import sparse
 
-from xmlc.cli.bits import command
+from xmlc.cli.tools.bits import command
 from xmlc.errors import XmlcError
 from xmlc.inference import METHODS as INFERENCE
 from xmlc.models.registry import ESTIMATORS, estimator_class
@@ -166,7 +166,7 @@ def test_the_command_exits_with_1_where_bits_differ(monkeypatch, tmp_path, chang
     for run in found.values():
         run["features"] = features()
     imitated = Processor("avx2", "with AVX2", {"NUMBA_CPU_NAME": "haswell"}, ("avx512", "x86_v4"))
-    monkeypatch.setattr("xmlc.cli.bits.processors", lambda: (THIS, imitated))
+    monkeypatch.setattr("xmlc.cli.tools.bits.processors", lambda: (THIS, imitated))
     monkeypatch.setattr(runs, "run_pieces_as", lambda *given: found)
     done = CliRunner().invoke(command, ["--out", str(tmp_path / "bits.json")])
     assert done.exit_code == status
@@ -180,7 +180,7 @@ def test_another_machines_digests_are_compared_too(monkeypatch, tmp_path):
     for run in found.values():
         run["features"] = features()
     (tmp_path / "arm.json").write_text(json.dumps({"this": theirs["avx2"]}))
-    monkeypatch.setattr("xmlc.cli.bits.processors", lambda: (THIS,))
+    monkeypatch.setattr("xmlc.cli.tools.bits.processors", lambda: (THIS,))
     monkeypatch.setattr(runs, "run_pieces_as", lambda *given: {"this": found["this"]})
     done = CliRunner().invoke(command, ["--against", str(tmp_path / "arm.json")])
     assert done.exit_code == 1

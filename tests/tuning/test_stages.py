@@ -7,8 +7,8 @@ import yaml
 from click.testing import CliRunner
 from conftest import prepare_tiny
 
-from xmlc.cli.train import command as train_command
-from xmlc.cli.tune import command as tune_command
+from xmlc.cli.steps.train import command as train_command
+from xmlc.cli.steps.tune import command as tune_command
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.files import read_json

@@ -7,8 +7,8 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from xmlc.cli.train import command as train_command
-from xmlc.cli.tune import command as tune_command
+from xmlc.cli.steps.train import command as train_command
+from xmlc.cli.steps.tune import command as tune_command
 from xmlc.data.catalogue import Dataset
 from xmlc.data.prepare import prepare
 from xmlc.data.prepared import Prepared

@@ -12,7 +12,7 @@ import yaml
 from numba.core.caching import UserProvidedCacheLocator
 
 from xmlc.kernel_cache import kernel_digest
-from xmlc.reports.columns import COLUMNS
+from xmlc.tables.columns import COLUMNS
 
 ROOT = Path(__file__).parents[2]
 COPIED = ("Snakefile", "config", "workflow", "profiles", "xmlc", "results/published")

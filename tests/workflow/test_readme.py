@@ -11,11 +11,11 @@ import yaml
 from project_copy import Project
 
 from xmlc.cli import COMMANDS, group
-from xmlc.judging.fingerprint import fingerprint
-from xmlc.reports.columns import column
-from xmlc.reports.panels import Published
-from xmlc.reports.render import panel_to_markdown
-from xmlc.reports.tables import TABLES, by_method
+from xmlc.papers.build import TABLES, by_method
+from xmlc.tables.columns import column
+from xmlc.tables.fingerprint import fingerprint
+from xmlc.tables.panels import Published
+from xmlc.tables.render import panel_to_markdown
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()

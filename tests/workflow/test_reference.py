@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from xmlc.reports.columns import column
+from xmlc.tables.columns import column
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "results/reference"

@@ -7,7 +7,7 @@ import yaml
 
 from xmlc.data.catalogue import load_catalogue
 from xmlc.data.synthetic import SyntheticModel
-from xmlc.reports.growth import MULTIPLE
+from xmlc.papers.scale.growth import MULTIPLE
 
 ROOT = Path(__file__).parents[2]
 CATALOGUE = load_catalogue(ROOT / "config/datasets.yaml")

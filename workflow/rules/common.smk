@@ -6,6 +6,7 @@ from pathlib import Path
 import yaml
 from snakemake.utils import validate
 
+from xmlc.cli import COMMANDS
 from xmlc.data.catalogue import dataset as catalogue_entry
 from xmlc.data.catalogue import load_catalogue
 from xmlc.models.registry import estimator_files
@@ -184,7 +185,7 @@ def results_of_paper(paper):
 
 def sources(*modules):
     """Give the package files that a step depends on; as inputs of a rule they rerun it when one is edited."""
-    return source_files(*(f"xmlc.cli.{module}" for module in modules))
+    return source_files(*(f"xmlc.cli.{COMMANDS[module]}.{module}" for module in modules))
 
 
 def estimator_sources(wildcards):

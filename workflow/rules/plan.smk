@@ -3,7 +3,7 @@ from xmlc.sources import PACKAGE
 
 TEMPLATES = [
     str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)
-    for file in sorted(PACKAGE.glob("reports/page/templates/*"))
+    for file in sorted(PACKAGE.glob("page/templates/*"))
 ]
 
 

@@ -1,7 +1,7 @@
 """The command line `xmlc`: one subcommand for each step of the workflow.
 
-A subcommand lives in the module of its name and is imported only when it is called, so that ``xmlc --help``
-is quick and a rule of the workflow depends on the files of its own step alone.
+A subcommand lives in the module of its name, in the folder of its group, and is imported only when it is called: so
+``xmlc --help`` is quick and a rule of the workflow depends on the files of its own step alone.
 """
 
 from __future__ import annotations
@@ -15,39 +15,52 @@ from xmlc import __version__
 from xmlc.errors import XmlcError
 from xmlc.kernel_cache import use_kernel_cache
 
-COMMANDS = {
-    "download": "Fetch a dataset from its source or a mirror.",
-    "synth": "Make a synthetic dataset with known posteriors.",
-    "prepare": "Read a dataset into memory-mapped arrays, check it, split it.",
-    "train": "Train one model on one dataset.",
-    "join": "Put the shares of a forest together that several jobs have grown.",
-    "compact": "Drop a tree's small weights and see what that costs in P@k.",
-    "condense": "Leave near-duplicates out of a nearest-neighbour index and see what that costs in P@k.",
-    "forest": "Score the first trees of a forest, and tell its depths and objectives.",
-    "sweep": "Train with several values of one hyperparameter and score each ranking.",
-    "progressive": "Predict each instance of a stream before it is learned; write the curve.",
-    "rank": "Score a model's ranking: P@k, nDCG@k, PSP@k.",
-    "estimate": "Write sparse probability estimates of validation and test set.",
-    "threshold": "Tune one threshold method on the validation estimates.",
-    "evaluate": "Apply tuned thresholds to the test set and write the record.",
-    "thresholds": "Tune and evaluate all threshold methods of one model in one job.",
-    "infer": "Infer label sets for each test instance by several methods in one job.",
-    "tune": "Search hyperparameters on the 80/20 split.",
-    "simulate": "Infer from samples of known distributions, score and time it.",
-    "table": "Assemble one table of a paper from records.",
-    "figure": "Draw one figure of a paper from records.",
-    "compile": "Compile the kernels of a suite ahead of its first run.",
-    "show": "Print finished tables and say where they are.",
-    "facts": "Write the numbers behind all finished tables as one tidy CSV.",
-    "report": "Make one self-contained HTML page of all finished tables and figures.",
-    "status": "Say for each paper and dataset what is done, missing and failed.",
-    "compare": "Compare two tables and judge the differences.",
-    "fingerprint": "Print one word for all numbers of tables or arrays, to compare two runs by.",
-    "bits": "Show that results are the same bits on any processor.",
-    "accept": "Take the current tables as the accepted ones.",
-    "deviations": "Measure how our own runs vary with the seed, for the tolerances.",
-    "bench": "Measure speed against a baseline in one run.",
+# By folder: what its commands are called together, and what each does.
+GROUPS = {
+    "data": {
+        "download": "Fetch a dataset from its source or a mirror.",
+        "synth": "Make a synthetic dataset with known posteriors.",
+        "prepare": "Read a dataset into memory-mapped arrays, check it, split it.",
+    },
+    "steps": {
+        "train": "Train one model on one dataset.",
+        "join": "Put the shares of a forest together that several jobs have grown.",
+        "tune": "Search hyperparameters on the 80/20 split.",
+        "rank": "Score a model's ranking: P@k, nDCG@k, PSP@k.",
+        "estimate": "Write sparse probability estimates of validation and test set.",
+        "thresholds": "Tune and evaluate all threshold methods of one model in one job.",
+        "threshold": "Tune one threshold method on the validation estimates.",
+        "evaluate": "Apply tuned thresholds to the test set and write the record.",
+        "infer": "Infer label sets for each test instance by several methods in one job.",
+        "forest": "Score the first trees of a forest, and tell its depths and objectives.",
+        "sweep": "Train with several values of one hyperparameter and score each ranking.",
+        "condense": "Leave near-duplicates out of a nearest-neighbour index and see what that costs in P@k.",
+        "progressive": "Predict each instance of a stream before it is learned; write the curve.",
+        "simulate": "Infer from samples of known distributions, score and time it.",
+    },
+    "tables": {
+        "table": "Assemble one table of a paper from records.",
+        "figure": "Draw one figure of a paper from records.",
+        "show": "Print finished tables and say where they are.",
+        "facts": "Write the numbers behind all finished tables as one tidy CSV.",
+        "report": "Make one self-contained HTML page of all finished tables and figures.",
+        "status": "Say for each paper and dataset what is done, missing and failed.",
+    },
+    "judging": {
+        "compare": "Compare two tables and judge the differences.",
+        "fingerprint": "Print one word for all numbers of tables or arrays, to compare two runs by.",
+        "accept": "Take the current tables as the accepted ones.",
+        "deviations": "Measure how our own runs vary with the seed, for the tolerances.",
+    },
+    "tools": {
+        "compile": "Compile the kernels of a suite ahead of its first run.",
+        "bits": "Show that results are the same bits on any processor.",
+        "bench": "Measure speed against a baseline in one run.",
+        "compact": "Drop a tree's small weights and see what that costs in P@k.",
+    },
 }
+TITLES = {"data": "Data", "steps": "Steps", "tables": "Tables", "judging": "Judging", "tools": "Tools"}
+COMMANDS = {name: folder for folder, commands in GROUPS.items() for name in commands}
 
 
 class LazyGroup(click.Group):
@@ -61,12 +74,13 @@ class LazyGroup(click.Group):
         """Import one subcommand."""
         if name not in COMMANDS:
             return None
-        return importlib.import_module(f"xmlc.cli.{name}").command
+        return importlib.import_module(f"xmlc.cli.{COMMANDS[name]}.{name}").command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the subcommands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        """List the subcommands by group without importing them."""
+        for folder, commands in GROUPS.items():
+            with formatter.section(TITLES[folder]):
+                formatter.write_dl(list(commands.items()))
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

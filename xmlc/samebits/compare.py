@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from xmlc.judging.fingerprint import VERSION, Fingerprint, of_parts
 from xmlc.samebits.pieces import differing_parts
+from xmlc.tables.fingerprint import VERSION, Fingerprint, of_parts
 
 SAME = "same"
 MISSING = "-"

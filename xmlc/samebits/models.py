@@ -6,9 +6,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from xmlc.judging.fingerprint import Fingerprint, fingerprint
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.samebits.pieces import Data, Run
+from xmlc.tables.fingerprint import Fingerprint, fingerprint
 
 K = 5
 

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.errors import XmlcError
-from xmlc.judging.fingerprint import Fingerprint, of_array, of_parts
+from xmlc.tables.fingerprint import Fingerprint, of_array, of_parts
 
 # Modules of this package; a group runs in one process, which compiles what its pieces need once.
 GROUPS = ("trees", "forests", "online", "linear", "label_sets", "numbers")

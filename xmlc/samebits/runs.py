@@ -100,7 +100,7 @@ def run_demo_as(processors: Iterable[Processor], scratch: Path, cores: int) -> d
 
 def demo_pieces(folder: Path) -> dict[str, Any]:
     """Return the tables of a folder as pieces, whose parts are the rows of each model."""
-    from xmlc.judging.fingerprint import of_parts, of_table, read_table
+    from xmlc.tables.fingerprint import of_parts, of_table, read_table
 
     pieces = {}
     for file in sorted(folder.glob("*.csv")):

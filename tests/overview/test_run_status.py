@@ -1,0 +1,110 @@
+"""What of a run is done, missing and failed."""
+
+import pytest
+from click.testing import CliRunner
+from page_cases import write_plan
+
+from xmlc.cli.tables.status import command
+from xmlc.errors import XmlcError
+from xmlc.overview.failed import error_message, failures
+from xmlc.overview.status import MADE, read_status, to_text
+
+FULL = "results/{0}/{1}/seed{2}/full/ranking.json"
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Two datasets: of yeast one record of three is there and one failed, of scene all is there."""
+    monkeypatch.chdir(tmp_path)
+    tables = {
+        "table1": [FULL.format("yeast", model, seed) for model, seed in (("plt", 0), ("plt", 1), ("fastxml", 0))],
+        "table2": [FULL.format("yeast", "plt", 0), FULL.format("scene", "plt", 0)],
+    }
+    write_plan(tmp_path / "results/plan.json", tables, {"figure1": []})
+    there = [FULL.format("yeast", "plt", 0), FULL.format("scene", "plt", 0), "results/tables/plt2016/table2.md"]
+    for file in there:
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).touch()
+    log = tmp_path / "logs/yeast/plt/seed1/full/train.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("PLT: 10 % after 12 s\nxmlc: error: no room left on\n  the device\n")
+    return tmp_path
+
+
+def test_files_are_counted_by_dataset_and_those_made_of_them_by_paper(run):
+    found = read_status(run / "results/plan.json", run, failures(run / "logs"))
+    counts = {key[1]: (part.done, part.missing, part.failed) for key, part in found.items()}
+    assert counts == {"yeast": (1, 1, 1), "scene": (1, 0, 0), MADE: (1, 2, 0)}
+
+
+def test_records_are_missing_because_of_the_one_job_that_writes_them_all(run):
+    names = ("evaluation/sto", "evaluation/fta", "inference/h")
+    records = [f"results/yeast/plt/seed0/80/{name}.json" for name in names]
+    write_plan(run / "results/plan.json", {"table2": records}, {})
+    (run / "logs/yeast/plt/seed0/80").mkdir(parents=True)
+    (run / "logs/yeast/plt/seed0/80/thresholds.log").write_text("xmlc: error: threshold method sto failed\n")
+    progress = read_status(run / "results/plan.json", run, failures(run / "logs"))["plt2016", "yeast"]
+    assert (progress.done, progress.missing, progress.failed) == (0, 1, 2)
+    assert [failure.step for failure in progress.failures] == ["thresholds"]
+
+
+def test_a_suite_that_nobody_asks_for_is_told_of_when_it_was_begun_or_is_named(run):
+    def papers(*named):
+        return {paper for paper, _ in read_status(run / "results/plan.json", run, [], named)}
+
+    assert papers() == {"plt2016"}
+    assert papers("scale") == {"scale"}
+    (run / "results/big").mkdir()
+    (run / "results/big/statistics.json").touch()
+    assert papers() == {"plt2016", "scale"}
+
+
+def test_the_text_tells_the_reason_of_a_failure(run):
+    text = to_text(read_status(run / "results/plan.json", run, failures(run / "logs")))
+    assert "failed: yeast plt train\n  no room left on the device\n" in text
+    assert "3 of 7 files are there; 1 step failed." in text
+    assert "######xxxxxxx......." in text.splitlines()[2]
+
+
+def test_the_exit_status_is_0_only_when_all_is_there(run):
+    def status(*options):
+        return CliRunner().invoke(command, ["--plan", "results/plan.json", *options])
+
+    assert status().exit_code == 1
+    write_plan(run / "results/plan.json", {"table2": [FULL.format("scene", "plt", 0)]})
+    done = status()
+    assert done.exit_code == 0, done.output
+    assert "0 steps failed" in done.output
+
+
+def test_an_unknown_paper_and_a_folder_without_a_workflow_are_errors(run):
+    words = ["--plan", "results/plan.json", "--paper", "x"]
+    assert "plt2016" in str(CliRunner().invoke(command, words).exception)
+    assert isinstance(CliRunner().invoke(command, []).exception, XmlcError)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", None),
+        ("error 12 % after 3 s\n", None),
+        ("xmlc: error: first\nxmlc: error: last\n", "last"),
+        ("Traceback (most recent call last):\n  File x\nValueError: bad\n", "ValueError: bad"),
+    ],
+)
+def test_the_last_error_of_a_log_is_its_reason(text, reason):
+    assert error_message(text) == reason
+
+
+def test_failures_say_whose_they_are(tmp_path):
+    for name in ("yeast/prepare", "yeast/tuning/plt", "yeast/plt/seed3/80/evaluation/fta", "tables/plt2016/table1"):
+        log = tmp_path / f"{name}.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text("xmlc: error: x\n")
+    found = {(f.step, f.dataset, f.model, f.seed, f.portion) for f in failures(tmp_path)}
+    assert found == {
+        ("prepare", "yeast", "", None, ""),
+        ("tune", "yeast", "plt", None, ""),
+        ("evaluation/fta", "yeast", "plt", 3, "80"),
+        ("tables/plt2016/table1", "", "", None, ""),
+    }

@@ -1,0 +1,110 @@
+"""Figure 1 shows what the records say, and two runs write the same bytes."""
+
+from itertools import pairwise
+
+import pytest
+from matplotlib.colors import to_hex
+from report_cases import GRID, every_method, ranking, thresholds, write
+
+from xmlc.cli import main
+from xmlc.errors import XmlcError
+from xmlc.papers.figures import PARTS, STYLES, draw_figure, write_figure
+
+
+def lines_of(axes):
+    return {line.get_label(): line for line in axes.get_lines() if not line.get_label().startswith("_")}
+
+
+def test_lines_and_styles(tmp_path):
+    figure = draw_figure("1", "demo", write(tmp_path, [ranking(), *every_method()]))
+    (axes,) = figure.axes
+    lines = lines_of(axes)
+    assert set(lines) == {f"{method}, {part}" for method in ("STO", "FTA", "OFO") for part in PARTS}
+    assert axes.get_xscale() == "log"
+    for method, score in (("fta", 40), ("sto", 35), ("ofo", 42)):
+        validation, test = (lines[f"{method.upper()}, {part}"] for part in ("validation", "test"))
+        assert validation.is_dashed()
+        assert not test.is_dashed()
+        for line in (validation, test):
+            assert to_hex(line.get_color()) == STYLES[method]["color"].lower()
+            assert line.get_marker() == STYLES[method]["marker"]
+            assert line.get_xdata().tolist() == [1 / c for c in sorted(GRID, reverse=True)]
+        assert test.get_ydata().tolist() == pytest.approx([score - 1, score, score - 1])
+        assert validation.get_ydata().max() == pytest.approx(score + 10)
+    assert len({style["color"] for style in STYLES.values()}) == len({s["marker"] for s in STYLES.values()}) == 3
+
+
+def test_the_chosen_point_is_marked_on_the_test_curve(tmp_path):
+    records = [thresholds(method="ofo", chosen=100), thresholds(method="fta", chosen=2)]
+    (axes,) = draw_figure("figure1", "demo", write(tmp_path, records)).axes
+    marks = [line for line in axes.get_lines() if line.get_label() == "_chosen"]
+    assert sorted((line.get_xdata()[0], line.get_ydata()[0]) for line in marks) == [(0.01, 40.0), (0.5, 40.0)]
+
+
+def test_seeds_are_averaged_and_each_choice_is_marked(tmp_path):
+    records = [thresholds(seed=0, f=0.4, chosen=2), thresholds(seed=1, f=0.5, chosen=100)]
+    (axes,) = draw_figure("1", "demo", write(tmp_path, records)).axes
+    assert lines_of(axes)["FTA, test"].get_ydata().tolist() == pytest.approx([44.5, 44, 44.5])
+    marks = [line.get_xdata()[0] for line in axes.get_lines() if line.get_label() == "_chosen"]
+    assert marks == [0.5, 0.01]
+
+
+def test_a_row_for_each_model_and_a_column_for_each_dataset(tmp_path):
+    records = every_method("yeast") + every_method("scene") + every_method("scene", "oracle")
+    figure = draw_figure("1", "demo", write(tmp_path, records))
+    assert [axes.get_title() for axes in figure.axes] == ["yeast", "scene", "", ""]
+    assert [axes.get_ylabel() for axes in figure.axes] == ["PLT\nmacro-F (%)", "", "oracle\nmacro-F (%)", ""]
+    assert [len(lines_of(axes)) for axes in figure.axes] == [6, 6, 0, 6]
+    assert [text.get_text() for text in figure.axes[2].texts] == ["no record"]
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "STO", "FTA", "OFO", "validation", "test", "chosen on validation"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3, 6])
+def test_nothing_is_cut_off(tmp_path, columns):
+    records = [record for i in range(columns) for record in every_method(f"amazoncat-{i}3k")]
+    figure = draw_figure("1", "demo", write(tmp_path, records))
+    figure.draw_without_rendering()
+    sheet = figure.bbox
+    for artist in [*figure.axes, *figure.legends]:
+        box = artist.get_tightbbox()
+        assert sheet.x0 <= box.x0
+        assert box.x1 <= sheet.x1
+        assert sheet.y0 <= box.y0
+        assert box.y1 <= sheet.y1
+    titles = [axes.title.get_window_extent() for axes in figure.axes]
+    assert all(left.x1 < right.x0 for left, right in pairwise(titles))
+
+
+def test_same_bytes_and_text_as_text(tmp_path):
+    paths = write(tmp_path / "records", every_method())
+    for name in ("one", "two"):
+        files = write_figure(draw_figure("1", "demo", paths), tmp_path / name)
+    assert [file.name for file in files] == ["two.svg", "two.png"]
+    for suffix in (".svg", ".png"):
+        assert (tmp_path / f"one{suffix}").read_bytes() == (tmp_path / f"two{suffix}").read_bytes()
+    svg = (tmp_path / "one.svg").read_text()
+    assert ">chosen on validation</text>" in svg
+    assert "<dc:date>" not in svg
+
+
+def test_records_that_make_no_figure(tmp_path):
+    paths = write(tmp_path, [thresholds(method="ofo-ab")])
+    with pytest.raises(XmlcError, match="no record of the methods sto, fta, ofo"):
+        draw_figure("1", "demo", paths)
+    with pytest.raises(XmlcError, match="figure 'figure2' is unknown"):
+        draw_figure("2", "demo", paths)
+    other = thresholds(seed=1)
+    other["grid"] = other["grid"][1:]
+    with pytest.raises(XmlcError, match="different values of c"):
+        draw_figure("1", "demo", write(tmp_path, [thresholds(seed=0), other]))
+
+
+def test_command(tmp_path, capsys):
+    paths = write(tmp_path / "records", every_method())
+    with pytest.raises(SystemExit) as stop:
+        main(["figure", "figure1", "--paper", "demo", *map(str, paths), "--out", str(tmp_path / "figure1")])
+    assert stop.value.code == 0
+    assert capsys.readouterr().out.split() == [str(tmp_path / "figure1.svg"), str(tmp_path / "figure1.png")]

@@ -1,0 +1,92 @@
+"""Figures of ldsm2020 show what the records say."""
+
+import math
+
+import pytest
+from report_cases import forest, ranking, sweep, write
+
+from xmlc.errors import XmlcError
+from xmlc.papers.figures import draw_figure, write_figure
+
+
+def draw(folder, number, *records):
+    return draw_figure(number, "ldsm2020", write(folder, records))
+
+
+def curve(axes, label):
+    (line,) = [line for line in axes.get_lines() if line.get_label() == label]
+    return line
+
+
+def test_growth_is_averaged_over_seeds_with_a_panel_for_each_dataset(tmp_path):
+    records = [forest(p1=0.5), forest(seed=1, p1=0.6), forest("bibtex", p1=0.3), forest(model="fastxml")]
+    first, second = draw(tmp_path, "4", *records).axes
+    assert (first.get_title(), second.get_title()) == ("yeast", "bibtex")
+    line = curve(first, "P@1")
+    assert line.get_xdata().tolist() == [1, 2, 3]
+    assert line.get_ydata().tolist() == pytest.approx([60, 65, 70])
+    assert curve(second, "nDCG@5").get_ydata()[0] == pytest.approx(7)
+    assert curve(second, "nDCG@5").is_dashed()
+    assert not line.is_dashed()
+
+
+def test_size_stands_over_the_depth_that_it_gives(tmp_path):
+    (axes,) = draw(tmp_path, "5", sweep()).axes
+    assert axes.get_xscale() == "log"
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["16\n3", "64\n5", "256\n7"]
+    assert curve(axes, "P@1").get_ydata().tolist() == pytest.approx([60, 62, 64])
+
+
+def test_depth_against_a_balanced_tree(tmp_path):
+    (axes,) = draw(tmp_path, "2", forest(), forest("bibtex")).axes
+    line = curve(axes, "yeast")
+    assert line.get_xdata()[0] == pytest.approx(math.log2(14))
+    assert line.get_ydata()[0] == 7
+    double = curve(axes, "2 log_M K")
+    assert double.get_ydata().tolist() == pytest.approx((2 * double.get_xdata()).tolist())
+
+
+def test_single_trees_beside_ensembles(tmp_path):
+    singles = [ranking(model=f"{name}-single", p1=p1) for name, p1 in (("ldsm", 0.66), ("fastxml", 0.55))]
+    left, right = draw(tmp_path, "6", forest(p1=0.6), forest(model="fastxml", p1=0.5), *singles).axes
+    names = [text.get_text() for text in left.get_xticklabels()]
+    assert names == ["LdSM-1", "LdSM-1*", "FastXML-1", "FastXML-1*", "LdSM\n3 trees", "FastXML\n3 trees"]
+    heights = [bar.get_height() for bar in left.patches[::3]]
+    assert heights == pytest.approx([65, 66, 55, 55, 75, 65])
+    assert right.get_ylabel() == "nDCG@k (%)"
+    without_search = draw(tmp_path / "few", "6", forest()).axes[0]
+    assert [text.get_text() for text in without_search.get_xticklabels()] == ["LdSM-1", "LdSM\n3 trees"]
+
+
+def test_the_overview_is_of_delicious_if_it_is_there(tmp_path):
+    figure = draw(tmp_path, "1", forest(), forest("delicious", p1=0.2), sweep("delicious"))
+    assert figure.get_suptitle() == "delicious"
+    assert curve(figure.axes[0], "P@1").get_ydata()[0] == pytest.approx(25)
+    assert len(figure.axes) == 4
+    assert draw(tmp_path / "other", "1", forest()).get_suptitle() == "yeast"
+
+
+@pytest.mark.parametrize(("number", "trees"), [("3", 1), ("7", 2)])
+def test_objectives_level_by_level(tmp_path, number, trees):
+    panels = draw(tmp_path, number, forest()).axes
+    assert [axes.get_title() for axes in panels] == [f"yeast, tree {tree + 1}" for tree in range(trees)]
+    line = curve(panels[-1], "level 2 (2)")
+    assert line.get_xdata().tolist() == [1, 2]
+    assert line.get_ydata().tolist() == pytest.approx([-0.2, -0.4])
+    bounds = [line.get_ydata()[0] for line in panels[0].get_lines() if line.get_label() == "_bound"]
+    assert bounds == [-2, 1]
+
+
+def test_what_is_missing_is_said(tmp_path):
+    with pytest.raises(XmlcError, match="no record is of ldsm"):
+        draw(tmp_path, "4", forest(model="fastxml"))
+    with pytest.raises(XmlcError, match="tells objectives"):
+        draw(tmp_path, "3", forest(objectives=[]))
+    with pytest.raises(XmlcError, match="no record of kind 'sweep'"):
+        draw(tmp_path, "5", forest())
+
+
+def test_the_same_records_give_the_same_bytes(tmp_path):
+    files = write(tmp_path / "records", [forest(), sweep()])
+    one, two = (write_figure(draw_figure("1", "ldsm2020", files), tmp_path / name) for name in ("one", "two"))
+    assert [file.read_bytes() for file in one] == [file.read_bytes() for file in two]

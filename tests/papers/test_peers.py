@@ -1,0 +1,109 @@
+"""The table of peers: records of two kinds in one row, and who is missing and why."""
+
+import pytest
+from report_cases import every_method, ranking, write
+
+from xmlc.errors import XmlcError
+from xmlc.papers.build import build_table
+from xmlc.papers.common.peers import PEER_KEYS, TUNED, peers_table, read_peers
+from xmlc.tables.panels import Published
+from xmlc.tables.render import to_csv, to_latex, to_markdown
+
+SUITE = """
+models: {plt: {estimator: plt}}
+peers:
+  napkinxc-br: {estimator: napkinxc-br, without: {scene: too many labels}, untuned: C}
+  omikuji-parabel: {estimator: omikuji-parabel, ranks_only: scores of a hinge loss}
+  vw-plt: {estimator: vw-plt}
+"""
+
+
+@pytest.fixture
+def build(tmp_path):
+    def make(records, suite=SUITE):
+        file = tmp_path / "suite.yaml"
+        file.write_text(suite)
+        return build_table("peers", "plt2016", write(tmp_path / "records", records), None, file)
+
+    return make
+
+
+def row(table, dataset, model):
+    return table.frame.set_index(list(PEER_KEYS)).loc[(dataset, model)]
+
+
+def printed(table, panel=0):
+    lines = table.panels[panel].cells()
+    return {(line[0][0], line[1][0]): dict(zip(table.panels[panel].headings(), line)) for line in lines}
+
+
+def test_ranking_and_macro_f_stand_in_one_row(build):
+    records = [
+        ranking(),
+        *every_method(),
+        ranking(model="napkinxc-br", p1=0.6),
+        *every_method(model="napkinxc-br", f=0.5),
+    ]
+    table = build(records)
+    names = "p@1 p@3 p@5 fta sto ofo train_seconds predict_ms model_mb train_peak_mb predict_peak_mb"
+    names += " train_threads predict_threads psp@1 psp@3 psp@5 note seeds"
+    assert table.frame.columns.tolist() == ["dataset", "model", *names.split()]
+    assert row(table, "yeast", "plt")[["p@1", "fta", "sto", "ofo"]].tolist() == pytest.approx([75, 40, 35, 42])
+    cells = printed(table)["yeast", "napkinXC BR"]
+    assert cells["Train (s)"] == ("90", False)
+    assert cells["Threads"] == ("2", False)
+    assert cells["P@1 (%)"] == ("60.00", False)
+    # The three methods compete for one prize.
+    assert [cells[f"Macro-F, {method} (%)"] for method in ("FTA", "STO", "OFO")] == [
+        ("50.00", False), ("45.00", False), ("52.00", True)
+    ]  # fmt: skip
+
+
+def test_a_missing_program_is_a_row_with_the_reason(build):
+    records = [record for name in ("yeast", "scene") for record in (ranking(name), ranking(name, "omikuji-parabel"))]
+    table = build([*records, ranking("yeast", "napkinxc-br")])
+    ours_and_theirs = ["plt", "napkinxc-br", "omikuji-parabel", "vw-plt"]
+    assert table.frame["dataset"].tolist() == ["yeast"] * 4 + ["scene"] * 4
+    assert table.frame["model"].tolist() == ours_and_theirs * 2
+    assert row(table, "scene", "napkinxc-br")["note"] == "too many labels"
+    assert row(table, "yeast", "vw-plt")["seeds"] == 0
+    assert {cell for heading, cell in printed(table)["scene", "napkinXC BR"].items() if "(" in heading} == {
+        ("–", False)
+    }
+    assert ("scene", "napkinXC BR") not in printed(table, panel=1)
+    notes = "\n".join(table.notes)
+    assert "napkinXC BR is missing on scene: too many labels." in notes
+    assert "Vowpal Wabbit PLT is missing on yeast: it was not run" in notes
+    assert "omikuji Parabel has no macro-F: scores of a hinge loss." in notes
+    assert "Not tuned: napkinXC BR (C)." in notes
+    for text in (to_csv(table), to_markdown(table), to_latex(table)):
+        assert "too many labels" in text
+        assert "nan" not in text.lower()
+    assert row(table, "yeast", "plt")["train_threads"] == 2
+
+
+def test_seeds_and_methods_that_some_lack(build):
+    records = [ranking(seed=seed) for seed in (0, 1)] + [ranking(model="omikuji-parabel", seed=seed) for seed in (0, 1)]
+    records += [record for seed, f in ((0, 0.4), (1, 0.42)) for record in every_method(seed=seed, f=f)]
+    table = build(records)
+    assert row(table, "yeast", "plt")["fta"] == pytest.approx(41)
+    assert row(table, "yeast", "plt")["fta_std"] == pytest.approx(2**0.5)
+    assert printed(table)["yeast", "PLT"]["Macro-F, FTA (%)"][0] == "41.00 ± 1.41"
+    assert printed(table)["yeast", "omikuji Parabel"]["Macro-F, FTA (%)"] == ("–", False)
+
+
+def test_rankings_alone_make_a_table_without_columns_of_macro_f(build):
+    table = build([ranking(), ranking(model="late")], "models: {}")
+    assert not any("Macro-F" in heading for heading in table.panels[0].headings())
+    assert table.frame[list(TUNED)].isna().all(axis=None)
+    assert table.frame["note"].isna().all()
+    assert peers_table("x", [ranking()], Published({}, PEER_KEYS), []).frame["model"].tolist() == ["plt"]
+
+
+def test_a_suite_that_cannot_be_read(tmp_path):
+    for text in ("[", "a list", "peers: [vw]"):
+        file = tmp_path / "suite.yaml"
+        file.write_text(text)
+        with pytest.raises(XmlcError, match=r"suite\.yaml: not a readable configuration"):
+            read_peers(file)
+    assert read_peers(None) == {}

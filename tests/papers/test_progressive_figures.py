@@ -1,0 +1,63 @@
+"""Figures of progressive validation: means over seeds, a panel for each dataset."""
+
+import math
+
+import pytest
+from report_cases import dataset, write
+
+from xmlc.errors import XmlcError
+from xmlc.papers.figures import draw_figure
+
+
+def progressive(name="aloi", model="oplt-b-1-pass", seed=0, accuracies=(0.0, 0.25, 0.5), constant=0.125, macro_f=None):
+    rows = [
+        {
+            "instances": 10**i,
+            "accuracy": accuracy,
+            "entropy_reduction": math.log2(accuracy / constant) if accuracy else None,
+            "macro_f": macro_f,
+            "macro_f_present": macro_f and macro_f * i,
+        }
+        for i, accuracy in enumerate(accuracies)
+    ]
+    record = {"kind": "progressive", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
+    record |= {"hyperparameters": {}, "portion": "full", "costs": {}, "passport": {}}
+    return record | {"constant_accuracy": constant, "rows": rows}
+
+
+def lines(axes):
+    return [(line.get_xdata().tolist(), line.get_ydata().tolist()) for line in axes.get_lines()]
+
+
+def test_entropy_reduction_is_that_of_the_mean_accuracy(tmp_path):
+    records = [
+        progressive(accuracies=(0.0, 0.25, 0.5)),
+        progressive(seed=1, accuracies=(0.0, 0.75, 0.5)),
+        progressive(model="cmt-1-pass"),
+        progressive("wikipara-3"),
+    ]
+    figure = draw_figure("2", "oplt2021", write(tmp_path, records))
+    shown = [axes for axes in figure.axes if axes.axison]
+    assert [axes.get_title() for axes in shown] == ["aloi", "wikipara-3"]
+    (x, y), (_, single) = lines(shown[0])
+    assert x == [10, 100]  # the first few instances make a curve jump
+    assert y == [2, 2]
+    assert single == [1, 2]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["OPLT-B", "CMT"]
+
+
+def test_seeds_with_other_checkpoints_are_refused(tmp_path):
+    records = [progressive(), progressive(seed=1, accuracies=(0.1, 0.2))]
+    with pytest.raises(XmlcError, match="seeds of oplt-b-1-pass on aloi were scored after different numbers"):
+        draw_figure("2", "oplt2021", write(tmp_path, records))
+
+
+def test_macro_f_says_that_it_is_not_in_the_paper_and_leaves_out_what_has_none(tmp_path):
+    records = [progressive("yeast", macro_f=0.2), progressive("yeast", seed=1, macro_f=0.1), progressive()]
+    figure = draw_figure("macrof", "oplt2021", write(tmp_path, records))
+    (axes,) = [axes for axes in figure.axes if axes.axison]
+    assert axes.get_title() == "yeast"
+    assert lines(axes)[0][1] == pytest.approx([15, 30])
+    assert figure.get_suptitle().startswith("Not in the paper")
+    with pytest.raises(XmlcError, match="no record has a progressive macro-F"):
+        draw_figure("macrof", "oplt2021", write(tmp_path / "none", [progressive()]))

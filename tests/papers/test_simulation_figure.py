@@ -1,0 +1,102 @@
+"""Figure 1 of gfm2011 shows what the record of the simulation says."""
+
+import json
+
+import pytest
+from matplotlib.colors import to_hex
+
+from xmlc.errors import XmlcError
+from xmlc.papers.figures import draw_figure, write_figure
+from xmlc.papers.gfm2011.figures import APART, PANELS, STYLES
+
+SAMPLED = ("gfm", "gfm-t", "meuf", "meuf-approx")
+TIMED = ("gfm", "gfm-t", "meuf-cubic", "meuf-approx", "meuf")
+
+
+def record(**changes):
+    def model(optimum):
+        scores = {name: optimum - 0.1 / (1 + i) for i, name in enumerate(SAMPLED)}
+        methods = {n: {"mean": [f - 0.05, f], "standard_error": [0.01, 0.02], "limit": f} for n, f in scores.items()}
+        return {"optimum": optimum, "methods": methods}
+
+    ms = {name: [0.01 * (1 + i), 0.1 * (1 + i)] for i, name in enumerate(TIMED)}
+    growth = {"threads": 1, "rounds": 2, "samples": {"n_samples": 200, "labels": [10, 20], "ms": ms}}
+    content = {"kind": "simulation", "schema": 1, "seed": 0, "trials": 3, "labels": 25, "sample_sizes": [5, 10]}
+    models = {name: model(0.2 * (1 + i)) for i, name in enumerate(PANELS)}
+    return content | {"models": models, "growth": growth, "claims": [], "passport": {"cpu": "a machine"}} | changes
+
+
+def write(folder, *records):
+    paths = [folder / f"{i}.json" for i in range(len(records))]
+    for path, content in zip(paths, records, strict=True):
+        path.write_text(json.dumps(content))
+    return paths
+
+
+def lines_of(axes):
+    return {line.get_label(): line for line in axes.get_lines() if not line.get_label().startswith("_")}
+
+
+def test_panels_show_the_record(tmp_path):
+    content = record()
+    figure = draw_figure("1", "gfm2011", write(tmp_path, content))
+    *panels, last = figure.axes
+    for axes, (name, title) in zip(panels, PANELS.items(), strict=True):
+        model = content["models"][name]
+        assert axes.get_title() == title
+        (optimum,) = (line for line in axes.get_lines() if line.get_label() == "_optimum")
+        assert set(optimum.get_ydata()) == {model["optimum"]}
+        curves = [container.lines[0] for container in axes.containers]
+        assert [line.get_ydata().tolist() for line in curves] == [s["mean"] for s in model["methods"].values()]
+        for number, line in enumerate(curves):
+            assert line.get_xdata().tolist() == pytest.approx([5 + APART * number, 10 + APART * number])
+        (bars,) = axes.containers[1].lines[2]
+        low, high = (point[1] for point in bars.get_segments()[1])
+        assert (low, high) == pytest.approx((model["optimum"] - 0.05 - 0.02, model["optimum"] - 0.05 + 0.02))
+    assert last.get_yscale() == "log"
+    times = lines_of(last)
+    assert times["GFM"].get_ydata().tolist() == [0.01, 0.1]
+    assert len(times) == len(TIMED)
+    assert to_hex(times["MEUF"].get_color()) == STYLES["meuf"]["color"].lower()
+    looks = {(style["color"], style["marker"]) for style in STYLES.values()}
+    assert len(looks) == len({color for color, _ in looks}) == len({marker for _, marker in looks}) == len(STYLES)
+
+
+def test_the_figure_says_how_it_was_made_and_nothing_is_cut_off(tmp_path):
+    figure = draw_figure("1", "gfm2011", write(tmp_path, record()))
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()][-1] == "highest possible"
+    note = figure.get_supxlabel().replace("\n", " ")
+    assert "25 labels, mean and standard error of 3 trials" in note
+    assert "1 thread, best of 2 rounds" in note
+    assert "a machine" in note
+    figure.draw_without_rendering()
+    renderer = figure._get_renderer()
+    for artist in [*figure.axes, *figure.legends, figure._supxlabel]:
+        box = artist.get_tightbbox(renderer)
+        assert figure.bbox.x0 <= box.x0
+        assert box.x1 <= figure.bbox.x1
+        assert figure.bbox.y0 <= box.y0
+        assert box.y1 <= figure.bbox.y1
+
+
+def test_two_runs_write_the_same_bytes(tmp_path):
+    (path,) = write(tmp_path, record())
+    for name in "ab":
+        write_figure(draw_figure("1", "gfm2011", [path]), tmp_path / name)
+    for suffix in (".svg", ".png"):
+        assert (tmp_path / f"a{suffix}").read_bytes() == (tmp_path / f"b{suffix}").read_bytes()
+
+
+def test_records_that_do_not_fit_are_refused(tmp_path):
+    other = {"kind": "ranking"}
+    assert draw_figure("1", "gfm2011", write(tmp_path, other, record()))
+    with pytest.raises(XmlcError, match="2 records of `xmlc simulate` among 2 files; expected one"):
+        draw_figure("1", "gfm2011", write(tmp_path, record(), record(seed=1)))
+    with pytest.raises(XmlcError, match="0 records"):
+        draw_figure("1", "gfm2011", write(tmp_path, other))
+    with pytest.raises(XmlcError, match=r"0.json: \$.models.*'dependent' is a required property.*delete it"):
+        draw_figure("1", "gfm2011", write(tmp_path, record(models={"independent": record()["models"]["independent"]})))
+    (tmp_path / "torn.json").write_text('{"kind": ')
+    with pytest.raises(XmlcError, match="not a readable JSON record"):
+        draw_figure("1", "gfm2011", [tmp_path / "torn.json"])

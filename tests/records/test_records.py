@@ -1,0 +1,126 @@
+"""Records are checked before anything is made of them, and seeds are averaged."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from report_cases import every_method, ranking, thresholds, write
+
+from xmlc.errors import XmlcError
+from xmlc.records.reading import ranking_frame, read_records, threshold_frame
+from xmlc.tables.seeds import average_seeds
+
+
+def test_reads_those_of_the_kind_in_the_order_of_the_files(tmp_path):
+    content = [thresholds(method="sto"), ranking(), ranking(model="oracle", portion="80"), thresholds(method="fta")]
+    paths = write(tmp_path, content)
+    assert [record["method"] for record in read_records(paths, "thresholds", "80")] == ["sto", "fta"]
+    assert [record["model"] for record in read_records(paths, "ranking", "full")] == ["plt"]
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ({"schema": 2}, r"\$.schema"),
+        ({"kind": "unknown"}, r"\$.kind"),
+        ({"metrics": {"p@1": 1.0}}, r"\$.metrics"),
+        ({"metrics": dict.fromkeys(ranking()["metrics"], 75.0)}, r"\$.metrics"),
+        ({"dataset": {"name": "yeast"}}, r"\$.dataset"),
+        ({"costs": ranking()["costs"] | {"train_seconds": "long"}}, r"\$.costs.train_seconds"),
+    ],
+)
+def test_a_broken_record_is_named_with_the_place(tmp_path, change, found):
+    paths = write(tmp_path, [ranking(**change)])
+    with pytest.raises(XmlcError, match=f"000.json: {found}"):
+        read_records(paths, "ranking", "full")
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "null", '"ranking"', '{"kind": []}'])
+def test_what_is_no_record_is_refused(tmp_path, text):
+    path = tmp_path / "x.json"
+    path.write_text(text)
+    with pytest.raises(XmlcError, match=r"x\.json"):
+        read_records([path], "ranking", "full")
+
+
+def test_nan_is_refused(tmp_path):
+    record = ranking()
+    record["metrics"]["p@1"] = math.nan
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(record))
+    with pytest.raises(XmlcError, match="NaN"):
+        read_records([path], "ranking", "full")
+
+
+def test_a_missing_file_is_an_error(tmp_path):
+    with pytest.raises(XmlcError, match=r"nothing\.json"):
+        read_records([tmp_path / "nothing.json"], "ranking", "full")
+
+
+def test_none_of_the_kind_is_an_error(tmp_path):
+    with pytest.raises(XmlcError, match=r"kind 'ranking'.*among 1 files"):
+        read_records(write(tmp_path, [thresholds()]), "ranking", "full")
+
+
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        (ranking(), "a second record of yeast, plt, seed 0"),
+        (ranking(seed=1, dataset=ranking()["dataset"] | {"digest": "f" * 64}), "made from different data"),
+        (ranking(seed=1, hyperparameters={"arity": 2}), "hyperparameters of plt on yeast differ"),
+    ],
+)
+def test_records_that_contradict_each_other_are_refused(tmp_path, second, message):
+    with pytest.raises(XmlcError, match=message):
+        read_records(write(tmp_path, [ranking(), second]), "ranking", "full")
+
+
+def test_units_of_columns():
+    row = ranking_frame([ranking(p1=0.75, seconds=90.0)]).iloc[0]
+    assert row["p@1"] == 75
+    assert row["train_minutes"] == 1.5
+    assert row["train_seconds"] == 90
+    assert row["model_mb"] == 2.5
+    assert math.isnan(row["predict_peak_mb"])
+    row = threshold_frame([thresholds(method="ofo", f=0.5)]).iloc[0]
+    assert (row["macro_f"], row["macro_f_zero"], row["predicted_per_instance"]) == (50, 25, 3.5)
+    assert (row["a"], row["b"], row["c"]) == (1, 10, 10)
+    assert row["validation_macro_f"] == 60
+
+
+def test_one_seed_has_no_deviation():
+    averaged = average_seeds(ranking_frame([ranking()]), ("dataset", "model"))
+    assert averaged["seeds"].tolist() == [1]
+    assert not [name for name in averaged if name.endswith("_std")]
+
+
+def test_seeds_are_averaged_whatever_their_order():
+    scores = [0.2, 0.4, 0.9]
+    records = [ranking(seed=seed, p1=score) for seed, score in enumerate(scores)]
+    averaged = average_seeds(ranking_frame(records), ("dataset", "model")).iloc[0]
+    assert averaged["p@1"] == pytest.approx(np.mean(scores) * 100)
+    assert averaged["p@1_std"] == pytest.approx(np.std(scores, ddof=1) * 100)
+    assert averaged["seeds"] == 3
+    assert averaged["m"] == 14
+    backwards = average_seeds(ranking_frame(records[::-1]), ("dataset", "model")).iloc[0]
+    assert backwards["p@1"] == averaged["p@1"]
+    assert backwards["p@1_std"] == averaged["p@1_std"]
+
+
+def test_a_value_missing_for_one_seed_has_no_mean():
+    records = [ranking(seed=0), ranking(seed=1, inner_products=None)]
+    averaged = average_seeds(ranking_frame(records), ("dataset", "model")).iloc[0]
+    assert math.isnan(averaged["inner_products"])
+    assert averaged["p@3"] == 25
+
+
+def test_different_choices_are_listed_and_never_averaged():
+    records = [thresholds(method="ofo", seed=1, chosen=100), thresholds(method="ofo", seed=0, chosen=10)]
+    averaged = average_seeds(threshold_frame(records), ("dataset", "model", "method")).iloc[0]
+    assert averaged["b"] == "10/100"
+    assert averaged["a"] == 1
+    records = [record for seed in (0, 1) for record in every_method(seed=seed)]
+    averaged = average_seeds(threshold_frame(records), ("dataset", "model", "method"))
+    assert averaged["b"].dtype == "Int64"
+    assert averaged["b"].fillna(-1).tolist() == [-1, -1, 10, 10, -1]

@@ -1,0 +1,96 @@
+"""A small finished run: records, tables, what the paper prints, what was accepted before, one figure, one failure."""
+
+import json
+
+import yaml
+from report_cases import dataset, every_method, ranking, thresholds, write
+
+from xmlc.judging.tolerances import Tolerances
+from xmlc.overview.failed import failures
+from xmlc.page.content import Folders, page_of
+from xmlc.papers.build import build_table
+from xmlc.papers.figures import draw_figure, write_figure
+from xmlc.tables.made_of import MadeOf, finished_tables
+from xmlc.tables.render import write_table
+
+PAPER = "plt2016"
+# Of table2: what is measured on yeast with fta is 40 exactly, with sto 35, with ofo 42.
+PUBLISHED = """dataset,model,method,macro_f,test_ms,inner_products
+yeast,plt,fta,40.00,0.50,55
+yeast,plt,sto,36.00,0.10,
+yeast,fastxml,fta,17.04,0.96,747
+wiki10-31k,plt,fta,10.1,2.5,300
+"""
+HOSTILE = "a<script>alert(1)</script>&\"'"
+
+
+def passport(threads=2, time="2026-11-21T10:00:00Z"):
+    versions = {"xmlc": "0.1.0", "python": "3.11.7", "numpy": "2.4.6"}
+    return versions | {"machine": "x86_64", "cpu": "A <fast> CPU", "threads": threads, "time": time}
+
+
+def step(name, **about):
+    costs = {"seconds": 5.25, "peak_bytes": 123_000_000, "written_bytes": None, "threads": 2, "cpu": "A <fast> CPU"}
+    return {"name": name, "dataset": "yeast", "model": "plt", "portion": "80", "method": None} | about | costs
+
+
+def make_table(run, name, records, paper=PAPER, suite=None):
+    """Build a table as `xmlc table` does, with what it was made of beside it."""
+    published = run / "results/published"
+    table = build_table(name, paper, records, published, suite)
+    prefix = run / "results/tables" / paper / table.name
+    write_table(table, prefix)
+    MadeOf(table.name, paper, tuple(records), published, suite).write(prefix)
+    return table
+
+
+def small_run(run):
+    """Make it all in a folder; the failed step is the training of fastxml on yeast."""
+    (run / "results/published" / PAPER).mkdir(parents=True)
+    (run / "results/published" / PAPER / "table2.csv").write_text(PUBLISHED)
+    records = [*every_method(), thresholds(model=HOSTILE, f=0.3)]
+    records += [record | {"seed": 1} for record in every_method(f=0.4)]
+    for record in records:
+        record |= {"passport": passport(), "step": step("evaluate")}
+    paths = write(run / "results/yeast/plt", records)
+    make_table(run, "table2", paths)
+    rankings = write(run / "results/yeast/rankings", [ranking(), ranking(model="fastxml", p1=0.6, seconds=20.0)])
+    table = make_table(run, "table1", rankings)
+    accepted = run / "results/reference" / PAPER
+    accepted.mkdir(parents=True)
+    table.frame[["dataset", "model", "p@1", "p@3"]].replace(60.0, 61.0).to_csv(accepted / "table1.csv", index=False)
+    write_figure(draw_figure("1", PAPER, paths), run / "results/figures" / PAPER / "figure1")
+    suite = {"title": "Extreme <F> & more", "models": {"plt": {}, "ldsm": {"without": {"yeast": "it <is> slow"}}}}
+    (run / "config/papers").mkdir(parents=True)
+    (run / "config/papers" / f"{PAPER}.yaml").write_text(yaml.safe_dump(suite))
+    log = run / "logs/yeast/fastxml/seed0/80/train.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("training\nxmlc: error: no <room> left\n")
+    (run / "logs/fine.log").write_text("100 %\n")
+    return run
+
+
+def page_of_run(run, tolerances=None):
+    """Return the page of a small run."""
+    folders = Folders(run / "results/figures", run / "results/reference", run / "config")
+    tables = finished_tables(run / "results/tables", [PAPER])
+    return page_of(tables, failures(run / "logs"), tolerances or Tolerances(), folders)
+
+
+def statistics(name="yeast"):
+    """What `xmlc prepare` tells of a dataset."""
+    summary = {"min": 0, "lower_quartile": 1, "median": 2.5, "upper_quartile": 4, "max": 9, "mean": 2.125}
+    names = ("instances_per_label_seen", "labels_per_instance", "activations_per_instance")
+    names += ("occurrences_per_feature_seen", "instances_per_label")
+    train = {key: summary | {"max": 9 + place} for place, key in enumerate(names)}
+    train |= {"instances": 1500, "labels_never_seen": 0, "features_never_seen": 0}
+    about = dataset(name)
+    return {"name": name, "digest": about["digest"], "d": 103, "m": 14, "train": train, "test": {"instances": 917}}
+
+
+def write_plan(file, tables, figures=None):
+    """Write what `snakemake plan` writes for one paper, and for one suite that nobody asks for."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    asked = {"title": "A paper", "asked": True, "tables": tables, "figures": figures or {}}
+    other = {"title": "Scale", "asked": False, "tables": {"scale": ["results/big/statistics.json"]}, "figures": {}}
+    file.write_text(json.dumps({PAPER: asked, "scale": other}))

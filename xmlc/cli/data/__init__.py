@@ -1,0 +1,1 @@
+"""Commands that get and prepare datasets."""

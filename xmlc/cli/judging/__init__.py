@@ -1,0 +1,1 @@
+"""Commands that compare tables with published and accepted ones."""

@@ -1,0 +1,1 @@
+"""Commands that train, estimate, infer and measure: each writes a record."""

@@ -1,0 +1,78 @@
+"""`xmlc thresholds`: all threshold methods of one model, tuned and evaluated in one job.
+
+Starting a process, reading the estimates and loading the model take longer than most methods do.
+"""
+
+from __future__ import annotations
+
+import shutil
+import traceback
+from pathlib import Path
+
+import click
+
+from xmlc.cli._options import FILE, FOLDER, data_option, model_option, threads_option
+from xmlc.cli._steps import load_model
+from xmlc.cli.steps.evaluate import evaluate_method
+from xmlc.cli.steps.threshold import tune_method
+from xmlc.data.prepared import Prepared
+from xmlc.errors import XmlcError
+from xmlc.extensions import import_file
+from xmlc.files import file_digest, read_json
+from xmlc.sources import PACKAGE
+
+UNFINISHED = "unfinished"
+
+
+@click.command(help="Tune and evaluate each METHOD: as `xmlc threshold` and `xmlc evaluate`, in one process.")
+@data_option
+@model_option
+@click.option("--training", type=FILE, required=True, help="Record written by `xmlc train`.")
+@click.option("--estimates", type=FOLDER, required=True, help="Folder written by `xmlc estimate`.")
+@click.option("--extension", type=FILE, multiple=True, help="Python file that registers a method of one's own.")
+@click.argument("methods", nargs=-1, required=True)
+@threads_option
+@click.option("--out", type=FOLDER, required=True, help="Gets thresholds/<method>/ and evaluation/<method>.json.")
+def command(
+    data: Path,
+    model_folder: Path,
+    training: Path,
+    estimates: Path,
+    extension: tuple[Path, ...],
+    methods: tuple[str, ...],
+    threads: int,
+    out: Path,
+) -> None:
+    """Do one method after the other; one that fails stops no other, and these are not done again."""
+    for file in extension:
+        import_file(file)
+    prepared, record = Prepared(data), read_json(training)
+    model = load_model(model_folder, record, threads)
+    given = [*sorted(PACKAGE.rglob("*.py")), *extension, training, estimates / "estimate.json"]
+    work = out / UNFINISHED / file_digest(given)
+    failed = {}
+    for method in methods:
+        tuned, evaluated = work / "thresholds" / method, work / "evaluation" / f"{method}.json"
+        if evaluated.exists():
+            continue
+        try:
+            tune_method(prepared, estimates, method, threads, tuned)
+            evaluate_method(prepared, model, record, estimates, tuned, threads, evaluated)
+        except Exception as error:  # a method may be anyone's, and so may be its errors
+            traceback.print_exc()
+            failed[method] = str(error) if isinstance(error, XmlcError) else f"{type(error).__name__}: {error}"
+    if failed:
+        reasons = "; ".join(f"threshold method {method} failed: {reason}" for method, reason in failed.items())
+        raise XmlcError(f"{reasons}; what the other {len(methods) - len(failed)} found is kept for the next attempt")
+    for method in methods:
+        move(work / "thresholds" / method, out / "thresholds" / method)
+        move(work / "evaluation" / f"{method}.json", out / "evaluation" / f"{method}.json")
+    shutil.rmtree(out / UNFINISHED)
+
+
+def move(source: Path, target: Path) -> None:
+    """Put a file or folder in the place of another, which may be there."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if target.is_dir():
+        shutil.rmtree(target)
+    source.replace(target)

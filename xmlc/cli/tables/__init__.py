@@ -1,0 +1,1 @@
+"""Commands that make tables, figures and the page from records."""

@@ -1,0 +1,41 @@
+"""`xmlc report`: one self-contained HTML page of all finished tables and figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from xmlc.cli._options import FILE, FOLDER
+from xmlc.files import atomic_file
+from xmlc.judging.tolerances import Tolerances, load_tolerances
+from xmlc.overview.failed import failures, with_records
+from xmlc.page.content import Folders, page_of
+from xmlc.page.render import to_html
+from xmlc.tables.made_of import finished_tables
+
+
+@click.command(help="Make one self-contained HTML page of all finished tables and figures, beside what papers print.")
+@click.option("--tables", type=FOLDER, default="results/tables", show_default=True, help="Folder of finished tables.")
+@click.option("--figures", type=FOLDER, default="results/figures", show_default=True, help="Folder of figures.")
+@click.option("--reference", type=FOLDER, default="results/reference", show_default=True, help="Accepted tables.")
+@click.option("--config", type=FOLDER, default="config", show_default=True, help="Folder of configurations.")
+@click.option("--logs", type=FOLDER, default="logs", show_default=True, help="Folder of the steps' logs.")
+@click.option("--paper", "papers", multiple=True, help="Paper that comes first; again for the next. Others follow.")
+@click.option("--out", type=FILE, required=True, help="HTML file to write.")
+def command(
+    tables: Path, figures: Path, reference: Path, config: Path, logs: Path, papers: tuple[str, ...], out: Path
+) -> None:
+    """Gather, render, write, say the headlines."""
+    file = config / "tolerances.yaml"
+    tolerances = load_tolerances(file) if file.is_file() else Tolerances()
+    whole, gone = with_records(finished_tables(tables, papers))
+    page = page_of(whole, failures(logs) + gone, tolerances, Folders(figures, reference, config))
+    with atomic_file(out) as temporary:
+        temporary.write_text(to_html(page), encoding="utf-8")
+    for table in gone:
+        click.echo(f"{table.step}: {table.reason}", err=True)
+    for paper in page.papers:
+        click.echo(f"{paper.name}: {paper.tally.headline}")
+    if len(page.papers) > 1:
+        click.echo(f"together: {page.tally.headline}")

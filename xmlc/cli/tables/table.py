@@ -1,0 +1,42 @@
+"""`xmlc table`: assemble one table of a paper from records."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from xmlc.cli._options import FILE, FOLDER
+from xmlc.cli._records import gather_records, records_argument
+from xmlc.papers.build import TABLES, build_table
+from xmlc.tables.made_of import MadeOf
+from xmlc.tables.render import to_markdown, write_table
+
+
+@click.command(help=f"Assemble table NAME ({', '.join(TABLES.names())}) from RECORDS; name the records behind it.")
+@click.argument("name")
+@records_argument
+@click.option("--paper", required=True, help="Name of the paper, or of any suite such as demo.")
+@click.option("--published", type=FOLDER, default=None, help="Folder with <paper>/<table>.csv, to print beside ours.")
+@click.option("--suite", type=FILE, default=None, help="Configuration of the paper, whose ranges table 3 tells.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Prefix of the .csv, .md, .tex to write.")
+@click.option("--print", "on_screen", is_flag=True, help="Print the Markdown too.")
+def command(
+    name: str,
+    records: tuple[Path, ...],
+    records_from: Path | None,
+    paper: str,
+    published: Path | None,
+    suite: Path | None,
+    out: Path,
+    on_screen: bool,
+) -> None:
+    """Build, write, say where."""
+    paths = gather_records(records, records_from)
+    table = build_table(name, paper, paths, published, suite)
+    files = write_table(table, out)
+    MadeOf(table.name, paper, tuple(paths), published, suite).write(out)
+    if on_screen:
+        click.echo(to_markdown(table))
+    for file in files:
+        click.echo(str(file))

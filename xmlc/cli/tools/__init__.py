@@ -1,0 +1,1 @@
+"""Commands that serve developers: benchmarks, compilation, same bits."""

@@ -1,0 +1,161 @@
+"""What of a run is done, missing and failed, paper by paper and dataset by dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tabulate import tabulate
+
+from xmlc.errors import XmlcError
+from xmlc.overview.failed import Failure
+from xmlc.records.checked import read_checked
+
+_FILES = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}}
+_PAPER = {
+    "type": "object",
+    "required": ["title", "asked", "tables", "figures"],
+    "properties": {"title": {"type": "string"}, "asked": {"type": "boolean"}, "tables": _FILES, "figures": _FILES},
+}
+_SCHEMA = {"type": "object", "additionalProperties": _PAPER}
+HEADINGS = ("Paper", "Dataset", "Done", "Missing", "Failed", "")
+WIDTH = 20
+MADE = "tables, figures"
+JOBS_OF_FOLDERS = {"inference": "infer", "evaluation": "thresholds"}  # one job writes all records of such a folder
+
+
+@dataclass
+class Progress:
+    """How many files of one kind are there.
+
+    Attributes
+    ----------
+    done, missing, failed : int
+        Files that are there, that are not, and of the latter those whose step ended with an error.
+    failures : list of Failure
+    """
+
+    done: int = 0
+    missing: int = 0
+    failed: int = 0
+    failures: list[Failure] = field(default_factory=list)
+
+    @property
+    def complete(self) -> bool:
+        """Say whether everything is there."""
+        return not (self.missing or self.failed)
+
+    @property
+    def bar(self) -> str:
+        """Draw it, such as ``#####x....``: done, failed, missing."""
+        total = self.done + self.missing + self.failed
+        done = WIDTH * self.done // total if total else WIDTH
+        failed = min(-(-WIDTH * self.failed // total), WIDTH - done) if total else 0
+        return "#" * done + "x" * failed + "." * (WIDTH - done - failed)
+
+
+Status = dict[tuple[str, str], Progress]
+
+
+def read_status(plan: Path, root: Path, failed: Sequence[Failure], papers: Sequence[str] = ()) -> Status:
+    """Look which of the planned files are there.
+
+    Parameters
+    ----------
+    plan : Path
+        Written by the workflow's rule ``plan``: by paper, its tables and figures and the files they are made of.
+    root : Path
+        Folder that its paths start from.
+    failed : sequence of Failure
+    papers : sequence of str
+        Only these; if there are none, those that the configuration asks for and others that were begun.
+
+    Returns
+    -------
+    dict
+        By (paper, dataset); what is made of the records stands under `MADE`.
+
+    Raises
+    ------
+    XmlcError
+        The plan cannot be read, or has no such paper.
+    """
+    content = read_checked(plan, _SCHEMA, "what `snakemake plan` writes")
+    if unknown := [paper for paper in papers if paper not in content]:
+        raise XmlcError(f"paper {unknown[0]!r} is not configured; expected one of {', '.join(content)}")
+    found: Status = {}
+    for paper in papers or content:
+        part = _paper_status(paper, content[paper], root, failed)
+        if papers or content[paper]["asked"] or any(progress.done for progress in part.values()):
+            found |= part
+    return found
+
+
+def _paper_status(paper: str, suite: dict[str, Any], root: Path, failed: Sequence[Failure]) -> Status:
+    found: Status = {}
+    records = dict.fromkeys(file for part in ("tables", "figures") for files in suite[part].values() for file in files)
+    for file in records:
+        _count(found.setdefault((paper, _dataset(file)), Progress()), root, file, failed)
+    made = [f"results/tables/{paper}/{name}.md" for name in suite["tables"]]
+    made += [f"results/figures/{paper}/{name}.svg" for name in suite["figures"]]
+    for file in made:
+        _count(found.setdefault((paper, MADE), Progress()), root, file, failed)
+    return found
+
+
+def _dataset(file: str) -> str:
+    """Return the dataset that a file is of: the folder within results/ or resources/."""
+    return Path(file).parts[1]
+
+
+def _count(progress: Progress, root: Path, file: str, failed: Sequence[Failure]) -> None:
+    if (root / file).exists():
+        progress.done += 1
+        return
+    causes = [failure for failure in failed if _causes(failure, Path(file))]
+    progress.failures += [failure for failure in causes if failure not in progress.failures]
+    if causes:
+        progress.failed += 1
+    else:
+        progress.missing += 1
+
+
+def _causes(failure: Failure, file: Path) -> bool:
+    """Say whether a file is missing because of this step: its own, or one that it needs."""
+    if not failure.dataset:
+        return failure.step == "/".join(file.with_suffix("").parts[1:])
+    dataset, *folders = file.parts[1:-1] or [""]
+    if dataset != failure.dataset:
+        return False
+    if not failure.model:
+        return True
+    if not folders or folders[0] != failure.model:
+        return False
+    seeds = failure.seed is None or f"seed{failure.seed}" in folders
+    portions = not failure.portion or failure.portion in folders
+    step = Path(failure.step).name
+    steps = step in ("train", "tune", "estimate", file.stem) or JOBS_OF_FOLDERS.get(file.parent.name) == step
+    return seeds and portions and steps
+
+
+def to_text(status: Status) -> str:
+    """Return the status as a table for a terminal, then each failure with its message and log."""
+    rows, last = [], None
+    for (paper, dataset), progress in status.items():
+        numbers = [number or "" for number in (progress.done, progress.missing, progress.failed)]
+        rows.append([paper if paper != last else "", dataset, *numbers, progress.bar])
+        last = paper
+    align = ("left", "left", "right", "right", "right", "left")
+    lines = (
+        [tabulate(rows, headers=HEADINGS, colalign=align, disable_numparse=True)] if rows else ["nothing is planned"]
+    )
+    failures = list(dict.fromkeys(failure for progress in status.values() for failure in progress.failures))
+    for failure in failures:
+        about = " ".join(part for part in (failure.dataset, failure.model, failure.step) if part)
+        lines.append(f"\nfailed: {about}\n  {failure.reason}\n  {failure.log}")
+    done = sum(progress.done for progress in status.values())
+    total = sum(progress.done + progress.missing + progress.failed for progress in status.values())
+    lines.append(f"\n{done} of {total} files are there; {len(failures)} step{'s' * (len(failures) != 1)} failed.")
+    return "\n".join(lines) + "\n"

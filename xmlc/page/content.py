@@ -1,0 +1,222 @@
+"""What stands on the page, as plain values: papers, their tables cell by cell, their figures."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from xmlc.errors import XmlcError
+from xmlc.judging.tolerances import Tolerances
+from xmlc.judging.verdict import Verdict, reproduced_line
+from xmlc.overview.facts import Source, sources_of, suite_of
+from xmlc.overview.failed import Failure
+from xmlc.page.drawings import inline, svg_of
+from xmlc.page.expected import PAPER, REFERENCE, Expected, count, reference_of
+from xmlc.page.passports import Passports
+from xmlc.page.tables import PageTable, table_on_page
+from xmlc.papers.build import build_table, read_published
+from xmlc.papers.common.pareto import COSTS, pareto_figure
+from xmlc.papers.figures import FIGURES
+from xmlc.records.reading import RANKING_COSTS
+from xmlc.tables.fingerprint import TABLE, Fingerprint, of_parts
+from xmlc.tables.made_of import MadeOf
+from xmlc.tables.panels import Published
+from xmlc.tables.render import title_of
+
+PARETO = "pareto"
+PARETO_COSTS = [RANKING_COSTS[name][0] for name in COSTS]
+NUMBERED = re.compile(r"^Figure \d+( of \w+)?: ")
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure: its title, what it shows, and the SVG to stand in the page."""
+
+    identifier: str
+    title: str
+    caption: str
+    svg: str
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many cells were reproduced.
+
+    Attributes
+    ----------
+    counts : Counter of Verdict
+        Beside what the paper prints.
+    accepted : Counter of Verdict
+        Beside this suite's own numbers, where the paper prints none.
+    """
+
+    counts: Counter[Verdict] = field(default_factory=Counter)
+    accepted: Counter[Verdict] = field(default_factory=Counter)
+
+    def __add__(self, other: Tally) -> Tally:
+        """Count both."""
+        return Tally(self.counts + other.counts, self.accepted + other.accepted)
+
+    @property
+    def total(self) -> int:
+        """How many numbers of the paper there are."""
+        return self.counts.total()
+
+    @property
+    def headline(self) -> str:
+        """Say it in one line."""
+        return reproduced_line(self.counts) if self.total else self.accepted_line or "Nothing to compare with"
+
+    @property
+    def accepted_line(self) -> str:
+        """Say how many of our own numbers are as accepted before, or nothing."""
+        return f"{self.as_before} cells as accepted before (results/reference)" if self.as_before else ""
+
+    @property
+    def as_before(self) -> str:
+        """Count them, such as ``36 of 36``, or say nothing."""
+        return f"{self.accepted[Verdict.EQUAL]} of {self.accepted.total()}" if self.accepted else ""
+
+    @property
+    def shares(self) -> list[tuple[Verdict, int, float]]:
+        """Return verdict, number and percent of all, for a bar."""
+        shown = self.counts if self.total else self.accepted
+        return [
+            (verdict, shown[verdict], 100 * shown[verdict] / shown.total()) for verdict in Verdict if shown[verdict]
+        ]
+
+
+@dataclass
+class PagePaper:
+    """One paper or suite: its tables and figures, their fingerprint, and how much of it was reproduced."""
+
+    name: str
+    title: str
+    fingerprint: Fingerprint
+    tables: list[PageTable]
+    drawings: list[Drawing]
+    tally: Tally
+    left_out: list[tuple[str, str, str]]
+
+
+@dataclass
+class Page:
+    """The whole page; its fingerprint is that of the folder of tables."""
+
+    papers: list[PagePaper]
+    fingerprint: Fingerprint
+    tally: Tally
+    failures: list[Failure]
+    passports: list[dict[str, Any]]
+    made: str
+    versions: list[str]
+    machines: list[str]
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Where a page finds what it shows; the published tables are named by what the tables were made of."""
+
+    figures: Path = Path("results/figures")
+    reference: Path = Path("results/reference")
+    config: Path = Path("config")
+
+
+def page_of(tables: Sequence[MadeOf], failed: list[Failure], tolerances: Tolerances, folders: Folders) -> Page:
+    """Gather the page of finished tables.
+
+    Raises
+    ------
+    XmlcError
+        No table is finished, or a record behind one does not fit.
+    """
+    if not tables:
+        raise XmlcError("no finished table is found; make some first, as with `make demo` or `snakemake plt2016`")
+    sources = sources_of(tables)
+    passports = Passports(sources)
+    papers = [
+        _paper(paper, [made for made in tables if made.paper == paper], sources, failed, tolerances, folders, passports)
+        for paper in dict.fromkeys(made.paper for made in tables)
+    ]
+    abouts = [source.record.get("passport") or {} for source in sources]
+    versions = [f"{name} {about[name]}" for about in abouts for name in about if name not in _NOT_PACKAGES]
+    return Page(
+        papers=papers,
+        fingerprint=of_parts({paper.name: paper.fingerprint for paper in papers}),
+        tally=sum((paper.tally for paper in papers), Tally()),
+        failures=failed,
+        passports=passports.told,
+        made=max((about.get("time", "") for about in abouts), default=""),
+        versions=list(dict.fromkeys(versions)),
+        machines=list(dict.fromkeys(about["cpu"] for about in abouts if about.get("cpu"))),
+    )
+
+
+_NOT_PACKAGES = ("machine", "cpu", "threads", "time")
+
+
+def _paper(
+    name: str,
+    tables: Sequence[MadeOf],
+    sources: Sequence[Source],
+    failed: list[Failure],
+    tolerances: Tolerances,
+    folders: Folders,
+    passports: Passports,
+) -> PagePaper:
+    suite = suite_of(name, folders.config)
+    built, tally, fingerprints = [], Tally(), {}
+    for made in tables:
+        table = build_table(made.table, made.paper, made.records, made.published, made.suite)
+        printed = read_published(made.table, made.paper, made.published)
+        expected = Expected(table, printed, reference_of(table, folders.reference), tolerances, failed)
+        # A table that is part of another in the paper has no file of its own; the rest is counted with that other.
+        file = made.published and made.published / name / f"{table.name}.csv"
+        own = Published.read(file, table.keys) if file and file.is_file() else None
+        page_table, expectations = table_on_page(table, expected, passports, title_of(table), own)
+        built.append(page_table)
+        fingerprints[table.name + TABLE] = page_table.fingerprint
+        tally += Tally(count(expectations, PAPER), count(expectations, REFERENCE))
+    mine = [source for source in sources if source.paper == name]
+    datasets = {source.record["dataset"]["name"] for source in mine if isinstance(source.record.get("dataset"), dict)}
+    left_out = [
+        (dataset, model, reason)
+        for model, definition in {**suite.get("models", {}), **suite.get("peers", {})}.items()
+        for dataset, reason in (definition.get("without") or {}).items()
+        if dataset in datasets
+    ]
+    title = suite.get("title") or name
+    drawings = _drawings(name, mine, folders.figures / name)
+    return PagePaper(name, title, of_parts(fingerprints), built, drawings, tally, left_out)
+
+
+def _drawings(paper: str, sources: Sequence[Source], folder: Path) -> list[Drawing]:
+    """Return the finished figures, and the Pareto picture of what was ranked if nobody has drawn it yet."""
+    drawings = []
+    for number, file in enumerate(sorted(folder.glob("*.svg"))):
+        drawings.append(_drawing(paper, file.stem, file.read_text(encoding="utf-8"), f"{paper}-f{number}-"))
+    rankings = [s.record for s in sources if s.record["kind"] == "ranking" and s.record["portion"] == "full"]
+    timed = [r for r in rankings if all(r["costs"].get(key) is not None for key in PARETO_COSTS)]
+    if timed and all(drawing.identifier != f"{paper}-{PARETO}" for drawing in drawings):
+        drawings.append(_drawing(paper, PARETO, svg_of(pareto_figure(paper, timed)), f"{paper}-p-"))
+    return sorted(drawings, key=lambda drawing: drawing.identifier == f"{paper}-{PARETO}")
+
+
+def _drawing(paper: str, name: str, svg: str, prefix: str) -> Drawing:
+    number = name.removeprefix("figure")
+    title = f"Figure {number}" if number.isdecimal() else "Quality against time" if name == PARETO else name
+    return Drawing(f"{paper}-{name}", title, _caption(paper, name), inline(svg, prefix, f"{title}, {paper}"))
+
+
+def _caption(paper: str, name: str) -> str:
+    """Say what a figure shows, in the words of the function that draws it."""
+    try:
+        text = FIGURES.of(name, paper).draw.__doc__ or ""
+    except XmlcError:
+        return ""
+    line = NUMBERED.sub("", text.strip().partition("\n")[0].removeprefix("Draw "))
+    return line[:1].upper() + line[1:]

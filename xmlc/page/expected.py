@@ -1,0 +1,157 @@
+"""What is expected of a table's cells: what the paper prints, or else what this suite accepted before."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from xmlc.judging.compare import Cell, compare_frames
+from xmlc.judging.tolerances import Tolerances
+from xmlc.judging.verdict import Judgement, Verdict, judge_published, number
+from xmlc.overview.failed import Failure
+from xmlc.tables.columns import Column, column
+from xmlc.tables.panels import Published
+from xmlc.tables.render import to_csv
+from xmlc.tables.table import Table
+
+PAPER, REFERENCE = "paper", "reference"
+Key = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What one cell is held against.
+
+    Attributes
+    ----------
+    text : str
+        As the paper prints it, or as the column prints the accepted number.
+    source : {"paper", "reference"}
+    judgement : Judgement or None
+        None where nothing is judged: costs, and what is no number.
+    reason : str
+        Why there is no measured value, where that is known.
+    """
+
+    text: str
+    source: str
+    judgement: Judgement | None
+    reason: str = ""
+
+
+@dataclass
+class Expected:
+    """The expectations of one table, each judged once; `shown` remembers which the page has a place for.
+
+    Parameters
+    ----------
+    table : Table
+    printed : Published
+        What the paper prints of it.
+    reference : DataFrame or None
+        Accepted numbers, as text.
+    tolerances : Tolerances
+        Of a published number; accepted ones are to be met exactly.
+    failed : list of Failure
+    """
+
+    table: Table
+    printed: Published
+    reference: pd.DataFrame | None
+    tolerances: Tolerances
+    failed: list[Failure]
+    shown: set[tuple[Key, str]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        keys = list(self.table.keys)
+        frame = self.table.frame
+        self._rows = {
+            tuple(map(str, key)): row for key, row in zip(frame[keys].itertuples(False, None), frame.to_dict("records"))
+        }
+        self._accepted = {(cell.key, cell.column): cell for cell in self._against_reference()}
+
+    def _against_reference(self) -> list[Cell]:
+        if self.reference is None or any(key not in self.reference for key in self.table.keys):
+            return []
+        ours = pd.read_csv(io.StringIO(to_csv(self.table)), dtype=str, keep_default_na=False)
+        return compare_frames(self.table.name, self.reference, ours, self.table.keys).cells
+
+    def row(self, keys: Key, place: Key) -> dict[str, Any] | None:
+        """Return the (first) row of ours there, or None; ``keys`` may be fewer than the table's."""
+        return next(iter(self._matching(keys, place)), None)
+
+    def of(self, keys: Key, place: Key, name: str) -> Expectation | None:
+        """Return what is expected of one cell, or None."""
+        rows = self._matching(keys, place)
+        published = self._published(keys, place, name)
+        if published is not None:
+            self.shown.add(published[0])
+            return self._beside_paper(dict(zip(keys, place)), name, published[1], rows[0] if rows else None)
+        full = next((key for key in self._rows if rows and self._rows[key] is rows[0]), None)
+        cell = self._accepted.get((full, name)) if full else None
+        if cell is None or not cell.left or column(name).cost or cell.verdict in (Verdict.MISSING, Verdict.NEW):
+            return None
+        return Expectation(_printed(column(name), cell.left), REFERENCE, cell.judgement if cell.judged else None)
+
+    def rest(self, own: Published) -> list[tuple[Key, dict[str, Expectation]]]:
+        """Return what the paper prints in this very table and no panel shows, row by row."""
+        rows = []
+        for row in own.frame().to_dict("records"):
+            place = tuple(str(row[key]) for key in self.table.keys)
+            names = [
+                n for n in row if n not in self.table.keys and (place, n) not in self.shown and n in self.table.frame
+            ]
+            cells = {name: self.of(self.table.keys, place, name) for name in names if number(row[name]) is not None}
+            if found := {name: cell for name, cell in cells.items() if cell is not None}:
+                rows.append((place, found))
+        return rows
+
+    def _matching(self, keys: Key, place: Key) -> list[dict[str, Any]]:
+        wanted = dict(zip(keys, map(str, place)))
+        if tuple(keys) == tuple(self.table.keys):
+            row = self._rows.get(tuple(wanted.values()))
+            return [] if row is None else [row]
+        return [row for row in self._rows.values() if all(str(row[key]) == value for key, value in wanted.items())]
+
+    def _published(self, keys: Key, place: Key, name: str) -> tuple[tuple[Key, str], str] | None:
+        """Return where the paper prints a number, and the number as it stands there."""
+        place = tuple(map(str, place))
+        source = self.printed if tuple(keys) == tuple(self.table.keys) else self.printed.about(keys[0])
+        text = source.value(place, name)
+        return None if text is None or number(text) is None else ((place, name), text)
+
+    def _beside_paper(self, about: dict[str, str], name: str, text: str, row: dict[str, Any] | None) -> Expectation:
+        value = None if row is None else row.get(name)
+        found = None if value is None or pd.isna(value) or isinstance(value, str) else float(value)
+        reason = self._why_missing(about, row) if found is None else ""
+        model, dataset = about.get("model"), about.get("dataset")
+        judgement = judge_published(text, found, name, self.tolerances, model, dataset, failed=bool(reason))
+        return Expectation(text, PAPER, judgement, reason)
+
+    def _why_missing(self, about: dict[str, str], row: dict[str, Any] | None) -> str:
+        note = (row or {}).get("note")
+        if isinstance(note, str) and note:
+            return note
+        concerning = [f for f in self.failed if f.concerns(about.get("dataset"), about.get("model"))]
+        return concerning[0].reason if concerning else ""
+
+
+def reference_of(table: Table, folder: Path) -> pd.DataFrame | None:
+    """Read the accepted numbers of a table, ``folder/<paper>/<table>.csv``, as text; None where there are none."""
+    file = folder / table.paper / f"{table.name}.csv"
+    return pd.read_csv(file, dtype=str, keep_default_na=False) if file.is_file() else None
+
+
+def count(expectations: list[Expectation], source: str) -> Counter[Verdict]:
+    """Count the judged cells of one source by verdict."""
+    return Counter(e.judgement.verdict for e in expectations if e.source == source and e.judgement is not None)
+
+
+def _printed(definition: Column, text: str) -> str:
+    value = number(text)
+    return text if value is None else definition.printed(value)

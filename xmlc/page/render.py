@@ -1,0 +1,53 @@
+"""The page as HTML: one file with its style and script in it, which asks for nothing from outside."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from importlib.resources import files
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from xmlc import __version__
+from xmlc.judging.verdict import Verdict
+from xmlc.page.content import Page
+
+ROOM = "xmlc.page"
+# A verdict's sign, its class in the style sheet, and what it means.
+SIGNS = {
+    Verdict.EQUAL: ("=", "equal", "equal at the printed precision"),
+    Verdict.WITHIN: ("≈", "within", "within tolerance"),
+    Verdict.OUTSIDE: ("≠", "outside", "outside the tolerance"),
+    Verdict.DIFFERENT: ("≠", "outside", "different from what was accepted"),
+    Verdict.NOT_RUN: ("–", "notrun", "not run"),
+    Verdict.FAILED: ("✕", "failed", "failed"),
+    Verdict.MISSING: ("–", "notrun", "missing"),
+    Verdict.NEW: ("+", "notrun", "new"),
+}
+
+
+def to_html(page: Page) -> str:
+    """Return the page; every value in it is escaped, and its policy lets a browser load nothing else.
+
+    Of the drawings, which are markup themselves, `xmlc.page.drawings.inline` has left nothing but shapes.
+    """
+    room = Environment(
+        loader=PackageLoader(ROOM), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    script = Markup(_template("report.js"))
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return room.get_template("report.html.j2").render(
+        page=page,
+        signs=SIGNS,
+        legend=[Verdict.EQUAL, Verdict.WITHIN, Verdict.OUTSIDE, Verdict.NOT_RUN, Verdict.FAILED],
+        style=Markup(_template("report.css")),
+        script=script,
+        digest=digest,
+        version=__version__,
+        markup=Markup,
+    )
+
+
+def _template(name: str) -> str:
+    return files(ROOM).joinpath("templates", name).read_text(encoding="utf-8")

@@ -1,0 +1,1 @@
+"""Tables and figures that every suite can make."""

@@ -1,0 +1,139 @@
+"""The table of other programs on the same splits: quality and cost side by side, and who is missing and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from xmlc.errors import XmlcError
+from xmlc.records.reading import ranking_frame, threshold_frame
+from xmlc.tables.columns import DEVIATION
+from xmlc.tables.notes import notes
+from xmlc.tables.panels import Panel, PanelColumn, Published, side_by_side
+from xmlc.tables.seeds import average_seeds
+from xmlc.tables.table import Records, Table, csv_frame
+from xmlc.tables.titles import MACRO_F_CONVENTION, method_title, model_title
+
+PEER_KEYS = ("dataset", "model")
+QUALITY = ("p@1", "p@3", "p@5")
+TUNED = ("fta", "sto", "ofo")
+COSTS = ("train_seconds", "predict_ms", "model_mb", "train_peak_mb", "predict_peak_mb")
+THREADS = ("train_threads", "predict_threads")
+PROPENSITY_SCORED = ("psp@1", "psp@3", "psp@5")
+NOT_RUN = "it was not run (it needs the extra `peers`)"
+
+
+@dataclass(frozen=True)
+class Peer:
+    """What a suite says about one program besides how to run it.
+
+    Attributes
+    ----------
+    without : dict of str to str
+        By dataset, why the program is left out there.
+    ranks_only : str or None
+        Why its scores take no thresholds.
+    untuned : str or None
+        Which hyperparameters nobody searched.
+    """
+
+    without: dict[str, str] = field(default_factory=dict)
+    ranks_only: str | None = None
+    untuned: str | None = None
+
+
+def read_peers(suite: Path | None) -> dict[str, Peer]:
+    """Read the peers of a suite (``config/papers/*.yaml``); no file means that nothing is said about them.
+
+    Raises
+    ------
+    XmlcError
+        The file cannot be read.
+    """
+    if suite is None:
+        return {}
+    try:
+        peers = yaml.safe_load(suite.read_text(encoding="utf-8")).get("peers", {})
+        return {
+            name: Peer(peer.get("without") or {}, peer.get("ranks_only"), peer.get("untuned"))
+            for name, peer in peers.items()
+        }
+    except (OSError, yaml.YAMLError, AttributeError) as error:
+        raise XmlcError(f"{suite}: not a readable configuration of a paper ({error!r})") from error
+
+
+def peers_table(
+    paper: str, records: Records, published: Published, thresholds: Records, suite: Path | None = None
+) -> Table:
+    """Build the table of peers from ranking records, those of thresholds, and what the suite says."""
+    peers = read_peers(suite)
+    frame = average_seeds(ranking_frame(records), PEER_KEYS)
+    frame = _with_missing(_with_macro_f(frame, thresholds), peers)
+    frame = csv_frame(frame, PEER_KEYS, (*QUALITY, *TUNED, *COSTS, *THREADS, *PROPENSITY_SCORED, "note"))
+    columns = [side_by_side(frame, published, name) for name in QUALITY]
+    columns += [_macro_f_column(frame, published, name) for name in TUNED if frame[name].notna().any()]
+    columns += [side_by_side(frame, published, name) for name in COSTS]
+    if frame["train_threads"].equals(frame["predict_threads"]):
+        columns.append(side_by_side(frame, published, "train_threads", heading="Threads"))
+    else:
+        columns += [side_by_side(frame, published, name) for name in THREADS]
+    run = frame[frame["p@1"].notna()].reset_index(drop=True)
+    scored = [side_by_side(run, published, name) for name in PROPENSITY_SCORED]
+    panels = [
+        Panel("Quality and cost", frame, PEER_KEYS, columns),
+        Panel("Propensity-scored precision", run, PEER_KEYS, scored),
+    ]
+    caption = (
+        "Our models and programs of others on the same data and machine. Precision@k and costs are those of training "
+        "on the whole training set and of asking for the five best labels of each test instance; times contain what "
+        "a program needs to take the data from Python. MB are 10^6 bytes; a model's size is that of its files; threads "
+        "are those that a program was given; peaks are of the whole process, Python included. "
+        "Macro-F is reached with the thresholds of FTA, STO and OFO. "
+        f"{MACRO_F_CONVENTION.replace('Models are', 'For macro-F, models are')}"
+    )
+    footnotes = notes(paper, records, None, panels) + _about(frame, peers)
+    return Table("peers", paper, PEER_KEYS, frame, caption, panels, footnotes)
+
+
+def _macro_f_column(frame: pd.DataFrame, published: Published, method: str) -> PanelColumn:
+    heading = f"Macro-F, {method_title(method)} (%)"
+    return side_by_side(frame, published, method, heading=heading, contest="macro_f")
+
+
+def _with_macro_f(frame: pd.DataFrame, thresholds: Records) -> pd.DataFrame:
+    """Add one column of macro-F for each threshold method; missing where there is no record."""
+    records = [record for record in thresholds if record["method"] in TUNED]
+    averaged = average_seeds(threshold_frame(records), (*PEER_KEYS, "method")) if records else pd.DataFrame()
+    for method in TUNED:
+        if averaged.empty or (rows := averaged[averaged["method"] == method]).empty:
+            frame = frame.assign(**{method: float("nan")})
+            continue
+        names = {name + end: method + end for name in ("macro_f",) for end in ("", DEVIATION) if name + end in rows}
+        frame = frame.merge(rows[[*PEER_KEYS, *names]].rename(columns=names), how="left", on=list(PEER_KEYS))
+    return frame
+
+
+def _with_missing(frame: pd.DataFrame, peers: dict[str, Peer]) -> pd.DataFrame:
+    """Add a row, with the reason as its note, for each peer of the suite that has no record of a dataset."""
+    rows: list[tuple[str, str]] = []
+    for dataset, models in frame.groupby("dataset", sort=False)["model"]:
+        rows += [(dataset, model) for model in [*models[~models.isin(list(peers))], *peers]]
+    found = frame.assign(note=None).set_index(list(PEER_KEYS))
+    whole = found.reindex(pd.MultiIndex.from_tuples(rows, names=PEER_KEYS))
+    for dataset, model in whole.index.difference(found.index):
+        whole.loc[(dataset, model), "note"] = peers[model].without.get(dataset, NOT_RUN)
+    whole["seeds"] = whole["seeds"].fillna(0).astype(int)
+    return whole.reset_index()
+
+
+def _about(frame: pd.DataFrame, peers: dict[str, Peer]) -> list[str]:
+    """Say who is missing, who has no thresholds, and what was not tuned."""
+    shown = {name: peer for name, peer in peers.items() if (frame["model"] == name).any()}
+    missing = frame[frame["note"].notna()]
+    lines = [f"{model_title(row.model)} is missing on {row.dataset}: {row.note}." for row in missing.itertuples()]
+    lines += [f"{model_title(name)} has no macro-F: {p.ranks_only}." for name, p in shown.items() if p.ranks_only]
+    untuned = [f"{model_title(name)} ({peer.untuned})" for name, peer in shown.items() if peer.untuned]
+    return lines + (["Not tuned: " + "; ".join(untuned) + "."] if untuned else [])

@@ -1,0 +1,1 @@
+"""gfm2011: An Exact Algorithm for F-Measure Maximization."""

@@ -1,0 +1,1 @@
+"""ldsm2020: LdSM, Logarithm-depth Streaming Multi-label Decision Trees."""

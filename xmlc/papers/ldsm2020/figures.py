@@ -1,0 +1,256 @@
+"""Figures of ldsm2020: growth of the ensemble, size and depth of trees, single trees, and objectives by level."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from xmlc.errors import XmlcError
+from xmlc.records.reading import RANKING_METRICS
+
+Records = list[dict[str, Any]]
+
+OURS, OTHER = "ldsm", "fastxml"
+EXEMPLARY_DATASET = "delicious"  # of Figure 1
+# Colours of Okabe and Ito by k; precision is solid, nDCG dashed. nDCG@1 is P@1.
+COLOURS = {1: "#0072B2", 3: "#D55E00", 5: "#009E73"}
+MARKERS = {1: "o", 3: "s", 5: "^"}
+LINES: dict[str, dict[str, Any]] = {
+    "p": {"linestyle": "solid"},
+    "ndcg": {"linestyle": (0, (4, 2)), "markerfacecolor": "white"},
+}
+TITLES = {"p": "P", "ndcg": "nDCG"}
+PLOTTED = [("p", 1), ("p", 3), ("p", 5), ("ndcg", 3), ("ndcg", 5)]
+LINE = {"linewidth": 1.3, "markersize": 3.8, "markeredgewidth": 0.9}
+SCORES = RANKING_METRICS[:6]
+PANEL = (3.5, 2.7)
+FEW_LEVELS = 7
+
+
+def growth_figure(paper: str, records: Records) -> Figure:
+    """Draw Figure 4: P@k and nDCG@k against the number of trees, a panel for each dataset."""
+    return _panels(_of_model(records, OURS), _draw_growth, score_legend)
+
+
+def sweep_figure(paper: str, records: Records) -> Figure:
+    """Draw Figure 5: P@k and nDCG@k against the largest number of nodes of a tree, and the depth that it gives."""
+    return _panels(_of_model(records, OURS), _draw_sweep, score_legend)
+
+
+def singles_figure(paper: str, records: Records) -> Figure:
+    """Draw Figure 6: single trees beside ensembles, precision on the left and nDCG on the right."""
+    names = _datasets(record for record in records if record["kind"] == "forest")
+    figure, grid = _sheet(len(names), 2, 1.25)
+    for row, name in zip(grid, names, strict=True):
+        own = [record for record in records if record["dataset"]["name"] == name]
+        for axes, metric in zip(row, LINES, strict=True):
+            _draw_bars(axes, own, metric)
+            axes.set_title(name)
+    return figure
+
+
+def overview_figure(paper: str, records: Records) -> Figure:
+    """Draw Figure 1 for one dataset, Delicious if it is there: growth and size above, single trees below."""
+    names = _datasets(records)
+    name = EXEMPLARY_DATASET if EXEMPLARY_DATASET in names else names[0]
+    records = [record for record in records if record["dataset"]["name"] == name]
+    by_kind = {kind: [record for record in records if record["kind"] == kind] for kind in ("forest", "sweep")}
+    figure, grid = _sheet(2, 2, 1.25)
+    _draw_growth(grid[0, 0], _of_model(by_kind["forest"], OURS))
+    if by_kind["sweep"]:
+        _draw_sweep(grid[0, 1], by_kind["sweep"])
+    else:
+        grid[0, 1].set_axis_off()
+    for axes, metric in zip(grid[1], LINES, strict=True):
+        _draw_bars(axes, records, metric)
+    figure.suptitle(name)
+    score_legend(figure)
+    return figure
+
+
+def depth_figure(paper: str, records: Records) -> Figure:
+    """Draw Figure 2: depth of the deepest tree against that of a balanced tree with a leaf for each label, log_M K."""
+    records = [record for record in _of_model(records, OURS) if record["trees"]]
+    figure, ((axes,),) = _sheet(1, 1, 1.5)
+    top = 0.0
+    for name in _datasets(records):
+        own = [record for record in records if record["dataset"]["name"] == name]
+        arity, m = own[0]["hyperparameters"]["arity"], own[0]["dataset"]["m"]
+        x, y = math.log(m, arity), float(np.mean([max(record["trees"]["depths"]) for record in own]))
+        axes.plot([x], [y], color=COLOURS[1], marker="o", linestyle="none", label=name)
+        axes.annotate(f"{name}, M = {arity}", (x, y), xytext=(5, -10), textcoords="offset points", fontsize=7.5)
+        top = max(top, x)
+    ends = np.array([0.0, 1.4 * top])
+    for factor, style in ((1, "solid"), (2, "dashed"), (3, "dotted")):
+        title = f"{factor} log_M K" if factor > 1 else "log_M K"
+        axes.plot(ends, factor * ends, color="0.6", linewidth=0.9, linestyle=style, label=title)
+    axes.legend(handles=axes.get_lines()[-3:], frameon=False, loc="upper left")
+    axes.set_xlim(*ends)
+    axes.set_ylim(bottom=0)
+    _label(axes, "log_M K", "depth of the deepest tree")
+    return figure
+
+
+def objectives_figure(trees: int) -> Callable[[str, Records], Figure]:
+    """Return the drawer of Figure 3 (one tree) or Figure 7 (two): J against epochs, level by level.
+
+    A line is the mean over the nodes of a level, its band reaches from the smallest to the largest; dotted are the
+    bounds of J (Lemma 1).
+    """
+
+    def draw(paper: str, records: Records) -> Figure:
+        records = [record for record in _of_model(records, OURS) if record["objectives"]]
+        if not records:
+            raise XmlcError(f"figure: no record of {OURS} tells objectives; expected those of a forest that was split")
+        names = _datasets(records)
+        figure, grid = _sheet(len(names), trees, 1.25)
+        for row, name in zip(grid, names, strict=True):
+            record = next(record for record in records if record["dataset"]["name"] == name)
+            for tree, axes in enumerate(row):
+                _draw_objectives(axes, record, tree)
+                axes.set_title(f"{name}, tree {tree + 1}")
+        return figure
+
+    return draw
+
+
+def _draw_growth(axes: Axes, records: Records) -> None:
+    _draw_scores(axes, _mean_scores(records, "n_trees"))
+    _label(axes, "trees", "%")
+
+
+def _draw_sweep(axes: Axes, records: Records) -> None:
+    name = records[0]["hyperparameter"]
+    scores = _mean_scores(records, name)
+    _draw_scores(axes, scores)
+    axes.set_xscale("log")
+    axes.set_xticks(list(scores), [_with_depth(records, name, value) for value in scores])
+    axes.minorticks_off()
+    _label(axes, "T_max, and below it the depth" if name == "max_nodes" else f"{name}, and below it the depth", "%")
+
+
+def _with_depth(records: Records, name: str, value: float) -> str:
+    depths = [row["depth"] for record in records for row in record["rows"] if row[name] == value]
+    return f"{value:g}" if None in depths else f"{value:g}\n{np.mean(depths):g}"
+
+
+def _draw_scores(axes: Axes, scores: dict[float, dict[str, float]]) -> None:
+    for metric, k in PLOTTED:
+        values = [row[f"{metric}@{k}"] for row in scores.values()]
+        axes.plot(list(scores), values, label=f"{TITLES[metric]}@{k}", **_style(metric, k))
+
+
+def _style(metric: str, k: int) -> dict[str, Any]:
+    return {"color": COLOURS[k], "marker": MARKERS[k], **LINES[metric], **LINE}
+
+
+def _draw_bars(axes: Axes, records: Records, metric: str) -> None:
+    groups = _compared(records)
+    for place, scores in enumerate(groups.values()):
+        for shift, k in enumerate(COLOURS):
+            axes.bar(place + 0.27 * (shift - 1), scores[f"{metric}@{k}"], 0.25, color=COLOURS[k],
+                     label=f"{TITLES[metric]}@{k}" if place == 0 else None)  # fmt: skip
+    axes.set_xticks(range(len(groups)), list(groups), fontsize=7)
+    axes.set_ylim(bottom=0)
+    axes.legend(frameon=False, ncols=3, fontsize=7, loc="lower center", bbox_to_anchor=(0.5, -0.42))
+    _label(axes, "", f"{TITLES[metric]}@k (%)")
+    axes.grid(visible=False, axis="x")
+
+
+def _compared(records: Records) -> dict[str, dict[str, float]]:
+    """Return the scores of single trees (1: the first of the ensemble, 1*: the best that a search found), ensembles."""
+    groups = {}
+    forests = {name: [r for r in records if r["kind"] == "forest" and r["model"] == name] for name in (OURS, OTHER)}
+    titles = {OURS: "LdSM", OTHER: "FastXML"}
+    for name, own in forests.items():
+        if own:
+            groups[f"{titles[name]}-1"] = next(iter(_mean_scores(own, "n_trees").values()))
+        if best := [r for r in records if r["kind"] == "ranking" and r["model"] == f"{name}-single"]:
+            groups[f"{titles[name]}-1*"] = {n: 100 * np.mean([r["metrics"][n] for r in best]) for n in SCORES}
+    for name, own in forests.items():
+        if own:
+            n, scores = list(_mean_scores(own, "n_trees").items())[-1]
+            groups[f"{titles[name]}\n{n:g} trees"] = scores
+    return groups
+
+
+def _draw_objectives(axes: Axes, record: dict[str, Any], tree: int) -> None:
+    rows = [row for row in record["objectives"] if row["tree"] == tree]
+    chosen = {round(place) for place in np.linspace(0, len(rows) - 1, FEW_LEVELS)} if rows else set()
+    shades = mpl.colormaps["viridis"](np.linspace(0, 0.9, max(len(rows), 1)))
+    for place, (row, shade) in enumerate(zip(rows, shades)):
+        if place not in chosen:
+            continue
+        epochs = np.arange(1, len(row["mean"]) + 1)
+        label = f"level {row['level']} ({row['nodes']})"
+        axes.plot(epochs, row["mean"], color=shade, linewidth=1.3, label=label)
+        axes.fill_between(epochs, row["minimum"], row["maximum"], color=shade, alpha=0.12, linewidth=0)
+    settings = record["hyperparameters"]
+    for bound in (-settings["lambda_1"], settings["lambda_2"]):
+        axes.axhline(bound * (settings["arity"] - 1), color="0.5", linewidth=0.8, linestyle="dotted", label="_bound")
+    axes.legend(frameon=False, fontsize=6.5, loc="center left", bbox_to_anchor=(1, 0.5), title="level (nodes)",
+                title_fontsize=7)  # fmt: skip
+    axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+    _label(axes, "epoch", "J")
+
+
+def score_legend(figure: Figure) -> None:
+    """Put one legend of P@k and nDCG@k below all panels."""
+    entries = [Line2D([], [], label=f"{TITLES[metric]}@{k}", **_style(metric, k)) for metric, k in PLOTTED]
+    figure.legend(handles=entries, loc="outside lower center", ncols=len(entries), frameon=False, handlelength=2.6)
+
+
+def _panels(records: Records, draw: Callable[[Axes, Records], None], legend: Callable[[Figure], None]) -> Figure:
+    names = _datasets(records)
+    columns = min(len(names), 4)
+    figure, grid = _sheet(-(-len(names) // columns), columns)
+    for axes in grid.flat[len(names) :]:
+        axes.set_axis_off()
+    for axes, name in zip(grid.flat, names):
+        draw(axes, [record for record in records if record["dataset"]["name"] == name])
+        axes.set_title(name)
+    legend(figure)
+    return figure
+
+
+def _sheet(rows: int, columns: int, scale: float = 1.0) -> tuple[Figure, np.ndarray]:
+    width, height = (scale * size for size in PANEL)
+    figure = Figure(figsize=(max(width * columns, 5.2), height * rows + 0.4), layout="constrained")
+    return figure, figure.subplots(rows, columns, squeeze=False)
+
+
+def _label(axes: Axes, x: str, y: str) -> None:
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    axes.yaxis.set_major_locator(MaxNLocator(6))
+    axes.grid(visible=True, which="major", linewidth=0.4, color="0.88")
+    axes.set_axisbelow(True)
+
+
+def _mean_scores(records: Records, name: str) -> dict[float, dict[str, float]]:
+    """Return, by the value in column ``name`` of the rows, the scores in percent, averaged over seeds."""
+    found: dict[float, list[dict[str, float]]] = {}
+    for record in records:
+        for row in record["rows"]:
+            found.setdefault(row[name], []).append(row["metrics"])
+    means = {value: {n: float(np.mean([m[n] for m in rows])) for n in SCORES} for value, rows in sorted(found.items())}
+    return {value: {n: 100 * mean for n, mean in of_value.items()} for value, of_value in means.items()}
+
+
+def _of_model(records: Sequence[dict[str, Any]], model: str) -> Records:
+    found = [record for record in records if record["model"] == model]
+    if not found:
+        raise XmlcError(f"figure: no record is of {model}; expected one for each dataset")
+    return found
+
+
+def _datasets(records: Any) -> list[str]:
+    return list(dict.fromkeys(record["dataset"]["name"] for record in records))

@@ -1,0 +1,178 @@
+"""Tables of ldsm2020: precision and costs beside what the paper prints and quotes, and the shape of the trees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from xmlc.errors import XmlcError
+from xmlc.kernels.float64 import log
+from xmlc.papers.common.summaries import papers_others
+from xmlc.records.reading import DATASET_COLUMNS, ranking_frame
+from xmlc.tables.columns import MISSING, column
+from xmlc.tables.notes import notes
+from xmlc.tables.panels import Panel, PanelColumn, Published, side_by_side
+from xmlc.tables.seeds import average_seeds
+from xmlc.tables.table import Records, Table, csv_frame
+from xmlc.tables.titles import model_title
+
+LDSM_KEYS, TREE_KEYS = ("dataset", "model"), ("dataset",)
+SCORES = tuple(f"{metric}@{k}" for metric in ("p", "ndcg") for k in (1, 3, 5))
+PREDICTION = ("predict_ms", "inner_products", "model_mb")
+TRAINING = ("train_seconds", "train_peak_mb")
+OURS = "ldsm"  # every other model that the paper prints it quotes itself
+TREE_BASED = ("lpsr", "plt", "gbdt-s", "craftml", "fastxml", "pfastrexml", OURS)
+QUOTED = "Quoted: the paper prints numbers of other methods as their own papers or the repository have them."
+NOT_PRINTED = (None, "-")
+
+
+def precision_table(name: str) -> Callable[[str, Records, Published], Table]:
+    """Return the builder of Table 1 (methods that are purely trees) or of Table 7 (all): P@k and nDCG@k."""
+
+    def build(paper: str, records: Records, published: Published) -> Table:
+        caption = (
+            "Precision@k and nDCG@k on the test set, trained on the whole training set. "
+            f"{_scope(name == 'table1')} {QUOTED}"
+        )
+        return _table(name, paper, records, published, SCORES, caption, "train_threads", name == "table1")
+
+    return build
+
+
+def prediction_table(name: str) -> Callable[[str, Records, Published], Table]:
+    """Return the builder of Table 2 (methods that are purely trees) or of Table 5 (all): time of prediction."""
+
+    def build(paper: str, records: Records, published: Published) -> Table:
+        caption = (
+            "Milliseconds per test instance of finding its five best labels, inner products per test instance, and the "
+            f"size of the model on disk. {_scope(name == 'table2')} {QUOTED}"
+        )
+        return _table(name, paper, records, published, PREDICTION, caption, "predict_threads", name == "table2")
+
+    return build
+
+
+def training_table(paper: str, records: Records, published: Published) -> Table:
+    """Build Table 6 of ldsm2020: time of training, and the memory that it takes."""
+    caption = f"Seconds of training on the whole training set, without reading and writing files. {QUOTED}"
+    return _table("table6", paper, records, published, TRAINING, caption, "train_threads", False)
+
+
+def _scope(only_trees: bool) -> str:
+    return "Methods that are purely trees." if only_trees else "All methods."
+
+
+def _table(
+    name: str,
+    paper: str,
+    records: Records,
+    published: Published,
+    names: Sequence[str],
+    caption: str,
+    threads: str,
+    only_trees: bool,
+) -> Table:
+    """Build one table of ranking records: a panel for each dataset that was run, then one of the others."""
+    if only_trees:
+        records = [record for record in records if record["model"] in TREE_BASED]
+    if not records:
+        raise XmlcError(f"{name}: no record is of a method that is purely trees; expected {', '.join(TREE_BASED)}")
+    found = ranking_frame(records).assign(n_trees=[record["hyperparameters"].get("n_trees") for record in records])
+    frame = csv_frame(
+        average_seeds(found, LDSM_KEYS), LDSM_KEYS, (*names, "n_trees", "train_threads", "predict_threads")
+    )
+    quoted = _quoted(published, names, only_trees)
+    panels = [
+        _panel(dataset, rows, quoted[quoted["dataset"] == dataset], published, names)
+        for dataset, rows in frame.groupby("dataset", sort=False)
+    ]
+    panels += _as_printed(quoted[~quoted["dataset"].isin(set(frame["dataset"]))], names)
+    return Table(name, paper, LDSM_KEYS, frame, caption, panels, notes(paper, records, threads, panels))
+
+
+def _quoted(published: Published, names: Sequence[str], only_trees: bool) -> pd.DataFrame:
+    """Return what the paper prints in any of these columns, as text; rows in which it prints none are left out."""
+    rows = published.frame()
+    if len(rows) == 0:
+        return pd.DataFrame(columns=list(LDSM_KEYS))
+    shown = [name for name in names if name in rows]
+    rows = rows[~rows[shown].isin(NOT_PRINTED).all(axis=1)]
+    if only_trees:
+        rows = rows[rows["model"].isin(TREE_BASED)]
+    return rows[[*LDSM_KEYS, *shown]].reset_index(drop=True)
+
+
+def _panel(
+    dataset: str, measured: pd.DataFrame, quoted: pd.DataFrame, published: Published, names: Sequence[str]
+) -> Panel:
+    """Put what was measured on a dataset, beside what the paper prints, over methods that it only quotes."""
+    others = quoted.loc[~quoted["model"].isin(measured["model"]), list(LDSM_KEYS)]
+    rows = pd.concat([measured, others], ignore_index=True) if len(others) else measured.reset_index(drop=True)
+    columns = [_without_dashes(side_by_side(rows, published, name)) for name in ("n_trees", *names)]
+    titles = [_title(model, model not in set(measured["model"])) for model in rows["model"]]
+    return Panel(dataset, rows.assign(model=titles), ("model",), columns)
+
+
+def _without_dashes(part: PanelColumn) -> PanelColumn:
+    """Treat what the paper prints as a dash as what it does not print."""
+    printed = [None if text in NOT_PRINTED else text for text in part.published or []]
+    return replace(part, published=printed if any(printed) else None)
+
+
+def _title(model: str, quoted: bool) -> str:
+    if not quoted:
+        return model_title(model)
+    return f"{model_title(model)}, {'not run' if model == OURS else 'quoted'}"
+
+
+def _as_printed(rows: pd.DataFrame, names: Sequence[str]) -> list[Panel]:
+    """Return a panel of what the paper prints of datasets that were not run, if there are any."""
+    if len(rows) == 0:
+        return []
+    shown = [column(name) for name in names if name in rows]
+    columns = [
+        PanelColumn(part.heading, part, [MISSING if text in NOT_PRINTED else text for text in rows[part.name]],
+                    None, None, "")
+        for part in shown
+    ]  # fmt: skip
+    titles = [model_title(model) + ", quoted" * (model != OURS) for model in rows["model"]]
+    title = "Printed in the paper, of datasets that were not run here"
+    return [Panel(title, rows.assign(model=titles).reset_index(drop=True), LDSM_KEYS, columns)]
+
+
+def trees_table(paper: str, records: Records, published: Published) -> Table:
+    """Build Table 4 of ldsm2020: depth of the deepest tree and arity, beside the depth of a balanced tree."""
+    records = [record for record in records if record["model"] == OURS and record["trees"]]
+    if not records:
+        raise XmlcError(f"table4: no record of `xmlc forest` is of {OURS}; expected one for each dataset")
+    found = pd.DataFrame([tree_shape(record) for record in records])
+    wanted = ("depth", "arity", "log_m", "depth_ratio", "nodes", "n_trees")
+    frame = csv_frame(average_seeds(found, TREE_KEYS), TREE_KEYS, wanted)
+    panels = [Panel("", frame, TREE_KEYS, [side_by_side(frame, published, name, contest="") for name in wanted])]
+    panels += papers_others(published, frame, ("depth", "arity"))
+    caption = (
+        "Depth of the deepest tree of LdSM's ensemble, the root having depth 0, and arity M. log_M K: the depth of a "
+        "balanced tree with a leaf for each of the K labels; the paper finds depths between 1 and 3 times that. "
+        "Nodes: the mean over the trees, leaves included."
+    )
+    return Table("table4", paper, TREE_KEYS, frame, caption, panels, notes(paper, records, None, panels))
+
+
+def tree_shape(record: dict[str, Any]) -> dict[str, Any]:
+    """Return depth, nodes and arity of one forest, with the columns of Table 4."""
+    arity, depth = record["hyperparameters"]["arity"], max(record["trees"]["depths"])
+    balanced = log(float(record["dataset"]["m"])) / log(float(arity))
+    return {
+        "dataset": record["dataset"]["name"],
+        "seed": record["seed"],
+        **{name: record["dataset"][name] for name in DATASET_COLUMNS},
+        "depth": depth,
+        "arity": arity,
+        "log_m": balanced,
+        "depth_ratio": depth / balanced,
+        "nodes": sum(record["trees"]["nodes"]) / len(record["trees"]["nodes"]),
+        "n_trees": len(record["trees"]["nodes"]),
+    }

@@ -1,0 +1,1 @@
+"""oplt2021: Online Probabilistic Label Trees."""

@@ -1,0 +1,115 @@
+"""Figure 2 of oplt2021: entropy reduction in progressive validation; and, which it does not have, macro-F of OFO."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from xmlc.errors import XmlcError
+from xmlc.metrics.progressive import entropy_reduction
+from xmlc.tables.titles import model_title, without_passes
+
+Records = list[dict[str, Any]]
+
+# Colours of Okabe and Ito; lines differ too, for print.
+STYLES: dict[str, dict[str, Any]] = {
+    "oplt-b": {"color": "#0072B2", "linestyle": "solid"},
+    "oplt-r": {"color": "#D55E00", "linestyle": (0, (5, 1.5))},
+    "cmt": {"color": "#009E73", "linestyle": (0, (1.2, 1.2))},
+}
+OTHERS = ("#CC79A7", "#E69F00", "#56B4E9", "#000000")
+PANEL = (3.3, 2.6)
+COLUMNS = 3
+FIRST = 10  # instances from which on curves are drawn: before, each single one makes them jump
+
+
+def entropy_figure(paper: str, records: Records) -> Figure:
+    """Draw Figure 2: entropy reduction against the number of instances seen, a panel for each dataset.
+
+    Accuracies are averaged over seeds, then their logarithm is taken.
+    """
+
+    def bits(runs: Records) -> list[float]:
+        accuracies = np.mean([[row["accuracy"] for row in run["rows"]] for run in runs], axis=0)
+        return entropy_reduction(accuracies, float(np.mean([run["constant_accuracy"] for run in runs]))).tolist()
+
+    return _panels(records, bits, "entropy reduction (bits)")
+
+
+def macro_f_figure(paper: str, records: Records) -> Figure:
+    """Draw the progressive macro-F of OFO run together with the training, over the labels that came so far.
+
+    Raises
+    ------
+    XmlcError
+        No model predicted label sets.
+    """
+    records = [record for record in records if record["rows"][-1]["macro_f_present"] is not None]
+    if not records:
+        raise XmlcError("figure: no record has a progressive macro-F; expected a model with progressive_sets")
+
+    def percent(runs: Records) -> list[float]:
+        return (100 * np.mean([[row["macro_f_present"] for row in run["rows"]] for run in runs], axis=0)).tolist()
+
+    figure = _panels(records, percent, "macro-F, labels so far (%)")
+    figure.suptitle("Not in the paper. Label sets by OFO, run with the training,\nbefore each is learned", fontsize=8)
+    return figure
+
+
+def _panels(records: Records, curve: Callable[[Records], list[float]], label: str) -> Figure:
+    datasets = list(dict.fromkeys(record["dataset"]["name"] for record in records))
+    models = list(dict.fromkeys(record["model"] for record in records))
+    columns = min(len(datasets), COLUMNS)
+    rows = -(-len(datasets) // columns)
+    size = (max(PANEL[0] * columns, 4.6), PANEL[1] * rows + 0.5)
+    figure = Figure(figsize=size, layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False)
+    for axes in grid.flat[len(datasets) :]:
+        axes.set_axis_off()
+    for axes, dataset in zip(grid.flat, datasets):
+        for model in models:
+            runs = [r for r in records if (r["dataset"]["name"], r["model"]) == (dataset, model)]
+            if runs:
+                seen = _instances(runs)
+                points = [(t, value) for t, value in zip(seen, curve(runs)) if t >= min(FIRST, seen[-1])]
+                axes.plot(*zip(*points), linewidth=1.4, **_style(model, models))
+        axes.set_title(dataset)
+        _label(axes, label)
+    handles = [Line2D([], [], label=_title(model), linewidth=1.4, **_style(model, models)) for model in models]
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False, handlelength=2.8)
+    return figure
+
+
+def _instances(runs: Sequence[dict[str, Any]]) -> list[int]:
+    """Return the numbers of instances of a curve, which all seeds of a model share."""
+    found = [[row["instances"] for row in run["rows"]] for run in runs]
+    if any(instances != found[0] for instances in found):
+        first = runs[0]
+        raise XmlcError(
+            f"figure: the seeds of {first['model']} on {first['dataset']['name']} were scored after different numbers "
+            "of instances; make the older records again"
+        )
+    return found[0]
+
+
+def _title(model: str) -> str:
+    base, passes = without_passes(model)
+    return model_title(base if passes == 1 else model)  # a stream is one pass
+
+
+def _style(model: str, models: Sequence[str]) -> dict[str, Any]:
+    base, _ = without_passes(model)
+    return STYLES.get(base) or {"color": OTHERS[models.index(model) % len(OTHERS)], "linestyle": "solid"}
+
+
+def _label(axes: Axes, label: str) -> None:
+    axes.set_xscale("log")
+    axes.set_xlabel("instances seen")
+    axes.set_ylabel(label)
+    axes.grid(visible=True, which="major", linewidth=0.4, color="0.88")
+    axes.set_axisbelow(True)

@@ -1,0 +1,132 @@
+"""Tables 2 and 3 of oplt2021: precision, accuracy and costs of online label trees, the better of 1 and 3 passes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from xmlc.errors import XmlcError
+from xmlc.records.reading import ranking_frame
+from xmlc.tables.notes import notes
+from xmlc.tables.panels import Panel, Published, side_by_side
+from xmlc.tables.seeds import average_seeds
+from xmlc.tables.table import Records, Table, csv_frame
+from xmlc.tables.titles import without_passes
+
+OPLT_KEYS = ("dataset", "model")
+PRECISION, PROPENSITY_SCORED = ("p@1", "p@3", "p@5"), ("psp@1", "psp@3", "psp@5")
+COSTS = ("predict_ms", "train_seconds", "model_mb", "train_peak_mb", "predict_peak_mb")
+THREADS = ("train_threads", "predict_threads")
+SYNTHETIC = "synthetic-"  # how names of made datasets begin
+CPU = (
+    "CPU times of training are those of all threads and of other programs' processes together, without reading and "
+    "writing files."
+)
+BEST = (
+    "Of each method that makes passes the better of 1 and 3 passes is shown, by the mean of {} on the test set, of "
+    "equal ones the shorter; so does the paper, which does not say which it was."
+)
+
+
+def precision_table(paper: str, records: Records, published: Published) -> Table:
+    """Build Table 2 of oplt2021: P@k and CPU time of training, and beside them what its Appendix D has."""
+    shown = (*PRECISION, "train_cpu_minutes")
+    frame = _better_passes(records, (*shown, *PROPENSITY_SCORED, *COSTS, *THREADS), "p@1")
+    panels = [
+        _panel("Precision on the test set and training time", frame, published, ("passes", *shown)),
+        _panel("Propensity-scored precision, prediction time per test instance, size and memory", frame, published,
+               (*PROPENSITY_SCORED, *COSTS)),
+        *_not_run(frame, published, shown),
+    ]  # fmt: skip
+    caption = f"Precision of offline and online label trees on the test set. {BEST.format('P@1')} {CPU}"
+    return _table("table2", paper, records, frame, panels, caption)
+
+
+def accuracy_table(paper: str, records: Records, published: Published) -> Table:
+    """Build Table 3 of oplt2021: accuracy and CPU time of training on few-shot multi-class datasets.
+
+    Raises
+    ------
+    XmlcError
+        A dataset's instances have more or fewer labels than one.
+    """
+    for record in records:
+        if record["dataset"]["labels_per_instance"] != 1:
+            raise XmlcError(
+                f"table3: {record['dataset']['name']} has {record['dataset']['labels_per_instance']:g} labels per "
+                "instance, expected 1; take it out of few_shot"
+            )
+    shown = ("accuracy", "train_cpu_seconds")
+    frame = _better_passes(records, (*shown, *COSTS, *THREADS), "accuracy")
+    panels = [
+        _panel("Accuracy on the test set and training time", frame, published, ("passes", *shown)),
+        _panel("Prediction time per test instance, size and memory", frame, published, COSTS),
+        *_not_run(frame, published, shown),
+    ]
+    caption = (
+        "Accuracy on the test set of datasets with few examples of each class: the share of instances whose class is "
+        f"ranked first. {BEST.format('the accuracy')} {CPU}"
+    )
+    return _table("table3", paper, records, frame, panels, caption)
+
+
+def passes_table(paper: str, records: Records, published: Published) -> Table:
+    """Build the table of 1 and 3 passes side by side, as oplt2021's Appendices D and E have them.
+
+    Where instances have one label each, P@1 is the accuracy.
+    """
+    shown = (*PRECISION, *PROPENSITY_SCORED, "train_cpu_seconds", "predict_ms", "model_mb", "train_peak_mb")
+    frame = csv_frame(average_seeds(ranking_frame(records), OPLT_KEYS), OPLT_KEYS, (*shown, *THREADS))
+    panels = [_panel("", frame, published, shown)]
+    caption = f"Every method with 1 and with 3 passes over the training set. {CPU}"
+    return _table("passes", paper, records, frame, panels, caption)
+
+
+def _better_passes(records: Records, wanted: Sequence[str], score: str) -> pd.DataFrame:
+    """Return one row for each dataset and method: that of the number of passes with the highest mean score."""
+    found = ranking_frame(records)
+    averaged = average_seeds(found.assign(accuracy=found["p@1"]), OPLT_KEYS)
+    names = [without_passes(model) for model in averaged["model"]]
+    averaged = averaged.assign(model=[name for name, _ in names], passes=[passes or pd.NA for _, passes in names])
+    averaged["passes"] = averaged["passes"].astype("Int64")
+    ordered = averaged.sort_values([score, "passes"], ascending=[False, True], kind="stable")
+    best = ordered.drop_duplicates(list(OPLT_KEYS)).index
+    # Rows keep the order of the records: that of each method's first variant.
+    first = averaged.drop_duplicates(list(OPLT_KEYS))[list(OPLT_KEYS)]
+    rows = first.merge(averaged.loc[best], on=list(OPLT_KEYS), how="left")
+    return csv_frame(rows, OPLT_KEYS, ("passes", *wanted))
+
+
+def _panel(title: str, frame: pd.DataFrame, published: Published, names: Sequence[str]) -> Panel:
+    return Panel(title, frame, OPLT_KEYS, [side_by_side(frame, published, name) for name in names])
+
+
+def _not_run(frame: pd.DataFrame, published: Published, names: Sequence[str]) -> list[Panel]:
+    """Return a panel of what the paper prints and no row of ours stands beside, if there is any."""
+    rows = published.frame()
+    if len(rows) == 0:
+        return []
+    measured = set(frame[list(OPLT_KEYS)].itertuples(index=False, name=None))
+    rows = rows[~rows[[name for name in names if name in rows]].eq("-").all(axis=1)]
+    keys = rows[list(OPLT_KEYS)].itertuples(index=False, name=None)
+    rows = rows[[key not in measured for key in keys]].reset_index(drop=True)
+    nothing = Published({}, OPLT_KEYS)
+    columns = [side_by_side(rows, nothing, name, contest="") for name in names if name in rows]
+    return [Panel("Printed in the paper, not run here", rows, OPLT_KEYS, columns)] if len(rows) else []
+
+
+def _table(name: str, paper: str, records: Records, frame: pd.DataFrame, panels: list[Panel], caption: str) -> Table:
+    counts = sorted({record["costs"][key] for record in records for key in THREADS if record["costs"][key]})
+    number = " or ".join(f"{count:g}" for count in counts)
+    footnotes = notes(paper, records, None, panels)
+    if counts:
+        threads = f"{number} thread{'s' * (counts != [1])}"
+        footnotes.append(f"Training and prediction had {threads}; times that are not called CPU are wall-clock times.")
+    made = sorted(dataset for dataset in set(frame["dataset"]) if dataset.startswith(SYNTHETIC))
+    if made:
+        footnotes.append(
+            f"{', '.join(made)}: made by `xmlc synth` where the paper's sets cannot be had; alike in numbers of "
+            "classes, examples and features only, so that no number of the paper is about them."
+        )
+    return Table(name, paper, OPLT_KEYS, frame, caption, panels, footnotes)

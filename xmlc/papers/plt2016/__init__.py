@@ -1,0 +1,1 @@
+"""plt2016: Extreme F-measure Maximization using Sparse Probability Estimates."""

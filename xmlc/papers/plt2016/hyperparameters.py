@@ -1,0 +1,156 @@
+"""Table 3 of plt2016: the hyperparameters, the ranges in which they are searched, and the values in use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from xmlc.errors import XmlcError
+from xmlc.tables.notes import notes
+from xmlc.tables.panels import Panel, PanelColumn, Published, side_by_side
+from xmlc.tables.table import Records, Table
+from xmlc.tables.titles import hyperparameter_title, model_title, search_title
+from xmlc.tuning.ranges import Range
+
+HYPERPARAMETER_KEYS = ("dataset", "model", "hyperparameter")
+EVERY_DATASET = "all"  # stands in the key of a range, which is that of all datasets
+COLUMNS = ("low", "high", "drawn", "value", "validation_p@1", "found_by")
+
+
+@dataclass(frozen=True)
+class SearchedModel:
+    """What a suite says about one model that has ranges.
+
+    Attributes
+    ----------
+    ranges : dict of str to Range
+        In the order of the suite.
+    configured : dict of str to dict
+        By dataset, the hyperparameters that the suite gives for it alone.
+    found : dict of str to dict
+        By dataset, how those were found (``by``) and their P@1 on validation (``p@1``, a share), where it is known.
+    """
+
+    ranges: dict[str, Range]
+    configured: dict[str, dict[str, Any]]
+    found: dict[str, dict[str, Any]]
+
+
+def read_searched_models(suite: Path | None) -> dict[str, SearchedModel]:
+    """Read the models of a suite (``config/papers/*.yaml``) that have ranges.
+
+    Raises
+    ------
+    XmlcError
+        The file is not given, cannot be read, or gives no model a range.
+    """
+    if suite is None:
+        raise XmlcError(
+            "table3: the ranges stand in a paper's configuration; give it, as in --suite config/papers/x.yaml"
+        )
+    try:
+        models = yaml.safe_load(suite.read_text(encoding="utf-8"))["models"]
+    except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
+        raise XmlcError(f"{suite}: not a readable configuration of a paper ({error!r})") from error
+    searched = {
+        name: SearchedModel(
+            {key: Range.parse(key, content) for key, content in model["tuning"].items()},
+            model.get("datasets") or {},
+            model.get("found") or {},
+        )
+        for name, model in models.items()
+        if model.get("tuning")
+    }
+    if not searched:
+        raise XmlcError(f"{suite}: no model has ranges of hyperparameters (key tuning), so there is no table of them")
+    return searched
+
+
+def hyperparameter_table(paper: str, records: Records, published: Published, suite: Path | None) -> Table:
+    """Build Table 3 of plt2016: ranges beside the paper's, and the values that the models were trained with."""
+    searched = read_searched_models(suite)
+    records = [record for record in records if record["model"] in searched]
+    if not records:
+        raise XmlcError(f"table3: no record is of a model with ranges; expected one of {', '.join(searched)}")
+    models = list(dict.fromkeys(record["model"] for record in records))
+    rows = [row for name in models for row in _range_rows(name, searched[name])]
+    rows += [row for record in _one_per_dataset(records) for row in _value_rows(record, searched[record["model"]])]
+    # As objects, lest whole numbers become fractions beside others.
+    frame = pd.DataFrame(rows, columns=[*HYPERPARAMETER_KEYS, *COLUMNS], dtype=object)
+    panels = [_ranges_panel(frame, published)]
+    panels += [_values_panel(name, list(searched[name].ranges), frame) for name in models]
+    caption = (
+        "The hyperparameters, the ranges of their search, and the values in use, with the P@1 that they reach on the "
+        "20 % of the training set that validation holds, where it is known."
+    )
+    return Table("table3", paper, HYPERPARAMETER_KEYS, frame, caption, panels, notes(paper, records, None, panels))
+
+
+def _one_per_dataset(records: Records) -> Records:
+    """Drop further seeds: they have the same hyperparameters."""
+    first: dict[tuple[str, str], dict[str, Any]] = {}
+    for record in records:
+        first.setdefault((record["dataset"]["name"], record["model"]), record)
+    return list(first.values())
+
+
+def _range_rows(model: str, searched: SearchedModel) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for name, values in searched.ranges.items():
+        key: dict[str, Any] = {"dataset": EVERY_DATASET, "model": model, "hyperparameter": name}
+        if values.values:
+            rows.append(key | {"drawn": "one of " + ", ".join(map(str, values.values))})
+        else:
+            scale = "logarithmic" if values.log else "uniform"
+            drawn = f"{scale}, integers" if values.integer else scale
+            rows.append(key | {"low": values.low, "high": values.high, "drawn": drawn})
+    return rows
+
+
+def _value_rows(record: dict[str, Any], searched: SearchedModel) -> list[dict[str, Any]]:
+    dataset = record["dataset"]["name"]
+    found = _provenance(record, searched)
+    return [
+        {"dataset": dataset, "model": record["model"], "hyperparameter": name}
+        | {"value": record["hyperparameters"].get(name)}
+        | found
+        for name in searched.ranges
+    ]
+
+
+def _provenance(record: dict[str, Any], searched: SearchedModel) -> dict[str, Any]:
+    """Return how a record's values were found: by the workflow's search, as the suite says, or nobody knows."""
+    dataset = record["dataset"]["name"]
+    by: str | None
+    if record.get("tuning"):
+        by, p1 = search_title(record["tuning"]["method"], record["tuning"]["budget"]), record["tuning"]["p@1"]
+    else:
+        used, configured = record["hyperparameters"], searched.configured.get(dataset, {})
+        # What the suite says holds for its own values only.
+        same = all(used.get(name) == value for name, value in configured.items())
+        stated = searched.found.get(dataset, {}) if same else {}
+        by, p1 = stated.get("by"), stated.get("p@1")
+    return {"found_by": by, "validation_p@1": None if p1 is None else 100 * p1}
+
+
+def _ranges_panel(frame: pd.DataFrame, published: Published) -> Panel:
+    rows = frame[frame["dataset"] == EVERY_DATASET].reset_index(drop=True)
+    columns = [side_by_side(rows, published, name, contest="") for name in ("low", "high", "drawn")]
+    titled = rows.assign(hyperparameter=rows["hyperparameter"].map(hyperparameter_title))
+    return Panel("Ranges", titled, ("model", "hyperparameter"), columns)
+
+
+def _values_panel(model: str, names: list[str], frame: pd.DataFrame) -> Panel:
+    values = frame[(frame["model"] == model) & (frame["dataset"] != EVERY_DATASET)]
+    rows = values.drop_duplicates("dataset").reset_index(drop=True)
+    nothing = Published({}, HYPERPARAMETER_KEYS)
+    columns: list[PanelColumn] = []
+    for name in names:
+        one = values[values["hyperparameter"] == name].reset_index(drop=True)
+        columns.append(side_by_side(one, nothing, "value", heading=hyperparameter_title(name), contest=""))
+    columns += [side_by_side(rows, nothing, name, contest="") for name in ("validation_p@1", "found_by")]
+    return Panel(f"Values: {model_title(model)}", rows, ("dataset",), columns)

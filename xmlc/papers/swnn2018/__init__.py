@@ -1,0 +1,1 @@
+"""swnn2018: Revisiting the Vector Space Model, the Sparse Weighted Nearest-Neighbor Method."""

@@ -1,0 +1,87 @@
+"""What a finished table was made of: a small file beside it, from which reports make the table again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from xmlc.files import write_json
+from xmlc.records.checked import read_checked
+
+SUFFIX = ".made-of.json"
+_TEXT, _OPTIONAL = {"type": "string"}, {"type": ["string", "null"]}
+_CONTENT = {
+    "schema": {"const": 1},
+    "table": _TEXT,
+    "paper": _TEXT,
+    "records": {"type": "array", "minItems": 1, "items": _TEXT},
+    "published": _OPTIONAL,
+    "suite": _OPTIONAL,
+}
+_SCHEMA = {"type": "object", "required": list(_CONTENT), "properties": _CONTENT, "additionalProperties": False}
+
+
+@dataclass(frozen=True)
+class MadeOf:
+    """The arguments of `xmlc.papers.build.build_table` that gave one table.
+
+    Attributes
+    ----------
+    table, paper : str
+    records : tuple of Path
+        In the order in which the table has them.
+    published : Path or None
+        Folder of published tables.
+    suite : Path or None
+        Configuration of the paper, where the table tells something of it.
+    """
+
+    table: str
+    paper: str
+    records: tuple[Path, ...]
+    published: Path | None = None
+    suite: Path | None = None
+
+    def write(self, prefix: Path) -> Path:
+        """Write PREFIX.made-of.json, whole or not at all, and return its path."""
+        path = prefix.with_name(prefix.name + SUFFIX)
+        content = {
+            "schema": 1,
+            "table": self.table,
+            "paper": self.paper,
+            "records": [record.as_posix() for record in self.records],
+            "published": self.published and self.published.as_posix(),
+            "suite": self.suite and self.suite.as_posix(),
+        }
+        write_json(path, content)
+        return path
+
+    @classmethod
+    def read(cls, path: Path) -> MadeOf:
+        """Read one file.
+
+        Raises
+        ------
+        XmlcError
+            It is not readable or something else.
+        """
+        content = read_checked(path, _SCHEMA, "what `xmlc table` of this version writes beside a table")
+        published, suite = (content[name] and Path(content[name]) for name in ("published", "suite"))
+        return cls(content["table"], content["paper"], tuple(map(Path, content["records"])), published, suite)
+
+
+def finished_tables(folder: Path, papers: Iterable[str]) -> list[MadeOf]:
+    """Read what the tables in ``folder/<paper>/`` were made of, by paper in the given order, by name within one.
+
+    Papers that are not given come last; a paper without tables is left out.
+    """
+    order = {paper: place for place, paper in enumerate(papers)}
+    found = [MadeOf.read(path) for path in sorted(folder.glob(f"*/*{SUFFIX}"))]
+    return sorted(found, key=lambda made: (order.get(made.paper, len(order)), made.paper, _by_number(made.table)))
+
+
+def _by_number(name: str) -> tuple[bool, int, str]:
+    """Sort numbered tables first, by their number."""
+    number = name.removeprefix("table")
+    return (not number.isdecimal(), int(number) if number.isdecimal() else 0, name)

@@ -1,0 +1,80 @@
+"""The footnotes of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from xmlc.tables.panels import Panel
+from xmlc.tables.titles import LIMITS, model_title
+
+
+def notes(
+    paper: str,
+    records: Sequence[dict[str, Any]],
+    threads: str | None,
+    panels: Sequence[Panel],
+    best_of: str = "each dataset",
+) -> list[str]:
+    """Return the footnotes of a table: data, seeds, threads, and what the other columns mean.
+
+    Parameters
+    ----------
+    threads : str or None
+        Key of the records' costs that says how many threads the times had.
+    panels : sequence of Panel
+        What is printed; says whether published values stand beside the measured ones.
+    best_of : str
+        Among what the best is sought.
+    """
+    digests = {record["dataset"]["name"]: record["dataset"]["digest"] for record in records}
+    lines = [digests_line(digests)]
+    seeds = sorted({record["seed"] for record in records})
+    spread = "; mean ± standard deviation" if len(seeds) > 1 else ""
+    lines.append(f"Seed{'s' * (len(seeds) > 1)}: {', '.join(map(str, seeds))}{spread}.")
+    if threads:
+        counts = sorted({count for record in records if (count := record["costs"][threads]) is not None})
+        if counts:
+            number = " or ".join(f"{count:g}" for count in counts)
+            lines.append(f"Times are wall-clock times with {number} thread{'s' * (counts != [1])}.")
+    limits = [model_title(name) for name in LIMITS if any(record["model"] == name for record in records)]
+    if any(part.contest and part.column.better for panel in panels for part in panel.columns):
+        lines.append(f"Bold: the best of {best_of}" + (f"; {', '.join(limits)} left out." if limits else "."))
+    if limits:
+        lines.append("oracle: the true posteriors of a synthetic dataset in place of a model's estimates.")
+    if any(record.get("method") == "fta-labelwise" for record in records):
+        lines.append("FTA label-wise: the fixed thresholds searched label by label instead of one for all labels.")
+    if any(part.published for panel in panels for part in panel.columns):
+        lines.append(f"(paper): the value that {paper} prints; its times are of another machine.")
+    return lines
+
+
+def digests_line(digests: dict[str, str]) -> str:
+    """Say which data a table is about: by name, the first digits of its digest."""
+    return "Data (digest): " + ", ".join(f"{name} ({digest[:12]})" for name, digest in digests.items()) + "."
+
+
+def overfitting(frame: pd.DataFrame) -> list[str]:
+    """Say where STO has the highest macro-F on the validation set and not on the test set, as plt2016 observes.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows of dataset, model, method with ``macro_f`` and ``validation_macro_f``; FTA, STO and OFO are looked at.
+    """
+    shown: dict[bool, list[str]] = {True: [], False: []}
+    three = frame[frame["method"].isin(("fta", "sto", "ofo")) & ~frame["model"].isin(LIMITS)]
+    for (dataset, model), rows in three.groupby(["dataset", "model"], sort=False):
+        by_method = rows.set_index("method")
+        if len(by_method) < 3:
+            continue
+        highest = by_method["validation_macro_f"].idxmax() == "sto"
+        sto, others = by_method["macro_f"]["sto"], by_method["macro_f"].drop("sto").max()
+        on_validation = by_method["validation_macro_f"]["sto"]
+        figures = f"{on_validation:.1f} on validation, {sto:.1f} on test, the best other {others:.1f}"
+        shown[bool(highest and sto < others)].append(f"{dataset} with {model_title(model)} ({figures})")
+    parts = ("STO overfits (highest macro-F on the validation set, not on the test set): ", shown[True])
+    rest = ("This is not seen on ", shown[False])
+    return [start + "; ".join(names) + "." for start, names in (parts, rest) if names]
