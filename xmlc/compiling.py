@@ -136,8 +136,8 @@ def _compile_model(estimator: str, hyperparameters: dict[str, Any]) -> None:
     """Train, rank, estimate, and predict with a threshold for each label; programs of others compile nothing."""
     import numpy as np
 
-    from xmlc.cli._steps import warm_up
     from xmlc.models.registry import ESTIMATORS, make_estimator
+    from xmlc.models.warm_up import warm_up
 
     if ESTIMATORS.get(estimator, "").startswith("xmlc.models.peers."):
         return
@@ -152,16 +152,15 @@ def _compile_model(estimator: str, hyperparameters: dict[str, Any]) -> None:
 
 def _compile_data() -> None:
     """Draw a synthetic dataset, write it, read and prepare it."""
-    from xmlc.cli.data.synth import command
     from xmlc.data.catalogue import Dataset
     from xmlc.data.prepare import prepare
+    from xmlc.data.synthetic.dataset import make_dataset
 
-    sizes = {"n-train": N_TRAIN, "n-test": N_TEST, "n-features": N_FEATURES, "n-labels": N_LABELS, "nonzeros": 10}
-    options = [word for name, size in sizes.items() for word in (f"--{name}", str(size))]
+    sizes = {"n_train": N_TRAIN, "n_test": N_TEST, "n_features": N_FEATURES, "n_labels": N_LABELS, "nonzeros": 10}
     with TemporaryDirectory() as name:
         folder = Path(name)
         made = folder / "made"
-        command.main(["few", "--labels-per-instance", "1", *options, "--out", str(made)], standalone_mode=False)
+        make_dataset("few", "labels", {"labels_per_instance": 1.0, **sizes}, made, n_jobs=1)
         prepare(Dataset("few"), made, folder / "data", folder / "statistics.json")
 
 

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from xmlc.cli.data.synth import command
 from xmlc.csr import load_csr
 from xmlc.data import load
-from xmlc.data.synthetic import SyntheticModel
+from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.errors import XmlcError
 from xmlc.files import read_json, sha256
 from xmlc.threads import numba_threads

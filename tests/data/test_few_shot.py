@@ -10,11 +10,21 @@ from click.testing import CliRunner
 from xmlc import counter_random
 from xmlc.cli.data.synth import command
 from xmlc.counter_random import random_unit
-from xmlc.data import few_shot, load
-from xmlc.data._few_shot import AZIMUTHS, BACKGROUND, COLOURS, DIRECTIONS, FROM_BEHIND, NUMBERS, SURFACES, VIEWS
-from xmlc.data._synthetic import LABEL_STREAM, ROW_STREAM, popular_feature
+from xmlc.data import load
 from xmlc.data.catalogue import load_catalogue
-from xmlc.data.few_shot import COLOUR_SHIFT, NOISE, TOPIC_SHARE, TOPIC_WORDS, ObjectViews, ShortTexts
+from xmlc.data.synthetic import few_shot
+from xmlc.data.synthetic._few_shot import (
+    AZIMUTHS,
+    BACKGROUND,
+    COLOURS,
+    DIRECTIONS,
+    FROM_BEHIND,
+    NUMBERS,
+    SURFACES,
+    VIEWS,
+)
+from xmlc.data.synthetic._labels import LABEL_STREAM, ROW_STREAM, popular_feature
+from xmlc.data.synthetic.few_shot import COLOUR_SHIFT, NOISE, TOPIC_SHARE, TOPIC_WORDS, ObjectViews, ShortTexts
 from xmlc.errors import XmlcError
 from xmlc.files import read_json
 from xmlc.threads import numba_threads

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from xmlc.data.catalogue import load_catalogue
-from xmlc.data.synthetic import SyntheticModel
+from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.papers.scale.growth import MULTIPLE
 
 ROOT = Path(__file__).parents[2]

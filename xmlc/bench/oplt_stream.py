@@ -24,7 +24,7 @@ from scipy import sparse
 from xmlc.bench.rounds import differing
 from xmlc.counter_random import random_bits, stream_key
 from xmlc.csr import kernel_csr, unit_rows
-from xmlc.data.synthetic import SyntheticModel
+from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.models.oplt import OPLT
 from xmlc.models.oplt._plant import planted_as
 from xmlc.models.oplt._tree import ENTRIES_WANTED, MARK, NODE, NODES_WANTED, SLOTS_WANTED

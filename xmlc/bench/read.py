@@ -106,7 +106,7 @@ def _main(work: str, path: str, *arguments: str) -> None:
 
 def write_text(path: Path, instances: int) -> dict[str, Any]:
     """Write a synthetic text of AmazonCat's shape."""
-    from xmlc.data.synthetic import SyntheticModel
+    from xmlc.data.synthetic.labels import SyntheticModel
     from xmlc.data.writer import save_repository
 
     X, Y, _ = SyntheticModel(**SHAPE).draw(0, instances, n_jobs=1)

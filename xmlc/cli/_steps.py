@@ -1,8 +1,7 @@
-"""What several steps of the workflow do: load a trained model, warm it up, describe the dataset."""
+"""What several steps of the workflow do: load a trained model, describe the dataset, time what it predicts."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,6 +11,7 @@ from scipy import sparse
 from xmlc.data.prepared import Prepared
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import estimator_class
+from xmlc.models.warm_up import is_oracle
 from xmlc.passport import WARM_UP_ROWS, timed
 
 T = TypeVar("T")
@@ -22,23 +22,6 @@ def dataset_block(prepared: Prepared) -> dict[str, Any]:
     meta = prepared.meta
     keys = ("name", "n_train", "n_test", "d", "m", "labels_per_instance", "instances_per_label")
     return {"digest": prepared.digest, **{key: meta[key] for key in keys}}
-
-
-def is_oracle(model: SparseProbabilityEstimator) -> bool:
-    """Tell whether a model looks posteriors up: it learns and computes nothing whose cost could be measured."""
-    return hasattr(model, "use_posteriors")
-
-
-def warm_up(model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array) -> None:
-    """Fit a copy of the model to a few rows, so that compilation is in no measured time."""
-    if is_oracle(model):
-        return
-    copy, rows = model.unfitted(), WARM_UP_ROWS
-    if share := getattr(model, "warm_start", None):
-        # The tree of a warm start is over the labels of this share of the rows: as many rows, and small leaves, so that
-        # it has inner nodes and what builds them is compiled.
-        copy, rows = copy.set_params(max_leaf=copy.get_params()["arity"]), math.ceil(WARM_UP_ROWS / share)
-    copy.fit(X[:rows], Y[:rows])
 
 
 def load_model(folder: Path, record: dict[str, Any], threads: int) -> SparseProbabilityEstimator:

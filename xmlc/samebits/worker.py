@@ -52,7 +52,7 @@ def main(group: str, out: str, folder: str | None = None) -> None:
 
 def synthetic_data() -> Data:
     """Draw a small multi-label set whose true posteriors stand for estimates."""
-    from xmlc.data.synthetic import SyntheticModel
+    from xmlc.data.synthetic.labels import SyntheticModel
     from xmlc.samebits.pieces import Data
 
     X, Y, P = SyntheticModel(**SYNTHETIC).draw(0, SYNTHETIC_ROWS + SYNTHETIC_TEST_ROWS, 1)

@@ -10,12 +10,13 @@ from typing import Any
 import click
 
 from xmlc.cli._options import FILE, data_option, parse_parameters, threads_option
-from xmlc.cli._steps import predict_timed, warm_up
+from xmlc.cli._steps import predict_timed
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.files import read_json, write_json
 from xmlc.metrics.ranking import K, precision_and_ndcg
 from xmlc.models.registry import make_estimator
+from xmlc.models.warm_up import warm_up
 from xmlc.passport import passport, step_costs, timed
 
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from xmlc.cli._options import FILE, FOLDER, data_option, parse_parameters, threads_option
-from xmlc.cli._steps import dataset_block, is_oracle, warm_up
+from xmlc.cli._steps import dataset_block
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.files import folder_bytes, write_json
 from xmlc.models.registry import make_estimator
+from xmlc.models.warm_up import is_oracle, warm_up
 from xmlc.passport import cpu_seconds, passport, peak_bytes, step_costs, timed
 from xmlc.tuning.result import read_result
 

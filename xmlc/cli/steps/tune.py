@@ -11,10 +11,11 @@ from typing import Any
 import click
 
 from xmlc.cli._options import FILE, data_option, parse_parameters, threads_option
-from xmlc.cli._steps import dataset_block, warm_up
+from xmlc.cli._steps import dataset_block
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.models.registry import make_estimator
+from xmlc.models.warm_up import warm_up
 from xmlc.passport import passport
 from xmlc.progress import Progress
 from xmlc.tuning.objective import ValidationPrecision

@@ -3,8 +3,8 @@
 import pytest
 from conftest import random_multilabel
 
-from xmlc.cli._steps import warm_up
 from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.warm_up import warm_up
 from xmlc.passport import WARM_UP_ROWS
 
 FITTED = []

@@ -1,4 +1,4 @@
-"""Synthetic multi-label data: kernels. See `xmlc.data.synthetic` for the model."""
+"""Synthetic multi-label data: kernels. See `xmlc.data.synthetic.labels` for the model."""
 
 from __future__ import annotations
 

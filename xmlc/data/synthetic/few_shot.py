@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.counter_random import random_permutation
-from xmlc.data._few_shot import VIEWS, draw_texts, draw_views
+from xmlc.data.synthetic._few_shot import VIEWS, draw_texts, draw_views
 from xmlc.errors import XmlcError
 from xmlc.parallel import row_blocks, run_pieces
 
@@ -92,10 +92,10 @@ class ObjectViews:
 class ShortTexts:
     """Short texts, each about one of many topics, as counts of words.
 
-    Word f has probability proportional to about (f + 1) ** (-2/3), as in `xmlc.data.synthetic`. A topic has 60 words of
-    its own, drawn like all words, so that few of them tell it from the others; a quarter of a text's words are its
-    topic's. Text i is about topic i modulo m: n rows in a row hold each topic n / m times. Whoever streams them
-    shuffles.
+    Word f has probability proportional to about (f + 1) ** (-2/3), as in `xmlc.data.synthetic.labels`. A topic has 60
+    words of its own, drawn like all words, so that few of them tell it from the others; a quarter of a text's words
+    are its topic's. Text i is about topic i modulo m: n rows in a row hold each topic n / m times. Whoever streams
+    them shuffles.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Synthetic multi-class data: kernels. See `xmlc.data.few_shot` for the models."""
+"""Synthetic multi-class data: kernels. See `xmlc.data.synthetic.few_shot` for the models."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.counter_random import random_unit, stream_key
-from xmlc.data._synthetic import LABEL_STREAM, ROW_STREAM, popular_feature
+from xmlc.data.synthetic._labels import LABEL_STREAM, ROW_STREAM, popular_feature
 from xmlc.kernels.float64 import cos, exp
 
 VIEWS = 108  # of each object, as in ALOI: so many azimuths, then directions and then colours of the light

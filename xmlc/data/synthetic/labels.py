@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc import elementwise
-from xmlc.data._synthetic import LabelModel, draw_label_parameters, draw_rows, sample_scores
+from xmlc.data.synthetic._labels import LabelModel, draw_label_parameters, draw_rows, sample_scores
 from xmlc.errors import XmlcError
 from xmlc.parallel import row_blocks, run_pieces
 

@@ -1,0 +1,80 @@
+"""A synthetic dataset on disk: both parts as text, true posteriors beside, and where they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from scipy import sparse
+
+from xmlc.csr import save_csr
+from xmlc.data.synthetic.few_shot import ObjectViews, ShortTexts
+from xmlc.data.synthetic.labels import SyntheticModel
+from xmlc.data.writer import save_repository
+from xmlc.errors import XmlcError
+from xmlc.files import atomic_folder, sha256, write_json
+from xmlc.passport import step_costs
+
+SIZES = ("n_train", "n_test", "n_features", "n_labels")
+
+
+class Draws(Protocol):
+    """Whoever draws rows of a dataset: instances, labels, and posteriors if they are known."""
+
+    def draw(
+        self, start: int, end: int, n_jobs: int | None = None
+    ) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array | None]:
+        """Draw rows ``start .. end - 1`` on ``n_jobs`` threads."""
+
+
+class Kind(NamedTuple):
+    """A kind of synthetic data: who draws it, and the parameters beside `SIZES` with their default values."""
+
+    model: Callable[..., Draws]
+    defaults: Mapping[str, float]
+
+
+KINDS = {
+    "labels": Kind(SyntheticModel, {"labels_per_instance": 4.0, "nonzeros": 60, "seed": 0}),
+    "objects": Kind(ObjectViews, {"seed": 0}),
+    "texts": Kind(ShortTexts, {"nonzeros": 70, "seed": 0}),
+}
+
+
+def make_dataset(name: str, kind: str, asked: Mapping[str, float], out: Path, n_jobs: int) -> None:
+    """Draw a dataset and write it to the folder ``out``, which is there only when all of it is written.
+
+    Parameters
+    ----------
+    name : str
+    kind : str
+        A key of `KINDS`.
+    asked : mapping of str to number
+        Parameters: all of `SIZES`, and those of the kind's that differ from its defaults.
+    out : Path
+    n_jobs : int
+        Threads.
+
+    Raises
+    ------
+    XmlcError
+        A parameter is none of the kind's, or out of range.
+    """
+    draws, defaults = KINDS[kind]
+    parameters = {**defaults, **asked}
+    if unknown := [key for key in parameters if key not in (*SIZES, *defaults)]:
+        raise XmlcError(f"{name}: {', '.join(unknown)} is no parameter of kind {kind}; expected {', '.join(defaults)}")
+    n_train, n_test = int(parameters["n_train"]), int(parameters["n_test"])
+    model = draws(**{key: value for key, value in parameters.items() if key not in ("n_train", "n_test")})
+    with atomic_folder(out) as folder:
+        for part, (start, end) in {"train": (0, n_train), "test": (n_train, n_train + n_test)}.items():
+            X, Y, P = model.draw(start, end, n_jobs)
+            save_repository(folder / f"{part}.txt", X, Y)
+            if P is not None:
+                save_csr(folder, f"{part}.P", P)
+        files = {file.name: {"bytes": file.stat().st_size, "sha256": sha256(file)} for file in sorted(folder.iterdir())}
+        source = {"name": name, "origin": "synthetic", "kind": kind, "format": "repository", "zero_based": True}
+        source |= {"labels": None, "split_files": None, "train": ["train.txt"], "test": ["test.txt"]}
+        costs = step_costs("synth", n_jobs, name, written=folder)
+        write_json(folder / "source.json", source | {"parameters": parameters, "files": files, "step": costs})

@@ -1,0 +1,27 @@
+"""A model's first, untimed run on a few rows, after which what will be timed is compiled."""
+
+from __future__ import annotations
+
+import math
+
+from scipy import sparse
+
+from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.passport import WARM_UP_ROWS
+
+
+def is_oracle(model: SparseProbabilityEstimator) -> bool:
+    """Tell whether a model looks posteriors up: it learns and computes nothing whose cost could be measured."""
+    return hasattr(model, "use_posteriors")
+
+
+def warm_up(model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array) -> None:
+    """Fit a copy of the model to a few rows, so that compilation is in no measured time."""
+    if is_oracle(model):
+        return
+    copy, rows = model.unfitted(), WARM_UP_ROWS
+    if share := getattr(model, "warm_start", None):
+        # The tree of a warm start is over the labels of this share of the rows: as many rows, and small leaves, so that
+        # it has inner nodes and what builds them is compiled.
+        copy, rows = copy.set_params(max_leaf=copy.get_params()["arity"]), math.ceil(WARM_UP_ROWS / share)
+    copy.fit(X[:rows], Y[:rows])
