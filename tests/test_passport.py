@@ -4,7 +4,7 @@ import subprocess
 import sys
 import time
 
-from xmlc.passport import cpu_seconds, peak_bytes, process_seconds, step_costs
+from xmlc.passport import cpu_seconds, in_turns, peak_bytes, process_seconds, step_costs
 
 
 def test_seconds_are_those_since_the_process_began():
@@ -39,3 +39,14 @@ def test_a_step_tells_what_it_wrote_and_what_it_is(tmp_path):
     assert (costs["method"], costs["written_bytes"], costs["threads"]) == (None, 5, 2)
     assert 1e6 < costs["peak_bytes"] <= peak_bytes()
     assert step_costs("rank", 1, "yeast")["written_bytes"] is None
+
+
+def test_tasks_take_turns_and_short_ones_are_repeated():
+    calls = []
+    seconds, results = in_turns({"a": lambda: calls.append("a"), "b": lambda: calls.append("b") or 7}, rounds=2)
+    assert calls == ["a", "b", "a", "b"]
+    assert [len(seconds[name]) for name in "ab"] == [2, 2]
+    assert results == {"a": None, "b": 7}
+    calls.clear()
+    in_turns({"a": lambda: calls.append("a")}, rounds=1, at_least=0.01)
+    assert len(calls) > 10

@@ -8,7 +8,7 @@ import platform
 import resource
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TypedDict, TypeVar
@@ -193,3 +193,35 @@ def timed(work: Callable[[], T]) -> tuple[T, float]:
     started = time.perf_counter()
     result = work()
     return result, time.perf_counter() - started
+
+
+def in_turns(
+    tasks: Mapping[str, Callable[[], T]], rounds: int, at_least: float = 0.0
+) -> tuple[dict[str, list[float]], dict[str, T]]:
+    """Run every task once a round, one after the other, so that a busy spell of the machine meets all of them.
+
+    Parameters
+    ----------
+    tasks : dict of callable
+    rounds : int
+    at_least : float
+        Seconds: a shorter task is repeated for so long when it is its turn, and its best time counts.
+
+    Returns
+    -------
+    seconds : dict
+        Of each task, one number per round.
+    results : dict
+        What each task returned the last time.
+    """
+    seconds: dict[str, list[float]] = {name: [] for name in tasks}
+    results: dict[str, T] = {}
+    for _ in range(rounds):
+        for name, task in tasks.items():
+            results[name], spent = timed(task)
+            shortest = spent
+            while spent < at_least:
+                results[name], elapsed = timed(task)
+                shortest, spent = min(shortest, elapsed), spent + elapsed
+            seconds[name].append(shortest)
+    return seconds, results

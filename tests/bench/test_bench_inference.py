@@ -8,13 +8,11 @@ from conftest import prepare_tiny
 from scipy import sparse
 
 from xmlc.bench import inference as bench
-from xmlc.bench import inference_growth as growth
 from xmlc.bench._counting import count_by_size
-from xmlc.cli.steps import simulate as simulate_command
 from xmlc.cli.tools import bench as command_line
 from xmlc.errors import XmlcError
+from xmlc.inference import growth
 from xmlc.inference.distributions import labels_by_size
-from xmlc.inference.simulation import MODELS
 from xmlc.models.oracle import Oracle
 from xmlc.samples import Samples
 
@@ -86,31 +84,3 @@ def test_work_is_counted(multilabel):
     counts = np.zeros((4, 3), dtype=np.uint32)
     count_by_size(samples.Y.indptr.astype(np.int64), samples.Y.indices.astype(np.uint32), counts)
     assert counts.tolist() == [[0, 0, 0], [1, 1, 2], [1, 1, 0], [0, 0, 0]]
-
-
-def test_powers_are_fitted_to_the_upper_half():
-    sizes = (10, 20, 40, 80)
-    assert growth.growth_exponent(sizes, [1, 1, 40.0**3, 80.0**3]) == pytest.approx(3)
-
-
-def test_a_full_distribution_has_mass_on_every_size_and_no_ties():
-    P, p_empty, sizes = growth.full_distribution(6, 2)
-    assert P.shape == (2, 6, 6)
-    assert sizes.tolist() == [1, 2, 3, 4, 5, 6]
-    assert P.min() > 1e-4
-    assert np.unique(P[0].sum(axis=1).round(6)).size == 6
-    assert P[1].sum(axis=0) @ (1 / sizes) + p_empty[1] == pytest.approx(1)
-
-
-def test_a_simulation_is_one_record(tmp_path, capsys):
-    out = tmp_path / "simulation.json"
-    arguments = ["--trials", "3", "--labels", "5", "--rounds", "1", "--seed", "2", "--out", str(out)]
-    simulate_command.command.main(arguments, standalone_mode=False)
-    record = json.loads(out.read_text())
-    assert (record["kind"], record["seed"], record["trials"], record["labels"]) == ("simulation", 2, 3, 5)
-    assert list(record["models"]) == list(MODELS)
-    assert len(record["models"]["dependent"]["methods"]["gfm"]["mean"]) == len(record["sample_sizes"])
-    assert set(record["growth"]["samples"]["ms"]) == set(growth.TIMED)
-    assert len(record["claims"]) == 6
-    printed = capsys.readouterr().out
-    assert all(claim["claim"] in printed for claim in record["claims"])

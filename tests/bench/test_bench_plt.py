@@ -10,7 +10,7 @@ from conftest import prepare_tiny
 
 from xmlc.bench import plt as bench
 from xmlc.bench import plt_cost, plt_tables
-from xmlc.bench.rounds import differing, in_turns
+from xmlc.bench.rounds import differing
 from xmlc.cli.tools.bench import command
 from xmlc.models.plt import PLT
 
@@ -106,14 +106,3 @@ def test_bits_are_compared_not_values():
     assert differing({"a": zero}, {"a": zero.astype(np.float64)}) == ["a"]
     assert differing({"a": zero}, {"a": zero[:1]}) == ["a"]
     assert differing({"a": zero}, {}) == ["a"]
-
-
-def test_tasks_take_turns_and_short_ones_are_repeated():
-    calls = []
-    seconds, results = in_turns({"a": lambda: calls.append("a"), "b": lambda: calls.append("b") or 7}, rounds=2)
-    assert calls == ["a", "b", "a", "b"]
-    assert [len(seconds[name]) for name in "ab"] == [2, 2]
-    assert results == {"a": None, "b": 7}
-    calls.clear()
-    in_turns({"a": lambda: calls.append("a")}, rounds=1, at_least=0.01)
-    assert len(calls) > 10

@@ -15,15 +15,14 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.bench._counting import count_by_size
-from xmlc.bench.inference_growth import measure_growth, occupied, task_of
-from xmlc.bench.rounds import in_turns
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.inference import gfm
+from xmlc.inference.growth import measure_growth, occupied, task_of
 from xmlc.metrics.classification import instance_f
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import estimator_class, make_estimator
-from xmlc.passport import WARM_UP_ROWS, passport, peak_bytes, timed
+from xmlc.passport import WARM_UP_ROWS, in_turns, passport, peak_bytes, timed
 from xmlc.samples import Samples
 
 METHODS = ("gfm", "gfm-t", "meuf-cubic", "meuf-approx", "meuf", "lewis")

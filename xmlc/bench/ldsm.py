@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from xmlc.bench.calibration import SECONDS_ELSEWHERE, calibration_of, calibration_work
-from xmlc.bench.rounds import in_turns, precisions
+from xmlc.bench.rounds import precisions
 from xmlc.data.prepared import Prepared
 from xmlc.models.ldsm import LdSM
-from xmlc.passport import WARM_UP_ROWS, passport, peak_bytes
+from xmlc.passport import WARM_UP_ROWS, in_turns, passport, peak_bytes
 
 # What the authors recommend for Delicious, in the paper's names; rows of unit length, as the program was given them.
 SETTING: dict[str, Any] = {

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.bench._streaming import read_non_zeros
-from xmlc.bench.rounds import differing, in_turns
+from xmlc.bench.rounds import differing
 from xmlc.counter_random import random_permutation
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
@@ -25,7 +25,7 @@ from xmlc.models.binary_relevance import BinaryRelevance
 from xmlc.models.classifier_chain import ProbabilisticClassifierChain
 from xmlc.models.label_logistic import FOLD_STREAM, LabelLogistic
 from xmlc.models.regression import Problem, learnable, make_problem, scales, solve
-from xmlc.passport import WARM_UP_ROWS, passport, peak_bytes
+from xmlc.passport import WARM_UP_ROWS, in_turns, passport, peak_bytes
 
 ESTIMATORS: dict[str, type[LabelLogistic]] = {"br": BinaryRelevance, "pcc": ProbabilisticClassifierChain}
 ASKED = 5.0  # times as fast as scikit-learn, at least

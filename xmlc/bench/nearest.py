@@ -16,11 +16,11 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.bench.calibration import SECONDS_ELSEWHERE, calibration_of, calibration_work
-from xmlc.bench.rounds import differing, in_turns, precisions
+from xmlc.bench.rounds import differing, precisions
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.models.nearest import SparseWeightedNearestNeighbors
-from xmlc.passport import WARM_UP_ROWS, passport, peak_bytes
+from xmlc.passport import WARM_UP_ROWS, in_turns, passport, peak_bytes
 
 K = 5
 AT_LEAST = 0.3  # seconds of a task per round

@@ -20,12 +20,12 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.bench.plt_cost import TRAINING, access_limits, pass_seconds, phases, prediction_pairs, training_pairs
-from xmlc.bench.rounds import differing, in_turns, precisions
+from xmlc.bench.rounds import differing, precisions
 from xmlc.data.prepared import Prepared
 from xmlc.data.writer import save_repository
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.plt import PLT
-from xmlc.passport import WARM_UP_ROWS, passport, peak_bytes, timed
+from xmlc.passport import WARM_UP_ROWS, in_turns, passport, peak_bytes, timed
 from xmlc.threads import numba_threads
 
 K = 5

@@ -1,49 +1,13 @@
-"""Tasks that take turns, and what is asked of their results."""
+"""What is asked of the results of tasks that took turns: how well they rank, and whether they are the same bits."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import TypeVar
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from scipy import sparse
 
 from xmlc.metrics.ranking import precision_at_k
-from xmlc.passport import timed
-
-T = TypeVar("T")
-
-
-def in_turns(
-    tasks: Mapping[str, Callable[[], T]], rounds: int, at_least: float = 0.0
-) -> tuple[dict[str, list[float]], dict[str, T]]:
-    """Run every task once a round, one after the other, so that a busy spell of the machine meets all of them.
-
-    Parameters
-    ----------
-    tasks : dict of callable
-    rounds : int
-    at_least : float
-        Seconds: a shorter task is repeated for so long when it is its turn, and its best time counts.
-
-    Returns
-    -------
-    seconds : dict
-        Of each task, one number per round.
-    results : dict
-        What each task returned the last time.
-    """
-    seconds: dict[str, list[float]] = {name: [] for name in tasks}
-    results: dict[str, T] = {}
-    for _ in range(rounds):
-        for name, task in tasks.items():
-            results[name], spent = timed(task)
-            shortest = spent
-            while spent < at_least:
-                results[name], elapsed = timed(task)
-                shortest, spent = min(shortest, elapsed), spent + elapsed
-            seconds[name].append(shortest)
-    return seconds, results
 
 
 def precisions(Y: sparse.csr_array, labels: np.ndarray) -> list[float]:

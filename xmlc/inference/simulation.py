@@ -7,7 +7,7 @@ expected F of any prediction is computed, not estimated from a test sample.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,6 @@ PRIOR = 0.12
 N_TRIALS = 50
 SAMPLE_SIZES = (5, *range(10, 101, 10))
 COMPARED = ("gfm", "gfm-t", "meuf", "meuf-approx")
-SIMILAR = 0.01  # two means that differ by less than one point of F
 STREAMS = 1 << 20  # trials, and sample sizes, are fewer: every (model, sample size, trial) has a stream of its own
 
 
@@ -233,63 +232,3 @@ def _label_sets(method: str, distribution: Any, n_jobs: int | None) -> sparse.cs
     found = infer_blocks(method, distribution, n_jobs)
     assert found is not None  # as it is when a time limit passes, and there is none
     return found[0]
-
-
-def claims(models: Mapping[str, Mapping[str, Any]], sample_sizes: Sequence[int]) -> list[dict[str, Any]]:
-    """Check what the paper says of Figure 1, left and centre, with what was measured.
-
-    Parameters
-    ----------
-    models : mapping
-        As `simulate` returns it.
-    sample_sizes : sequence of int
-
-    Returns
-    -------
-    list of dict
-        ``claim``, in short; ``measured``, as a sentence; ``holds``. Differences of two methods are of the same samples.
-    """
-    first, last = sample_sizes[0], sample_sizes[-1]
-    gain = models["independent"]["meuf_minus_gfm"]
-    wins = sum(mean > 0 for mean in gain["mean"])
-    average = float(np.mean(gain["mean"]))
-    apart = {
-        f"{a} and {b}": max(
-            float(np.abs(np.subtract(model["methods"][a]["mean"], model["methods"][b]["mean"])).max())
-            for model in models.values()
-        )
-        for a, b in (("gfm", "gfm-t"), ("meuf", "meuf-approx"))
-    }
-    return [
-        {
-            "claim": "independent labels: MEUF performs best",
-            "measured": f"averaged over sample sizes it is {average:+.4f} above GFM, higher at {wins} of "
-            f"{len(sample_sizes)}; {_measured(gain, 0)} with {first} samples, {_measured(gain, -1)} with {last}",
-            "holds": average > 0,
-        },
-        {
-            "claim": "independent labels: GFM approaches MEUF as the sample grows",
-            "measured": f"MEUF minus GFM: {_measured(gain, 0)} with {first} samples, {_measured(gain, -1)} with {last}",
-            "holds": abs(gain["mean"][-1]) < abs(gain["mean"][0]) / 2,
-        },
-        *(_meuf_is_poor(name, models[name], last) for name in models if name != "independent"),
-        {
-            "claim": "the approximate variants perform very similarly to the originals",
-            "measured": "largest difference of means: " + "; ".join(f"{k} {value:.4f}" for k, value in apart.items()),
-            "holds": max(apart.values()) < SIMILAR,
-        },
-    ]
-
-
-def _meuf_is_poor(name: str, model: Mapping[str, Any], last: int) -> dict[str, Any]:
-    gain, limit = model["meuf_minus_gfm"], model["methods"]["meuf"]["limit"]
-    return {
-        "claim": f"{name} labels: MEUF performs poorly even for larger samples",
-        "measured": f"MEUF minus GFM: {_measured(gain, -1)} with {last} samples; from the true marginals MEUF reaches "
-        f"{limit:.4f}, the highest possible is {model['optimum']:.4f}",
-        "holds": gain["mean"][-1] < -max(SIMILAR, 2 * gain["standard_error"][-1]),
-    }
-
-
-def _measured(gain: Mapping[str, Sequence[float]], place: int) -> str:
-    return f"{gain['mean'][place]:+.4f} (s.e. {gain['standard_error'][place]:.4f})"

@@ -20,9 +20,10 @@ from xmlc.cli._options import FILE, threads_option
 @click.option("--out", type=FILE, required=True, help="Record to write.")
 def command(trials: int, seed: int, labels: int, rounds: int, threads: int, out: Path) -> None:
     """Simulate, measure, write; print what the paper claims and what was found."""
-    from xmlc.bench.inference_growth import measure_growth, time_claim
     from xmlc.files import write_json
-    from xmlc.inference.simulation import PRIOR, SAMPLE_SIZES, claims, simulate
+    from xmlc.inference.claims import claims, time_claim
+    from xmlc.inference.growth import measure_growth
+    from xmlc.inference.simulation import PRIOR, SAMPLE_SIZES, simulate
     from xmlc.passport import passport, step_costs
 
     models = simulate(seed, trials, SAMPLE_SIZES, labels, threads)

@@ -7,16 +7,16 @@ kernel is compiled in a measured time. All trials of one number of labels are in
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 from scipy import sparse
 
-from xmlc.bench.rounds import in_turns
 from xmlc.inference.distributions import LabelsBySize
 from xmlc.inference.gfm import gfm
 from xmlc.inference.methods import METHODS
 from xmlc.inference.simulation import STREAMS, draw, exact_labels_by_size, independent_labels
+from xmlc.passport import in_turns
 from xmlc.samples import Samples, marginals_of
 
 TIMED = ("gfm", "gfm-t", "meuf-cubic", "meuf-approx", "meuf")
@@ -29,6 +29,60 @@ FULL_ENTRIES = 640_000  # of P, about: small problems are measured many at once,
 AT_LEAST = 0.02  # seconds of a task per round
 STREAM = 1 << 50  # no simulation draws from streams so high
 
+Work = Callable[[], tuple[sparse.csr_array, np.ndarray]]  # label sets and expected F
+
+
+class GrowthFromSamples(TypedDict):
+    """Times for some numbers of labels, inferred from samples, in the order of a record's JSON keys.
+
+    Attributes
+    ----------
+    n_samples, instances : int
+        Label vectors for each instance; instances for each number of labels.
+    labels : list of int
+        Numbers of labels, ascending.
+    distinct_sizes, labels_drawn : list of float
+        For each number of labels, means per instance: sizes above 0 of label vectors, and labels drawn at all.
+    ms : dict of list of float
+        By method: milliseconds per instance for each number of labels.
+    exponent : dict of float
+        By method, see `growth_exponent`.
+    """
+
+    n_samples: int
+    instances: int
+    labels: list[int]
+    distinct_sizes: list[float]
+    labels_drawn: list[float]
+    ms: dict[str, list[float]]
+    exponent: dict[str, float]
+
+
+class GrowthFromFull(TypedDict):
+    """Times of GFM given a P with mass on every size, as in `GrowthFromSamples`."""
+
+    labels: list[int]
+    ms: list[float]
+    exponent: float
+
+
+class Growth(TypedDict):
+    """What `measure_growth` measured, in the order of a record's JSON keys.
+
+    Attributes
+    ----------
+    threads, rounds : int
+    samples, large : GrowthFromSamples
+        For the numbers of labels of the figure, and for greater ones.
+    full : GrowthFromFull
+    """
+
+    threads: int
+    rounds: int
+    samples: GrowthFromSamples
+    large: GrowthFromSamples
+    full: GrowthFromFull
+
 
 def measure_growth(
     seed: int = 0,
@@ -37,7 +91,7 @@ def measure_growth(
     n_large: Sequence[int] = N_LARGE,
     n_full: Sequence[int] = N_FULL,
     rounds: int = 3,
-) -> dict[str, Any]:
+) -> Growth:
     """Measure the milliseconds per instance of each method, from 200 samples and from a matrix P without zeros.
 
     Parameters
@@ -53,13 +107,6 @@ def measure_growth(
         Ascending numbers of labels, for GFM on a full P.
     rounds : int
         The best counts.
-
-    Returns
-    -------
-    dict
-        ``threads`` (1), ``rounds``; ``samples`` and ``large``: ``n_samples``, ``instances``, ``labels``,
-        ``distinct_sizes`` and ``labels_drawn`` (means per instance), ``ms`` by method, ``exponent`` by method
-        (`growth_exponent`); ``full``: ``labels``, ``ms`` and ``exponent`` of GFM given a P with mass on every size.
     """
     full = [full_distribution(m, max(1, FULL_ENTRIES // m**2)) for m in n_full]
     full_ms = [_milliseconds(_from_full(P), P.P.shape[0], rounds)["gfm"] for P in full]
@@ -72,21 +119,23 @@ def measure_growth(
     }
 
 
-def _growth_from_samples(seed: int, n_trials: int, n_labels: Sequence[int], rounds: int) -> dict[str, Any]:
+def _growth_from_samples(seed: int, n_trials: int, n_labels: Sequence[int], rounds: int) -> GrowthFromSamples:
     samples = [draw(independent_labels(m), N_SAMPLES, n_trials, seed, STREAM + m * STREAMS) for m in n_labels]
+    counts = [occupied(drawn) for drawn in samples]
     ms = [_milliseconds(_from_samples(drawn), n_trials, rounds) for drawn in samples]
     by_method = {method: [row[method] for row in ms] for method in TIMED}
     return {
         "n_samples": N_SAMPLES,
         "instances": n_trials,
         "labels": list(n_labels),
-        **_occupied(samples),
+        "distinct_sizes": [sizes for sizes, _ in counts],
+        "labels_drawn": [labels for _, labels in counts],
         "ms": by_method,
         "exponent": {method: growth_exponent(n_labels, values) for method, values in by_method.items()},
     }
 
 
-def task_of(method: str, samples: Samples, threads: int) -> Callable[[], tuple[sparse.csr_array, np.ndarray]]:
+def task_of(method: str, samples: Samples, threads: int) -> Work:
     """Return a call of a method on samples; those that take marginals count them first, within the call."""
     chosen = METHODS[method]
     if chosen.takes == "joint":
@@ -118,48 +167,19 @@ def full_distribution(m: int, n: int) -> LabelsBySize:
     return LabelsBySize(np.repeat(one.P, n, axis=0), np.repeat(one.p_empty, n), one.sizes)
 
 
-def time_claim(growth: Mapping[str, Any]) -> dict[str, Any]:
-    """Check what the paper says of Figure 1, right: GFM has a huge advantage over MEUF."""
-    ratios, powers = [], ""
-    for part in ("samples", "large"):
-        measured = growth[part]
-        ms = {method: values[-1] for method, values in measured["ms"].items()}
-        ratios.append(ms["meuf-cubic"] / ms["gfm"])
-        powers += f"; fitted powers of m up to {measured['labels'][-1]} labels: " + ", ".join(
-            f"{method} {power:.1f}" for method, power in measured["exponent"].items()
-        )
-    full = growth["full"]
-    return {
-        "claim": "GFM has a huge advantage over MEUF in time",
-        "measured": f"the published MEUF takes {ratios[0]:.0f} times as long with {growth['samples']['labels'][-1]} "
-        f"labels, {ratios[1]:.0f} times with {growth['large']['labels'][-1]}{powers}; GFM given a full P "
-        f"{full['exponent']:.1f} up to {full['labels'][-1]}",
-        "holds": ratios[0] > HUGE,
-    }
-
-
-HUGE = 10  # times: an order of magnitude
-
-
-def _from_samples(samples: Samples) -> dict[str, Callable[[], Any]]:
+def _from_samples(samples: Samples) -> dict[str, Work]:
     return {method: task_of(method, samples, 1) for method in TIMED}
 
 
-def _from_full(P: LabelsBySize) -> dict[str, Callable[[], Any]]:
+def _from_full(P: LabelsBySize) -> dict[str, Work]:
     return {"gfm": lambda: gfm(P, n_jobs=1)}
 
 
-def _milliseconds(tasks: Mapping[str, Callable[[], Any]], instances: int, rounds: int) -> dict[str, float]:
+def _milliseconds(tasks: Mapping[str, Work], instances: int, rounds: int) -> dict[str, float]:
     for task in tasks.values():
         task()
     seconds, _ = in_turns(tasks, rounds, AT_LEAST)
     return {name: 1e3 * min(turns) / instances for name, turns in seconds.items()}
-
-
-def _occupied(samples: Sequence[Samples]) -> dict[str, list[float]]:
-    """Count what of P has mass, per instance: sizes of label vectors above 0, and labels drawn at all."""
-    counts = [occupied(drawn) for drawn in samples]
-    return {"distinct_sizes": [sizes for sizes, _ in counts], "labels_drawn": [labels for _, labels in counts]}
 
 
 def occupied(samples: Samples) -> tuple[float, float]:
