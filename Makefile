@@ -12,7 +12,7 @@ BIN    := $(CURDIR)/$(ENV)/bin
 comma  := ,
 LISTED := $(subst $(comma), ,$(EXTRAS))
 $(foreach extra,$(filter-out $(KNOWN),$(LISTED)),$(error EXTRAS has $(extra); expected some of $(KNOWN), separated by commas))
-# Snakemake with one line for each job (xmlc/job_lines.py); it finds its plugins on Python's path.
+# Snakemake with one line for each job (xmlc/runtime/job_lines.py); it finds its plugins on Python's path.
 LINES   = PYTHONPATH="$(CURDIR)/workflow/loggers" snakemake --cores $(CORES) --quiet host --logger lines
 # pip would compile all modules to bytecode on one core, the packages' own tests too. Where Python is told to write no
 # bytecode (PYTHONDONTWRITEBYTECODE, as in many containers) each process would compile what it imports anew.

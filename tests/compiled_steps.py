@@ -8,7 +8,7 @@ import json
 import sys
 from pathlib import Path
 
-from xmlc.kernel_cache import use_kernel_cache
+from xmlc.runtime.kernel_cache import use_kernel_cache
 
 use_kernel_cache()
 

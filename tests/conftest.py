@@ -5,7 +5,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from xmlc.kernel_cache import use_kernel_cache
+from xmlc.runtime.kernel_cache import use_kernel_cache
 
 use_kernel_cache()  # before anything imports numba, which reads the folder's name once
 

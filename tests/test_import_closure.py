@@ -39,7 +39,7 @@ def test_lazy_imports_count_and_type_checking_does_not(tmp_path):
     file.write_text(
         "from typing import TYPE_CHECKING\n"
         "import numpy\n"
-        "if TYPE_CHECKING:\n    import xmlc.progress\n"
+        "if TYPE_CHECKING:\n    import xmlc.runtime.progress\n"
         "def f():\n    from xmlc.trees import complete\n"
     )
     assert imported_modules(file) == {"xmlc", "xmlc.trees", "xmlc.trees.complete"}
@@ -54,12 +54,13 @@ def test_imports_are_found_in_every_kind_of_statement(tmp_path):
     file.write_text(
         "import typing\n"
         "try:\n    import xmlc.errors\nexcept OSError:\n    import xmlc.files\n"
-        "else:\n    import xmlc.csr\nfinally:\n    import xmlc.bits\n"
-        "while True:\n    with open('x'):\n        import xmlc.threads\n"
-        "if typing.TYPE_CHECKING:\n    import xmlc.progress\nelif 1:\n    import xmlc.parallel\n"
+        "else:\n    import xmlc.csr\nfinally:\n    import xmlc.kernels.bits\n"
+        "while True:\n    with open('x'):\n        import xmlc.runtime.threads\n"
+        "if typing.TYPE_CHECKING:\n    import xmlc.runtime.progress\nelif 1:\n    import xmlc.runtime.parallel\n"
         "class A:\n    async def f(self):\n"
         "        match self:\n            case 1:\n                import xmlc.samples\n"
         "def __getattr__(name):\n    import xmlc.sources\n"
     )
-    found = {"errors", "files", "csr", "bits", "threads", "parallel", "samples"}
+    found = {"errors", "files", "csr", "kernels", "kernels.bits", "samples"}
+    found |= {"runtime", "runtime.threads", "runtime.parallel"}
     assert imported_modules(file) == {"xmlc"} | {f"xmlc.{name}" for name in found}

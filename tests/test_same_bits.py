@@ -3,7 +3,7 @@
 NumPy compiles many functions several times and takes the form that the processor can run, and so do the C library
 (exp, log, pow and their like), BLAS and scikit-learn; their results differ in the last bits, and unstable sorts in the
 order of ties. IEEE 754 defines addition, subtraction, multiplication, division and square roots to the last bit.
-`xmlc.kernels.float64` and `xmlc.elementwise` have what takes the others' place. LLVM reorders or fuses
+`xmlc.kernels.float64` and `xmlc.kernels.elementwise` have what takes the others' place. LLVM reorders or fuses
 operations only where a flag lets it, and then as suits the processor.
 """
 
@@ -130,7 +130,7 @@ def test_no_number_comes_from_what_the_processor_chooses():
         for line, what in found_in(source)
         if (name, what) not in ALLOWED
     ]
-    assert not found, "\n".join(["other bits on other processors; see xmlc.elementwise:", *found])
+    assert not found, "\n".join(["other bits on other processors; see xmlc.kernels.elementwise:", *found])
 
 
 def test_every_allowed_use_is_there():

@@ -24,7 +24,7 @@ import yaml
 
 from xmlc.errors import XmlcError
 from xmlc.passport import cpu_name, timed
-from xmlc.threads import set_process_threads
+from xmlc.runtime.threads import set_process_threads
 
 N_TRAIN, N_TEST, N_FEATURES, N_LABELS = 60, 20, 40, 24
 FLOOR = 0.01

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from xmlc._sample_counts import count_labels
 from xmlc.csr import as_labels
 from xmlc.errors import XmlcError
+from xmlc.kernels.sample_counts import count_labels
 
 
 class Samples(NamedTuple):

@@ -128,8 +128,8 @@ def test_access_kernels_equal_plain_loops(width):
 
 
 def test_phases_name_steps_that_exist_and_add_up(small):
-    homes = {"_training": "xmlc.models.plt", "_gather": "xmlc.models.plt", "_siblings": "xmlc.models.plt"}
-    homes["_compact"] = "xmlc.models.plt"
+    homes = dict.fromkeys(("_pieces", "_gather", "_siblings"), "xmlc.models.plt.training")
+    homes["_compact"] = "xmlc.models.plt.weights"
     for module, name in plt_cost.PHASES:
         assert hasattr(importlib.import_module(f"{homes.get(module, 'xmlc.trees')}.{module}"), name)
     X, Y, _ = small

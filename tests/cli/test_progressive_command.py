@@ -7,9 +7,9 @@ from conftest import prepare_tiny
 
 from xmlc.cli import main
 from xmlc.cli.steps.progressive import STREAM
-from xmlc.counter_random import random_permutation
 from xmlc.data.prepared import Prepared
 from xmlc.files import read_json
+from xmlc.kernels.counter_random import random_permutation
 from xmlc.metrics import macro_f
 from xmlc.metrics.progressive import checkpoints
 from xmlc.records.reading import read_records

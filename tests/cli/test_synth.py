@@ -10,7 +10,7 @@ from xmlc.data import load
 from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.errors import XmlcError
 from xmlc.files import read_json, sha256
-from xmlc.threads import numba_threads
+from xmlc.runtime.threads import numba_threads
 
 SIZES = "--n-train 300 --n-test 100 --n-features 60 --n-labels 20 --labels-per-instance 2 --nonzeros 9 --seed 3".split()
 

@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from xmlc import counter_random
 from xmlc.cli.data.synth import command
-from xmlc.counter_random import random_unit
 from xmlc.data import load
 from xmlc.data.catalogue import load_catalogue
 from xmlc.data.synthetic import few_shot
@@ -27,7 +25,9 @@ from xmlc.data.synthetic._labels import LABEL_STREAM, ROW_STREAM, popular_featur
 from xmlc.data.synthetic.few_shot import COLOUR_SHIFT, NOISE, TOPIC_SHARE, TOPIC_WORDS, ObjectViews, ShortTexts
 from xmlc.errors import XmlcError
 from xmlc.files import read_json
-from xmlc.threads import numba_threads
+from xmlc.kernels import counter_random
+from xmlc.kernels.counter_random import random_unit
+from xmlc.runtime.threads import numba_threads
 
 
 def stream_key(seed, piece):

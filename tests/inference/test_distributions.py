@@ -8,7 +8,7 @@ from inference_cases import by_size, empirical_laws, independent_law, random_mar
 from scipy import sparse
 
 from xmlc.inference import Samples, labels_by_size, labels_by_size_from_marginals, marginals_of
-from xmlc.inference._poisson_binomial import count_distribution, count_limit, without_label
+from xmlc.inference._kernels.poisson_binomial import count_distribution, count_limit, without_label
 
 FEW = settings(deadline=None, max_examples=30)
 

@@ -19,8 +19,8 @@ from scipy import sparse
 
 from xmlc.errors import XmlcError
 from xmlc.inference import LabelsBySize, Samples, gfm, gfm_t, labels_by_size, marginals_of
-from xmlc.inference._compact import compact_samples
-from xmlc.inference._gfm import best_size, rank_places, sum_of_largest
+from xmlc.inference._kernels.compact import compact_samples
+from xmlc.inference._kernels.gfm import best_size, rank_places, sum_of_largest
 
 # Always the same examples: which of two values is the greater is left to rounding where they differ by as little.
 FEW = settings(deadline=None, max_examples=30, derandomize=True)

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from xmlc.counter_random import random_unit, stream_key
 from xmlc.errors import XmlcError
 from xmlc.inference.claims import claims
 from xmlc.inference.distributions import labels_by_size_from_marginals
@@ -23,6 +22,7 @@ from xmlc.inference.simulation import (
     signed_labels,
     simulate,
 )
+from xmlc.kernels.counter_random import random_unit, stream_key
 
 SIZES = (5, 20, 100)
 

@@ -37,7 +37,7 @@ def array_assignments(text):
 
 @pytest.mark.parametrize("room", ["models/plt", "models/fastxml", "thresholds", "inference", "data/formats"])
 def test_kernels_of_the_demo_copy_by_the_kernel_for_it(room):
-    kernels = [file for file in sorted((PACKAGE / room).glob("_*.py")) if "@njit" in file.read_text()]
+    kernels = [file for file in sorted((PACKAGE / room).rglob("*.py")) if "@njit" in file.read_text()]
     assert len(kernels) > 1
     found = [f"{file.name}:{line}" for file in kernels for line in array_assignments(file.read_text())]
     assert found == []

@@ -7,8 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from xmlc import elementwise
-from xmlc.kernels import float64
+from xmlc.kernels import elementwise, float64
 
 INF, NAN = math.inf, math.nan
 SMALLEST, SMALLEST_NORMAL, LARGEST = 5e-324, 2.0**-1022, np.finfo(np.float64).max

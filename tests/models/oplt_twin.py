@@ -5,7 +5,7 @@ Every node has an auxiliary classifier here, needed or not, and an inverse class
 
 import numpy as np
 
-from xmlc.counter_random import random_below, stream_key
+from xmlc.kernels.counter_random import random_below, stream_key
 
 
 class Classifier:

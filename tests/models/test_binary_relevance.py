@@ -9,11 +9,12 @@ from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from xmlc.counter_random import random_permutation
 from xmlc.errors import XmlcError
-from xmlc.models import BinaryRelevance, label_logistic
+from xmlc.kernels.counter_random import random_permutation
+from xmlc.models import BinaryRelevance
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.regression import make_problem
+from xmlc.models.linear import label_logistic
+from xmlc.models.linear.regression import make_problem
 
 
 @pytest.fixture(scope="module")
@@ -118,8 +119,8 @@ def test_threads_and_blocks_change_nothing(problem, monkeypatch):
     X, Y = problem
     one = BinaryRelevance(n_jobs=1).fit(X, Y)
     whole = one.predict_proba(X, 0.1)
-    monkeypatch.setattr("xmlc.models.binary_relevance.CELLS", 28)
-    monkeypatch.setattr("xmlc.models.label_logistic.PIECE", 1)
+    monkeypatch.setattr("xmlc.models.linear.binary_relevance.CELLS", 28)
+    monkeypatch.setattr("xmlc.models.linear.label_logistic.PIECE", 1)
     for n_jobs in (2, 8):
         several = BinaryRelevance(n_jobs=n_jobs).fit(X, Y)
         for name in ("weights_", "constants_", "C_", "losses_", "decrements_"):

@@ -5,11 +5,11 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
-from xmlc.counter_random import random_unit, stream_key
 from xmlc.errors import XmlcError
+from xmlc.kernels.counter_random import random_unit, stream_key
 from xmlc.kernels.float32 import sigmoid
 from xmlc.models import BinaryRelevance, ProbabilisticClassifierChain
-from xmlc.models._chain import sample_chain
+from xmlc.models.linear._chain import sample_chain
 from xmlc.samples import Samples, marginals_of
 
 
@@ -85,7 +85,7 @@ def test_samples_depend_on_seed_and_instance_alone(problem, monkeypatch):
     X, Y = problem
     model = ProbabilisticClassifierChain(C=1.0, n_jobs=1).fit(X, Y)
     samples = model.sample(X, 30)
-    monkeypatch.setattr("xmlc.models.classifier_chain.CELLS", 30 * 4 * 7)
+    monkeypatch.setattr("xmlc.models.linear.classifier_chain.CELLS", 30 * 4 * 7)
     assert (model.set_params(n_jobs=2).sample(X, 30) != samples).nnz == 0
     assert (model.sample(X[:9], 30) != samples[: 9 * 30]).nnz == 0
     assert (model.set_params(random_state=1).sample(X, 30) != samples).nnz > 0
@@ -116,7 +116,7 @@ def test_a_chain_of_one_label_is_binary_relevance(problem):
 
 def test_threads_change_nothing(problem, monkeypatch):
     one = ProbabilisticClassifierChain(n_jobs=1).fit(*problem)
-    monkeypatch.setattr("xmlc.models.label_logistic.PIECE", 1)
+    monkeypatch.setattr("xmlc.models.linear.label_logistic.PIECE", 1)
     for n_jobs in (2, 8):
         several = ProbabilisticClassifierChain(n_jobs=n_jobs).fit(*problem)
         for name in ("weights_", "influence_", "constants_", "C_", "losses_", "decrements_"):

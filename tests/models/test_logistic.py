@@ -14,10 +14,10 @@ from sklearn.linear_model import LogisticRegression
 from xmlc.csr import as_features, as_labels, kernel_csr
 from xmlc.kernels.float64 import sigmoid
 from xmlc.kernels.lanes import LANES, add_row, multiply_row
-from xmlc.models import _logistic
-from xmlc.models._linear import column_variances, linear_scores
-from xmlc.models._relevance import estimates_above
-from xmlc.models.regression import learnable, make_problem, scales, solve
+from xmlc.models.linear import _logistic
+from xmlc.models.linear._linear import column_variances, linear_scores
+from xmlc.models.linear._relevance import estimates_above
+from xmlc.models.linear.regression import learnable, make_problem, scales, solve
 
 
 def random_problem(n=40, d=6, m=11, seed=0, chain=True, standardize=True):

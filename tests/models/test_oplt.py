@@ -4,15 +4,15 @@ from oplt_twin import NaiveOPLT
 from scipy import sparse
 from sklearn.base import clone
 
-from xmlc.counter_random import random_permutation, stream_key
 from xmlc.csr import kernel_csr, unit_rows
 from xmlc.errors import XmlcError
+from xmlc.kernels.counter_random import random_permutation, stream_key
 from xmlc.models import OPLT, PLT
 from xmlc.models.oplt._tree import NODE, ROOT
 from xmlc.models.oplt.estimator import POLICY_STREAM
-from xmlc.models.plt._siblings import ADAGRAD, Solver
-from xmlc.models.plt._training import train_nodes
 from xmlc.models.plt.estimator import ORDER_STREAM
+from xmlc.models.plt.training._pieces import train_nodes
+from xmlc.models.plt.training._siblings import ADAGRAD, Solver
 
 SHAPES = [("best_greedy", 2, 4), ("random", 2, 4), ("best_greedy", 2, 2), ("random", 3, 3), ("best_greedy", 3, 5)]
 

@@ -9,9 +9,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
-from xmlc.counter_random import random_permutation
 from xmlc.csr import unit_rows
 from xmlc.errors import XmlcError
+from xmlc.kernels.counter_random import random_permutation
 from xmlc.models import PLT
 from xmlc.models.plt.estimator import ORDER_STREAM
 
@@ -175,12 +175,12 @@ def test_same_bits_on_one_and_two_threads(multilabel, options):
 
 @pytest.mark.parametrize("solver", ["sgd", "adagrad", "batch"])
 def test_splitting_a_block_between_siblings_changes_nothing(multilabel, monkeypatch, solver):
-    from xmlc.models.plt import _training
+    from xmlc.models.plt.training import _pieces
 
     X, Y = multilabel(300, 40, 60, seed=10)
     model = PLT(arity=60, solver=solver, **SGD)
     whole = clone(model).fit(X, Y)
-    monkeypatch.setattr(_training, "NONZEROS_PER_GROUP", 100)
+    monkeypatch.setattr(_pieces, "NONZEROS_PER_GROUP", 100)
     split = clone(model).fit(X, Y)
     np.testing.assert_array_equal(whole.nodes_.weights, split.nodes_.weights)
     np.testing.assert_array_equal(whole.nodes_.bias, split.nodes_.bias)

@@ -10,9 +10,9 @@ from sklearn.svm import LinearSVC
 
 from xmlc.csr import kernel_csr, unit_rows
 from xmlc.models import PLT
-from xmlc.models.plt._compact import compact_nodes
-from xmlc.models.plt._dual import logistic_steps, squared_hinge_steps, train_children_dual
-from xmlc.models.plt._padded import padded_size
+from xmlc.models.plt.training._dual import logistic_steps, squared_hinge_steps, train_children_dual
+from xmlc.models.plt.weights._compact import compact_nodes
+from xmlc.models.plt.weights._padded import padded_size
 
 EXACT = {"tol": 1e-7, "epochs": 2000, "solver": "batch"}
 
@@ -79,13 +79,13 @@ def test_a_step_never_worsens_the_dual(cost, square):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_weights_dropped_while_training_are_those_dropped_after_it(multilabel, monkeypatch, n_jobs):
-    from xmlc.models.plt import _training
+    from xmlc.models.plt.training import _pieces
 
     X, Y = multilabel(300, 40, 60, seed=4)
     model = PLT(arity=4, solver="batch", n_jobs=n_jobs)
     dense = clone(model).fit(X, Y).nodes_
     expected = compact_nodes(dense, 0.05)
-    monkeypatch.setattr(_training, "WEIGHTS_PER_WAVE", 500)
+    monkeypatch.setattr(_pieces, "WEIGHTS_PER_WAVE", 500)
     found = model.set_params(weight_cut=0.05).fit(X, Y).nodes_
     assert 0 < found.weights.size < dense.weights.size
     for name, array in expected._asdict().items():

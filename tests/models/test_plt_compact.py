@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xmlc.errors import XmlcError
-from xmlc.models.plt._compact import compact_nodes, count_kept, fill_kept, room_for
-from xmlc.models.plt._nodes import CompactNodeWeights, NodeWeights
+from xmlc.models.plt.weights._compact import compact_nodes, count_kept, fill_kept, room_for
+from xmlc.models.plt.weights._nodes import CompactNodeWeights, NodeWeights
 from xmlc.trees import random_complete_tree
 
 
@@ -65,7 +65,7 @@ def test_what_is_kept_is_what_exceeds_the_cut(m, arity, d, seed, cut):
 
 
 def test_blocks_made_compact_in_any_shares_are_the_same(monkeypatch):
-    from xmlc.models.plt import _compact
+    from xmlc.models.plt.weights import _compact
 
     _, nodes = random_nodes(60, 4, 20, 1)
     whole = compact_nodes(nodes, 0.2)

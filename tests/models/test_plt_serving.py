@@ -8,7 +8,7 @@ from test_plt_compact import random_nodes, weights_of
 
 from xmlc.errors import XmlcError
 from xmlc.models import PLT
-from xmlc.models.plt._compact import compact_nodes, drop_more
+from xmlc.models.plt.weights._compact import compact_nodes, drop_more
 
 
 @pytest.mark.parametrize("options", [{}, {"weight_cut": 0.02}, {"unit_norm": False}, {"hash_bits": 12}])

@@ -5,9 +5,9 @@ import plt_twin
 import pytest
 from scipy import sparse
 
-from xmlc.counter_random import random_permutation
 from xmlc.csr import unit_rows
 from xmlc.errors import XmlcError
+from xmlc.kernels.counter_random import random_permutation
 from xmlc.models import PLT
 from xmlc.models.plt.estimator import ORDER_STREAM
 

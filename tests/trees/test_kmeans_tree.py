@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from xmlc.counter_random import random_below, stream_key
 from xmlc.csr import kernel_csr, unit_rows
 from xmlc.errors import XmlcError
+from xmlc.kernels.counter_random import random_below, stream_key
 from xmlc.trees import kmeans
 from xmlc.trees._kmeans import bisect, copy_rows, halve, move_members
 from xmlc.trees.kmeans import kmeans_tree, label_representations

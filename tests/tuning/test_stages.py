@@ -14,7 +14,7 @@ from xmlc.errors import XmlcError
 from xmlc.files import read_json
 from xmlc.metrics import precision_at_k
 from xmlc.models import SparseWeightedNearestNeighbors
-from xmlc.threads import numba_threads
+from xmlc.runtime.threads import numba_threads
 from xmlc.tuning.stages import parse_stages, search_in_stages
 
 STAGES = [[{"S": "labels-per-instance", "alpha": 0.0}, {"S": 3, "alpha": 1.0}], [{"S": 5}, {"S": 3}, {"S": 40}]]

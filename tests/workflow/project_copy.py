@@ -11,7 +11,7 @@ import pandas as pd
 import yaml
 from numba.core.caching import UserProvidedCacheLocator
 
-from xmlc.kernel_cache import kernel_digest
+from xmlc.runtime.kernel_cache import kernel_digest
 from xmlc.tables.columns import COLUMNS
 
 ROOT = Path(__file__).parents[2]

@@ -17,7 +17,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from xmlc.kernels.float32 import HALF_EXPONENT, fused
-from xmlc.models.plt._vectors import add_rows_64
+from xmlc.models.plt.weights._vectors import add_rows_64
 
 LANES = 16
 CHAINS = 4  # sums that do not wait for one another: an addition takes four cycles

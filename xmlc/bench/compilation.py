@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from tabulate import tabulate
 
 from xmlc.compiling import Part, compile_part, parts_of
-from xmlc.threads import set_process_threads
+from xmlc.runtime.threads import set_process_threads
 
 OWN = "xmlc."
 PART_HEADINGS = ("Part", "CPU s", "Kernels", "s", "numba's functions", "s")

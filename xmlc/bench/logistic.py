@@ -17,14 +17,14 @@ from scipy import sparse
 
 from xmlc.bench._streaming import read_non_zeros
 from xmlc.bench.rounds import differing
-from xmlc.counter_random import random_permutation
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
+from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.float64_arrays import sigmoid_into
-from xmlc.models.binary_relevance import BinaryRelevance
-from xmlc.models.classifier_chain import ProbabilisticClassifierChain
-from xmlc.models.label_logistic import FOLD_STREAM, LabelLogistic
-from xmlc.models.regression import Problem, learnable, make_problem, scales, solve
+from xmlc.models.linear.binary_relevance import BinaryRelevance
+from xmlc.models.linear.classifier_chain import ProbabilisticClassifierChain
+from xmlc.models.linear.label_logistic import FOLD_STREAM, LabelLogistic
+from xmlc.models.linear.regression import Problem, learnable, make_problem, scales, solve
 from xmlc.passport import WARM_UP_ROWS, in_turns, passport, peak_bytes
 
 ESTIMATORS: dict[str, type[LabelLogistic]] = {"br": BinaryRelevance, "pcc": ProbabilisticClassifierChain}

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from xmlc.bench.own_process import in_own_process, peak_above
-from xmlc.counter_random import random_permutation
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
+from xmlc.kernels.counter_random import random_permutation
 from xmlc.metrics.progressive import constant_accuracy, entropy_reduction, progressive_accuracy
 from xmlc.metrics.ranking import precision_at_k
 from xmlc.models.registry import make_estimator

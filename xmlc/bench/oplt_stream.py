@@ -22,15 +22,15 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.bench.rounds import differing
-from xmlc.counter_random import random_bits, stream_key
 from xmlc.csr import kernel_csr, unit_rows
 from xmlc.data.synthetic.labels import SyntheticModel
+from xmlc.kernels.counter_random import random_bits, stream_key
 from xmlc.models.oplt import OPLT
 from xmlc.models.oplt._plant import planted_as
 from xmlc.models.oplt._tree import ENTRIES_WANTED, MARK, NODE, NODES_WANTED, SLOTS_WANTED
-from xmlc.models.plt._nodes import CompactNodeWeights, NodeWeights
-from xmlc.models.plt._siblings import ADAGRAD, Solver
-from xmlc.models.plt._training import reach_of, train_nodes
+from xmlc.models.plt.training._pieces import reach_of, train_nodes
+from xmlc.models.plt.training._siblings import ADAGRAD, Solver
+from xmlc.models.plt.weights._nodes import CompactNodeWeights, NodeWeights
 from xmlc.passport import WARM_UP_ROWS, passport, peak_bytes
 from xmlc.trees import LabelTree
 

@@ -26,7 +26,7 @@ from xmlc.data.writer import save_repository
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.plt import PLT
 from xmlc.passport import WARM_UP_ROWS, in_turns, passport, peak_bytes, timed
-from xmlc.threads import numba_threads
+from xmlc.runtime.threads import numba_threads
 
 K = 5
 SEARCHES = {"exact": None, "beam 10": 10}

@@ -12,12 +12,12 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.bench._access import LANES, read_and_write_rows, read_and_write_squares, read_rows
-from xmlc.counter_random import mix64
 from xmlc.csr import KernelCSR, kernel_csr
+from xmlc.kernels.counter_random import mix64
 from xmlc.models.plt import PLT
-from xmlc.models.plt._gather import gather_rows
-from xmlc.models.plt._siblings import Reach
-from xmlc.models.plt._training import reach_of
+from xmlc.models.plt.training._gather import gather_rows
+from xmlc.models.plt.training._pieces import reach_of
+from xmlc.models.plt.training._siblings import Reach
 from xmlc.passport import timed
 from xmlc.trees import LabelTree
 
@@ -35,7 +35,7 @@ PHASES = {  # steps of a fit by the module and the name of their function
     ("kmeans", "kmeans_tree"): "tree: bisections",
     ("complete", "random_complete_tree"): "tree: random",
     ("huffman", "huffman_tree"): "tree: Huffman",
-    ("_training", "reach_of"): "who reaches which node",
+    ("_pieces", "reach_of"): "who reaches which node",
     ("_gather", "count_features"): "features of the nodes",
     ("_gather", "fill_features"): "features of the nodes",
     ("_siblings", "train_siblings"): TRAINING,

@@ -13,7 +13,7 @@ import click
 
 from xmlc import __version__
 from xmlc.errors import XmlcError
-from xmlc.kernel_cache import use_kernel_cache
+from xmlc.runtime.kernel_cache import use_kernel_cache
 
 # By folder: what its commands are called together, and what each does.
 GROUPS = {

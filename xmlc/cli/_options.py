@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from xmlc.threads import set_process_threads
+from xmlc.runtime.threads import set_process_threads
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
 FILE = click.Path(path_type=Path, dir_okay=False)

@@ -13,7 +13,7 @@ import requests
 import urllib3
 
 from xmlc.errors import XmlcError
-from xmlc.progress import Progress
+from xmlc.runtime.progress import Progress
 
 ATTEMPTS = 4
 FIRST_PAUSE = 1.0  # seconds; doubles from attempt to attempt

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmlc.counter_random import random_permutation
 from xmlc.errors import XmlcError
+from xmlc.kernels.counter_random import random_permutation
 
 SPLIT_STREAM = 0x5B1
 

@@ -140,7 +140,7 @@ def labels_by_size_from_marginals(marginals: object) -> LabelsBySize:
     XmlcError
         An entry is NaN, negative or above 1, or the shape is not (n, m).
     """
-    from xmlc.inference._independent import leave_one_out_sizes
+    from xmlc.inference._kernels.independent import leave_one_out_sizes
 
     p = as_marginals(marginals)
     n, m = p.shape

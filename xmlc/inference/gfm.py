@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from xmlc.inference._compact import gfm_dense, gfm_marginals, gfm_samples
+from xmlc.inference._kernels.compact import gfm_dense, gfm_marginals, gfm_samples
 from xmlc.inference.distributions import LabelsBySize, checked_labels_by_size
 from xmlc.inference.predictions import predict_blocks, predict_from_marginals
 from xmlc.samples import Samples, checked_samples

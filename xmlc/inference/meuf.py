@@ -6,8 +6,8 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.errors import XmlcError
-from xmlc.inference._independent import meuf_rows
-from xmlc.inference._jansche import jansche_rows
+from xmlc.inference._kernels.independent import meuf_rows
+from xmlc.inference._kernels.jansche import jansche_rows
 from xmlc.inference.distributions import as_marginals
 from xmlc.inference.predictions import predict_from_marginals
 

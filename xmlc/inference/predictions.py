@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.inference.distributions import as_marginals
-from xmlc.parallel import row_blocks, run_pieces
+from xmlc.runtime.parallel import row_blocks, run_pieces
 
 ROWS_PER_PIECE = 256
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from xmlc.inference._rules import hamming_rows, lewis_rows, multinomial_rows
+from xmlc.inference._kernels.rules import hamming_rows, lewis_rows, multinomial_rows
 from xmlc.inference.predictions import predict_from_marginals
 
 

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from xmlc import elementwise
 from xmlc.errors import XmlcError
-from xmlc.inference._label_chain import draw_chains
+from xmlc.inference._kernels.label_chain import draw_chains
 from xmlc.inference.distributions import LabelsBySize
 from xmlc.inference.gfm import gfm
 from xmlc.inference.methods import METHODS, infer_blocks
+from xmlc.kernels import elementwise
 from xmlc.samples import Samples
 
 N_LABELS = 25

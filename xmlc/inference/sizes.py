@@ -17,7 +17,7 @@ from scipy import sparse
 
 from xmlc.csr import as_labels
 from xmlc.errors import XmlcError
-from xmlc.inference._sizes import gfm_sizes_rows, shares_of_sizes, size_laws
+from xmlc.inference._kernels.sizes import gfm_sizes_rows, shares_of_sizes, size_laws
 from xmlc.inference.distributions import as_marginals
 from xmlc.inference.predictions import predict_from_marginals
 

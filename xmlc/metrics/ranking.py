@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmlc import elementwise
 from xmlc.csr import as_labels, kernel_csr
 from xmlc.errors import XmlcError
+from xmlc.kernels import elementwise
 from xmlc.kernels.float64 import log, power
 from xmlc.metrics._counts import match_ranking
 

@@ -10,13 +10,13 @@ import importlib
 from typing import Any
 
 PUBLIC = {
-    "BinaryRelevance": "xmlc.models.binary_relevance",
+    "BinaryRelevance": "xmlc.models.linear.binary_relevance",
     "FastXML": "xmlc.models.fastxml",
     "LdSM": "xmlc.models.ldsm",
     "OPLT": "xmlc.models.oplt",
     "PLT": "xmlc.models.plt",
     "Parabel": "xmlc.models.parabel",
-    "ProbabilisticClassifierChain": "xmlc.models.classifier_chain",
+    "ProbabilisticClassifierChain": "xmlc.models.linear.classifier_chain",
     "SparseWeightedNearestNeighbors": "xmlc.models.nearest",
 }
 

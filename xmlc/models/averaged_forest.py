@@ -11,7 +11,7 @@ from scipy import sparse
 
 from xmlc.csr import KernelCSR
 from xmlc.models.base import SparseProbabilityEstimator, stack_estimates
-from xmlc.parallel import row_blocks, run_pieces
+from xmlc.runtime.parallel import row_blocks, run_pieces
 
 ROWS_PER_DESCENT = 16384  # large, because each block lays out the weights of the nodes that it reaches
 ROWS_PER_BLOCK = 256

@@ -8,12 +8,12 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.counter_random import stream_key
 from xmlc.errors import XmlcError
+from xmlc.kernels.counter_random import stream_key
 from xmlc.models._averages import Found, mean_above, mean_top_k
 from xmlc.models.base import SparseProbabilityEstimator, stack_estimates
 from xmlc.models.plt import PLT
-from xmlc.parallel import row_blocks, run_pieces
+from xmlc.runtime.parallel import row_blocks, run_pieces
 
 TREE_STREAM = 0x9A4  # keeps the seeds of the trees apart from other random numbers
 LARGEST_SEED = np.uint64(2**31 - 1)  # what scikit-learn takes for a seed

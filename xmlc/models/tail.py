@@ -8,12 +8,12 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from xmlc import elementwise
 from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, unit_rows, without_zeros
 from xmlc.errors import XmlcError
 from xmlc.estimator import not_fitted
+from xmlc.kernels import elementwise
 from xmlc.models._tail import count_features, fill_centroids, log_scores_of_rows
-from xmlc.parallel import row_blocks, run_pieces
+from xmlc.runtime.parallel import row_blocks, run_pieces
 
 LABELS_PER_BLOCK = 1024
 ROWS_PER_BLOCK = 256

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from xmlc import elementwise
 from xmlc.csr import unit_rows
 from xmlc.data import load
 from xmlc.data.synthetic.few_shot import ObjectViews, ShortTexts
 from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.data.writer import save_repository
+from xmlc.kernels import elementwise
 from xmlc.kernels.float64 import cos, sin
 from xmlc.metrics import classification_metrics, maximum_precision_at_k, precision_and_ndcg, propensities, psp_at_k
 from xmlc.models.base import top_k_of

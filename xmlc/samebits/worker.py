@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xmlc.files import write_json
-from xmlc.kernel_cache import use_kernel_cache
-from xmlc.threads import set_process_threads
+from xmlc.runtime.kernel_cache import use_kernel_cache
+from xmlc.runtime.threads import set_process_threads
 
 if TYPE_CHECKING:
     from xmlc.samebits.pieces import Data

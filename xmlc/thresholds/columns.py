@@ -11,7 +11,7 @@ from scipy import sparse
 
 from xmlc.csr import as_labels
 from xmlc.errors import XmlcError
-from xmlc.parallel import run_pieces
+from xmlc.runtime.parallel import run_pieces
 
 # Labels are uneven: a piece holds as many as have this many estimates and positives together.
 ENTRIES_PER_PIECE = 1 << 18

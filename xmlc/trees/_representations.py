@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from xmlc.bits import lowest_bit
+from xmlc.kernels.bits import lowest_bit
 
 ONE = np.uint64(1)
 ZERO = np.uint64(0)

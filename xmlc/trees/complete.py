@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmlc.counter_random import random_permutation
 from xmlc.errors import XmlcError
+from xmlc.kernels.counter_random import random_permutation
 from xmlc.trees.label_tree import LabelTree
 
 TREE_STREAM = 0x7EE  # keeps the tree's random numbers apart from those of training

@@ -7,10 +7,10 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
-from xmlc.counter_random import stream_key
 from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, unit_rows, without_zeros
 from xmlc.errors import XmlcError
-from xmlc.parallel import run_pieces
+from xmlc.kernels.counter_random import stream_key
+from xmlc.runtime.parallel import run_pieces
 from xmlc.trees._kmeans import (
     MAX_ROUNDS,
     MIN_GAIN,
@@ -49,7 +49,7 @@ def label_representations(X: object, Y: object, n_jobs: int | None = None) -> sp
     X : sparse or dense array, shape (n, d)
     Y : sparse or dense boolean array, shape (n, m)
     n_jobs : int or None
-        Threads, see `xmlc.threads.resolve_threads`; the bits do not depend on it.
+        Threads, see `xmlc.runtime.threads.resolve_threads`; the bits do not depend on it.
 
     Returns
     -------
@@ -113,7 +113,7 @@ def kmeans_tree(
     seed : int
         Seed of the first centroids: each node has a random stream of its own.
     n_jobs : int or None
-        Threads, see `xmlc.threads.resolve_threads`; the tree is the same on any number.
+        Threads, see `xmlc.runtime.threads.resolve_threads`; the tree is the same on any number.
 
     Raises
     ------

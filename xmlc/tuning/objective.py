@@ -9,7 +9,7 @@ from scipy import sparse
 from xmlc.metrics.ranking import precision_at_k
 from xmlc.models.registry import make_estimator
 from xmlc.passport import timed
-from xmlc.progress import Progress
+from xmlc.runtime.progress import Progress
 from xmlc.tuning.ranges import Hyperparameters
 
 Part = tuple[sparse.csr_array, sparse.csr_array]

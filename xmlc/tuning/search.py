@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from xmlc.counter_random import random_unit, stream_key
 from xmlc.errors import XmlcError
+from xmlc.kernels.counter_random import random_unit, stream_key
 from xmlc.tuning.ranges import Hyperparameters, Objective, Space
 
 METHODS = ("random", "smac")

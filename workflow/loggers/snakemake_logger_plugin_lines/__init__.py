@@ -1,5 +1,5 @@
-"""Makes `xmlc.job_lines` known to Snakemake, which looks for packages of such a name: ``--logger lines``."""
+"""Makes `xmlc.runtime.job_lines` known to Snakemake, which looks for packages of such a name: ``--logger lines``."""
 
-from xmlc.job_lines import LogHandler
+from xmlc.runtime.job_lines import LogHandler
 
 __all__ = ["LogHandler"]

@@ -13,10 +13,10 @@ from scipy import sparse
 
 from xmlc.cli._options import FILE, data_option, parse_parameters, threads_option
 from xmlc.cli._steps import dataset_block
-from xmlc.counter_random import random_permutation
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.files import atomic_file, write_json
+from xmlc.kernels.counter_random import random_permutation
 from xmlc.metrics.progressive import (
     checkpoints,
     constant_accuracy,

@@ -17,7 +17,7 @@ from xmlc.errors import XmlcError
 from xmlc.models.registry import make_estimator
 from xmlc.models.warm_up import warm_up
 from xmlc.passport import passport
-from xmlc.progress import Progress
+from xmlc.runtime.progress import Progress
 from xmlc.tuning.objective import ValidationPrecision
 from xmlc.tuning.ranges import Hyperparameters, Objective, parse_space
 from xmlc.tuning.result import write_result

@@ -49,7 +49,7 @@ def fastxml(data: Path, trees: int | None, threads: int, rounds: int, out: Path 
     from xmlc.bench.calibration import calibration_text
     from xmlc.bench.fastxml import compare_with_program
     from xmlc.files import write_json
-    from xmlc.threads import set_process_threads
+    from xmlc.runtime.threads import set_process_threads
 
     set_process_threads(threads)
     result = compare_with_program(data, trees, threads, rounds)
@@ -111,7 +111,7 @@ def inference(
 @click.option("--out", type=FILE, help="JSON file for everything that was measured.")
 def ldsm(data: Path, threads: int, rounds: int, seeds: int, out: Path | None) -> None:
     """Print times, precision, ratios and what was asked for."""
-    from xmlc.threads import set_process_threads
+    from xmlc.runtime.threads import set_process_threads
 
     set_process_threads(threads)
     from xmlc.bench.ldsm import compare_ldsm
@@ -142,7 +142,7 @@ def nearest(
     out: Path | None,
 ) -> None:
     """Print times, speed-ups, precision, and ratios to the times of others."""
-    from xmlc.threads import set_process_threads
+    from xmlc.runtime.threads import set_process_threads
 
     set_process_threads(threads)
     from xmlc.bench.nearest import compare_nearest
@@ -163,7 +163,7 @@ def nearest(
 @click.option("--out", type=FILE, help="JSON file for everything that was measured.")
 def logistic(data: Path, estimator: str, threads: int, rounds: int, out: Path | None) -> None:
     """Print times, the ratio, how close the solutions are, and nanoseconds."""
-    from xmlc.threads import set_process_threads
+    from xmlc.runtime.threads import set_process_threads
 
     set_process_threads(threads)
     from xmlc.bench.logistic import compare_logistic, to_text
@@ -183,7 +183,7 @@ def logistic(data: Path, estimator: str, threads: int, rounds: int, out: Path | 
 @click.option("--out", "--json", "out", type=FILE, help="JSON file for everything that was measured.")
 def plt(data: Path, peers: bool, threads: int, rounds: int, out: Path | None) -> None:
     """Print times, ratios, speed-ups and nanoseconds as tables."""
-    from xmlc.threads import set_process_threads
+    from xmlc.runtime.threads import set_process_threads
 
     set_process_threads(threads)
     from xmlc.bench.plt import compare_plt
@@ -222,7 +222,7 @@ def oplt(data: Path, variants: tuple[str, ...], seeds: int, epochs: int, peers: 
 @click.option("--out", type=FILE, help="JSON file for everything that was measured.")
 def oplt_stream(instances: int, portions: int, parameters: str, out: Path | None) -> None:
     """Print what an instance costs, beside training when the tree is known, and whether a saved model goes on alike."""
-    from xmlc.threads import set_process_threads
+    from xmlc.runtime.threads import set_process_threads
 
     set_process_threads(1)
     from xmlc.bench.oplt_stream import measure_stream

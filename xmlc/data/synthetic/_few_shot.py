@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numba import njit
 
-from xmlc.counter_random import random_unit, stream_key
 from xmlc.data.synthetic._labels import LABEL_STREAM, ROW_STREAM, popular_feature
+from xmlc.kernels.counter_random import random_unit, stream_key
 from xmlc.kernels.float64 import cos, exp
 
 VIEWS = 108  # of each object, as in ALOI: so many azimuths, then directions and then colours of the light

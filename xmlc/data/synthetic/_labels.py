@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from xmlc.counter_random import random_below, random_unit, stream_key
 from xmlc.kernels.arrays import copy_into
+from xmlc.kernels.counter_random import random_below, random_unit, stream_key
 from xmlc.kernels.float64 import sigmoid
 
 ROW_STREAM = 1 << 40  # row i draws from stream ROW_STREAM + i, label j from LABEL_STREAM + j

@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from xmlc.counter_random import random_permutation
 from xmlc.data.synthetic._few_shot import VIEWS, draw_texts, draw_views
 from xmlc.errors import XmlcError
-from xmlc.parallel import row_blocks, run_pieces
+from xmlc.kernels.counter_random import random_permutation
+from xmlc.runtime.parallel import row_blocks, run_pieces
 
 ORDER_STREAM = 1 << 39
 ROWS_PER_BLOCK = 4096
@@ -60,7 +60,7 @@ class ObjectViews:
         ----------
         start, end : int
         n_jobs : int or None
-            Threads, see `xmlc.threads.resolve_threads`; the bits do not depend on it.
+            Threads, see `xmlc.runtime.threads.resolve_threads`; the bits do not depend on it.
 
         Returns
         -------

@@ -7,10 +7,10 @@ import math
 import numpy as np
 from scipy import sparse
 
-from xmlc import elementwise
 from xmlc.data.synthetic._labels import LabelModel, draw_label_parameters, draw_rows, sample_scores
 from xmlc.errors import XmlcError
-from xmlc.parallel import row_blocks, run_pieces
+from xmlc.kernels import elementwise
+from xmlc.runtime.parallel import row_blocks, run_pieces
 
 POSTERIOR_FLOOR = 1e-3
 CANDIDATES_PER_LABEL = 8  # labels that an instance triggers, for each that it is to carry
@@ -78,7 +78,7 @@ class SyntheticModel:
         start, end : int
             Row ids; a training set 0 .. a and a test set a .. b come from one true model.
         n_jobs : int or None
-            Threads, see `xmlc.threads.resolve_threads`; the bits do not depend on it.
+            Threads, see `xmlc.runtime.threads.resolve_threads`; the bits do not depend on it.
 
         Returns
         -------

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from xmlc.counter_random import random_bits, stream_key
 from xmlc.kernels.arrays import copy_into
+from xmlc.kernels.counter_random import random_bits, stream_key
 from xmlc.models.fastxml._columns import gather_columns
 from xmlc.models.fastxml._labels import count_labels, number_labels
 from xmlc.models.fastxml._logistic import fit_logistic

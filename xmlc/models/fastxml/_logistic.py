@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from xmlc.counter_random import shuffle, stream_key
+from xmlc.kernels.counter_random import shuffle, stream_key
 from xmlc.kernels.float32 import exp_of_negative, log1p_of_share
 from xmlc.kernels.sums import sparse_dot, sparse_dots, total
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from xmlc import elementwise
+from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import copy_into
 
 # Gains are integers in units of 2**-16: their sums can be updated as instances change sides without drifting from what

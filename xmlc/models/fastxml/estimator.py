@@ -20,7 +20,7 @@ from xmlc.models.fastxml._logistic import SolverLimits
 from xmlc.models.fastxml._partition import LABEL_BITS, discount_table, ideal_table
 from xmlc.models.fastxml._predict import average_above, average_top_k, find_leaves
 from xmlc.models.tail import TailClassifiers
-from xmlc.parallel import run_pieces
+from xmlc.runtime.parallel import run_pieces
 
 
 class FastXML(AveragedForest):

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from xmlc.counter_random import random_below
+from xmlc.kernels.counter_random import random_below
 
 
 @njit(cache=True, nogil=True)

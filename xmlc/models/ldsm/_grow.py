@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from numba import njit
 
-from xmlc.counter_random import shuffle_stream, stream_key
 from xmlc.csr import KernelCSR
+from xmlc.kernels.counter_random import shuffle_stream, stream_key
 from xmlc.models.ldsm._forest import Forest
 from xmlc.models.ldsm._node import gather_labels, gather_scaled, gather_standardised, new_node_data
 from xmlc.models.ldsm._regressors import Settings, start_weights, train_regressors

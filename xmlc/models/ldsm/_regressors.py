@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from xmlc.counter_random import random_unit
+from xmlc.kernels.counter_random import random_unit
 from xmlc.kernels.float32 import inverse_sqrt, sigmoid
 from xmlc.kernels.sums import dot, sparse_dot
 from xmlc.models.ldsm._directions import best_directions, direction_costs, objective

@@ -8,9 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from xmlc import elementwise
 from xmlc.csr import KernelCSR, kernel_csr
 from xmlc.errors import XmlcError
+from xmlc.kernels import elementwise
 from xmlc.models.averaged_forest import AveragedForest
 from xmlc.models.base import top_k_of
 from xmlc.models.ldsm._forest import Forest, first_trees, join_forests, tree_depths
@@ -18,7 +18,7 @@ from xmlc.models.ldsm._grow import grow_tree
 from xmlc.models.ldsm._hyperparameters import check_dense_size, check_hyperparameters, settings_of
 from xmlc.models.ldsm._predict import average_above, average_top_k, find_leaves, leaf_weights
 from xmlc.models.tail import TailClassifiers
-from xmlc.parallel import run_pieces
+from xmlc.runtime.parallel import run_pieces
 
 
 class LdSM(AveragedForest):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from xmlc.bits import bits_set
+from xmlc.kernels.bits import bits_set
 from xmlc.kernels.float32 import fma
 from xmlc.models.nearest._index import LENGTH_STEPS, WORD_BITS
 from xmlc.models.nearest._memory import prefetch

@@ -15,13 +15,13 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
-from xmlc.counter_random import mix64, random_below, random_bits, stream_key
 from xmlc.csr import kernel_csr
 from xmlc.kernels import float64
+from xmlc.kernels.counter_random import mix64, random_below, random_bits, stream_key
 from xmlc.models.nearest._best import keep, take_best
 from xmlc.models.nearest._index import NeighbourIndex
 from xmlc.models.nearest._search import row_product
-from xmlc.parallel import run_pieces
+from xmlc.runtime.parallel import run_pieces
 
 HASH_STREAM = 0x5A1  # keeps the hashes of features apart from the choices of the reservoirs
 BORROW_STREAM = 0x5A2

@@ -17,9 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from xmlc import elementwise
-from xmlc.bits import bits_set
-from xmlc.kernels import float64
+from xmlc.kernels import elementwise, float64
+from xmlc.kernels.bits import bits_set
 from xmlc.models.nearest._best import keep, take_best, worst_kept
 from xmlc.models.nearest._bounds import (
     CHUNK,

@@ -14,7 +14,7 @@ from xmlc.models.nearest._hashing import NearScratch, SupportTables, build_table
 from xmlc.models.nearest._index import NeighbourIndex, build_index
 from xmlc.models.nearest._search import SearchScratch, nearest_instances, search_scratch
 from xmlc.models.nearest._votes import labels_above, top_labels
-from xmlc.parallel import row_blocks, run_pieces
+from xmlc.runtime.parallel import row_blocks, run_pieces
 
 ROWS_PER_PIECE = 128
 
@@ -56,7 +56,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     random_state : int
         Approximate search: seed of the hashes and samples.
     n_jobs : int, optional
-        Threads; see `xmlc.threads.resolve_threads`.
+        Threads; see `xmlc.runtime.threads.resolve_threads`.
 
     Attributes
     ----------

@@ -28,7 +28,7 @@ from xmlc.models.oplt._tree import (
     SLOTS_WANTED,
     SMALLEST_TABLE,
 )
-from xmlc.models.plt._padded import padded_size
+from xmlc.models.plt.weights._padded import padded_size
 
 
 @njit(cache=True, nogil=True)

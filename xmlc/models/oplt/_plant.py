@@ -19,7 +19,7 @@ from xmlc.models.oplt._tree import (
     grown,
     with_labels,
 )
-from xmlc.models.plt._padded import padded_size
+from xmlc.models.plt.weights._padded import padded_size
 from xmlc.trees import LabelTree
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from xmlc.counter_random import random_below, stream_key
+from xmlc.kernels.counter_random import random_below, stream_key
 from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.float64 import log
 from xmlc.models.oplt._blocks import score_block

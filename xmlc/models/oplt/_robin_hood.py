@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from xmlc.counter_random import GOLDEN
+from xmlc.kernels.counter_random import GOLDEN
 
 
 @njit(cache=True, nogil=True, inline="always")

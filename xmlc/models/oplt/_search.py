@@ -10,7 +10,7 @@ from numba import njit
 from xmlc.kernels.float32 import sigmoid
 from xmlc.models.oplt._blocks import score_block
 from xmlc.models.oplt._tree import ABOVE, NONE, ROOT
-from xmlc.models.plt._search import heap_pop, heap_push
+from xmlc.models.plt.search._by_instance import heap_pop, heap_push
 
 
 class Queue(NamedTuple):

@@ -7,9 +7,9 @@ from typing import Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.counter_random import random_permutation, stream_key
 from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr
 from xmlc.errors import XmlcError
+from xmlc.kernels.counter_random import random_permutation, stream_key
 from xmlc.models.oplt._plant import planted, planted_as
 from xmlc.models.oplt._policy import BEST_GREEDY, RANDOM
 from xmlc.models.oplt._prediction import OnlineTreePrediction
@@ -63,8 +63,8 @@ class OPLT(OnlineTreePrediction):
     random_state : int
         Seed of the order of the instances in `fit`, of the random policy, and of the tree of ``warm_start``.
     n_jobs : int or None
-        Threads for prediction, see `xmlc.threads.resolve_threads`; learning takes one, as each instance changes what
-        the next one meets.
+        Threads for prediction, see `xmlc.runtime.threads.resolve_threads`; learning takes one, as each instance changes
+        what the next one meets.
 
     Attributes
     ----------

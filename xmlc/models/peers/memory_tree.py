@@ -10,9 +10,9 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.counter_random import random_permutation
 from xmlc.csr import as_features, as_labels
 from xmlc.errors import XmlcError
+from xmlc.kernels.counter_random import random_permutation
 from xmlc.models.base import stack_estimates
 from xmlc.models.peers.quiet import quiet
 from xmlc.models.peers.vw_program import VowpalWabbitModel, vw_lines, vw_pairs, vw_program

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from xmlc.errors import XmlcError
 from xmlc.models.base import SparseProbabilityEstimator, stack_estimates
-from xmlc.threads import resolve_threads
+from xmlc.runtime.threads import resolve_threads
 
 
 class NapkinXCModel(SparseProbabilityEstimator):

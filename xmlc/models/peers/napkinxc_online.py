@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.counter_random import random_permutation
 from xmlc.errors import XmlcError
+from xmlc.kernels.counter_random import random_permutation
 from xmlc.models.peers.napkinxc import NapkinXCModel, label_lists, program_models
 
 ORDER_STREAM = 0x0E4  # of the order of the instances, which the program does not shuffle

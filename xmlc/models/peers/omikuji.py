@@ -14,7 +14,7 @@ from xmlc.data.writer import save_repository
 from xmlc.errors import XmlcError
 from xmlc.models.base import SparseProbabilityEstimator, stack_estimates
 from xmlc.models.peers.quiet import quiet
-from xmlc.threads import resolve_threads
+from xmlc.runtime.threads import resolve_threads
 
 
 class OmikujiParabel(SparseProbabilityEstimator):

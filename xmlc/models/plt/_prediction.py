@@ -11,16 +11,16 @@ from scipy import sparse
 from xmlc.csr import KernelCSR
 from xmlc.errors import XmlcError
 from xmlc.models.base import SparseProbabilityEstimator, stack_estimates
-from xmlc.models.plt._beam import rank_by_beam, rank_by_levels
-from xmlc.models.plt._compact import compact_nodes, drop_more
-from xmlc.models.plt._groups import LOGISTIC_LINK
-from xmlc.models.plt._hashed import HashedWeights
-from xmlc.models.plt._levels import EVERY_NODE, estimate_by_levels
-from xmlc.models.plt._nodes import CompactNodeWeights, NodeWeights
-from xmlc.models.plt._search import search_threshold, search_top_k
-from xmlc.models.plt._single import first_fault, rank_single, rank_single_by_beam
-from xmlc.parallel import row_blocks, run_pieces
-from xmlc.threads import resolve_threads
+from xmlc.models.plt.search._beam import rank_by_beam, rank_by_levels
+from xmlc.models.plt.search._by_instance import search_threshold, search_top_k
+from xmlc.models.plt.search._groups import LOGISTIC_LINK
+from xmlc.models.plt.search._levels import EVERY_NODE, estimate_by_levels
+from xmlc.models.plt.search._single import first_fault, rank_single, rank_single_by_beam
+from xmlc.models.plt.weights._compact import compact_nodes, drop_more
+from xmlc.models.plt.weights._hashed import HashedWeights
+from xmlc.models.plt.weights._nodes import CompactNodeWeights, NodeWeights
+from xmlc.runtime.parallel import row_blocks, run_pieces
+from xmlc.runtime.threads import resolve_threads
 from xmlc.trees import LabelTree
 
 ROWS_PER_SEARCH = 256  # instances per piece where each is searched by itself

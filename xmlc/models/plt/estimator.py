@@ -7,14 +7,14 @@ from typing import Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.counter_random import random_permutation, stream_key
 from xmlc.csr import kernel_csr
 from xmlc.errors import XmlcError
-from xmlc.models.plt._compact import check_cut
-from xmlc.models.plt._hashed import train_hashed
+from xmlc.kernels.counter_random import random_permutation, stream_key
 from xmlc.models.plt._prediction import TreePrediction
-from xmlc.models.plt._siblings import ADAGRAD, LOGISTIC, SGD, SQUARED_HINGE, Solver
-from xmlc.models.plt._training import train_nodes
+from xmlc.models.plt.training._pieces import train_nodes
+from xmlc.models.plt.training._siblings import ADAGRAD, LOGISTIC, SGD, SQUARED_HINGE, Solver
+from xmlc.models.plt.weights._compact import check_cut
+from xmlc.models.plt.weights._hashed import train_hashed
 from xmlc.trees import LabelTree, huffman_tree, random_complete_tree
 from xmlc.trees.kmeans import check_kmeans_shape, kmeans_tree, label_representations
 

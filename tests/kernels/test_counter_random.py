@@ -1,0 +1,40 @@
+"""Random numbers from counters: against a plain implementation, and as random as they claim."""
+
+import numpy as np
+
+from xmlc.kernels.counter_random import mix64, random_below, random_permutation, random_unit, stream_key
+
+MASK = (1 << 64) - 1
+
+
+def twin_mix64(z):
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+    return z ^ (z >> 31)
+
+
+def test_mix_equals_unlimited_integers():
+    for z in (0, 1, 12345678901234567, MASK, 1 << 63):
+        assert int(mix64(np.uint64(z))) == twin_mix64(z)
+
+
+def test_numbers_are_uniform_and_streams_differ():
+    key, other = (np.uint64(stream_key(np.int64(0), np.int64(piece))) for piece in (0, 1))
+    first = np.array([random_unit(key, i) for i in range(20000)])
+    second = np.array([random_unit(other, i) for i in range(20000)])
+    counts = np.histogram(first, bins=20, range=(0, 1))[0]
+    assert ((counts - 1000) ** 2 / 1000).sum() < 43.8  # chi-square, 19 degrees of freedom, p = 0.001
+    assert abs(np.corrcoef(first, second)[0, 1]) < 0.03
+    assert first.min() >= 0
+    assert first.max() < 1
+
+
+def test_bounded_numbers_and_permutations():
+    key = np.uint64(stream_key(np.int64(5), np.int64(2)))
+    drawn = {int(random_below(key, i, 7)) for i in range(200)}
+    assert drawn == set(range(7))
+    order = random_permutation(1000, 3, 9)
+    assert sorted(order.tolist()) == list(range(1000))
+    assert (order == random_permutation(1000, 3, 9)).all()
+    assert (order != random_permutation(1000, 4, 9)).mean() > 0.9
+    assert random_permutation(0, 0, 0).size == 0

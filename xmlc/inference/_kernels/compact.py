@@ -1,0 +1,149 @@
+"""GFM over a block of instances, from dense P, from samples and from marginals: kernels that bring each instance into
+the compact form of `xmlc.inference._kernels.gfm`.
+
+All return ``kept``: the labels of the best sets, uint32, instance after instance, and write their numbers and values.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from xmlc.inference._kernels.gfm import by_descending_marginal, maximise
+from xmlc.inference._kernels.independent import candidates, leave_one_out_sizes
+
+
+@njit(cache=True, nogil=True)
+def gfm_dense(P, p_empty, sizes, by_marginal, counts, values):
+    """Run Algorithm 1 on instances whose matrix P is given in full.
+
+    Reads P once, 8 bytes per entry, and does the rest on what has mass.
+
+    Parameters
+    ----------
+    P : float64 (n, m, S), p_empty : float64 (n,), sizes : int64 (S,)
+        See `LabelsBySize`.
+    by_marginal : bool
+        GFM-T.
+    counts : int64 (n,), values : float64 (n,)
+        Written.
+    """
+    n, m, n_sizes = P.shape
+    kept = np.empty(n * m, dtype=np.uint32)
+    place = 0
+    for i in range(n):
+        has_size, has_label = np.zeros(n_sizes, dtype=np.bool_), np.zeros(m, dtype=np.bool_)
+        for j in range(m):
+            for s in range(n_sizes):
+                if P[i, j, s] > 0.0:
+                    has_size[s] = has_label[j] = True
+        rows, ids = np.flatnonzero(has_size), np.flatnonzero(has_label).astype(np.uint32)
+        compact, own_sizes = np.empty((rows.size, ids.size)), np.empty(rows.size)
+        for a in range(rows.size):
+            own_sizes[a] = sizes[rows[a]]
+            for b in range(ids.size):
+                compact[a, b] = P[i, ids[b], rows[a]]
+        compact, ids = by_descending_marginal(compact, ids)
+        counts[i], values[i] = maximise(compact, own_sizes, p_empty[i], ids, by_marginal, kept[place:])
+        place += counts[i]
+    return kept[:place]
+
+
+@njit(cache=True, nogil=True)
+def compact_samples(indptr, labels, first, n_samples, place, rank):
+    """Count one instance's samples by label and size, keeping only labels that were hit and sizes that occurred.
+
+    Time is linear in the samples' entries and in the largest size. The counts are exact; each is divided by
+    ``n_samples`` once.
+
+    Parameters
+    ----------
+    indptr : int64, labels : uint32
+        The samples, those of the instance from row ``first`` on.
+    place : int64 (m,)
+        All -1, and left so.
+    rank : int64, longer than the largest size
+        Scratch.
+
+    Returns
+    -------
+    P : float64 (S, L), sizes : float64 (S,), p_empty : float64, ids : uint32 (L,)
+        Labels in the order in which they first occurred.
+    """
+    rows = indptr[first : first + n_samples + 1]
+    largest = 0
+    for r in range(n_samples):
+        largest = max(largest, rows[r + 1] - rows[r])
+    rank[: largest + 1] = 0
+    for r in range(n_samples):
+        rank[rows[r + 1] - rows[r]] += 1
+    p_empty = rank[0] / n_samples
+    n_sizes, sizes = 0, np.empty(largest)
+    for s in range(1, largest + 1):
+        if rank[s] > 0:
+            sizes[n_sizes] = s
+            rank[s] = n_sizes
+            n_sizes += 1
+    n_ids, ids = 0, np.empty(rows[n_samples] - rows[0], dtype=np.uint32)
+    for e in range(rows[0], rows[n_samples]):
+        if place[labels[e]] < 0:
+            place[labels[e]] = n_ids
+            ids[n_ids] = labels[e]
+            n_ids += 1
+    P = np.zeros((n_sizes, n_ids))
+    for r in range(n_samples):
+        if rows[r + 1] > rows[r]:
+            of_size = P[rank[rows[r + 1] - rows[r]]]
+            for e in range(rows[r], rows[r + 1]):
+                of_size[place[labels[e]]] += 1.0
+    P /= n_samples
+    place[ids[:n_ids]] = -1
+    return P, sizes[:n_sizes], p_empty, ids[:n_ids]
+
+
+@njit(cache=True, nogil=True)
+def gfm_samples(indptr, labels, m, n_samples, by_marginal, counts, values):
+    """Run Algorithm 1 on instances given by samples; P is never made for all labels and sizes.
+
+    Reads 8 bytes per entry of the samples. Parameters as of `compact_samples` and `gfm_dense`.
+    """
+    place, longest = np.full(m, -1), 0
+    for r in range(indptr.size - 1):
+        longest = max(longest, indptr[r + 1] - indptr[r])
+    rank = np.empty(longest + 1, dtype=np.int64)
+    kept = np.empty(indptr[-1] - indptr[0], dtype=np.uint32)
+    start = 0
+    for i in range(counts.size):
+        P, sizes, p_empty, ids = compact_samples(indptr, labels, i * n_samples, n_samples, place, rank)
+        P, ids = by_descending_marginal(P, ids)
+        counts[i], values[i] = maximise(P, sizes, p_empty, ids, by_marginal, kept[start:])
+        start += counts[i]
+    return kept[:start]
+
+
+@njit(cache=True, nogil=True)
+def gfm_marginals(indptr, labels, marginals, by_marginal, counts, values):
+    """Run Algorithm 1 on instances given by the marginals of independent labels.
+
+    Only the labels that a best set may hold get a row of P (see `candidates`): with independent labels f_ik is the
+    greater, the greater p_i is, for every k. Let Q be the number of positives besides i and j. Then
+    f_ik - f_jk = p_i E[1/(k+1+Q+Y_j)] - p_j E[1/(k+1+Q+Y_i)] = (p_i - p_j) E[1/(k+1+Q)], for what p_i p_j stands before
+    cancels out. So a top k never needs the labels behind the first k.
+
+    Parameters
+    ----------
+    indptr : int64 (n + 1,), labels : uint32, marginals : float64
+        Instance by instance, the first at entry 0.
+    by_marginal, counts, values
+        See `gfm_dense`.
+    """
+    kept = np.empty(labels.size, dtype=np.uint32)
+    place = 0
+    for i in range(counts.size):
+        ids, p = labels[indptr[i] : indptr[i + 1]], marginals[indptr[i] : indptr[i + 1]]
+        order, n_candidates, p_empty = candidates(p, ids)
+        P, sizes = leave_one_out_sizes(p, p[order[:n_candidates]])
+        ranked = ids[order[:n_candidates]]
+        counts[i], values[i] = maximise(P, sizes, p_empty, ranked, by_marginal, kept[place:])
+        place += counts[i]
+    return kept[:place]

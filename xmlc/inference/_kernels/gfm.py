@@ -1,0 +1,170 @@
+"""GFM, Algorithm 1 of gfm2011, for one instance and for a block of them: kernels.
+
+An instance is first brought into compact form: only the labels with mass, most probable first, and only the sizes
+s_y with mass. There are L and S of them; P lies size by size, so that the inner loops run along the labels.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from xmlc.inference._kernels.order import make_heap, pop_first
+from xmlc.kernels.arrays import copy_into
+
+# Expected F-measures that differ by no more than this count as equal: more than rounding can do.
+TIE = 1e-12
+# Values by which labels are ranked are compared in multiples of this, for the same reason.
+GRAIN = 2.0**-40
+
+
+@njit(cache=True, nogil=True)
+def sum_of_largest(values, k):
+    """Return the sum of the ``k`` largest values, reordering them: by selection, in linear time on average.
+
+    The pivot is the value at the k-th place. Labels lie by descending marginal, which nearly is their order in a
+    column of F, so most calls end after one or two passes.
+
+    Parameters
+    ----------
+    values : float64 (L,)
+    k : int in 1 .. L
+    """
+    low, high = 0, values.size
+    while k < high:
+        pivot, greater = values[k - 1], low
+        for i in range(low, high):
+            value = values[i]
+            values[i] = values[greater]
+            values[greater] = value
+            greater += value > pivot
+        if k <= greater:
+            high = greater
+            continue
+        equal = greater
+        for i in range(greater, high):
+            value = values[i]
+            values[i] = values[equal]
+            values[equal] = value
+            equal += value == pivot
+        if k <= equal:
+            break
+        low = equal
+    total = 0.0
+    for i in range(k):
+        total += values[i]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def column_of_f(P, sizes, k, f):
+    """Write column k of F = PW (equation (7): w_sk = 1 / (s + k)) into ``f``, float64 (L,)."""
+    f[:] = 0.0
+    for s in range(sizes.size):
+        weight = 1.0 / (sizes[s] + k)
+        for i in range(f.size):
+            f[i] += weight * P[s, i]
+
+
+@njit(cache=True, nogil=True)
+def best_size(P, sizes, p_empty, by_marginal):
+    """Find the size k of the best set and its expected F-measure: both maximisations of Algorithm 1, k = 0 included.
+
+    The value of any set of k labels is at most B_k = 2 sum_is p_is / (s + k), the sum over all labels instead of k of
+    them, for p_is >= 0. B_k falls with k: once it does not exceed the best value found, no greater k can, and the loop
+    over k ends. Without that it takes O(L^2 S).
+
+    Parameters
+    ----------
+    P : float64 (S, L)
+        p(Y_i = 1, s_y = sizes[s]), labels by descending marginal.
+    sizes : float64 (S,)
+    p_empty : float64
+        p(Y = 0).
+    by_marginal : bool
+        GFM-T: not the k largest of column k but the first k labels. Then O(L S) in all.
+
+    Returns
+    -------
+    k : int
+    value : float64
+    """
+    n_sizes, n_labels = P.shape
+    mass, prefix = np.zeros(n_sizes), np.zeros(n_sizes)
+    for s in range(n_sizes):
+        for i in range(n_labels):
+            mass[s] += P[s, i]
+    f = np.empty(n_labels)
+    best_k, best = 0, p_empty
+    for k in range(1, n_labels + 1):
+        bound = value = 0.0
+        for s in range(n_sizes):
+            prefix[s] += P[s, k - 1]
+            bound += 2.0 * mass[s] / (sizes[s] + k)
+            value += 2.0 * prefix[s] / (sizes[s] + k)
+        if bound <= best + TIE:
+            break
+        if not by_marginal:
+            column_of_f(P, sizes, k, f)
+            value = 2.0 * sum_of_largest(f, k)
+        if value > best + TIE:
+            best_k, best = k, value
+    return best_k, best
+
+
+@njit(cache=True, nogil=True)
+def rank_places(values, ids, order):
+    """Write the first ``order.size`` places by descending value (in multiples of `GRAIN`), then ascending id."""
+    grains = np.rint(values / GRAIN)
+    heap = np.empty(values.size, dtype=np.int64)
+    make_heap(heap, grains, ids)
+    for rank in range(order.size):
+        order[rank] = pop_first(heap, heap.size - rank, grains, ids)
+
+
+@njit(cache=True, nogil=True)
+def by_descending_marginal(P, ids):
+    """Return a compact P (S, L) and its labels (L,) in the order of the marginals, sums over the sizes."""
+    marginals = np.zeros(ids.size)
+    for s in range(P.shape[0]):
+        for i in range(ids.size):
+            marginals[i] += P[s, i]
+    order = np.empty(ids.size, dtype=np.int64)
+    rank_places(marginals, ids, order)
+    ranked = np.empty_like(P)
+    for s in range(P.shape[0]):
+        for i in range(ids.size):
+            ranked[s, i] = P[s, order[i]]
+    return ranked, ids[order]
+
+
+@njit(cache=True, nogil=True)
+def maximise(P, sizes, p_empty, ids, by_marginal, kept):
+    """Run Algorithm 1 on one instance in compact form.
+
+    Parameters
+    ----------
+    P, sizes, p_empty, by_marginal
+        See `best_size`.
+    ids : uint32 (L,)
+        The labels, in the order of P.
+    kept : uint32, at least as long as the set
+        Written: the labels of the best set, in no order.
+
+    Returns
+    -------
+    k : int
+    value : float64
+        Its expected F-measure.
+    """
+    k, value = best_size(P, sizes, p_empty, by_marginal)
+    if by_marginal:
+        copy_into(kept, ids[:k])
+    elif k > 0:
+        f = np.empty(ids.size)
+        column_of_f(P, sizes, k, f)
+        order = np.empty(k, dtype=np.int64)
+        rank_places(f, ids, order)
+        for rank in range(k):
+            kept[rank] = ids[order[rank]]
+    return k, value

@@ -1,0 +1,1 @@
+"""Binary relevance and classifier chains, over one solver of logistic regressions."""

@@ -1,0 +1,149 @@
+"""Probabilistic classifier chains: the joint distribution of the labels by the product rule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.csr import as_labels
+from xmlc.errors import XmlcError
+from xmlc.models.linear._chain import sample_chain
+from xmlc.models.linear.label_logistic import C_GRID, LabelLogistic
+from xmlc.models.linear.regression import Problem, make_problem
+from xmlc.runtime.parallel import row_blocks, run_pieces
+from xmlc.samples import Samples, marginals_of
+
+ORDERS = ("given", "reversed")
+CELLS = 4_000_000  # of instances x samples x labels that are drawn at a time
+
+
+class ProbabilisticClassifierChain(LabelLogistic):
+    """Probabilistic classifier chain (PCC) with regularised logistic regression (gfm2011, Section 4, equation (9)).
+
+    The classifier of label j estimates P(Y_j = 1 | x, y_1, ..., y_{j-1}): it has the earlier labels as features beside
+    those of the instance. The joint distribution is known by samples from it, drawn label after label.
+
+    Parameters
+    ----------
+    n_samples : int
+        Label sets drawn for each instance; 200 in gfm2011.
+    order : {"given", "reversed"}
+        Order of the labels in the chain: that of their numbers, or from the last to the first. gfm2011 does not say.
+    label_scale : float
+        Labels as features are multiplied with this, after scaling if ``standardize``: the larger, the less what a label
+        tells of later ones is regularised.
+    random_state : int
+        Seed of the folds and of the samples.
+    C, C_grid, folds, common, standardize, n_jobs
+        As of `xmlc.models.linear.label_logistic.LabelLogistic`.
+
+    Attributes
+    ----------
+    influence_ : ndarray of float32, shape (m, m)
+        [i, j] is the weight of the i-th label of the chain in the classifier of the later j-th.
+    weights_, constants_, C_, losses_, decrements_
+        As of `xmlc.models.linear.label_logistic.LabelLogistic`, in the order of the chain.
+    """
+
+    def __init__(
+        self,
+        n_samples: int = 200,
+        order: str = "given",
+        label_scale: float = 1.0,
+        C: float | None = None,
+        C_grid: Sequence[float] = C_GRID,
+        folds: int = 3,
+        common: bool = True,
+        standardize: bool = True,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(C, C_grid, folds, common, standardize, random_state, n_jobs)
+        self.n_samples = n_samples
+        self.order = order
+        self.label_scale = label_scale
+
+    def fit(self, X: object, Y: object) -> Self:
+        """Choose C unless it is given, then train one logistic regression for each label."""
+        if self.order not in ORDERS:
+            raise XmlcError(f"order={self.order!r}: expected one of {', '.join(ORDERS)}")
+        if not self.label_scale > 0:
+            raise XmlcError(f"label_scale={self.label_scale}: expected a number above 0")
+        Y = as_labels(Y)
+        return super().fit(X, Y[:, ::-1] if self.order == "reversed" else Y)
+
+    def sample(self, X: object, n_samples: int | None = None) -> sparse.csr_array:
+        """Draw label sets from the estimated P(Y | x).
+
+        Parameters
+        ----------
+        X : CSR, shape (n, d)
+        n_samples : int or None
+            Draws for each instance; None takes the hyperparameter.
+
+        Returns
+        -------
+        csr_array of bool, shape (n * n_samples, m)
+            Rows i * n_samples to (i + 1) * n_samples - 1 belong to instance i. They depend on ``random_state`` and on
+            the number of the instance in ``X``.
+        """
+        X, n_samples = self._instances(X), self.n_samples if n_samples is None else n_samples
+        if n_samples < 1:
+            raise XmlcError(f"n_samples={n_samples}: expected at least 1")
+        self.inner_products_ = np.full(X.shape[0], self.n_labels_, dtype=np.int64)
+        blocks = row_blocks(X.shape[0], max(CELLS // (n_samples * self.n_labels_), 1)) or [(0, 0)]
+        weights = self._weights_by_feature()
+        drawn = run_pieces(lambda start, end: self._draw(X[start:end], weights, n_samples, start), blocks, self.n_jobs)
+        counts, labels = (np.concatenate(part) for part in zip(*drawn, strict=True))
+        indptr = np.concatenate(([0], np.cumsum(counts)))
+        # With both index arrays of one type scipy keeps them as they are.
+        indptr = indptr.astype(np.int32 if indptr[-1] < 2**31 else np.int64)
+        if self.order == "reversed":
+            labels = self.n_labels_ - 1 - labels
+        shape = (X.shape[0] * n_samples, self.n_labels_)
+        samples = sparse.csr_array((np.ones(labels.size, dtype=bool), labels, indptr), shape=shape)
+        samples.sort_indices()
+        samples.has_canonical_format = True
+        return samples
+
+    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+        """Return the shares of samples with each label, where strictly greater than ``threshold``.
+
+        Parameters
+        ----------
+        X : CSR, shape (n, d)
+        threshold : float or ndarray of shape (m,)
+
+        Returns
+        -------
+        csr_array of float32, shape (n, m)
+        """
+        thresholds = self._label_thresholds(threshold)
+        shares = marginals_of(Samples(self.sample(X), self.n_samples)).astype(np.float32)
+        shares.data[shares.data <= thresholds[shares.indices]] = 0.0
+        shares.eliminate_zeros()
+        return shares
+
+    def _draw(
+        self, X: sparse.csr_array, weights_by_feature: np.ndarray, n_samples: int, first: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        scores = self._scores(X, weights_by_feature).astype(np.float32)
+        return sample_chain(scores, self.influence_, n_samples, np.int64(self.random_state), first)
+
+    def _problem(self, X: sparse.csr_array, Y: sparse.csr_array) -> Problem:
+        """Return what the solver takes: features, then labels, of which a classifier sees those before its own."""
+        widths = X.shape[1] + np.arange(Y.shape[1])
+        return make_problem(X, Y, self.standardize, self.label_scale, widths)
+
+    def _make_weights(self, problem: Problem) -> None:
+        super()._make_weights(problem)
+        self.influence_ = np.zeros((self.n_labels_, self.n_labels_), dtype=np.float32)
+
+    def _store_weights(self, labels: np.ndarray, weights: np.ndarray) -> None:
+        """Part what each classifier has learned into weights of features and weights of labels."""
+        super()._store_weights(labels, weights[:, : self.n_features_in_])
+        influence = weights[:, self.n_features_in_ :].T
+        self.influence_[: len(influence), labels] = influence  # a single label has no other as a feature

@@ -1,0 +1,233 @@
+"""One regularised logistic regression for each label: what binary relevance and classifier chains share."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Self
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.csr import kernel_csr
+from xmlc.errors import XmlcError
+from xmlc.kernels.counter_random import random_permutation
+from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.linear._linear import linear_scores
+from xmlc.models.linear._logistic import MAX_STEPS, TOLERANCE
+from xmlc.models.linear.regression import Problem, learnable, make_problem, solve
+from xmlc.runtime.parallel import run_pieces
+
+C_GRID = (5e-5, 5e-4, 5e-3, 5e-2, 5e-1, 5.0)
+FOLD_STREAM = 0xCF01D  # keeps the folds apart from other uses of the seed
+SURE = 30.0  # score of a label that all training instances carry, minus that of one that none does: exp(-30) is 1e-13
+MAX_WEIGHTS = 250_000_000  # 2 GB: weights are dense in labels x features
+PIECE = 32  # labels that a thread takes at a time: four for each lane, so that few lanes wait for the last label
+
+
+class LabelLogistic(SparseProbabilityEstimator):
+    """Base of the estimators that have one L2-regularised logistic regression for each label.
+
+    Each is solved to a tight optimum by truncated Newton steps in float64, see `xmlc.models.linear._logistic`; the
+    result is the same bits on any processor and any number of threads.
+
+    Parameters
+    ----------
+    C : float or None
+        Weight of the loss against half the squared length of a label's weights; the constant is not regularised. None
+        chooses it by cross-validation, as gfm2011 (Section 4) does: the value of the smallest mean log loss.
+    C_grid : sequence of float
+        The values to choose from, ascending. By default 1 / (2 C), the weight of the squared length itself, is a power
+        of ten.
+    folds : int
+        Folds of the cross-validation; 3 in gfm2011.
+    common : bool
+        One C for all labels, by the mean of their losses, or one for each label.
+    standardize : bool
+        Regularise the weights of features that are scaled to standard deviation 1 in the training set. The weights are
+        stored for the features as they come. gfm2011 does not say, but its BR rows are those of scaled features.
+    random_state : int
+        Seed of the folds.
+    n_jobs : int or None
+        Threads of training and prediction; the result does not depend on it.
+
+    Attributes
+    ----------
+    weights_ : ndarray of float32, shape (m, d)
+    constants_ : ndarray of float32, shape (m,)
+    C_ : ndarray of float64, shape (m,)
+        The C of each label; NaN where all training instances agree and nothing was learned.
+    losses_ : ndarray of float64, shape (m, folds, len(C_grid))
+        Log loss of each label on each fold; NaN where a fold's training part knows one class only. Only with C=None.
+    decrements_ : ndarray of float64, shape (m,)
+        Squared Newton decrement, which is twice what another step could gain, relative to the objective, at which the
+        training of each label ended; NaN where nothing was learned.
+    """
+
+    def __init__(
+        self,
+        C: float | None = None,
+        C_grid: Sequence[float] = C_GRID,
+        folds: int = 3,
+        common: bool = True,
+        standardize: bool = True,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.C = C
+        self.C_grid = C_grid
+        self.folds = folds
+        self.common = common
+        self.standardize = standardize
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: object, Y: object) -> Self:
+        """Choose C unless it is given, then train one logistic regression for each label.
+
+        Parameters
+        ----------
+        X : CSR, shape (n, d)
+        Y : boolean CSR, shape (n, m)
+
+        Raises
+        ------
+        XmlcError
+            A hyperparameter is out of its range, or the weights of all labels would not fit into memory.
+        """
+        X, Y = self._training_data(X, Y)
+        self._check_hyperparameters()
+        problem = self._problem(X, Y)
+        self.C_ = self._choose(problem) if self.C is None else np.full(self.n_labels_, self.C, dtype=np.float64)
+        self._learn(problem)
+        self.C_[np.isnan(self.decrements_)] = np.nan
+        return self
+
+    def _choose(self, problem: Problem) -> np.ndarray:
+        """Return the C of each label by cross-validation, and keep the losses."""
+        grid = np.asarray(self.C_grid, dtype=np.float64)
+        fold_of = random_permutation(problem.n_instances, self.random_state, FOLD_STREAM) % self.folds
+        pieces = []
+        for fold in range(self.folds):
+            training = fold_of != fold
+            if 0 < training.sum() < training.size:
+                pieces += [(fold, labels) for labels in blocks_of(problem, training)]
+
+        def losses_of(fold: int, labels: np.ndarray) -> np.ndarray:
+            training, held_out = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
+            return solve(problem, labels, np.tile(grid, (labels.size, 1)), training, held_out).losses
+
+        self.losses_ = np.full((self.n_labels_, self.folds, grid.size), np.nan)
+        title = f"{type(self).__name__}: C"
+        costs = [labels.size for _, labels in pieces]
+        found = run_pieces(losses_of, pieces, self.n_jobs, costs, title=title, unit="labels")
+        for (fold, labels), losses in zip(pieces, found, strict=True):
+            self.losses_[labels, fold] = losses
+        return grid[best_places(self.losses_, self.common)]
+
+    def _learn(self, problem: Problem) -> None:
+        """Learn every label's classifier."""
+        everywhere = np.ones(problem.n_instances, dtype=bool)
+        counts = problem.positives(everywhere)
+        self.constants_ = np.where(counts > 0, SURE, -SURE).astype(np.float32)
+        self.decrements_ = np.full(self.n_labels_, np.nan)
+        self._make_weights(problem)
+        rows = np.arange(problem.n_instances)
+
+        def learn(labels: np.ndarray) -> None:
+            found = solve(problem, labels, self.C_[labels, np.newaxis], rows)
+            self._store_weights(labels, found.weights * problem.scale)
+            self.constants_[labels] = found.constants
+            self.decrements_[labels] = found.decrements
+
+        pieces = [(labels,) for labels in blocks_of(problem, everywhere)]
+        costs = [labels.size for (labels,) in pieces]
+        run_pieces(learn, pieces, self.n_jobs, costs, title=type(self).__name__, unit="labels")
+        unsolved = int((self.decrements_ > TOLERANCE).sum())
+        if unsolved:
+            warnings.warn(
+                f"{type(self).__name__}: {unsolved} of {self.n_labels_} labels were not solved after {MAX_STEPS} "
+                "Newton steps, see decrements_; a smaller C or standardize=True helps",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+
+    def _problem(self, X: sparse.csr_array, Y: sparse.csr_array) -> Problem:
+        """Return what the solver takes of a training set."""
+        return make_problem(X, Y, self.standardize, 1.0, np.full(Y.shape[1], X.shape[1]))
+
+    def _make_weights(self, problem: Problem) -> None:
+        """Make room for what the classifiers learn."""
+        self.weights_ = np.zeros((self.n_labels_, self.n_features_in_), dtype=np.float32)
+
+    def _store_weights(self, labels: np.ndarray, weights: np.ndarray) -> None:
+        """Keep what some labels' classifiers have learned, weights of shape (len(labels), width)."""
+        self.weights_[labels] = weights
+
+    def _weights_by_feature(self) -> np.ndarray:
+        """Return a copy of the weights in the order in which `_scores` reads them, float32 of shape (d, m)."""
+        return np.ascontiguousarray(self.weights_.T)
+
+    def _scores(self, X: sparse.csr_array, weights_by_feature: np.ndarray) -> np.ndarray:
+        """Return the scores of all labels from the features, float64 of shape (n, m)."""
+        return linear_scores(*kernel_csr(X), weights_by_feature, self.constants_)
+
+    def _check_hyperparameters(self) -> None:
+        if self.C is not None and not self.C > 0:
+            raise XmlcError(f"C={self.C}: expected a number above 0, or None to choose it by cross-validation")
+        grid = np.asarray(self.C_grid, dtype=np.float64)
+        if grid.size == 0 or not (grid > 0).all() or (np.diff(grid) <= 0).any():
+            raise XmlcError(f"C_grid={list(self.C_grid)}: expected ascending numbers above 0")
+        if self.folds < 2:
+            raise XmlcError(f"folds={self.folds}: expected at least 2")
+        if self.n_labels_ * self.n_features_in_ > MAX_WEIGHTS:
+            raise XmlcError(
+                f"{type(self).__name__} has a weight for each of {self.n_labels_} labels x {self.n_features_in_} "
+                f"features, more than the {MAX_WEIGHTS} it is made for; use a tree, such as xmlc.models.PLT"
+            )
+
+
+def best_places(losses: np.ndarray, common: bool) -> np.ndarray:
+    """Return for each label the place on the grid with the smallest mean loss over folds.
+
+    Parameters
+    ----------
+    losses : ndarray of float64, shape (m, folds, size of the grid)
+        NaN where a label could not be learned on a fold.
+    common : bool
+        One place for all labels, by the mean of their losses.
+
+    Returns
+    -------
+    ndarray of int64, shape (m,)
+        A label without losses gets the first place, the strongest regularisation.
+    """
+    known = ~np.isnan(losses)
+    sums, counts = np.where(known, losses, 0.0).sum(axis=1), known.sum(axis=1)
+    if common:
+        # Every label weighs the same, however many of its folds are known.
+        means = (sums / np.maximum(counts, 1)).sum(axis=0)
+        return np.full(len(losses), int(means.argmin()))
+    return (sums / np.maximum(counts, 1)).argmin(axis=1)
+
+
+def blocks_of(problem: Problem, training: np.ndarray) -> list[np.ndarray]:
+    """Cut the labels that can be learned from some instances into pieces of work that take about equally long.
+
+    Parameters
+    ----------
+    problem : Problem
+    training : ndarray of bool, shape (n,)
+
+    Returns
+    -------
+    list of ndarray
+        Labels, at most `PIECE` each; first those of which positives and negatives are many: they take the most steps,
+        and what is begun last must be short, or the other lanes wait for it.
+    """
+    labels = learnable(problem, training)
+    positives = problem.positives(training)[labels]
+    rarer = np.minimum(positives, int(training.sum()) - positives)
+    labels = labels[np.argsort(-rarer, kind="stable")]
+    n_blocks = -(-labels.size // PIECE)
+    return [labels[i::n_blocks].copy() for i in range(n_blocks)]

@@ -1,0 +1,118 @@
+"""Find the features of many instances among those of one block: kernels."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit, types
+from numba.extending import intrinsic
+
+from xmlc.kernels.float64 import log2
+from xmlc.models.plt.weights._nodes import match_features
+
+
+class Lookup(NamedTuple):
+    """A set of features that tells of each one its place; scratch of 12 bytes for 64 features.
+
+    Attributes
+    ----------
+    words : uint64 (n_features // 64 + 1,)
+        One bit per feature; all zero between uses.
+    ranks : uint32 (n_features // 64 + 1,)
+        Place of the first feature of a word; meaningless where the word is zero.
+    ids : uint32 (max_nonzeros,), values : float32 (max_nonzeros,)
+        Room for what is found of one instance.
+    """
+
+    words: np.ndarray
+    ranks: np.ndarray
+    ids: np.ndarray
+    values: np.ndarray
+
+
+@intrinsic
+def count_bits(typing_context, word):
+    """Return the number of bits set: one instruction."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), generate
+
+
+@njit(cache=True, nogil=True)
+def empty_lookup(n_features, max_nonzeros):
+    """Make a `Lookup` for features below ``n_features`` and instances of at most ``max_nonzeros``."""
+    words = np.zeros(n_features // 64 + 1, dtype=np.uint64)
+    ranks = np.empty(words.size, dtype=np.uint32)
+    return Lookup(words, ranks, np.empty(max_nonzeros, dtype=np.uint32), np.empty(max_nonzeros, dtype=np.float32))
+
+
+@njit(cache=True, nogil=True)
+def mark_features(features, lookup):
+    """Enter ascending ``features`` into an empty lookup; reads 4 bytes per feature."""
+    words, ranks = lookup.words, lookup.ranks
+    six, low = np.uint32(6), np.uint64(63)
+    for place in range(features.size):
+        feature = features[place]
+        at = feature >> six
+        word = words[at]
+        if word == 0:
+            ranks[at] = place
+        words[at] = word | (np.uint64(1) << (np.uint64(feature) & low))
+
+
+@njit(cache=True, nogil=True)
+def clear_features(features, lookup):
+    """Empty a lookup that holds ``features``."""
+    six = np.uint32(6)
+    for feature in features:
+        lookup.words[feature >> six] = 0
+
+
+@njit(cache=True, nogil=True)
+def find_marked(ids, values, lookup):
+    """Look an instance's features up; return how many there are, their places and values stand in ``lookup``.
+
+    What is looked up is 12 bytes per 64 features of the data, which the first-level cache holds up to some 200,000
+    features. Every feature is written and the next one writes over it unless it was there: which are there cannot be
+    predicted, and a wrong guess costs more than the write.
+    """
+    words, ranks, out_ids, out_values = lookup.words, lookup.ranks, lookup.ids, lookup.values
+    six, low, one = np.uint32(6), np.uint64(63), np.uint64(1)
+    count = np.uint64(0)
+    for k in range(ids.size):
+        feature = ids[k]
+        word, bit = words[feature >> six], np.uint64(feature) & low
+        out_ids[count] = ranks[feature >> six] + np.uint32(count_bits(word & ((one << bit) - one)))
+        out_values[count] = values[k]
+        count += (word >> bit) & one
+    return np.int64(count)
+
+
+@njit(cache=True, nogil=True)
+def marking_pays(n_features, n_queries, nonzeros):
+    """Tell whether marking a block's features is quicker than to search for those of its queries one by one.
+
+    Measured on an AMD EPYC: marking and clearing take 1.3 ns per feature of the block, a look-up 1.4 ns, and a search
+    0.7 ns for each halving.
+
+    Parameters
+    ----------
+    n_features : int
+        Features of the block.
+    n_queries : int
+        Instances that reach it.
+    nonzeros : float
+        Features of one of them, on the average.
+    """
+    return 1.3 * n_features < n_queries * nonzeros * (0.7 * log2(1.0 + n_features) - 1.4)
+
+
+@njit(cache=True, nogil=True)
+def find_features(ids, values, features, marked, lookup):
+    """Find an instance's features among those of a block, marked or not; see `find_marked`."""
+    if marked:
+        return find_marked(ids, values, lookup)
+    return match_features(ids, values, features, lookup.ids, lookup.values)

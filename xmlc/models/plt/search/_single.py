@@ -1,0 +1,76 @@
+"""Ranking of a single instance with as little around it as can be: kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from xmlc.models.plt.search._beam import labels_of
+from xmlc.models.plt.search._by_instance import best_first, empty_search_scratch
+from xmlc.models.plt.search._groups import instance_estimates
+from xmlc.models.plt.search._levels import NONE, children_of, insert_best
+
+
+@njit(cache=True, nogil=True)
+def first_fault(ids, values, n_features):
+    """Return the place of the first feature that is out of range or not above the last, or whose value is no number."""
+    for i in range(ids.size):
+        if not 0 <= ids[i] < n_features or (i > 0 and ids[i] <= ids[i - 1]) or not np.isfinite(values[i]):
+            return i
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def rank_single(ids, values, nodes, link, k, max_degree):
+    """Find the k labels with the largest estimates of one instance by best-first search.
+
+    Per block reached: a search of 0.7 ns per non-zero and halving of the block's features, then 1.4 ns per non-zero
+    that the block knows and 16 siblings. In a model larger than the caches nearly all of that waits for memory instead.
+
+    Parameters
+    ----------
+    ids : uint32, values : float32
+        The instance.
+    nodes : NodeWeights, CompactNodeWeights or HashedWeights
+    link : int
+        See `estimate_scores`.
+    k, max_degree : int
+
+    Returns
+    -------
+    labels : int32 (k,), estimates : float32 (k,)
+        Best first; -1 and 0 where there are fewer than k labels.
+    """
+    labels, estimates = np.full(k, -1, dtype=np.int32), np.zeros(k, dtype=np.float32)
+    scratch = empty_search_scratch(nodes.label.size, ids.size, max_degree)
+    best_first(ids, values, nodes, link, scratch, labels, estimates)
+    return labels, estimates
+
+
+@njit(cache=True, nogil=True)
+def rank_single_by_beam(ids, values, nodes, link, k, beam, max_degree):
+    """Rank the labels of one instance by beam search, as `descend_beam` does; parameters as for `rank_single`."""
+    leaves, leaf_estimates = np.full((1, k), -1, dtype=np.int32), np.full((1, k), NONE)
+    parents, parent_estimates = np.full(beam, -1, dtype=np.int32), np.ones(beam, dtype=np.float32)
+    best, best_estimates = np.empty(beam, dtype=np.int32), np.empty(beam, dtype=np.float32)
+    scratch = empty_search_scratch(0, ids.size, max_degree)
+    n_parents = 1
+    while n_parents > 0:
+        best_estimates[:] = NONE
+        for i in np.argsort(parents[:n_parents]):  # ties go to the node met first
+            first, degree = children_of(nodes, parents[i])
+            out = scratch.out[:degree]
+            instance_estimates(ids, values, nodes, parents[i] + 1, first, link, scratch.ids, scratch.values, out)
+            for c in range(degree):
+                product = parent_estimates[i] * out[c]
+                if product > leaf_estimates[0, -1]:
+                    if nodes.label[first + c] >= 0:
+                        insert_best(leaves[0], leaf_estimates[0], first + c, product)
+                    elif product > best_estimates[-1]:
+                        insert_best(best, best_estimates, first + c, product)
+        n_parents = 0
+        while n_parents < beam and best_estimates[n_parents] > leaf_estimates[0, -1]:
+            n_parents += 1
+        parents, parent_estimates, best, best_estimates = best, best_estimates, parents, parent_estimates
+    labels_of(leaves, leaf_estimates, nodes.label)
+    return leaves[0], leaf_estimates[0]

@@ -1,0 +1,126 @@
+"""Training of siblings together: gather what reaches their parent, solve, put the weights into place: kernels."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from xmlc.kernels.arrays import copy_into
+from xmlc.kernels.counter_random import stream_key
+from xmlc.models.plt.training._adagrad import train_children_adagrad
+from xmlc.models.plt.training._dual import train_children_dual
+from xmlc.models.plt.training._gather import gather_rows, sibling_targets
+from xmlc.models.plt.training._sgd import train_children
+from xmlc.models.plt.weights._padded import aligned_room, padded_size
+
+SGD, ADAGRAD, LOGISTIC, SQUARED_HINGE = 0, 1, 2, 3  # the last two by dual coordinate descent
+
+
+class Solver(NamedTuple):
+    """How node classifiers are trained.
+
+    Attributes
+    ----------
+    kind : int
+        `SGD`, `ADAGRAD`, `LOGISTIC` or `SQUARED_HINGE`.
+    gamma, penalty : float
+        The step size and lam (SGD) or eps (AdaGrad); C and the tolerance for the other two.
+    passes : int
+        Epochs; at most so many for the other two.
+    key : uint64
+        Random stream.
+    """
+
+    kind: int
+    gamma: float
+    penalty: float
+    passes: int
+    key: np.uint64
+
+
+class Reach(NamedTuple):
+    """Which instances reach which node: those with z_t = 1 for their parent.
+
+    Attributes
+    ----------
+    order : int64 (n,)
+        Rows in the order of the pass.
+    node_starts, node_positions : int64 (n_nodes + 1,), uint32
+        Positions in ``order`` of the instances with z_t = 1, node after node.
+    block_starts, block_positions : int64 (n_nodes + 2,), uint32
+        The same for the instances that reach each block: all of them for block 0 (the root alone), those of
+        node t for block t + 1 (its children).
+    """
+
+    order: np.ndarray
+    node_starts: np.ndarray
+    node_positions: np.ndarray
+    block_starts: np.ndarray
+    block_positions: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def train_siblings(
+    x, reach, blocks, firsts, bases, widths, degrees, features, feature_starts, weights, weight_starts, bias, solver,
+    n_features, offset,
+):  # fmt: skip
+    """Train groups of siblings: piece i is the siblings ``bases[i] .. bases[i] + widths[i] - 1`` of a block.
+
+    What one piece needs is renumbered and put side by side, weights and all, so that each non-zero touches one run of
+    memory, and of the cache nothing but what this piece uses.
+
+    Parameters
+    ----------
+    x : KernelCSR
+    reach : Reach
+    blocks, firsts, bases, widths, degrees : int64, one per piece
+        The block, the node number of its first node, the first sibling trained here, how many, and the
+        number of all siblings.
+    features, feature_starts, weights, weight_starts, bias
+        As in `NodeWeights`, features and weights from block ``offset`` on; the bias of the pieces' nodes is zero on
+        entry, trained on return like the weights.
+    solver : Solver
+    """
+    local = np.empty(n_features, dtype=np.uint32)
+    room = 0
+    for i in range(blocks.size):
+        place = blocks[i] - offset
+        room = max(room, (feature_starts[place + 1] - feature_starts[place]) * padded_size(widths[i]))
+    scratch = aligned_room(room * (2 if solver.kind == ADAGRAD else 1))
+    for i in range(blocks.size):
+        block, first, width = blocks[i], firsts[i] + bases[i], widths[i]
+        mine = features[feature_starts[block - offset] : feature_starts[block - offset + 1]]
+        for number in range(mine.size):
+            local[mine[number]] = number
+        positions = reach.block_positions[reach.block_starts[block] : reach.block_starts[block + 1]]
+        ends, ids, values = gather_rows(x.indptr, x.indices, x.data, reach.order[positions], local)
+        padded = padded_size(width)
+        targets = np.zeros((positions.size, padded), dtype=np.uint8)
+        sibling_targets(reach.node_starts, reach.node_positions, positions, first, targets[:, :width])
+        stride = 2 * padded if solver.kind == ADAGRAD else padded
+        state = scratch[: mine.size * stride]
+        state[:] = 0
+        own_bias = np.zeros(padded, dtype=np.float32)
+        solve(ends, ids, values, targets, state, own_bias, width, solver, block)
+        copy_into(bias[first:], own_bias[:width])
+        own = weights[weight_starts[block - offset] + bases[i] : weight_starts[block - offset + 1]]
+        for f in range(mine.size):
+            for c in range(width):
+                own[f * degrees[i] + c] = state[f * stride + c]
+
+
+@njit(cache=True, nogil=True)
+def solve(ends, ids, values, targets, state, bias, width, solver, block):
+    """Train ``width`` siblings of one block, padded, by the solver asked for."""
+    if solver.kind == SGD:
+        train_children(ends, ids, values, targets, state, bias, solver.gamma, solver.penalty, solver.passes)
+    elif solver.kind == ADAGRAD:
+        train_children_adagrad(ends, ids, values, targets, state, bias, solver.gamma, solver.penalty, solver.passes)
+    else:
+        hinge = solver.kind == SQUARED_HINGE
+        key = stream_key(solver.key, block)
+        train_children_dual(
+            ends, ids, values, targets, state, bias, width, hinge, solver.gamma, solver.penalty, solver.passes, key
+        )
