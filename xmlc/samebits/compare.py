@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from xmlc.samebits.pieces import differing_parts
+from xmlc.samebits.pieces import Piece, Processed, differing_parts
 from xmlc.tables.fingerprint import VERSION, Fingerprint, of_parts
 
 SAME = "same"
@@ -30,19 +30,20 @@ class Row(NamedTuple):
     differing: Mapping[str, tuple[str, ...]]
 
 
-def compare(found: Mapping[str, Mapping[str, Any]]) -> list[Row]:
+def compare(found: Mapping[str, Processed]) -> list[Row]:
     """Compare the pieces of all processors with those of the first.
 
     Parameters
     ----------
-    found : mapping
-        By processor: ``pieces`` by name, each with ``word`` and ``parts``.
+    found : mapping of Processed
+        By processor.
     """
     first, *others = found.values()
     names = list(dict.fromkeys(name for run in found.values() for name in run["pieces"]))
     rows = []
     for name in names:
-        pieces = [run["pieces"].get(name, {"word": MISSING, "parts": {}}) for run in (first, *others)]
+        absent: Piece = {"word": MISSING, "parts": {}}
+        pieces = [run["pieces"].get(name, absent) for run in (first, *others)]
         differing = {
             processor: tuple(differing_parts(pieces[0], piece)) or (MISSING,)
             for processor, piece in zip(list(found)[1:], pieces[1:], strict=True)
@@ -68,7 +69,7 @@ def lines(rows: Sequence[Row], names: Sequence[str]) -> Iterator[str]:
         yield f"all {len(rows)} pieces are the same bits on {', '.join(names)}"
 
 
-def word_of_all(found: Mapping[str, Any]) -> str:
+def word_of_all(found: Processed) -> str:
     """Return one word for all pieces of one processor, to be compared with that of another machine."""
     parts = {
         name: of_parts({k: Fingerprint(v, {}) for k, v in p["parts"].items()}) for name, p in found["pieces"].items()

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from xmlc.models import FastXML, LdSM, SparseWeightedNearestNeighbors
 from xmlc.models.condensing import kept_instances
 from xmlc.models.tail import TailClassifiers
 from xmlc.samebits.models import estimator
-from xmlc.samebits.pieces import Data, Run
+from xmlc.samebits.pieces import Data, Parts, Run
 
 
-def tail(data: Data) -> dict[str, Any]:
+def tail(data: Data) -> Parts:
     """Fit tail classifiers and score and re-rank what stands in the estimates."""
     classifiers = TailClassifiers(gamma=3.0, n_jobs=1).fit(data.X, data.Y)
     return {
@@ -21,7 +19,7 @@ def tail(data: Data) -> dict[str, Any]:
     }
 
 
-def condensed(data: Data) -> dict[str, Any]:
+def condensed(data: Data) -> Parts:
     """Choose the instances that stand for all."""
     return {str(similarity): kept_instances(data.X, data.Y, similarity) for similarity in (0.1, 0.3, 0.6)}
 

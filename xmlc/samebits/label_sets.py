@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 
@@ -16,7 +14,7 @@ from xmlc.inference import (
     labels_by_size_from_marginals,
 )
 from xmlc.inference.simulation import MODELS, draw, exact_labels_by_size, simulate
-from xmlc.samebits.pieces import Data, Run
+from xmlc.samebits.pieces import Data, Parts, Run
 from xmlc.thresholds.apply import apply_thresholds
 from xmlc.thresholds.bounds import priors
 from xmlc.thresholds.fta import FTA
@@ -29,7 +27,7 @@ FEW = 30  # instances that the costly methods are given
 def tuned(method: str) -> Run:
     """Make a piece of a method of thresholds: all points of its grid, and what it predicts."""
 
-    def run(data: Data) -> dict[str, Any]:
+    def run(data: Data) -> Parts:
         found = tune(method, data.P_test, data.Y_test, priors(data.Y))
         scores = [[score for _, score in sorted(point["validation"].items())] for point in found.grid]
         grid = [[np.nan if point[name] is None else point[name] for name in ("c", "a", "b")] for point in found.grid]
@@ -39,7 +37,7 @@ def tuned(method: str) -> Run:
     return run
 
 
-def fixed(data: Data) -> dict[str, Any]:
+def fixed(data: Data) -> Parts:
     """Choose common thresholds, and label-wise ones, by FTA itself."""
     methods = {"common": FTA(), "label_wise": FTA(label_wise=True)}
     return {name: method.fit(data.P_test, data.Y_test).thresholds_ for name, method in methods.items()}
@@ -53,10 +51,10 @@ def many_labels() -> np.ndarray:
 def inferred(method: str) -> Run:
     """Make a piece of a method of inference: from estimates, and from samples where it takes them."""
 
-    def run(data: Data) -> dict[str, Any]:
+    def run(data: Data) -> Parts:
         few = data.P_test[:FEW]
         weights = fit_size_weights(data.P_test, data.Y_test) if METHODS[method].takes_sizes else None
-        result: dict[str, Any] = {} if weights is None else {"size_weights": weights}
+        result: dict[str, object] = {} if weights is None else {"size_weights": weights}
         result["from_estimates"] = infer_blocks(method, few, 1, size_weights=weights)
         samples = draw(MODELS["dependent-signed"](8), 40, FEW, seed=3, stream=5)
         result["from_many_labels"] = infer_blocks(method, many_labels(), 1, size_weights=weights)
@@ -68,7 +66,7 @@ def inferred(method: str) -> Run:
     return run
 
 
-def distributions(data: Data) -> dict[str, Any]:
+def distributions(data: Data) -> Parts:
     """Work out joint distributions, and what a floor of the estimates may cost."""
     few = data.P_test[:FEW]
     Y_hat, expected = infer_blocks("meuf", few, 1) or (sparse.csr_array((0, 0)), np.empty(0))
@@ -79,13 +77,13 @@ def distributions(data: Data) -> dict[str, Any]:
     }
 
 
-def simulated(data: Data) -> dict[str, Any]:
+def simulated(data: Data) -> Parts:
     """Infer from samples of the paper's models."""
     found = simulate(seed=1, n_trials=3, sample_sizes=(5, 20), m=8, n_jobs=1)
     return {name: _numbers(model) for name, model in found.items()}
 
 
-def _numbers(content: Any) -> Any:
+def _numbers(content: object) -> object:
     return {k: _numbers(v) for k, v in content.items()} if isinstance(content, dict) else np.asarray(content)
 
 

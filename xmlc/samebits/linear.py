@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from xmlc.models import BinaryRelevance, ProbabilisticClassifierChain
 from xmlc.samebits.models import estimator, learned, predictions
-from xmlc.samebits.pieces import Data, Run
+from xmlc.samebits.pieces import Data, Parts, Run
 
 
-def chain(data: Data) -> dict[str, Any]:
+def chain(data: Data) -> Parts:
     """Train a chain and sample from it."""
-    model: Any = ProbabilisticClassifierChain(n_samples=50, C=1.0, n_jobs=1).fit(data.X, data.Y)
+    model = ProbabilisticClassifierChain(n_samples=50, C=1.0, n_jobs=1).fit(data.X, data.Y)
     samples = model.sample(data.X_test[:30])
     return {"learned": learned(model), "samples": samples, **predictions(model, data)}
 

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Any
 
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.samebits.pieces import Data, Run
+from xmlc.samebits.pieces import Data, Parts, Run
 from xmlc.tables.fingerprint import Fingerprint, fingerprint
 
 K = 5
 
 
-def estimator(kind: type[SparseProbabilityEstimator], **hyperparameters: Any) -> Run:
+def estimator(kind: type[SparseProbabilityEstimator], **hyperparameters: object) -> Run:
     """Make a piece of an estimator's training and predictions."""
 
-    def run(data: Data) -> dict[str, Any]:
-        model: Any = kind(**hyperparameters)
-        model.set_params(n_jobs=1).fit(data.X, data.Y)
+    def run(data: Data) -> Parts:
+        model = kind().set_params(**hyperparameters, n_jobs=1).fit(data.X, data.Y)
         return {"learned": learned(model), **predictions(model, data)}
 
     return run
@@ -31,7 +29,7 @@ def learned(model: SparseProbabilityEstimator) -> Fingerprint:
         return fingerprint(Path(folder) / "model")
 
 
-def predictions(model: SparseProbabilityEstimator, data: Data) -> dict[str, Any]:
+def predictions(model: SparseProbabilityEstimator, data: Data) -> Parts:
     """Return estimates and rankings of the test instances."""
     return {
         "predict_proba": model.predict_proba(data.X_test, 0.001),

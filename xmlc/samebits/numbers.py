@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -17,14 +16,14 @@ from xmlc.kernels import elementwise
 from xmlc.kernels.float64 import cos, sin
 from xmlc.metrics import classification_metrics, maximum_precision_at_k, precision_and_ndcg, propensities, psp_at_k
 from xmlc.models.base import top_k_of
-from xmlc.samebits.pieces import Data, Run
+from xmlc.samebits.pieces import Data, Parts, Run
 from xmlc.trees.kmeans import kmeans_tree, label_representations
 from xmlc.tuning.ranges import Range
 
 SEED = 7
 
 
-def elementary(data: Data) -> dict[str, Any]:
+def elementary(data: Data) -> Parts:
     """Apply the functions that take the place of NumPy's."""
     x = np.linspace(-30.0, 30.0, 5003)
     positive = np.abs(x) + 1e-9
@@ -40,18 +39,18 @@ def elementary(data: Data) -> dict[str, Any]:
     }
 
 
-def synthetic(data: Data) -> dict[str, Any]:
+def synthetic(data: Data) -> Parts:
     """Draw data with several labels."""
     return {"drawn": SyntheticModel(500, 80, 2.5, 30, seed=SEED).draw(0, 300, 1)}
 
 
-def few_shot(data: Data) -> dict[str, Any]:
+def few_shot(data: Data) -> Parts:
     """Draw data with one label and few examples each."""
     views, texts = ObjectViews(64, 30, seed=SEED).draw(0, 400, 1), ShortTexts(600, 50, seed=SEED).draw(0, 300, 1)
     return {"views": views[:2], "texts": texts[:2]}
 
 
-def metrics(data: Data) -> dict[str, Any]:
+def metrics(data: Data) -> Parts:
     """Score a prediction and a ranking by everything that a record holds."""
     labels, _ = top_k_of(data.P_test, 5)
     scores = classification_metrics(data.Y_test, data.P_test > 0.2)
@@ -66,14 +65,14 @@ def metrics(data: Data) -> dict[str, Any]:
     }
 
 
-def trees(data: Data) -> dict[str, Any]:
+def trees(data: Data) -> Parts:
     """Represent labels and part them by 2-means."""
     representations = label_representations(data.X, data.Y, 1)
     tree = kmeans_tree(representations, 4, 3, SEED, 1)
     return {"unit_rows": unit_rows(data.X), "representations": representations, "tree": [tree.children, tree.label]}
 
 
-def text(data: Data) -> dict[str, Any]:
+def text(data: Data) -> Parts:
     """Write text and read it again."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "part.txt"
@@ -81,7 +80,7 @@ def text(data: Data) -> dict[str, Any]:
         return {"file": np.frombuffer(file.read_bytes(), dtype=np.uint8), "read": load(file)}
 
 
-def ranges(data: Data) -> dict[str, Any]:
+def ranges(data: Data) -> Parts:
     """Take hyperparameters from ranges."""
     logarithmic, plain = Range(low=1e-6, high=1.0, log=True), Range(low=0.1, high=3.0)
     at = (np.arange(200) + 0.5) / 200

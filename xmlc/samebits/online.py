@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from xmlc.metrics import macro_f
 from xmlc.metrics.progressive import checkpoints, entropy_reduction, progressive_accuracy, progressive_macro_f
 from xmlc.models import OPLT
 from xmlc.samebits.models import estimator, learned, predictions
-from xmlc.samebits.pieces import Data, Run
+from xmlc.samebits.pieces import Data, Parts, Run
 
 
-def stream(data: Data) -> dict[str, Any]:
+def stream(data: Data) -> Parts:
     """Learn in two parts and validate progressively."""
     half = data.X.shape[0] // 2
     model = OPLT(n_jobs=1).partial_fit(data.X[:half], data.Y[:half])

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 from scipy import sparse
 
 from xmlc.errors import XmlcError
+from xmlc.samebits.processors import Features
 from xmlc.tables.fingerprint import Fingerprint, of_array, of_parts
 
 # Modules of this package; a group runs in one process, which compiles what its pieces need once.
@@ -39,7 +40,41 @@ class Data(NamedTuple):
     P_test: sparse.csr_array
 
 
-Run = Callable[[Data], Mapping[str, Any]]
+Parts = Mapping[str, object]  # what a piece gives, see `digest_of`
+Run = Callable[[Data], Parts]
+
+
+class Piece(TypedDict):
+    """What is kept of a piece, as JSON too.
+
+    Attributes
+    ----------
+    word : str
+        Over all parts.
+    parts : dict of str
+        Digest of each part.
+    seconds : float
+        That it took, if it was timed.
+    """
+
+    word: str
+    parts: dict[str, str]
+    seconds: NotRequired[float]
+
+
+class Processed(TypedDict):
+    """What was computed as for one processor, as JSON too.
+
+    Attributes
+    ----------
+    features : Features
+        What the processes took the processor for.
+    pieces : dict of Piece
+        By name.
+    """
+
+    features: Features
+    pieces: dict[str, Piece]
 
 
 def pieces_of(group: str) -> Mapping[str, Run]:
@@ -56,12 +91,12 @@ def pieces_of(group: str) -> Mapping[str, Run]:
     return pieces
 
 
-def digest_of(result: Mapping[str, Any]) -> Fingerprint:
+def digest_of(result: Parts) -> Fingerprint:
     """Return the fingerprint of what a piece gives: arrays, sparse arrays, numbers, and sequences and dicts of them."""
     return of_parts({name: _part(value) for name, value in result.items()})
 
 
-def _part(value: Any) -> Fingerprint:
+def _part(value: object) -> Fingerprint:
     if isinstance(value, Fingerprint):
         return value
     if isinstance(value, Mapping):
@@ -75,7 +110,7 @@ def _part(value: Any) -> Fingerprint:
     return of_array(np.asarray(value))
 
 
-def differing_parts(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]:
+def differing_parts(one: Piece, other: Piece) -> Iterator[str]:
     """Yield the names of the parts that differ between two results of a piece, or that only one of them has."""
     for name in sorted({*one["parts"], *other["parts"]}):
         if one["parts"].get(name) != other["parts"].get(name):

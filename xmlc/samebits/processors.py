@@ -13,7 +13,7 @@ import platform
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypedDict
 
 AVX512 = ("AVX512F", "AVX512CD", "AVX512BW", "AVX512DQ", "AVX512VL", "AVX512ER", "AVX512PF")
 AVX2 = ("AVX", "AVX2", "FMA", "FMA4", "BMI1", "BMI2", "LZCNT", "MOVBE")
@@ -49,6 +49,25 @@ class Processor:
     environment: Mapping[str, str] = field(default_factory=dict)
     without: tuple[str, ...] = ()
     differs: tuple[str, ...] = ()
+
+
+class Features(TypedDict):
+    """What a process took the processor for, as JSON too.
+
+    Attributes
+    ----------
+    numba_cpu : str
+        A name of LLVM's.
+    numba, numpy : list of str
+        Features that they use.
+    witnesses : dict of str
+        See `witnesses`.
+    """
+
+    numba_cpu: str
+    numba: list[str]
+    numpy: list[str]
+    witnesses: dict[str, str]
 
 
 def _hwcaps(names: tuple[str, ...]) -> str:
@@ -107,14 +126,8 @@ def processors() -> tuple[Processor, ...]:
     return (THIS, *IMITATED.get(platform.machine(), ()))
 
 
-def features_in_use() -> dict[str, Any]:
-    """Say what numba, NumPy and the C library of this process take the processor for.
-
-    Returns
-    -------
-    dict
-        ``numba_cpu``: a name of LLVM's; ``numba`` and ``numpy``: lists of features; ``witnesses``: see `witnesses`.
-    """
+def features_in_use() -> Features:
+    """Say what numba, NumPy and the C library of this process take the processor for."""
     import numba.core.registry
     from numpy._core import _multiarray_umath  # type: ignore[attr-defined]  # NumPy's own report
 
@@ -149,15 +162,15 @@ def witnesses() -> dict[str, str]:
     }
 
 
-def doubts(processor: Processor, found: Mapping[str, Any], this: Mapping[str, Any]) -> list[str]:
+def doubts(processor: Processor, found: Features, this: Features) -> list[str]:
     """Say in which respect a run was no test, because it was not as for another processor.
 
     Parameters
     ----------
     processor : Processor
         That was to be imitated.
-    found, this : dict
-        `features_in_use` of its run and of the run as for this processor.
+    found, this : Features
+        Of its run and of the run as for this processor.
     """
     reasons = []
     wanted = processor.environment.get("NUMBA_CPU_NAME")

@@ -9,11 +9,10 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 from xmlc.errors import XmlcError
 from xmlc.files import read_json
-from xmlc.samebits.pieces import GROUPS
+from xmlc.samebits.pieces import GROUPS, Piece, Processed
 from xmlc.samebits.processors import Processor
 
 ON_ESTIMATORS = ("trees", "forests", "online", "linear")  # that a real dataset is for
@@ -23,7 +22,7 @@ TAIL = 2000  # characters of a failed process's output
 
 def run_pieces_as(
     processors: Iterable[Processor], scratch: Path, cores: int, folders: Sequence[Path] = ()
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, Processed]:
     """Run every group on the synthetic set, and those of estimators on each prepared dataset, as for each processor.
 
     Parameters
@@ -38,8 +37,8 @@ def run_pieces_as(
 
     Returns
     -------
-    dict of dict
-        By processor: ``features`` (see `features_in_use`) and ``pieces`` by name.
+    dict of Processed
+        By processor.
 
     Raises
     ------
@@ -53,26 +52,26 @@ def run_pieces_as(
     for folder in folders:
         tasks += [(processor, group, folder) for group in ON_ESTIMATORS for processor in chosen]
 
-    def run(number: int) -> dict[str, Any]:
+    def run(number: int) -> Processed:
         processor, group, folder = tasks[number]
         out = scratch / f"{number}.json"
         given = [] if folder is None else [str(folder)]
         command = [sys.executable, "-m", "xmlc.samebits.worker", group, str(out), *given]
         _run(command, processor, f"pieces of group {group}", None)
-        content: dict[str, Any] = read_json(out)
+        content: Processed = read_json(out)
         return content
 
     with ThreadPoolExecutor(cores) as pool:
         results = list(pool.map(run, range(len(tasks))))
-    found: dict[str, dict[str, Any]] = {p.name: {"features": {}, "pieces": {}} for p in chosen}
+    found: dict[str, Processed] = {}
     for (processor, _, source), result in zip(tasks, results, strict=True):
         ending = "" if source is None else f" ({_name(source)})"
-        found[processor.name]["features"] = result["features"]
-        found[processor.name]["pieces"] |= {name + ending: piece for name, piece in result["pieces"].items()}
+        of_processor = found.setdefault(processor.name, {"features": result["features"], "pieces": {}})
+        of_processor["pieces"] |= {name + ending: piece for name, piece in result["pieces"].items()}
     return found
 
 
-def run_demo_as(processors: Iterable[Processor], scratch: Path, cores: int) -> dict[str, dict[str, Any]]:
+def run_demo_as(processors: Iterable[Processor], scratch: Path, cores: int) -> dict[str, dict[str, Piece]]:
     """Make the demo's tables in a copy of the project as for each processor; return them as pieces, by processor.
 
     A piece is a table and its parts are the rows of each model, costs left out. Kernels are compiled once for each
@@ -98,11 +97,11 @@ def run_demo_as(processors: Iterable[Processor], scratch: Path, cores: int) -> d
     return found
 
 
-def demo_pieces(folder: Path) -> dict[str, Any]:
+def demo_pieces(folder: Path) -> dict[str, Piece]:
     """Return the tables of a folder as pieces, whose parts are the rows of each model."""
     from xmlc.tables.fingerprint import of_parts, of_table, read_table
 
-    pieces = {}
+    pieces: dict[str, Piece] = {}
     for file in sorted(folder.glob("*.csv")):
         table = read_table(file)
         rows = table.groupby("model") if "model" in table else [("all rows", table)]

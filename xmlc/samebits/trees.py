@@ -3,39 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from xmlc.models import PLT, Parabel
 from xmlc.samebits.models import estimator, learned, predictions
-from xmlc.samebits.pieces import Data, Run
+from xmlc.samebits.pieces import Data, Parts, Run
 
-TREE: Mapping[str, Any] = {"arity": 4, "max_leaf": 6, "epochs": 2}
+TREE: Mapping[str, object] = {"arity": 4, "max_leaf": 6, "epochs": 2}
 
 
-def one_by_one(data: Data) -> dict[str, Any]:
+def _tree(**hyperparameters: object) -> PLT:
+    return PLT(n_jobs=1).set_params(**TREE, **hyperparameters)
+
+
+def one_by_one(data: Data) -> Parts:
     """Rank single instances, as for those who serve."""
     X = data.X_test[:40]
     rows = [
         (X.indices[X.indptr[i] : X.indptr[i + 1]], X.data[X.indptr[i] : X.indptr[i + 1]]) for i in range(X.shape[0])
     ]
-    model = PLT(**TREE, tree="random", n_jobs=1).fit(data.X, data.Y)
-    by_beam = PLT(**TREE, tree="random", beam=3, n_jobs=1).fit(data.X, data.Y)
+    model = _tree(tree="random").fit(data.X, data.Y)
+    by_beam = _tree(tree="random", beam=3).fit(data.X, data.Y)
     small = model.drop_weights(0.02)
     models = {"exact": model, "beam": by_beam, "small": small}
     return {name: [model.rank_one(*row, 5) for row in rows] for name, model in models.items()}
 
 
-def without_small_weights(data: Data) -> dict[str, Any]:
+def without_small_weights(data: Data) -> Parts:
     """Drop small weights of a tree that is trained."""
-    model = PLT(**TREE, tree="random", n_jobs=1).fit(data.X, data.Y).drop_weights(0.02)
+    model = _tree(tree="random").fit(data.X, data.Y).drop_weights(0.02)
     return {"learned": learned(model), **predictions(model, data)}
 
 
-def above_thresholds(data: Data) -> dict[str, Any]:
+def above_thresholds(data: Data) -> Parts:
     """Find what exceeds thresholds of labels of their own."""
-    model = PLT(**TREE, tree="huffman", n_jobs=1).fit(data.X, data.Y)
+    model = _tree(tree="huffman").fit(data.X, data.Y)
     return {"predict_proba": model.predict_proba(data.X_test, np.linspace(0.02, 0.4, data.Y.shape[1]))}
 
 

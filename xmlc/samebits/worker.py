@@ -8,26 +8,18 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xmlc.files import write_json
 from xmlc.runtime.kernel_cache import use_kernel_cache
 from xmlc.runtime.threads import set_process_threads
 
 if TYPE_CHECKING:
-    from xmlc.samebits.pieces import Data
+    from xmlc.samebits.pieces import Data, Processed
 
 ROWS, TEST_ROWS = 1500, 300  # of a real dataset
 LINEAR_LABELS = 200  # more are too many for one classifier each
-SYNTHETIC: Mapping[str, Any] = {
-    "n_features": 300,
-    "n_labels": 40,
-    "labels_per_instance": 2.0,
-    "nonzeros": 25,
-    "seed": 1,
-}
 SYNTHETIC_ROWS, SYNTHETIC_TEST_ROWS = 500, 120
 
 
@@ -39,7 +31,7 @@ def main(group: str, out: str, folder: str | None = None) -> None:
     from xmlc.samebits.processors import features_in_use
 
     data = prepared_data(Path(folder)) if folder else synthetic_data()
-    found: dict[str, Any] = {"features": features_in_use(), "pieces": {}}
+    found: Processed = {"features": features_in_use(), "pieces": {}}
     is_large = group == "linear" and data.Y.shape[1] > LINEAR_LABELS
     for name, run in () if is_large else pieces_of(group).items():
         start = time.perf_counter()
@@ -55,7 +47,8 @@ def synthetic_data() -> Data:
     from xmlc.data.synthetic.labels import SyntheticModel
     from xmlc.samebits.pieces import Data
 
-    X, Y, P = SyntheticModel(**SYNTHETIC).draw(0, SYNTHETIC_ROWS + SYNTHETIC_TEST_ROWS, 1)
+    model = SyntheticModel(n_features=300, n_labels=40, labels_per_instance=2.0, nonzeros=25, seed=1)
+    X, Y, P = model.draw(0, SYNTHETIC_ROWS + SYNTHETIC_TEST_ROWS, 1)
     return Data(X[:SYNTHETIC_ROWS], Y[:SYNTHETIC_ROWS], *(part[SYNTHETIC_ROWS:] for part in (X, Y, P)))
 
 

@@ -6,7 +6,6 @@ import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -33,6 +32,7 @@ word over all its arrays, and what differs. Exits with 1 if anything does.
 def command(folders: tuple[Path, ...], demo: bool, cores: int, out: Path | None, against: tuple[Path, ...]) -> None:
     """Compute, compare and print."""
     from xmlc.samebits.compare import compare, lines, word_of_all
+    from xmlc.samebits.pieces import Processed
     from xmlc.samebits.runs import run_demo_as, run_pieces_as
 
     chosen = processors()
@@ -43,7 +43,7 @@ def command(folders: tuple[Path, ...], demo: bool, cores: int, out: Path | None,
                 found[name]["pieces"] |= tables
     if out is not None:
         write_json(out, found)
-    others: dict[str, Any] = {file.stem: read_json(file)[THIS.name] for file in against}
+    others: dict[str, Processed] = {file.stem: read_json(file)[THIS.name] for file in against}
     rows = compare(found | others)
     for line in lines(rows, [*found, *others]):
         click.echo(line)
