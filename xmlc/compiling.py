@@ -168,12 +168,11 @@ def _compile_ranking() -> None:
     """Score rankings, which are the same kernels for every model."""
     import numpy as np
 
-    from xmlc.metrics.ranking import K, precision_and_ndcg, propensities, propensity_parameters, psp_at_k
+    from xmlc.metrics.ranking import K, propensities, propensity_parameters, ranking_metrics
 
     _, Y, _ = _few()
     labels = np.tile(np.arange(max(K), dtype=np.int32), (N_TRAIN, 1))
-    precision_and_ndcg(Y, labels)
-    psp_at_k(Y, labels, propensities(Y, *propensity_parameters("few")), max(K))
+    ranking_metrics(Y, labels, propensities(Y, *propensity_parameters("few")))
 
 
 def _compile_thresholds(methods: list[str]) -> None:

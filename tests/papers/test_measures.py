@@ -9,9 +9,8 @@ from report_cases import MEASURES as CASES
 from report_cases import every_measure, every_method, thresholds, write
 
 from xmlc.errors import XmlcError
-from xmlc.metrics.classification import MEASURES as SCORED
+from xmlc.metrics.measures import MEASURE_METHODS, TUNABLE_MEASURES
 from xmlc.papers.build import build_table
-from xmlc.records.reading import MEASURE_METHODS, MEASURES
 from xmlc.tables.render import to_latex, to_markdown
 from xmlc.thresholds.tune import METHODS as REGISTERED
 
@@ -24,7 +23,7 @@ def build(tmp_path):
 
 
 def test_names_are_the_same_in_metrics_records_methods_and_configuration():
-    assert MEASURES == tuple(SCORED) == CASES
+    assert TUNABLE_MEASURES == CASES
     assert {name: method.measure for name, method in REGISTERED.items() if name.startswith("for-")} == {
         name: row.removesuffix("_labelwise") for name, row in MEASURE_METHODS.items()
     }
@@ -35,8 +34,8 @@ def test_names_are_the_same_in_metrics_records_methods_and_configuration():
 
 def test_a_row_for_each_measure_and_its_own_in_brackets(build):
     table = build(every_measure("yeast") + every_measure("bibtex") + every_method("yeast"))
-    assert table.frame.columns[:12].tolist() == ["dataset", "model", "tuned_for", *MEASURES]
-    assert table.frame["tuned_for"].tolist() == [*MEASURES, *MEASURES]
+    assert table.frame.columns[:12].tolist() == ["dataset", "model", "tuned_for", *TUNABLE_MEASURES]
+    assert table.frame["tuned_for"].tolist() == [*TUNABLE_MEASURES, *TUNABLE_MEASURES]
     assert table.frame["dataset"].tolist() == ["yeast"] * 9 + ["bibtex"] * 9
     assert table.frame.loc[3, "micro_f"] == 50
     assert table.frame.loc[3, "macro_jaccard"] == 49
@@ -56,7 +55,7 @@ def test_only_measures_that_were_tuned_for_are_printed_and_all_are_in_the_csv(bu
     records = [record for record in every_measure() if record["method"] in ("for-instance-f", "for-micro-f")]
     table = build(records)
     assert table.panels[0].headings()[3:] == ["Micro-F", "Instance-F", "pred./inst."]
-    assert set(MEASURES) <= set(table.frame)
+    assert set(TUNABLE_MEASURES) <= set(table.frame)
 
 
 def test_a_label_wise_row_has_its_measure_in_brackets(build):

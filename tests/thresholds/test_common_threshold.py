@@ -11,14 +11,14 @@ from sklearn.base import clone
 from threshold_cases import CASES, random_case
 
 from xmlc.errors import XmlcError
-from xmlc.metrics.classification import MEASURES, measure_scores
+from xmlc.metrics.classification import TUNABLE, measure_scores
 from xmlc.metrics.overlap import F1, JACCARD, f_beta
 from xmlc.thresholds import STO, CommonThreshold, apply_thresholds
 from xmlc.thresholds._common import best_instance_cut, mark_column_hits, overlap_units
 from xmlc.thresholds.bounds import lower_bounds
 from xmlc.thresholds.columns import columns
 
-COMMON = {name: measure for name, measure in MEASURES.items() if measure.average != "macro"}
+COMMON = {name: measure for name, measure in TUNABLE.items() if measure.average != "macro"}
 THOROUGH = settings(deadline=None, max_examples=60)
 
 

@@ -6,7 +6,7 @@ from threshold_cases import random_case
 
 from xmlc.errors import XmlcError
 from xmlc.metrics import classification_metrics, macro_f
-from xmlc.metrics.classification import MEASURES
+from xmlc.metrics.classification import TUNABLE
 from xmlc.thresholds import FTA, OFO, STO, apply_thresholds
 from xmlc.thresholds.bounds import GRID, kappa, lower_bounds, priors
 from xmlc.thresholds.tune import METHODS, GridPoint, ofo_pairs, register, scores_of, tune
@@ -139,7 +139,7 @@ def test_a_method_of_ones_own_takes_ten_lines(case, monkeypatch):
 def test_methods_of_the_paper_are_chosen_by_macro_f_and_others_by_their_own(case):
     spe, Y, prior = case
     assert {METHODS[name].measure for name in ("fta", "fta-labelwise", "sto", "ofo", "ofo-ab")} == {"macro_f"}
-    assert {name: METHODS["for-" + name.replace("_", "-")].measure for name in MEASURES} == {n: n for n in MEASURES}
+    assert {name: METHODS["for-" + name.replace("_", "-")].measure for name in TUNABLE} == {n: n for n in TUNABLE}
     sto, same, jaccard = (tune(name, spe, Y, prior) for name in ("sto", "for-macro-f", "for-macro-jaccard"))
     np.testing.assert_array_equal(sto.thresholds, same.thresholds)
     assert sto.grid == same.grid

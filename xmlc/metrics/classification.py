@@ -3,18 +3,22 @@
 ``Y`` is the truth and ``Y_hat`` the prediction, both boolean CSR of shape (n, m). Time is linear in their stored
 entries, memory in n + m. All results are fractions in [0, 1]. An F-measure or Jaccard of two empty
 sets is ``zero_division``; the papers use 1.
+
+Each measure of records and tables is declared below its function, in `MEASURES`. Tables read that and must not wait for
+numba, so that kernels are imported where something is computed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Literal, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from xmlc.csr import as_labels, kernel_csr
 from xmlc.errors import XmlcError
-from xmlc.metrics._counts import count_agreement
+from xmlc.metrics.measure import Measure
 from xmlc.metrics.overlap import F1, JACCARD, Overlap, f_beta
 
 
@@ -45,6 +49,8 @@ def agreement(Y: object, Y_hat: object) -> Agreement:
     XmlcError
         The shapes differ.
     """
+    from xmlc.metrics._counts import count_agreement
+
     Y, Y_hat = as_labels(Y), as_labels(Y_hat)
     if Y.shape != Y_hat.shape:
         raise XmlcError(f"truth has shape {Y.shape}, prediction {Y_hat.shape}; they must be the same")
@@ -54,26 +60,19 @@ def agreement(Y: object, Y_hat: object) -> Agreement:
     return Agreement(hits, positives, found, row_hits, np.diff(true.indptr), np.diff(predicted.indptr))
 
 
-class Measure(NamedTuple):
-    """One way to score label sets: what is averaged, and over what.
+class Sets(NamedTuple):
+    """True and predicted label sets: what measures are computed from.
 
     Attributes
     ----------
-    average : {"macro", "micro", "instance"}
-        Mean over labels, one value of the counts summed over all labels, or mean over instances.
-    overlap : Overlap
+    Y, Y_hat : boolean csr_array, shape (n, m)
+    counts : Agreement
+        Of the two; most measures need no more.
     """
 
-    average: str
-    overlap: Overlap
-
-
-# The measures of a record, which thresholds can also be tuned for.
-MEASURES = {
-    f"{average}_{name}": Measure(average, overlap)
-    for average in ("macro", "micro", "instance")
-    for name, overlap in (("f", F1), ("f2", f_beta(2.0)), ("jaccard", JACCARD))
-}
+    Y: sparse.csr_array
+    Y_hat: sparse.csr_array
+    counts: Agreement
 
 
 def macro_f(Y: object, Y_hat: object, zero_division: float = 1.0, average: str = "all", beta: float = 1.0) -> float:
@@ -129,35 +128,8 @@ def hamming_loss(Y: object, Y_hat: object) -> float:
     return _hamming_loss(agreement(Y, Y_hat))
 
 
-def measure_scores(Y: object, Y_hat: object, names: Iterable[str]) -> dict[str, float]:
-    """Return some of `MEASURES` by name (0/0 = 1, over all labels), from one pass of counting."""
-    return _measure_scores(agreement(Y, Y_hat), names)
-
-
-def classification_metrics(Y: object, Y_hat: object) -> dict[str, float]:
-    """Return every metric of a record, from one pass of counting.
-
-    The keys ``macro_f``, ``macro_f_zero``, ``macro_f_present`` and ``macro_f_seen`` are macro-F with 0/0 = 1 over
-    all labels, with 0/0 = 0 over all labels, over labels with a positive, and over labels with a positive or a
-    prediction. All others have 0/0 = 1; ``f2`` is F_beta with beta = 2.
-    """
-    counts = agreement(Y, Y_hat)
-    return _measure_scores(counts, MEASURES) | {
-        "macro_f_zero": _macro(counts, F1, 0.0, "all"),
-        "macro_f_present": _macro(counts, F1, 1.0, "present"),
-        "macro_f_seen": _macro(counts, F1, 1.0, "seen"),
-        "hamming_loss": _hamming_loss(counts),
-        "predicted_per_instance": _mean(counts.row_predicted),
-    }
-
-
-def _measure_scores(counts: Agreement, names: Iterable[str]) -> dict[str, float]:
-    averages = {"macro": _macro, "micro": _micro, "instance": _instance}
-    return {name: averages[MEASURES[name].average](counts, MEASURES[name].overlap) for name in names}
-
-
 def _macro(counts: Agreement, overlap: Overlap, zero_division: float = 1.0, average: str = "all") -> float:
-    chosen: dict[str, Any] = {
+    chosen: dict[str, slice | np.ndarray] = {
         "all": slice(None),
         "present": counts.positives > 0,
         "seen": (counts.positives > 0) | (counts.predicted > 0),
@@ -183,3 +155,79 @@ def _hamming_loss(counts: Agreement) -> float:
 
 def _mean(values: np.ndarray) -> float:
     return float(values.mean()) if values.size else 0.0
+
+
+class AveragedOverlap(NamedTuple):
+    """A measure that thresholds can be tuned for: an overlap, and what it is averaged over (0/0 = 1, all labels).
+
+    Attributes
+    ----------
+    average : {"macro", "micro", "instance"}
+        Mean over labels, one value of the counts summed over all labels, or mean over instances.
+    overlap : Overlap
+    """
+
+    average: Literal["macro", "micro", "instance"]
+    overlap: Overlap
+
+    def of(self, counts: Agreement) -> float:
+        """Compute it from counts."""
+        return {"macro": _macro, "micro": _micro, "instance": _instance}[self.average](counts, self.overlap)
+
+
+_AVERAGES: tuple[Literal["macro", "micro", "instance"], ...] = ("macro", "micro", "instance")
+TUNABLE = {
+    f"{average}_{name}": AveragedOverlap(average, overlap)
+    for average in _AVERAGES
+    for name, overlap in (("f", F1), ("f2", f_beta(2.0)), ("jaccard", JACCARD))
+}
+
+
+def _counted(name: str, title: str, of: Callable[[Agreement], float], required: bool = True) -> Measure[Sets]:
+    return Measure(name, title, lambda sets: of(sets.counts), required=required)
+
+
+# In the order of records and tables. Records of earlier versions lack what is not required.
+MEASURES: tuple[Measure[Sets], ...] = (
+    _counted("macro_f", "Macro-F", TUNABLE["macro_f"].of),
+    _counted("macro_f_zero", "Macro-F, 0/0 = 0", lambda counts: _macro(counts, F1, zero_division=0.0)),
+    _counted("macro_f_present", "Macro-F, labels present", lambda counts: _macro(counts, F1, average="present")),
+    _counted("macro_f_seen", "Macro-F, labels present or predicted", lambda counts: _macro(counts, F1, average="seen")),
+    _counted("macro_f2", "Macro-F2", TUNABLE["macro_f2"].of, required=False),
+    _counted("macro_jaccard", "Macro-Jaccard", TUNABLE["macro_jaccard"].of, required=False),
+    _counted("micro_f", "Micro-F", TUNABLE["micro_f"].of),
+    _counted("micro_f2", "Micro-F2", TUNABLE["micro_f2"].of, required=False),
+    _counted("micro_jaccard", "Micro-Jaccard", TUNABLE["micro_jaccard"].of, required=False),
+    _counted("instance_f", "Instance-F", TUNABLE["instance_f"].of),
+    _counted("instance_f2", "Instance-F2", TUNABLE["instance_f2"].of, required=False),
+    _counted("instance_jaccard", "Instance-Jaccard", TUNABLE["instance_jaccard"].of, required=False),
+    Measure(
+        "hamming_loss", "Hamming loss", lambda sets: _hamming_loss(sets.counts), "%", 4, better="lower", required=True
+    ),
+    Measure(
+        "predicted_per_instance",
+        "Predicted per instance",
+        lambda sets: _mean(sets.counts.row_predicted),
+        unit="",
+        better=None,
+        required=True,
+    ),
+)
+
+
+def classification_metrics(Y: object, Y_hat: object) -> dict[str, float]:
+    """Return every measure of `MEASURES` by name, from one pass of counting.
+
+    ``macro_f``, ``macro_f_zero``, ``macro_f_present`` and ``macro_f_seen`` are macro-F with 0/0 = 1 over
+    all labels, with 0/0 = 0 over all labels, over labels with a positive, and over labels with a positive or a
+    prediction. All others have 0/0 = 1; ``f2`` is F_beta with beta = 2.
+    """
+    Y, Y_hat = as_labels(Y), as_labels(Y_hat)
+    sets = Sets(Y, Y_hat, agreement(Y, Y_hat))
+    return {measure.name: measure.of(sets) for measure in MEASURES}
+
+
+def measure_scores(Y: object, Y_hat: object, names: Iterable[str]) -> dict[str, float]:
+    """Return some of `TUNABLE` by name (0/0 = 1, over all labels), from one pass of counting."""
+    counts = agreement(Y, Y_hat)
+    return {name: TUNABLE[name].of(counts) for name in names}

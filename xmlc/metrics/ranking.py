@@ -3,19 +3,43 @@
 ``Y`` is the truth, boolean CSR of shape (n, m); ``labels`` the ranking, int32 of shape (n, K) with K >= k, best
 first, -1 where there is no label, no label twice in a row. An instance without true labels counts, with score
 0: the mean is over all n instances. All results are fractions.
+
+Each measure of records and tables is declared below its function, in `MEASURES`. Tables read that and must not wait for
+numba, so that kernels are imported where something is computed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from typing import Literal, NamedTuple
+
 import numpy as np
+from scipy import sparse
 
 from xmlc.csr import as_labels, kernel_csr
 from xmlc.errors import XmlcError
-from xmlc.kernels import elementwise
-from xmlc.kernels.float64 import log, power
-from xmlc.metrics._counts import match_ranking
+from xmlc.metrics.measure import Measure
 
 K = (1, 3, 5)  # what the papers take
+
+
+class Ranked(NamedTuple):
+    """A test set whose labels were ranked: what measures are computed from.
+
+    Attributes
+    ----------
+    Y : boolean csr_array, shape (n, m)
+        The truth.
+    labels : ndarray of int32, shape (n, max(K))
+        The ranking.
+    propensity : ndarray of float64, shape (m,)
+        As from `propensities`, of the training set.
+    """
+
+    Y: sparse.csr_array
+    labels: np.ndarray
+    propensity: np.ndarray
 
 
 def precision_at_k(Y: object, labels: np.ndarray, k: int) -> float:
@@ -39,16 +63,13 @@ def ndcg_at_k(Y: object, labels: np.ndarray, k: int) -> float:
     The gain of a true label at rank r (from 1) is 1 / log2(r + 1); the ideal puts ``min(k, |y|)`` true labels first.
     An instance without true labels has no ideal and scores 0, as in scikit-learn.
     """
+    from xmlc.kernels import elementwise
+
     relevant, n_true = hits_at_k(Y, labels, k)
     discounts = 1.0 / elementwise.log2(np.arange(2, k + 2))
     ideal = np.concatenate(([0.0], np.cumsum(discounts)))[np.minimum(n_true, k)]
     gained = (relevant * discounts).sum(axis=1)  # not a BLAS product, whose bits may depend on its threads
     return float(np.divide(gained, ideal, out=np.zeros_like(gained), where=ideal > 0).sum() / max(n_true.size, 1))
-
-
-def precision_and_ndcg(Y: object, labels: np.ndarray) -> dict[str, float]:
-    """Return ``p@k``, then ``ndcg@k``, for each k of ``K``."""
-    return {f"{name}@{k}": of(Y, labels, k) for name, of in (("p", precision_at_k), ("ndcg", ndcg_at_k)) for k in K}
 
 
 # Name without the prefix of the label-feature sets, in lower case; the first that fits.
@@ -83,6 +104,9 @@ def propensities(Y_train: object, a: float = 0.55, b: float = 1.5) -> np.ndarray
     -------
     ndarray of float64, shape (m,)
     """
+    from xmlc.kernels import elementwise
+    from xmlc.kernels.float64 import log, power
+
     Y_train = as_labels(Y_train)
     n_instances = Y_train.shape[0]
     frequency = np.bincount(Y_train.indices, minlength=Y_train.shape[1])
@@ -123,9 +147,59 @@ def psp_at_k(Y: object, labels: np.ndarray, propensity: np.ndarray, k: int) -> f
 
 def hits_at_k(Y: object, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Mark the hits among the first k labels, and count each instance's true labels."""
+    from xmlc.metrics._counts import match_ranking
+
     Y, labels = as_labels(Y), np.asarray(labels)
     if labels.ndim != 2 or labels.shape[0] != Y.shape[0] or not 1 <= k <= labels.shape[1]:
         raise XmlcError(f"k={k} and a ranking of shape {labels.shape} do not fit {Y.shape[0]} instances")
     truth = kernel_csr(Y)
     ranked = np.ascontiguousarray(labels[:, :k], dtype=np.int32)
     return match_ranking(truth.indptr, truth.indices, ranked), np.diff(truth.indptr)
+
+
+def _at_each_k(
+    name: str,
+    title: str,
+    of: Callable[[Ranked, int], float],
+    better: Literal["higher"] | None = "higher",
+    required: bool = True,
+    kind: Literal["measure", "constant"] = "measure",
+) -> tuple[Measure[Ranked], ...]:
+    return tuple(
+        Measure(f"{name}@{k}", f"{title}@{k}", partial(_at, of, k), better=better, required=required, kind=kind)
+        for k in K
+    )
+
+
+def _at(of: Callable[[Ranked, int], float], k: int, ranked: Ranked) -> float:
+    return of(ranked, k)
+
+
+_PRECISION = _at_each_k("p", "P", lambda ranked, k: precision_at_k(ranked.Y, ranked.labels, k))
+_NDCG = _at_each_k("ndcg", "nDCG", lambda ranked, k: ndcg_at_k(ranked.Y, ranked.labels, k))
+_PSP = _at_each_k("psp", "PSP", lambda ranked, k: psp_at_k(ranked.Y, ranked.labels, ranked.propensity, k))
+_MAXIMA = _at_each_k(
+    "max_p", "Maximum P", lambda ranked, k: maximum_precision_at_k(ranked.Y, k), None, required=False, kind="constant"
+)
+# In the order of records and tables.
+MEASURES: tuple[Measure[Ranked], ...] = (*_PRECISION, *_NDCG, *_PSP, *_MAXIMA)
+
+
+def ranking_metrics(Y: object, labels: np.ndarray, propensity: np.ndarray) -> dict[str, float]:
+    """Return every measure of `MEASURES` by name.
+
+    Parameters
+    ----------
+    Y : boolean CSR, shape (n, m)
+    labels : ndarray of int32, shape (n, max(K))
+    propensity : ndarray of float, shape (m,)
+        As from `propensities`, of the training set.
+    """
+    ranked = Ranked(as_labels(Y), labels, propensity)
+    return {measure.name: measure.of(ranked) for measure in MEASURES}
+
+
+def precision_and_ndcg(Y: object, labels: np.ndarray) -> dict[str, float]:
+    """Return ``p@k``, then ``ndcg@k``, for each k of ``K``; they need no training set."""
+    ranked = Ranked(as_labels(Y), labels, np.empty(0))
+    return {measure.name: measure.of(ranked) for measure in (*_PRECISION, *_NDCG)}

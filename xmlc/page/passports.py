@@ -7,8 +7,8 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
+from xmlc.metrics.measures import MEASURE_METHODS
 from xmlc.overview.facts import Source, provenance
-from xmlc.records.reading import MEASURE_METHODS
 from xmlc.tables.titles import method_title, model_title, without_passes
 
 # Columns of a table that hold a threshold method's macro-F under the method's name.

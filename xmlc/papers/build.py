@@ -12,6 +12,13 @@ from typing import Any
 import pandas as pd
 
 from xmlc.errors import XmlcError
+from xmlc.metrics.measures import (
+    FURTHER_RANKING_METRICS,
+    FURTHER_SET_METRICS,
+    MEASURE_METHODS,
+    RANKING_METRICS,
+    SET_METRICS,
+)
 from xmlc.papers.common.peers import PEER_KEYS, peers_table
 from xmlc.papers.common.summaries import (
     SUMMARISED,
@@ -41,9 +48,6 @@ from xmlc.papers.swnn2018.condensed import CONDENSED_KEYS, condensed_table
 from xmlc.papers.swnn2018.tables import NEAREST_KEYS, nearest_table
 from xmlc.records.reading import (
     DATASET_COLUMNS,
-    MEASURE_METHODS,
-    RANKING_METRICS,
-    SET_METRICS,
     ranking_frame,
     read_records,
     threshold_frame,
@@ -107,7 +111,8 @@ def table1(paper: str, records: Records, published: Published) -> Table:
     """Build Table 1 of plt2016: the datasets, P@k and training minutes."""
     keys, scores = ("dataset", "model"), ("p@1", "p@3", "p@5", "train_minutes")
     costs = ("predict_ms", "inner_products", "model_mb", "train_peak_mb", "predict_peak_mb")
-    wanted = (*DATASET_COLUMNS, *scores, *RANKING_METRICS[3:], *costs, "train_threads", "predict_threads")
+    others = (*RANKING_METRICS[3:], *FURTHER_RANKING_METRICS)
+    wanted = (*DATASET_COLUMNS, *scores, *others, *costs, "train_threads", "predict_threads")
     frame = csv_frame(average_seeds(ranking_frame(records), keys), keys, wanted)
     datasets, about = frame.drop_duplicates("dataset"), published.about("dataset")
     counts = [side_by_side(datasets, about, name) for name in DATASET_COLUMNS]
@@ -132,7 +137,7 @@ def table2(paper: str, records: Records, published: Published) -> Table:
         raise XmlcError(
             "table2: all records are of ofo-ab or of for-<measure>, which stand in tables table4 and measures"
         )
-    others = (*SET_METRICS[1:], "predicted_per_instance", "validation_macro_f")
+    others = (*SET_METRICS[1:], *FURTHER_SET_METRICS, "predicted_per_instance", "validation_macro_f")
     wanted = (*measures, *others, "c", "a", "b", "tune_seconds", "test_threads")
     frame = csv_frame(average_seeds(threshold_frame(records), keys), keys, wanted)
     panels = [by_method(frame, published, name) for name in measures]

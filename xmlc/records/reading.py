@@ -12,20 +12,18 @@ import jsonschema
 import pandas as pd
 
 from xmlc.errors import XmlcError
+from xmlc.metrics.measures import (
+    BY_NAME,
+    FURTHER_RANKING_METRICS,
+    FURTHER_SET_METRICS,
+    MAXIMA,
+    RANKING_METRICS,
+    SET_METRICS,
+    TUNABLE_MEASURES,
+)
 from xmlc.records.schema_parts import FOREST, FRACTION, NUMBER, PROGRESSIVE, SWEEP, TEXT, object_of
 
 DATASET_COLUMNS = ("m", "d", "n_test", "n_train", "instances_per_label", "labels_per_instance")
-RANKING_METRICS = tuple(f"{metric}@{k}" for metric in ("p", "ndcg", "psp") for k in (1, 3, 5))
-MAXIMA = tuple(f"max_p@{k}" for k in (1, 3, 5))  # of the dataset; records of earlier versions lack them
-SET_METRICS = ("macro_f", "macro_f_zero", "macro_f_present", "macro_f_seen", "micro_f", "instance_f", "hamming_loss")
-# What thresholds can be tuned for; a record may lack those that are not in SET_METRICS.
-MEASURES = tuple(f"{average}_{name}" for average in ("macro", "micro", "instance") for name in ("f", "f2", "jaccard"))
-LABEL_WISE = "_labelwise"
-# Threshold method: the measure that it is for, and behind it a variant of the method.
-MEASURE_METHODS = {
-    "for-" + name.replace("_", "-"): name
-    for name in (*MEASURES, *(name + LABEL_WISE for name in MEASURES if name.startswith("micro_")))
-}
 
 # Column: key of the record's costs, and the factor from its unit to the column's.
 RANKING_COSTS = {
@@ -57,8 +55,13 @@ INFERENCE_COSTS = {
 # What an inference record says of estimates with a floor, or nothing of all this.
 ESTIMATES = ("floor", "estimates_per_instance", "missed_per_instance")
 
+_RANKINGS = object_of({name: FRACTION for name in RANKING_METRICS})
 _SETS = object_of({name: FRACTION for name in SET_METRICS} | {"predicted_per_instance": {"type": "number"}})
-_SETS["properties"] |= {name: FRACTION for name in MEASURES}
+for _schema, _names in (
+    (_RANKINGS, MAXIMA + FURTHER_RANKING_METRICS),
+    (_SETS, TUNABLE_MEASURES + FURTHER_SET_METRICS),
+):
+    _schema["properties"] |= {name: FRACTION if BY_NAME[name].is_share else {"type": "number"} for name in _names}
 _MACRO_F = object_of({"macro_f": FRACTION})
 _CHOICE = {name: NUMBER for name in ("c", "a", "b")}
 _DATASET = object_of({"name": TEXT, "digest": TEXT} | {name: {"type": "number"} for name in DATASET_COLUMNS})
@@ -76,7 +79,7 @@ SCHEMAS = {
     "ranking": object_of(
         _COMMON
         | {
-            "metrics": object_of({name: FRACTION for name in RANKING_METRICS}),
+            "metrics": _RANKINGS,
             "costs": object_of({key: NUMBER for key, _ in RANKING_COSTS.values()}),
         }
     ),
@@ -219,11 +222,11 @@ def _named(identity: tuple[Any, ...]) -> str:
 
 def ranking_frame(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
     """Return one row for each ranking record: keys, seed, dataset, metrics in percent, costs in the columns' units."""
+    further = _given(FURTHER_RANKING_METRICS, [record["metrics"] for record in records])
     return pd.DataFrame(
         [
             _identity(record)
-            | {name: 100 * record["metrics"][name] for name in RANKING_METRICS}
-            | {name: 100 * _number(record["metrics"].get(name)) for name in MAXIMA}
+            | _metrics(record["metrics"], (*RANKING_METRICS, *MAXIMA, *further))
             | _costs(record, RANKING_COSTS)
             | _costs(record, CPU_COSTS)
             for record in records
@@ -233,11 +236,12 @@ def ranking_frame(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
 
 def threshold_frame(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
     """Return one row for each threshold record: keys, seed, dataset, test metrics in percent, choice, costs."""
+    further = _given(FURTHER_SET_METRICS, [record["best"]["test"] for record in records])
     return pd.DataFrame(
         [
             _identity(record)
             | {"method": record["method"]}
-            | {name: 100 * _number(record["best"]["test"].get(name)) for name in dict.fromkeys(SET_METRICS + MEASURES)}
+            | _metrics(record["best"]["test"], (*dict.fromkeys(SET_METRICS + TUNABLE_MEASURES), *further))
             | {"predicted_per_instance": record["best"]["test"]["predicted_per_instance"]}
             | {"validation_macro_f": 100 * record["best"]["validation"]["macro_f"]}
             | {name: _number(record["best"][name]) for name in _CHOICE}
@@ -252,12 +256,12 @@ def inference_frame(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
 
     Metrics are missing where the clock ran out; so is what only estimates with a floor have.
     """
+    further = _given(FURTHER_SET_METRICS, [record["metrics"] for record in records])
     return pd.DataFrame(
         [
             _identity(record)
             | {"method": record["method"]}
-            | {name: 100 * _number(_of(record["metrics"], name)) for name in SET_METRICS}
-            | {"predicted_per_instance": _number(_of(record["metrics"], "predicted_per_instance"))}
+            | _metrics(record["metrics"], (*SET_METRICS, *further, "predicted_per_instance"))
             | {name: 100 * _number(record[name]) for name in ("expected_f", "floor_loss")}
             | {name: _number(_of(record["estimates"], name)) for name in ESTIMATES}
             | _costs(record, INFERENCE_COSTS)
@@ -265,6 +269,16 @@ def inference_frame(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
             for record in records
         ]
     )
+
+
+def _given(names: Sequence[str], parts: Sequence[Mapping[str, float] | None]) -> list[str]:
+    """Choose the measures that any record has: those that were added since are no columns of earlier records."""
+    return [name for name in names if any(name in part for part in parts if part)]
+
+
+def _metrics(part: Mapping[str, float] | None, names: Iterable[str]) -> dict[str, float]:
+    """Return measures in the columns' units; missing where a record lacks them."""
+    return {name: BY_NAME[name].in_unit(_number((part or {}).get(name))) for name in names}
 
 
 def _of(part: dict[str, Any] | None, name: str) -> float | None:

@@ -10,6 +10,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from xmlc.metrics.measures import RANKING_MEASURES, SET_MEASURES, AnyMeasure
+
 SUMMARY_TITLES = {
     "minimum": "Minimum",
     "lower_quartile": "1st quartile",
@@ -83,6 +85,10 @@ def _percent(name: str, title: str) -> Column:
     return Column(name, title, "%", 2, "higher")
 
 
+def _measure(measure: AnyMeasure) -> Column:
+    return Column(measure.name, measure.title, measure.unit, measure.decimals, measure.better, kind=measure.kind)
+
+
 def _cost(name: str, title: str, unit: str) -> Column:
     return Column(name, title, unit, better="lower", cost=True)
 
@@ -117,11 +123,8 @@ _ALL = (
     _constant("labels_per_instance", "lab./inst.", 2),
     # Five-number summaries and averages of the training part (swnn2018, Tables 2-5).
     *(Column(name, title, kind="constant") for name, title in SUMMARY_TITLES.items()),
-    # Rankings.
-    *(_percent(f"{metric}@{k}", f"{title}@{k}") for metric, title in (("p", "P"), ("ndcg", "nDCG"), ("psp", "PSP"))
-      for k in (1, 3, 5)),
-    # What no ranking of the test set can exceed, and the hyperparameters of neighbours (swnn2018, Table 6).
-    *(Column(f"max_p@{k}", f"Maximum P@{k}", "%", 2, kind="constant") for k in (1, 3, 5)),
+    # Rankings, and the hyperparameters of neighbours (swnn2018, Table 6).
+    *map(_measure, RANKING_MEASURES),
     *(Column(name, name, kind="choice") for name in ("S", "alpha", "beta")),
     Column("trials", "Trials", kind="choice"),
     # Training sets with near-duplicates left out.
@@ -141,21 +144,8 @@ _ALL = (
     Column("log_m", "log_M K", decimals=2, kind="constant"),
     Column("depth_ratio", "Depth / log_M K", decimals=2),
     # Sets of labels; the test set's where no other is named.
-    _percent("macro_f", "Macro-F"),
-    _percent("macro_f_zero", "Macro-F, 0/0 = 0"),
-    _percent("macro_f_present", "Macro-F, labels present"),
-    _percent("macro_f_seen", "Macro-F, labels present or predicted"),
-    _percent("macro_f2", "Macro-F2"),
-    _percent("macro_jaccard", "Macro-Jaccard"),
-    _percent("micro_f", "Micro-F"),
-    _percent("micro_f2", "Micro-F2"),
-    _percent("micro_jaccard", "Micro-Jaccard"),
-    _percent("instance_f", "Instance-F"),
-    _percent("instance_f2", "Instance-F2"),
-    _percent("instance_jaccard", "Instance-Jaccard"),
+    *map(_measure, SET_MEASURES),
     _percent("expected_f", "Expected F"),
-    Column("hamming_loss", "Hamming loss", "%", 4, "lower"),
-    Column("predicted_per_instance", "Predicted per instance", "", 2),
     _percent("validation_macro_f", "Validation macro-F"),
     _percent("test_macro_f", "Test macro-F"),
     _percent("fta", "FTA"),

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.errors import XmlcError
-from xmlc.metrics.classification import MEASURES, Measure, measure_scores
+from xmlc.metrics.classification import TUNABLE, AveragedOverlap, measure_scores
 from xmlc.metrics.overlap import Overlap
 from xmlc.thresholds.apply import apply_thresholds
 from xmlc.thresholds.bounds import GRID, checked_grid, kappa, lower_bounds
@@ -46,7 +46,7 @@ Sweep = Callable[[sparse.csr_array, sparse.csr_array, np.ndarray, Sequence[float
 
 @dataclass(frozen=True)
 class Method:
-    """A registered method: its sweep, and the measure (a name of `MEASURES`) by which a grid point is chosen."""
+    """A registered method: its sweep, and the measure (a name of `TUNABLE`) by which a grid point is chosen."""
 
     sweep: Sweep
     measure: str
@@ -66,14 +66,14 @@ def register(name: str, measure: str = "macro_f") -> Callable[[Sweep], Sweep]:
     ----------
     name : str
     measure : str
-        What the method is for: the name in ``xmlc.metrics.classification.MEASURES`` of the score that chooses.
+        What the method is for: the name in ``xmlc.metrics.classification.TUNABLE`` of the score that chooses.
     """
 
     def add(sweep: Sweep) -> Sweep:
         if name in METHODS:
             raise XmlcError(f"a threshold method {name!r} is registered already")
-        if measure not in MEASURES:
-            raise XmlcError(f"measure {measure!r} of method {name!r} is unknown; expected one of {', '.join(MEASURES)}")
+        if measure not in TUNABLE:
+            raise XmlcError(f"measure {measure!r} of method {name!r} is unknown; expected one of {', '.join(TUNABLE)}")
         METHODS[name] = Method(sweep, measure)
         return sweep
 
@@ -222,7 +222,7 @@ def sweep_ofo_ab(
         yield GridPoint(OFO(a=a, b=b, lower_bounds=nu).fit_columns(data).thresholds_, c=b / a, a=a, b=b)
 
 
-def _register_measure(name: str, measure: Measure) -> None:
+def _register_measure(name: str, measure: AveragedOverlap) -> None:
     """Register ``for-<measure>``: STO with the measure in place of F where it is a mean over labels, else one cut.
 
     ``for-macro-f`` is ``sto``. STO's grid of floors gives the other macro-averaged measures their lower bound too; an
@@ -253,7 +253,7 @@ def _register_label_wise(name: str, overlap: Overlap) -> None:
         yield GridPoint(MicroLabelWise(overlap).fit_columns(columns(spe, Y)).thresholds_)
 
 
-for _name, _measure in MEASURES.items():
+for _name, _measure in TUNABLE.items():
     _register_measure(_name, _measure)
     if _measure.average == "micro":
         _register_label_wise(_name, _measure.overlap)

@@ -10,14 +10,7 @@ from xmlc.cli._options import FILE, data_option, model_option, threads_option
 from xmlc.cli._steps import instances_for, load_model, mean_inner_products, predict_timed
 from xmlc.data.prepared import Prepared
 from xmlc.files import read_json, write_json
-from xmlc.metrics.ranking import (
-    K,
-    maximum_precision_at_k,
-    precision_and_ndcg,
-    propensities,
-    propensity_parameters,
-    psp_at_k,
-)
+from xmlc.metrics.ranking import K, propensities, propensity_parameters, ranking_metrics
 from xmlc.passport import passport, peak_bytes, step_costs
 
 
@@ -34,11 +27,7 @@ def command(data: Path, model_folder: Path, training: Path, threads: int, out: P
     X, (_, Y) = instances_for(model, prepared, "test"), prepared.part("test")
     (labels, _), ms_per_instance = predict_timed(model, X, lambda rows: model.predict_top_k(rows, max(K)))
     propensity = propensities(prepared.part("train")[1], *propensity_parameters(prepared.meta["name"]))
-    metrics = precision_and_ndcg(Y, labels)
-    for k in K:
-        metrics[f"psp@{k}"] = psp_at_k(Y, labels, propensity, k)
-    for k in K:
-        metrics[f"max_p@{k}"] = maximum_precision_at_k(Y, k)
+    metrics = ranking_metrics(Y, labels, propensity)
     costs = record["costs"] | {
         "predict_ms_per_instance": ms_per_instance,
         "inner_products_per_instance": mean_inner_products(model),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from xmlc.errors import XmlcError
-from xmlc.records.reading import ESTIMATES, SET_METRICS, inference_frame, threshold_frame
+from xmlc.metrics.measures import FURTHER_SET_METRICS, SET_METRICS
+from xmlc.records.reading import ESTIMATES, inference_frame, threshold_frame
 from xmlc.tables.notes import notes
 from xmlc.tables.panels import Panel, Published, side_by_side
 from xmlc.tables.seeds import average_seeds
@@ -28,7 +29,8 @@ INSTANCE_F_CONVENTION = (
 def inference_table(paper: str, records: Records, published: Published) -> Table:
     """Build Table 1 of gfm2011: what each inference method reaches on each dataset, and how long it takes."""
     averaged = average_seeds(inference_frame(records), INFERENCE_KEYS)
-    others = ("expected_f", *(name for name in SET_METRICS if name not in MEASURED), "predicted_per_instance")
+    unprinted = (name for name in (*SET_METRICS, *FURTHER_SET_METRICS) if name not in MEASURED)
+    others = ("expected_f", *unprinted, "predicted_per_instance")
     frame = csv_frame(averaged, INFERENCE_KEYS, (*MEASURED, *COSTS, *others, *SIZES, "note"))
     panels = [_sizes(frame, published)]
     for dataset, rows in frame.groupby("dataset", sort=False):

@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from xmlc.errors import XmlcError
-from xmlc.records.reading import RANKING_METRICS
+from xmlc.metrics.measures import RANKING_METRICS
 
 Records = list[dict[str, Any]]
 

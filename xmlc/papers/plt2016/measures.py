@@ -8,7 +8,8 @@ from dataclasses import replace
 import pandas as pd
 
 from xmlc.errors import XmlcError
-from xmlc.records.reading import LABEL_WISE, MEASURE_METHODS, MEASURES, threshold_frame
+from xmlc.metrics.measures import LABEL_WISE, MEASURE_METHODS, TUNABLE_MEASURES
+from xmlc.records.reading import threshold_frame
 from xmlc.tables.columns import column
 from xmlc.tables.notes import notes
 from xmlc.tables.panels import Panel, Published, side_by_side
@@ -28,9 +29,17 @@ def measures_table(paper: str, records: Records, published: Published) -> Table:
         )
     tuned = threshold_frame(records)
     tuned["tuned_for"] = tuned.pop("method").map(MEASURE_METHODS)
-    wanted = (*MEASURES, "predicted_per_instance", "c", "inner_products", "test_ms", "tune_seconds", "test_threads")
+    wanted = (
+        *TUNABLE_MEASURES,
+        "predicted_per_instance",
+        "c",
+        "inner_products",
+        "test_ms",
+        "tune_seconds",
+        "test_threads",
+    )
     frame = csv_frame(average_seeds(tuned, MEASURE_KEYS), MEASURE_KEYS, wanted)
-    printed = [name for name in MEASURES if any(_own(row) == name for row in frame["tuned_for"])]
+    printed = [name for name in TUNABLE_MEASURES if any(_own(row) == name for row in frame["tuned_for"])]
     panels = [_of_model(model, frame[frame["model"] == model], published, printed) for model in frame["model"].unique()]
     caption = (
         "What tuning thresholds for one measure costs on the others: a row for each measure that thresholds were tuned "

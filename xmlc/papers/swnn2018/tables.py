@@ -6,7 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from xmlc.records.reading import MAXIMA, ranking_frame
+from xmlc.metrics.measures import MAXIMA
+from xmlc.records.reading import ranking_frame
 from xmlc.tables.notes import notes
 from xmlc.tables.panels import Panel, Published, side_by_side
 from xmlc.tables.seeds import average_seeds
