@@ -71,9 +71,9 @@ def test_it_works_without_scikit_learn():
 import sys
 sys.modules.update(dict.fromkeys(["sklearn", "sklearn.exceptions", "threadpoolctl"]))
 import numpy as np
-import xmlc.bench.inference
-import xmlc.bench.logistic
-import xmlc.bench.plt_cost
+import xmlc.bench.inference.comparison
+import xmlc.bench.logistic.comparison
+import xmlc.bench.plt.cost
 from xmlc.errors import XmlcError
 from xmlc.models import BinaryRelevance
 from xmlc.passport import passport

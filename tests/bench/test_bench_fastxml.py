@@ -7,8 +7,8 @@ import json
 import pytest
 from conftest import prepare_tiny
 
-from xmlc.bench import fastxml as bench
 from xmlc.bench.calibration import calibration_of
+from xmlc.bench.forests import fastxml as bench
 from xmlc.cli.tools.bench import command
 
 

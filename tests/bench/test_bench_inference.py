@@ -7,8 +7,8 @@ import pytest
 from conftest import prepare_tiny
 from scipy import sparse
 
-from xmlc.bench import inference as bench
-from xmlc.bench._counting import count_by_size
+from xmlc.bench.inference import comparison as bench
+from xmlc.bench.inference._counting import count_by_size
 from xmlc.cli.tools import bench as command_line
 from xmlc.errors import XmlcError
 from xmlc.inference import growth

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from conftest import prepare_tiny
 
-from xmlc.bench import ldsm as bench
 from xmlc.bench.calibration import calibration_of
-from xmlc.bench.ldsm_tables import to_text
+from xmlc.bench.forests import ldsm as bench
+from xmlc.bench.forests.ldsm_tables import to_text
 from xmlc.cli.tools.bench import command
 from xmlc.data.prepared import Prepared
 from xmlc.metrics import precision_at_k

@@ -9,7 +9,7 @@ import pytest
 from conftest import prepare_tiny
 from scipy import sparse
 
-from xmlc.bench import logistic as bench
+from xmlc.bench.logistic import comparison as bench
 from xmlc.cli.tools.bench import command
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError

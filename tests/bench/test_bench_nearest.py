@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from conftest import prepare_tiny
 
-from xmlc.bench import nearest as bench
-from xmlc.bench.nearest_tables import to_text
+from xmlc.bench.nearest import comparison as bench
+from xmlc.bench.nearest.tables import to_text
 from xmlc.cli.tools.bench import command
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError

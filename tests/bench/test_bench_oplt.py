@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from conftest import prepare_tiny
 
-from xmlc.bench import oplt as bench
-from xmlc.bench import oplt_stream as stream
-from xmlc.bench.oplt_tables import comparison_text, stream_text
+from xmlc.bench.oplt import stream
+from xmlc.bench.oplt import variants as bench
+from xmlc.bench.oplt.tables import comparison_text, stream_text
 from xmlc.bench.own_process import in_own_process, peak_above
 from xmlc.cli.tools.bench import command
 from xmlc.data.prepared import Prepared
@@ -75,8 +75,8 @@ def test_claims_are_judged_beside_the_program(ours, reached):
 def test_an_unknown_variant_and_a_process_that_fails_are_errors(tmp_path):
     with pytest.raises(XmlcError, match="variant OPLT-X is unknown; expected any of OPLT-R"):
         bench.compare_oplt(tmp_path, ("OPLT-X",))
-    with pytest.raises(XmlcError, match=r"(?s)xmlc\.bench\.oplt .* failed:.*no prepared dataset here"):
-        in_own_process("xmlc.bench.oplt", str(tmp_path), "plt", "{}", "0")
+    with pytest.raises(XmlcError, match=r"(?s)xmlc\.bench\.oplt\.variants .* failed:.*no prepared dataset here"):
+        in_own_process("xmlc.bench.oplt.variants", str(tmp_path), "plt", "{}", "0")
 
 
 def test_the_peak_of_some_work_is_its_own():

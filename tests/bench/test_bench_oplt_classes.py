@@ -7,7 +7,7 @@ import pytest
 from conftest import prepare_tiny
 from scipy import sparse
 
-from xmlc.bench import oplt_classes as bench
+from xmlc.bench.oplt import classes as bench
 from xmlc.cli.tools.bench import command
 from xmlc.data.catalogue import Dataset
 from xmlc.data.prepare import prepare

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from conftest import prepare_tiny
 
-from xmlc.bench import plt as bench
-from xmlc.bench import plt_cost, plt_tables
-from xmlc.bench.rounds import differing
+from xmlc.bench.answers import differing
+from xmlc.bench.plt import comparison as bench
+from xmlc.bench.plt import cost as plt_cost
+from xmlc.bench.plt import tables as plt_tables
 from xmlc.cli.tools.bench import command
 from xmlc.models.plt import PLT
 

@@ -10,8 +10,8 @@ import pytest
 from plt_twin import positive_nodes
 from scipy import sparse
 
-from xmlc.bench import plt_cost
-from xmlc.bench._access import SMALL, read_and_write_rows, read_and_write_squares, read_rows
+from xmlc.bench.plt import cost as plt_cost
+from xmlc.bench.plt._access import SMALL, read_and_write_rows, read_and_write_squares, read_rows
 from xmlc.csr import kernel_csr
 from xmlc.models.plt import PLT
 from xmlc.trees import random_complete_tree

@@ -47,7 +47,7 @@ def read(file: Path | None, instances: int, rounds: int, out: Path | None) -> No
 def fastxml(data: Path, trees: int | None, threads: int, rounds: int, out: Path | None) -> None:
     """Print times, memory and ratios."""
     from xmlc.bench.calibration import calibration_text
-    from xmlc.bench.fastxml import compare_with_program
+    from xmlc.bench.forests.fastxml import compare_with_program
     from xmlc.files import write_json
     from xmlc.runtime.threads import set_process_threads
 
@@ -93,8 +93,8 @@ def inference(
     out: Path | None,
 ) -> None:
     """Print times, ratios, the machine's limit and fitted powers."""
-    from xmlc.bench.inference import compare_inference
-    from xmlc.bench.inference_tables import to_text
+    from xmlc.bench.inference.comparison import compare_inference
+    from xmlc.bench.inference.tables import to_text
     from xmlc.files import write_json
 
     result = compare_inference(data, model_folder, estimator, samples, threads, rounds, growth=growth)
@@ -114,8 +114,8 @@ def ldsm(data: Path, threads: int, rounds: int, seeds: int, out: Path | None) ->
     from xmlc.runtime.threads import set_process_threads
 
     set_process_threads(threads)
-    from xmlc.bench.ldsm import compare_ldsm
-    from xmlc.bench.ldsm_tables import to_text
+    from xmlc.bench.forests.ldsm import compare_ldsm
+    from xmlc.bench.forests.ldsm_tables import to_text
     from xmlc.files import write_json
 
     result = compare_ldsm(data, threads, rounds, seeds)
@@ -145,8 +145,8 @@ def nearest(
     from xmlc.runtime.threads import set_process_threads
 
     set_process_threads(threads)
-    from xmlc.bench.nearest import compare_nearest
-    from xmlc.bench.nearest_tables import to_text
+    from xmlc.bench.nearest.comparison import compare_nearest
+    from xmlc.bench.nearest.tables import to_text
     from xmlc.files import write_json
 
     result = compare_nearest(data, threads, rounds, calibration, calibration_data, instances)
@@ -166,7 +166,7 @@ def logistic(data: Path, estimator: str, threads: int, rounds: int, out: Path | 
     from xmlc.runtime.threads import set_process_threads
 
     set_process_threads(threads)
-    from xmlc.bench.logistic import compare_logistic, to_text
+    from xmlc.bench.logistic.comparison import compare_logistic, to_text
     from xmlc.files import write_json
 
     result = compare_logistic(data, estimator, threads, rounds)
@@ -186,8 +186,8 @@ def plt(data: Path, peers: bool, threads: int, rounds: int, out: Path | None) ->
     from xmlc.runtime.threads import set_process_threads
 
     set_process_threads(threads)
-    from xmlc.bench.plt import compare_plt
-    from xmlc.bench.plt_tables import to_text
+    from xmlc.bench.plt.comparison import compare_plt
+    from xmlc.bench.plt.tables import to_text
     from xmlc.files import write_json
 
     result = compare_plt(data, peers, threads, rounds)
@@ -205,8 +205,8 @@ def plt(data: Path, peers: bool, threads: int, rounds: int, out: Path | None) ->
 @click.option("--out", type=FILE, help="JSON file for everything that was measured.")
 def oplt(data: Path, variants: tuple[str, ...], seeds: int, epochs: int, peers: bool, out: Path | None) -> None:
     """Print times, memory, precision, ratios and what was asked for."""
-    from xmlc.bench.oplt import VARIANTS, compare_oplt
-    from xmlc.bench.oplt_tables import comparison_text
+    from xmlc.bench.oplt.tables import comparison_text
+    from xmlc.bench.oplt.variants import VARIANTS, compare_oplt
     from xmlc.files import write_json
 
     result = compare_oplt(data, variants or tuple(VARIANTS), seeds, epochs, peers)
@@ -225,8 +225,8 @@ def oplt_stream(instances: int, portions: int, parameters: str, out: Path | None
     from xmlc.runtime.threads import set_process_threads
 
     set_process_threads(1)
-    from xmlc.bench.oplt_stream import measure_stream
-    from xmlc.bench.oplt_tables import stream_text
+    from xmlc.bench.oplt.stream import measure_stream
+    from xmlc.bench.oplt.tables import stream_text
     from xmlc.files import write_json
 
     result = measure_stream(instances, portions, **json.loads(parameters))
@@ -243,8 +243,8 @@ def oplt_stream(instances: int, portions: int, parameters: str, out: Path | None
 @click.option("--out", type=FILE, help="JSON file for everything that was measured.")
 def oplt_classes(data: Path, seeds: int, hash_bits: int, peers: bool, out: Path | None) -> None:
     """Print accuracies on the stream and on the test set, and what they cost."""
-    from xmlc.bench.oplt_classes import compare_classes
-    from xmlc.bench.oplt_tables import classes_text
+    from xmlc.bench.oplt.classes import compare_classes
+    from xmlc.bench.oplt.tables import classes_text
     from xmlc.files import write_json
 
     result = compare_classes(data, seeds, hash_bits, peers)

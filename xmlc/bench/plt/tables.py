@@ -7,8 +7,16 @@ from typing import Any
 
 from tabulate import tabulate
 
-from xmlc.bench.plt import NAPKINXC_ADAGRAD, NAPKINXC_LIBLINEAR, OMIKUJI, OMIKUJI_DENSE, SEARCHES, best, name_of
-from xmlc.bench.plt_cost import PHASE_NAMES
+from xmlc.bench.plt.comparison import (
+    NAPKINXC_ADAGRAD,
+    NAPKINXC_LIBLINEAR,
+    OMIKUJI,
+    OMIKUJI_DENSE,
+    SEARCHES,
+    best,
+    name_of,
+)
+from xmlc.bench.plt.cost import PHASE_NAMES
 
 LIMIT_OF = {"adagrad": "read, AdaGrad", "batch": "read, add"}  # what a pass of each solver does at the least
 GOALS = {  # what this suite asks of itself, by dataset: ratios of time

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from xmlc.bench._counting import count_by_size
+from xmlc.bench.inference._counting import count_by_size
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.inference import gfm

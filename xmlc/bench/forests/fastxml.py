@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from xmlc.bench.answers import precisions
 from xmlc.bench.calibration import calibration_of, calibration_work
-from xmlc.bench.rounds import precisions
 from xmlc.data.prepared import Prepared
 from xmlc.models.fastxml import FastXML
 from xmlc.passport import WARM_UP_ROWS, passport, peak_bytes, timed

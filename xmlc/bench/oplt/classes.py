@@ -81,7 +81,7 @@ def compare_classes(data: Path, seeds: int = 1, hash_bits: int = 24, peers: bool
     for seed in range(seeds):
         for name, (estimator, online, several) in models.items():
             asked = (json.dumps(online), json.dumps(online | several if name != CMT else several))
-            runs[name].append(in_own_process("xmlc.bench.oplt_classes", str(data), estimator, *asked, str(seed)))
+            runs[name].append(in_own_process("xmlc.bench.oplt.classes", str(data), estimator, *asked, str(seed)))
     return {
         "dataset": prepared.meta["name"],
         "shape": [prepared.meta[name] for name in ("n_train", "d", "m")],

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from xmlc.bench._streaming import read_non_zeros
-from xmlc.bench.rounds import differing
+from xmlc.bench.answers import differing
+from xmlc.bench.logistic._streaming import read_non_zeros
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from xmlc.bench.answers import precisions
 from xmlc.bench.calibration import SECONDS_ELSEWHERE, calibration_of, calibration_work
-from xmlc.bench.rounds import precisions
 from xmlc.data.prepared import Prepared
 from xmlc.models.ldsm import LdSM
 from xmlc.passport import WARM_UP_ROWS, in_turns, passport, peak_bytes

@@ -7,7 +7,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from xmlc.bench.oplt import OURS, PROGRAM
+from xmlc.bench.oplt.variants import OURS, PROGRAM
 
 TRAIN_RATIO = 0.15  # to napkinXC's time for an OPLT, at most
 MEMORY_RATIO = 1.0

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from xmlc.bench._access import LANES, read_and_write_rows, read_and_write_squares, read_rows
+from xmlc.bench.plt._access import LANES, read_and_write_rows, read_and_write_squares, read_rows
 from xmlc.csr import KernelCSR, kernel_csr
 from xmlc.kernels.counter_random import mix64
 from xmlc.models.plt import PLT

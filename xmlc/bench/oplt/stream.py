@@ -21,7 +21,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from scipy import sparse
 
-from xmlc.bench.rounds import differing
+from xmlc.bench.answers import differing
 from xmlc.csr import kernel_csr, unit_rows
 from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.kernels.counter_random import random_bits, stream_key

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from xmlc.bench.answers import precisions
 from xmlc.bench.own_process import in_own_process, peak_above
-from xmlc.bench.rounds import precisions
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.models.base import SparseProbabilityEstimator
@@ -79,7 +79,7 @@ def compare_oplt(
         for (variant, program), found in runs.items():
             estimator, parameters = VARIANTS[variant][programs.index(program)]
             asked = json.dumps(TREE | {"epochs": epochs} | parameters)
-            found.append(in_own_process("xmlc.bench.oplt", str(data), estimator, asked, str(seed)))
+            found.append(in_own_process("xmlc.bench.oplt.variants", str(data), estimator, asked, str(seed)))
     result: dict[str, Any] = {variant: {p: _summary(runs[variant, p]) for p in programs} for variant in variants}
     if peers:
         for measured in result.values():

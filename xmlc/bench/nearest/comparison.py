@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from xmlc.bench.answers import differing, precisions
 from xmlc.bench.calibration import SECONDS_ELSEWHERE, calibration_of, calibration_work
-from xmlc.bench.rounds import differing, precisions
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.models.nearest import SparseWeightedNearestNeighbors

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from xmlc.bench.plt_cost import TRAINING, access_limits, pass_seconds, phases, prediction_pairs, training_pairs
-from xmlc.bench.rounds import differing, precisions
+from xmlc.bench.answers import differing, precisions
+from xmlc.bench.plt.cost import TRAINING, access_limits, pass_seconds, phases, prediction_pairs, training_pairs
 from xmlc.data.prepared import Prepared
 from xmlc.data.writer import save_repository
 from xmlc.models.base import SparseProbabilityEstimator

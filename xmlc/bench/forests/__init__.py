@@ -1,0 +1,1 @@
+"""Forests (FastXML, LdSM) beside the times of the authors' programs."""

@@ -1,0 +1,1 @@
+"""Methods of inference on the same samples, beside what the machine can do."""

@@ -1,0 +1,1 @@
+"""Training of BR and PCC beside scikit-learn's logistic regression."""

@@ -1,0 +1,1 @@
+"""Nearest neighbours beside the times of the authors' program."""

@@ -1,0 +1,1 @@
+"""PLT beside napkinXC and omikuji, where its time goes, and what the machine can do."""
