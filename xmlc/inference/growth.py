@@ -108,7 +108,7 @@ def measure_growth(
     rounds : int
         The best counts.
     """
-    full = [full_distribution(m, max(1, FULL_ENTRIES // m**2)) for m in n_full]
+    full = [full_distribution(m, max(1, FULL_ENTRIES // (m * m))) for m in n_full]
     full_ms = [_milliseconds(_from_full(P), P.P.shape[0], rounds)["gfm"] for P in full]
     return {
         "threads": 1,
