@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from xmlc.errors import XmlcError
+from xmlc.estimator import Hyperparameters
 from xmlc.passport import cpu_name, timed
 from xmlc.runtime.threads import set_process_threads
 
@@ -132,7 +133,7 @@ def _few(seed: int = 0) -> tuple[Any, Any, Any]:
     return X, Y, P
 
 
-def _compile_model(estimator: str, hyperparameters: dict[str, Any]) -> None:
+def _compile_model(estimator: str, hyperparameters: Hyperparameters) -> None:
     """Train, rank, estimate, and predict with a threshold for each label; programs of others compile nothing."""
     import numpy as np
 

@@ -13,6 +13,8 @@ from typing import Any, Self
 
 from xmlc.errors import XmlcError
 
+Hyperparameters = dict[str, object]  # values by name: numbers, text, truth values or None, as JSON has them
+
 
 def not_fitted(estimator: object) -> Exception:
     """Return the error that something must be fitted first, to be raised: scikit-learn's where that is installed."""
@@ -41,7 +43,7 @@ class Estimator:
             return []
         return sorted(name for name in inspect.signature(cls.__init__).parameters if name != "self")
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> Hyperparameters:
         """Return the hyperparameters by name; ``deep`` is there for scikit-learn, none of ours is an estimator."""
         return {name: getattr(self, name) for name in self._hyperparameter_names()}
 

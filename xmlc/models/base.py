@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy import sparse
@@ -90,13 +90,13 @@ class SparseProbabilityEstimator(Estimator):
         model._restore(arrays, content["meta"])
         return model
 
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Return the learned arrays, and what else is learned as JSON content."""
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+        """Return the learned arrays, and what else is learned: numbers, for JSON."""
         learned = {name: value for name, value in vars(self).items() if name.endswith("_")}
         learned.pop("inner_products_", None)
         return {name: value for name, value in learned.items() if isinstance(value, np.ndarray)}, {}
 
-    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
         """Set the learned state from what `_state` returned."""
         self.__dict__.update(arrays)
 

@@ -192,11 +192,11 @@ class Parabel(SparseProbabilityEstimator):
             results += run_pieces(average, pieces, self.n_jobs)
         return tuple(np.concatenate(part) for part in zip(*results))
 
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         states = [tree._state()[0] for tree in self.trees_]
         return {f"{name}_{t}": array for t, state in enumerate(states) for name, array in state.items()}, {}
 
-    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
         self.trees_ = []
         for t in range(self.n_trees):
             tree, ending = self._tree(t), f"_{t}"

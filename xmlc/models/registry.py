@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from typing import Any
 
 from xmlc.errors import XmlcError
+from xmlc.estimator import Hyperparameters
 from xmlc.extensions import import_file
 from xmlc.models.base import SparseProbabilityEstimator
 
@@ -59,7 +59,7 @@ def estimator_class(name: str) -> type[SparseProbabilityEstimator]:
 
 
 def make_estimator(
-    name: str, parameters: dict[str, Any], seed: int, n_jobs: int | None = None
+    name: str, parameters: Hyperparameters, seed: int, n_jobs: int | None = None
 ) -> SparseProbabilityEstimator:
     """Construct an estimator; ``seed`` and ``n_jobs`` are handed to those that take them.
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from scipy import sparse
 
+from xmlc.estimator import Hyperparameters
 from xmlc.metrics.ranking import precision_at_k
 from xmlc.models.registry import make_estimator
 from xmlc.passport import timed
 from xmlc.runtime.progress import Progress
-from xmlc.tuning.ranges import Hyperparameters
+from xmlc.tuning.result import Trial
 
 Part = tuple[sparse.csr_array, sparse.csr_array]
 
@@ -34,8 +33,8 @@ class ValidationPrecision:
 
     Attributes
     ----------
-    trials : list of dict
-        In order: ``hyperparameters``, ``p@1``, ``p@3``, ``p@5`` as shares, ``train_seconds``.
+    trials : list of Trial
+        In order: hyperparameters, precisions as shares, seconds of training.
     """
 
     def __init__(
@@ -50,7 +49,7 @@ class ValidationPrecision:
     ) -> None:
         self._estimator, self._fixed, self._seed, self._threads = estimator, fixed, seed, threads
         self._fit, self._validation, self._progress = fit, validation, progress
-        self.trials: list[dict[str, Any]] = []
+        self.trials: list[Trial] = []
 
     def __call__(self, hyperparameters: Hyperparameters) -> float:
         """Train with these hyperparameters and return P@1 on the validation part, a share."""
@@ -58,7 +57,13 @@ class ValidationPrecision:
         _, seconds = timed(lambda: model.fit(*self._fit))
         X, Y = self._validation
         labels, _ = model.predict_top_k(X, 5)
-        scores = {f"p@{k}": float(precision_at_k(Y, labels, k)) for k in (1, 3, 5)}
-        self.trials.append({"hyperparameters": hyperparameters, **scores, "train_seconds": round(seconds, 3)})
+        trial: Trial = {
+            "hyperparameters": hyperparameters,
+            "p@1": float(precision_at_k(Y, labels, 1)),
+            "p@3": float(precision_at_k(Y, labels, 3)),
+            "p@5": float(precision_at_k(Y, labels, 5)),
+            "train_seconds": round(seconds, 3),
+        }
+        self.trials.append(trial)
         self._progress.update(1)
-        return scores["p@1"]
+        return trial["p@1"]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from xmlc.errors import XmlcError
+from xmlc.estimator import Hyperparameters
 from xmlc.kernels.float64 import exp, log
 
 Space = dict[str, "Range"]
-Hyperparameters = dict[str, Any]
 Objective = Callable[[Hyperparameters], float]
 
 
@@ -30,14 +29,14 @@ class Range:
         Whether values are rounded to integers.
     """
 
-    values: tuple[Any, ...] = ()
+    values: tuple[object, ...] = ()
     low: float = 0.0
     high: float = 1.0
     log: bool = False
     integer: bool = False
 
     @classmethod
-    def parse(cls, name: str, content: Any) -> Range:
+    def parse(cls, name: str, content: object) -> Range:
         """Read a range from configuration: a list of values, or ``{low, high, log, integer}``.
 
         Raises
@@ -56,7 +55,7 @@ class Range:
             "integer (low > 0 where log is true)"
         )
 
-    def at(self, u: float) -> Any:
+    def at(self, u: float) -> object:
         """Return the value at ``u`` in [0, 1), as it is `typed`."""
         if self.values:
             return self.values[int(u * len(self.values))]
@@ -80,7 +79,7 @@ class Range:
         return self.low <= value <= self.high and (not self.integer or value == round(value))
 
 
-def parse_space(content: dict[str, Any]) -> Space:
+def parse_space(content: Mapping[str, object]) -> Space:
     """Read the ranges of several hyperparameters, in alphabetical order.
 
     Raises

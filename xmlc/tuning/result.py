@@ -2,24 +2,68 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, cast
 
 import yaml
 
 from xmlc.errors import XmlcError
+from xmlc.estimator import Hyperparameters
 from xmlc.files import atomic_file
+from xmlc.passport import Passport
 
 NEEDED = ("dataset", "estimator", "method", "budget", "seed", "best")
 
+Trial = TypedDict(
+    "Trial",
+    {"hyperparameters": Hyperparameters, "p@1": float, "p@3": float, "p@5": float, "train_seconds": float},
+)
 
-def write_result(path: Path, content: dict[str, Any]) -> None:
+
+class TuningResult(TypedDict):
+    """What a search found, in the order of the file's keys.
+
+    Attributes
+    ----------
+    dataset : mapping
+        Which data, ``digest`` among them.
+    estimator, method : str
+    budget : int
+        Trials that were allowed.
+    chosen_by : str
+        What was maximised.
+    space : object
+        Ranges or stages as configured.
+    fixed : dict
+        Hyperparameters of all trials.
+    seed : int
+    best : Trial
+    trials : list of Trial
+        In order: hyperparameters, precisions as shares, seconds of training.
+    passport : Passport
+    """
+
+    dataset: Mapping[str, object]
+    estimator: str
+    method: str
+    budget: int
+    chosen_by: str
+    space: object
+    fixed: Hyperparameters
+    seed: int
+    best: Trial
+    trials: list[Trial]
+    passport: Passport
+
+
+def write_result(path: Path, content: TuningResult) -> None:
     """Write a search's result, whole or not at all."""
     with atomic_file(path) as temporary:
         temporary.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
 
 
-def read_result(path: Path, estimator: str, dataset_digest: str) -> dict[str, Any]:
+def read_result(path: Path, estimator: str, dataset_digest: str) -> TuningResult:
     """Read what `write_result` wrote, for training on the data that it was found on.
 
     Parameters
@@ -47,4 +91,4 @@ def read_result(path: Path, estimator: str, dataset_digest: str) -> dict[str, An
             f"{path}: tuned for estimator {found[0]} on data with digest {found[1][:12]}; expected {estimator} on "
             f"{dataset_digest[:12]}: tune again"
         )
-    return content
+    return cast(TuningResult, content)

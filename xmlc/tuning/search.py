@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from xmlc.errors import XmlcError
+from xmlc.estimator import Hyperparameters
 from xmlc.kernels.counter_random import random_unit, stream_key
-from xmlc.tuning.ranges import Hyperparameters, Objective, Space
+from xmlc.tuning.ranges import Objective, Space
 
 METHODS = ("random", "smac")
 TRIAL_STREAM = 0x70E

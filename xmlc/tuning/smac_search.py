@@ -24,7 +24,8 @@ from smac.model.random_forest.random_forest import RandomForest
 from smac.runhistory import TrialInfo, TrialValue
 
 from xmlc.errors import XmlcError
-from xmlc.tuning.ranges import Hyperparameters, Objective, Range, Space
+from xmlc.estimator import Hyperparameters
+from xmlc.tuning.ranges import Objective, Range, Space
 
 LARGEST_SEED = 2**32 - 1
 DETERMINISTIC_SEED = 0  # the seed that SMAC gives each trial of a deterministic objective

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
 
 from xmlc.errors import XmlcError
-from xmlc.tuning.ranges import Hyperparameters, Objective
+from xmlc.estimator import Hyperparameters
+from xmlc.tuning.ranges import Objective
 
 METHOD = "stages"
 LABELS_PER_INSTANCE = "labels-per-instance"
@@ -41,7 +41,7 @@ def parse_stages(text: str, labels_per_instance: float) -> Stages:
         )
     average = max(1, math.floor(labels_per_instance + 0.5))
 
-    def value(given: Any) -> Any:
+    def value(given: object) -> object:
         return average if given == LABELS_PER_INSTANCE else given
 
     return [[{name: value(given) for name, given in trial.items()} for trial in stage] for stage in content]

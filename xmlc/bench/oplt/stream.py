@@ -186,7 +186,7 @@ def _anew(model: OPLT, stream: GrowingStream, end: int, seconds: float) -> dict[
     """
     X, Y = _together(list(stream.batches(0, end)))
     grown = model.to_plt().nodes_._asdict()
-    known = _KnownTree(**model.get_params()).knowing(model.tree_, model.labels_)
+    known = _KnownTree().set_params(**model.get_params()).knowing(model.tree_, model.labels_)
     _, known_seconds = _cpu_timed(lambda: known.partial_fit(X, Y))
     nodes, node_seconds = _cpu_timed(lambda: _node_by_node(model, X, Y))
     return {
@@ -214,7 +214,7 @@ def _rehearse(stream: GrowingStream, hyperparameters: dict[str, Any]) -> None:
     X, Y = stream.draw(0, max(WARM_UP_ROWS, 64))
     model = OPLT(n_jobs=1, **hyperparameters).partial_fit(X, Y)
     _portion(model, [(X, Y)], X.shape[0], 1.0)
-    _KnownTree(**model.get_params()).knowing(model.tree_, model.labels_).partial_fit(X, Y)
+    _KnownTree().set_params(**model.get_params()).knowing(model.tree_, model.labels_).partial_fit(X, Y)
     _node_by_node(model, X, Y)
 
 

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -14,13 +13,14 @@ from xmlc.cli._options import FILE, data_option, parse_parameters, threads_optio
 from xmlc.cli._steps import dataset_block
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
+from xmlc.estimator import Hyperparameters
 from xmlc.models.registry import make_estimator
 from xmlc.models.warm_up import warm_up
 from xmlc.passport import passport
 from xmlc.runtime.progress import Progress
 from xmlc.tuning.objective import ValidationPrecision
-from xmlc.tuning.ranges import Hyperparameters, Objective, parse_space
-from xmlc.tuning.result import write_result
+from xmlc.tuning.ranges import Objective, parse_space
+from xmlc.tuning.result import TuningResult, write_result
 from xmlc.tuning.search import METHODS, search
 from xmlc.tuning.stages import METHOD as IN_STAGES
 from xmlc.tuning.stages import parse_stages, search_in_stages
@@ -76,7 +76,7 @@ def command(
     with Progress(budget, f"tuning {estimator}", "trials") as progress:
         objective = ValidationPrecision(estimator, fixed, seed, threads, fit, validation, progress)
         run(objective)
-    content = {
+    content: TuningResult = {
         "dataset": dataset_block(prepared),
         "estimator": estimator,
         "method": method,
@@ -104,5 +104,5 @@ def _in_ranges(
 def _in_stages(text: str, labels_per_instance: float) -> tuple[Hyperparameters, Callable[[Objective], None], int]:
     """Return the same for trials in stages, and how many there are at most."""
     stages = parse_stages(text, labels_per_instance)
-    names: dict[str, Any] = {name: value for stage in stages for trial in stage for name, value in trial.items()}
+    names = {name: value for stage in stages for trial in stage for name, value in trial.items()}
     return names, lambda objective: search_in_stages(stages, objective), sum(map(len, stages))

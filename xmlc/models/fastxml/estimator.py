@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy import sparse
@@ -161,7 +161,7 @@ class FastXML(AveragedForest):
     @classmethod
     def join_trees(cls, parts: Sequence[Self]) -> Self:
         """Put the parts of a forest together, in the order of their trees: what `fit` gives, bit for bit."""
-        whole = cls(**parts[0].get_params())
+        whole = parts[0].unfitted()
         whole.n_features_in_, whole.n_labels_ = parts[0].n_features_in_, parts[0].n_labels_
         whole.label_weights_, whole.tail_ = parts[0].label_weights_, parts[0].tail_
         whole.forest_ = join_forests([part.forest_ for part in parts])
@@ -235,13 +235,13 @@ class FastXML(AveragedForest):
                 "cost and tolerance must be positive, alpha between 0 and 1"
             )
 
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         tail = self.tail_.arrays() if self.tail_ is not None else {}
         return {**self.forest_._asdict(), "label_weights": self.label_weights_, **tail}, {
             "tail": self.tail_ is not None
         }
 
-    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
         self.forest_ = Forest(**{name: arrays[name] for name in Forest._fields})
         self.label_weights_, self.tail_ = arrays["label_weights"], None
         if meta["tail"]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -170,7 +170,7 @@ class LdSM(AveragedForest):
     @classmethod
     def join_trees(cls, parts: Sequence[Self]) -> Self:
         """Put the parts of a forest together, in the order of their trees: what `fit` gives, bit for bit."""
-        whole = cls(**parts[0].get_params())
+        whole = parts[0].unfitted()
         whole.n_features_in_, whole.n_labels_ = parts[0].n_features_in_, parts[0].n_labels_
         whole.forest_, whole.tail_ = join_forests([part.forest_ for part in parts]), parts[0].tail_
         found = whole.tree_depths_.size
@@ -183,7 +183,7 @@ class LdSM(AveragedForest):
         self._check_fitted()
         if not 1 <= n_trees <= self.tree_depths_.size:
             raise XmlcError(f"the first {n_trees} trees: expected 1 .. {self.tree_depths_.size}")
-        part = type(self)(**self.get_params() | {"n_trees": n_trees})
+        part = self.unfitted().set_params(n_trees=n_trees)
         part.n_features_in_, part.n_labels_ = self.n_features_in_, self.n_labels_
         part.forest_, part.tail_ = first_trees(self.forest_, n_trees), self.tail_
         return part
@@ -244,11 +244,11 @@ class LdSM(AveragedForest):
         starts = np.array([own for own, _ in found]) + offsets[:, None]
         return (weights, starts, np.concatenate([leaves for _, leaves in found])), n_products.sum(axis=0)
 
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         tail = self.tail_.arrays() if self.tail_ is not None else {}
         return {**self.forest_._asdict(), **tail}, {"tail": self.tail_ is not None}
 
-    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
         self.forest_, self.tail_ = Forest(**{name: arrays[name] for name in Forest._fields}), None
         if meta["tail"]:
             self.tail_ = TailClassifiers.from_arrays(

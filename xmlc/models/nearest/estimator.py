@@ -239,7 +239,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
             if not (value is None and name == "n_tables") and not 1 <= value <= limit:
                 raise XmlcError(f"{name}={value}: expected a number of at least 1 and at most {limit}")
 
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         arrays = self.index_._asdict()
         meta = {"block_rows": arrays.pop("block_rows")}
         if self.tables_ is not None:
@@ -247,11 +247,12 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
             meta["seed"] = self.tables_.seed
         return arrays | {"label_starts": self.label_starts_, "labels": self.labels_}, meta
 
-    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
         # Plain views of the mapped files: numba takes long to recognise numpy's class for them.
-        content: dict[str, Any] = {name: np.asarray(array) for name, array in arrays.items()}
-        self.label_starts_, self.labels_ = content.pop("label_starts"), content.pop("labels")
-        parts = (content.pop("starts", None), content.pop("members", None), meta.pop("seed", None))
-        self.tables_ = None if parts[0] is None else SupportTables(*parts)
-        self.index_ = NeighbourIndex(**content, **meta)
+        plain = {name: np.asarray(array) for name, array in arrays.items()}
+        self.label_starts_, self.labels_ = plain.pop("label_starts"), plain.pop("labels")
+        self.tables_ = None
+        if "starts" in plain:
+            self.tables_ = SupportTables(plain.pop("starts"), plain.pop("members"), int(meta["seed"]))
+        self.index_ = NeighbourIndex(**plain, block_rows=int(meta["block_rows"]))
         self._rooms = []

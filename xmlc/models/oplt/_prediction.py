@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -128,14 +127,14 @@ class OnlineTreePrediction(SparseProbabilityEstimator):
             return X[:, : self.n_features_in_]
         return sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], self.n_features_in_))
 
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         arrays = trimmed(self._online)._asdict()
         if self._ofo is None:
             return arrays, {}
         counted, a, b = self._ofo
         return arrays | {"ofo": counted}, {"a": a, "b": b}
 
-    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
         # Plain views of the mapped files: numba takes long to recognise numpy's class for them.
         plain = {name: np.asarray(array) for name, array in arrays.items()}
         counted = plain.pop("ofo", None)

@@ -252,11 +252,11 @@ class VowpalWabbitCMT(VowpalWabbitModel):
         if self.oas:
             raise XmlcError("with oas the program tells no labels, only Hamming losses; see hamming_losses")
 
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         return {}, {"max_nodes": self.max_nodes_}
 
-    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
-        self.max_nodes_ = meta["max_nodes"]
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
+        self.max_nodes_ = int(meta["max_nodes"])
 
 
 def _check_classes(Y: sparse.csr_array) -> None:

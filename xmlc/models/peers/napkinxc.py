@@ -79,7 +79,7 @@ class NapkinXCModel(SparseProbabilityEstimator):
         self.model_.set_params(threads=resolve_threads(self.n_jobs))  # those of now, not those of the training
         return _flatten(self.model_.predict_proba(sparse.csr_matrix(X), **asked))
 
-    def _asked(self, smallest: float) -> dict[str, Any]:
+    def _asked(self, smallest: float) -> dict[str, float]:
         """Say how to ask for all estimates above the smallest threshold, at least."""
         return {"threshold": smallest} if smallest > 0 else {"top_k": self.n_labels_}
 
@@ -87,7 +87,7 @@ class NapkinXCModel(SparseProbabilityEstimator):
         """Return the program's model, whose files are in ``folder``."""
         raise TypeError(f"{type(self).__name__} does not say which model of the program it is")
 
-    def _options(self) -> dict[str, Any]:
+    def _options(self) -> dict[str, object]:
         """Return the options that all of the program's models take."""
         return {
             "optimizer": self.optimizer,
@@ -100,10 +100,10 @@ class NapkinXCModel(SparseProbabilityEstimator):
             "threads": resolve_threads(self.n_jobs),
         }
 
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         return {}, {}
 
-    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
         pass
 
 
@@ -209,7 +209,7 @@ class NapkinXCBR(NapkinXCModel):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _asked(self, smallest: float) -> dict[str, Any]:
+    def _asked(self, smallest: float) -> dict[str, float]:
         return {"top_k": self.n_labels_}
 
     def _program(self, folder: str) -> Any:

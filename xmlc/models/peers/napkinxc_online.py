@@ -57,7 +57,7 @@ class NapkinXCOnline(NapkinXCModel):
         self.model_.load()
         return self
 
-    def _phases(self, n: int) -> list[tuple[int, int, dict[str, Any]]]:
+    def _phases(self, n: int) -> list[tuple[int, int, dict[str, object]]]:
         """Say which instances are trained on with which options, in turn."""
         return [(0, n, {"tree_type": KMEANS})]
 
@@ -89,10 +89,10 @@ class NapkinXCOnline(NapkinXCModel):
         counts, labels, scores = super()._estimates(X, **asked)
         return counts, self.label_order_[labels], scores
 
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         return {"label_order_": self.label_order_}, {}
 
-    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
         self.__dict__.update(arrays)
 
 
@@ -161,8 +161,8 @@ class NapkinXCOPLT(NapkinXCOnline):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _phases(self, n: int) -> list[tuple[int, int, dict[str, Any]]]:
-        grown = {"tree_type": TREE_TYPES[self.policy], "online_tree_alpha": self.alpha}
+    def _phases(self, n: int) -> list[tuple[int, int, dict[str, object]]]:
+        grown: dict[str, object] = {"tree_type": TREE_TYPES[self.policy], "online_tree_alpha": self.alpha}
         if self.warm_start is None:
             return [(0, n, grown)]
         first = max(round(self.warm_start * n), 1)

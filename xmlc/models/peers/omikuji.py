@@ -142,10 +142,10 @@ class OmikujiParabel(SparseProbabilityEstimator):
         labels = np.array([label for row in rows for label, _ in row], dtype=np.int32)
         return counts, labels, np.array([score for row in rows for _, score in row], dtype=np.float32)
 
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         return {}, {}
 
-    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
         pass
 
 

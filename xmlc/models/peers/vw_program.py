@@ -43,10 +43,10 @@ class VowpalWabbitModel(SparseProbabilityEstimator):
     def _scaled(self, X: sparse.csr_array) -> sparse.csr_array:
         return without_zeros(unit_rows(X) if self.unit_norm else X)
 
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         return {}, {}
 
-    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
         pass
 
 

@@ -43,6 +43,8 @@ class TreePrediction(SparseProbabilityEstimator):
     beam: int | None
     n_jobs: int | None
 
+    nodes_: NodeWeights | CompactNodeWeights | HashedWeights
+
     def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Estimate the probability of every label above a threshold (plt2016, Algorithm 4).
 
@@ -232,20 +234,21 @@ class TreePrediction(SparseProbabilityEstimator):
         if self.beam is not None and not self.beam >= 1:
             raise XmlcError(f"beam={self.beam}: expected None for the exact ranking, or a number of at least 1")
 
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         arrays = {"children": self.tree_.children, "label": self.tree_.label}
         shared = set(arrays)
         arrays |= {name: array for name, array in self.nodes_._asdict().items() if name not in shared}
-        meta = {"seed": arrays.pop("seed")} if self._is_hashed() else {}
-        return arrays, meta
+        return arrays, {"seed": int(arrays.pop("seed"))} if self._is_hashed() else {}
 
-    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
         self.tree_ = LabelTree.from_children(arrays["children"], arrays["label"])
         # Plain views of the mapped files: numba takes long to recognise numpy's class for them.
-        content = {name: np.asarray(array) for name, array in arrays.items()} | meta
-        kinds = (NodeWeights, CompactNodeWeights, HashedWeights)
-        kind = next(kind for kind in kinds if set(kind._fields) == set(content))
-        self.nodes_ = kind(**content)
+        plain = {name: np.asarray(array) for name, array in arrays.items()}
+        if "seed" in meta:
+            self.nodes_ = HashedWeights(**plain, seed=np.uint64(meta["seed"]))
+        else:
+            kind = NodeWeights if set(plain) == set(NodeWeights._fields) else CompactNodeWeights
+            self.nodes_ = kind(**plain)
 
 
 def unit_values(values: np.ndarray) -> np.ndarray:
