@@ -22,8 +22,10 @@ _charged = [0.0]  # seconds of this process that steps were charged with
 WARM_UP_ROWS = 8  # a step is run on so few rows first, untimed, that compilation is in no measured time
 
 
-class Passport(TypedDict):
+class Passport(TypedDict, total=False):
     """Program, versions and machine of a measured step, in the order of a record's JSON keys.
+
+    `passport` tells all; a record of another version may lack some.
 
     Attributes
     ----------
@@ -74,8 +76,8 @@ class StepCosts(TypedDict):
     portion: str | None
     method: str | None
     seconds: float
-    peak_bytes: int
-    written_bytes: int | None
+    peak_bytes: int | float
+    written_bytes: int | float | None
     threads: int
     cpu: str
 

@@ -10,7 +10,7 @@ MEASURES = tuple(f"{average}_{name}" for average in ("macro", "micro", "instance
 def dataset(name="yeast", digest=None):
     counts = {"n_train": 1500, "n_test": 917, "d": 103, "m": 14}
     averages = {"labels_per_instance": 4.24, "instances_per_label": 453.64}
-    return {"name": name, "digest": digest or (name.encode().hex() + "0" * 64)[:64], **counts, **averages}
+    return {"digest": digest or (name.encode().hex() + "0" * 64)[:64], "name": name, **counts, **averages}
 
 
 def ranking(name="yeast", model="plt", seed=0, p1=0.75, seconds=90.0, inner_products=120.4, **changes):
@@ -21,9 +21,9 @@ def ranking(name="yeast", model="plt", seed=0, p1=0.75, seconds=90.0, inner_prod
         "inner_products_per_instance": inner_products,
         "model_bytes": 2_500_000,
         "train_peak_bytes": 200_000_000,
-        "predict_peak_bytes": None,
         "train_threads": 2,
         "predict_threads": 2,
+        "predict_peak_bytes": None,
     }
     record = {"kind": "ranking", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
     record |= {"hyperparameters": {"arity": 16}, "portion": "full", "metrics": metrics, "costs": costs, "passport": {}}
@@ -77,6 +77,7 @@ def inference(name="scene", model="pcc", method="gfm", seed=0, f=0.7, **changes)
         "infer_ms_per_instance": 0.25,
         "inference_seconds": 0.9,
         "threads": 2,
+        "infer_peak_bytes": 150_000_000,
     }
     record = {"kind": "inference", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
     record |= {"hyperparameters": {"C": None}, "portion": "full", "method": method, "finished": True}

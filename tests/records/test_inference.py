@@ -1,0 +1,36 @@
+"""The record of inferred label sets, and its frame."""
+
+import pytest
+from record_cases import whole
+from record_files import check_nan_refused, check_refused, check_round_trip
+from report_cases import inferred_from_estimates
+
+from xmlc.records.inference import InferenceRecord
+
+CONTENT = whole(
+    inferred_from_estimates(sizes={"weights": [0.5, 0.25], "learn_seconds": 0.125}),
+    ["method", "samples", "time_limit", "estimates", "sizes", "finished", "metrics", "expected_f", "floor_loss"],
+)
+
+
+def test_what_is_read_is_written_again(tmp_path):
+    check_round_trip(tmp_path, InferenceRecord, CONTENT)
+
+
+@pytest.mark.parametrize(
+    ("keys", "value", "place", "found"),
+    [
+        (["finished"], ..., "$", "'finished' is a required property"),
+        (["finished"], 1, "$.finished", "Expected"),
+        (["metrics", "hamming_loss"], ..., "$.metrics", "'hamming_loss' is a required property"),
+        (["metrics", "instance_f"], 60.0, "$.metrics.instance_f", "share"),
+        (["estimates", "floor"], ..., "$.estimates", "'floor' is a required property"),
+        (["costs", "inference_seconds"], ..., "$.costs", "'inference_seconds' is a required property"),
+    ],
+)
+def test_what_does_not_fit_is_named_with_its_place(tmp_path, keys, value, place, found):
+    check_refused(tmp_path, InferenceRecord, CONTENT, keys, value, place, found)
+
+
+def test_nan_is_refused(tmp_path):
+    check_nan_refused(tmp_path, InferenceRecord, CONTENT, ["expected_f"])

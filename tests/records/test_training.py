@@ -1,0 +1,42 @@
+"""The record of a training."""
+
+import pytest
+from record_cases import training
+from record_files import check_nan_refused, check_refused, check_round_trip
+
+from xmlc.errors import XmlcError
+from xmlc.records.training import TrainingRecord
+
+CONTENT = training(tuning={"method": "random", "budget": 30, "seed": 0, "p@1": 0.75})
+
+
+def test_what_is_read_is_written_again(tmp_path):
+    check_round_trip(tmp_path, TrainingRecord, CONTENT)
+
+
+@pytest.mark.parametrize(
+    ("keys", "value", "place", "found"),
+    [
+        (["estimator"], ..., "$", "'estimator' is a required property"),
+        (["costs", "train_seconds"], "long", "$.costs.train_seconds", "Expected"),
+        (["costs", "model_bytes"], ..., "$.costs", "'model_bytes' is a required property"),
+        (["portion"], "20", "$.portion", "20"),
+        (["dataset", "m"], ..., "$.dataset", "'m' is a required property"),
+        (["step"], None, "$.step", "Expected"),
+        (["tuning", "p@1"], "high", "$.tuning.p@1", "Expected"),
+    ],
+)
+def test_what_does_not_fit_is_named_with_its_place(tmp_path, keys, value, place, found):
+    check_refused(tmp_path, TrainingRecord, CONTENT, keys, value, place, found)
+
+
+def test_nan_is_refused(tmp_path):
+    check_nan_refused(tmp_path, TrainingRecord, CONTENT, ["costs", "train_seconds"])
+
+
+def test_a_number_among_the_hyperparameters(tmp_path):
+    record = check_round_trip(tmp_path, TrainingRecord, training(hyperparameters={"arity": 16, "C": None}))
+    assert record.setting("arity") == 16
+    for name in ("C", "gamma"):
+        with pytest.raises(XmlcError, match=f"plt on yeast: hyperparameter {name} is None; expected a number"):
+            record.setting(name)

@@ -1,0 +1,105 @@
+"""Files that stand beside records, made by hand as report_cases makes records."""
+
+from report_cases import dataset
+
+
+def passport():
+    versions = dict.fromkeys(("xmlc", "python", "numpy", "scipy", "numba"), "1.0")
+    return versions | {"machine": "x86_64", "cpu": "a CPU", "threads": 2, "time": "2026-11-21T10:00:00Z"}
+
+
+def step(name, **about):
+    costs = {"seconds": 5.25, "peak_bytes": 123_000_000, "written_bytes": None, "threads": 2, "cpu": "a CPU"}
+    return {"name": name, "dataset": "yeast", "model": "plt", "portion": "80", "method": None} | costs | about
+
+
+def training(name="yeast", model="plt", seed=0, portion="80", **changes):
+    """A record of `xmlc train`."""
+    costs = {"train_seconds": 90.5, "train_cpu_seconds": 170.25, "train_threads": 2}
+    costs |= {"train_peak_bytes": 200_000_000, "model_bytes": 2_500_000}
+    record = {"dataset": dataset(name), "estimator": "plt", "model": model, "hyperparameters": {"arity": 16}}
+    record |= {"seed": seed, "portion": portion, "costs": costs, "passport": passport(), "tuning": None}
+    return record | {"step": step("train")} | changes
+
+
+def estimates(**changes):
+    """What `xmlc estimate` writes beside estimates."""
+    part = {"instances": 300, "estimates_per_instance": 9.5, "inner_products_per_instance": None}
+    parts = {"val": part | {"ms_per_instance": 0.5}, "test": part | {"ms_per_instance": 0.25}}
+    content = {"floor": 0.001, "parts": parts, "peak_bytes": 123_000_000, "passport": passport()}
+    return content | {"step": step("estimate")} | changes
+
+
+def tuned(**changes):
+    """What `xmlc threshold` writes beside thresholds."""
+    point = {"c": 10, "a": None, "b": None, "validation": {"macro_f": 0.5}, "test": {"macro_f": 0.25}}
+    content = {"method": "fta", "grid": [point | {"c": 2}, point], "best": 1, "tune_seconds": 0.5}
+    return content | {"passport": passport(), "step": step("threshold", method="fta")} | changes
+
+
+def part_statistics(instances=1500):
+    """What `xmlc prepare` tells of one part of a dataset."""
+    summary = {"min": 0.0, "lower_quartile": 1.0, "median": 2.5, "upper_quartile": 4.0, "max": 9.0, "mean": 2.125}
+    names = ("labels_per_instance", "instances_per_label", "instances_per_label_seen", "activations_per_instance")
+    names += ("occurrences_per_feature", "occurrences_per_feature_seen")
+    part = {"instances": instances} | {key: summary | {"max": 9.0 + place} for place, key in enumerate(names)}
+    nothing = ("instances_without_labels", "instances_without_features", "labels_never_seen", "features_never_seen")
+    return part | dict.fromkeys(nothing, 0)
+
+
+def statistics(name="yeast", **changes):
+    """What `xmlc prepare` tells of a dataset."""
+    content = {"name": name, "digest": dataset(name)["digest"], "d": 103, "m": 14, "notes": ["d: found 103"]}
+    content |= {"train": part_statistics(), "test": part_statistics(917), "step": step("prepare", model=None)}
+    return content | changes
+
+
+SAMPLED = ("gfm", "gfm-t", "meuf", "meuf-approx")
+TIMED = ("gfm", "gfm-t", "meuf-cubic", "meuf-approx", "meuf")
+
+
+def simulation(**changes):
+    """A record of `xmlc simulate` for two sample sizes and two numbers of labels."""
+
+    def model(optimum):
+        scores = {name: optimum - 0.1 / (1 + i) for i, name in enumerate(SAMPLED)}
+        methods = {n: {"mean": [f - 0.05, f], "standard_error": [0.01, 0.02], "limit": f} for n, f in scores.items()}
+        gain = {"mean": [0.01, 0.02], "standard_error": [0.001, 0.002]}
+        return {"optimum": optimum, "optimal_size": 3, "p_empty": 0.1, "methods": methods, "meuf_minus_gfm": gain}
+
+    ms = {name: [0.01 * (1 + i), 0.1 * (1 + i)] for i, name in enumerate(TIMED)}
+    occupied = {"distinct_sizes": [3.5, 4.5], "labels_drawn": [6.5, 7.5]}
+    samples = {"n_samples": 200, "instances": 3, "labels": [10, 20], **occupied, "ms": ms}
+    samples |= {"exponent": dict.fromkeys(TIMED, 2.5)}
+    growth = {"threads": 1, "rounds": 2, "samples": samples, "large": samples}
+    growth |= {"full": {"labels": [25, 50], "ms": [0.5, 2.5], "exponent": 2.25}}
+    content = {"kind": "simulation", "schema": 1, "seed": 0, "trials": 3, "labels": 25, "prior": 0.12}
+    content |= {"sample_sizes": [5, 10], "scoring": "exact"}
+    content |= {"models": {name: model(0.2 * (1 + i)) for i, name in enumerate(MODELS)}, "growth": growth}
+    claims = [{"claim": "one", "measured": "so", "holds": True}]
+    return content | {"claims": claims, "passport": passport(), "step": step("simulate")} | changes
+
+
+MODELS = ("independent", "dependent", "dependent-signed")
+
+
+def progressive(name="aloi", model="oplt-b-1-pass", seed=0, **changes):
+    """A record of `xmlc progressive` with two checkpoints, the first of which has no entropy reduction."""
+    rows = [
+        {"instances": n, "accuracy": p, "entropy_reduction": bits, "macro_f": None, "macro_f_present": None}
+        for n, p, bits in ((1, 0.0, None), (10, 0.5, 2.0))
+    ]
+    record = {"kind": "progressive", "schema": 1, "dataset": dataset(name), "estimator": "oplt", "model": model}
+    record |= {"hyperparameters": {"arity": 2}, "seed": seed, "portion": "full", "constant_accuracy": 0.125}
+    costs = {"cpu_seconds": 1.5, "sets_cpu_seconds": None, "threads": 2, "peak_bytes": 123_000_000}
+    return record | {"rows": rows, "costs": costs, "passport": passport(), "step": step("progressive")} | changes
+
+
+def whole(record, behind=()):
+    """Complete a case of report_cases as the step writes it: all keys in their order, those in ``behind`` last."""
+    about = training(portion=record["portion"])
+    costs = about["costs"] | record["costs"]
+    record = about | record | {"costs": costs, "passport": passport()}
+    order = ["kind", "schema", *training(), *behind]
+    assert set(order) == set(record)
+    return {key: record[key] for key in order}

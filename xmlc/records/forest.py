@@ -1,0 +1,113 @@
+"""The record of `xmlc forest`: how a forest's ranking grows with its trees, their shape, and their objectives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from msgspec import Meta
+
+from xmlc.passport import Passport, StepCosts
+from xmlc.records.base import ExperimentRecord, Fractions, Number, Row, check_scores, identity
+from xmlc.records.condensed import PredictionThreads
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+METRICS = tuple(f"{metric}@{k}" for metric in ("p", "ndcg") for k in (1, 3, 5))
+Count = Annotated[int, Meta(ge=0)]
+Counts = Annotated[tuple[Count, ...], Meta(min_length=1)]
+Epochs = Annotated[tuple[float, ...], Meta(min_length=1)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForestRow:
+    """Ranking with the first trees alone: `METRICS` on the test set as shares."""
+
+    n_trees: Count
+    metrics: Fractions
+    predict_ms_per_instance: Number | None
+
+    def __post_init__(self) -> None:
+        check_scores(".metrics", self.metrics, METRICS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeShapes:
+    """Depth (the root's is 0) and number of nodes, leaves included, tree by tree."""
+
+    depths: Counts
+    nodes: Counts
+
+
+@dataclass(frozen=True, kw_only=True)
+class LevelObjectives:
+    """What the nodes of one level of a tree optimised.
+
+    Attributes
+    ----------
+    tree, level : int
+        The root's level is 1.
+    nodes : int
+        How many of the level were split.
+    minimum, mean, maximum : tuple of float
+        Of their objectives, after each epoch.
+    """
+
+    tree: Count
+    level: Count
+    nodes: Count
+    minimum: Epochs
+    mean: Epochs
+    maximum: Epochs
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForestRecord(ExperimentRecord):
+    """What `xmlc forest` writes.
+
+    Attributes
+    ----------
+    rows : tuple of ForestRow
+        The last is of all trees.
+    costs : PredictionThreads
+    trees : TreeShapes or None
+        Where the estimator tells them.
+    objectives : tuple of LevelObjectives
+        Of the first trees; none where the estimator has no objectives.
+    passport : Passport
+    step : StepCosts or None
+    """
+
+    KIND: ClassVar[str] = "forest"
+    COMMAND: ClassVar[str] = "forest"
+
+    rows: Annotated[tuple[ForestRow, ...], Meta(min_length=1)]
+    costs: PredictionThreads
+    trees: TreeShapes | None
+    objectives: tuple[LevelObjectives, ...]
+    passport: Passport
+    step: StepCosts | None = None
+
+
+def frame(records: Sequence[ForestRecord]) -> pd.DataFrame:
+    """Return one row for each record that tells the shape of its trees: depth, nodes, and depth of a balanced tree."""
+    import pandas as pd
+
+    return pd.DataFrame([_shape(record, record.trees) for record in records if record.trees])
+
+
+def _shape(record: ForestRecord, trees: TreeShapes) -> Row:
+    from xmlc.kernels.float64 import log
+
+    arity, depth = record.setting("arity"), max(trees.depths)
+    balanced = log(float(record.dataset.m)) / log(float(arity))
+    return identity(record) | {
+        "depth": depth,
+        "arity": arity,
+        "log_m": balanced,
+        "depth_ratio": depth / balanced,
+        "nodes": sum(trees.nodes) / len(trees.nodes),
+        "n_trees": len(trees.nodes),
+    }

@@ -1,0 +1,119 @@
+"""The record of `xmlc infer`: label sets inferred for each instance of the test set by one method."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from xmlc.metrics.measures import FURTHER_SET_METRICS, SET_METRICS
+from xmlc.records.base import KnownTrainingCosts, ModelRecord, Number, costs_in, identity, known
+from xmlc.records.ranking import given, measured
+from xmlc.records.thresholds import PREDICTED, check_label_set_scores
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COST_COLUMNS = {
+    "inference_seconds": ("inference_seconds", 1),
+    "draw_ms": ("draw_ms_per_instance", 1),
+    "estimate_ms": ("estimate_ms_per_instance", 1),
+    "infer_ms": ("infer_ms_per_instance", 1),
+    "inference_threads": ("threads", 1),
+}
+ESTIMATES = ("floor", "estimates_per_instance", "missed_per_instance")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlooredEstimates:
+    """What a floor left of the estimates, and how many true labels of an instance it left out."""
+
+    floor: Number | None
+    estimates_per_instance: Number | None
+    missed_per_instance: Number | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeWeights:
+    """What was learned of the validation set's numbers of labels, and how long that took."""
+
+    weights: tuple[float, ...]
+    learn_seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class InferenceCosts(KnownTrainingCosts):
+    """Costs of training, of drawing or estimating, and of inferring; None where nothing was measured."""
+
+    draw_ms_per_instance: Number | None
+    estimate_ms_per_instance: Number | None
+    infer_ms_per_instance: Number | None
+    inference_seconds: Number | None
+    threads: int | None
+    infer_peak_bytes: Number | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class InferenceRecord(ModelRecord):
+    """What `xmlc infer` writes.
+
+    Attributes
+    ----------
+    method : str
+    samples : int or None
+        Label vectors drawn for each instance, where the method takes some.
+    time_limit : float or None
+        Seconds after which inferring is stopped.
+    estimates : FlooredEstimates or None
+        Where estimates have a floor.
+    sizes : SizeWeights or None
+        Where the method takes them.
+    finished : bool
+        Whether there was time enough; if not, metrics and what follows is None.
+    metrics : dict of str to float, or None
+        By the names of `xmlc.metrics.measures`.
+    expected_f : float or None
+        Mean of what the method expects.
+    floor_loss : float or None
+        Bound of what the floor costs of it.
+    """
+
+    KIND: ClassVar[str] = "inference"
+    COMMAND: ClassVar[str] = "infer"
+
+    costs: InferenceCosts
+    method: str
+    samples: int | None
+    time_limit: Number | None
+    estimates: FlooredEstimates | None
+    sizes: SizeWeights | None = None
+    finished: bool
+    metrics: dict[str, float] | None
+    expected_f: Number | None
+    floor_loss: Number | None
+
+    def __post_init__(self) -> None:
+        if self.metrics is not None:
+            check_label_set_scores(".metrics", self.metrics)
+
+
+def frame(records: Sequence[InferenceRecord]) -> pd.DataFrame:
+    """Return one row for each record: keys, seed, dataset, test metrics in percent, estimates, costs.
+
+    Metrics are missing where the clock ran out; so is what only estimates with a floor have.
+    """
+    import pandas as pd
+
+    names = (*SET_METRICS, *given(FURTHER_SET_METRICS, [record.metrics for record in records]), PREDICTED)
+    return pd.DataFrame(
+        [
+            identity(record)
+            | {"method": record.method}
+            | measured(record.metrics, names)
+            | {"expected_f": 100 * known(record.expected_f), "floor_loss": 100 * known(record.floor_loss)}
+            | {name: known(getattr(record.estimates, name, None)) for name in ESTIMATES}
+            | costs_in(record.costs, COST_COLUMNS)
+            | {"note": None if record.finished else f"stopped after {record.time_limit:g} s"}
+            for record in records
+        ]
+    )

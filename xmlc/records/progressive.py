@@ -1,0 +1,67 @@
+"""The record of `xmlc progressive`: a model on a stream, each instance predicted before it is learned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
+
+from xmlc.passport import Passport, StepCosts
+from xmlc.records.base import ExperimentRecord, Fraction, Number
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgressiveRow:
+    """What was right so far, after a number of instances; None where there is no such number.
+
+    Attributes
+    ----------
+    instances : int
+    accuracy : float
+    entropy_reduction : float or None
+        In bits.
+    macro_f, macro_f_present : float or None
+        Over all labels, and over those that came so far; only where instances have several labels.
+    """
+
+    instances: Annotated[int, Meta(ge=0)]
+    accuracy: Fraction
+    entropy_reduction: Number | None
+    macro_f: Number | None
+    macro_f_present: Number | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgressiveCosts:
+    """CPU seconds of the training, and of the one that predicts label sets; threads and peak memory."""
+
+    cpu_seconds: Number | None = None
+    sets_cpu_seconds: Number | None = None
+    threads: int | None = None
+    peak_bytes: Number | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgressiveRecord(ExperimentRecord):
+    """What `xmlc progressive` writes.
+
+    Attributes
+    ----------
+    constant_accuracy : float
+        Of the constant predictor.
+    rows : tuple of ProgressiveRow
+        The curve.
+    costs : ProgressiveCosts
+    passport : Passport
+    step : StepCosts or None
+    """
+
+    KIND: ClassVar[str] = "progressive"
+    COMMAND: ClassVar[str] = "progressive"
+
+    constant_accuracy: Fraction
+    rows: Annotated[tuple[ProgressiveRow, ...], Meta(min_length=1)]
+    costs: ProgressiveCosts
+    passport: Passport
+    step: StepCosts | None = None

@@ -1,0 +1,86 @@
+"""The record of `xmlc rank`: how good a model's ranking of the test set is, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from xmlc.metrics.measures import BY_NAME, FURTHER_RANKING_METRICS, MAXIMA, RANKING_METRICS
+from xmlc.records.base import ModelRecord, Number, Row, TrainingCosts, check_scores, costs_in, identity, known
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COST_COLUMNS = {
+    "train_minutes": ("train_seconds", 1 / 60),
+    "train_seconds": ("train_seconds", 1),
+    "predict_ms": ("predict_ms_per_instance", 1),
+    "inner_products": ("inner_products_per_instance", 1),
+    "model_mb": ("model_bytes", 1e-6),
+    "train_peak_mb": ("train_peak_bytes", 1e-6),
+    "predict_peak_mb": ("predict_peak_bytes", 1e-6),
+    "train_threads": ("train_threads", 1),
+    "predict_threads": ("predict_threads", 1),
+    "train_cpu_minutes": ("train_cpu_seconds", 1 / 60),
+    "train_cpu_seconds": ("train_cpu_seconds", 1),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankingCosts(TrainingCosts):
+    """Costs of training, and of asking for the five best labels of each test instance."""
+
+    predict_ms_per_instance: Number | None
+    inner_products_per_instance: Number | None
+    predict_threads: int | None
+    predict_peak_bytes: Number | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankingRecord(ModelRecord):
+    """What `xmlc rank` writes.
+
+    Attributes
+    ----------
+    metrics : dict of str to float
+        By the names of `xmlc.metrics.measures`, shares of one; records of earlier versions lack some.
+    """
+
+    KIND: ClassVar[str] = "ranking"
+    COMMAND: ClassVar[str] = "rank"
+
+    costs: RankingCosts
+    metrics: dict[str, float]
+
+    def __post_init__(self) -> None:
+        check_scores(".metrics", self.metrics, RANKING_METRICS, shares_of(self.metrics))
+
+
+def frame(records: Sequence[RankingRecord]) -> pd.DataFrame:
+    """Return one row for each record: keys, seed, dataset, metrics in percent, costs in the columns' units."""
+    import pandas as pd
+
+    metrics = [record.metrics for record in records]
+    names = (*RANKING_METRICS, *MAXIMA, *given(FURTHER_RANKING_METRICS, metrics))
+    return pd.DataFrame(
+        [
+            identity(record) | measured(record.metrics, names) | costs_in(record.costs, COST_COLUMNS)
+            for record in records
+        ]
+    )
+
+
+def shares_of(scores: Mapping[str, float]) -> list[str]:
+    """Return the names of those scores that are shares of one."""
+    return [name for name in scores if name in BY_NAME and BY_NAME[name].is_share]
+
+
+def given(names: Iterable[str], parts: Sequence[Mapping[str, float] | None]) -> list[str]:
+    """Choose the measures that any record has: those that were added since are no columns of earlier records."""
+    return [name for name in names if any(name in part for part in parts if part)]
+
+
+def measured(part: Mapping[str, float] | None, names: Iterable[str]) -> Row:
+    """Return measures in the columns' units; missing where a record lacks them."""
+    return {name: BY_NAME[name].in_unit(known((part or {}).get(name))) for name in names}

@@ -1,0 +1,117 @@
+"""Records of experiments, whatever their kind, read together: one kind and portion, and one story."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from xmlc.errors import XmlcError
+from xmlc.records.base import Record, check_header
+from xmlc.records.checked_types import parsed
+from xmlc.records.condensed import CondensedRecord
+from xmlc.records.forest import ForestRecord
+from xmlc.records.inference import InferenceRecord
+from xmlc.records.progressive import ProgressiveRecord
+from xmlc.records.ranking import RankingRecord
+from xmlc.records.sweep import SweepRecord
+from xmlc.records.thresholds import ThresholdRecord
+
+KINDS: dict[str, type[Record]] = {
+    kind.KIND: kind
+    for kind in (
+        RankingRecord,
+        ThresholdRecord,
+        InferenceRecord,
+        CondensedRecord,
+        ForestRecord,
+        SweepRecord,
+        ProgressiveRecord,
+    )
+}
+R = TypeVar("R", bound=Record)
+Identity = tuple[str, str, str | None, int]
+
+
+def read_records(paths: Iterable[Path], kind: type[R], portion: str, needed: bool = True) -> list[R]:
+    """Read and check records; those of another kind or portion are left out.
+
+    Parameters
+    ----------
+    paths : iterable of Path
+    kind : type of Record
+    portion : {"full", "80"}
+        What the models were trained on.
+    needed : bool
+        Whether none of this kind is an error.
+
+    Returns
+    -------
+    list of Record
+        In the order of the files: it is the order of rows in tables and of panels in figures.
+
+    Raises
+    ------
+    XmlcError
+        A file is no record, lacks something or contradicts another; or one of this kind is needed and there is none.
+    """
+    paths = list(paths)
+    found: dict[Identity, Path] = {}
+    records = []
+    for path in paths:
+        record = read_record(path)
+        if not isinstance(record, kind) or record.portion != portion:
+            continue
+        identity = (record.dataset.name, record.model, record.method_name, record.seed)
+        if identity in found:
+            raise XmlcError(
+                f"{path}: a second record of {_named(identity)}; the first is {found[identity]}. Give each record once"
+            )
+        found[identity] = path
+        records.append(record)
+    if needed and not records:
+        raise XmlcError(
+            f"no record of kind {kind.KIND!r}, portion {portion!r}, among {len(paths)} files; "
+            f"expected files that `xmlc {kind.COMMAND}` wrote"
+        )
+    _check_one_story(records, list(found.values()))
+    return records
+
+
+def read_record(path: Path) -> Record:
+    """Read one record of any of `KINDS`.
+
+    Raises
+    ------
+    XmlcError
+        It is not readable, of no kind, or lacks something.
+    """
+    content = parsed(path, "record")
+    check_header(path, content, KINDS, "rank`, `xmlc evaluate` or `xmlc infer")
+    assert isinstance(content, dict)
+    return KINDS[content["kind"]].of(path, content)
+
+
+def _check_one_story(records: Sequence[Record], paths: Sequence[Path]) -> None:
+    """Refuse records that must not stand in one table: other data under one name, other settings over seeds."""
+    data: dict[str, tuple[str, Path]] = {}
+    settings: dict[tuple[str, str], tuple[object, Path]] = {}
+    for record, path in zip(records, paths, strict=True):
+        name, digest = record.dataset.name, record.dataset.digest
+        first, where = data.setdefault(name, (digest, path))
+        if first != digest:
+            raise XmlcError(
+                f"{path}: dataset {name!r} has digest {digest[:12]}, but {first[:12]} in {where}; "
+                "the two were made from different data: make the older again"
+            )
+        setting, where = settings.setdefault((name, record.model), (record.hyperparameters, path))
+        if setting != record.hyperparameters:
+            raise XmlcError(
+                f"{path}: hyperparameters of {record.model} on {name} differ from those in {where}; "
+                "one row of a table has one setting: make the older again"
+            )
+
+
+def _named(identity: Identity) -> str:
+    dataset, model, method, seed = identity
+    return f"{dataset}, {model}{f', {method}' if method else ''}, seed {seed}"

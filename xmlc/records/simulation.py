@@ -1,0 +1,200 @@
+"""The record of `xmlc simulate`: inference from samples of known distributions, Figure 1 of gfm2011."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import ClassVar, TypedDict
+
+from xmlc.errors import XmlcError
+from xmlc.files import write_json
+from xmlc.passport import Passport, StepCosts
+from xmlc.records.base import SCHEMA, Number, check_header, expected_of
+from xmlc.records.checked_types import Misfit, as_checked, parsed
+
+MODELS = ("independent", "dependent", "dependent-signed")
+
+
+class Claim(TypedDict):
+    """What the paper says, and whether it is so here, in the order of a record's JSON keys.
+
+    Attributes
+    ----------
+    claim : str
+        In short.
+    measured : str
+        As a sentence.
+    holds : bool
+    """
+
+    claim: str
+    measured: str
+    holds: bool
+
+
+class Scores(TypedDict):
+    """Means over trials and their standard errors, for each sample size."""
+
+    mean: list[float]
+    standard_error: list[float]
+
+
+class MethodScores(Scores):
+    """Scores of one method, and what it reaches with the true distribution in place of a sample."""
+
+    limit: float
+
+
+class ModelScores(TypedDict):
+    """Expected F under one model, in the order of a record's JSON keys.
+
+    Attributes
+    ----------
+    optimum : float
+        The highest expected F there is.
+    optimal_size : int
+        Of the label set that has it.
+    p_empty : float
+        Probability of no label.
+    methods : dict of MethodScores
+    meuf_minus_gfm : Scores
+        Of the difference on the same samples.
+    """
+
+    optimum: float
+    optimal_size: int
+    p_empty: float
+    methods: dict[str, MethodScores]
+    meuf_minus_gfm: Scores
+
+
+class GrowthFromSamples(TypedDict):
+    """Times for some numbers of labels, inferred from samples, in the order of a record's JSON keys.
+
+    Attributes
+    ----------
+    n_samples, instances : int
+        Label vectors for each instance; instances for each number of labels.
+    labels : list of int
+        Numbers of labels, ascending.
+    distinct_sizes, labels_drawn : list of float
+        For each number of labels, means per instance: sizes above 0 of label vectors, and labels drawn at all.
+    ms : dict of list of float
+        By method: milliseconds per instance for each number of labels.
+    exponent : dict of float
+        By method: the power of the number of labels that times grow with.
+    """
+
+    n_samples: int
+    instances: int
+    labels: list[int]
+    distinct_sizes: list[float]
+    labels_drawn: list[float]
+    ms: dict[str, list[float]]
+    exponent: dict[str, float]
+
+
+class GrowthFromFull(TypedDict):
+    """Times of GFM given a P with mass on every size, as in `GrowthFromSamples`."""
+
+    labels: list[int]
+    ms: list[float]
+    exponent: float
+
+
+class Growth(TypedDict):
+    """How times grow with the number of labels, in the order of a record's JSON keys.
+
+    Attributes
+    ----------
+    threads, rounds : int
+    samples, large : GrowthFromSamples
+        For the numbers of labels of the figure, and for greater ones.
+    full : GrowthFromFull
+    """
+
+    threads: int
+    rounds: int
+    samples: GrowthFromSamples
+    large: GrowthFromSamples
+    full: GrowthFromFull
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulationRecord:
+    """What `xmlc simulate` writes.
+
+    Attributes
+    ----------
+    seed, trials, labels : int
+    prior : float
+        p(Y_i = 1) of the independent labels.
+    sample_sizes : tuple of int
+    scoring : str
+    models : dict of ModelScores
+        By name, of `MODELS`.
+    growth : Growth
+    claims : list of Claim
+    passport : Passport
+    step : StepCosts or None
+    """
+
+    KIND: ClassVar[str] = "simulation"
+    COMMAND: ClassVar[str] = "simulate"
+
+    seed: int
+    trials: int
+    labels: int
+    prior: Number
+    sample_sizes: tuple[int, ...]
+    scoring: str
+    models: dict[str, ModelScores]
+    growth: Growth
+    claims: list[Claim]
+    passport: Passport
+    step: StepCosts | None = None
+
+    def __post_init__(self) -> None:
+        if lacking := [name for name in MODELS if name not in self.models]:
+            raise Misfit(".models", f"{lacking[0]!r} is a required property")
+
+    def write(self, path: Path) -> None:
+        """Write the record, whole or not at all."""
+        write_json(path, {"kind": self.KIND, "schema": SCHEMA} | asdict(self))
+
+    @classmethod
+    def read(cls, path: Path) -> SimulationRecord:
+        """Read and check one file.
+
+        Raises
+        ------
+        XmlcError
+            It is not readable, of another kind, or lacks something.
+        """
+        return cls.of(path, parsed(path, "record"))
+
+    @classmethod
+    def of(cls, path: Path, content: object) -> SimulationRecord:
+        """Check the content of a file."""
+        check_header(path, content, [cls.KIND], cls.COMMAND)
+        return as_checked(path, content, cls, expected_of(cls.COMMAND))
+
+
+def read_simulations(paths: Iterable[Path]) -> list[SimulationRecord]:
+    """Read what `xmlc simulate` wrote; files of other kinds are left out.
+
+    Raises
+    ------
+    XmlcError
+        A file is not readable or lacks something, or there is not one record of a simulation among them.
+    """
+    paths = list(paths)
+    found = []
+    for path in paths:
+        content = parsed(path, "record")
+        if isinstance(content, dict) and content.get("kind") == SimulationRecord.KIND:
+            found.append(SimulationRecord.of(path, content))
+    if len(found) != 1:
+        raise XmlcError(f"{len(found)} records of `xmlc simulate` among {len(paths)} files; expected one")
+    return found

@@ -1,0 +1,136 @@
+"""The file of statistics that `xmlc prepare` writes about a dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from msgspec import Meta
+
+from xmlc.errors import XmlcError
+from xmlc.files import write_json
+from xmlc.passport import StepCosts
+from xmlc.records.checked_types import read_checked
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Count = Annotated[int, Meta(ge=0)]
+Amount = Annotated[float, Meta(ge=0)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FiveNumbers:
+    """A five-number summary of counts, and their mean."""
+
+    min: Amount
+    lower_quartile: Amount
+    median: Amount
+    upper_quartile: Amount
+    max: Amount
+    mean: Amount
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartStatistics:
+    """What of one part of a dataset is counted; what ends in ``_seen`` is over the labels or features that occur."""
+
+    instances: Count
+    labels_per_instance: FiveNumbers
+    instances_per_label: FiveNumbers
+    instances_per_label_seen: FiveNumbers
+    activations_per_instance: FiveNumbers
+    occurrences_per_feature: FiveNumbers
+    occurrences_per_feature_seen: FiveNumbers
+    instances_without_labels: Count
+    instances_without_features: Count
+    labels_never_seen: Count
+    features_never_seen: Count
+
+    def summary(self, counted: str) -> FiveNumbers:
+        """Return a summary by its name, such as ``labels_per_instance``."""
+        found = getattr(self, counted)
+        assert isinstance(found, FiveNumbers)
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statistics:
+    """What `xmlc prepare` writes.
+
+    Attributes
+    ----------
+    name, digest : str
+        Of the dataset.
+    d, m : int
+        Numbers of features and labels.
+    notes : tuple of str
+        How the data differs from the published numbers.
+    train, test : PartStatistics
+    step : StepCosts or None
+    """
+
+    KIND: ClassVar[str] = "statistics"
+
+    name: str
+    digest: str
+    d: Count
+    m: Count
+    notes: tuple[str, ...] = ()
+    train: PartStatistics
+    test: PartStatistics
+    step: StepCosts | None = None
+
+    def write(self, path: Path) -> None:
+        """Write the file, whole or not at all."""
+        write_json(path, asdict(self))
+
+    @classmethod
+    def read(cls, path: Path) -> Statistics:
+        """Read one file.
+
+        Raises
+        ------
+        XmlcError
+            It is not readable, or lacks something.
+        """
+        return read_checked(path, cls, "statistics by `xmlc prepare` of this version")
+
+
+def read_statistics(paths: Iterable[Path]) -> list[Statistics]:
+    """Read files of statistics, in their order.
+
+    Raises
+    ------
+    XmlcError
+        A file is not readable, lacks something, or is the second of a dataset.
+    """
+    found: dict[str, Statistics] = {}
+    for path in paths:
+        content = Statistics.read(path)
+        if content.name in found:
+            raise XmlcError(f"{path}: second statistics of {content.name}; give each dataset once")
+        found[content.name] = content
+    return list(found.values())
+
+
+def frame(records: Sequence[Statistics]) -> pd.DataFrame:
+    """Return one row for each dataset: its sizes, and the means over its training set."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        [
+            {
+                "dataset": record.name,
+                "d": record.d,
+                "m": record.m,
+                "n_train": record.train.instances,
+                "n_test": record.test.instances,
+                "labels_per_instance": record.train.labels_per_instance.mean,
+                "instances_per_label": record.train.instances_per_label.mean,
+            }
+            for record in records
+        ]
+    )

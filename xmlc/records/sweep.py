@@ -1,0 +1,94 @@
+"""The record of `xmlc sweep`: what a hyperparameter does to a model's ranking and, of trees, to their depth."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, ClassVar, Self
+
+from msgspec import Meta
+
+from xmlc.passport import Passport, StepCosts
+from xmlc.records.base import ExperimentRecord, Fractions, Number, check_scores, expected_of
+from xmlc.records.checked_types import misfit
+from xmlc.records.forest import METRICS
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepRow:
+    """Training with one value, which in the file has the hyperparameter's name.
+
+    Attributes
+    ----------
+    value : object
+    metrics : dict of str to float
+        `METRICS` on the test set, as shares.
+    depth, nodes : float or None
+        Of the deepest tree, and the mean over trees; None where there are no trees.
+    train_seconds, predict_ms_per_instance : float or None
+    """
+
+    value: object
+    metrics: Fractions
+    depth: Number | None
+    nodes: Number | None
+    train_seconds: Number | None
+    predict_ms_per_instance: Number | None = None
+
+    def __post_init__(self) -> None:
+        check_scores(".metrics", self.metrics, METRICS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Threads:
+    """How many threads the times had."""
+
+    threads: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepRecord(ExperimentRecord):
+    """What `xmlc sweep` writes; ``hyperparameters`` are those of all rows, what is swept aside."""
+
+    KIND: ClassVar[str] = "sweep"
+    COMMAND: ClassVar[str] = "sweep"
+
+    hyperparameter: str
+    rows: Annotated[tuple[SweepRow, ...], Meta(min_length=1)]
+    costs: Threads
+    passport: Passport
+    step: StepCosts | None = None
+
+    def content(self) -> dict[str, object]:
+        """Return what the file holds: in it hyperparameters stand behind the portion."""
+        content = super().content()
+        content |= {"rows": [_as_written(row, self.hyperparameter) for row in self.rows]}
+        behind = [*content][[*content].index("portion") + 1 :]
+        settings = {"hyperparameters": content.pop("hyperparameters")}
+        later = {name: content.pop(name) for name in behind}
+        return content | settings | later
+
+    @classmethod
+    def of(cls, path: Path, content: object) -> Self:
+        """Check the content of a file."""
+        if isinstance(content, dict) and isinstance(content.get("rows"), list):
+            name = content.get("hyperparameter")
+            rows = [_as_read(path, place, row, name) for place, row in enumerate(content["rows"])]
+            content = content | {"rows": rows}
+        return super().of(path, content)
+
+
+def _as_written(row: SweepRow, hyperparameter: str) -> dict[str, object]:
+    content = asdict(row)
+    return {hyperparameter: content.pop("value"), **content}
+
+
+def _as_read(path: Path, place: int, row: object, hyperparameter: object) -> object:
+    if not isinstance(row, dict):
+        return row
+    if not isinstance(hyperparameter, str):
+        return row | {"value": None}
+    if hyperparameter not in row:
+        found = f"{hyperparameter!r} is a required property"
+        raise misfit(path, f"$.rows[{place}]", found, expected_of(SweepRecord.COMMAND))
+    return row | {"value": row[hyperparameter]}

@@ -1,0 +1,175 @@
+"""The record of `xmlc evaluate`: the test set predicted with tuned thresholds; and the file of `xmlc threshold`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from xmlc.files import write_json
+from xmlc.metrics.measures import FURTHER_SET_METRICS, SET_METRICS, TUNABLE_MEASURES
+from xmlc.passport import Passport, StepCosts
+from xmlc.records.base import (
+    Fractions,
+    KnownTrainingCosts,
+    ModelRecord,
+    Number,
+    check_scores,
+    costs_in,
+    expected_of,
+    identity,
+    known,
+)
+from xmlc.records.checked_types import read_checked
+from xmlc.records.ranking import given, measured, shares_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PREDICTED = "predicted_per_instance"
+COST_COLUMNS = {
+    "test_ms": ("test_ms_per_instance", 1),
+    "inner_products": ("test_inner_products_per_instance", 1),
+    "tune_seconds": ("tune_seconds", 1),
+    "test_threads": ("threads", 1),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridPoint:
+    """One value of a method's grid, and the scores of its thresholds on both parts, macro-F always among them.
+
+    Attributes
+    ----------
+    c, a, b : float or None
+        What the method was given; 1/c is the abscissa of Figure 1 of plt2016.
+    validation, test : dict of str to float
+    """
+
+    c: Number | None
+    a: Number | None
+    b: Number | None
+    validation: Fractions
+    test: Fractions
+
+    def __post_init__(self) -> None:
+        check_scores(".validation", self.validation, ["macro_f"])
+        check_scores(".test", self.test, ["macro_f"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """The grid point that is best on the validation set, with every metric of its thresholds.
+
+    Attributes
+    ----------
+    c, a, b : float or None
+    validation, test : dict of str to float
+        By the names of `xmlc.metrics.measures`; of the validation set macro-F at least.
+    """
+
+    c: Number | None
+    a: Number | None
+    b: Number | None
+    validation: dict[str, float]
+    test: dict[str, float]
+
+    def __post_init__(self) -> None:
+        check_scores(".validation", self.validation, ["macro_f"], shares_of(self.validation))
+        check_label_set_scores(".test", self.test)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThresholdCosts(KnownTrainingCosts):
+    """Costs of training and tuning, and of asking the model for the labels above its thresholds."""
+
+    tune_seconds: Number | None
+    test_ms_per_instance: Number | None
+    test_inner_products_per_instance: Number | None
+    threads: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThresholdRecord(ModelRecord):
+    """What `xmlc evaluate` writes.
+
+    Attributes
+    ----------
+    method : str
+    grid : tuple of GridPoint
+        In the order in which they were tried.
+    best : Chosen
+    """
+
+    KIND: ClassVar[str] = "thresholds"
+    COMMAND: ClassVar[str] = "evaluate"
+
+    costs: ThresholdCosts
+    method: str
+    grid: tuple[GridPoint, ...]
+    best: Chosen
+
+
+@dataclass(frozen=True, kw_only=True)
+class TunedThresholds:
+    """What `xmlc threshold` writes beside the thresholds.
+
+    Attributes
+    ----------
+    method : str
+    grid : tuple of GridPoint
+    best : int
+        Index of the grid point that was chosen.
+    tune_seconds : float
+    passport : Passport
+    step : StepCosts
+    """
+
+    FILE: ClassVar[str] = "tuning.json"
+
+    method: str
+    grid: tuple[GridPoint, ...]
+    best: int
+    tune_seconds: Number
+    passport: Passport
+    step: StepCosts
+
+    def write(self, folder: Path) -> None:
+        """Write the file into the folder of the thresholds."""
+        write_json(folder / self.FILE, asdict(self))
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """Read the file in the folder of the thresholds.
+
+        Raises
+        ------
+        XmlcError
+            It is not readable, or lacks something.
+        """
+        return read_checked(folder / cls.FILE, cls, expected_of("threshold"))
+
+
+def check_label_set_scores(place: str, scores: Mapping[str, float]) -> None:
+    """Refuse metrics of label sets that lack one, or that are no shares; see `check_scores`."""
+    check_scores(place, scores, (*SET_METRICS, PREDICTED), shares_of(scores))
+
+
+def frame(records: Sequence[ThresholdRecord]) -> pd.DataFrame:
+    """Return one row for each record: keys, seed, dataset, test metrics in percent, choice, costs."""
+    import pandas as pd
+
+    further = given(FURTHER_SET_METRICS, [record.best.test for record in records])
+    names = (*dict.fromkeys(SET_METRICS + TUNABLE_MEASURES), *further, PREDICTED)
+    return pd.DataFrame(
+        [
+            identity(record)
+            | {"method": record.method}
+            | measured(record.best.test, names)
+            | {"validation_macro_f": 100 * record.best.validation["macro_f"]}
+            | {"c": known(record.best.c), "a": known(record.best.a), "b": known(record.best.b)}
+            | costs_in(record.costs, COST_COLUMNS)
+            for record in records
+        ]
+    )
