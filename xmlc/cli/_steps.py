@@ -20,8 +20,16 @@ T = TypeVar("T")
 def dataset_block(prepared: Prepared) -> dict[str, Any]:
     """Return the part of a record that says which data it is about."""
     meta = prepared.meta
-    keys = ("name", "n_train", "n_test", "d", "m", "labels_per_instance", "instances_per_label")
-    return {"digest": prepared.digest, **{key: meta[key] for key in keys}}
+    return {
+        "digest": prepared.digest,
+        "name": meta["name"],
+        "n_train": meta["n_train"],
+        "n_test": meta["n_test"],
+        "d": meta["d"],
+        "m": meta["m"],
+        "labels_per_instance": meta["labels_per_instance"],
+        "instances_per_label": meta["instances_per_label"],
+    }
 
 
 def load_model(folder: Path, record: dict[str, Any], threads: int) -> SparseProbabilityEstimator:

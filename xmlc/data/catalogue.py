@@ -5,17 +5,63 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NotRequired, TypedDict
 
 import jsonschema
 import yaml
 
+from xmlc.data.source import SplitFiles
 from xmlc.errors import XmlcError
 
 SCHEMA = Path(__file__).parent / "datasets.schema.yaml"
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 RESERVED = ("manual", "digests")  # folders beside the datasets' own
-SOURCES = ("drive", "url", "urls", "source")
+SOURCES: tuple[Literal["drive", "url", "urls", "source"], ...] = ("drive", "url", "urls", "source")
+
+
+class Published(TypedDict):
+    """What a paper prints about a dataset: counts, averages over training instances and labels, and where."""
+
+    n_train: NotRequired[int]
+    n_test: NotRequired[int]
+    d: NotRequired[int]
+    m: NotRequired[int]
+    labels_per_instance: NotRequired[float]
+    instances_per_label: NotRequired[float]
+    source: str
+
+
+class Synthetic(TypedDict):
+    """Parameters of `xmlc synth`, see `xmlc.data.synthetic.dataset.KINDS`."""
+
+    kind: NotRequired[str]
+    n_train: int
+    n_test: int
+    n_features: int
+    n_labels: int
+    labels_per_instance: NotRequired[float]
+    nonzeros: NotRequired[int]
+    seed: NotRequired[int]
+
+
+class Entry(TypedDict, total=False):
+    """An entry as it stands in the file, which the schema has checked."""
+
+    drive: str
+    url: str
+    urls: dict[str, str]
+    source: str
+    format: str
+    zero_based: bool
+    train: str | list[str]
+    test: str | list[str]
+    labels: str
+    split_files: SplitFiles
+    alternatives: list[Entry]
+    homepage: str
+    licence: str
+    published: Published
+    synthetic: Synthetic
 
 
 @dataclass(frozen=True)
@@ -33,17 +79,15 @@ class Dataset:
         File names in ``resources/<name>``: one each, or features and labels for ``repository-two-files``.
     labels : str or None
         XML file that names the labels of an ARFF dataset.
-    split_files : dict or None
-        ``train``, ``test`` and ``column`` where one data file is cut by lists of row numbers.
+    split_files : SplitFiles or None
+        Where one data file is cut by lists of row numbers.
     sources : tuple of (str, Any)
         Where to fetch it: ``("drive", id)``, ``("url", address)``, ``("urls", {file name: address})``, or
         ``("source", "mirror")`` where the mirror holds it in this entry's files and format.
     alternatives : tuple of Dataset
         The same data in other files, tried when this entry's own sources fail.
-    published : dict or None
-        n_train, n_test, d, m, averages and the source of these numbers.
-    synthetic : dict or None
-        Parameters of `xmlc synth`.
+    published : Published or None
+    synthetic : Synthetic or None
     homepage, licence : str or None
     """
 
@@ -53,11 +97,11 @@ class Dataset:
     train: tuple[str, ...] = ("train.txt",)
     test: tuple[str, ...] = ("test.txt",)
     labels: str | None = None
-    split_files: dict[str, Any] | None = None
+    split_files: SplitFiles | None = None
     sources: tuple[tuple[str, Any], ...] = field(default=())
     alternatives: tuple[Dataset, ...] = field(default=())
-    published: dict[str, Any] | None = None
-    synthetic: dict[str, Any] | None = None
+    published: Published | None = None
+    synthetic: Synthetic | None = None
     homepage: str | None = None
     licence: str | None = None
 
@@ -66,7 +110,7 @@ class Dataset:
         """Every file that the dataset consists of, each once."""
         names = [*self.train, *self.test]
         names += [self.labels] if self.labels else []
-        names += [self.split_files[part] for part in ("train", "test")] if self.split_files else []
+        names += [self.split_files["train"], self.split_files["test"]] if self.split_files else []
         return tuple(dict.fromkeys(names))
 
     @property
@@ -119,13 +163,22 @@ def dataset(name: str, catalogue: dict[str, Dataset]) -> Dataset:
     return catalogue.get(name) or Dataset(name)
 
 
-def _entry(name: str, values: dict[str, Any]) -> Dataset:
-    sources = tuple((kind, values[kind]) for kind in SOURCES if kind in values)
-    changed = (*SOURCES, "train", "test", "alternatives")
-    plain = {key: value for key, value in values.items() if key not in changed}
-    files: dict[str, Any] = {part: _names(values[part]) for part in ("train", "test") if part in values}
-    alternatives = tuple(_entry(name, other) for other in values.get("alternatives", ()))
-    return Dataset(name, sources=sources, alternatives=alternatives, **plain, **files)
+def _entry(name: str, values: Entry) -> Dataset:
+    return Dataset(
+        name,
+        format=values.get("format", Dataset.format),
+        zero_based=values.get("zero_based", Dataset.zero_based),
+        train=_names(values["train"]) if "train" in values else Dataset.train,
+        test=_names(values["test"]) if "test" in values else Dataset.test,
+        labels=values.get("labels"),
+        split_files=values.get("split_files"),
+        sources=tuple((kind, values[kind]) for kind in SOURCES if kind in values),
+        alternatives=tuple(_entry(name, other) for other in values.get("alternatives", ())),
+        published=values.get("published"),
+        synthetic=values.get("synthetic"),
+        homepage=values.get("homepage"),
+        licence=values.get("licence"),
+    )
 
 
 def _names(value: str | list[str]) -> tuple[str, ...]:

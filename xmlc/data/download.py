@@ -7,13 +7,14 @@ import shutil
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from xmlc.data.archives import UnsafeArchive, unpack
 from xmlc.data.catalogue import Dataset
 from xmlc.data.fetch import NotThere, check_is_data, fetch_drive, fetch_http
+from xmlc.data.source import FileFacts, Layout, file_facts
 from xmlc.errors import XmlcError
-from xmlc.files import atomic_folder, read_json, sha256, write_json
+from xmlc.files import atomic_folder, read_json, write_json
 
 SUFFIXES = ("", ".gz", ".xz", ".bz2")
 
@@ -27,13 +28,12 @@ class Fetched(NamedTuple):
         For ``source.json``: an address, ``mirror`` or ``manual/<dataset>``; where a folder lies is local.
     key : str
         The same for the record of digests, which stays on this machine: mirrors in two folders are two sources.
-    layout : dict
-        Format and file names, as ``source.json`` gives them.
+    layout : Layout
     """
 
     origin: str
     key: str
-    layout: dict[str, Any]
+    layout: Layout
 
 
 class Place(NamedTuple):
@@ -120,7 +120,7 @@ def _into(out: Path, place: Place, attempt: Attempt) -> str:
     """Fetch into a folder that takes its final name when everything is there and checked."""
     with atomic_folder(out) as folder:
         fetched = attempt(folder)
-        files = _describe(folder)
+        files = file_facts(folder)
         _check_digests(place, fetched, files)
         content = {"name": place.dataset.name, "origin": fetched.origin, **fetched.layout, "files": files}
         write_json(folder / "source.json", content)
@@ -257,7 +257,7 @@ def _from_archive(place: Place, entry: Dataset, kind: str, address: str, folder:
     return Fetched(origin, origin, _layout(entry))
 
 
-def _layout(entry: Dataset, renamed: dict[str, str] | None = None) -> dict[str, Any]:
+def _layout(entry: Dataset, renamed: dict[str, str] | None = None) -> Layout:
     """Describe an entry's files for ``source.json``; ``renamed`` gives the names under which they really came."""
     real = {name: name for name in entry.files} | (renamed or {})
     split = entry.split_files
@@ -267,15 +267,11 @@ def _layout(entry: Dataset, renamed: dict[str, str] | None = None) -> dict[str, 
         "train": [real[name] for name in entry.train],
         "test": [real[name] for name in entry.test],
         "labels": real[entry.labels] if entry.labels else None,
-        "split_files": split and {key: real.get(value, value) for key, value in split.items()},
+        "split_files": split and {**split, "train": real[split["train"]], "test": real[split["test"]]},
     }
 
 
-def _describe(folder: Path) -> dict[str, dict[str, Any]]:
-    return {file.name: {"bytes": file.stat().st_size, "sha256": sha256(file)} for file in sorted(folder.iterdir())}
-
-
-def _check_digests(place: Place, fetched: Fetched, files: dict[str, dict[str, Any]]) -> None:
+def _check_digests(place: Place, fetched: Fetched, files: dict[str, FileFacts]) -> None:
     """Compare with the digests recorded for this source, or record them."""
     found = {name: file["sha256"] for name, file in files.items()}
     try:

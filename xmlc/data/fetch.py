@@ -6,8 +6,8 @@ import hashlib
 import inspect
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import requests
 import urllib3
@@ -73,7 +73,7 @@ def fetch_drive(identifier: str, target: Path, partial: Path) -> None:
     import gdown
 
     part = _part(partial, f"drive:{identifier}")
-    wishes: dict[str, Any] = {"quiet": True, "resume": True, "use_cookies": False}
+    wishes: dict[str, object] = {"quiet": True, "resume": True, "use_cookies": False}
     wishes |= {"retries": ATTEMPTS - 1, "timeout": TIMEOUT}
     with Progress(0, f"Google Drive {identifier}", "B") as progress:
 
@@ -83,10 +83,11 @@ def fetch_drive(identifier: str, target: Path, partial: Path) -> None:
 
         wishes["progress"] = show
         # Versions before 6 lack some of these.
-        known = inspect.signature(gdown.download).parameters
+        download: Callable[..., object] = gdown.download
+        known = inspect.signature(download).parameters
         options = {name: value for name, value in wishes.items() if name in known}
         try:
-            done = gdown.download(id=identifier, output=str(part), **options)
+            done = download(id=identifier, output=str(part), **options)
         except Exception as error:  # gdown raises what its own dependencies do
             raise XmlcError(f"Google Drive did not hand it out ({' '.join(str(error).split())})") from error
     if done is None or not part.exists():

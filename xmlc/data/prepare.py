@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path, PurePath
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from xmlc.csr import load_csr, resize, save_csr
-from xmlc.data.catalogue import Dataset
+from xmlc.data.catalogue import Dataset, Published
 from xmlc.data.formats import FORMATS, load
-from xmlc.data.prepared import FORMAT_VERSION
+from xmlc.data.prepared import COUNTED, FORMAT_VERSION, Counts, Meta
 from xmlc.data.repository_splits import read_split
+from xmlc.data.source import Layout
 from xmlc.data.splits import fit_mask
-from xmlc.data.statistics import part_statistics
+from xmlc.data.statistics import PartStatistics, part_statistics
 from xmlc.errors import XmlcError
 from xmlc.files import atomic_folder, read_json, sha256, write_json
 from xmlc.passport import step_costs
@@ -49,12 +49,18 @@ def prepare(
         How the data differs from the published numbers; empty if it does not.
     """
     files = source_files(dataset, source)
-    train, test = _same_width(*read_parts(dataset, source, files))
+    train, test = _same_width(*read_parts(source, files))
     summary = {"train": part_statistics(*train), "test": part_statistics(*test)}
-    meta = _meta(dataset, train, test, summary)
-    notes = differences(meta, dataset.published or {})
-    meta |= {"digest": _digest(source, files), "split": {"validation_share": validation_share, "seed": seed}}
-    meta["notes"] = notes
+    counts = _counts(train, test, summary["train"])
+    notes = differences(counts, dataset.published) if dataset.published else []
+    meta: Meta = {
+        "version": FORMAT_VERSION,
+        "name": dataset.name,
+        **counts,
+        "digest": _digest(source, files),
+        "split": {"validation_share": validation_share, "seed": seed},
+        "notes": notes,
+    }
     with atomic_folder(out) as folder:
         for name, (X, Y) in (("train", train), ("test", test)):
             (folder / name).mkdir()
@@ -64,12 +70,12 @@ def prepare(
                 save_csr(folder / name, "P", load_csr(source, f"{name}.P"))
         np.save(folder / "split.npy", fit_mask(train[0].shape[0], validation_share, seed))
         write_json(folder / "meta.json", meta)
-    content = {key: meta[key] for key in ("name", "digest", "d", "m", "notes")} | summary
-    write_json(statistics, content | {"step": step_costs("prepare", 1, dataset.name, written=out)})
+    content = {"name": dataset.name, "digest": meta["digest"], "d": counts["d"], "m": counts["m"], "notes": notes}
+    write_json(statistics, content | summary | {"step": step_costs("prepare", 1, dataset.name, written=out)})
     return notes
 
 
-def source_files(dataset: Dataset, source: Path) -> dict[str, Any]:
+def source_files(dataset: Dataset, source: Path) -> Layout:
     """Return format, base of ids and file names, as ``source.json`` or else the catalogue gives them.
 
     Without ``source.json`` a file may also lie there compressed: ``train.txt`` as ``train.txt.xz``, say.
@@ -81,18 +87,31 @@ def source_files(dataset: Dataset, source: Path) -> dict[str, Any]:
     """
     described = source / "source.json"
     if described.exists():
-        files = read_json(described)
-        good = isinstance(files, dict) and all(isinstance(files.get(part), list) for part in ("train", "test"))
-        if not good or files.get("format") not in FORMATS:
+        content = read_json(described)
+        good = isinstance(content, dict) and all(isinstance(content.get(part), list) for part in ("train", "test"))
+        if not good or content.get("format") not in FORMATS:
             raise XmlcError(f"{described}: expected an object with format, train and test; fetch {dataset.name} anew")
+        files: Layout = {
+            "format": content["format"],
+            "zero_based": content.get("zero_based", True),
+            "train": content["train"],
+            "test": content["test"],
+            "labels": content.get("labels"),
+            "split_files": content.get("split_files"),
+        }
     else:
-        files = {"format": dataset.format, "zero_based": dataset.zero_based, "labels": dataset.labels}
-        files |= {part: [_present(source, name) for name in getattr(dataset, part)] for part in ("train", "test")}
-        files["split_files"] = dataset.split_files
+        files = {
+            "format": dataset.format,
+            "zero_based": dataset.zero_based,
+            "train": [_present(source, name) for name in dataset.train],
+            "test": [_present(source, name) for name in dataset.test],
+            "labels": dataset.labels,
+            "split_files": dataset.split_files,
+        }
     count = 2 if files["format"] == "repository-two-files" else 1
-    for part in ("train", "test"):
-        if len(files[part]) != count:
-            found = ", ".join(files[part]) or "none"
+    for part, names in (("train", files["train"]), ("test", files["test"])):
+        if len(names) != count:
+            found = ", ".join(names) or "none"
             raise XmlcError(f"{dataset.name}: {part} files: found {found}, expected {count} for {files['format']}")
     for name in data_files(files):
         if PurePath(name).is_absolute() or ".." in PurePath(name).parts:
@@ -102,10 +121,11 @@ def source_files(dataset: Dataset, source: Path) -> dict[str, Any]:
     return files
 
 
-def data_files(files: dict[str, Any]) -> list[str]:
+def data_files(files: Layout) -> list[str]:
     """List all files that the data depends on, in a fixed order, each once."""
-    splits = files.get("split_files") or {}
-    names = [*files["train"], *files["test"], files.get("labels"), splits.get("train"), splits.get("test")]
+    names = [*files["train"], *files["test"]]
+    names += [files["labels"]] if files["labels"] else []
+    names += [files["split_files"]["train"], files["split_files"]["test"]] if files["split_files"] else []
     return list(dict.fromkeys(name for name in names if name))
 
 
@@ -114,47 +134,47 @@ def _present(source: Path, name: str) -> str:
     return next((name + suffix for suffix in SUFFIXES if (source / (name + suffix)).is_file()), name)
 
 
-def read_parts(dataset: Dataset, source: Path, files: dict[str, Any]) -> tuple[Part, Part]:
+def read_parts(source: Path, files: Layout) -> tuple[Part, Part]:
     """Read training and test part in whatever format they come."""
     format, train, test = files["format"], files["train"], files["test"]
-    if files.get("split_files"):
+    if files["split_files"]:
         return read_split(source, train[0], files["split_files"])
     if format == "repository-two-files":
         first, second = (load(source / x, format, labels=source / y) for x, y in (train, test))
         return first, second
-    options: dict[str, Any] = {"zero_based": files.get("zero_based", True)}
-    if format == "arff":
-        options = {"labels": source / files["labels"]}
-    elif format == "vw":
-        options["vocabulary"] = {}  # the test file uses the numbers that the training file gave
-    first, second = (load(source / name, format, **options) for (name,) in (train, test))
+    labels = source / files["labels"] if files["labels"] else None
+    # Of vw, the test file uses the numbers that the training file gave.
+    vocabulary: dict[str, int] | None = {} if format == "vw" else None
+    first, second = (
+        load(source / name, format, zero_based=files["zero_based"], labels=labels, vocabulary=vocabulary)
+        for (name,) in (train, test)
+    )
     return first, second
 
 
-def differences(meta: dict[str, Any], published: dict[str, Any]) -> list[str]:
+def differences(counts: Counts, published: Published) -> list[str]:
     """Say where counts differ from the published ones, and averages by more than printing explains."""
     notes = []
-    for key in ("n_train", "n_test", "d", "m", "labels_per_instance", "instances_per_label"):
+    for key in COUNTED:
         expected = published.get(key)
         if expected is None:
             continue
+        found = counts[key]
         tolerance = 0 if isinstance(expected, int) else max(RELATIVE_TOLERANCE * expected, 0.005)
-        if abs(meta[key] - expected) > tolerance:
-            found = f"{meta[key]:.2f}" if isinstance(meta[key], float) else meta[key]
-            notes.append(f"{key}: found {found}, published {expected} ({published.get('source', 'catalogue')})")
+        if abs(found - expected) > tolerance:
+            shown = f"{found:.2f}" if isinstance(found, float) else found
+            notes.append(f"{key}: found {shown}, published {expected} ({published.get('source', 'catalogue')})")
     return notes
 
 
-def _meta(dataset: Dataset, train: Part, test: Part, summary: dict[str, Any]) -> dict[str, Any]:
+def _counts(train: Part, test: Part, of_train: PartStatistics) -> Counts:
     return {
-        "version": FORMAT_VERSION,
-        "name": dataset.name,
         "n_train": train[0].shape[0],
         "n_test": test[0].shape[0],
         "d": train[0].shape[1],
         "m": train[1].shape[1],
-        "labels_per_instance": summary["train"]["labels_per_instance"]["mean"],
-        "instances_per_label": summary["train"]["instances_per_label"]["mean"],
+        "labels_per_instance": of_train["labels_per_instance"]["mean"],
+        "instances_per_label": of_train["instances_per_label"]["mean"],
     }
 
 
@@ -168,7 +188,7 @@ def _same_width(train: Part, test: Part) -> tuple[Part, Part]:
     return train, test
 
 
-def _digest(source: Path, files: dict[str, Any]) -> str:
+def _digest(source: Path, files: Layout) -> str:
     """Return one SHA-256 over the names and SHA-256 of the data files, in their order."""
     lines = [f"{name} {sha256(source / name)}" for name in data_files(files)]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()

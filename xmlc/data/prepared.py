@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Literal, TypedDict
 
 import numpy as np
 from scipy import sparse
@@ -15,6 +15,66 @@ from xmlc.files import read_json
 
 FORMAT_VERSION = 1
 PARTS = ("train", "test", "fit", "val")
+Count = Literal["n_train", "n_test", "d", "m", "labels_per_instance", "instances_per_label"]
+COUNTED: tuple[Count, ...] = ("n_train", "n_test", "d", "m", "labels_per_instance", "instances_per_label")
+
+
+class Split(TypedDict):
+    """How the training set was split: the share of the validation part, and the seed."""
+
+    validation_share: float
+    seed: int
+
+
+class Counts(TypedDict):
+    """How large a dataset is.
+
+    Attributes
+    ----------
+    n_train, n_test, d, m : int
+        Instances of both parts, features, labels.
+    labels_per_instance, instances_per_label : float
+        Averages over the training set.
+    """
+
+    n_train: int
+    n_test: int
+    d: int
+    m: int
+    labels_per_instance: float
+    instances_per_label: float
+
+
+class Meta(TypedDict):
+    """What is known of a prepared dataset, in the order of the keys of ``meta.json``.
+
+    Attributes
+    ----------
+    version : int
+        Of the folder's format.
+    name : str
+    n_train, n_test, d, m : int
+        Instances of both parts, features, labels.
+    labels_per_instance, instances_per_label : float
+        Averages over the training set.
+    digest : str
+        SHA-256 over the source files.
+    split : Split
+    notes : list of str
+        What differs from the published numbers.
+    """
+
+    version: int
+    name: str
+    n_train: int
+    n_test: int
+    d: int
+    m: int
+    labels_per_instance: float
+    instances_per_label: float
+    digest: str
+    split: Split
+    notes: list[str]
 
 
 class Prepared:
@@ -26,8 +86,7 @@ class Prepared:
 
     Attributes
     ----------
-    meta : dict
-        Name, n_train, n_test, d, m, averages, digest, and notes on what differs from the published numbers.
+    meta : Meta
     digest : str
         SHA-256 over the source files.
     """
@@ -36,7 +95,7 @@ class Prepared:
         self.folder = Path(folder)
         if not (self.folder / "meta.json").exists():
             raise XmlcError(f"{self.folder}: no prepared dataset here (meta.json is missing); run xmlc prepare")
-        self.meta: dict[str, Any] = read_json(self.folder / "meta.json")
+        self.meta: Meta = read_json(self.folder / "meta.json")
         if self.meta["version"] != FORMAT_VERSION:
             found = self.meta["version"]
             raise XmlcError(f"{self.folder}: format version {found}, expected {FORMAT_VERSION}; prepare it anew")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 import numpy as np
 from scipy import sparse
@@ -12,12 +12,14 @@ from xmlc.data.formats import load
 from xmlc.data.formats.decimals import whole
 from xmlc.data.formats.errors import Malformed, MalformedLines, quoted
 from xmlc.data.formats.stream import text_lines
+from xmlc.data.source import SplitFiles
 from xmlc.errors import XmlcError
 
+PARTS: tuple[Literal["train", "test"], ...] = ("train", "test")
 Part = tuple[sparse.csr_array, sparse.csr_array]
 
 
-def read_split(source: Path, data: str, split_files: dict[str, Any]) -> tuple[Part, Part]:
+def read_split(source: Path, data: str, split_files: SplitFiles) -> tuple[Part, Part]:
     """Read a data file and cut it by one column of its split files.
 
     Parameters
@@ -26,17 +28,13 @@ def read_split(source: Path, data: str, split_files: dict[str, Any]) -> tuple[Pa
         Folder of the files.
     data : str
         File in the repository format.
-    split_files : dict
-        ``train`` and ``test``: files of row numbers from 1, one column for each of several splits; ``column``: which
-        of them, from 0.
+    split_files : SplitFiles
+        A file of row numbers has one column for each of several splits.
     """
     X, Y = load(source / data, "repository")
-    parts = []
-    for part in ("train", "test"):
-        rows = _row_numbers(source / split_files[part], split_files.get("column", 0), X.shape[0])
-        parts.append((X[rows], Y[rows]))
-    train, test = parts
-    return train, test
+    column = split_files.get("column", 0)
+    train, test = (_row_numbers(source / split_files[part], column, X.shape[0]) for part in PARTS)
+    return (X[train], Y[train]), (X[test], Y[test])
 
 
 def _row_numbers(path: Path, column: int, n_rows: int) -> np.ndarray:

@@ -2,19 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 from scipy import sparse
 
 
-def five_numbers(counts: np.ndarray) -> dict[str, float]:
+class FiveNumbers(TypedDict):
+    """Minimum, quartiles, maximum and mean of counts."""
+
+    min: float
+    lower_quartile: float
+    median: float
+    upper_quartile: float
+    max: float
+    mean: float
+
+
+class PartStatistics(TypedDict):
+    """What is known of one part of a dataset, see `part_statistics`."""
+
+    instances: int
+    labels_per_instance: FiveNumbers
+    instances_per_label: FiveNumbers
+    instances_per_label_seen: FiveNumbers
+    activations_per_instance: FiveNumbers
+    occurrences_per_feature: FiveNumbers
+    occurrences_per_feature_seen: FiveNumbers
+    instances_without_labels: int
+    instances_without_features: int
+    labels_never_seen: int
+    features_never_seen: int
+
+
+def five_numbers(counts: np.ndarray) -> FiveNumbers:
     """Summarise counts: minimum, lower quartile, median, upper quartile, maximum and mean.
 
     Quartiles interpolate linearly between order statistics (numpy's default, type 7 of Hyndman and Fan).
     """
     if counts.size == 0:
-        return dict.fromkeys(("min", "lower_quartile", "median", "upper_quartile", "max", "mean"), 0.0)
+        return {"min": 0.0, "lower_quartile": 0.0, "median": 0.0, "upper_quartile": 0.0, "max": 0.0, "mean": 0.0}
     low, lower, median, upper, high = np.quantile(counts, [0, 0.25, 0.5, 0.75, 1])
     return {
         "min": float(low),
@@ -26,7 +53,7 @@ def five_numbers(counts: np.ndarray) -> dict[str, float]:
     }
 
 
-def part_statistics(X: sparse.csr_array, Y: sparse.csr_array) -> dict[str, Any]:
+def part_statistics(X: sparse.csr_array, Y: sparse.csr_array) -> PartStatistics:
     """Describe one part of a dataset.
 
     Summaries over labels and over features count all m and all d of them, those that never occur as 0; what ends in

@@ -84,19 +84,20 @@ def compare_with_program(data: Path, n_trees: int | None = None, threads: int = 
             seconds[n].append(timed(lambda: model.fit(X, Y))[1])
             (labels, _), asked = timed(lambda: model.predict_top_k(X_test, 5))
             ms[n].append(1e3 * asked / X_test.shape[0])
+    name, medians = prepared.meta["name"], {n: statistics.median(values) for n, values in seconds.items()}
     result = {
-        "dataset": prepared.meta["name"],
+        "dataset": name,
         "n_trees": n_trees,
-        "seconds": {n: statistics.median(values) for n, values in seconds.items()},
+        "seconds": medians,
         "ms": {n: statistics.median(values) for n, values in ms.items()},
         "p@k": precisions(Y_test, labels),
         "peak_bytes": peak_bytes(),
         "passport": passport(threads),
+        "speedup": medians[1] / medians[threads],
     }
-    result["speedup"] = result["seconds"][1] / result["seconds"][threads]
     if known is None or not calibrations:
         return result
-    return result | _ratios(known, result, calibration_of(result["dataset"], statistics.median(calibrations)))
+    return result | _ratios(known, result, calibration_of(name, statistics.median(calibrations)))
 
 
 def _ratios(known: ProgramTimes, result: dict[str, Any], calibration: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -167,7 +167,9 @@ def _read_with_header(path: Path, names: tuple[str, ...], layout: Layout) -> tup
     blocks = line_blocks(path)
     head, _, block = next(blocks, b"").partition(b"\n")
     n_rows, *columns = _header(path, head, names)
-    layout = layout._replace(**dict[str, Any](zip(("n_features", "n_labels"), columns)))
+    layout = layout._replace(n_features=columns[0])
+    if len(columns) == 2:
+        layout = layout._replace(n_labels=columns[1])
     reader = _RowReader(path, layout, first_line=2, column=names[1].removesuffix("s"))
     reader.parse(block)
     for text in blocks:

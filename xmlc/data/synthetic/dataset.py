@@ -9,11 +9,12 @@ from typing import NamedTuple, Protocol
 from scipy import sparse
 
 from xmlc.csr import save_csr
+from xmlc.data.source import file_facts
 from xmlc.data.synthetic.few_shot import ObjectViews, ShortTexts
 from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.data.writer import save_repository
 from xmlc.errors import XmlcError
-from xmlc.files import atomic_folder, sha256, write_json
+from xmlc.files import atomic_folder, write_json
 from xmlc.passport import step_costs
 
 SIZES = ("n_train", "n_test", "n_features", "n_labels")
@@ -73,7 +74,7 @@ def make_dataset(name: str, kind: str, asked: Mapping[str, float], out: Path, n_
             save_repository(folder / f"{part}.txt", X, Y)
             if P is not None:
                 save_csr(folder, f"{part}.P", P)
-        files = {file.name: {"bytes": file.stat().st_size, "sha256": sha256(file)} for file in sorted(folder.iterdir())}
+        files = file_facts(folder)
         source = {"name": name, "origin": "synthetic", "kind": kind, "format": "repository", "zero_based": True}
         source |= {"labels": None, "split_files": None, "train": ["train.txt"], "test": ["test.txt"]}
         costs = step_costs("synth", n_jobs, name, written=folder)

@@ -1,0 +1,53 @@
+"""What ``source.json`` says of a dataset's text files: which they are, how to read them, what they contain."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NotRequired, TypedDict
+
+from xmlc.files import sha256
+
+
+class SplitFiles(TypedDict):
+    """How one data file is cut: ``train`` and ``test``, files of row numbers from 1, and which column, from 0."""
+
+    train: str
+    test: str
+    column: NotRequired[int]
+
+
+class Layout(TypedDict):
+    """How a dataset's files are read.
+
+    Attributes
+    ----------
+    format : str
+        See `xmlc.data.formats.load`.
+    zero_based : bool
+        Whether ids (svmlight) or labels (vw) start from 0.
+    train, test : list of str
+        File names: one each, or features and labels for ``repository-two-files``.
+    labels : str or None
+        XML file that names the labels of an ARFF dataset.
+    split_files : SplitFiles or None
+        Where one data file is cut by lists of row numbers.
+    """
+
+    format: str
+    zero_based: bool
+    train: list[str]
+    test: list[str]
+    labels: str | None
+    split_files: SplitFiles | None
+
+
+class FileFacts(TypedDict):
+    """Size and SHA-256 of a file."""
+
+    bytes: int
+    sha256: str
+
+
+def file_facts(folder: Path) -> dict[str, FileFacts]:
+    """Describe every file of a folder, by name in alphabetical order."""
+    return {file.name: {"bytes": file.stat().st_size, "sha256": sha256(file)} for file in sorted(folder.iterdir())}
