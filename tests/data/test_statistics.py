@@ -2,6 +2,7 @@
 
 import json
 import statistics
+from dataclasses import asdict
 
 import numpy as np
 from hypothesis import given, settings
@@ -16,22 +17,22 @@ def test_statistics_by_hand():
     X = np.array([[1, 0, 2], [0, 0, 0], [3, 0, 0]])
     Y = np.array([[1, 1, 0, 0], [0, 0, 0, 0], [1, 0, 0, 0]], dtype=bool)
     found = part_statistics(as_features(X), as_labels(Y))
-    assert found["instances"] == 3
-    assert found["labels_per_instance"] == {
+    assert found.instances == 3
+    assert asdict(found.labels_per_instance) == {
         "min": 0, "lower_quartile": 0.5, "median": 1, "upper_quartile": 1.5, "max": 2, "mean": 1
     }  # fmt: skip
-    assert found["instances_per_label"] == {
+    assert asdict(found.instances_per_label) == {
         "min": 0, "lower_quartile": 0, "median": 0.5, "upper_quartile": 1.25, "max": 2, "mean": 0.75
     }  # fmt: skip
-    assert found["instances_per_label_seen"] == {
+    assert asdict(found.instances_per_label_seen) == {
         "min": 1, "lower_quartile": 1.25, "median": 1.5, "upper_quartile": 1.75, "max": 2, "mean": 1.5
     }  # fmt: skip
-    assert found["activations_per_instance"]["mean"] == 1
-    assert found["occurrences_per_feature"]["mean"] == 1
-    assert found["occurrences_per_feature_seen"]["mean"] == 1.5
-    assert found["occurrences_per_feature"]["max"] == 2
-    assert (found["instances_without_labels"], found["instances_without_features"]) == (1, 1)
-    assert (found["labels_never_seen"], found["features_never_seen"]) == (2, 1)
+    assert found.activations_per_instance.mean == 1
+    assert found.occurrences_per_feature.mean == 1
+    assert found.occurrences_per_feature_seen.mean == 1.5
+    assert found.occurrences_per_feature.max == 2
+    assert (found.instances_without_labels, found.instances_without_features) == (1, 1)
+    assert (found.labels_never_seen, found.features_never_seen) == (2, 1)
 
 
 @settings(deadline=None, max_examples=60)
@@ -40,13 +41,13 @@ def test_five_numbers_equal_the_standard_library(counts):
     found = five_numbers(np.array(counts))
     lower, median, upper = statistics.quantiles(counts, n=4, method="inclusive")
     expected = [min(counts), lower, median, upper, max(counts), statistics.fmean(counts)]
-    np.testing.assert_allclose(list(found.values()), expected, rtol=1e-12)
+    np.testing.assert_allclose(list(asdict(found).values()), expected, rtol=1e-12)
 
 
 def test_nothing_is_summarised_as_zeros():
-    assert set(five_numbers(np.array([])).values()) == {0.0}
+    assert set(asdict(five_numbers(np.array([]))).values()) == {0.0}
     empty = part_statistics(as_features(np.zeros((0, 3))), as_labels(np.zeros((0, 2), dtype=bool)))
-    assert (empty["labels_never_seen"], empty["features_never_seen"], empty["instances"]) == (2, 3, 0)
+    assert (empty.labels_never_seen, empty.features_never_seen, empty.instances) == (2, 3, 0)
 
 
 def test_counts_equal_plain_python(multilabel, tmp_path):
@@ -59,9 +60,9 @@ def test_counts_equal_plain_python(multilabel, tmp_path):
         ("activations_per_instance", [sum(row) for row in features.tolist()]),
         ("occurrences_per_feature", [sum(column) for column in features.T.tolist()]),
     ):
-        assert found[key]["mean"] == statistics.fmean(counts)
-        assert found[key]["median"] == statistics.median(counts)
-    assert found["instances_without_labels"] == sum(not any(row) for row in labels.tolist())
-    assert found["labels_never_seen"] == sum(not any(column) for column in labels.T.tolist()) > 0
-    write_json(tmp_path / "statistics.json", found)
-    assert read_json(tmp_path / "statistics.json") == json.loads(json.dumps(found)) == found
+        assert getattr(found, key).mean == statistics.fmean(counts)
+        assert getattr(found, key).median == statistics.median(counts)
+    assert found.instances_without_labels == sum(not any(row) for row in labels.tolist())
+    assert found.labels_never_seen == sum(not any(column) for column in labels.T.tolist()) > 0
+    write_json(tmp_path / "statistics.json", asdict(found))
+    assert read_json(tmp_path / "statistics.json") == json.loads(json.dumps(asdict(found))) == asdict(found)

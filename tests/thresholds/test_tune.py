@@ -88,27 +88,27 @@ def test_tune_chooses_by_validation_score_and_keeps_the_best_thresholds(case, na
     test_spe, test_Y = random_case(40, 20, seed=4, levels=50)
     seen = []
 
-    def visit(thresholds):
+    def score_test(thresholds):
         seen.append(thresholds)
-        return {"test": {"macro_f": macro_f(test_Y, apply_thresholds(test_spe, thresholds))}}
+        return {"macro_f": macro_f(test_Y, apply_thresholds(test_spe, thresholds))}
 
-    tuned = tune(name, spe, Y, prior, floor=0.04, visit=visit)
+    tuned = tune(name, spe, Y, prior, floor=0.04, score_test=score_test)
     every = [classification_metrics(Y, apply_thresholds(spe, thresholds)) for thresholds in seen]
-    assert [entry["validation"] for entry in tuned.grid] == [{k: s[k] for k in scores_of(name)} for s in every]
+    assert [entry.validation for entry in tuned.grid] == [{k: s[k] for k in scores_of(name)} for s in every]
     assert "macro_f" in scores_of(name)  # Figure 1 draws it for every method
     scores = [scores[METHODS[name].measure] for scores in every]
     assert tuned.best == scores.index(max(scores))
     np.testing.assert_array_equal(tuned.thresholds, seen[tuned.best])
     assert min(thresholds.min() for thresholds in seen) >= np.float32(0.04)
-    assert all(0 <= entry["test"]["macro_f"] <= 1 for entry in tuned.grid)
-    assert [entry["c"] for entry in tuned.grid] == sorted(entry["c"] for entry in tuned.grid)
+    assert all(0 <= entry.test["macro_f"] <= 1 for entry in tuned.grid)
+    assert [entry.c for entry in tuned.grid] == sorted(entry.c for entry in tuned.grid)
 
 
 def test_ties_go_to_the_highest_threshold_whatever_the_order_of_the_grid(case):
     spe, Y, prior = case
     high = spe.copy()
     high.data[:] = 0.75  # every common threshold of the grid predicts the same
-    assert tune("fta", high, Y, prior).grid[0]["c"] == 2
+    assert tune("fta", high, Y, prior).grid[0].c == 2
     assert tune("fta", high, Y, prior).best == 0
     for name in ("sto", "fta-labelwise", "ofo"):
         one, other = (tune(name, spe, Y, prior, grid=grid) for grid in (GRID, GRID[::-1]))
@@ -118,7 +118,7 @@ def test_ties_go_to_the_highest_threshold_whatever_the_order_of_the_grid(case):
 
 def test_tuning_a_as_well_never_lowers_the_validation_score(case):
     spe, Y, prior = case
-    best = {name: max(entry["validation"]["macro_f"] for entry in tune(name, spe, Y, prior).grid) for name in METHODS}
+    best = {name: max(entry.validation["macro_f"] for entry in tune(name, spe, Y, prior).grid) for name in METHODS}
     assert best["ofo-ab"] >= best["ofo"]
 
 
@@ -132,7 +132,7 @@ def test_a_method_of_ones_own_takes_ten_lines(case, monkeypatch):
             yield GridPoint((priors * c).clip(0, 1).astype(np.float32), c=c)
 
     tuned = tune("prior-times", spe, Y, prior, grid=(1, 3))
-    assert [entry["c"] for entry in tuned.grid] == [1, 3]
+    assert [entry.c for entry in tuned.grid] == [1, 3]
     assert "prior-times" not in METHODS
 
 
@@ -144,7 +144,7 @@ def test_methods_of_the_paper_are_chosen_by_macro_f_and_others_by_their_own(case
     np.testing.assert_array_equal(sto.thresholds, same.thresholds)
     assert sto.grid == same.grid
     for entry, twin in zip(jaccard.grid, sto.grid, strict=True):
-        assert entry["validation"]["macro_f"] == twin["validation"]["macro_f"]
+        assert entry.validation["macro_f"] == twin.validation["macro_f"]
 
 
 def test_a_method_of_an_unknown_measure_is_refused():

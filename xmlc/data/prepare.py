@@ -15,10 +15,11 @@ from xmlc.data.prepared import COUNTED, FORMAT_VERSION, Counts, Meta
 from xmlc.data.repository_splits import read_split
 from xmlc.data.source import Layout
 from xmlc.data.splits import fit_mask
-from xmlc.data.statistics import PartStatistics, part_statistics
+from xmlc.data.statistics import part_statistics
 from xmlc.errors import XmlcError
 from xmlc.files import atomic_folder, read_json, sha256, write_json
 from xmlc.passport import step_costs
+from xmlc.records.statistics import PartStatistics, Statistics
 
 SUFFIXES = ("", ".gz", ".xz", ".bz2")
 RELATIVE_TOLERANCE = 5e-3  # averages are printed with three to six digits
@@ -50,8 +51,8 @@ def prepare(
     """
     files = source_files(dataset, source)
     train, test = _same_width(*read_parts(source, files))
-    summary = {"train": part_statistics(*train), "test": part_statistics(*test)}
-    counts = _counts(train, test, summary["train"])
+    of_train, of_test = part_statistics(*train), part_statistics(*test)
+    counts = _counts(train, test, of_train)
     notes = differences(counts, dataset.published) if dataset.published else []
     meta: Meta = {
         "version": FORMAT_VERSION,
@@ -70,8 +71,17 @@ def prepare(
                 save_csr(folder / name, "P", load_csr(source, f"{name}.P"))
         np.save(folder / "split.npy", fit_mask(train[0].shape[0], validation_share, seed))
         write_json(folder / "meta.json", meta)
-    content = {"name": dataset.name, "digest": meta["digest"], "d": counts["d"], "m": counts["m"], "notes": notes}
-    write_json(statistics, content | summary | {"step": step_costs("prepare", 1, dataset.name, written=out)})
+    step = step_costs("prepare", 1, dataset.name, written=out)
+    Statistics(
+        name=dataset.name,
+        digest=meta["digest"],
+        d=counts["d"],
+        m=counts["m"],
+        notes=tuple(notes),
+        train=of_train,
+        test=of_test,
+        step=step,
+    ).write(statistics)
     return notes
 
 
@@ -173,8 +183,8 @@ def _counts(train: Part, test: Part, of_train: PartStatistics) -> Counts:
         "n_test": test[0].shape[0],
         "d": train[0].shape[1],
         "m": train[1].shape[1],
-        "labels_per_instance": of_train["labels_per_instance"]["mean"],
-        "instances_per_label": of_train["instances_per_label"]["mean"],
+        "labels_per_instance": of_train.labels_per_instance.mean,
+        "instances_per_label": of_train.instances_per_label.mean,
     }
 
 

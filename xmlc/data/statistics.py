@@ -2,37 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
-
 import numpy as np
 from scipy import sparse
 
-
-class FiveNumbers(TypedDict):
-    """Minimum, quartiles, maximum and mean of counts."""
-
-    min: float
-    lower_quartile: float
-    median: float
-    upper_quartile: float
-    max: float
-    mean: float
-
-
-class PartStatistics(TypedDict):
-    """What is known of one part of a dataset, see `part_statistics`."""
-
-    instances: int
-    labels_per_instance: FiveNumbers
-    instances_per_label: FiveNumbers
-    instances_per_label_seen: FiveNumbers
-    activations_per_instance: FiveNumbers
-    occurrences_per_feature: FiveNumbers
-    occurrences_per_feature_seen: FiveNumbers
-    instances_without_labels: int
-    instances_without_features: int
-    labels_never_seen: int
-    features_never_seen: int
+from xmlc.records.statistics import FiveNumbers, PartStatistics
 
 
 def five_numbers(counts: np.ndarray) -> FiveNumbers:
@@ -41,16 +14,16 @@ def five_numbers(counts: np.ndarray) -> FiveNumbers:
     Quartiles interpolate linearly between order statistics (numpy's default, type 7 of Hyndman and Fan).
     """
     if counts.size == 0:
-        return {"min": 0.0, "lower_quartile": 0.0, "median": 0.0, "upper_quartile": 0.0, "max": 0.0, "mean": 0.0}
+        return FiveNumbers(min=0.0, lower_quartile=0.0, median=0.0, upper_quartile=0.0, max=0.0, mean=0.0)
     low, lower, median, upper, high = np.quantile(counts, [0, 0.25, 0.5, 0.75, 1])
-    return {
-        "min": float(low),
-        "lower_quartile": float(lower),
-        "median": float(median),
-        "upper_quartile": float(upper),
-        "max": float(high),
-        "mean": float(counts.mean()),
-    }
+    return FiveNumbers(
+        min=float(low),
+        lower_quartile=float(lower),
+        median=float(median),
+        upper_quartile=float(upper),
+        max=float(high),
+        mean=float(counts.mean()),
+    )
 
 
 def part_statistics(X: sparse.csr_array, Y: sparse.csr_array) -> PartStatistics:
@@ -68,16 +41,16 @@ def part_statistics(X: sparse.csr_array, Y: sparse.csr_array) -> PartStatistics:
     feature_frequency = np.bincount(X.indices, minlength=X.shape[1])
     labels_per_instance = np.diff(Y.indptr)
     activations = np.diff(X.indptr)
-    return {
-        "instances": X.shape[0],
-        "labels_per_instance": five_numbers(labels_per_instance),
-        "instances_per_label": five_numbers(label_frequency),
-        "instances_per_label_seen": five_numbers(label_frequency[label_frequency > 0]),
-        "activations_per_instance": five_numbers(activations),
-        "occurrences_per_feature": five_numbers(feature_frequency),
-        "occurrences_per_feature_seen": five_numbers(feature_frequency[feature_frequency > 0]),
-        "instances_without_labels": int((labels_per_instance == 0).sum()),
-        "instances_without_features": int((activations == 0).sum()),
-        "labels_never_seen": int((label_frequency == 0).sum()),
-        "features_never_seen": int((feature_frequency == 0).sum()),
-    }
+    return PartStatistics(
+        instances=X.shape[0],
+        labels_per_instance=five_numbers(labels_per_instance),
+        instances_per_label=five_numbers(label_frequency),
+        instances_per_label_seen=five_numbers(label_frequency[label_frequency > 0]),
+        activations_per_instance=five_numbers(activations),
+        occurrences_per_feature=five_numbers(feature_frequency),
+        occurrences_per_feature_seen=five_numbers(feature_frequency[feature_frequency > 0]),
+        instances_without_labels=int((labels_per_instance == 0).sum()),
+        instances_without_features=int((activations == 0).sum()),
+        labels_never_seen=int((label_frequency == 0).sum()),
+        features_never_seen=int((feature_frequency == 0).sum()),
+    )

@@ -3,34 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
 
 import numpy as np
 
-from xmlc.inference.growth import Growth
+from xmlc.records.simulation import Claim, Growth, ModelScores, Scores
 
 SIMILAR = 0.01  # two means that differ by less than one point of F
 HUGE = 10  # times: an order of magnitude
 
 
-class Claim(TypedDict):
-    """What the paper says, and whether it is so here, in the order of a record's JSON keys.
-
-    Attributes
-    ----------
-    claim : str
-        In short.
-    measured : str
-        As a sentence.
-    holds : bool
-    """
-
-    claim: str
-    measured: str
-    holds: bool
-
-
-def claims(models: Mapping[str, Mapping[str, Any]], sample_sizes: Sequence[int]) -> list[Claim]:
+def claims(models: Mapping[str, ModelScores], sample_sizes: Sequence[int]) -> list[Claim]:
     """Check what the paper says of Figure 1, left and centre, with what was measured.
 
     Parameters
@@ -76,7 +58,7 @@ def claims(models: Mapping[str, Mapping[str, Any]], sample_sizes: Sequence[int])
     ]
 
 
-def _meuf_is_poor(name: str, model: Mapping[str, Any], last: int) -> Claim:
+def _meuf_is_poor(name: str, model: ModelScores, last: int) -> Claim:
     gain, limit = model["meuf_minus_gfm"], model["methods"]["meuf"]["limit"]
     return {
         "claim": f"{name} labels: MEUF performs poorly even for larger samples",
@@ -86,7 +68,7 @@ def _meuf_is_poor(name: str, model: Mapping[str, Any], last: int) -> Claim:
     }
 
 
-def _measured(gain: Mapping[str, Sequence[float]], place: int) -> str:
+def _measured(gain: Scores, place: int) -> str:
     return f"{gain['mean'][place]:+.4f} (s.e. {gain['standard_error'][place]:.4f})"
 
 

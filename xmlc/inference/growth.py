@@ -7,7 +7,6 @@ kernel is compiled in a measured time. All trials of one number of labels are in
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypedDict
 
 import numpy as np
 from scipy import sparse
@@ -17,6 +16,7 @@ from xmlc.inference.gfm import gfm
 from xmlc.inference.methods import METHODS
 from xmlc.inference.simulation import STREAMS, draw, exact_labels_by_size, independent_labels
 from xmlc.passport import in_turns
+from xmlc.records.simulation import Growth, GrowthFromSamples
 from xmlc.samples import Samples, marginals_of
 
 TIMED = ("gfm", "gfm-t", "meuf-cubic", "meuf-approx", "meuf")
@@ -30,58 +30,6 @@ AT_LEAST = 0.02  # seconds of a task per round
 STREAM = 1 << 50  # no simulation draws from streams so high
 
 Work = Callable[[], tuple[sparse.csr_array, np.ndarray]]  # label sets and expected F
-
-
-class GrowthFromSamples(TypedDict):
-    """Times for some numbers of labels, inferred from samples, in the order of a record's JSON keys.
-
-    Attributes
-    ----------
-    n_samples, instances : int
-        Label vectors for each instance; instances for each number of labels.
-    labels : list of int
-        Numbers of labels, ascending.
-    distinct_sizes, labels_drawn : list of float
-        For each number of labels, means per instance: sizes above 0 of label vectors, and labels drawn at all.
-    ms : dict of list of float
-        By method: milliseconds per instance for each number of labels.
-    exponent : dict of float
-        By method, see `growth_exponent`.
-    """
-
-    n_samples: int
-    instances: int
-    labels: list[int]
-    distinct_sizes: list[float]
-    labels_drawn: list[float]
-    ms: dict[str, list[float]]
-    exponent: dict[str, float]
-
-
-class GrowthFromFull(TypedDict):
-    """Times of GFM given a P with mass on every size, as in `GrowthFromSamples`."""
-
-    labels: list[int]
-    ms: list[float]
-    exponent: float
-
-
-class Growth(TypedDict):
-    """What `measure_growth` measured, in the order of a record's JSON keys.
-
-    Attributes
-    ----------
-    threads, rounds : int
-    samples, large : GrowthFromSamples
-        For the numbers of labels of the figure, and for greater ones.
-    full : GrowthFromFull
-    """
-
-    threads: int
-    rounds: int
-    samples: GrowthFromSamples
-    large: GrowthFromSamples
-    full: GrowthFromFull
 
 
 def measure_growth(

@@ -19,6 +19,7 @@ from xmlc.inference.distributions import LabelsBySize
 from xmlc.inference.gfm import gfm
 from xmlc.inference.methods import METHODS, infer_blocks
 from xmlc.kernels import elementwise
+from xmlc.records.simulation import ModelScores, Scores
 from xmlc.samples import Samples
 
 N_LABELS = 25
@@ -156,7 +157,7 @@ def simulate(
     sample_sizes: Sequence[int] = SAMPLE_SIZES,
     m: int = N_LABELS,
     n_jobs: int | None = None,
-) -> dict[str, Any]:
+) -> dict[str, ModelScores]:
     """Infer from samples of each model of `MODELS` and score by the exact expected F.
 
     Parameters
@@ -173,11 +174,8 @@ def simulate(
 
     Returns
     -------
-    dict of dict
-        By model: ``optimum``, the highest expected F there is; ``optimal_size``, of the label set that has it;
-        ``p_empty``; by method in ``methods`` the ``mean`` and ``standard_error`` over trials for each sample size, and
-        the ``limit``: what the method reaches with the true distribution in place of a sample; ``meuf_minus_gfm``,
-        mean and standard error of the difference on the same samples.
+    dict of ModelScores
+        By model.
 
     Raises
     ------
@@ -197,7 +195,7 @@ def simulate(
 
 def _simulate_model(
     conditionals: np.ndarray, number: int, seed: int, n_trials: int, sample_sizes: Sequence[int], n_jobs: int | None
-) -> dict[str, Any]:
+) -> ModelScores:
     truth = exact_labels_by_size(conditionals)
     best, optimum = gfm(truth, n_jobs=n_jobs)
     scores = np.empty((len(sample_sizes), len(COMPARED), n_trials))
@@ -210,13 +208,13 @@ def _simulate_model(
         "optimal_size": int(best.nnz),
         "p_empty": float(truth.p_empty[0]),
         "methods": {
-            method: summary(scores[:, row]) | {"limit": _limit(method, truth)} for row, method in enumerate(COMPARED)
+            method: {**summary(scores[:, row]), "limit": _limit(method, truth)} for row, method in enumerate(COMPARED)
         },
         "meuf_minus_gfm": summary(scores[:, COMPARED.index("meuf")] - scores[:, COMPARED.index("gfm")]),
     }
 
 
-def summary(scores: np.ndarray) -> dict[str, list[float]]:
+def summary(scores: np.ndarray) -> Scores:
     """Return the means over trials, the last axis, and their standard errors."""
     errors = scores.std(axis=-1, ddof=1) / np.sqrt(scores.shape[-1])
     return {"mean": scores.mean(axis=-1).tolist(), "standard_error": errors.tolist()}

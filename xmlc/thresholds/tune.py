@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -81,21 +80,41 @@ def register(name: str, measure: str = "macro_f") -> Callable[[Sweep], Sweep]:
 
 
 @dataclass(frozen=True)
+class Tried:
+    """A grid point and the scores of its thresholds.
+
+    Attributes
+    ----------
+    c, a, b : float or None
+        As of `GridPoint`.
+    validation : dict of str to float
+        Macro-F, and the score of the method's own measure, if it is another.
+    test : dict of str to float or None
+        What was asked for beside.
+    """
+
+    c: float | None
+    a: float | None
+    b: float | None
+    validation: dict[str, float]
+    test: dict[str, float] | None
+
+
+@dataclass(frozen=True)
 class Tuned:
     """Outcome of `tune`.
 
     Attributes
     ----------
-    grid : list of dict
-        c, a, b and ``{"validation": {"macro_f": ...}}`` of each point tried, in order, and what ``visit`` added;
-        beside macro-F stands the score of the method's own measure, if it is another.
+    grid : list of Tried
+        In the order in which they were tried.
     best : int
         Index of the best of them.
     thresholds : ndarray of float32, shape (m,)
         The best point's.
     """
 
-    grid: list[dict[str, Any]]
+    grid: list[Tried]
     best: int
     thresholds: np.ndarray
 
@@ -107,7 +126,7 @@ def tune(
     priors: np.ndarray,
     grid: Sequence[float] = GRID,
     floor: float = 0.0,
-    visit: Callable[[np.ndarray], dict[str, Any]] | None = None,
+    score_test: Callable[[np.ndarray], dict[str, float]] | None = None,
 ) -> Tuned:
     """Sweep a method's grid and choose by its measure on the validation set, macro-F for most (0/0 = 1, all labels).
 
@@ -125,8 +144,8 @@ def tune(
         The set C.
     floor : float
         Where the SPE ends: it says nothing of estimates up to here, so no threshold is put below.
-    visit : callable, optional
-        Is given each point's thresholds and returns what to add to its entry, such as the score on the test set.
+    score_test : callable, optional
+        Is given each point's thresholds and returns their scores on the test set, to be kept beside.
 
     Notes
     -----
@@ -134,7 +153,7 @@ def tune(
     """
     if method not in METHODS:
         raise XmlcError(f"threshold method {method!r} is unknown; expected one of {', '.join(METHODS)}")
-    points: list[dict[str, Any]] = []
+    points: list[Tried] = []
     best, best_score, best_thresholds = 0, -1.0, np.empty(0, dtype=np.float32)
     chosen = METHODS[method]
     for point in chosen.sweep(spe, Y, priors, grid):
@@ -142,8 +161,7 @@ def tune(
         scores = measure_scores(Y, apply_thresholds(spe, thresholds), scores_of(method))
         if scores[chosen.measure] > best_score:
             best, best_score, best_thresholds = len(points), scores[chosen.measure], thresholds
-        entry = {"c": point.c, "a": point.a, "b": point.b, "validation": scores}
-        points.append(entry | (visit(thresholds) if visit else {}))
+        points.append(Tried(point.c, point.a, point.b, scores, score_test(thresholds) if score_test else None))
     return Tuned(points, best, best_thresholds)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import click
 import numpy as np
@@ -42,17 +42,18 @@ def tune_method(prepared: Prepared, estimates: Path, method: str, threads: int, 
     floor = estimated["floor"]
     test_seconds = 0.0
 
-    def score_test(thresholds: np.ndarray) -> dict[str, Any]:
+    def score_test(thresholds: np.ndarray) -> dict[str, float]:
         nonlocal test_seconds
         names = scores_of(method)
         scores, seconds = timed(lambda: measure_scores(Y_test, apply_thresholds(spe_test, thresholds), names))
         test_seconds += seconds
-        return {"test": scores}
+        return scores
 
     prior = priors(Y_fit)
     tune(method, spe_val[:WARM_UP_ROWS], Y_val[:WARM_UP_ROWS], prior, floor=floor)  # compiles, untimed
-    tuned, seconds = timed(lambda: tune(method, spe_val, Y_val, prior, floor=floor, visit=score_test))
-    content = {"method": method, "grid": tuned.grid, "best": tuned.best, "tune_seconds": seconds - test_seconds}
+    tuned, seconds = timed(lambda: tune(method, spe_val, Y_val, prior, floor=floor, score_test=score_test))
+    grid = [asdict(point) for point in tuned.grid]
+    content = {"method": method, "grid": grid, "best": tuned.best, "tune_seconds": seconds - test_seconds}
     with atomic_folder(out) as folder:
         np.save(folder / "thresholds.npy", tuned.thresholds)
         names = prepared.meta["name"], estimated["step"]["model"], estimated["step"]["portion"], method
