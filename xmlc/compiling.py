@@ -18,7 +18,7 @@ from io import StringIO
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, NotRequired, TypedDict, cast
 
 import yaml
 
@@ -27,8 +27,31 @@ from xmlc.estimator import Hyperparameters
 from xmlc.passport import cpu_name, timed
 from xmlc.runtime.threads import set_process_threads
 
+if TYPE_CHECKING:
+    from scipy import sparse
+
 N_TRAIN, N_TEST, N_FEATURES, N_LABELS = 60, 20, 40, 24
 FLOOR = 0.01
+
+
+class _Model(TypedDict, total=False):
+    estimator: str
+    hyperparameters: Hyperparameters
+    as_in: str
+
+
+class _Inference(TypedDict, total=False):
+    methods: dict[str, list[str]]
+
+
+class _Suite(TypedDict):
+    """What of a suite's configuration tells what its steps compile."""
+
+    models: dict[str, _Model]
+    peers: NotRequired[dict[str, _Model]]
+    methods: list[str]
+    measures: NotRequired[list[str]]
+    inference: NotRequired[_Inference]
 
 
 class Part(NamedTuple):
@@ -110,23 +133,23 @@ def _mark(part: Part) -> Path | None:
     return Path(folder) / "compiled" / hashlib.sha256("\0".join(about).encode()).hexdigest()[:16]
 
 
-def _read_suite(file: Path) -> dict[str, Any]:
+def _read_suite(file: Path) -> _Suite:
     try:
         content = yaml.safe_load(file.read_text(encoding="utf-8"))
     except (OSError, yaml.YAMLError) as error:
         raise XmlcError(f"{file}: cannot be read ({error}); expected the configuration of a suite") from error
     if not isinstance(content, dict) or not {"models", "methods"} <= set(content):
         raise XmlcError(f"{file}: expected the configuration of a suite, with models and methods")
-    return content
+    return cast(_Suite, content)
 
 
-def _few(seed: int = 0) -> tuple[Any, Any, Any]:
+def _few(seed: int = 0) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:
     """Make up instances, label sets and estimates of them, which have nothing to do with each other."""
     import numpy as np
     from scipy import sparse
 
     rng = np.random.default_rng(seed)
-    X = sparse.random_array((N_TRAIN, N_FEATURES), density=0.3, rng=rng, dtype=np.float32, format="csr")
+    X = sparse.csr_array(sparse.random_array((N_TRAIN, N_FEATURES), density=0.3, rng=rng, dtype=np.float32))
     shown = rng.random((N_TRAIN, N_LABELS), dtype=np.float32)
     Y = sparse.csr_array(shown > 0.85)
     P = sparse.csr_array(np.where(shown > 0.6, shown, np.float32(0)))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
@@ -21,23 +20,43 @@ CHOICES = {
 }
 
 
-def check_hyperparameters(values: Mapping[str, Any]) -> None:
+class Hyperparameters(Protocol):
+    """What an estimator must have that is checked and set here; see `LdSM`."""
+
+    n_trees: int
+    max_nodes: int
+    arity: int
+    epochs: int
+    learning_rate: float
+    lambda_1: float
+    lambda_2: float
+    beta: float
+    gamma: float
+    optimizer: str
+    ties: str
+    initial_weights: str
+    shares: str
+    prune: bool
+
+
+def check_hyperparameters(model: Hyperparameters) -> None:
     """Raise `XmlcError` if a hyperparameter is out of its range."""
     for name, least in SMALLEST.items():
-        if values[name] < least:
-            raise XmlcError(f"{name}={values[name]}: expected at least {least}")
-    if values["arity"] > MOST_DIRECTIONS:
-        raise XmlcError(f"arity={values['arity']}: expected at most {MOST_DIRECTIONS}")
+        if getattr(model, name) < least:
+            raise XmlcError(f"{name}={getattr(model, name)}: expected at least {least}")
+    if model.arity > MOST_DIRECTIONS:
+        raise XmlcError(f"arity={model.arity}: expected at most {MOST_DIRECTIONS}")
     for name in ("learning_rate", "lambda_1", "lambda_2", "gamma"):
-        if not (np.isfinite(values[name]) and values[name] >= 0):
-            raise XmlcError(f"{name}={values[name]}: expected a finite number, not negative")
-    if values["learning_rate"] == 0:
+        value = getattr(model, name)
+        if not (np.isfinite(value) and value >= 0):
+            raise XmlcError(f"{name}={value}: expected a finite number, not negative")
+    if model.learning_rate == 0:
         raise XmlcError("learning_rate=0: nothing would be learned; expected a positive number")
-    if not 0 <= values["beta"] <= 1:
-        raise XmlcError(f"beta={values['beta']}: expected a weight from 0 to 1")
+    if not 0 <= model.beta <= 1:
+        raise XmlcError(f"beta={model.beta}: expected a weight from 0 to 1")
     for name, known in CHOICES.items():
-        if values[name] not in known:
-            raise XmlcError(f"{name}={values[name]!r}: expected {known[0]!r} or {known[1]!r}")
+        if getattr(model, name) not in known:
+            raise XmlcError(f"{name}={getattr(model, name)!r}: expected {known[0]!r} or {known[1]!r}")
 
 
 def check_dense_size(optimizer: str, shape: tuple[int, int]) -> None:
@@ -50,16 +69,16 @@ def check_dense_size(optimizer: str, shape: tuple[int, int]) -> None:
         )
 
 
-def settings_of(values: Mapping[str, Any]) -> Settings:
+def settings_of(model: Hyperparameters) -> Settings:
     """Return the hyperparameters that a node's training depends on."""
     return Settings(
-        arity=int(values["arity"]),
-        epochs=int(values["epochs"]),
-        learning_rate=float(values["learning_rate"]),
-        lambda_1=float(values["lambda_1"]),
-        lambda_2=float(values["lambda_2"]),
-        adaptive=values["optimizer"] == "nag",
-        random_ties=values["ties"] == "random",
-        uniform_start=values["initial_weights"] == "uniform",
-        prune=bool(values["prune"]),
+        arity=int(model.arity),
+        epochs=int(model.epochs),
+        learning_rate=float(model.learning_rate),
+        lambda_1=float(model.lambda_1),
+        lambda_2=float(model.lambda_2),
+        adaptive=model.optimizer == "nag",
+        random_ties=model.ties == "random",
+        uniform_start=model.initial_weights == "uniform",
+        prune=bool(model.prune),
     )

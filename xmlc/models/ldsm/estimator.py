@@ -152,13 +152,13 @@ class LdSM(AveragedForest):
 
         Tail classifiers belong to the part that begins with tree 0.
         """
-        check_hyperparameters(self.get_params())
+        check_hyperparameters(self)
         if not 0 <= first < last <= self.n_trees:
             raise XmlcError(f"trees {first} .. {last - 1}: expected some of 0 .. {self.n_trees - 1}")
         X, Y = self._training_data(X, Y)
         check_dense_size(self.optimizer, X.shape)
         x, y, seed = self._kernel_form(X), kernel_csr(Y), int(self.random_state)
-        sizes = int(self.max_nodes), bool(self.shuffle), settings_of(self.get_params())
+        sizes = int(self.max_nodes), bool(self.shuffle), settings_of(self)
         pieces = [(x, y, X.shape[1], Y.shape[1], seed, tree, *sizes) for tree in range(first, last)]
         trees = run_pieces(grow_tree, pieces, self.n_jobs, title="growing trees", unit="trees")
         self.forest_ = join_forests(trees)
