@@ -10,7 +10,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from xmlc.bench.compilation import Compiled, to_text
+from xmlc.bench.compilation import Compilation, Compiled, PartCosts, to_text
 from xmlc.cli.tools.compile import command
 from xmlc.compiling import Part, compile_part, compile_parts, missing, parts_of
 from xmlc.errors import XmlcError
@@ -88,8 +88,8 @@ def test_costs_are_told_by_part_and_function():
         Compiled("data", "xmlc.a.f", "(int32,)", 1.0),
         Compiled("data", "numba.x", "(int64,)", 0.5),
     ]
-    parts = [{"part": "plt", "cpu_seconds": 2.5}, {"part": "data", "cpu_seconds": 1.7}]
-    lines = to_text({"parts": parts, "compiled": compiled, "wall_seconds": 3.0}).splitlines()
+    parts = [PartCosts("plt", wall_seconds=2.6, cpu_seconds=2.5), PartCosts("data", wall_seconds=1.8, cpu_seconds=1.7)]
+    lines = to_text(Compilation(3.0, parts, compiled)).splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
     assert ["data", "1.7", "1", "1.0", "1", "0.5"] in cells
     assert ["all", "4.2", "2", "3.0", "1", "0.5"] in cells

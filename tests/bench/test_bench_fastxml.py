@@ -9,6 +9,7 @@ from conftest import prepare_tiny
 
 from xmlc.bench.calibration import calibration_of
 from xmlc.bench.forests import fastxml as bench
+from xmlc.bench.results import as_json
 from xmlc.cli.tools.bench import command
 
 
@@ -21,7 +22,7 @@ def test_ratios_are_to_the_program_scaled_by_the_calibration(prepared, tmp_path,
     asked = []
     monkeypatch.setattr(bench, "calibration_work", lambda X, Y: lambda: asked.append(X.shape))
     monkeypatch.setattr(bench, "calibration_of", lambda name, seconds: calibration_of(name, 5.3))
-    monkeypatch.setitem(bench.PROGRAM, "delicious", bench.ProgramTimes(4, 19.3, 0.427))
+    monkeypatch.setitem(bench.PROGRAM, "delicious", bench.ForestTimes(n_trees=4, train_seconds=19.3, predict_ms=0.427))
     out = tmp_path / "bench.json"
     command.main(["fastxml", "--data", str(prepared), "--out", str(out)], standalone_mode=False)
     result = json.loads(out.read_text())
@@ -36,5 +37,6 @@ def test_ratios_are_to_the_program_scaled_by_the_calibration(prepared, tmp_path,
 
 def test_without_a_known_program_there_is_no_ratio(prepared):
     result = bench.compare_with_program(prepared, n_trees=3, rounds=1)
-    assert "train_ratio" not in result
-    assert set(result["seconds"]) == {1, 2}
+    assert result.beside is None
+    assert "train_ratio" not in as_json(result)
+    assert set(result.seconds) == {1, 2}

@@ -47,7 +47,7 @@ def test_ratios_and_precision_beside_the_program(tmp_path, monkeypatch, capsys, 
 
 def test_without_a_known_program_nothing_is_claimed(tmp_path, few):
     result = bench.compare_ldsm(prepare_tiny(tmp_path), rounds=1, seeds=1)
-    assert result["calibration"] is None
+    assert result.calibration is None
     text = to_text(result)
     assert "xmlc, 3 trees, 2 threads" in text
     assert "C++" not in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import astuple
 
 import numpy as np
 import pytest
@@ -45,7 +46,7 @@ def test_everything_is_measured_and_printed(tmp_path, calibrated, capsys):
     assert result["preparation_elsewhere"] == 0.011 / 2
     (X, Y), (X_test, Y_test) = (Prepared(data).part(part) for part in ("train", "test"))
     for setting, measured in zip(bench.SETTINGS, result["settings"], strict=True):
-        model = SparseWeightedNearestNeighbors(*setting, n_jobs=1).fit(X, Y)
+        model = SparseWeightedNearestNeighbors(*astuple(setting), n_jobs=1).fit(X, Y)
         labels, _ = model.predict_top_k(X_test, 5)
         assert measured["p@k"] == [precision_at_k(Y_test, labels, k) for k in (1, 3, 5)]
         assert measured["similarities"] == model.inner_products_.mean()
@@ -72,12 +73,12 @@ def test_everything_is_measured_and_printed(tmp_path, calibrated, capsys):
 def test_amazon_is_scaled_by_another_dataset(tmp_path, calibrated):
     data, other = (prepare_tiny(tmp_path / name, name) for name in ("amazon-670k-shape", "delicious"))
     result = bench.compare_nearest(data, rounds=1, calibration_data=other, instances=7)
-    assert result["shape"][0] == 7
-    assert result["calibration"]["dataset"] == "delicious"
+    assert result.shape[0] == 7
+    assert result.calibration.dataset == "delicious"
     assert len(calibrated) == 1
     # Each of the paper's two times beside each setting.
-    assert [row["scaled_ms"] for row in result["elsewhere"]] == [5.74 / 2] * 2 + [4.19 / 2] * 2
-    assert [row["setting"]["S"] for row in result["elsewhere"]] == [20, 75, 20, 75]
+    assert [row.scaled_ms for row in result.elsewhere] == [5.74 / 2] * 2 + [4.19 / 2] * 2
+    assert [row.known.setting.S for row in result.elsewhere] == [20, 75, 20, 75]
     printed = to_text(result)
     assert "i7-7700K" in printed
     assert ["index, GB", "at most 6", "0.00", "yes"] in cells(printed)
@@ -88,8 +89,8 @@ def test_amazon_is_scaled_by_another_dataset(tmp_path, calibrated):
 def test_without_calibration_no_ratio_is_judged(tmp_path, calibrated):
     result = bench.compare_nearest(prepare_tiny(tmp_path, "delicious"), rounds=1, calibration=False)
     assert calibrated == []
-    assert [row["scaled_ms"] for row in result["elsewhere"]] == [None, None]
-    assert result["elsewhere"][0]["ratio"] == pytest.approx(min(result["settings"][0]["ms"][1]) / 0.1)
+    assert [row.scaled_ms for row in result.elsewhere] == [None, None]
+    assert result.elsewhere[0].ratio == pytest.approx(min(result.settings[0].ms[1]) / 0.1)
     printed = to_text(result)
     assert "not scaled to this machine" in printed
     assert "ratio to" not in printed
@@ -97,9 +98,9 @@ def test_without_calibration_no_ratio_is_judged(tmp_path, calibrated):
 
 def test_bits_that_differ_and_unknown_datasets_are_told(tmp_path, calibrated):
     result = bench.compare_nearest(prepare_tiny(tmp_path), rounds=1)
-    assert (result["elsewhere"], result["calibration"], calibrated) == ([], None, [])
+    assert (result.elsewhere, result.calibration, calibrated) == ([], None, [])
     assert "Beside the times" not in to_text(result)
-    result["settings"][1]["differing_arrays"] = ["labels"]
+    result.settings[1].differing_arrays.append("labels")
     claims = {row[0]: row[-1] for row in cells(to_text(result))}
     assert claims["same bits on several threads, 20, 1, 1"] == "yes"
     assert claims["same bits on several threads, 75, 2, 1"] == "no"

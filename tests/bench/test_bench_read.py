@@ -4,10 +4,11 @@ import gzip
 import json
 import statistics
 import sys
+from dataclasses import replace
 
 import pytest
 
-from xmlc.bench.read import READERS, compare_readers, write_text
+from xmlc.bench.read import READERS, Reading, compare_readers, write_text
 from xmlc.cli.tools.bench import command
 from xmlc.data import load
 from xmlc.errors import XmlcError
@@ -39,7 +40,8 @@ def test_both_readers_take_turns_on_one_file(tmp_path, capsys):
 
 def test_different_arrays_are_noticed(tmp_path, monkeypatch):
     (tmp_path / "train.txt").write_text("1 4 5\n1 0:1\n")
-    readings = {"xmlc": {"digest": "a", "instances": 1}, "scikit-learn": {"digest": "b", "instances": 1}}
+    one = Reading(1.0, 1.0, array_bytes=8, peak_bytes=8, instances=1, digest="a")
+    readings = {"xmlc": one, "scikit-learn": replace(one, digest="b")}
     monkeypatch.setattr("xmlc.bench.read._in_own_process", lambda work, path: readings[work])
     with pytest.raises(XmlcError, match="the readers disagree"):
         compare_readers(tmp_path / "train.txt")

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Self
 
 from scipy import sparse
 
@@ -47,15 +48,70 @@ def calibration_work(X: sparse.csr_array, Y: sparse.csr_array) -> Callable[[], N
     return work
 
 
-def calibration_of(dataset: str, seconds: float) -> dict[str, Any]:
-    """Compare a training with that elsewhere: ``dataset``, ``seconds``, ``seconds_elsewhere``, ``scale`` = ratio."""
+@dataclass(frozen=True)
+class Calibration:
+    """A training, here and elsewhere.
+
+    Attributes
+    ----------
+    dataset : str
+        That it was on.
+    seconds, seconds_elsewhere : float
+    scale : float
+        What times measured elsewhere are multiplied by.
+    """
+
+    dataset: str
+    seconds: float
+    seconds_elsewhere: float
+    scale: float
+
+    @property
+    def text(self) -> str:
+        """By what times were scaled."""
+        return (
+            f"scaled by napkinXC's liblinear PLT on {self.dataset}: {self.seconds:.2f} s here, "
+            f"{self.seconds_elsewhere} s elsewhere"
+        )
+
+
+def calibration_of(dataset: str, seconds: float) -> Calibration:
+    """Compare a training on a dataset of `SECONDS_ELSEWHERE` with that elsewhere."""
     elsewhere = SECONDS_ELSEWHERE[dataset]
-    return {"dataset": dataset, "seconds": seconds, "seconds_elsewhere": elsewhere, "scale": seconds / elsewhere}
+    return Calibration(dataset, seconds, elsewhere, seconds / elsewhere)
 
 
-def calibration_text(calibration: dict[str, Any]) -> str:
-    """Say by what times were scaled."""
-    return (
-        f"scaled by napkinXC's liblinear PLT on {calibration['dataset']}: {calibration['seconds']:.2f} s here, "
-        f"{calibration['seconds_elsewhere']} s elsewhere"
-    )
+@dataclass(frozen=True)
+class ProgramTimes:
+    """What a program of others took elsewhere, or what it would take here.
+
+    Attributes
+    ----------
+    train_seconds, predict_ms : float
+        Prediction per test instance.
+    """
+
+    train_seconds: float
+    predict_ms: float
+
+    def scaled(self, calibration: Calibration) -> ProgramTimes:
+        """Return the times that it would take here."""
+        return ProgramTimes(self.train_seconds * calibration.scale, self.predict_ms * calibration.scale)
+
+
+@dataclass(frozen=True)
+class Ratios:
+    """Our times divided by the scaled ones of a program.
+
+    Attributes
+    ----------
+    train_ratio, predict_ratio : float
+    """
+
+    train_ratio: float
+    predict_ratio: float
+
+    @classmethod
+    def of(cls, train_seconds: float, ms: float, program: ProgramTimes) -> Self:
+        """Divide our times by those that the program would take here."""
+        return cls(train_seconds / program.train_seconds, ms / program.predict_ms)

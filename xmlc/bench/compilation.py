@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tabulate import tabulate
 
@@ -41,15 +42,41 @@ class Compiled(NamedTuple):
     seconds: float
 
 
-def measure_compilation(suite: Path, cores: int) -> dict[str, Any]:
-    """Compile the parts of a suite into an empty folder, ``cores`` at a time.
+@dataclass(frozen=True)
+class PartCosts:
+    """What one part cost, in a process of its own.
 
-    Returns
-    -------
-    dict
-        ``parts``: title, CPU and wall seconds of each, in a process of its own; ``compiled``: a list of `Compiled`;
-        ``wall_seconds`` of all.
+    Attributes
+    ----------
+    part : str
+        Its title.
+    wall_seconds, cpu_seconds : float
     """
+
+    part: str
+    wall_seconds: float
+    cpu_seconds: float
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """What a suite cost.
+
+    Attributes
+    ----------
+    wall_seconds : float
+        Of all parts.
+    parts : list of PartCosts
+    compiled : list of Compiled
+    """
+
+    wall_seconds: float
+    parts: list[PartCosts]
+    compiled: list[Compiled]
+
+
+def measure_compilation(suite: Path, cores: int) -> Compilation:
+    """Compile the parts of a suite into an empty folder, ``cores`` at a time."""
     parts = parts_of(suite)
     before = os.environ.get("NUMBA_CACHE_DIR")
     started = time.perf_counter()
@@ -63,14 +90,14 @@ def measure_compilation(suite: Path, cores: int) -> dict[str, Any]:
         finally:
             os.environ.pop("NUMBA_CACHE_DIR")
             os.environ |= {} if before is None else {"NUMBA_CACHE_DIR": before}
-    return {
-        "wall_seconds": time.perf_counter() - started,
-        "parts": [{"part": part.title, **costs} for part, (costs, _) in zip(parts, found)],
-        "compiled": [compiled for _, listed in found for compiled in listed],
-    }
+    return Compilation(
+        wall_seconds=time.perf_counter() - started,
+        parts=[costs for costs, _ in found],
+        compiled=[compiled for _, listed in found for compiled in listed],
+    )
 
 
-def record_part(part: Part) -> tuple[dict[str, float], list[Compiled]]:
+def record_part(part: Part) -> tuple[PartCosts, list[Compiled]]:
     """Compile one part in this process; return what it cost, and every function that was compiled."""
     from numba.core import event
 
@@ -94,31 +121,32 @@ def record_part(part: Part) -> tuple[dict[str, float], list[Compiled]]:
     recorder, before = Recorder(), time.process_time()
     with event.install_listener("numba:compile", recorder):
         wall = compile_part(part)
-    return {"wall_seconds": wall, "cpu_seconds": time.process_time() - before}, recorder.compiled
+    return PartCosts(part.title, wall, time.process_time() - before), recorder.compiled
 
 
-def to_text(result: dict[str, Any], longest: int = 20) -> str:
+def to_text(result: Compilation, longest: int = 20) -> str:
     """Lay the costs out as Markdown tables: by part, the most costly functions, and what is compiled repeatedly."""
-    compiled: Sequence[Compiled] = result["compiled"]
-    parts: list[list[Any]] = []
-    for costs in result["parts"]:
-        of_part = [one for one in compiled if one.part == costs["part"]]
-        own = [one for one in of_part if one.function.startswith(OWN)]
-        rest = len(of_part) - len(own), _seconds(of_part) - _seconds(own)
-        parts.append([costs["part"], costs["cpu_seconds"], len(own), _seconds(own), *rest])
-    parts.append(["all", *(sum(column) for column in list(zip(*parts))[1:])])
-    lines = [tabulate(parts, PART_HEADINGS, "pipe", floatfmt=".1f"), ""]
+    parts = [_part_row(costs, result.compiled) for costs in result.parts]
+    totals = [sum(column) for column in list(zip(*parts))[1:]]
+    lines = [tabulate([*parts, ["all", *totals]], PART_HEADINGS, "pipe", floatfmt=".1f"), ""]
     by_function: dict[str, list[Compiled]] = defaultdict(list)
-    for one in compiled:
+    for one in result.compiled:
         by_function[one.function].append(one)
-    rows: list[list[Any]] = [
+    functions = sorted(by_function.items(), key=lambda item: -_seconds(item[1]))
+    rows = [
         [name, len(found), len({one.signature for one in found}), len({one.part for one in found}), _seconds(found)]
-        for name, found in by_function.items()
+        for name, found in functions[:longest]
     ]
-    rows.sort(key=lambda row: -row[-1])
-    lines += [tabulate(rows[:longest], FUNCTION_HEADINGS, "pipe", floatfmt=".2f"), ""]
-    lines.append(f"All parts took {result['wall_seconds']:.0f} s of wall time.")
+    lines += [tabulate(rows, FUNCTION_HEADINGS, "pipe", floatfmt=".2f"), ""]
+    lines.append(f"All parts took {result.wall_seconds:.0f} s of wall time.")
     return "\n".join(lines)
+
+
+def _part_row(costs: PartCosts, compiled: Iterable[Compiled]) -> tuple[str, float, int, float, int, float]:
+    of_part = [one for one in compiled if one.part == costs.part]
+    own = [one for one in of_part if one.function.startswith(OWN)]
+    rest = len(of_part) - len(own), _seconds(of_part) - _seconds(own)
+    return costs.part, costs.cpu_seconds, len(own), _seconds(own), *rest
 
 
 def _seconds(compiled: Iterable[Compiled]) -> float:

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +22,83 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.bench.own_process import in_own_process
+from xmlc.bench.results import INLINE, as_json, from_json
 from xmlc.errors import XmlcError
-from xmlc.passport import passport, peak_bytes
+from xmlc.passport import Passport, passport, peak_bytes
 
-# AmazonCat-13K's d, m and labels per instance (plt2016, Table 1); rows of text come to about a kilobyte.
-SHAPE: dict[str, Any] = {"n_features": 203_882, "n_labels": 13_330, "labels_per_instance": 5.0, "nonzeros": 75}
 TINY = "2 2 2\n0 0:0.5 1:1\n 1:1e-30\n"
 
 
-def compare_readers(path: Path | None = None, instances: int = 220_000, rounds: int = 3) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Reading:
+    """One reading of a file in a process of its own.
+
+    Attributes
+    ----------
+    seconds, cpu_seconds : float
+    array_bytes : int
+    peak_bytes : int
+        Above the process before reading.
+    instances : int
+    digest : str
+        Of the arrays.
+    """
+
+    seconds: float
+    cpu_seconds: float
+    array_bytes: int
+    peak_bytes: int
+    instances: int
+    digest: str
+
+
+@dataclass(frozen=True)
+class ReaderResult:
+    """The readings of one reader.
+
+    Attributes
+    ----------
+    seconds, cpu_seconds : list of float
+        Of the rounds.
+    megabytes_per_second, megabytes_per_cpu_second : float
+        Of their medians.
+    array_bytes, peak_bytes : int
+    """
+
+    seconds: list[float]
+    cpu_seconds: list[float]
+    megabytes_per_second: float
+    megabytes_per_cpu_second: float
+    array_bytes: int
+    peak_bytes: int
+
+
+@dataclass(frozen=True)
+class Readers:
+    """All readers on one file.
+
+    Attributes
+    ----------
+    file : str
+    megabytes : float
+        Of text.
+    instances : int
+    readers : dict of ReaderResult
+        By name, see `READERS`.
+    ratio : float
+        Of the wall speeds.
+    passport : Passport
+    """
+
+    file: str
+    megabytes: float
+    instances: int
+    readers: dict[str, ReaderResult] = field(metadata=INLINE)
+    ratio: float
+    passport: Passport
+
+
+def compare_readers(path: Path | None = None, instances: int = 220_000, rounds: int = 3) -> Readers:
     """Measure both readers on one file.
 
     Parameters
@@ -41,13 +110,6 @@ def compare_readers(path: Path | None = None, instances: int = 220_000, rounds: 
     rounds : int
         How often each reader reads.
 
-    Returns
-    -------
-    dict
-        ``file``, its ``megabytes`` and ``instances``; ``xmlc`` and ``scikit-learn``: ``seconds`` and ``cpu_seconds`` of
-        the rounds, ``megabytes_per_second`` and ``megabytes_per_cpu_second`` of their medians, ``array_bytes``,
-        ``peak_bytes`` above the process before reading; ``ratio`` of the wall speeds; ``passport``.
-
     Raises
     ------
     XmlcError
@@ -56,28 +118,41 @@ def compare_readers(path: Path | None = None, instances: int = 220_000, rounds: 
     with tempfile.TemporaryDirectory() as folder:
         if path is None:
             path = Path(folder) / "synthetic-amazoncat-13k.txt"
-            _in_own_process("write", path, str(instances))
+            in_own_process("xmlc.bench.read", "write", str(path), str(instances))
         _check_plain(path)
         turns = [{reader: _in_own_process(reader, path) for reader in READERS} for _ in range(rounds)]
         megabytes = path.stat().st_size / 1e6
-    if len({turn[reader]["digest"] for turn in turns for reader in READERS}) > 1:
+    if len({turn[reader].digest for turn in turns for reader in READERS}) > 1:
         raise XmlcError(f"{path}: the readers disagree on the arrays; please report this with the file")
-    result = {reader: _summary([turn[reader] for turn in turns], megabytes) for reader in READERS}
-    ratio = result["xmlc"]["megabytes_per_second"] / result["scikit-learn"]["megabytes_per_second"]
-    head = {"file": path.name, "megabytes": megabytes, "instances": turns[0]["xmlc"]["instances"]}
-    return head | result | {"ratio": ratio, "passport": passport(threads=1)}
+    results = {reader: _summary([turn[reader] for turn in turns], megabytes) for reader in READERS}
+    ratio = results["xmlc"].megabytes_per_second / results["scikit-learn"].megabytes_per_second
+    return Readers(path.name, megabytes, turns[0]["xmlc"].instances, results, ratio, passport(threads=1))
 
 
-def _summary(readings: list[dict[str, Any]], megabytes: float) -> dict[str, Any]:
-    seconds, cpu_seconds = ([reading[key] for reading in readings] for key in ("seconds", "cpu_seconds"))
-    return {
-        "seconds": seconds,
-        "cpu_seconds": cpu_seconds,
-        "megabytes_per_second": megabytes / statistics.median(seconds),
-        "megabytes_per_cpu_second": megabytes / statistics.median(cpu_seconds),
-        "array_bytes": readings[0]["array_bytes"],
-        "peak_bytes": max(reading["peak_bytes"] for reading in readings),
-    }
+def _summary(readings: list[Reading], megabytes: float) -> ReaderResult:
+    seconds, cpu_seconds = [one.seconds for one in readings], [one.cpu_seconds for one in readings]
+    return ReaderResult(
+        seconds=seconds,
+        cpu_seconds=cpu_seconds,
+        megabytes_per_second=megabytes / statistics.median(seconds),
+        megabytes_per_cpu_second=megabytes / statistics.median(cpu_seconds),
+        array_bytes=readings[0].array_bytes,
+        peak_bytes=max(one.peak_bytes for one in readings),
+    )
+
+
+def to_text(result: Readers) -> str:
+    """Return what was measured, as lines."""
+    rounds = len(result.readers["xmlc"].seconds)
+    lines = [
+        f"{result.file}: {result.megabytes:.1f} MB of text, {result.instances} instances",
+        f"1 thread, page cache, median of {rounds} alternating rounds; {result.passport['cpu']}",
+        f"{'reader':<14}{'MB/s':>8}{'MB/CPU s':>10}{'arrays MB':>11}{'peak MB':>9}",
+    ]
+    for name, reader in result.readers.items():
+        speeds = f"{reader.megabytes_per_second:8.1f}{reader.megabytes_per_cpu_second:10.1f}"
+        lines.append(f"{name:<14}{speeds}{reader.array_bytes / 1e6:11.0f}{reader.peak_bytes / 1e6:9.0f}")
+    return "\n".join([*lines, f"ratio {result.ratio:.2f}; both give the same arrays"])
 
 
 def _check_plain(path: Path) -> None:
@@ -91,30 +166,35 @@ def _check_plain(path: Path) -> None:
         raise XmlcError(f"{path}:1: found {found!r}, expected a header n d m; give a repository file, not compressed")
 
 
-def _in_own_process(work: str, path: Path, *arguments: str) -> dict[str, Any]:
+def _in_own_process(reader: str, path: Path) -> Reading:
     """Run this module: a process begins with its parent's peak of memory, so that the parent must stay small."""
-    return in_own_process("xmlc.bench.read", work, str(path), *arguments)
+    return from_json(Reading, in_own_process("xmlc.bench.read", reader, str(path)))
 
 
 def _main(work: str, path: str, *arguments: str) -> None:
+    reading = None
     try:
-        result = write_text(Path(path), int(*arguments)) if work == "write" else _measure(READERS[work], Path(path))
+        if work == "write":
+            write_text(Path(path), int(*arguments))
+        else:
+            reading = _measure(READERS[work], Path(path))
     except XmlcError as error:
         sys.exit(str(error))
-    print(json.dumps(result))
+    print(json.dumps(as_json(reading)))
 
 
-def write_text(path: Path, instances: int) -> dict[str, Any]:
-    """Write a synthetic text of AmazonCat's shape."""
+def write_text(path: Path, instances: int) -> None:
+    """Write a synthetic text of AmazonCat-13K's d, m and labels per instance (plt2016, Table 1)."""
     from xmlc.data.synthetic.labels import SyntheticModel
     from xmlc.data.writer import save_repository
 
-    X, Y, _ = SyntheticModel(**SHAPE).draw(0, instances, n_jobs=1)
+    # Rows of text come to about a kilobyte.
+    model = SyntheticModel(n_features=203_882, n_labels=13_330, labels_per_instance=5.0, nonzeros=75)
+    X, Y, _ = model.draw(0, instances, n_jobs=1)
     save_repository(path, X, Y)
-    return {}
 
 
-def _measure(read: Callable[[Path], tuple[Any, ...]], path: Path) -> dict[str, Any]:
+def _measure(read: Callable[[Path], tuple[Any, ...]], path: Path) -> Reading:
     """Read once in this process, after compilation and with the file in the page cache."""
     with tempfile.TemporaryDirectory() as folder:
         tiny = Path(folder) / "tiny.txt"
@@ -127,14 +207,14 @@ def _measure(read: Callable[[Path], tuple[Any, ...]], path: Path) -> dict[str, A
     arrays = read(path)
     seconds, cpu_seconds, peak = time.perf_counter() - wall, time.process_time() - cpu, peak_bytes()
     X, Y = _in_common_form(*arrays)
-    return {
-        "seconds": seconds,
-        "cpu_seconds": cpu_seconds,
-        "array_bytes": sum(part.nbytes for matrix in (X, Y) for part in (matrix.data, matrix.indices, matrix.indptr)),
-        "peak_bytes": peak - before,
-        "instances": X.shape[0],
-        "digest": _digest(X, Y),
-    }
+    return Reading(
+        seconds=seconds,
+        cpu_seconds=cpu_seconds,
+        array_bytes=sum(part.nbytes for matrix in (X, Y) for part in (matrix.data, matrix.indices, matrix.indptr)),
+        peak_bytes=peak - before,
+        instances=X.shape[0],
+        digest=_digest(X, Y),
+    )
 
 
 def _read_ours(path: Path) -> tuple[sparse.csr_array, sparse.csr_array]:

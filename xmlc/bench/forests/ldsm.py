@@ -7,20 +7,36 @@ calibration included. Kernels are compiled and the data is in memory before anyt
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from xmlc.bench.answers import precisions
-from xmlc.bench.calibration import SECONDS_ELSEWHERE, calibration_of, calibration_work
-from xmlc.data.prepared import Prepared
+from xmlc.bench.calibration import (
+    SECONDS_ELSEWHERE,
+    Calibration,
+    ProgramTimes,
+    Ratios,
+    calibration_of,
+    calibration_work,
+)
+from xmlc.bench.results import (
+    INLINE,
+    OPTIONAL,
+    PRECISION,
+    PRECISION_STD,
+    Data,
+    InTurns,
+    mean_percent,
+    std_percent,
+)
+from xmlc.estimator import Hyperparameters
 from xmlc.models.ldsm import LdSM
 from xmlc.passport import WARM_UP_ROWS, in_turns, passport, peak_bytes
 
 # What the authors recommend for Delicious, in the paper's names; rows of unit length, as the program was given them.
-SETTING: dict[str, Any] = {
+SETTING: Hyperparameters = {
     "arity": 2,
     "max_nodes": 1000,
     "epochs": 20,
@@ -35,19 +51,15 @@ K = 5
 
 
 @dataclass(frozen=True)
-class ProgramRun:
+class ProgramRun(ProgramTimes):
     """One run of the authors' C++ program: one thread, rows of unit length, `SETTING`.
 
     Attributes
     ----------
-    train_seconds, predict_ms : float
-        Prediction per test instance.
     precision : tuple of float
         P@1, P@3 and P@5 in percent; of some sets only P@1 is known.
     """
 
-    train_seconds: float
-    predict_ms: float
     precision: tuple[float, ...]
 
 
@@ -58,7 +70,63 @@ PROGRAM = {
 }
 
 
-def compare_ldsm(data: Path, threads: int = 2, rounds: int = 3, seeds: int = 5) -> dict[str, Any]:
+@dataclass(frozen=True)
+class ForestRun:
+    """One number of trees on one number of threads.
+
+    Attributes
+    ----------
+    n_trees, threads : int
+    train_seconds, ms : float
+        Of the best round; prediction per test instance.
+    precision, precision_std : list of float or None
+        P@1, P@3 and P@5, means and standard deviations over the seeds, in percent; on one thread only.
+    program : ProgramRun or None
+        Of as many trees, where it is known.
+    difference : list of float or None
+        How many points we are above it.
+    ratios : Ratios or None
+        To its scaled times.
+    """
+
+    n_trees: int
+    threads: int
+    train_seconds: float
+    ms: float
+    precision: list[float] | None = field(metadata=PRECISION)
+    precision_std: list[float] | None = field(metadata=PRECISION_STD)
+    program: ProgramRun | None = None
+    difference: list[float] | None = field(default=None, metadata=OPTIONAL)
+    ratios: Ratios | None = field(default=None, metadata=INLINE | OPTIONAL)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ensembles(InTurns):
+    """One tree and ten, on one and on several threads.
+
+    Attributes
+    ----------
+    setting : dict
+        Hyperparameters of all.
+    seeds : int
+    runs : list of ForestRun
+    speedup : float
+        Of training ten trees.
+    calibration : Calibration or None
+    depths, nodes : list of int
+        Of the ten trees of seed 0.
+    """
+
+    setting: Hyperparameters
+    seeds: int
+    runs: list[ForestRun]
+    speedup: float
+    calibration: Calibration | None
+    depths: list[int]
+    nodes: list[int]
+
+
+def compare_ldsm(data: Path, threads: int = 2, rounds: int = 3, seeds: int = 5) -> Ensembles:
     """Measure training and prediction of one tree and of ten, on one and on several threads.
 
     Parameters
@@ -72,96 +140,88 @@ def compare_ldsm(data: Path, threads: int = 2, rounds: int = 3, seeds: int = 5) 
     seeds : int
         The ranking is that of the mean over so many seeds.
 
-    Returns
-    -------
-    dict
-        ``dataset``, ``shape`` (n, d, m), ``setting``, ``threads``, ``rounds``, ``seeds``; ``runs``: list, see
-        `_measured`; ``speedup`` of training ten trees; ``calibration`` (`calibration_of`) or None; ``depths`` and
-        ``nodes`` of the ten trees of seed 0; ``peak_bytes`` of the process; ``passport``.
-
     Raises
     ------
     XmlcError
         The dataset needs the calibration and napkinXC is not installed.
     """
-    prepared = Prepared(data)
-    name = prepared.meta["name"]
-    (X, Y), (X_test, Y_test) = prepared.part("train"), prepared.part("test")
-    LdSM(n_trees=1, **SETTING).fit(X[:WARM_UP_ROWS], Y[:WARM_UP_ROWS]).predict_top_k(X[:WARM_UP_ROWS], K)
-    scores: dict[int, list[list[float]]] = {n: [] for n in SIZES}
-    for seed in range(seeds):
-        model = LdSM(n_trees=max(SIZES), random_state=seed, n_jobs=threads, **SETTING).fit(X, Y)
-        for n in SIZES:
-            scores[n].append(precisions(Y_test, model.trees(n).predict_top_k(X_test, K)[0]))
-        if seed == 0:
-            whole = model
-    tasks: dict[str, Any] = {}
-    if name in SECONDS_ELSEWHERE and name in PROGRAM:
-        tasks[CALIBRATION] = calibration_work(X, Y)
+    content, most = Data.read(data), max(SIZES)
+    X, Y = content.X[:WARM_UP_ROWS], content.Y[:WARM_UP_ROWS]
+    _model(n_trees=1).fit(X, Y).predict_top_k(X, K)
+    whole, scores = _seeds(content, seeds, threads)
     settings = [(n, n_jobs) for n in SIZES for n_jobs in ((1,) if n == 1 else (1, threads))]
-    for n, n_jobs in settings:
-        model = LdSM(n_trees=n, n_jobs=n_jobs, **SETTING)
-        asked = whole.trees(n).set_params(n_jobs=n_jobs)
-        tasks[f"train {n}, {n_jobs}"] = lambda model=model: model.fit(X, Y)
-        tasks[f"predict {n}, {n_jobs}"] = lambda asked=asked: asked.predict_top_k(X_test, K)
-    seconds, _ = in_turns(tasks, rounds)
+    seconds, _ = in_turns(_tasks(content, whole, settings), rounds)
     best = {task: min(turns) for task, turns in seconds.items()}
-    calibration = calibration_of(name, best[CALIBRATION]) if CALIBRATION in best else None
-    runs = [
-        _measured(name, n, n_jobs, best, X_test.shape[0], scores[n] if n_jobs == 1 else [], calibration)
-        for n, n_jobs in settings
-    ]
-    most = max(SIZES)
-    return {
-        "dataset": name,
-        "shape": [*X.shape, Y.shape[1]],
-        "setting": SETTING,
-        "threads": threads,
-        "rounds": rounds,
-        "seeds": seeds,
-        "runs": runs,
-        "speedup": best[f"train {most}, 1"] / best[f"train {most}, {threads}"],
-        "calibration": calibration,
-        "depths": whole.tree_depths_,
-        "nodes": whole.n_nodes_,
-        "peak_bytes": peak_bytes(),
-        "passport": passport(threads),
-    }
+    calibration = calibration_of(content.name, best[CALIBRATION]) if CALIBRATION in best else None
+    return Ensembles(
+        dataset=content.name,
+        shape=content.shape,
+        setting=SETTING,
+        threads=threads,
+        rounds=rounds,
+        seeds=seeds,
+        runs=[_run(content, n, n_jobs, best, scores[n] if n_jobs == 1 else [], calibration) for n, n_jobs in settings],
+        speedup=best[_training(most, 1)] / best[_training(most, threads)],
+        calibration=calibration,
+        depths=whole.tree_depths_.tolist(),
+        nodes=whole.n_nodes_.tolist(),
+        peak_bytes=peak_bytes(),
+        passport=passport(threads),
+    )
 
 
-def _measured(
-    dataset: str,
+def _model(**hyperparameters: object) -> LdSM:
+    return LdSM().set_params(**SETTING, **hyperparameters)
+
+
+def _training(n_trees: int, n_jobs: int) -> str:
+    return f"train {n_trees}, {n_jobs}"
+
+
+def _asking(n_trees: int, n_jobs: int) -> str:
+    return f"predict {n_trees}, {n_jobs}"
+
+
+def _seeds(data: Data, seeds: int, threads: int) -> tuple[LdSM, dict[int, list[list[float]]]]:
+    """Train the greatest forest of each seed; return that of seed 0, and P@k by number of trees and seed."""
+    scores: dict[int, list[list[float]]] = {n: [] for n in SIZES}
+    models: list[LdSM] = []
+    for seed in range(seeds):
+        model = _model(n_trees=max(SIZES), random_state=seed, n_jobs=threads).fit(data.X, data.Y)
+        for n in SIZES:
+            scores[n].append(precisions(data.Y_test, model.trees(n).predict_top_k(data.X_test, K)[0]))
+        models = models or [model]
+    return models[0], scores
+
+
+def _tasks(data: Data, whole: LdSM, settings: list[tuple[int, int]]) -> dict[str, Callable[[], object]]:
+    tasks: dict[str, Callable[[], object]] = {}
+    if data.name in SECONDS_ELSEWHERE and data.name in PROGRAM:
+        tasks[CALIBRATION] = calibration_work(data.X, data.Y)
+    for n, n_jobs in settings:
+        model = _model(n_trees=n, n_jobs=n_jobs)
+        asked = whole.trees(n).set_params(n_jobs=n_jobs)
+        tasks[_training(n, n_jobs)] = partial(model.fit, data.X, data.Y)
+        tasks[_asking(n, n_jobs)] = partial(asked.predict_top_k, data.X_test, K)
+    return tasks
+
+
+def _run(
+    data: Data,
     n_trees: int,
     n_jobs: int,
-    seconds: dict[str, float],
-    n_test: int,
+    seconds: Mapping[str, float],
     scores: list[list[float]],
-    calibration: dict[str, Any] | None,
-) -> dict[str, Any]:
-    """Summarise one number of trees on one number of threads.
-
-    Returns
-    -------
-    dict
-        ``n_trees``, ``threads``, ``train_seconds``, ``ms`` per test instance; ``p@k`` and ``p@k_std`` over the seeds,
-        in percent, or None; ``program`` (`ProgramRun`) or None, and, where both are known, ``difference``: how many
-        points we are above it; with a calibration ``train_ratio`` and ``predict_ratio`` to its scaled times.
-    """
-    result: dict[str, Any] = {
-        "n_trees": n_trees,
-        "threads": n_jobs,
-        "train_seconds": seconds[f"train {n_trees}, {n_jobs}"],
-        "ms": 1e3 * seconds[f"predict {n_trees}, {n_jobs}"] / n_test,
-        "p@k": 100 * np.mean(scores, axis=0) if scores else None,
-        "p@k_std": 100 * np.std(scores, axis=0, ddof=1) if len(scores) > 1 else None,
-        "program": None,
-    }
-    known = PROGRAM.get(dataset, {}).get(n_trees)
-    if known is None or n_jobs > 1:
-        return result
-    result["program"] = asdict(known)
-    result["difference"] = [float(ours - theirs) for ours, theirs in zip(result["p@k"], known.precision)]
-    if calibration:
-        result["train_ratio"] = result["train_seconds"] / (known.train_seconds * calibration["scale"])
-        result["predict_ratio"] = result["ms"] / (known.predict_ms * calibration["scale"])
-    return result
+    calibration: Calibration | None,
+) -> ForestRun:
+    """Summarise one number of trees on one number of threads, with its scores by seed."""
+    train_seconds = seconds[_training(n_trees, n_jobs)]
+    ms = 1e3 * seconds[_asking(n_trees, n_jobs)] / data.X_test.shape[0]
+    precision = mean_percent(scores) if scores else None
+    run = ForestRun(n_trees, n_jobs, train_seconds, ms, precision, std_percent(scores))
+    known = PROGRAM.get(data.name, {}).get(n_trees)
+    if known is None or precision is None:
+        return run
+    difference = [ours - theirs for ours, theirs in zip(precision, known.precision)]
+    ratios = Ratios.of(train_seconds, ms, known.scaled(calibration)) if calibration else None
+    return replace(run, program=known, difference=difference, ratios=ratios)
