@@ -82,6 +82,13 @@ class StepCosts(TypedDict):
     cpu: str
 
 
+class Ending(TypedDict):
+    """How a step ended: the last parts of its record."""
+
+    passport: Passport
+    step: StepCosts
+
+
 def passport(threads: int) -> Passport:
     """Describe program, versions and machine; ``threads`` is the number that the measured step had."""
     return {
@@ -188,6 +195,20 @@ def step_costs(
         "threads": threads,
         "cpu": cpu_name(),
     }
+
+
+def ending(
+    name: str,
+    threads: int,
+    dataset: str,
+    model: str | None = None,
+    portion: str | None = None,
+    method: str | None = None,
+    written: Path | None = None,
+) -> Ending:
+    """Say with what a step was measured and what it cost, until now: call it last; see `step_costs`."""
+    costs = step_costs(name, threads, dataset, model, portion, method, written)
+    return {"passport": passport(threads), "step": costs}
 
 
 def timed(work: Callable[[], T]) -> tuple[T, float]:

@@ -9,32 +9,39 @@ from typing import Any, TypeVar
 from scipy import sparse
 
 from xmlc.data.prepared import Prepared
+from xmlc.estimator import Hyperparameters
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import estimator_class
 from xmlc.models.warm_up import is_oracle
 from xmlc.passport import WARM_UP_ROWS, timed
+from xmlc.records.base import Dataset
 
 T = TypeVar("T")
 
 
-def dataset_block(prepared: Prepared) -> dict[str, Any]:
+def dataset_of(prepared: Prepared) -> Dataset:
     """Return the part of a record that says which data it is about."""
     meta = prepared.meta
-    return {
-        "digest": prepared.digest,
-        "name": meta["name"],
-        "n_train": meta["n_train"],
-        "n_test": meta["n_test"],
-        "d": meta["d"],
-        "m": meta["m"],
-        "labels_per_instance": meta["labels_per_instance"],
-        "instances_per_label": meta["instances_per_label"],
-    }
+    return Dataset(
+        digest=prepared.digest,
+        name=meta["name"],
+        n_train=meta["n_train"],
+        n_test=meta["n_test"],
+        d=meta["d"],
+        m=meta["m"],
+        labels_per_instance=meta["labels_per_instance"],
+        instances_per_label=meta["instances_per_label"],
+    )
 
 
-def load_model(folder: Path, record: dict[str, Any], threads: int) -> SparseProbabilityEstimator:
-    """Load the model that a training record describes."""
-    model = estimator_class(record["estimator"]).load(folder)
+def hyperparameters_of(model: SparseProbabilityEstimator) -> Hyperparameters:
+    """Return what a model was made with, but for threads and seed."""
+    return {key: value for key, value in model.get_params().items() if key not in ("n_jobs", "random_state")}
+
+
+def load_model(folder: Path, estimator: str, threads: int) -> SparseProbabilityEstimator:
+    """Load a trained model; ``estimator`` is what its training record says."""
+    model = estimator_class(estimator).load(folder)
     if "n_jobs" in model.get_params():
         model.set_params(n_jobs=threads)
     return model

@@ -121,6 +121,11 @@ class Record:
         }
 
     @property
+    def whose(self) -> tuple[str, str, Portion]:
+        """Names of dataset and model, and the portion: whose costs a step's are."""
+        return self.dataset.name, self.model, self.portion
+
+    @property
     def method_name(self) -> str | None:
         """The threshold or inference method, where the record is of one."""
         return getattr(self, "method", None)

@@ -11,8 +11,10 @@ from xmlc.cli._options import FILE, FOLDER, data_option, model_option, threads_o
 from xmlc.cli._steps import instances_for, load_model, predict_timed
 from xmlc.csr import save_csr
 from xmlc.data.prepared import Prepared
-from xmlc.files import atomic_folder, read_json, write_json
-from xmlc.passport import passport, peak_bytes, step_costs
+from xmlc.files import atomic_folder
+from xmlc.passport import ending, peak_bytes
+from xmlc.records.estimates import Estimates, PartEstimates
+from xmlc.records.training import TrainingRecord
 
 
 @click.command(help="Write the estimates above a floor for the validation and the test set, with their cost.")
@@ -24,8 +26,8 @@ from xmlc.passport import passport, peak_bytes, step_costs
 @click.option("--out", type=FOLDER, required=True, help="Folder to write.")
 def command(data: Path, model_folder: Path, training: Path, floor: float, threads: int, out: Path) -> None:
     """Estimate and save."""
-    prepared, record = Prepared(data), read_json(training)
-    model = load_model(model_folder, record, threads)
+    prepared, record = Prepared(data), TrainingRecord.read(training)
+    model = load_model(model_folder, record.estimator, threads)
     with atomic_folder(out) as folder:
         parts = {}
         for part in ("val", "test"):
@@ -36,13 +38,11 @@ def command(data: Path, model_folder: Path, training: Path, floor: float, thread
             if inner_products is not None:
                 np.save(folder / f"{part}.inner_products.npy", inner_products)
             n = max(X.shape[0], 1)
-            parts[part] = {
-                "instances": X.shape[0],
-                "estimates_per_instance": spe.nnz / n,
-                "inner_products_per_instance": None if inner_products is None else float(inner_products.sum() / n),
-                "ms_per_instance": ms_per_instance,
-            }
-        content = {"floor": floor, "parts": parts, "peak_bytes": peak_bytes(), "passport": passport(threads)}
-        names = prepared.meta["name"], record["model"], record["portion"]
-        costs = step_costs("estimate", threads, *names, written=folder)
-        write_json(folder / "estimate.json", content | {"step": costs})
+            parts[part] = PartEstimates(
+                instances=X.shape[0],
+                estimates_per_instance=spe.nnz / n,
+                inner_products_per_instance=None if inner_products is None else float(inner_products.sum() / n),
+                ms_per_instance=ms_per_instance,
+            )
+        peak, last = peak_bytes(), ending("estimate", threads, *record.whose, written=folder)
+        Estimates(floor=floor, parts=parts, peak_bytes=peak, **last).write(folder)

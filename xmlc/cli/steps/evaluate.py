@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 import numpy as np
@@ -13,9 +14,10 @@ from xmlc.cli._steps import instances_for, load_model, mean_inner_products, pred
 from xmlc.csr import load_csr
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
-from xmlc.files import read_json, write_json
 from xmlc.metrics import classification_metrics
-from xmlc.passport import passport, step_costs
+from xmlc.passport import ending
+from xmlc.records.thresholds import Chosen, ThresholdCosts, ThresholdRecord, TunedThresholds
+from xmlc.records.training import TrainingRecord
 from xmlc.thresholds.apply import apply_thresholds
 
 if TYPE_CHECKING:
@@ -34,22 +36,22 @@ def command(
     data: Path, model_folder: Path, training: Path, estimates: Path, tuned: Path, threads: int, out: Path
 ) -> None:
     """Evaluate one method."""
-    record = read_json(training)
-    model = load_model(model_folder, record, threads)
+    record = TrainingRecord.read(training)
+    model = load_model(model_folder, record.estimator, threads)
     evaluate_method(Prepared(data), model, record, estimates, tuned, threads, out)
 
 
 def evaluate_method(
     prepared: Prepared,
     model: SparseProbabilityEstimator,
-    training: dict[str, Any],
+    training: TrainingRecord,
     estimates: Path,
     tuned: Path,
     threads: int,
     out: Path,
 ) -> None:
     """Predict the test set with tuned thresholds, measure the cost and every metric, write the record."""
-    tuning, thresholds = read_json(tuned / "tuning.json"), np.load(tuned / "thresholds.npy", allow_pickle=False)
+    tuning, thresholds = TunedThresholds.read(tuned), np.load(tuned / "thresholds.npy", allow_pickle=False)
     predicted = {part: apply_thresholds(load_csr(estimates, part), thresholds) for part in ("val", "test")}
     # The cost of a prediction is that of asking the model for these thresholds, not of reading its estimates.
     X = instances_for(model, prepared, "test")
@@ -59,24 +61,21 @@ def evaluate_method(
             f"{out}: the model's answer to these thresholds ({answer.nnz} labels) is not what its estimates say "
             f"({predicted['test'].nnz} labels); estimates and model do not belong together: delete {estimates}"
         )
-    best = tuning["grid"][tuning["best"]]
-    scores = {
-        name: classification_metrics(prepared.part(part)[1], predicted[part])
-        for name, part in (("validation", "val"), ("test", "test"))
-    }
-    costs = training["costs"] | {
-        "tune_seconds": tuning["tune_seconds"],
-        "test_ms_per_instance": ms_per_instance,
-        "test_inner_products_per_instance": mean_inner_products(model),
-        "threads": threads,
-    }
-    names = prepared.meta["name"], training["model"], training["portion"], tuning["method"]
-    content = {"kind": "thresholds", "schema": 1} | training | {
-        "method": tuning["method"],
-        "grid": tuning["grid"],
-        "best": {key: best[key] for key in ("c", "a", "b")} | scores,
-        "costs": costs,
-        "passport": passport(threads),
-        "step": step_costs("evaluate", threads, *names),
-    }  # fmt: skip
-    write_json(out, content)
+    point = tuning.grid[tuning.best]
+    scores = [classification_metrics(prepared.part(part)[1], predicted[part]) for part in ("val", "test")]
+    costs = ThresholdCosts(
+        **asdict(training.costs),
+        tune_seconds=tuning.tune_seconds,
+        test_ms_per_instance=ms_per_instance,
+        test_inner_products_per_instance=mean_inner_products(model),
+        threads=threads,
+    )
+    ThresholdRecord(
+        **training.described(),
+        tuning=training.tuning,
+        method=tuning.method,
+        grid=tuning.grid,
+        best=Chosen(c=point.c, a=point.a, b=point.b, validation=scores[0], test=scores[1]),
+        costs=costs,
+        **ending("evaluate", threads, *training.whose, tuning.method),
+    ).write(out)

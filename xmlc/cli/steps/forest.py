@@ -32,7 +32,7 @@ EXEMPLARY = 2  # trees whose objectives are told
 def command(data: Path, model_folder: Path, training: Path, sizes: tuple[int, ...], threads: int, out: Path) -> None:
     """Rank with each size."""
     prepared, record = Prepared(data), read_json(training)
-    model: Any = load_model(model_folder, record, threads)  # a forest has more than every estimator
+    model: Any = load_model(model_folder, record["estimator"], threads)  # a forest has more than every estimator
     if not hasattr(model, "trees"):
         raise XmlcError(f"{record['estimator']} is no forest whose first trees could be asked alone")
     X, Y = prepared.part("test")

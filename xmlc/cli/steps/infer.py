@@ -113,7 +113,7 @@ def ask_model(
     prepared: Prepared, folder: Path, record: dict[str, Any], floor: float, n_samples: int, threads: int
 ) -> Given:
     """Draw label vectors for the test set from a model that can be drawn from; ask any other for its marginals."""
-    model = load_model(folder, record, threads)
+    model = load_model(folder, record["estimator"], threads)
     X = instances_for(model, prepared, "test")
     if not hasattr(model, "sample"):
         spe, ms = predict_timed(model, X, lambda rows: model.predict_proba(rows, floor))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol, Self
 
@@ -12,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.cli._options import FILE, data_option, parse_parameters, threads_option
-from xmlc.cli._steps import dataset_block
+from xmlc.cli._steps import dataset_of
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.files import atomic_file, write_json
@@ -52,7 +53,7 @@ def command(
     order = random_permutation(X.shape[0], seed, STREAM)
     rows, constant, costs = run_stream(model, X[order], Y[order])
     hyperparameters = {key: value for key, value in model.get_params().items() if key not in ("n_jobs", "random_state")}
-    content = {"kind": "progressive", "schema": 1, "dataset": dataset_block(prepared), "estimator": estimator}
+    content = {"kind": "progressive", "schema": 1, "dataset": asdict(dataset_of(prepared)), "estimator": estimator}
     content |= {"model": name, "hyperparameters": hyperparameters, "seed": seed, "portion": "full"}
     content |= {"constant_accuracy": constant, "rows": rows}
     step = step_costs("progressive", threads, prepared.meta["name"], name, "full")

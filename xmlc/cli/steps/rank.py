@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -9,9 +10,10 @@ import click
 from xmlc.cli._options import FILE, data_option, model_option, threads_option
 from xmlc.cli._steps import instances_for, load_model, mean_inner_products, predict_timed
 from xmlc.data.prepared import Prepared
-from xmlc.files import read_json, write_json
 from xmlc.metrics.ranking import K, propensities, propensity_parameters, ranking_metrics
-from xmlc.passport import passport, peak_bytes, step_costs
+from xmlc.passport import ending, peak_bytes
+from xmlc.records.ranking import RankingCosts, RankingRecord
+from xmlc.records.training import TrainingRecord
 
 
 @click.command(help="Rank the labels of the test set and score the ranking: P@k, nDCG@k, PSP@k.")
@@ -22,18 +24,18 @@ from xmlc.passport import passport, peak_bytes, step_costs
 @click.option("--out", type=FILE, required=True, help="JSON record to write.")
 def command(data: Path, model_folder: Path, training: Path, threads: int, out: Path) -> None:
     """Rank and score."""
-    prepared, record = Prepared(data), read_json(training)
-    model = load_model(model_folder, record, threads)
+    prepared, record = Prepared(data), TrainingRecord.read(training)
+    model = load_model(model_folder, record.estimator, threads)
     X, (_, Y) = instances_for(model, prepared, "test"), prepared.part("test")
     (labels, _), ms_per_instance = predict_timed(model, X, lambda rows: model.predict_top_k(rows, max(K)))
     propensity = propensities(prepared.part("train")[1], *propensity_parameters(prepared.meta["name"]))
     metrics = ranking_metrics(Y, labels, propensity)
-    costs = record["costs"] | {
-        "predict_ms_per_instance": ms_per_instance,
-        "inner_products_per_instance": mean_inner_products(model),
-        "predict_threads": threads,
-        "predict_peak_bytes": peak_bytes(),
-    }
-    content = {"kind": "ranking", "schema": 1} | record
-    step = step_costs("rank", threads, prepared.meta["name"], record["model"], record["portion"])
-    write_json(out, content | {"metrics": metrics, "costs": costs, "passport": passport(threads), "step": step})
+    costs = RankingCosts(
+        **asdict(record.costs),
+        predict_ms_per_instance=ms_per_instance,
+        inner_products_per_instance=mean_inner_products(model),
+        predict_threads=threads,
+        predict_peak_bytes=peak_bytes(),
+    )
+    about, last = record.described(), ending("rank", threads, *record.whose)
+    RankingRecord(**about, tuning=record.tuning, metrics=metrics, costs=costs, **last).write(out)

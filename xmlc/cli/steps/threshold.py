@@ -12,9 +12,11 @@ from xmlc.cli._options import FILE, FOLDER, data_option, threads_option
 from xmlc.csr import load_csr
 from xmlc.data.prepared import Prepared
 from xmlc.extensions import import_file
-from xmlc.files import atomic_folder, read_json, write_json
+from xmlc.files import atomic_folder
 from xmlc.metrics.classification import measure_scores
-from xmlc.passport import WARM_UP_ROWS, passport, step_costs, timed
+from xmlc.passport import WARM_UP_ROWS, ending, timed
+from xmlc.records.estimates import Estimates
+from xmlc.records.thresholds import GridPoint, TunedThresholds
 from xmlc.thresholds.apply import apply_thresholds
 from xmlc.thresholds.bounds import priors
 from xmlc.thresholds.tune import METHODS, scores_of, tune
@@ -38,8 +40,7 @@ def tune_method(prepared: Prepared, estimates: Path, method: str, threads: int, 
     """Sweep a method's grid; choose by its measure on the validation set, report the test's too; write both."""
     (_, Y_fit), (_, Y_val), (_, Y_test) = (prepared.part(part) for part in ("fit", "val", "test"))
     spe_val, spe_test = load_csr(estimates, "val"), load_csr(estimates, "test")
-    estimated = read_json(estimates / "estimate.json")
-    floor = estimated["floor"]
+    estimated = Estimates.read(estimates)
     test_seconds = 0.0
 
     def score_test(thresholds: np.ndarray) -> dict[str, float]:
@@ -49,13 +50,16 @@ def tune_method(prepared: Prepared, estimates: Path, method: str, threads: int, 
         test_seconds += seconds
         return scores
 
-    prior = priors(Y_fit)
+    prior, floor = priors(Y_fit), estimated.floor
     tune(method, spe_val[:WARM_UP_ROWS], Y_val[:WARM_UP_ROWS], prior, floor=floor)  # compiles, untimed
     tuned, seconds = timed(lambda: tune(method, spe_val, Y_val, prior, floor=floor, score_test=score_test))
-    grid = [asdict(point) for point in tuned.grid]
-    content = {"method": method, "grid": grid, "best": tuned.best, "tune_seconds": seconds - test_seconds}
     with atomic_folder(out) as folder:
         np.save(folder / "thresholds.npy", tuned.thresholds)
-        names = prepared.meta["name"], estimated["step"]["model"], estimated["step"]["portion"], method
-        costs = step_costs("threshold", threads, *names, written=folder)
-        write_json(folder / "tuning.json", content | {"passport": passport(threads), "step": costs})
+        names = prepared.meta["name"], estimated.step["model"], estimated.step["portion"], method
+        TunedThresholds(
+            method=method,
+            grid=tuple(GridPoint(**asdict(point)) for point in tuned.grid),
+            best=tuned.best,
+            tune_seconds=seconds - test_seconds,
+            **ending("threshold", threads, *names, written=folder),
+        ).write(folder)

@@ -18,7 +18,9 @@ from xmlc.cli.steps.threshold import tune_method
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.extensions import import_file
-from xmlc.files import file_digest, read_json
+from xmlc.files import file_digest
+from xmlc.records.estimates import Estimates
+from xmlc.records.training import TrainingRecord
 from xmlc.sources import PACKAGE
 
 UNFINISHED = "unfinished"
@@ -46,9 +48,9 @@ def command(
     """Do one method after the other; one that fails stops no other, and these are not done again."""
     for file in extension:
         import_file(file)
-    prepared, record = Prepared(data), read_json(training)
-    model = load_model(model_folder, record, threads)
-    given = [*sorted(PACKAGE.rglob("*.py")), *extension, training, estimates / "estimate.json"]
+    prepared, record = Prepared(data), TrainingRecord.read(training)
+    model = load_model(model_folder, record.estimator, threads)
+    given = [*sorted(PACKAGE.rglob("*.py")), *extension, training, estimates / Estimates.FILE]
     work = out / UNFINISHED / file_digest(given)
     failed = {}
     for method in methods:

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from xmlc.cli._options import FILE, FOLDER, data_option, parse_parameters, threads_option
-from xmlc.cli._steps import dataset_block
+from xmlc.cli._steps import dataset_of, hyperparameters_of
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
-from xmlc.files import folder_bytes, write_json
+from xmlc.files import folder_bytes
 from xmlc.models.registry import make_estimator
 from xmlc.models.warm_up import is_oracle, warm_up
-from xmlc.passport import cpu_seconds, passport, peak_bytes, step_costs, timed
+from xmlc.passport import cpu_seconds, ending, peak_bytes, timed
+from xmlc.records.base import Described, Portion, Search, TrainingCosts
+from xmlc.records.training import TrainingRecord
 from xmlc.tuning.result import read_result
 
-if TYPE_CHECKING:
-    from xmlc.models.base import SparseProbabilityEstimator
+PORTIONS: dict[str, Portion] = {"train": "full", "fit": "80"}
 
 
 @click.command(help="Train an estimator and write the model and what the training cost.")
@@ -51,22 +52,38 @@ def command(
     record: Path,
 ) -> None:
     """Train and save."""
-    prepared, hyperparameters, tuning = Prepared(data), parse_parameters(parameters), None
+    prepared, hyperparameters = Prepared(data), parse_parameters(parameters)
+    tuning: Search | None = None
     if tuned is not None:
         result = read_result(tuned, estimator, prepared.digest)
-        hyperparameters |= result["best"]["hyperparameters"]
-        tuning = {key: result[key] for key in ("method", "budget", "seed")} | {"p@1": result["best"]["p@1"]}
+        best = result["best"]
+        hyperparameters |= best["hyperparameters"]
+        tuning = {"method": result["method"], "budget": result["budget"], "seed": result["seed"], "p@1": best["p@1"]}
     model: Any = make_estimator(estimator, hyperparameters, seed, threads)
     X, Y = prepared.part(part)
     warm_up(model, X, Y)
     bounds = () if share is None else share_of_trees(share, model)
     before = cpu_seconds()
     _, seconds = timed(lambda: model.fit_trees(X, Y, *bounds) if bounds else model.fit(X, Y))
-    spent = {"train_seconds": seconds, "train_cpu_seconds": cpu_seconds() - before, "train_threads": threads}
+    spent = cpu_seconds() - before
     model.save(out)
-    content = _record(prepared, model, part, estimator, name, seed, threads, spent, out)
-    costs = step_costs("train", threads, prepared.meta["name"], name, content["portion"], written=out)
-    write_json(record, content | {"tuning": tuning, "step": costs})
+    about: Described = {
+        "dataset": dataset_of(prepared),
+        "estimator": estimator,
+        "model": name,
+        "hyperparameters": hyperparameters_of(model),
+        "seed": seed,
+        "portion": PORTIONS[part],
+    }
+    names, known = (prepared.meta["name"], name, PORTIONS[part]), not is_oracle(model)
+    costs = TrainingCosts(
+        train_seconds=seconds if known else None,
+        train_cpu_seconds=spent if known else None,
+        train_threads=threads if known else None,
+        train_peak_bytes=peak_bytes(),
+        model_bytes=folder_bytes(out),
+    )
+    TrainingRecord(**about, costs=costs, tuning=tuning, **ending("train", threads, *names, written=out)).write(record)
 
 
 def share_of_trees(share: str, model: Any) -> tuple[int, int]:
@@ -78,31 +95,3 @@ def share_of_trees(share: str, model: Any) -> tuple[int, int]:
         raise XmlcError(f"share {share!r} of {model.n_trees} trees: expected I-of-N with I <= N <= {model.n_trees}")
     i, n = int(matched[1]), int(matched[2])
     return model.n_trees * (i - 1) // n, model.n_trees * i // n
-
-
-def _record(
-    prepared: Prepared,
-    model: SparseProbabilityEstimator,
-    part: str,
-    estimator: str,
-    name: str,
-    seed: int,
-    threads: int,
-    spent: dict[str, float],
-    out: Path,
-) -> dict[str, Any]:
-    hyperparameters = {key: value for key, value in model.get_params().items() if key not in ("n_jobs", "random_state")}
-    return {
-        "dataset": dataset_block(prepared),
-        "estimator": estimator,
-        "model": name,
-        "hyperparameters": hyperparameters,
-        "seed": seed,
-        "portion": {"train": "full", "fit": "80"}[part],
-        "costs": {
-            **(dict.fromkeys(spent) if is_oracle(model) else spent),
-            "train_peak_bytes": peak_bytes(),
-            "model_bytes": folder_bytes(out),
-        },
-        "passport": passport(threads),
-    }

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from xmlc.cli._options import FILE, data_option, parse_parameters, threads_option
-from xmlc.cli._steps import dataset_block
+from xmlc.cli._steps import dataset_of
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.estimator import Hyperparameters
@@ -77,7 +78,7 @@ def command(
         objective = ValidationPrecision(estimator, fixed, seed, threads, fit, validation, progress)
         run(objective)
     content: TuningResult = {
-        "dataset": dataset_block(prepared),
+        "dataset": asdict(dataset_of(prepared)),
         "estimator": estimator,
         "method": method,
         "budget": budget if stages is None else len(objective.trials),
