@@ -216,7 +216,7 @@ MEASURES: tuple[Measure[Sets], ...] = (
 
 
 def classification_metrics(Y: object, Y_hat: object) -> dict[str, float]:
-    """Return every measure of `MEASURES` by name, from one pass of counting.
+    """Return every measure of ``MEASURES`` by name, from one pass of counting.
 
     ``macro_f``, ``macro_f_zero``, ``macro_f_present`` and ``macro_f_seen`` are macro-F with 0/0 = 1 over
     all labels, with 0/0 = 0 over all labels, over labels with a positive, and over labels with a positive or a
