@@ -5,21 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+from msgspec.structs import asdict
 
 from xmlc.files import write_json
-from xmlc.records.checked import read_checked
+from xmlc.records.checked_types import read_checked
 
 SUFFIX = ".made-of.json"
-_TEXT, _OPTIONAL = {"type": "string"}, {"type": ["string", "null"]}
-_CONTENT = {
-    "schema": {"const": 1},
-    "table": _TEXT,
-    "paper": _TEXT,
-    "records": {"type": "array", "minItems": 1, "items": _TEXT},
-    "published": _OPTIONAL,
-    "suite": _OPTIONAL,
-}
-_SCHEMA = {"type": "object", "required": list(_CONTENT), "properties": _CONTENT, "additionalProperties": False}
+
+
+class _File(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the file holds: paths as text."""
+
+    schema: Literal[1]
+    table: str
+    paper: str
+    records: Annotated[tuple[str, ...], Meta(min_length=1)]
+    published: str | None
+    suite: str | None
 
 
 @dataclass(frozen=True)
@@ -46,15 +51,15 @@ class MadeOf:
     def write(self, prefix: Path) -> Path:
         """Write PREFIX.made-of.json, whole or not at all, and return its path."""
         path = prefix.with_name(prefix.name + SUFFIX)
-        content = {
-            "schema": 1,
-            "table": self.table,
-            "paper": self.paper,
-            "records": [record.as_posix() for record in self.records],
-            "published": self.published and self.published.as_posix(),
-            "suite": self.suite and self.suite.as_posix(),
-        }
-        write_json(path, content)
+        content = _File(
+            schema=1,
+            table=self.table,
+            paper=self.paper,
+            records=tuple(record.as_posix() for record in self.records),
+            published=self.published.as_posix() if self.published else None,
+            suite=self.suite.as_posix() if self.suite else None,
+        )
+        write_json(path, asdict(content))
         return path
 
     @classmethod
@@ -66,9 +71,9 @@ class MadeOf:
         XmlcError
             It is not readable or something else.
         """
-        content = read_checked(path, _SCHEMA, "what `xmlc table` of this version writes beside a table")
-        published, suite = (content[name] and Path(content[name]) for name in ("published", "suite"))
-        return cls(content["table"], content["paper"], tuple(map(Path, content["records"])), published, suite)
+        content = read_checked(path, _File, "what `xmlc table` of this version writes beside a table")
+        published, suite = (Path(name) if name else None for name in (content.published, content.suite))
+        return cls(content.table, content.paper, tuple(map(Path, content.records)), published, suite)
 
 
 def finished_tables(folder: Path, papers: Iterable[str]) -> list[MadeOf]:

@@ -20,30 +20,26 @@ from xmlc.cli._options import FILE, threads_option
 @click.option("--out", type=FILE, required=True, help="Record to write.")
 def command(trials: int, seed: int, labels: int, rounds: int, threads: int, out: Path) -> None:
     """Simulate, measure, write; print what the paper claims and what was found."""
-    from xmlc.files import write_json
     from xmlc.inference.claims import claims, time_claim
     from xmlc.inference.growth import measure_growth
     from xmlc.inference.simulation import PRIOR, SAMPLE_SIZES, simulate
-    from xmlc.passport import passport, step_costs
+    from xmlc.passport import ending
+    from xmlc.records.simulation import SimulationRecord
 
     models = simulate(seed, trials, SAMPLE_SIZES, labels, threads)
     growth = measure_growth(seed, trials, rounds=rounds)
     checked = [*claims(models, SAMPLE_SIZES), time_claim(growth)]
-    record = {
-        "kind": "simulation",
-        "schema": 1,
-        "seed": seed,
-        "trials": trials,
-        "labels": labels,
-        "prior": PRIOR,
-        "sample_sizes": SAMPLE_SIZES,
-        "scoring": "exact expected F under the model that the sample is from; 0/0 = 1",
-        "models": models,
-        "growth": growth,
-        "claims": checked,
-        "passport": passport(threads),
-        "step": step_costs("simulate", threads, "simulation"),
-    }
-    write_json(out, record)
+    SimulationRecord(
+        seed=seed,
+        trials=trials,
+        labels=labels,
+        prior=PRIOR,
+        sample_sizes=SAMPLE_SIZES,
+        scoring="exact expected F under the model that the sample is from; 0/0 = 1",
+        models=models,
+        growth=growth,
+        claims=checked,
+        **ending("simulate", threads, "simulation"),
+    ).write(out)
     for claim in checked:
         click.echo(f"{claim['claim']}: {'yes' if claim['holds'] else 'no'}; {claim['measured']}")

@@ -1,0 +1,63 @@
+"""Files in which steps tell their costs, those beside estimates and thresholds among them."""
+
+import math
+
+import pytest
+from record_cases import estimates, passport, statistics, step, training, tuned
+from record_files import changed, save
+from report_cases import dataset
+
+from xmlc.errors import XmlcError
+from xmlc.records.estimates import Estimates
+from xmlc.records.step import EVERY, StepRecord, frame, read_steps
+from xmlc.records.thresholds import TunedThresholds
+
+BESIDE = {Estimates: estimates(), TunedThresholds: tuned()}
+
+
+@pytest.mark.parametrize("kind", BESIDE)
+def test_what_is_read_is_written_again(tmp_path, kind):
+    path = save(tmp_path, BESIDE[kind], kind.FILE)
+    content = kind.read(tmp_path)
+    content.write(tmp_path / "again")
+    assert kind.read(tmp_path / "again") == content
+    assert (tmp_path / "again" / kind.FILE).read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("kind", "keys", "value", "found"),
+    [
+        (Estimates, ["parts", "val", "instances"], ..., r"\$\.parts\[\.\.\.\]: 'instances' is a required property"),
+        (Estimates, ["floor"], "low", r"\$\.floor: Expected"),
+        (Estimates, ["floor"], math.nan, "NaN"),
+        (TunedThresholds, ["grid", 0, "c"], "2", r"\$\.grid\[0\]\.c: Expected"),
+        (TunedThresholds, ["best"], ..., r"\$: 'best' is a required property"),
+        (StepRecord, ["step", "seconds"], ..., r"\$\.step: 'seconds' is a required property"),
+        (StepRecord, ["step", "threads"], math.nan, "NaN"),
+    ],
+)
+def test_what_does_not_fit_is_named_with_its_place(tmp_path, kind, keys, value, found):
+    file = getattr(kind, "FILE", "train.json")
+    path = save(tmp_path, changed(BESIDE.get(kind, training()), keys, value), file)
+    with pytest.raises(XmlcError, match=f"{file}: .*{found}.*make it again"):
+        kind.read(path if kind is StepRecord else tmp_path)
+
+
+def test_a_step_is_read_from_whatever_file(tmp_path):
+    contents = (training(seed=3), estimates(), tuned(), statistics(), {"step": step("synth", model=None)})
+    records = read_steps([save(tmp_path, content, f"{i}.json") for i, content in enumerate(contents)])
+    assert [record.step["name"] for record in records] == ["train", "estimate", "threshold", "prepare", "synth"]
+    assert [record.seed for record in records] == [3, 0, 0, 0, 0]
+    trained, estimated, *_ = records
+    assert (trained.dataset.digest, trained.hyperparameters) == (dataset()["digest"], {"arity": 16})
+    assert (estimated.floor, estimated.parts["test"].ms_per_instance) == (0.001, 0.25)
+    assert (trained.passport, records[-1].passport) == (passport(), None)
+
+
+def test_the_frame_has_costs_in_the_units_of_columns(tmp_path):
+    contents = (training(step=step("train", written_bytes=2_000_000)), {"step": step("synth", model=None)})
+    found = frame(read_steps([save(tmp_path, content, f"{i}.json") for i, content in enumerate(contents)]))
+    assert found["model"].tolist() == ["plt", EVERY]
+    assert found["step_peak_mb"].tolist() == [123, 123]
+    assert found["disk_mb"].iloc[0] == 2
+    assert math.isnan(found["disk_mb"].iloc[1])
