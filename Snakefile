@@ -1,5 +1,15 @@
 # The suite's entry. `snakemake --cores 8` reproduces what config/config.yaml lists; README.md names the other targets.
+import json
+
 from snakemake.utils import min_version
+
+from xmlc.papers.plan import figure_inputs, records_of_dataset, result_files, table_files, table_inputs
+from xmlc.sources import PACKAGE, command_files
+from xmlc.suites import paths
+from xmlc.suites.existing import accepted_tables, finished_results
+from xmlc.suites.jobs import inference_jobs, threshold_jobs
+from xmlc.suites.project import Project
+from xmlc.suites.words import gathered, one_of, options
 
 min_version("9.19")
 
@@ -7,69 +17,48 @@ min_version("9.19")
 configfile: "config/config.yaml"
 
 
+project = Project.read(config)
+
+
 include: "workflow/rules/common.smk"
-include: "workflow/rules/records.smk"
-include: "workflow/rules/peer_records.smk"
-include: "workflow/rules/options.smk"
-include: "workflow/rules/plan.smk"
 include: "workflow/rules/data.smk"
-include: "workflow/rules/tuning.smk"
 include: "workflow/rules/models.smk"
-include: "workflow/rules/nearest.smk"
-include: "workflow/rules/forests.smk"
-include: "workflow/rules/progressive.smk"
-include: "workflow/rules/spe.smk"
+include: "workflow/rules/measuring.smk"
 include: "workflow/rules/thresholds.smk"
 include: "workflow/rules/inference.smk"
-include: "workflow/rules/tables.smk"
-include: "workflow/rules/figures.smk"
-include: "workflow/rules/simulation.smk"
-include: "workflow/rules/peers.smk"
-include: "workflow/rules/scale.smk"
-include: "workflow/rules/report.smk"
-include: "workflow/rules/reference.smk"
-
-
-localrules:
-    all,
-    tables,
-    demo,
+include: "workflow/rules/results.smk"
 
 
 rule all:
     default_target: True
     input:
-        [results_of_paper(paper) for paper in config["papers"]],
+        [result_files(project, paper) for paper in project.settings.papers],
+    localrule: True
 
 
 rule tables:
     input:
-        [tables_of_paper(paper) for paper in config["papers"]],
+        [table_files(project, paper) for paper in project.settings.papers],
+    localrule: True
 
 
-rule demo:
-    input:
-        results_of_paper("demo"),
+# One target for each suite and for each dataset, named after it; what is named demo is the suite.
+for paper in project.suites:
+
+    rule:
+        name:
+            paper
+        input:
+            result_files(project, paper),
+        localrule: True
 
 
-# One target for each paper and for each dataset, named after it.
-for paper in SUITES:
-    if paper != "demo":
-
-        rule:
-            name:
-                paper
-            input:
-                results_of_paper(paper),
-            localrule: True
-
-
-for dataset in selected_datasets():
-    if dataset != "demo":
+for dataset in project.selected_datasets():
+    if dataset not in project.suites:
 
         rule:
             name:
                 dataset
             input:
-                records_of_dataset(dataset),
+                records_of_dataset(project, dataset),
             localrule: True

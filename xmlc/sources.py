@@ -16,6 +16,17 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent
 
 
+def command_files(*commands: str) -> list[str]:
+    """Return the files that commands of `xmlc` depend on, each command by its name, such as ``train``."""
+    return source_files(*(_command_module(name) for name in commands))
+
+
+@cache
+def _command_module(name: str) -> str:
+    (file,) = PACKAGE.glob(f"cli/*/{name}.py")
+    return f"{PACKAGE.name}.cli.{file.parent.name}.{name}"
+
+
 def source_files(*modules: str) -> list[str]:
     """Return the files that the named modules import, directly or not, themselves included, sorted.
 
@@ -29,6 +40,11 @@ def source_files(*modules: str) -> list[str]:
     list of str
         Paths; relative to the working directory where they lie below it.
     """
+    return list(_closure(modules, Path.cwd()))
+
+
+@cache
+def _closure(modules: tuple[str, ...], here: Path) -> tuple[str, ...]:
     files: set[Path] = set()
     outside = [Path(name) for name in modules if name.endswith(".py")]
     waiting = outside + [_module_file(name) for name in _with_packages(n for n in modules if not n.endswith(".py"))]
@@ -38,8 +54,7 @@ def source_files(*modules: str) -> list[str]:
             continue
         files.add(file)
         waiting += [_module_file(name) for name in imported_modules(file)]
-    here = Path.cwd()
-    return sorted({_short(file, here) for file in files})
+    return tuple(sorted({_short(file, here) for file in files}))
 
 
 @cache

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from report_cases import MEASURES, SET_METRICS, inference, ranking, thresholds, write
+from xmlc.papers.build import build_table
 
 from xmlc.metrics import classification_metrics, propensities
 from xmlc.metrics.measures import (
@@ -23,7 +24,6 @@ from xmlc.metrics.measures import (
 )
 from xmlc.metrics.measures import SET_METRICS as REQUIRED_OF_SETS
 from xmlc.metrics.ranking import ranking_metrics
-from xmlc.papers.build import build_table
 from xmlc.tables.columns import column
 
 PACKAGE, SUPPORT = Path(__file__).parents[2] / "xmlc", Path(__file__).parents[1] / "support"

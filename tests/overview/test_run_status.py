@@ -2,25 +2,28 @@
 
 import pytest
 from click.testing import CliRunner
-from page_cases import write_plan
+from page_cases import plan_with
+from suite_cases import write_suite
 
 from xmlc.cli.tables.status import command
 from xmlc.errors import XmlcError
 from xmlc.overview.failed import error_message, failures
-from xmlc.overview.status import MADE, read_status, to_text
+from xmlc.overview.status import MADE, status_of, to_text
 
 FULL = "results/{0}/{1}/seed{2}/full/ranking.json"
+
+
+TABLES = {
+    "table1": [FULL.format("yeast", model, seed) for model, seed in (("plt", 0), ("plt", 1), ("fastxml", 0))],
+    "table2": [FULL.format("yeast", "plt", 0), FULL.format("scene", "plt", 0)],
+}
+PLAN = plan_with(TABLES, {"figure1": []})
 
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     """Two datasets: of yeast one record of three is there and one failed, of scene all is there."""
     monkeypatch.chdir(tmp_path)
-    tables = {
-        "table1": [FULL.format("yeast", model, seed) for model, seed in (("plt", 0), ("plt", 1), ("fastxml", 0))],
-        "table2": [FULL.format("yeast", "plt", 0), FULL.format("scene", "plt", 0)],
-    }
-    write_plan(tmp_path / "results/plan.json", tables, {"figure1": []})
     there = [FULL.format("yeast", "plt", 0), FULL.format("scene", "plt", 0), "results/tables/plt2016/table2.md"]
     for file in there:
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
@@ -32,7 +35,7 @@ def run(tmp_path, monkeypatch):
 
 
 def test_files_are_counted_by_dataset_and_those_made_of_them_by_paper(run):
-    found = read_status(run / "results/plan.json", run, failures(run / "logs"))
+    found = status_of(PLAN, run, failures(run / "logs"))
     counts = {key[1]: (part.done, part.missing, part.failed) for key, part in found.items()}
     assert counts == {"yeast": (1, 1, 1), "scene": (1, 0, 0), MADE: (1, 2, 0)}
 
@@ -40,17 +43,16 @@ def test_files_are_counted_by_dataset_and_those_made_of_them_by_paper(run):
 def test_records_are_missing_because_of_the_one_job_that_writes_them_all(run):
     names = ("evaluation/sto", "evaluation/fta", "inference/h")
     records = [f"results/yeast/plt/seed0/80/{name}.json" for name in names]
-    write_plan(run / "results/plan.json", {"table2": records}, {})
     (run / "logs/yeast/plt/seed0/80").mkdir(parents=True)
     (run / "logs/yeast/plt/seed0/80/thresholds.log").write_text("xmlc: error: threshold method sto failed\n")
-    progress = read_status(run / "results/plan.json", run, failures(run / "logs"))["plt2016", "yeast"]
+    progress = status_of(plan_with({"table2": records}), run, failures(run / "logs"))["plt2016", "yeast"]
     assert (progress.done, progress.missing, progress.failed) == (0, 1, 2)
     assert [failure.step for failure in progress.failures] == ["thresholds"]
 
 
 def test_a_suite_that_nobody_asks_for_is_told_of_when_it_was_begun_or_is_named(run):
     def papers(*named):
-        return {paper for paper, _ in read_status(run / "results/plan.json", run, [], named)}
+        return {paper for paper, _ in status_of(PLAN, run, [], named)}
 
     assert papers() == {"plt2016"}
     assert papers("scale") == {"scale"}
@@ -60,27 +62,42 @@ def test_a_suite_that_nobody_asks_for_is_told_of_when_it_was_begun_or_is_named(r
 
 
 def test_the_text_tells_the_reason_of_a_failure(run):
-    text = to_text(read_status(run / "results/plan.json", run, failures(run / "logs")))
+    text = to_text(status_of(PLAN, run, failures(run / "logs")))
     assert "failed: yeast plt train\n  no room left on the device\n" in text
     assert "3 of 7 files are there; 1 step failed." in text
     assert "######xxxxxxx......." in text.splitlines()[2]
 
 
-def test_the_exit_status_is_0_only_when_all_is_there(run):
-    def status(*options):
-        return CliRunner().invoke(command, ["--plan", "results/plan.json", *options])
+@pytest.fixture
+def configured(run):
+    """A project with one paper, which asks for a table of rankings of one PLT on two datasets."""
+    (run / "config").mkdir()
+    (run / "config/config.yaml").write_text("papers: [plt2016]\n")
+    (run / "config/datasets.yaml").write_text("")
+    write_suite(run / "config/papers/plt2016.yaml", {"plt": {}}, datasets=["scene", "yeast"], tables=["table1"])
+    for own in ("demo", "scale"):
+        write_suite(run / f"config/{own}.yaml", {})
+    (run / "results/tables/plt2016/table1.md").touch()
+    return run
 
-    assert status().exit_code == 1
-    write_plan(run / "results/plan.json", {"table2": [FULL.format("scene", "plt", 0)]})
+
+def test_the_exit_status_is_0_only_when_all_is_there(configured):
+    def status(*options):
+        return CliRunner().invoke(command, options)
+
     done = status()
     assert done.exit_code == 0, done.output
-    assert "0 steps failed" in done.output
+    assert "3 of 3 files are there; 0 steps failed" in done.output
+    assert status("seeds=[0, 1]").exit_code == 1
+    assert status("datasets=[scene]").exit_code == 0
+    (configured / FULL.format("scene", "plt", 0)).unlink()
+    assert status("datasets=[scene]").exit_code == 1
 
 
-def test_an_unknown_paper_and_a_folder_without_a_workflow_are_errors(run):
-    words = ["--plan", "results/plan.json", "--paper", "x"]
-    assert "plt2016" in str(CliRunner().invoke(command, words).exception)
-    assert isinstance(CliRunner().invoke(command, []).exception, XmlcError)
+def test_an_unknown_paper_a_setting_that_is_none_and_a_folder_without_a_project_are_errors(configured, tmp_path):
+    assert "plt2016" in str(CliRunner().invoke(command, ["--paper", "x"]).exception)
+    assert "expected key=value" in str(CliRunner().invoke(command, ["yeast"]).exception)
+    assert isinstance(CliRunner().invoke(command, ["--config", str(tmp_path / "x")]).exception, XmlcError)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,9 @@ from report_cases import GRID, every_method, ranking, thresholds, write
 
 from xmlc.cli import main
 from xmlc.errors import XmlcError
-from xmlc.papers.figures import PARTS, STYLES, draw_figure, write_figure
+from xmlc.papers.building import draw_figure
+from xmlc.papers.plt2016.figures import PARTS, STYLES
+from xmlc.plotting import write_figure
 
 
 def lines_of(axes):

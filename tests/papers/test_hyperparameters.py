@@ -1,11 +1,11 @@
 """Table 3: ranges, values, and who found them."""
 
 import pytest
-import yaml
 from report_cases import ranking, write
+from suite_cases import write_suite
 
 from xmlc.errors import XmlcError
-from xmlc.papers.build import build_table
+from xmlc.papers.building import build_table
 from xmlc.tables.render import to_csv, to_latex, to_markdown
 
 USED = {"arity": 16, "gamma": 4.91, "lam": 2.64e-4, "solver": "sgd"}
@@ -24,8 +24,7 @@ PUBLISHED = "dataset,model,hyperparameter,low,high\nall,plt,gamma,0.000001,10\n"
 @pytest.fixture
 def build(tmp_path):
     def make(records, models=None):
-        suite = tmp_path / "suite.yaml"
-        suite.write_text(yaml.safe_dump({"models": models or {"plt": PLT, "oracle": {}}}))
+        suite = write_suite(tmp_path / "suite.yaml", models or {"plt": PLT, "oracle": {}})
         (tmp_path / "published/plt2016").mkdir(parents=True)
         (tmp_path / "published/plt2016/table3.csv").write_text(PUBLISHED)
         return build_table("3", "plt2016", write(tmp_path / "records", records), tmp_path / "published", suite)
@@ -76,7 +75,7 @@ def test_what_is_missing_is_named(build, tmp_path):
     records = write(tmp_path / "more", [ranking()])
     with pytest.raises(XmlcError, match="--suite"):
         build_table("3", "plt2016", records)
-    (tmp_path / "empty.yaml").write_text("models: {plt: {}}")
+    write_suite(tmp_path / "empty.yaml", {"plt": {}})
     with pytest.raises(XmlcError, match="no model has ranges"):
         build_table("3", "plt2016", records, None, tmp_path / "empty.yaml")
     with pytest.raises(XmlcError, match="not a readable configuration"):

@@ -1,7 +1,6 @@
 """Tables of inferred label sets: Table 1 of gfm2011, and instance-F from sparse estimates."""
 
 import re
-from pathlib import Path
 
 import pytest
 import yaml
@@ -9,11 +8,12 @@ from report_cases import every_measure, inference, inferred_from_estimates, writ
 
 from xmlc.errors import XmlcError
 from xmlc.inference.methods import METHODS
-from xmlc.papers.build import build_table
+from xmlc.papers.building import build_table
+from xmlc.suites.checking import FOLDER
 from xmlc.tables.render import to_csv, to_markdown
 from xmlc.tables.titles import METHODS as TITLES
 
-SCHEMA = Path(__file__).parents[2] / "workflow" / "schemas" / "paper.schema.yaml"
+SCHEMA = FOLDER / "suite.schema.yaml"
 
 PUBLISHED = (
     "dataset,model,method,m,n_train,n_test,hamming_loss,macro_f,micro_f,instance_f,inference_seconds\n"

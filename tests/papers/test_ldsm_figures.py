@@ -6,7 +6,8 @@ import pytest
 from report_cases import forest, ranking, sweep, write
 
 from xmlc.errors import XmlcError
-from xmlc.papers.figures import draw_figure, write_figure
+from xmlc.papers.building import draw_figure
+from xmlc.plotting import write_figure
 
 
 def draw(folder, number, *records):

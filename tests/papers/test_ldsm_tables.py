@@ -6,7 +6,7 @@ import pytest
 from report_cases import forest, ranking, write
 
 from xmlc.errors import XmlcError
-from xmlc.papers.build import build_table
+from xmlc.papers.building import build_table
 from xmlc.tables.render import to_markdown
 
 SCORES = (

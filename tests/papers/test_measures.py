@@ -1,7 +1,6 @@
 """The table of measures: a row and a column for each, brackets on the diagonal."""
 
 import re
-from pathlib import Path
 
 import pytest
 import yaml
@@ -10,11 +9,12 @@ from report_cases import every_measure, every_method, thresholds, write
 
 from xmlc.errors import XmlcError
 from xmlc.metrics.measures import MEASURE_METHODS, TUNABLE_MEASURES
-from xmlc.papers.build import build_table
+from xmlc.papers.building import build_table
+from xmlc.suites.checking import FOLDER
 from xmlc.tables.render import to_latex, to_markdown
 from xmlc.thresholds.tune import METHODS as REGISTERED
 
-SCHEMA = Path(__file__).parents[2] / "workflow" / "schemas" / "paper.schema.yaml"
+SCHEMA = FOLDER / "suite.schema.yaml"
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import re
 import pytest
 from report_cases import condensed, ranking, write
 
-from xmlc.papers.build import build_table
+from xmlc.papers.building import build_table
 from xmlc.tables.render import to_markdown
 
 PUBLISHED = (

@@ -4,7 +4,7 @@ import pytest
 from report_cases import dataset, ranking, write
 
 from xmlc.errors import XmlcError
-from xmlc.papers.build import build_table
+from xmlc.papers.building import build_table
 from xmlc.tables.render import to_markdown
 from xmlc.tables.titles import model_title, without_passes
 

@@ -8,8 +8,9 @@ from matplotlib.colors import to_hex
 from report_cases import ranking, write
 
 from xmlc.errors import XmlcError
+from xmlc.papers.building import draw_figure
 from xmlc.papers.common.pareto import FAMILIES, pareto_front, place_labels, text_size
-from xmlc.papers.figures import draw_figure, write_figure
+from xmlc.plotting import write_figure
 from xmlc.tables.titles import family, model_title
 
 MODELS = {

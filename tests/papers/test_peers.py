@@ -1,28 +1,29 @@
 """The table of peers: records of two kinds in one row, and who is missing and why."""
 
 import pytest
+import yaml
 from report_cases import every_method, ranking, write
+from suite_cases import write_suite
 
 from xmlc.errors import XmlcError
-from xmlc.papers.build import build_table
-from xmlc.papers.common.peers import PEER_KEYS, TUNED, peers_table, read_peers
+from xmlc.papers.building import build_table
+from xmlc.papers.common.peers import PEER_KEYS, TUNED, peers
 from xmlc.tables.panels import Published
 from xmlc.tables.render import to_csv, to_latex, to_markdown
 
-SUITE = """
+PEERS = yaml.safe_load("""
 models: {plt: {estimator: plt}}
 peers:
-  napkinxc-br: {estimator: napkinxc-br, without: {scene: too many labels}, untuned: C}
+  napkinxc-br: {estimator: napkinxc-br, without: {scene: too many labels}, untuned: everything but C}
   omikuji-parabel: {estimator: omikuji-parabel, ranks_only: scores of a hinge loss}
   vw-plt: {estimator: vw-plt}
-"""
+""")["peers"]
 
 
 @pytest.fixture
 def build(tmp_path):
-    def make(records, suite=SUITE):
-        file = tmp_path / "suite.yaml"
-        file.write_text(suite)
+    def make(records, peers=PEERS):
+        file = write_suite(tmp_path / "suite.yaml", {"plt": {}}, peers=peers)
         return build_table("peers", "plt2016", write(tmp_path / "records", records), None, file)
 
     return make
@@ -75,7 +76,7 @@ def test_a_missing_program_is_a_row_with_the_reason(build):
     assert "napkinXC BR is missing on scene: too many labels." in notes
     assert "Vowpal Wabbit PLT is missing on yeast: it was not run" in notes
     assert "omikuji Parabel has no macro-F: scores of a hinge loss." in notes
-    assert "Not tuned: napkinXC BR (C)." in notes
+    assert "Not tuned: napkinXC BR (everything but C)." in notes
     for text in (to_csv(table), to_markdown(table), to_latex(table)):
         assert "too many labels" in text
         assert "nan" not in text.lower()
@@ -93,17 +94,16 @@ def test_seeds_and_methods_that_some_lack(build):
 
 
 def test_rankings_alone_make_a_table_without_columns_of_macro_f(build):
-    table = build([ranking(), ranking(model="late")], "models: {}")
+    table = build([ranking(), ranking(model="late")], None)
     assert not any("Macro-F" in heading for heading in table.panels[0].headings())
     assert table.frame[list(TUNED)].isna().all(axis=None)
     assert table.frame["note"].isna().all()
-    assert peers_table("x", [ranking()], Published({}, PEER_KEYS), []).frame["model"].tolist() == ["plt"]
+    assert peers("x", [ranking()], Published({}, PEER_KEYS), []).frame["model"].tolist() == ["plt"]
 
 
-def test_a_suite_that_cannot_be_read(tmp_path):
-    for text in ("[", "a list", "peers: [vw]"):
-        file = tmp_path / "suite.yaml"
-        file.write_text(text)
-        with pytest.raises(XmlcError, match=r"suite\.yaml: not a readable configuration"):
-            read_peers(file)
-    assert read_peers(None) == {}
+@pytest.mark.parametrize("text", ["[", "a list", "peers: [vw]", "models: {}"])
+def test_a_suite_that_cannot_be_read(tmp_path, text):
+    file = tmp_path / "suite.yaml"
+    file.write_text(text)
+    with pytest.raises(XmlcError, match=r"suite\.yaml: "):
+        build_table("peers", "plt2016", write(tmp_path / "records", [ranking()]), None, file)

@@ -6,7 +6,7 @@ import pytest
 from report_cases import dataset, write
 
 from xmlc.errors import XmlcError
-from xmlc.papers.figures import draw_figure
+from xmlc.papers.building import draw_figure
 
 
 def progressive(name="aloi", model="oplt-b-1-pass", seed=0, accuracies=(0.0, 0.25, 0.5), constant=0.125, macro_f=None):

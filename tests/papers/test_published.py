@@ -6,8 +6,9 @@ import pandas as pd
 import pytest
 
 from xmlc.errors import XmlcError
-from xmlc.papers.build import TABLES
-from xmlc.papers.plt2016.hyperparameters import read_searched_models
+from xmlc.papers import table_of
+from xmlc.papers.plt2016.hyperparameters import searched_models
+from xmlc.suites.reading import read_suite
 from xmlc.tables.columns import COLUMNS
 from xmlc.tables.panels import Published
 
@@ -17,14 +18,14 @@ FILES = sorted(FOLDER.glob("*/*.csv"))
 
 
 def read(table):
-    keys = list(TABLES.of(table, "plt2016").keys)
+    keys = list(table_of(table, "plt2016").keys)
     return pd.read_csv(FOLDER / "plt2016" / f"{table}.csv").set_index(keys)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
 def test_every_table_has_unique_keys_in_front_and_a_source(file):
     frame = pd.read_csv(file, dtype=str)
-    keys = TABLES.of(file.stem, file.parent.name).keys
+    keys = table_of(file.stem, file.parent.name).keys
     assert tuple(frame.columns[: len(keys)]) == keys
     assert not frame.duplicated(list(keys)).any()
     assert set(frame.columns) <= set(COLUMNS)
@@ -75,7 +76,7 @@ def test_cells_of_table_3():
 
 def test_the_ranges_of_the_configuration_are_those_of_table_3():
     table = read("table3").droplevel(["dataset", "model"])
-    ranges = read_searched_models(FOLDER.parents[1] / "config/papers/plt2016.yaml")["plt"].ranges
+    ranges = searched_models(read_suite(FOLDER.parents[1] / "config/papers/plt2016.yaml"))["plt"].ranges
     assert {name: (values.low, values.high) for name, values in ranges.items()} == {
         name: (row["low"], row["high"]) for name, row in table.iterrows()
     }
@@ -114,7 +115,7 @@ def test_table_4_repeats_table_2():
 
 
 def test_values_are_kept_as_printed():
-    published = Published.read(FOLDER / "plt2016" / "table1.csv", TABLES.of("table1", "plt2016").keys)
+    published = Published.read(FOLDER / "plt2016" / "table1.csv", table_of("table1", "plt2016").keys)
     assert published.value(("rcv1-2k", "plt"), "p@3") == "72.4"
     assert published.value(("amazoncat-13k", "fastxml"), "p@3") == "77.50"
     assert published.value(("yeast", "plt"), "p@3") is None

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from xmlc.papers.common.summaries import NUMBERS
+from xmlc.tables.summaries import NUMBERS
 
 FOLDER = Path(__file__).parents[2] / "results/published/swnn2018"
 DATASETS = ["amazoncat-13k", "wiki10-31k", "delicious-200k", "wikilshtc-325k", "amazon-670k", "amazon-3m"]

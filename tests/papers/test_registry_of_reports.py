@@ -1,32 +1,48 @@
 """Tables and figures by name: a paper's own before the common one."""
 
+import subprocess
+import sys
+
 import pytest
 
 from xmlc.errors import XmlcError
-from xmlc.tables.registry import Registry
+from xmlc.papers import every_figure, every_table, figure_of, modules_of, rooms, table_of
 
 
-@pytest.fixture
-def registry():
-    registry = Registry("table")
-    registry.add("table1", "common")
-    registry.add("table2", "second")
-    registry.add("table1", "own", paper="gfm2011")
-    return registry
+def test_a_papers_own_comes_first_and_others_have_the_common_one():
+    own, common = table_of("table1", "gfm2011"), table_of("table1", "plt2016")
+    assert own is table_of("1", "gfm2011")
+    assert own is not common
+    assert common is table_of("1", "demo") is table_of("table1", "a-suite-without-a-room")
+    assert table_of("instance-f", "gfm2011") is table_of("instance-f", "plt2016")
+    assert figure_of("2", "oplt2021") is not figure_of("2", "ldsm2020")
 
 
-def test_a_papers_own_comes_first_and_others_have_the_common_one(registry):
-    assert registry.of("table1", "gfm2011") == registry.of("1", "gfm2011") == "own"
-    assert registry.of("table1", "plt2016") == registry.of("1", "demo") == "common"
-    assert registry.of("2", "gfm2011") == "second"
-    assert registry.named("table1") == ["common", "own"]
-    assert registry.names() == ["table1", "table2"]
-    assert ("gfm2011", "table1", "own") in registry.every()
-
-
-def test_an_unknown_name_is_refused_with_those_that_this_paper_has(registry):
-    registry.add("table7", "foreign", paper="other")
-    with pytest.raises(XmlcError, match=r"table 'table9' is unknown; expected one of table1, table2$"):
-        registry.of("9", "gfm2011")
+def test_an_unknown_name_is_refused_with_those_that_this_paper_has():
+    with pytest.raises(XmlcError, match=r"table 'table9' is unknown; expected one of .*peers.*table1"):
+        table_of("9", "gfm2011")
     with pytest.raises(XmlcError, match="'table7' is unknown"):
-        registry.of("table7", "plt2016")
+        table_of("table7", "plt2016")  # which ldsm2020 has
+    with pytest.raises(XmlcError, match=r"figure 'figure7' is unknown; expected one of .*figure1"):
+        figure_of("figure7", "plt2016")
+
+
+def test_declarations_have_the_names_under_which_they_are_found():
+    for paper, table in every_table():
+        assert table_of(table.name, paper) is table
+    for paper, figure in every_figure():
+        assert figure_of(figure.name, paper) is figure
+    assert {"plt2016", "gfm2011", "swnn2018", "ldsm2020", "oplt2021", "common"} <= set(rooms())
+
+
+def test_a_paper_depends_on_its_own_room_and_the_common_one():
+    assert modules_of("ldsm2020", "table") == ["xmlc.papers.ldsm2020.tables", "xmlc.papers.common.tables"]
+    assert modules_of("demo", "figure") == ["xmlc.papers.common.figures"]
+
+
+def test_asking_what_tables_need_loads_no_kernel():
+    code = (
+        "import sys; from xmlc.papers import every_figure, every_table; every_figure(); every_table();"
+        "assert 'numba' not in sys.modules, 'numba'"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

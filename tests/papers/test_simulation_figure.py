@@ -6,8 +6,9 @@ import pytest
 from matplotlib.colors import to_hex
 
 from xmlc.errors import XmlcError
-from xmlc.papers.figures import draw_figure, write_figure
+from xmlc.papers.building import draw_figure
 from xmlc.papers.gfm2011.figures import APART, PANELS, STYLES
+from xmlc.plotting import write_figure
 
 SAMPLED = ("gfm", "gfm-t", "meuf", "meuf-approx")
 TIMED = ("gfm", "gfm-t", "meuf-cubic", "meuf-approx", "meuf")

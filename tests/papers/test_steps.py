@@ -4,7 +4,7 @@ import pytest
 from report_cases import dataset, ranking, write
 
 from xmlc.errors import XmlcError
-from xmlc.papers.build import build_table
+from xmlc.papers.building import build_table
 from xmlc.papers.scale.steps import EVERY, TOTAL
 from xmlc.tables.render import to_csv, to_markdown
 

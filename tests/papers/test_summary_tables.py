@@ -11,7 +11,7 @@ from xmlc.data.catalogue import Dataset
 from xmlc.data.prepare import prepare
 from xmlc.data.writer import save_repository
 from xmlc.errors import XmlcError
-from xmlc.papers.build import build_table
+from xmlc.papers.building import build_table
 from xmlc.tables.render import to_csv, to_markdown
 
 # By instance: labels (of 7; the last three never occur) and features (of 6; the last occurs in the test set alone).

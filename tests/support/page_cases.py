@@ -1,15 +1,14 @@
 """A small finished run: records, tables, what the paper prints, what was accepted before, one figure, one failure."""
 
-import json
-
-import yaml
 from report_cases import dataset, every_method, ranking, thresholds, write
+from suite_cases import write_suite
 
 from xmlc.judging.tolerances import Tolerances
 from xmlc.overview.failed import failures
 from xmlc.page.content import Folders, page_of
-from xmlc.papers.build import build_table
-from xmlc.papers.figures import draw_figure, write_figure
+from xmlc.papers.building import build_table, draw_figure
+from xmlc.papers.plan import SuitePlan
+from xmlc.plotting import write_figure
 from xmlc.tables.made_of import MadeOf, finished_tables
 from xmlc.tables.render import write_table
 
@@ -60,9 +59,9 @@ def small_run(run):
     accepted.mkdir(parents=True)
     table.frame[["dataset", "model", "p@1", "p@3"]].replace(60.0, 61.0).to_csv(accepted / "table1.csv", index=False)
     write_figure(draw_figure("1", PAPER, paths), run / "results/figures" / PAPER / "figure1")
-    suite = {"title": "Extreme <F> & more", "models": {"plt": {}, "ldsm": {"without": {"yeast": "it <is> slow"}}}}
+    models = {"plt": {}, "ldsm": {"without": {"yeast": "it <is> slow"}}}
     (run / "config/papers").mkdir(parents=True)
-    (run / "config/papers" / f"{PAPER}.yaml").write_text(yaml.safe_dump(suite))
+    write_suite(run / "config/papers" / f"{PAPER}.yaml", models, title="Extreme <F> & more")
     log = run / "logs/yeast/fastxml/seed0/80/train.log"
     log.parent.mkdir(parents=True)
     log.write_text("training\nxmlc: error: no <room> left\n")
@@ -88,9 +87,7 @@ def statistics(name="yeast"):
     return {"name": name, "digest": about["digest"], "d": 103, "m": 14, "train": train, "test": {"instances": 917}}
 
 
-def write_plan(file, tables, figures=None):
-    """Write what `snakemake plan` writes for one paper, and for one suite that nobody asks for."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    asked = {"title": "A paper", "asked": True, "tables": tables, "figures": figures or {}}
-    other = {"title": "Scale", "asked": False, "tables": {"scale": ["results/big/statistics.json"]}, "figures": {}}
-    file.write_text(json.dumps({PAPER: asked, "scale": other}))
+def plan_with(tables, figures=None):
+    """Return the plan of one paper, and of one suite that nobody asks for."""
+    asked = SuitePlan("A paper", True, tables, figures or {})
+    return {PAPER: asked, "scale": SuitePlan("Scale", False, {"scale": ["results/big/statistics.json"]}, {})}

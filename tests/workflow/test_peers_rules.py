@@ -36,4 +36,4 @@ def test_peers_run_where_the_configuration_says(tmp_path, multilabel):
         assert planned[case]["train"] == 2 * ours + ranked + estimated
         jobs = [count for rule, count in planned[case].items() if rule.startswith("thresholds_")]
         assert sum(jobs) == ours + estimated
-        assert (planned[case]["peers_table"], planned[case]["pareto"]) == (1, 1)
+        assert (planned[case]["table"], planned[case]["figure"]) == (1, 1)

@@ -11,7 +11,8 @@ import yaml
 from project_copy import Project
 
 from xmlc.cli import COMMANDS, group
-from xmlc.papers.build import TABLES, by_method
+from xmlc.papers import table_of
+from xmlc.papers.plt2016.tables import by_method
 from xmlc.tables.columns import column
 from xmlc.tables.fingerprint import fingerprint
 from xmlc.tables.panels import Published
@@ -21,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 CONFIG_README = (ROOT / "config/README.md").read_text()
 DEMO = yaml.safe_load((ROOT / "config/demo.yaml").read_text())
-SCHEMAS = sorted([*(ROOT / "workflow/schemas").glob("*.yaml"), ROOT / "xmlc/data/datasets.schema.yaml"])
+SCHEMAS = sorted((ROOT / "xmlc").rglob("*.schema.yaml"))
 
 
 def blocks(language):
@@ -73,7 +74,7 @@ def test_snakemake_commands_name_targets_and_keys_that_exist():
     targets = set(re.findall(r"^rule (\w+):", rules, re.MULTILINE))
     targets |= {file.stem for file in (ROOT / "config/papers").glob("*.yaml")} | {"scale", "demo"}
     targets |= set(yaml.safe_load((ROOT / "config/datasets.yaml").read_text()))
-    keys = set(yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())["properties"])
+    keys = set(yaml.safe_load((ROOT / "xmlc/suites/config.schema.yaml").read_text())["properties"])
     for line in lines:
         words = shlex.split(line.replace(" ...", "").replace("=...", "=x").replace("<folder>", "folder"))[1:]
         settings = words[words.index("--config") + 1 :] if "--config" in words else []
@@ -96,7 +97,7 @@ def test_make_targets_and_files_that_are_named_exist():
 
 def test_the_demo_is_shown_as_the_screen_shows_it_with_the_accepted_numbers():
     accepted = ROOT / "results/reference/demo"
-    panel = by_method(pd.read_csv(accepted / "table2.csv"), Published({}, TABLES.of("table2", "demo").keys), "macro_f")
+    panel = by_method(pd.read_csv(accepted / "table2.csv"), Published({}, table_of("table2", "demo").keys), "macro_f")
     # Of the tables that the demo makes, and of no other.
     assert sorted(file.stem for file in accepted.iterdir()) == sorted(DEMO["tables"])
     expected = [f"{panel_to_markdown(panel)}\n", f"results/tables/demo  {fingerprint(accepted).word}\n"]

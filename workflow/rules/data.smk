@@ -1,66 +1,64 @@
 # From a source to arrays that can be memory-mapped.
-
-
 rule download:
     input:
-        sources("download"),
+        command_files("download"),
     output:
-        directory("resources/{dataset}"),
+        directory(paths.RESOURCE),
     log:
-        "logs/{dataset}/download.log",
+        paths.LOG_OF_DATASET.of(step="download"),
     wildcard_constraints:
-        dataset=rf"(?!(?:{SYNTHETIC})(?:/|$))[a-z0-9][a-z0-9._-]*",
+        dataset=rf"(?!(?:{one_of(project.made)})(?:/|$)){paths.NAME}",
     retries: 2
     conda:
         "../envs/xmlc.yaml"
     params:
-        mirror=["--mirror", config["mirror"]] if config["mirror"] else [],
-        entry=entry_text,
-        catalogue=CATALOGUE_FILE,
+        mirror=["--mirror", project.settings.mirror] if project.settings.mirror else [],
+        entry=entry,
+        catalogue=paths.CATALOGUE,
     shell:
-        "xmlc download {wildcards.dataset} --out {output} --catalogue {params.catalogue} {params.mirror:q}" " 2> {log}"
+        "xmlc download {wildcards.dataset} --out {output} --catalogue {params.catalogue} {params.mirror:q} 2> {log}"
 
 
 rule synthesise:
     input:
-        sources("synth"),
+        command_files("synth"),
     output:
-        directory("resources/{dataset}"),
+        directory(paths.RESOURCE),
     log:
-        "logs/{dataset}/synthesise.log",
+        paths.LOG_OF_DATASET.of(step="synthesise"),
     wildcard_constraints:
-        dataset=SYNTHETIC,
+        dataset=one_of(project.made),
     conda:
         "../envs/xmlc.yaml"
-    threads: config["threads"]
+    threads: project.settings.threads
     resources:
         mem_mb=memory,
     params:
-        entry=entry_text,
-        catalogue=CATALOGUE_FILE,
+        entry=entry,
+        catalogue=paths.CATALOGUE,
     shell:
         "xmlc synth {wildcards.dataset} --out {output} --catalogue {params.catalogue} --threads {threads} 2> {log}"
 
 
 rule prepare:
     input:
-        sources("prepare"),
-        source="resources/{dataset}",
+        command_files("prepare"),
+        source=paths.RESOURCE,
     output:
-        data=directory("results/{dataset}/data"),
-        statistics="results/{dataset}/statistics.json",
+        data=directory(paths.DATA),
+        statistics=paths.STATISTICS,
     log:
-        "logs/{dataset}/prepare.log",
+        paths.LOG_OF_DATASET.of(step="prepare"),
     benchmark:
-        "benchmarks/{dataset}/prepare.jsonl"
+        paths.BENCHMARK_OF_DATASET.of(step="prepare")
     conda:
         "../envs/xmlc.yaml"
     resources:
         mem_mb=memory,
     params:
-        entry=entry_text,
-        catalogue=CATALOGUE_FILE,
-        share=config["validation_share"],
+        entry=entry,
+        catalogue=paths.CATALOGUE,
+        share=project.settings.validation_share,
     shell:
         "xmlc prepare {wildcards.dataset} --source {input.source} --out {output.data}"
         " --statistics {output.statistics} --validation-share {params.share} --catalogue {params.catalogue} 2> {log}"

@@ -1,37 +1,60 @@
 # Models on the whole training set (ranking) or on 80 % of it (thresholds).
-PORTION_PART = {"full": "train", "80": "fit"}
 
 
 # With the key `scatter`, the trees of a forest are grown by so many jobs, which a cluster can spread.
 scattergather:
-    trees=config["scatter"],
+    trees=project.settings.scatter,
 
 
-FORESTS = [name for name, model in MODELS.items() if model["forest"] and config["scatter"] > 1]
+# Models with the key `search` are trained with what it finds, and with the key `tuning` of config.yaml all with ranges.
+rule tune:
+    input:
+        command_files("tune"),
+        estimator_sources,
+        data=paths.DATA,
+    output:
+        paths.TUNING,
+    log:
+        paths.LOG_OF_TUNING,
+    conda:
+        "../envs/xmlc.yaml"
+    threads: project.settings.threads
+    resources:
+        mem_mb=memory,
+    params:
+        estimator=lambda wildcards: project.models[wildcards.model].estimator,
+        hyperparameters=hyperparameters,
+        search=lambda wildcards: project.search_options(wildcards.model),
+    shell:
+        "xmlc tune --data {input.data} --estimator {params.estimator:q} --parameters {params.hyperparameters:q}"
+        " {params.search:q} --threads {threads}"
+        " --out {output} 2> {log}"
 
 
 rule train:
     input:
-        sources("train"),
+        command_files("train"),
         estimator_sources,
-        data="results/{dataset}/data",
-        tuned=tuned,
+        data=paths.DATA,
+        tuned=lambda wildcards: project.tuned_by(wildcards.model, wildcards.dataset) or [],
     output:
-        model=directory("results/{dataset}/{model}/seed{seed}/{portion}/model"),
-        record="results/{dataset}/{model}/seed{seed}/{portion}/train.json",
+        model=directory(paths.MODEL),
+        record=paths.TRAINING,
     log:
-        "logs/{dataset}/{model}/seed{seed}/{portion}/train.log",
+        paths.LOG_OF_RUN.of(step="train"),
     benchmark:
-        "benchmarks/{dataset}/{model}/seed{seed}/{portion}/train.jsonl"
+        paths.BENCHMARK_OF_RUN.of(step="train")
+    wildcard_constraints:
+        model=one_of(name for name in project.models if name not in project.scattered),
     conda:
         "../envs/xmlc.yaml"
-    threads: config["threads"]
+    threads: project.settings.threads
     resources:
         mem_mb=memory,
     params:
-        part=lambda wildcards: PORTION_PART[wildcards.portion],
-        estimator=lambda wildcards: MODELS[wildcards.model]["estimator"],
-        hyperparameters=lambda wildcards: hyperparameters(wildcards.model, wildcards.dataset),
+        part=lambda wildcards: {"full": "train", "80": "fit"}[wildcards.portion],
+        estimator=lambda wildcards: project.models[wildcards.model].estimator,
+        hyperparameters=hyperparameters,
         tuned=lambda wildcards, input: ["--tuned", input.tuned] if input.tuned else [],
         trees=lambda wildcards: ["--trees", wildcards.scatteritem] if hasattr(wildcards, "scatteritem") else [],
     shell:
@@ -40,60 +63,36 @@ rule train:
         " --threads {threads} --out {output.model} --record {output.record} 2> {log}"
 
 
-if FORESTS:
-
-    use rule train as train_trees with:
-        output:
-            model=temp(directory("results/{dataset}/{model}/seed{seed}/{portion}/trees/{scatteritem}/model")),
-            record=temp("results/{dataset}/{model}/seed{seed}/{portion}/trees/{scatteritem}/train.json"),
-        log:
-            "logs/{dataset}/{model}/seed{seed}/{portion}/train-{scatteritem}.log",
-        benchmark:
-            "benchmarks/{dataset}/{model}/seed{seed}/{portion}/train-{scatteritem}.jsonl"
-
-    rule join_trees:
-        input:
-            sources("join"),
-            estimator_sources,
-            models=gather.trees("results/{{dataset}}/{{model}}/seed{{seed}}/{{portion}}/trees/{scatteritem}/model"),
-            records=gather.trees(
-                "results/{{dataset}}/{{model}}/seed{{seed}}/{{portion}}/trees/{scatteritem}/train.json"
-            ),
-        output:
-            model=directory("results/{dataset}/{model}/seed{seed}/{portion}/model"),
-            record="results/{dataset}/{model}/seed{seed}/{portion}/train.json",
-        log:
-            "logs/{dataset}/{model}/seed{seed}/{portion}/join.log",
-        wildcard_constraints:
-            model="|".join(FORESTS),
-        conda:
-            "../envs/xmlc.yaml"
-        resources:
-            mem_mb=memory,
-        params:
-            shares=lambda wildcards, input: [str(Path(model).parent) for model in input.models],
-        shell:
-            "xmlc join {params.shares:q} --out {output.model} --record {output.record} 2> {log}"
-
-    ruleorder: join_trees > train
-
-
-rule rank:
-    input:
-        sources("rank"),
-        estimator_sources,
-        data="results/{dataset}/data",
-        model="results/{dataset}/{model}/seed{seed}/full/model",
-        training="results/{dataset}/{model}/seed{seed}/full/train.json",
+use rule train as train_trees with:
     output:
-        "results/{dataset}/{model}/seed{seed}/full/ranking.json",
+        model=temp(directory(f"{paths.SHARE}/model")),
+        record=temp(f"{paths.SHARE}/train.json"),
     log:
-        "logs/{dataset}/{model}/seed{seed}/full/rank.log",
+        paths.LOG_OF_RUN.of(step="train-{scatteritem}"),
+    benchmark:
+        paths.BENCHMARK_OF_RUN.of(step="train-{scatteritem}")
+    wildcard_constraints:
+        model=one_of(project.scattered),
+
+
+rule join_trees:
+    input:
+        command_files("join"),
+        estimator_sources,
+        models=gather.trees(gathered(f"{paths.SHARE}/model")),
+        records=gather.trees(gathered(f"{paths.SHARE}/train.json")),
+    output:
+        model=directory(paths.MODEL),
+        record=paths.TRAINING,
+    log:
+        paths.LOG_OF_RUN.of(step="join"),
+    wildcard_constraints:
+        model=one_of(project.scattered),
     conda:
         "../envs/xmlc.yaml"
-    threads: config["threads"]
     resources:
         mem_mb=memory,
+    params:
+        shares=lambda wildcards, input: [model.removesuffix("/model") for model in input.models],
     shell:
-        "xmlc rank --data {input.data} --model {input.model} --training {input.training} --threads {threads}"
-        " --out {output} 2> {log}"
+        "xmlc join {params.shares:q} --out {output.model} --record {output.record} 2> {log}"

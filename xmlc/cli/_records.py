@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import click
 
@@ -17,7 +17,7 @@ def records_argument(command: Callable[..., Any]) -> Callable[..., Any]:
 
     ``--records`` may stand before the files, to say what they are; it changes nothing.
     """
-    files = click.argument("records", type=FILE, nargs=-1)
+    files = click.argument("records", type=click.Path(path_type=Path), nargs=-1)
     marker = click.option("--records", "_marker", is_flag=True, expose_value=False, help="What follows are records.")
     listed = click.option(
         "--records-from", type=FILE, default=None, help="Text file that lists records, one path on a line."
@@ -43,3 +43,29 @@ def gather_records(records: tuple[Path, ...], records_from: Path | None) -> list
     if not paths:
         raise XmlcError("no records given; name them behind the table or figure, or list them for --records-from")
     return paths
+
+
+class Named(Protocol):
+    """A table or figure that a paper declares."""
+
+    @property
+    def name(self) -> str:
+        """Its name on the command line."""
+
+
+def list_definitions(
+    every: Callable[[], Sequence[tuple[str, Named]]],
+) -> Callable[[click.Context, click.Parameter, bool], None]:
+    """Return what the option ``--list`` does: print (paper, name) of all definitions, a paper on a line, and leave."""
+
+    def show(ctx: click.Context, parameter: click.Parameter, asked: bool) -> None:
+        if not asked:
+            return
+        found: dict[str, list[str]] = {}
+        for paper, definition in every():
+            found.setdefault(paper, []).append(definition.name)
+        for paper, names in found.items():
+            click.echo(f"{paper}: {', '.join(names)}")
+        ctx.exit()
+
+    return show

@@ -13,7 +13,7 @@ import pandas as pd
 from xmlc.errors import XmlcError
 from xmlc.judging.tolerances import Tolerances
 from xmlc.judging.verdict import Judgement, Verdict, judge_exactly, judge_published, number
-from xmlc.papers.build import TABLES
+from xmlc.papers import every_table
 from xmlc.tables.columns import column
 from xmlc.tables.fingerprint import Fingerprint, of_parts, of_table, read_table
 
@@ -162,7 +162,8 @@ def keys_of(path: Path, left: pd.DataFrame, right: pd.DataFrame, given: Sequence
     if given:
         return tuple(given)
     # Papers may have tables of the same name; that whose keys are all there, and the most of them, is meant.
-    known = [table.keys for table in TABLES.named(path.stem) if all(key in left and key in right for key in table.keys)]
+    named = [table.keys for _, table in every_table() if table.name == path.stem]
+    known = [keys for keys in named if all(key in left and key in right for key in keys)]
     if known:
         return max(known, key=len)
     leading = []

@@ -13,12 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
-from xmlc.errors import XmlcError
 from xmlc.overview.failed import Failure
-from xmlc.papers.build import OTHER_FILES, TABLES
-from xmlc.papers.common.summaries import AVERAGES, NUMBERS, SUMMARISED
+from xmlc.papers import table_of
+from xmlc.papers.building import OTHER_FILES
 from xmlc.papers.ldsm2020.tables import tree_shape
 from xmlc.papers.scale.steps import step_row
 from xmlc.papers.swnn2018.condensed import condensed_rows
@@ -28,8 +26,10 @@ from xmlc.records.reading import (
     read_records,
     threshold_frame,
 )
+from xmlc.suites.reading import find_suite
 from xmlc.tables.columns import COLUMNS, column
 from xmlc.tables.made_of import MadeOf
+from xmlc.tables.summaries import AVERAGES, COUNTED, NUMBERS
 
 Record = dict[str, Any]
 
@@ -86,10 +86,8 @@ def sources_of(tables: Iterable[MadeOf]) -> list[Source]:
     """Read the records behind tables, each once for a paper, in the order of the tables."""
     found: dict[tuple[str, Path], Source] = {}
     for made in tables:
-        definition = TABLES.of(made.table, made.paper)
-        wanted = [(definition.kind, definition.portion)] + [("thresholds", "80")] * definition.takes_thresholds
-        for kind, portion in wanted:
-            for path, record in _read(made, kind, portion):
+        for need in table_of(made.table, made.paper).needs:
+            for path, record in _read(made, need.kind, need.portion):
                 found.setdefault((made.paper, path), Source(made.paper, path, record))
     return list(found.values())
 
@@ -187,7 +185,7 @@ def _statistics(record: Record) -> list[Record]:
     train, name = record["train"], record["name"]
     sizes = {"d": record["d"], "m": record["m"], "n_train": train["instances"], "n_test": record["test"]["instances"]}
     parts = [{"dataset": name} | sizes | {average: train[average]["mean"] for average in AVERAGES}]
-    for counted in dict.fromkeys(counted for counted, _ in SUMMARISED.values()):
+    for counted in COUNTED:
         numbers = {title: train[counted][key] for title, key in NUMBERS.items()}
         parts.append({"dataset": name, "variant": counted} | numbers)
     return parts
@@ -218,33 +216,14 @@ def _unit(name: str) -> str:
     return column(name).unit if name in COLUMNS else ""
 
 
-def suite_of(paper: str, config: Path) -> dict[str, Any]:
-    """Read a paper's configuration; nothing where there is none.
-
-    Raises
-    ------
-    XmlcError
-        The file cannot be read.
-    """
-    for file in (config / "papers" / f"{paper}.yaml", config / f"{paper}.yaml"):
-        if file.is_file():
-            try:
-                content = yaml.safe_load(file.read_text(encoding="utf-8"))
-            except (OSError, yaml.YAMLError) as error:
-                raise XmlcError(f"{file}: not a readable configuration of a paper ({error})") from error
-            return content if isinstance(content, dict) else {}
-    return {}
-
-
 def _left_out(paper: str, datasets: Sequence[str], config: Path) -> list[dict[str, Any]]:
     """Say which models the configuration leaves out on the datasets of the run."""
-    suite = suite_of(paper, config)
-    models = {**suite.get("models", {}), **suite.get("peers", {})}
+    suite = find_suite(paper, config)
     return [
         {"paper": paper, "dataset": dataset, "model": name, "variant": "", "method": "", "seed": ""}
         | {"status": LEFT_OUT, "reason": reason}
-        for name, model in models.items()
-        for dataset, reason in (model.get("without") or {}).items()
+        for name, model in (suite.all_models if suite else {}).items()
+        for dataset, reason in model.without.items()
         if dataset in datasets
     ]
 

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from tabulate import tabulate
 
 from xmlc.errors import XmlcError
 from xmlc.overview.failed import Failure
-from xmlc.records.checked import read_checked
+from xmlc.papers.plan import SuitePlan
+from xmlc.suites import paths
 
-_FILES = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}}
-_PAPER = {
-    "type": "object",
-    "required": ["title", "asked", "tables", "figures"],
-    "properties": {"title": {"type": "string"}, "asked": {"type": "boolean"}, "tables": _FILES, "figures": _FILES},
-}
-_SCHEMA = {"type": "object", "additionalProperties": _PAPER}
 HEADINGS = ("Paper", "Dataset", "Done", "Missing", "Failed", "")
 WIDTH = 20
 MADE = "tables, figures"
@@ -59,13 +52,14 @@ class Progress:
 Status = dict[tuple[str, str], Progress]
 
 
-def read_status(plan: Path, root: Path, failed: Sequence[Failure], papers: Sequence[str] = ()) -> Status:
+def status_of(
+    plan: Mapping[str, SuitePlan], root: Path, failed: Sequence[Failure], papers: Sequence[str] = ()
+) -> Status:
     """Look which of the planned files are there.
 
     Parameters
     ----------
-    plan : Path
-        Written by the workflow's rule ``plan``: by paper, its tables and figures and the files they are made of.
+    plan : mapping of str to SuitePlan
     root : Path
         Folder that its paths start from.
     failed : sequence of Failure
@@ -80,26 +74,25 @@ def read_status(plan: Path, root: Path, failed: Sequence[Failure], papers: Seque
     Raises
     ------
     XmlcError
-        The plan cannot be read, or has no such paper.
+        The plan has no such paper.
     """
-    content = read_checked(plan, _SCHEMA, "what `snakemake plan` writes")
-    if unknown := [paper for paper in papers if paper not in content]:
-        raise XmlcError(f"paper {unknown[0]!r} is not configured; expected one of {', '.join(content)}")
+    if unknown := [paper for paper in papers if paper not in plan]:
+        raise XmlcError(f"paper {unknown[0]!r} is not configured; expected one of {', '.join(plan)}")
     found: Status = {}
-    for paper in papers or content:
-        part = _paper_status(paper, content[paper], root, failed)
-        if papers or content[paper]["asked"] or any(progress.done for progress in part.values()):
+    for paper in papers or plan:
+        part = _paper_status(paper, plan[paper], root, failed)
+        if papers or plan[paper].asked or any(progress.done for progress in part.values()):
             found |= part
     return found
 
 
-def _paper_status(paper: str, suite: dict[str, Any], root: Path, failed: Sequence[Failure]) -> Status:
+def _paper_status(paper: str, suite: SuitePlan, root: Path, failed: Sequence[Failure]) -> Status:
     found: Status = {}
-    records = dict.fromkeys(file for part in ("tables", "figures") for files in suite[part].values() for file in files)
-    for file in records:
+    lists = [*suite.tables.values(), *suite.figures.values()]
+    for file in dict.fromkeys(file for files in lists for file in files):
         _count(found.setdefault((paper, _dataset(file)), Progress()), root, file, failed)
-    made = [f"results/tables/{paper}/{name}.md" for name in suite["tables"]]
-    made += [f"results/figures/{paper}/{name}.svg" for name in suite["figures"]]
+    made = [paths.TABLE.of(paper=paper, table=name) + ".md" for name in suite.tables]
+    made += [paths.FIGURE.of(paper=paper, figure=name) + ".svg" for name in suite.figures]
     for file in made:
         _count(found.setdefault((paper, MADE), Progress()), root, file, failed)
     return found

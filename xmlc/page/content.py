@@ -12,16 +12,17 @@ from typing import Any
 from xmlc.errors import XmlcError
 from xmlc.judging.tolerances import Tolerances
 from xmlc.judging.verdict import Verdict, reproduced_line
-from xmlc.overview.facts import Source, sources_of, suite_of
+from xmlc.overview.facts import Source, sources_of
 from xmlc.overview.failed import Failure
 from xmlc.page.drawings import inline, svg_of
 from xmlc.page.expected import PAPER, REFERENCE, Expected, count, reference_of
 from xmlc.page.passports import Passports
 from xmlc.page.tables import PageTable, table_on_page
-from xmlc.papers.build import build_table, read_published
-from xmlc.papers.common.pareto import COSTS, pareto_figure
-from xmlc.papers.figures import FIGURES
+from xmlc.papers import figure_of
+from xmlc.papers.building import build_table, read_published
+from xmlc.papers.common.pareto import COSTS, pareto
 from xmlc.records.reading import RANKING_COSTS
+from xmlc.suites.reading import find_suite
 from xmlc.tables.fingerprint import TABLE, Fingerprint, of_parts
 from xmlc.tables.made_of import MadeOf
 from xmlc.tables.panels import Published
@@ -168,7 +169,7 @@ def _paper(
     folders: Folders,
     passports: Passports,
 ) -> PagePaper:
-    suite = suite_of(name, folders.config)
+    suite = find_suite(name, folders.config)
     built, tally, fingerprints = [], Tally(), {}
     for made in tables:
         table = build_table(made.table, made.paper, made.records, made.published, made.suite)
@@ -185,11 +186,11 @@ def _paper(
     datasets = {source.record["dataset"]["name"] for source in mine if isinstance(source.record.get("dataset"), dict)}
     left_out = [
         (dataset, model, reason)
-        for model, definition in {**suite.get("models", {}), **suite.get("peers", {})}.items()
-        for dataset, reason in (definition.get("without") or {}).items()
+        for model, definition in (suite.all_models if suite else {}).items()
+        for dataset, reason in definition.without.items()
         if dataset in datasets
     ]
-    title = suite.get("title") or name
+    title = suite.title if suite else name
     drawings = _drawings(name, mine, folders.figures / name)
     return PagePaper(name, title, of_parts(fingerprints), built, drawings, tally, left_out)
 
@@ -202,7 +203,7 @@ def _drawings(paper: str, sources: Sequence[Source], folder: Path) -> list[Drawi
     rankings = [s.record for s in sources if s.record["kind"] == "ranking" and s.record["portion"] == "full"]
     timed = [r for r in rankings if all(r["costs"].get(key) is not None for key in PARETO_COSTS)]
     if timed and all(drawing.identifier != f"{paper}-{PARETO}" for drawing in drawings):
-        drawings.append(_drawing(paper, PARETO, svg_of(pareto_figure(paper, timed)), f"{paper}-p-"))
+        drawings.append(_drawing(paper, PARETO, svg_of(pareto(paper, timed)), f"{paper}-p-"))
     return sorted(drawings, key=lambda drawing: drawing.identifier == f"{paper}-{PARETO}")
 
 
@@ -215,7 +216,7 @@ def _drawing(paper: str, name: str, svg: str, prefix: str) -> Drawing:
 def _caption(paper: str, name: str) -> str:
     """Say what a figure shows, in the words of the function that draws it."""
     try:
-        text = FIGURES.of(name, paper).draw.__doc__ or ""
+        text = figure_of(name, paper).draw.__doc__ or ""
     except XmlcError:
         return ""
     line = NUMBERED.sub("", text.strip().partition("\n")[0].removeprefix("Draw "))

@@ -10,7 +10,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from xmlc.errors import XmlcError
-from xmlc.papers.figures import SETTINGS
+from xmlc.plotting import SETTINGS
 
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 HREF = f"{{{XLINK}}}href"

@@ -11,12 +11,13 @@ import pandas as pd
 from xmlc.judging.verdict import Verdict
 from xmlc.page.expected import PAPER, Expectation, Expected
 from xmlc.page.passports import Passports
+from xmlc.papers import table_of
 from xmlc.tables.columns import DEVIATION, MISSING, Column, column
 from xmlc.tables.fingerprint import Fingerprint
 from xmlc.tables.panels import PAPER as PAPERS_HEADING
 from xmlc.tables.panels import Panel, Published, side_by_side
 from xmlc.tables.render import fingerprint_of
-from xmlc.tables.table import TABLES, Table
+from xmlc.tables.table import Table
 from xmlc.tables.titles import method_title, model_title
 
 TITLES = {"model": model_title, "method": method_title}
@@ -132,7 +133,7 @@ class _Maker:
 
     def __init__(self, table: Table, expected: Expected, passports: Passports):
         self.table, self.expected, self.passports = table, expected, passports
-        self.kind = TABLES.of(table.name, table.paper).kind
+        self.kind = table_of(table.name, table.paper).needs[0].kind
         self.expectations: dict[tuple[tuple[str, ...], str], Expectation] = {}
 
     def panel(self, panel: Panel) -> PagePanel | None:

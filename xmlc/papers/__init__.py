@@ -1,1 +1,91 @@
-"""Tables and figures: a room for each paper, and one for what every suite can make."""
+"""Tables and figures: a room for each paper, and one for what every suite can make.
+
+A paper's room is the folder of its name, with ``tables.py`` and ``figures.py`` where it has some. What is declared
+there, or imported there, is the paper's; what it does not have is looked for in the room ``common``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, TypeVar
+
+from xmlc.errors import XmlcError
+
+if TYPE_CHECKING:
+    from xmlc.plotting import FigureDefinition
+    from xmlc.tables.table import TableDefinition
+
+COMMON = "common"
+Definition = TypeVar("Definition")
+
+
+def table_of(name: str, paper: str) -> TableDefinition:
+    """Return what a paper calls so; a bare number stands for ``table<number>``.
+
+    Raises
+    ------
+    XmlcError
+        Neither the paper nor all suites have it.
+    """
+    from xmlc.tables.table import TableDefinition
+
+    return _of(name, paper, "table", TableDefinition)
+
+
+def figure_of(name: str, paper: str) -> FigureDefinition:
+    """Return what a paper calls so; a bare number stands for ``figure<number>``.
+
+    Raises
+    ------
+    XmlcError
+        Neither the paper nor all suites have it.
+    """
+    from xmlc.plotting import FigureDefinition
+
+    return _of(name, paper, "figure", FigureDefinition)
+
+
+def every_table() -> list[tuple[str, TableDefinition]]:
+    """List (room, definition) of all tables; one that several rooms have stands for each of them."""
+    from xmlc.tables.table import TableDefinition
+
+    return [(room, found) for room in rooms() for found in _definitions(room, "table", TableDefinition).values()]
+
+
+def every_figure() -> list[tuple[str, FigureDefinition]]:
+    """List (room, definition) of all figures."""
+    from xmlc.plotting import FigureDefinition
+
+    return [(room, found) for room in rooms() for found in _definitions(room, "figure", FigureDefinition).values()]
+
+
+def modules_of(paper: str, noun: str) -> list[str]:
+    """Name the modules that have the tables or figures (``noun``) of a paper: its own and the common one."""
+    names = [f"{__name__}.{room}.{noun}s" for room in (paper, COMMON) if room in rooms()]
+    return [name for name in names if find_spec(name) is not None]
+
+
+@cache
+def rooms() -> tuple[str, ...]:
+    """Name the rooms."""
+    return tuple(found.name for found in pkgutil.iter_modules(__path__) if found.ispkg)
+
+
+def _of(name: str, paper: str, noun: str, kind: type[Definition]) -> Definition:
+    name = f"{noun}{name}" if name.isdecimal() else name
+    known = _definitions(COMMON, noun, kind)
+    known |= _definitions(paper, noun, kind) if paper in rooms() else {}
+    if name in known:
+        return known[name]
+    raise XmlcError(f"{noun} {name!r} is unknown; expected one of {', '.join(sorted(known))}")
+
+
+def _definitions(room: str, noun: str, kind: type[Definition]) -> dict[str, Definition]:
+    name = f"{__name__}.{room}.{noun}s"
+    if find_spec(name) is None:
+        return {}
+    found = [value for value in vars(importlib.import_module(name)).values() if isinstance(value, kind)]
+    return {str(vars(definition)["name"]): definition for definition in found}

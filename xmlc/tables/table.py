@@ -1,16 +1,19 @@
-"""What a table is, and how its builder becomes known."""
+"""What a table is, and how one is declared."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from xmlc.suites.needs import Need
 from xmlc.tables.columns import DEVIATION
 from xmlc.tables.panels import Panel
-from xmlc.tables.registry import Registry
+
+if TYPE_CHECKING:
+    from xmlc.suites.project import Project
 
 Records = list[dict[str, Any]]
 
@@ -41,48 +44,53 @@ class Table:
     notes: list[str] = field(default_factory=list)
 
 
-# Of (paper, records, published), then of the records of thresholds and of the paper's configuration (a file or None)
-# where `takes_thresholds` and `takes_suite` say so.
+# Of (paper, records, published), then the records of further needs, and the suite where `takes_suite` says so.
 Builder = Callable[..., Table]
 
 
 @dataclass(frozen=True)
 class TableDefinition:
-    """What is known of a table before there are records: its keys, the records it takes, who builds it.
+    """What is known of a table before there are records; calling it builds the table.
 
-    ``printed_in`` names the published tables that hold its values, the later over the earlier; none stands for its own.
+    Attributes
+    ----------
+    name : str
+    keys : tuple of str
+        Columns that name a row.
+    needs : tuple of Need
+        Records that it is made from: the first must be there, others may be missing.
+    build : callable
+    takes_suite : bool
+        Whether it tells something of the suite's configuration.
+    printed_in : tuple of str
+        Published tables that hold its values, the later over the earlier; its own if there is none.
     """
 
+    name: str
     keys: tuple[str, ...]
-    kind: str
-    portion: str
+    needs: tuple[Need, ...]
     build: Builder
     takes_suite: bool = False
-    takes_thresholds: bool = False
     printed_in: tuple[str, ...] = ()
 
+    def files(self, project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+        """Name the records that the table of a suite is made from, of its datasets or of some."""
+        return [file for need in self.needs for file in need.files(project, paper, datasets)]
 
-TABLES: Registry[TableDefinition] = Registry("table")
+    def __call__(self, *given: Any) -> Table:
+        """Build the table."""
+        return self.build(*given)
 
 
-def register(
-    name: str,
-    keys: tuple[str, ...],
-    kind: str,
-    portion: str,
-    takes_suite: bool = False,
-    takes_thresholds: bool = False,
-    paper: str | None = None,
-    printed_in: tuple[str, ...] = (),
-) -> Callable[[Builder], Builder]:
-    """Make a builder known under the name of its table: to every suite, or as that of one ``paper``."""
+def table(
+    name: str, keys: tuple[str, ...], *needs: Need, takes_suite: bool = False, printed_in: tuple[str, ...] = ()
+) -> Callable[[Builder], TableDefinition]:
+    """Declare the table that the function below builds; its module belongs to the paper that has it."""
 
-    def add(build: Builder) -> Builder:
-        definition = TableDefinition(keys, kind, portion, build, takes_suite, takes_thresholds, printed_in)
-        TABLES.add(name, definition, paper)
-        return build
+    def declare(build: Builder) -> TableDefinition:
+        return TableDefinition(name, keys, needs, build, takes_suite, printed_in)
 
-    return add
+    return declare
 
 
 def csv_frame(averaged: pd.DataFrame, keys: Sequence[str], wanted: Sequence[str]) -> pd.DataFrame:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from xmlc.errors import XmlcError
 from xmlc.estimator import Hyperparameters
-from xmlc.kernels.float64 import exp, log
 
 Space = dict[str, "Range"]
 Objective = Callable[[Hyperparameters], float]
@@ -60,6 +59,8 @@ class Range:
         if self.values:
             return self.values[int(u * len(self.values))]
         if self.log:
+            from xmlc.kernels.float64 import exp, log  # kernels: whoever only reads ranges does not load numba
+
             low, high = float(self.low), float(self.high)
             return self.typed(exp(log(low) + u * (log(high) - log(low))))
         return self.typed(self.low + u * (self.high - self.low))

@@ -7,19 +7,22 @@ from pathlib import Path
 import click
 
 from xmlc.cli._options import FILE, FOLDER
-from xmlc.cli._records import gather_records, records_argument
-from xmlc.papers.build import TABLES, build_table
+from xmlc.cli._records import gather_records, list_definitions, records_argument
+from xmlc.papers import every_table
+from xmlc.papers.building import build_table
 from xmlc.tables.made_of import MadeOf
 from xmlc.tables.render import to_markdown, write_table
 
 
-@click.command(help=f"Assemble table NAME ({', '.join(TABLES.names())}) from RECORDS; name the records behind it.")
+@click.command(help="Assemble table NAME of a paper from RECORDS; name the records behind it.")
 @click.argument("name")
 @records_argument
 @click.option("--paper", required=True, help="Name of the paper, or of any suite such as demo.")
 @click.option("--published", type=FOLDER, default=None, help="Folder with <paper>/<table>.csv, to print beside ours.")
 @click.option("--suite", type=FILE, default=None, help="Configuration of the paper, whose ranges table 3 tells.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Prefix of the .csv, .md, .tex to write.")
+@click.option("--list", is_flag=True, is_eager=True, expose_value=False, callback=list_definitions(every_table),
+              help="List the tables of each paper, and those of every suite (common).")  # fmt: skip
 @click.option("--print", "on_screen", is_flag=True, help="Print the Markdown too.")
 def command(
     name: str,

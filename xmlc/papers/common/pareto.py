@@ -17,7 +17,9 @@ from matplotlib.textpath import TextPath
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from xmlc.errors import XmlcError
+from xmlc.plotting import figure
 from xmlc.records.reading import ranking_frame
+from xmlc.suites.needs import PEER_RANKINGS
 from xmlc.tables.seeds import average_seeds
 from xmlc.tables.titles import family, model_title
 
@@ -48,7 +50,8 @@ NOTHING = np.zeros((0, 4))
 SPARE = 0.12  # share of the axis left free beyond the outermost points
 
 
-def pareto_figure(paper: str, records: list[dict[str, Any]]) -> Figure:
+@figure("pareto", PEER_RANKINGS)
+def pareto(paper: str, records: list[dict[str, Any]]) -> Figure:
     """Draw P@1 against training seconds and milliseconds per instance; the dashed line is the Pareto front.
 
     Parameters

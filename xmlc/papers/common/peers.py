@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from pathlib import Path
-
 import pandas as pd
-import yaml
 
-from xmlc.errors import XmlcError
 from xmlc.records.reading import ranking_frame, threshold_frame
+from xmlc.suites.needs import PEER_RANKINGS, PEER_THRESHOLDS
+from xmlc.suites.suite import ModelSpec, Suite
 from xmlc.tables.columns import DEVIATION
 from xmlc.tables.notes import notes
 from xmlc.tables.panels import Panel, PanelColumn, Published, side_by_side
 from xmlc.tables.seeds import average_seeds
-from xmlc.tables.table import Records, Table, csv_frame
+from xmlc.tables.table import Records, Table, csv_frame, table
 from xmlc.tables.titles import MACRO_F_CONVENTION, method_title, model_title
 
 PEER_KEYS = ("dataset", "model")
@@ -26,52 +23,12 @@ PROPENSITY_SCORED = ("psp@1", "psp@3", "psp@5")
 NOT_RUN = "it was not run (it needs the extra `peers`)"
 
 
-@dataclass(frozen=True)
-class Peer:
-    """What a suite says about one program besides how to run it.
-
-    Attributes
-    ----------
-    without : dict of str to str
-        By dataset, why the program is left out there.
-    ranks_only : str or None
-        Why its scores take no thresholds.
-    untuned : str or None
-        Which hyperparameters nobody searched.
-    """
-
-    without: dict[str, str] = field(default_factory=dict)
-    ranks_only: str | None = None
-    untuned: str | None = None
-
-
-def read_peers(suite: Path | None) -> dict[str, Peer]:
-    """Read the peers of a suite (``config/papers/*.yaml``); no file means that nothing is said about them.
-
-    Raises
-    ------
-    XmlcError
-        The file cannot be read.
-    """
-    if suite is None:
-        return {}
-    try:
-        peers = yaml.safe_load(suite.read_text(encoding="utf-8")).get("peers", {})
-        return {
-            name: Peer(peer.get("without") or {}, peer.get("ranks_only"), peer.get("untuned"))
-            for name, peer in peers.items()
-        }
-    except (OSError, yaml.YAMLError, AttributeError) as error:
-        raise XmlcError(f"{suite}: not a readable configuration of a paper ({error!r})") from error
-
-
-def peers_table(
-    paper: str, records: Records, published: Published, thresholds: Records, suite: Path | None = None
-) -> Table:
+@table("peers", PEER_KEYS, PEER_RANKINGS, PEER_THRESHOLDS, takes_suite=True)
+def peers(paper: str, records: Records, published: Published, thresholds: Records, suite: Suite | None = None) -> Table:
     """Build the table of peers from ranking records, those of thresholds, and what the suite says."""
-    peers = read_peers(suite)
+    known = suite.peers if suite else {}
     frame = average_seeds(ranking_frame(records), PEER_KEYS)
-    frame = _with_missing(_with_macro_f(frame, thresholds), peers)
+    frame = _with_missing(_with_macro_f(frame, thresholds), known)
     frame = csv_frame(frame, PEER_KEYS, (*QUALITY, *TUNED, *COSTS, *THREADS, *PROPENSITY_SCORED, "note"))
     columns = [side_by_side(frame, published, name) for name in QUALITY]
     columns += [_macro_f_column(frame, published, name) for name in TUNED if frame[name].notna().any()]
@@ -94,7 +51,7 @@ def peers_table(
         "Macro-F is reached with the thresholds of FTA, STO and OFO. "
         f"{MACRO_F_CONVENTION.replace('Models are', 'For macro-F, models are')}"
     )
-    footnotes = notes(paper, records, None, panels) + _about(frame, peers)
+    footnotes = notes(paper, records, None, panels) + _about(frame, known)
     return Table("peers", paper, PEER_KEYS, frame, caption, panels, footnotes)
 
 
@@ -116,7 +73,7 @@ def _with_macro_f(frame: pd.DataFrame, thresholds: Records) -> pd.DataFrame:
     return frame
 
 
-def _with_missing(frame: pd.DataFrame, peers: dict[str, Peer]) -> pd.DataFrame:
+def _with_missing(frame: pd.DataFrame, peers: dict[str, ModelSpec]) -> pd.DataFrame:
     """Add a row, with the reason as its note, for each peer of the suite that has no record of a dataset."""
     rows: list[tuple[str, str]] = []
     for dataset, models in frame.groupby("dataset", sort=False)["model"]:
@@ -129,7 +86,7 @@ def _with_missing(frame: pd.DataFrame, peers: dict[str, Peer]) -> pd.DataFrame:
     return whole.reset_index()
 
 
-def _about(frame: pd.DataFrame, peers: dict[str, Peer]) -> list[str]:
+def _about(frame: pd.DataFrame, peers: dict[str, ModelSpec]) -> list[str]:
     """Say who is missing, who has no thresholds, and what was not tuned."""
     shown = {name: peer for name, peer in peers.items() if (frame["model"] == name).any()}
     missing = frame[frame["note"].notna()]

@@ -15,6 +15,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from xmlc.errors import XmlcError
+from xmlc.plotting import figure
+from xmlc.suites.needs import SIMULATIONS
 from xmlc.tables.titles import method_title
 
 # Colours of Okabe and Ito; a variant has the colour of its method, paler in print: dashed, with a hollow marker.
@@ -93,7 +95,8 @@ def read_simulations(paths: Iterable[Path]) -> list[dict[str, Any]]:
     return found
 
 
-def simulation_figure(paper: str, records: Sequence[Mapping[str, Any]]) -> Figure:
+@figure("figure1", SIMULATIONS)
+def figure1(paper: str, records: Sequence[Mapping[str, Any]]) -> Figure:
     """Draw F against the sample size for both models, and time against the number of labels.
 
     Parameters
@@ -103,8 +106,8 @@ def simulation_figure(paper: str, records: Sequence[Mapping[str, Any]]) -> Figur
         One record, as `read_simulations` returns it.
     """
     (record,) = records
-    figure = Figure(figsize=SIZE, layout="constrained")
-    *panels, last = figure.subplots(2, 2).flat
+    sheet = Figure(figsize=SIZE, layout="constrained")
+    *panels, last = sheet.subplots(2, 2).flat
     for axes, (name, title) in zip(panels, PANELS.items(), strict=True):
         _draw_scores(axes, record["sample_sizes"], record["models"][name])
         axes.set_title(title)
@@ -115,12 +118,12 @@ def simulation_figure(paper: str, records: Sequence[Mapping[str, Any]]) -> Figur
     last.set_title(f"inference from {times['n_samples']} samples")
     last.set_xlabel("number of labels m")
     last.set_ylabel("ms per instance")
-    figure.legend(
+    sheet.legend(
         handles=_entries(times), loc="outside upper center", ncols=3, frameon=False, handlelength=2.4,
         columnspacing=1.3,
     )  # fmt: skip
-    figure.supxlabel(_note(record), fontsize=7, color="0.3", ha="left", x=0.01)
-    return figure
+    sheet.supxlabel(_note(record), fontsize=7, color="0.3", ha="left", x=0.01)
+    return sheet
 
 
 def _draw_scores(axes: Axes, sample_sizes: Sequence[int], model: Mapping[str, Any]) -> None:

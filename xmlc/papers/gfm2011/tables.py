@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 
-from xmlc.errors import XmlcError
 from xmlc.metrics.measures import FURTHER_SET_METRICS, SET_METRICS
-from xmlc.records.reading import ESTIMATES, inference_frame, threshold_frame
+from xmlc.records.reading import inference_frame
+from xmlc.suites.needs import INFERRED_FROM_MODELS
 from xmlc.tables.notes import notes
 from xmlc.tables.panels import Panel, Published, side_by_side
 from xmlc.tables.seeds import average_seeds
-from xmlc.tables.table import Records, Table, csv_frame
+from xmlc.tables.table import Records, Table, csv_frame, table
 from xmlc.tables.titles import method_title, model_title
 
 INFERENCE_KEYS = ("dataset", "model", "method")
@@ -26,7 +26,8 @@ INSTANCE_F_CONVENTION = (
 )
 
 
-def inference_table(paper: str, records: Records, published: Published) -> Table:
+@table("table1", INFERENCE_KEYS, INFERRED_FROM_MODELS)
+def table1(paper: str, records: Records, published: Published) -> Table:
     """Build Table 1 of gfm2011: what each inference method reaches on each dataset, and how long it takes."""
     averaged = average_seeds(inference_frame(records), INFERENCE_KEYS)
     unprinted = (name for name in (*SET_METRICS, *FURTHER_SET_METRICS) if name not in MEASURED)
@@ -39,7 +40,7 @@ def inference_table(paper: str, records: Records, published: Published) -> Table
             side_by_side(rows, published, name, heading, contest="" if name == "inference_seconds" else None)
             for name, heading in zip(MEASURED, headings, strict=True)
         ]
-        panels.append(Panel(str(dataset), _titled(rows), ("model", "method"), columns))
+        panels.append(Panel(str(dataset), titled(rows), ("model", "method"), columns))
     caption = (
         "Label sets that are inferred for each instance of the test set from what a model estimates, and the time that "
         "takes: drawing label vectors from the model, or estimating marginals, and inferring. From samples of a "
@@ -48,7 +49,7 @@ def inference_table(paper: str, records: Records, published: Published) -> Table
         "0/0 = 1. MEUF, as published, has the cubic inner maximisation that the paper's times are about; MEUF below it "
         "finds the same sets in O(m^2)."
     )
-    footnotes = notes(paper, records, "threads", panels) + _drawn(records) + _stopped(records) + _zero_division(frame)
+    footnotes = notes(paper, records, "threads", panels) + _drawn(records) + stopped(records) + _zero_division(frame)
     return Table("table1", paper, INFERENCE_KEYS, frame, caption, panels, footnotes)
 
 
@@ -57,7 +58,8 @@ def _sizes(frame: pd.DataFrame, published: Published) -> Panel:
     return Panel("Datasets", datasets, ("dataset",), [side_by_side(datasets, about, name) for name in SIZES])
 
 
-def _titled(rows: pd.DataFrame) -> pd.DataFrame:
+def titled(rows: pd.DataFrame) -> pd.DataFrame:
+    """Give methods their names in print."""
     titles = {THRESHOLD: THRESHOLD_TITLE}
     return rows.assign(method=[titles.get(name) or method_title(name) for name in rows["method"]])
 
@@ -71,7 +73,7 @@ def _drawn(records: Records) -> list[str]:
     return [f"Samples drawn for each instance from {', '.join(dict.fromkeys(who))}: {n:g}." for n, who in drawn.items()]
 
 
-def _stopped(records: Records) -> list[str]:
+def stopped(records: Records) -> list[str]:
     """Say where a dash means that the clock ran out."""
     lines: dict[str, list[str]] = {}
     for record in records:
@@ -95,57 +97,3 @@ def _zero_division(frame: pd.DataFrame) -> list[str]:
     if decided:
         lines.append(f"On {', '.join(decided)} 0/0 counts; macro-F with 0/0 = 0 is in the CSV.")
     return lines
-
-
-def instance_f_table(paper: str, records: Records, published: Published, thresholds: Records) -> Table:
-    """Build the table of instance-F from sparse estimates: inferring for each instance, against one best threshold.
-
-    Raises
-    ------
-    XmlcError
-        No record has estimates with a floor.
-    """
-    records = [record for record in records if record["estimates"] is not None]
-    if not records:
-        raise XmlcError(
-            "instance-f: no record tells of estimates with a floor; expected those of `xmlc infer --estimates`"
-        )
-    inferred = average_seeds(inference_frame(records), INFERENCE_KEYS)
-    averaged = _beside(inferred, [record for record in thresholds if record["method"] == THRESHOLD])
-    others = ("micro_f", "macro_f", "hamming_loss", "inference_threads", *ESTIMATES, "m", "note")
-    frame = csv_frame(averaged, INFERENCE_KEYS, (*PRINTED, *others))
-    panels = [_of_model(model, frame[frame["model"] == model], published) for model in frame["model"].unique()]
-    estimated = inferred.drop_duplicates(["dataset", "model"])
-    about = [side_by_side(estimated, published, name, contest="") for name in ("m", *ESTIMATES)]
-    panels.append(Panel("Estimates that they are inferred from", estimated, ("dataset", "model"), about))
-    caption = (
-        "Instance-F on the test set of label sets that are inferred for each instance from a model's sparse estimates, "
-        "taken as marginals of independent labels, beside the one threshold for all labels that has the highest "
-        f"instance-F on the validation set. {INSTANCE_F_CONVENTION} Expected F is what a method believes to reach. "
-        "Inferring is what the label sets take once the estimates are there; a threshold takes nothing besides. Models "
-        "are trained on 80 % of the training set. A label without an estimate counts as one that an instance cannot "
-        "have; the last panel says how many true labels that concerns. What it costs an exact maximiser in expected F "
-        "is bounded, provided that no such label is more probable than the floor. GFM with sizes learned takes labels "
-        "as independent but for their number, which it knows from the validation set; that is not in gfm2011."
-    )
-    footnotes = notes(paper, records, "threads", panels, best_of="each model and dataset") + _stopped(records)
-    return Table("instance-f", paper, INFERENCE_KEYS, frame, caption, panels, footnotes)
-
-
-def _beside(inferred: pd.DataFrame, thresholds: Records) -> pd.DataFrame:
-    """Put the best threshold's row before the inferred ones of the same dataset and model."""
-    if not thresholds:
-        return inferred
-    names = {"test_ms": "estimate_ms", "test_threads": "inference_threads"}
-    best = average_seeds(threshold_frame(thresholds), INFERENCE_KEYS).rename(columns=names)
-    pairs = list(dict.fromkeys(inferred[["dataset", "model"]].itertuples(index=False, name=None)))
-    places = {pair: place for place, pair in enumerate(pairs)}
-    both = pd.concat([best, inferred], ignore_index=True)
-    both["place"] = [places.get(pair) for pair in both[["dataset", "model"]].itertuples(index=False, name=None)]
-    return both.dropna(subset="place").sort_values("place", kind="stable").drop(columns="place")
-
-
-def _of_model(model: str, rows: pd.DataFrame, published: Published) -> Panel:
-    """Return one model's rows; the best is sought among what was measured on the test set."""
-    columns = [side_by_side(rows, published, name, contest=name if name == "instance_f" else "") for name in PRINTED]
-    return Panel(model_title(model), _titled(rows), ("dataset", "method"), columns)

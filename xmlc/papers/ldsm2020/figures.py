@@ -15,6 +15,8 @@ from matplotlib.ticker import MaxNLocator
 
 from xmlc.errors import XmlcError
 from xmlc.metrics.measures import RANKING_METRICS
+from xmlc.plotting import FigureDefinition, figure
+from xmlc.suites.needs import ENSEMBLES, RANKINGS, SWEEPS
 
 Records = list[dict[str, Any]]
 
@@ -35,54 +37,58 @@ PANEL = (3.5, 2.7)
 FEW_LEVELS = 7
 
 
-def growth_figure(paper: str, records: Records) -> Figure:
+@figure("figure4", ENSEMBLES)
+def figure4(paper: str, records: Records) -> Figure:
     """Draw Figure 4: P@k and nDCG@k against the number of trees, a panel for each dataset."""
     return _panels(_of_model(records, OURS), _draw_growth, score_legend)
 
 
-def sweep_figure(paper: str, records: Records) -> Figure:
+@figure("figure5", SWEEPS)
+def figure5(paper: str, records: Records) -> Figure:
     """Draw Figure 5: P@k and nDCG@k against the largest number of nodes of a tree, and the depth that it gives."""
     return _panels(_of_model(records, OURS), _draw_sweep, score_legend)
 
 
-def singles_figure(paper: str, records: Records) -> Figure:
+@figure("figure6", ENSEMBLES, RANKINGS)
+def figure6(paper: str, forests: Records, rankings: Records) -> Figure:
     """Draw Figure 6: single trees beside ensembles, precision on the left and nDCG on the right."""
-    names = _datasets(record for record in records if record["kind"] == "forest")
-    figure, grid = _sheet(len(names), 2, 1.25)
+    names = _datasets(forests)
+    sheet, grid = _sheet(len(names), 2, 1.25)
     for row, name in zip(grid, names, strict=True):
-        own = [record for record in records if record["dataset"]["name"] == name]
+        groups = _compared(_of_dataset(forests, name), _of_dataset(rankings, name))
         for axes, metric in zip(row, LINES, strict=True):
-            _draw_bars(axes, own, metric)
+            _draw_bars(axes, groups, metric)
             axes.set_title(name)
-    return figure
+    return sheet
 
 
-def overview_figure(paper: str, records: Records) -> Figure:
+@figure("figure1", ENSEMBLES, SWEEPS, RANKINGS)
+def figure1(paper: str, forests: Records, sweeps: Records, rankings: Records) -> Figure:
     """Draw Figure 1 for one dataset, Delicious if it is there: growth and size above, single trees below."""
-    names = _datasets(records)
+    names = _datasets([*forests, *sweeps, *rankings])
     name = EXEMPLARY_DATASET if EXEMPLARY_DATASET in names else names[0]
-    records = [record for record in records if record["dataset"]["name"] == name]
-    by_kind = {kind: [record for record in records if record["kind"] == kind] for kind in ("forest", "sweep")}
-    figure, grid = _sheet(2, 2, 1.25)
-    _draw_growth(grid[0, 0], _of_model(by_kind["forest"], OURS))
-    if by_kind["sweep"]:
-        _draw_sweep(grid[0, 1], by_kind["sweep"])
+    sheet, grid = _sheet(2, 2, 1.25)
+    _draw_growth(grid[0, 0], _of_model(_of_dataset(forests, name), OURS))
+    if swept := _of_dataset(sweeps, name):
+        _draw_sweep(grid[0, 1], swept)
     else:
         grid[0, 1].set_axis_off()
+    groups = _compared(_of_dataset(forests, name), _of_dataset(rankings, name))
     for axes, metric in zip(grid[1], LINES, strict=True):
-        _draw_bars(axes, records, metric)
-    figure.suptitle(name)
-    score_legend(figure)
-    return figure
+        _draw_bars(axes, groups, metric)
+    sheet.suptitle(name)
+    score_legend(sheet)
+    return sheet
 
 
-def depth_figure(paper: str, records: Records) -> Figure:
+@figure("figure2", ENSEMBLES)
+def figure2(paper: str, records: Records) -> Figure:
     """Draw Figure 2: depth of the deepest tree against that of a balanced tree with a leaf for each label, log_M K."""
     records = [record for record in _of_model(records, OURS) if record["trees"]]
-    figure, ((axes,),) = _sheet(1, 1, 1.5)
+    sheet, ((axes,),) = _sheet(1, 1, 1.5)
     top = 0.0
     for name in _datasets(records):
-        own = [record for record in records if record["dataset"]["name"] == name]
+        own = _of_dataset(records, name)
         arity, m = own[0]["hyperparameters"]["arity"], own[0]["dataset"]["m"]
         x, y = math.log(m, arity), float(np.mean([max(record["trees"]["depths"]) for record in own]))
         axes.plot([x], [y], color=COLOURS[1], marker="o", linestyle="none", label=name)
@@ -96,30 +102,36 @@ def depth_figure(paper: str, records: Records) -> Figure:
     axes.set_xlim(*ends)
     axes.set_ylim(bottom=0)
     _label(axes, "log_M K", "depth of the deepest tree")
-    return figure
+    return sheet
 
 
-def objectives_figure(trees: int) -> Callable[[str, Records], Figure]:
-    """Return the drawer of Figure 3 (one tree) or Figure 7 (two): J against epochs, level by level.
+def _objectives_figure(name: str, trees: int) -> FigureDefinition:
+    """Declare Figure 3 (one tree) or Figure 7 (two): J against epochs, level by level.
 
     A line is the mean over the nodes of a level, its band reaches from the smallest to the largest; dotted are the
     bounds of J (Lemma 1).
     """
 
+    @figure(name, ENSEMBLES)
     def draw(paper: str, records: Records) -> Figure:
+        """Draw the objectives J against epochs, level by level."""
         records = [record for record in _of_model(records, OURS) if record["objectives"]]
         if not records:
             raise XmlcError(f"figure: no record of {OURS} tells objectives; expected those of a forest that was split")
         names = _datasets(records)
-        figure, grid = _sheet(len(names), trees, 1.25)
+        sheet, grid = _sheet(len(names), trees, 1.25)
         for row, name in zip(grid, names, strict=True):
             record = next(record for record in records if record["dataset"]["name"] == name)
             for tree, axes in enumerate(row):
                 _draw_objectives(axes, record, tree)
                 axes.set_title(f"{name}, tree {tree + 1}")
-        return figure
+        return sheet
 
     return draw
+
+
+figure3 = _objectives_figure("figure3", trees=1)
+figure7 = _objectives_figure("figure7", trees=2)
 
 
 def _draw_growth(axes: Axes, records: Records) -> None:
@@ -152,8 +164,7 @@ def _style(metric: str, k: int) -> dict[str, Any]:
     return {"color": COLOURS[k], "marker": MARKERS[k], **LINES[metric], **LINE}
 
 
-def _draw_bars(axes: Axes, records: Records, metric: str) -> None:
-    groups = _compared(records)
+def _draw_bars(axes: Axes, groups: dict[str, dict[str, float]], metric: str) -> None:
     for place, scores in enumerate(groups.values()):
         for shift, k in enumerate(COLOURS):
             axes.bar(place + 0.27 * (shift - 1), scores[f"{metric}@{k}"], 0.25, color=COLOURS[k],
@@ -165,17 +176,17 @@ def _draw_bars(axes: Axes, records: Records, metric: str) -> None:
     axes.grid(visible=False, axis="x")
 
 
-def _compared(records: Records) -> dict[str, dict[str, float]]:
+def _compared(forests: Records, rankings: Records) -> dict[str, dict[str, float]]:
     """Return the scores of single trees (1: the first of the ensemble, 1*: the best that a search found), ensembles."""
     groups = {}
-    forests = {name: [r for r in records if r["kind"] == "forest" and r["model"] == name] for name in (OURS, OTHER)}
+    grown = {name: [r for r in forests if r["model"] == name] for name in (OURS, OTHER)}
     titles = {OURS: "LdSM", OTHER: "FastXML"}
-    for name, own in forests.items():
+    for name, own in grown.items():
         if own:
             groups[f"{titles[name]}-1"] = next(iter(_mean_scores(own, "n_trees").values()))
-        if best := [r for r in records if r["kind"] == "ranking" and r["model"] == f"{name}-single"]:
+        if best := [r for r in rankings if r["model"] == f"{name}-single"]:
             groups[f"{titles[name]}-1*"] = {n: 100 * np.mean([r["metrics"][n] for r in best]) for n in SCORES}
-    for name, own in forests.items():
+    for name, own in grown.items():
         if own:
             n, scores = list(_mean_scores(own, "n_trees").items())[-1]
             groups[f"{titles[name]}\n{n:g} trees"] = scores
@@ -202,29 +213,29 @@ def _draw_objectives(axes: Axes, record: dict[str, Any], tree: int) -> None:
     _label(axes, "epoch", "J")
 
 
-def score_legend(figure: Figure) -> None:
+def score_legend(sheet: Figure) -> None:
     """Put one legend of P@k and nDCG@k below all panels."""
     entries = [Line2D([], [], label=f"{TITLES[metric]}@{k}", **_style(metric, k)) for metric, k in PLOTTED]
-    figure.legend(handles=entries, loc="outside lower center", ncols=len(entries), frameon=False, handlelength=2.6)
+    sheet.legend(handles=entries, loc="outside lower center", ncols=len(entries), frameon=False, handlelength=2.6)
 
 
 def _panels(records: Records, draw: Callable[[Axes, Records], None], legend: Callable[[Figure], None]) -> Figure:
     names = _datasets(records)
     columns = min(len(names), 4)
-    figure, grid = _sheet(-(-len(names) // columns), columns)
+    sheet, grid = _sheet(-(-len(names) // columns), columns)
     for axes in grid.flat[len(names) :]:
         axes.set_axis_off()
     for axes, name in zip(grid.flat, names):
-        draw(axes, [record for record in records if record["dataset"]["name"] == name])
+        draw(axes, _of_dataset(records, name))
         axes.set_title(name)
-    legend(figure)
-    return figure
+    legend(sheet)
+    return sheet
 
 
 def _sheet(rows: int, columns: int, scale: float = 1.0) -> tuple[Figure, np.ndarray]:
     width, height = (scale * size for size in PANEL)
-    figure = Figure(figsize=(max(width * columns, 5.2), height * rows + 0.4), layout="constrained")
-    return figure, figure.subplots(rows, columns, squeeze=False)
+    sheet = Figure(figsize=(max(width * columns, 5.2), height * rows + 0.4), layout="constrained")
+    return sheet, sheet.subplots(rows, columns, squeeze=False)
 
 
 def _label(axes: Axes, x: str, y: str) -> None:
@@ -252,5 +263,9 @@ def _of_model(records: Sequence[dict[str, Any]], model: str) -> Records:
     return found
 
 
-def _datasets(records: Any) -> list[str]:
+def _of_dataset(records: Records, name: str) -> Records:
+    return [record for record in records if record["dataset"]["name"] == name]
+
+
+def _datasets(records: Records) -> list[str]:
     return list(dict.fromkeys(record["dataset"]["name"] for record in records))

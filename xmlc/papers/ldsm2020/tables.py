@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from xmlc.errors import XmlcError
-from xmlc.kernels.float64 import log
-from xmlc.papers.common.summaries import papers_others
 from xmlc.records.reading import DATASET_COLUMNS, ranking_frame
+from xmlc.suites.needs import ENSEMBLES, RANKINGS, STATISTICS
 from xmlc.tables.columns import MISSING, column
 from xmlc.tables.notes import notes
 from xmlc.tables.panels import Panel, PanelColumn, Published, side_by_side
 from xmlc.tables.seeds import average_seeds
-from xmlc.tables.table import Records, Table, csv_frame
+from xmlc.tables.summaries import AVERAGES, SUMMARY_KEYS, dataset_table, papers_others, sizes_of
+from xmlc.tables.table import Records, Table, TableDefinition, csv_frame, table
 from xmlc.tables.titles import model_title
 
 LDSM_KEYS, TREE_KEYS = ("dataset", "model"), ("dataset",)
@@ -29,33 +29,53 @@ QUOTED = "Quoted: the paper prints numbers of other methods as their own papers 
 NOT_PRINTED = (None, "-")
 
 
-def precision_table(name: str) -> Callable[[str, Records, Published], Table]:
-    """Return the builder of Table 1 (methods that are purely trees) or of Table 7 (all): P@k and nDCG@k."""
+def _precision_table(name: str, only_trees: bool, printed_in: tuple[str, ...] = ()) -> TableDefinition:
+    """Declare Table 1 (methods that are purely trees) or Table 7 (all): P@k and nDCG@k."""
 
+    @table(name, LDSM_KEYS, RANKINGS, printed_in=printed_in)
     def build(paper: str, records: Records, published: Published) -> Table:
         caption = (
-            "Precision@k and nDCG@k on the test set, trained on the whole training set. "
-            f"{_scope(name == 'table1')} {QUOTED}"
+            f"Precision@k and nDCG@k on the test set, trained on the whole training set. {_scope(only_trees)} {QUOTED}"
         )
-        return _table(name, paper, records, published, SCORES, caption, "train_threads", name == "table1")
+        return _table(name, paper, records, published, SCORES, caption, "train_threads", only_trees)
 
     return build
 
 
-def prediction_table(name: str) -> Callable[[str, Records, Published], Table]:
-    """Return the builder of Table 2 (methods that are purely trees) or of Table 5 (all): time of prediction."""
+def _prediction_table(name: str, only_trees: bool, printed_in: tuple[str, ...] = ()) -> TableDefinition:
+    """Declare Table 2 (methods that are purely trees) or Table 5 (all): time of prediction."""
 
+    @table(name, LDSM_KEYS, RANKINGS, printed_in=printed_in)
     def build(paper: str, records: Records, published: Published) -> Table:
         caption = (
             "Milliseconds per test instance of finding its five best labels, inner products per test instance, and the "
-            f"size of the model on disk. {_scope(name == 'table2')} {QUOTED}"
+            f"size of the model on disk. {_scope(only_trees)} {QUOTED}"
         )
-        return _table(name, paper, records, published, PREDICTION, caption, "predict_threads", name == "table2")
+        return _table(name, paper, records, published, PREDICTION, caption, "predict_threads", only_trees)
 
     return build
 
 
-def training_table(paper: str, records: Records, published: Published) -> Table:
+table1 = _precision_table("table1", only_trees=True, printed_in=("table7",))
+table2 = _prediction_table("table2", only_trees=True, printed_in=("table5", "table2"))
+table5 = _prediction_table("table5", only_trees=False)
+table7 = _precision_table("table7", only_trees=False)
+
+
+@table("table3", SUMMARY_KEYS, STATISTICS)
+def table3(paper: str, records: Records, published: Published) -> Table:
+    """Build Table 3 of ldsm2020: sizes of the datasets, average numbers of labels and of instances of a label."""
+    frame = sizes_of(records)[["dataset", "d", "m", "n_train", "n_test", *AVERAGES]]
+    caption = (
+        "The datasets: features, labels, training and test instances, and the averages of labels per instance and of "
+        "instances per label over the training set. The paper's instances per label of Mediamill, Bibtex, Delicious "
+        "and Eurlex are over training and test set together."
+    )
+    return dataset_table("table3", paper, records, published, frame, caption)
+
+
+@table("table6", LDSM_KEYS, RANKINGS)
+def table6(paper: str, records: Records, published: Published) -> Table:
     """Build Table 6 of ldsm2020: time of training, and the memory that it takes."""
     caption = f"Seconds of training on the whole training set, without reading and writing files. {QUOTED}"
     return _table("table6", paper, records, published, TRAINING, caption, "train_threads", False)
@@ -143,7 +163,8 @@ def _as_printed(rows: pd.DataFrame, names: Sequence[str]) -> list[Panel]:
     return [Panel(title, rows.assign(model=titles).reset_index(drop=True), LDSM_KEYS, columns)]
 
 
-def trees_table(paper: str, records: Records, published: Published) -> Table:
+@table("table4", TREE_KEYS, ENSEMBLES)
+def table4(paper: str, records: Records, published: Published) -> Table:
     """Build Table 4 of ldsm2020: depth of the deepest tree and arity, beside the depth of a balanced tree."""
     records = [record for record in records if record["model"] == OURS and record["trees"]]
     if not records:
@@ -163,6 +184,8 @@ def trees_table(paper: str, records: Records, published: Published) -> Table:
 
 def tree_shape(record: dict[str, Any]) -> dict[str, Any]:
     """Return depth, nodes and arity of one forest, with the columns of Table 4."""
+    from xmlc.kernels.float64 import log  # a kernel: whoever only asks which tables there are does not load numba
+
     arity, depth = record["hyperparameters"]["arity"], max(record["trees"]["depths"])
     balanced = log(float(record["dataset"]["m"])) / log(float(arity))
     return {

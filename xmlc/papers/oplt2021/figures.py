@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from xmlc.errors import XmlcError
-from xmlc.metrics.progressive import entropy_reduction
+from xmlc.plotting import figure
+from xmlc.suites.needs import FEW_SHOT_STREAMS, MULTI_LABEL_STREAMS
 from xmlc.tables.titles import model_title, without_passes
 
 Records = list[dict[str, Any]]
@@ -28,11 +29,13 @@ COLUMNS = 3
 FIRST = 10  # instances from which on curves are drawn: before, each single one makes them jump
 
 
-def entropy_figure(paper: str, records: Records) -> Figure:
+@figure("figure2", FEW_SHOT_STREAMS)
+def figure2(paper: str, records: Records) -> Figure:
     """Draw Figure 2: entropy reduction against the number of instances seen, a panel for each dataset.
 
     Accuracies are averaged over seeds, then their logarithm is taken.
     """
+    from xmlc.metrics.progressive import entropy_reduction  # which loads numba, and declarations do not need it
 
     def bits(runs: Records) -> list[float]:
         accuracies = np.mean([[row["accuracy"] for row in run["rows"]] for run in runs], axis=0)
@@ -41,7 +44,8 @@ def entropy_figure(paper: str, records: Records) -> Figure:
     return _panels(records, bits, "entropy reduction (bits)")
 
 
-def macro_f_figure(paper: str, records: Records) -> Figure:
+@figure("macrof", MULTI_LABEL_STREAMS)
+def macrof(paper: str, records: Records) -> Figure:
     """Draw the progressive macro-F of OFO run together with the training, over the labels that came so far.
 
     Raises
@@ -56,9 +60,9 @@ def macro_f_figure(paper: str, records: Records) -> Figure:
     def percent(runs: Records) -> list[float]:
         return (100 * np.mean([[row["macro_f_present"] for row in run["rows"]] for run in runs], axis=0)).tolist()
 
-    figure = _panels(records, percent, "macro-F, labels so far (%)")
-    figure.suptitle("Not in the paper. Label sets by OFO, run with the training,\nbefore each is learned", fontsize=8)
-    return figure
+    sheet = _panels(records, percent, "macro-F, labels so far (%)")
+    sheet.suptitle("Not in the paper. Label sets by OFO, run with the training,\nbefore each is learned", fontsize=8)
+    return sheet
 
 
 def _panels(records: Records, curve: Callable[[Records], list[float]], label: str) -> Figure:

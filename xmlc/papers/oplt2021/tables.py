@@ -1,4 +1,4 @@
-"""Tables 2 and 3 of oplt2021: precision, accuracy and costs of online label trees, the better of 1 and 3 passes."""
+"""Tables of oplt2021: datasets; precision, accuracy and costs of online trees, the better of 1 and 3 passes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import pandas as pd
 
 from xmlc.errors import XmlcError
 from xmlc.records.reading import ranking_frame
+from xmlc.suites.needs import FEW_SHOT_RANKINGS, MULTI_LABEL_RANKINGS, RANKINGS, STATISTICS
 from xmlc.tables.notes import notes
 from xmlc.tables.panels import Panel, Published, side_by_side
 from xmlc.tables.seeds import average_seeds
-from xmlc.tables.table import Records, Table, csv_frame
+from xmlc.tables.summaries import SUMMARY_KEYS, dataset_table, sizes_of
+from xmlc.tables.table import Records, Table, csv_frame, table
 from xmlc.tables.titles import without_passes
 
 OPLT_KEYS = ("dataset", "model")
@@ -29,7 +31,16 @@ BEST = (
 )
 
 
-def precision_table(paper: str, records: Records, published: Published) -> Table:
+@table("table1", SUMMARY_KEYS, STATISTICS)
+def table1(paper: str, records: Records, published: Published) -> Table:
+    """Build Table 1 of oplt2021: numbers of instances, labels and features."""
+    frame = sizes_of(records)[["dataset", "n_train", "n_test", "m", "d"]]
+    caption = "The datasets: training and test instances, labels, features."
+    return dataset_table("table1", paper, records, published, frame, caption)
+
+
+@table("table2", OPLT_KEYS, MULTI_LABEL_RANKINGS)
+def table2(paper: str, records: Records, published: Published) -> Table:
     """Build Table 2 of oplt2021: P@k and CPU time of training, and beside them what its Appendix D has."""
     shown = (*PRECISION, "train_cpu_minutes")
     frame = _better_passes(records, (*shown, *PROPENSITY_SCORED, *COSTS, *THREADS), "p@1")
@@ -43,7 +54,8 @@ def precision_table(paper: str, records: Records, published: Published) -> Table
     return _table("table2", paper, records, frame, panels, caption)
 
 
-def accuracy_table(paper: str, records: Records, published: Published) -> Table:
+@table("table3", OPLT_KEYS, FEW_SHOT_RANKINGS)
+def table3(paper: str, records: Records, published: Published) -> Table:
     """Build Table 3 of oplt2021: accuracy and CPU time of training on few-shot multi-class datasets.
 
     Raises
@@ -71,7 +83,8 @@ def accuracy_table(paper: str, records: Records, published: Published) -> Table:
     return _table("table3", paper, records, frame, panels, caption)
 
 
-def passes_table(paper: str, records: Records, published: Published) -> Table:
+@table("passes", OPLT_KEYS, RANKINGS)
+def passes(paper: str, records: Records, published: Published) -> Table:
     """Build the table of 1 and 3 passes side by side, as oplt2021's Appendices D and E have them.
 
     Where instances have one label each, P@1 is the accuracy.

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
 from xmlc.errors import XmlcError
+from xmlc.suites.needs import RANKINGS
+from xmlc.suites.suite import Found, Hyperparameters, Suite
 from xmlc.tables.notes import notes
 from xmlc.tables.panels import Panel, PanelColumn, Published, side_by_side
-from xmlc.tables.table import Records, Table
+from xmlc.tables.table import Records, Table, table
 from xmlc.tables.titles import hyperparameter_title, model_title, search_title
 from xmlc.tuning.ranges import Range
 
@@ -31,48 +31,44 @@ class SearchedModel:
         In the order of the suite.
     configured : dict of str to dict
         By dataset, the hyperparameters that the suite gives for it alone.
-    found : dict of str to dict
-        By dataset, how those were found (``by``) and their P@1 on validation (``p@1``, a share), where it is known.
+    found : dict of str to Found
+        By dataset, how those were found.
     """
 
     ranges: dict[str, Range]
-    configured: dict[str, dict[str, Any]]
-    found: dict[str, dict[str, Any]]
+    configured: dict[str, Hyperparameters]
+    found: dict[str, Found]
 
 
-def read_searched_models(suite: Path | None) -> dict[str, SearchedModel]:
-    """Read the models of a suite (``config/papers/*.yaml``) that have ranges.
+def searched_models(suite: Suite | None) -> dict[str, SearchedModel]:
+    """Return the models of a suite that have ranges.
 
     Raises
     ------
     XmlcError
-        The file is not given, cannot be read, or gives no model a range.
+        No suite is given, or it gives no model a range.
     """
     if suite is None:
         raise XmlcError(
             "table3: the ranges stand in a paper's configuration; give it, as in --suite config/papers/x.yaml"
         )
-    try:
-        models = yaml.safe_load(suite.read_text(encoding="utf-8"))["models"]
-    except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
-        raise XmlcError(f"{suite}: not a readable configuration of a paper ({error!r})") from error
     searched = {
         name: SearchedModel(
-            {key: Range.parse(key, content) for key, content in model["tuning"].items()},
-            model.get("datasets") or {},
-            model.get("found") or {},
+            {key: Range.parse(key, content) for key, content in model.tuning.items()}, model.datasets, model.found
         )
-        for name, model in models.items()
-        if model.get("tuning")
+        for name, model in suite.models.items()
+        if model.tuning
     }
     if not searched:
-        raise XmlcError(f"{suite}: no model has ranges of hyperparameters (key tuning), so there is no table of them")
+        file = suite.file
+        raise XmlcError(f"{file}: no model has ranges of hyperparameters (key tuning), so there is no table of them")
     return searched
 
 
-def hyperparameter_table(paper: str, records: Records, published: Published, suite: Path | None) -> Table:
+@table("table3", HYPERPARAMETER_KEYS, RANKINGS, takes_suite=True)
+def table3(paper: str, records: Records, published: Published, suite: Suite | None) -> Table:
     """Build Table 3 of plt2016: ranges beside the paper's, and the values that the models were trained with."""
-    searched = read_searched_models(suite)
+    searched = searched_models(suite)
     records = [record for record in records if record["model"] in searched]
     if not records:
         raise XmlcError(f"table3: no record is of a model with ranges; expected one of {', '.join(searched)}")
@@ -132,8 +128,8 @@ def _provenance(record: dict[str, Any], searched: SearchedModel) -> dict[str, An
         used, configured = record["hyperparameters"], searched.configured.get(dataset, {})
         # What the suite says holds for its own values only.
         same = all(used.get(name) == value for name, value in configured.items())
-        stated = searched.found.get(dataset, {}) if same else {}
-        by, p1 = stated.get("by"), stated.get("p@1")
+        stated = searched.found.get(dataset) if same else None
+        by, p1 = (stated.by, stated.p_at_1) if stated else (None, None)
     return {"found_by": by, "validation_p@1": None if p1 is None else 100 * p1}
 
 

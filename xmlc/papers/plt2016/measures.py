@@ -10,17 +10,19 @@ import pandas as pd
 from xmlc.errors import XmlcError
 from xmlc.metrics.measures import LABEL_WISE, MEASURE_METHODS, TUNABLE_MEASURES
 from xmlc.records.reading import threshold_frame
+from xmlc.suites.needs import MEASURES as MEASURED
 from xmlc.tables.columns import column
 from xmlc.tables.notes import notes
 from xmlc.tables.panels import Panel, Published, side_by_side
 from xmlc.tables.seeds import average_seeds
-from xmlc.tables.table import Records, Table, csv_frame
+from xmlc.tables.table import Records, Table, csv_frame, table
 from xmlc.tables.titles import MACRO_F_CONVENTION, model_title
 
 MEASURE_KEYS = ("dataset", "model", "tuned_for")
 
 
-def measures_table(paper: str, records: Records, published: Published) -> Table:
+@table("measures", MEASURE_KEYS, MEASURED)
+def measures(paper: str, records: Records, published: Published) -> Table:
     """Build the table of measures: a row for each that thresholds were tuned for, a column for each."""
     records = [record for record in records if record["method"] in MEASURE_METHODS]
     if not records:

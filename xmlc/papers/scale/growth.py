@@ -8,10 +8,11 @@ import pandas as pd
 
 from xmlc.errors import XmlcError
 from xmlc.records.reading import ranking_frame
+from xmlc.suites.needs import GROWTH
 from xmlc.tables.notes import notes
 from xmlc.tables.panels import Panel, Published, side_by_side
 from xmlc.tables.seeds import average_seeds
-from xmlc.tables.table import Records, Table, csv_frame
+from xmlc.tables.table import Records, Table, csv_frame, table
 from xmlc.tables.titles import model_title
 
 GROWTH_KEYS = ("model", "dataset")
@@ -22,7 +23,8 @@ RATIO = "_ratio"
 NOTHING = "base"
 
 
-def growth_table(paper: str, records: Records, published: Published) -> Table:
+@table("growth", GROWTH_KEYS, GROWTH)
+def growth(paper: str, records: Records, published: Published) -> Table:
     """Build the table of growth from ranking records of ``<family>-base`` and ``<family>-<what>-x<factor>``."""
     frame = average_seeds(ranking_frame(records), GROWTH_KEYS)
     frame = frame.assign(multiplied=[multiplied(name) for name in frame["dataset"]])

@@ -9,16 +9,18 @@ from typing import Any
 import pandas as pd
 
 from xmlc.records.checked import read_checked
+from xmlc.suites.needs import STEPS
 from xmlc.tables.columns import MISSING
 from xmlc.tables.panels import Panel, Published, side_by_side
 from xmlc.tables.seeds import average_seeds
-from xmlc.tables.table import Records, Table, csv_frame
+from xmlc.tables.table import Records, Table, csv_frame, table
 from xmlc.tables.titles import method_title, model_title
 
 STEP_KEYS = ("dataset", "model", "step")
 COSTS = ("step_seconds", "step_peak_mb", "disk_mb", "step_threads")
 EVERY = "all models"  # of a step that no model has its own of
 TOTAL = "all steps"
+RECORDS_IN_FOLDERS = ("source.json", "estimate.json", "tuning.json")
 PORTIONS = {"full": "100 %", "80": "80 %"}
 _TEXT, _AMOUNT = {"type": "string"}, {"type": "number", "minimum": 0}
 _OPTIONAL = {"type": ["string", "null"]}
@@ -42,21 +44,24 @@ _SCHEMA = {
 
 
 def read_steps(paths: Iterable[Path]) -> Records:
-    """Read files in which a step tells its costs (`xmlc.passport.step_costs`), in their order.
+    """Read what steps wrote, files or folders, in which they tell their costs (`xmlc.passport.step_costs`), in order.
 
     Raises
     ------
     XmlcError
         A file is not readable, or tells no costs.
     """
-    found = []
-    for path in paths:
-        content = read_checked(path, _SCHEMA, "what a step of this version wrote")
-        found.append(content)
-    return found
+    return [read_checked(record_in(path), _SCHEMA, "what a step of this version wrote") for path in paths]
 
 
-def steps_table(paper: str, records: Records, published: Published) -> Table:
+def record_in(path: Path) -> Path:
+    """Return the file that tells the costs of a step: what it wrote, or the file of this kind in its folder."""
+    found = (path / name for name in RECORDS_IN_FOLDERS)
+    return next((file for file in found if file.is_file()), path)
+
+
+@table("scale", STEP_KEYS, STEPS)
+def scale(paper: str, records: Records, published: Published) -> Table:
     """Build the table of steps: seconds, memory, disk and threads of each, and of all together."""
     steps = pd.DataFrame([step_row(record) for record in records])
     averaged = average_seeds(steps, STEP_KEYS)

@@ -7,17 +7,19 @@ from typing import Any
 import pandas as pd
 
 from xmlc.records.reading import DATASET_COLUMNS
+from xmlc.suites.needs import CONDENSED
 from xmlc.tables.notes import notes
 from xmlc.tables.panels import Panel, Published, side_by_side
 from xmlc.tables.seeds import average_seeds
-from xmlc.tables.table import Records, Table, csv_frame
+from xmlc.tables.table import Records, Table, csv_frame, table
 
 CONDENSED_KEYS = ("dataset", "model", "similarity")
 PRINTED = ("instances", "instances_share", "index_mb", "index_share", "p@1", "p@3", "p@5", "predict_ms")
 WHOLE = "all"
 
 
-def condensed_table(paper: str, records: Records, published: Published) -> Table:
+@table("condensed", CONDENSED_KEYS, CONDENSED)
+def condensed(paper: str, records: Records, published: Published) -> Table:
     """Build the table of quality against size: a row for each similarity from which on instances are left out."""
     found = pd.DataFrame([row for record in records for row in condensed_rows(record)])
     frame = csv_frame(average_seeds(found, CONDENSED_KEYS), CONDENSED_KEYS, (*PRINTED, "predict_threads"))

@@ -1,4 +1,4 @@
-"""Table 6 of swnn2018: precision of the sparse weighted nearest-neighbour method, its hyperparameters and its cost."""
+"""Tables of swnn2018: statistics of the datasets (1-5); precision, hyperparameters and costs of its method (6)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from typing import Any
 import pandas as pd
 
 from xmlc.metrics.measures import MAXIMA
+from xmlc.papers.swnn2018.condensed import condensed as condensed
 from xmlc.records.reading import ranking_frame
+from xmlc.suites.needs import RANKINGS, STATISTICS
 from xmlc.tables.notes import notes
 from xmlc.tables.panels import Panel, Published, side_by_side
 from xmlc.tables.seeds import average_seeds
-from xmlc.tables.table import Records, Table, csv_frame
+from xmlc.tables.summaries import NUMBERS, SUMMARY_KEYS, dataset_table, sizes_of
+from xmlc.tables.table import Records, Table, TableDefinition, csv_frame, table
 from xmlc.tables.titles import model_title
 
 NEAREST_KEYS = ("dataset", "model")
@@ -22,7 +25,70 @@ COSTS = ("predict_ms", "model_mb", "train_seconds", "predict_threads")
 OURS = "swnn-searched"  # every other model that the paper prints it quotes itself
 
 
-def nearest_table(paper: str, records: Records, published: Published) -> Table:
+# Table: what of the training part it summarises, how its caption says so, and what never occurs there.
+SUMMARISED = {
+    "table2": (
+        "instances_per_label_seen",
+        "occurrences of a label, over the labels that occur in the training set",
+        "labels",
+    ),
+    "table3": ("labels_per_instance", "labels of an instance, over all instances of the training set", None),
+    "table4": (
+        "activations_per_instance",
+        "feature activations of an instance, over all instances of the training set, those without any included",
+        None,
+    ),
+    "table5": (
+        "occurrences_per_feature_seen",
+        "occurrences of a feature, over the features that occur in the training set",
+        "features",
+    ),
+}
+PRINTED_DECIMALS = 2
+QUARTILES = (
+    "Quartiles interpolate linearly between order statistics; which of the usual definitions the paper follows it does "
+    "not say, and it prints whole numbers."
+)
+
+
+@table("table1", SUMMARY_KEYS, STATISTICS)
+def table1(paper: str, records: Records, published: Published) -> Table:
+    """Build Table 1 of swnn2018: number of features and instances of each dataset."""
+    frame = sizes_of(records)[["dataset", "d", "n_train", "n_test"]]
+    caption = "The datasets: number of features, of training and of test instances."
+    return dataset_table("table1", paper, records, published, frame, caption)
+
+
+def summary_table(name: str) -> TableDefinition:
+    """Declare one of Tables 2-5 of swnn2018: a five-number summary and the average of each dataset."""
+    counted, text, what = SUMMARISED[name]
+
+    @table(name, SUMMARY_KEYS, STATISTICS)
+    def build(paper: str, records: Records, published: Published) -> Table:
+        rows = [
+            {"dataset": record["name"]}
+            | {column: record["train"][counted][number] for column, number in NUMBERS.items()}
+            for record in records
+        ]
+        caption = f"Five-number summary and average of the number of {text}. {QUARTILES}"
+        never = _left_out(records, what) if what else []
+        return dataset_table(name, paper, records, published, pd.DataFrame(rows), caption, PRINTED_DECIMALS, never)
+
+    return build
+
+
+table2, table3, table4, table5 = (summary_table(name) for name in SUMMARISED)
+
+
+def _left_out(records: Records, what: str) -> list[str]:
+    """Say how many labels or features never occur in the training set and are in no number of the table."""
+    never = {record["name"]: record["train"][f"{what}_never_seen"] for record in records}
+    listed = ", ".join(f"{name} ({number})" for name, number in never.items() if number)
+    return [f"Left out, because they never occur in the training set, are {what} of {listed}."] if listed else []
+
+
+@table("table6", NEAREST_KEYS, RANKINGS)
+def table6(paper: str, records: Records, published: Published) -> Table:
     """Build Table 6 of swnn2018: P@k beside its maximum, the chosen hyperparameters, what ranking costs.
 
     Below stands what the paper prints of datasets that were not run, and of other methods, which it quotes.

@@ -1,34 +1,18 @@
-"""Figures from records, drawn without any global state of the plotting library."""
+"""Figure 1 of plt2016: macro-F against 1/c."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from xmlc.errors import XmlcError
-from xmlc.files import atomic_file
-from xmlc.papers.common.pareto import pareto_figure
-from xmlc.papers.gfm2011.figures import KIND as SIMULATION
-from xmlc.papers.gfm2011.figures import read_simulations, simulation_figure
-from xmlc.papers.ldsm2020.figures import (
-    depth_figure,
-    growth_figure,
-    objectives_figure,
-    overview_figure,
-    singles_figure,
-    sweep_figure,
-)
-from xmlc.papers.oplt2021.figures import entropy_figure, macro_f_figure
-from xmlc.records.reading import read_records
-from xmlc.tables.registry import Registry
+from xmlc.plotting import figure
+from xmlc.suites.needs import THRESHOLDS
 from xmlc.tables.titles import method_title, model_title
 
 Records = list[dict[str, Any]]
@@ -57,88 +41,9 @@ PANEL_WIDTH, PANEL_HEIGHT = 2.35, 2.1
 MARGIN_WIDTH, MARGIN_HEIGHT = 0.9, 1.0
 LEGEND_WIDTH, LEGEND_LINE = 6.4, 0.2
 NARROWEST = 4.4
-SETTINGS: dict[Any, Any] = {
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],
-    "font.size": 9,
-    "axes.titlesize": 10,
-    "axes.labelsize": 9,
-    "xtick.labelsize": 8,
-    "ytick.labelsize": 8,
-    "legend.fontsize": 9,
-    # Text stays text, and two runs give the same bytes.
-    "svg.fonttype": "none",
-    "svg.hashsalt": "xmlc",
-}
-
-Draw = Callable[[str, Records], Figure]
 
 
-@dataclass(frozen=True)
-class FigureDefinition:
-    """What is known of a figure before there are records: which it takes, and who draws it.
-
-    Of several kinds the records come one kind after the other; all but the first kind may be missing.
-    """
-
-    kind: str | tuple[str, ...]
-    portion: str
-    draw: Draw
-
-
-FIGURES: Registry[FigureDefinition] = Registry("figure")
-
-
-def register(
-    name: str, kind: str | tuple[str, ...] = "thresholds", portion: str = "80", paper: str | None = None
-) -> Callable[[Draw], Draw]:
-    """Make a figure known by its name: to every suite, or as that of one ``paper``."""
-
-    def add(draw: Draw) -> Draw:
-        FIGURES.add(name, FigureDefinition(kind, portion, draw), paper)
-        return draw
-
-    return add
-
-
-def draw_figure(name: str, paper: str, records: Sequence[Path]) -> Figure:
-    """Draw one figure of a paper.
-
-    Parameters
-    ----------
-    name : str
-        A name of `FIGURES`, of the paper or of all suites; a bare number means ``figure<number>``.
-    paper : str
-    records : sequence of Path
-        Those of other kinds than the figure's are left out.
-
-    Raises
-    ------
-    XmlcError
-        The figure is unknown, or the records do not fit.
-    """
-    definition = FIGURES.of(name, paper)
-    with mpl.rc_context(SETTINGS):
-        if definition.kind == SIMULATION:
-            return definition.draw(paper, read_simulations(records))
-        kinds = (definition.kind,) if isinstance(definition.kind, str) else definition.kind
-        read = [read_records(records, kind, definition.portion, kind == kinds[0]) for kind in kinds]
-        return definition.draw(paper, [record for part in read for record in part])
-
-
-def write_figure(figure: Figure, prefix: Path) -> list[Path]:
-    """Write PREFIX.svg and PREFIX.png, each whole or not at all; the same figure gives the same bytes."""
-    metadata = {".svg": {"Date": None, "Creator": None}, ".png": {"Software": None}}
-    files = []
-    for suffix, entries in metadata.items():
-        path = prefix.with_name(prefix.name + suffix)
-        with mpl.rc_context(SETTINGS), atomic_file(path) as temporary:
-            figure.savefig(temporary, format=suffix[1:], metadata=entries, dpi=160)
-        files.append(path)
-    return files
-
-
-@register("figure1")
+@figure("figure1", THRESHOLDS)
 def figure1(paper: str, records: Records) -> Figure:
     """Draw Figure 1 of plt2016: macro-F of STO, FTA and OFO against 1/c, a panel for each model and dataset."""
     records = [record for record in records if record["method"] in STYLES]
@@ -149,8 +54,8 @@ def figure1(paper: str, records: Records) -> Figure:
             raise XmlcError(f"figure1: a record of {record['method']} has a grid point without c; 1/c is the abscissa")
     models = list(dict.fromkeys(record["model"] for record in records))
     datasets = list(dict.fromkeys(record["dataset"]["name"] for record in records))
-    figure = _sheet(len(models), len(datasets))
-    grid = figure.subplots(len(models), len(datasets), sharex=True, sharey="col", squeeze=False)
+    sheet = _sheet(len(models), len(datasets))
+    grid = sheet.subplots(len(models), len(datasets), sharex=True, sharey="col", squeeze=False)
     for i, model in enumerate(models):
         for j, dataset in enumerate(datasets):
             panel = [r for r in records if (r["model"], r["dataset"]["name"]) == (model, dataset)]
@@ -163,8 +68,8 @@ def figure1(paper: str, records: Records) -> Figure:
             axes.set_xlabel("1/c" if i == len(models) - 1 else "")
             axes.set_ylabel(f"{model_title(model)}\nmacro-F (%)" if j == 0 else "")
     drawn = [method for method in STYLES if any(record["method"] == method for record in records)]
-    _add_legend(figure, drawn)
-    return figure
+    _add_legend(sheet, drawn)
+    return sheet
 
 
 def _sheet(rows: int, columns: int) -> Figure:
@@ -214,7 +119,7 @@ def _curves(runs: Records) -> tuple[list[float], dict[str, list[float]]]:
     return [1 / c for c in values[0]], curves
 
 
-def _add_legend(figure: Figure, methods: Sequence[str]) -> None:
+def _add_legend(sheet: Figure, methods: Sequence[str]) -> None:
     """Put one legend below all panels: colours and markers, lines, the chosen point."""
     entries = [Line2D([], [], **STYLES[m], linestyle="none", markersize=5, label=method_title(m)) for m in methods]
     for part, line in PARTS.items():
@@ -223,8 +128,8 @@ def _add_legend(figure: Figure, methods: Sequence[str]) -> None:
             Line2D([], [], color="0.3", marker="o", markersize=3.6, markerfacecolor=face, **line, label=part)
         )
     entries.append(Line2D([], [], **CHOSEN, label="chosen on validation"))
-    columns = len(entries) if figure.get_figwidth() >= LEGEND_WIDTH else 3
-    figure.legend(
+    columns = len(entries) if sheet.get_figwidth() >= LEGEND_WIDTH else 3
+    sheet.legend(
         handles=entries,
         loc="outside lower center",
         ncols=columns,
@@ -233,16 +138,3 @@ def _add_legend(figure: Figure, methods: Sequence[str]) -> None:
         handletextpad=0.5,
         columnspacing=1.4,
     )
-
-
-register("pareto", "ranking", "full")(pareto_figure)
-register("figure1", ("forest", "sweep", "ranking"), "full", paper="ldsm2020")(overview_figure)
-register("figure2", "forest", "full", paper="ldsm2020")(depth_figure)
-register("figure3", "forest", "full", paper="ldsm2020")(objectives_figure(trees=1))
-register("figure4", "forest", "full", paper="ldsm2020")(growth_figure)
-register("figure5", "sweep", "full", paper="ldsm2020")(sweep_figure)
-register("figure6", ("forest", "ranking"), "full", paper="ldsm2020")(singles_figure)
-register("figure7", "forest", "full", paper="ldsm2020")(objectives_figure(trees=2))
-register("figure1", SIMULATION, paper="gfm2011")(simulation_figure)
-register("figure2", "progressive", "full", paper="oplt2021")(entropy_figure)
-register("macrof", "progressive", "full")(macro_f_figure)

@@ -1,0 +1,93 @@
+"""A table or figure of a suite made from files of records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from xmlc.papers import figure_of, table_of
+from xmlc.papers.gfm2011.figures import read_simulations
+from xmlc.papers.scale.steps import read_steps
+from xmlc.records.reading import read_records
+from xmlc.suites.needs import Need
+from xmlc.suites.reading import read_suite
+from xmlc.tables.panels import Published
+from xmlc.tables.summaries import read_statistics
+from xmlc.tables.table import Records, Table
+
+# How to read files that are no records of a model, by the kind that a table or figure needs.
+OTHER_FILES = {"step": read_steps, "statistics": read_statistics, "simulation": read_simulations}
+
+
+def build_table(
+    name: str, paper: str, records: Sequence[Path], published: Path | None = None, suite: Path | None = None
+) -> Table:
+    """Build one table of a paper.
+
+    Parameters
+    ----------
+    name : str
+        A table of the paper or of all suites; a bare number means ``table<number>``.
+    paper : str
+    records : sequence of Path
+        Those of other kinds than the table's are left out.
+    published : Path or None
+        Folder with ``<paper>/<table>.csv``; a paper without such a file has no published values.
+    suite : Path or None
+        The paper's configuration, for a table that tells something of it.
+
+    Raises
+    ------
+    XmlcError
+        The table is unknown, or the records do not fit.
+    """
+    definition = table_of(name, paper)
+    printed = read_published(name, paper, published)
+    first, *others = read_needs(definition.needs, records)
+    configured: list[Any] = [suite and read_suite(suite)] if definition.takes_suite else []
+    return definition(paper, first, printed, *others, *configured)
+
+
+def draw_figure(name: str, paper: str, records: Sequence[Path]) -> Figure:
+    """Draw one figure of a paper.
+
+    Parameters
+    ----------
+    name : str
+        A figure of the paper or of all suites; a bare number means ``figure<number>``.
+    paper : str
+    records : sequence of Path
+        Those of other kinds than the figure's are left out.
+
+    Raises
+    ------
+    XmlcError
+        The figure is unknown, or the records do not fit.
+    """
+    definition = figure_of(name, paper)
+    return definition(paper, *read_needs(definition.needs, records))
+
+
+def read_needs(needs: Sequence[Need], records: Sequence[Path]) -> list[Records]:
+    """Read the records of each need; of the first there must be some."""
+    return [read_need(need, records, needed=need is needs[0]) for need in needs]
+
+
+def read_need(need: Need, records: Sequence[Path], needed: bool = True) -> Records:
+    """Read the records of one need; without ``needed`` there may be none of them."""
+    if need.kind in OTHER_FILES:
+        return OTHER_FILES[need.kind](records)
+    return read_records(records, need.kind, need.portion, needed)
+
+
+def read_published(name: str, paper: str, folder: Path | None) -> Published:
+    """Read what a paper prints of one table, from the files in ``folder/<paper>/`` that hold it; maybe nothing."""
+    definition = table_of(name, paper)
+    printed = Published({}, definition.keys)
+    for source in definition.printed_in or (definition.name,):
+        file = folder / paper / f"{source}.csv" if folder else None
+        printed = Published.read(file, definition.keys).over(printed)
+    return printed

@@ -1,0 +1,95 @@
+"""All that a run is asked for: the tables and figures of each suite, and the records that they are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xmlc.papers import figure_of, modules_of, table_of
+from xmlc.plotting import FigureDefinition
+from xmlc.sources import command_files, source_files
+from xmlc.suites import paths
+from xmlc.suites.existing import published_tables
+from xmlc.suites.project import Project
+from xmlc.tables.table import TableDefinition
+
+TABLE_FILES, FIGURE_FILES = ("csv", "md", "tex"), ("svg", "png")
+
+
+@dataclass(frozen=True)
+class SuitePlan:
+    """What a suite asks for.
+
+    Attributes
+    ----------
+    title : str
+    asked : bool
+        Whether the settings of the run name it.
+    tables, figures : dict of str to list of str
+        By name, the records that each is made from.
+    """
+
+    title: str
+    asked: bool
+    tables: dict[str, list[str]]
+    figures: dict[str, list[str]]
+
+
+def plan_of(project: Project) -> dict[str, SuitePlan]:
+    """List, suite by suite, the tables and figures that are configured and the records that they are made from."""
+    return {
+        paper: SuitePlan(
+            suite.title,
+            paper in project.settings.papers,
+            {name: table_of(name, paper).files(project, paper) for name in suite.tables},
+            {name: figure_of(name, paper).files(project, paper) for name in suite.figures},
+        )
+        for paper, suite in project.suites.items()
+    }
+
+
+def table_files(project: Project, paper: str) -> list[str]:
+    """List the files of a suite's tables, but for those that no record is about."""
+    tables = [table for table in project.suites[paper].tables if _can_be_made(project, paper, table_of(table, paper))]
+    return [f"{paths.TABLE.of(paper=paper, table=table)}.{ending}" for table in tables for ending in TABLE_FILES]
+
+
+def result_files(project: Project, paper: str) -> list[str]:
+    """List the files of a suite's tables and figures, but for those that no record is about."""
+    figures = [name for name in project.suites[paper].figures if _can_be_made(project, paper, figure_of(name, paper))]
+    drawn = [f"{paths.FIGURE.of(paper=paper, figure=name)}.{ending}" for name in figures for ending in FIGURE_FILES]
+    return table_files(project, paper) + drawn
+
+
+def _can_be_made(project: Project, paper: str, definition: TableDefinition | FigureDefinition) -> bool:
+    """Tell whether there are records; of a paper with few-shot datasets, some tables are about these alone."""
+    return not project.suites[paper].few_shot or bool(definition.files(project, paper))
+
+
+def records_of_dataset(project: Project, dataset: str) -> list[str]:
+    """List the records of one dataset that the tables of all suites are made from."""
+    papers = [paper for paper in project.suites if dataset in project.datasets_of(paper)]
+    definitions = [(paper, table_of(table, paper)) for paper in papers for table in project.suites[paper].tables]
+    return list(dict.fromkeys(file for paper, table in definitions for file in table.files(project, paper, [dataset])))
+
+
+def table_inputs(project: Project, paper: str, table: str) -> dict[str, Sequence[str]]:
+    """Name what a table is made from, as inputs of its rule: code, records, published tables, configuration."""
+    definition = table_of(table, paper)
+    return {
+        "code": _code("table", paper),
+        "records": definition.files(project, paper),
+        "published": published_tables(paper),
+        "suite": [project.suites[paper].file] if definition.takes_suite else [],
+    }
+
+
+def figure_inputs(project: Project, paper: str, figure: str) -> dict[str, Sequence[str]]:
+    """Name what a figure is made from, as inputs of its rule: code, records."""
+    records = figure_of(figure, paper).files(project, paper)
+    return {"code": _code("figure", paper), "records": records}
+
+
+def _code(noun: str, paper: str) -> list[str]:
+    """Name the source files that the tables or figures of a paper depend on, those of the command included."""
+    return sorted({*command_files(noun), *source_files(*modules_of(paper, noun))})

@@ -1,0 +1,77 @@
+"""One style for all figures, how a figure is declared, and how it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from xmlc.files import atomic_file
+from xmlc.suites.needs import Need
+
+if TYPE_CHECKING:
+    from xmlc.suites.project import Project
+
+SETTINGS: dict[Any, Any] = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.labelsize": 9,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "legend.fontsize": 9,
+    # Text stays text, and two runs give the same bytes.
+    "svg.fonttype": "none",
+    "svg.hashsalt": "xmlc",
+}
+
+# Of (paper, records), then the records of further needs.
+Draw = Callable[..., Figure]
+
+
+@dataclass(frozen=True)
+class FigureDefinition:
+    """What is known of a figure before there are records; calling it draws the figure.
+
+    Attributes
+    ----------
+    name : str
+    needs : tuple of Need
+        Records that it is made from: the first must be there, others may be missing.
+    draw : callable
+    """
+
+    name: str
+    needs: tuple[Need, ...]
+    draw: Draw
+
+    def files(self, project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+        """Name the records that the figure of a suite is made from, of its datasets or of some."""
+        return [file for need in self.needs for file in need.files(project, paper, datasets)]
+
+    def __call__(self, *given: Any) -> Figure:
+        """Draw the figure, in the style of all."""
+        with mpl.rc_context(SETTINGS):
+            return self.draw(*given)
+
+
+def figure(name: str, *needs: Need) -> Callable[[Draw], FigureDefinition]:
+    """Declare the figure that the function below draws; its module belongs to the paper that has it."""
+    return lambda draw: FigureDefinition(name, needs, draw)
+
+
+def write_figure(figure: Figure, prefix: Path) -> list[Path]:
+    """Write PREFIX.svg and PREFIX.png, each whole or not at all; the same figure gives the same bytes."""
+    metadata = {".svg": {"Date": None, "Creator": None}, ".png": {"Software": None}}
+    files = []
+    for suffix, entries in metadata.items():
+        path = prefix.with_name(prefix.name + suffix)
+        with mpl.rc_context(SETTINGS), atomic_file(path) as temporary:
+            figure.savefig(temporary, format=suffix[1:], metadata=entries, dpi=160)
+        files.append(path)
+    return files

@@ -1,0 +1,168 @@
+"""Which records a table or figure of a suite is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xmlc.suites import paths
+from xmlc.suites.suite import Run, Task
+
+if TYPE_CHECKING:  # records and tables name their needs, and do not depend on what answers them
+    from xmlc.suites.project import Project
+
+PEER_METHODS = ("fta", "sto", "ofo")  # those whose macro-F stands in the table of peers
+
+# Of a project and a suite's name, for its datasets or for some: the records, in the order of a table's rows.
+Files = Callable[["Project", str, Sequence[str] | None], list[str]]
+
+
+@dataclass(frozen=True)
+class Need:
+    """Records that a table or figure needs.
+
+    Attributes
+    ----------
+    kind : str
+        A module of `xmlc.records`, which reads them.
+    portion : str
+        What their models were trained on: ``full``, ``80``, or nothing where there is no model.
+    files : callable
+        Names them, given project, suite, and datasets or None.
+    """
+
+    kind: str
+    portion: str
+    files: Files
+
+
+def _ranked(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+    return [run.file(paths.RANKING) for run in project.runs(paper, datasets)]
+
+
+def _ranked_on(task: Task) -> Files:
+    def files(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+        return _ranked(project, paper, project.of_task(paper, task, datasets))
+
+    return files
+
+
+def _growing(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+    return _ranked(project, paper, project.suites[paper].growth)
+
+
+def _evaluated(methods_of: Callable[[Project, str], Sequence[str]]) -> Files:
+    def files(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+        methods = methods_of(project, paper)
+        return [run.file(paths.EVALUATION, method=m) for run in project.runs(paper, datasets) for m in methods]
+
+    return files
+
+
+def _for_instance_f(project: Project, paper: str) -> list[str]:
+    return [method for method in project.suites[paper].measure_methods if method == "for-instance-f"]
+
+
+def _inferred(portion: str) -> Files:
+    def files(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+        suite = project.suites[paper]
+        if suite.inference is None or suite.inference.portion != portion:
+            return []
+        return [
+            run.file(paths.INFERENCE, portion=portion, method=method)
+            for run in project.runs(paper, datasets)
+            for method in suite.inferred(run.model)
+        ]
+
+    return files
+
+
+def _of_datasets(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+    return [paths.STATISTICS.of(dataset=dataset) for dataset in datasets or project.datasets_of(paper)]
+
+
+def _condensed(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+    nearest = [name for name, model in project.models.items() if model.estimator == "swnn"]
+    return [run.file(paths.CONDENSED) for run in project.runs(paper, datasets) if run.model in nearest]
+
+
+def _by_first_trees(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+    ensembles = project.suites[paper].ensembles
+    models = ensembles.models if ensembles else []
+    return [run.file(paths.FOREST) for run in project.runs(paper, datasets) if run.model in models]
+
+
+def _swept(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+    sweep = project.suites[paper].sweep
+    runs = project.runs(paper, datasets) if sweep else []
+    return [run.file(paths.SWEEP, paper=paper) for run in runs if sweep and run.model == sweep.model]
+
+
+def _progressive_on(task: Task) -> Files:
+    def files(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+        models = project.suites[paper].progressive
+        runs = project.runs(paper, project.of_task(paper, task, datasets))
+        return [run.file(paths.PROGRESSIVE) for run in runs if run.model in models]
+
+    return files
+
+
+def _simulated(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+    return [paths.SIMULATION.of(paper=paper)]
+
+
+def _with_peers(project: Project, paper: str, datasets: Sequence[str] | None = None) -> Iterator[Run]:
+    """List the runs of a suite's models and of the baselines beside them, dataset by dataset."""
+    for dataset in project.datasets_of(paper) if datasets is None else datasets:
+        for model in [*project.models_on(paper, dataset), *project.peers_on(paper, dataset)]:
+            for seed in project.suites[paper].seeds:
+                yield Run(dataset, model, seed)
+
+
+def _ranked_with_peers(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+    return [run.file(paths.RANKING) for run in _with_peers(project, paper, datasets)]
+
+
+def _evaluated_with_peers(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+    """List the records of threshold methods, but for baselines whose scores take none."""
+    suite = project.suites[paper]
+    ranks_only = [name for name, peer in suite.peers.items() if peer.ranks_only]
+    methods = [method for method in PEER_METHODS if method in suite.methods]
+    runs = [run for run in _with_peers(project, paper, datasets) if run.model not in ranks_only]
+    return [run.file(paths.EVALUATION, method=method) for run in runs for method in methods]
+
+
+def _steps(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+    """List what each step of a suite's run wrote and tells its costs in, in running order."""
+    steps: list[str] = []
+    for dataset in project.datasets_of(paper):
+        made = [paths.RESOURCE.of(dataset=dataset)] if project.entry(dataset).synthetic else []
+        steps += [*made, paths.STATISTICS.of(dataset=dataset)]
+        for run in project.runs(paper, [dataset]):
+            steps += [run.file(paths.TRAINING, portion="full"), run.file(paths.RANKING)]
+            steps += [run.file(paths.TRAINING, portion="80"), run.file(paths.ESTIMATES)]
+            for method in project.suites[paper].methods:
+                steps += [run.file(paths.THRESHOLDS, method=method), run.file(paths.EVALUATION, method=method)]
+    return steps
+
+
+STATISTICS = Need("statistics", "", _of_datasets)
+RANKINGS = Need("ranking", "full", _ranked)
+MULTI_LABEL_RANKINGS = Need("ranking", "full", _ranked_on("multi-label"))
+FEW_SHOT_RANKINGS = Need("ranking", "full", _ranked_on("few-shot"))
+GROWTH = Need("ranking", "full", _growing)
+THRESHOLDS = Need("thresholds", "80", _evaluated(lambda project, paper: project.suites[paper].methods))
+MEASURES = Need("thresholds", "80", _evaluated(lambda project, paper: project.suites[paper].measure_methods))
+BEST_INSTANCE_F = Need("thresholds", "80", _evaluated(_for_instance_f))
+INFERRED_FROM_MODELS = Need("inference", "full", _inferred("full"))
+INFERRED_FROM_ESTIMATES = Need("inference", "80", _inferred("80"))
+CONDENSED = Need("condensed", "full", _condensed)
+ENSEMBLES = Need("forest", "full", _by_first_trees)
+SWEEPS = Need("sweep", "full", _swept)
+MULTI_LABEL_STREAMS = Need("progressive", "full", _progressive_on("multi-label"))
+FEW_SHOT_STREAMS = Need("progressive", "full", _progressive_on("few-shot"))
+SIMULATIONS = Need("simulation", "", _simulated)
+PEER_RANKINGS = Need("ranking", "full", _ranked_with_peers)
+PEER_THRESHOLDS = Need("thresholds", "80", _evaluated_with_peers)
+STEPS = Need("step", "", _steps)

@@ -1,0 +1,82 @@
+"""Every path of the project, written once: rules, records, status and logs take it from here."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+NAME = r"[a-z0-9][a-z0-9._-]*"  # of a dataset
+WILDCARDS = {"dataset": NAME, "seed": r"\d+", "portion": "full|80", "method": r"[a-z0-9-]+"}
+
+
+class Pattern(str):
+    """A path with wildcards in braces, as Snakemake writes them, such as ``results/{dataset}/data``."""
+
+    __slots__ = ()
+
+    def of(self, **values: object) -> str:
+        """Put values for some wildcards or all; the others stay."""
+        return re.sub(r"\{(\w+)\}", lambda found: str(values.get(found[1], found[0])), self)
+
+    def read(self, path: str | Path) -> dict[str, str] | None:
+        """Return the wildcards of a path, or None if it is no path of this pattern."""
+        found = _expression(self).fullmatch(Path(path).as_posix())
+        return found.groupdict() if found else None
+
+
+@cache
+def _expression(pattern: str) -> re.Pattern[str]:
+    parts = re.split(r"\{(\w+)\}", pattern)
+    wildcards = [f"(?P<{name}>{WILDCARDS.get(name, '[^/]+')})" for name in parts[1::2]]
+    literals = [re.escape(part) for part in parts[::2]]
+    return re.compile("".join(part for pair in zip(literals, [*wildcards, ""], strict=True) for part in pair))
+
+
+CATALOGUE = "config/datasets.yaml"
+TOLERANCES = "config/tolerances.yaml"
+PUBLISHED, ACCEPTED = "results/published", "results/reference"
+
+# A dataset.
+RESOURCE = Pattern("resources/{dataset}")
+DATA = Pattern("results/{dataset}/data")
+STATISTICS = Pattern("results/{dataset}/statistics.json")
+TUNING = Pattern("results/{dataset}/tuning/{model}.yaml")
+
+# A model with one seed, trained on the whole training set (full) or on 80 % of it.
+RUN = Pattern("results/{dataset}/{model}/seed{seed}/{portion}")
+MODEL = Pattern(f"{RUN}/model")
+TRAINING = Pattern(f"{RUN}/train.json")
+SHARE = Pattern(f"{RUN}/trees/{{scatteritem}}")
+INFERENCE = Pattern(f"{RUN}/inference/{{method}}.json")
+FULL = Pattern(RUN.of(portion="full"))
+RANKING = Pattern(f"{FULL}/ranking.json")
+FOREST = Pattern(f"{FULL}/forest.json")
+SWEEP = Pattern(f"{FULL}/sweep-{{paper}}.json")
+CONDENSED = Pattern(f"{FULL}/condensed.json")
+PROGRESSIVE = Pattern(f"{FULL}/progressive.json")
+CURVE = Pattern(f"{FULL}/progressive.csv")
+HELD_OUT = Pattern(RUN.of(portion="80"))
+ESTIMATES = Pattern(f"{HELD_OUT}/spe")
+THRESHOLDS = Pattern(f"{HELD_OUT}/thresholds/{{method}}")
+EVALUATION = Pattern(f"{HELD_OUT}/evaluation/{{method}}.json")
+
+# What is made of records.
+SIMULATION = Pattern("results/simulations/{paper}.json")
+TABLES, FIGURES = "results/tables", "results/figures"
+TABLE = Pattern(f"{TABLES}/{{paper}}/{{table}}")
+FIGURE = Pattern(f"{FIGURES}/{{paper}}/{{figure}}")
+PAGE, FACTS = "results/report.html", "results/results.csv"
+
+# What each step says while it runs, and what Snakemake measures of it.
+LOG_OF_DATASET = Pattern("logs/{dataset}/{step}.log")
+LOG_OF_TUNING = Pattern("logs/{dataset}/tuning/{model}.log")
+LOG_OF_RUN = Pattern("logs/{dataset}/{model}/seed{seed}/{portion}/{step}.log")
+LOG_OF_METHOD = Pattern("logs/{dataset}/{model}/seed{seed}/{portion}/{folder}/{step}.log")
+LOG_OF_TABLE = Pattern("logs/tables/{paper}/{table}.log")
+LOG_OF_FIGURE = Pattern("logs/figures/{paper}/{figure}.log")
+LOG = Pattern("logs/{step}.log")
+LOG_OF_SIMULATION = Pattern("logs/simulations/{paper}.log")
+BENCHMARK_OF_DATASET = Pattern("benchmarks/{dataset}/{step}.jsonl")
+BENCHMARK_OF_RUN = Pattern("benchmarks/{dataset}/{model}/seed{seed}/{portion}/{step}.jsonl")
+BENCHMARK_OF_SIMULATION = Pattern("benchmarks/simulations/{paper}.jsonl")

@@ -1,0 +1,221 @@
+"""The project as a run sees it: settings, suites and catalogue together, and what they ask for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Self
+
+from xmlc.data.catalogue import Dataset, load_catalogue
+from xmlc.data.catalogue import dataset as catalogue_entry
+from xmlc.errors import XmlcError
+from xmlc.models.registry import ESTIMATORS, estimator_files
+from xmlc.sources import source_files
+from xmlc.suites import paths
+from xmlc.suites.reading import CONFIG, read_suites
+from xmlc.suites.settings import Settings
+from xmlc.suites.suite import ModelSpec, Run, Suite, Sweep, Task
+from xmlc.thresholds.bounds import GRID
+
+# Packages by modules of peers that are not named after theirs.
+PACKAGES = {"memory_tree": "vowpalwabbit", "napkinxc_online": "napkinxc"}
+
+
+@dataclass(frozen=True)
+class Project:
+    """Settings, suites by name, and the catalogue of datasets.
+
+    Raises
+    ------
+    XmlcError
+        From properties: suites contradict each other.
+    """
+
+    settings: Settings
+    suites: dict[str, Suite]
+    catalogue: dict[str, Dataset]
+
+    @classmethod
+    def read(cls, config: Mapping[str, object], folder: Path = CONFIG) -> Self:
+        """Read suites and catalogue from a folder, for the settings of one run; check what concerns them all.
+
+        Raises
+        ------
+        XmlcError
+            A file cannot be read or breaks its schema, or suites contradict each other.
+        """
+        settings = Settings.read(config)
+        suites = read_suites(folder)
+        if settings.seeds:
+            suites = {name: replace(suite, seeds=settings.seeds) for name, suite in suites.items()}
+        project = cls(settings, suites, load_catalogue(folder / Path(paths.CATALOGUE).name))
+        if unknown := [paper for paper in settings.papers if paper not in suites]:
+            raise XmlcError(f"config: papers has {unknown[0]}, expected some of {', '.join(suites)}")
+        project.models  # noqa: B018  contradictions are found before anything runs
+        return project
+
+    def entry(self, dataset: str) -> Dataset:
+        """Return a dataset's entry of the catalogue."""
+        return catalogue_entry(dataset, self.catalogue)
+
+    def datasets_of(self, paper: str) -> list[str]:
+        """Name the datasets of a suite that are asked for."""
+        suite = self.suites[paper]
+        return suite.datasets if suite.own else self.settings.datasets or suite.datasets
+
+    def selected_datasets(self) -> list[str]:
+        """Name every dataset that some suite is asked for, in order."""
+        return list(dict.fromkeys(name for paper in self.suites for name in self.datasets_of(paper)))
+
+    def of_task(self, paper: str, task: Task, datasets: Sequence[str] | None = None) -> list[str]:
+        """Name those of some datasets, or of a suite's, with which it does this."""
+        return [name for name in datasets or self.datasets_of(paper) if self.suites[paper].task_of(name) == task]
+
+    def models_on(self, paper: str, dataset: str) -> list[str]:
+        """Name the models that a suite runs on a dataset."""
+        suite, wanted = self.suites[paper], self.settings.models
+        return [
+            name
+            for name, model in suite.models.items()
+            if self._runs_on(model, suite, dataset) and (wanted is None or name in wanted)
+        ]
+
+    def _runs_on(self, model: ModelSpec, suite: Suite, dataset: str) -> bool:
+        if model.estimator == "oracle" and not self.entry(dataset).synthetic:  # only made sets have posteriors
+            return False
+        task = suite.task_of(dataset)
+        return (
+            dataset not in model.without
+            and (model.task or task) == task
+            and (not model.optional or is_installed(model.estimator))
+        )
+
+    def peers_on(self, paper: str, dataset: str) -> list[str]:
+        """Name the baselines of a suite that run on a dataset; the table of peers says why others do not."""
+        peers = self.suites[paper].peers
+        return [name for name, peer in peers.items() if dataset not in peer.without and is_installed(peer.estimator)]
+
+    def runs(self, paper: str, datasets: Sequence[str] | None = None) -> list[Run]:
+        """List the runs of a suite's models on its datasets, or on some."""
+        return [
+            Run(dataset, model, seed)
+            for dataset in (self.datasets_of(paper) if datasets is None else datasets)
+            for model in self.models_on(paper, dataset)
+            for seed in self.suites[paper].seeds
+        ]
+
+    @cached_property
+    def models(self) -> dict[str, ModelSpec]:
+        """The models of all suites; a name means the same thing everywhere but for its hyperparameters."""
+        found: dict[str, ModelSpec] = {}
+        for suite in self.suites.values():
+            for name, model in suite.all_models.items():
+                merged = found.setdefault(name, replace(model, datasets={}))
+                if merged.estimator != model.estimator:
+                    raise XmlcError(
+                        f"config: model {name} is estimator {merged.estimator} and, in {suite.name}, {model.estimator}"
+                    )
+                if merged.search != model.search:
+                    raise XmlcError(f"config: model {name} has another search in {suite.name}; give it another name")
+                # On the datasets of a suite of its own nothing of another's hyperparameters is meant.
+                own = dict.fromkeys(suite.all_datasets, model.hyperparameters) if suite.own else {}
+                found[name] = replace(
+                    merged, datasets={**merged.datasets, **model.datasets}, whole={**merged.whole, **own}
+                )
+        return found
+
+    def hyperparameters(self, model: str, dataset: str) -> str:
+        """Return a model's hyperparameters on one dataset as sorted JSON: only a change of value reruns its steps."""
+        return json.dumps(self.models[model].values_on(dataset), sort_keys=True)
+
+    def tuned_by(self, model: str, dataset: str) -> str | None:
+        """Name the search result that a model is trained with, if there is a search."""
+        spec = self.models[model]
+        searched = spec.search or (self.settings.tuning and spec.tuning)
+        return paths.TUNING.of(dataset=dataset, model=model) if searched else None
+
+    def search_options(self, model: str) -> list[str]:
+        """Return the options of `xmlc tune`.
+
+        Raises
+        ------
+        XmlcError
+            A search is asked for by the name of its result, and none is configured.
+        """
+        spec, tuning = self.models[model], self.settings.tuning
+        if spec.search:
+            return ["--stages", json.dumps(spec.search, sort_keys=True)]
+        if tuning is None:
+            raise XmlcError("config: tuning is null; add, such as --config tuning='{method: smac, budget: 30}'")
+        space = json.dumps(spec.tuning, sort_keys=True)
+        return ["--space", space, "--method", tuning.method, "--budget", str(tuning.budget)]
+
+    def floor(self, dataset: str) -> float:
+        """Return the floor of a dataset's estimates: the smallest threshold of the grid, if no suite has a higher."""
+        named = [suite.floors[dataset] for suite in self.suites.values() if dataset in suite.floors]
+        return max([1 / max(GRID), *named])
+
+    def memory(self, dataset: str) -> int:
+        """Estimate a job's memory in MB from the catalogue's counts: instances in CSR form, weights per label."""
+        entry = self.entry(dataset)
+        counts: Mapping[str, object] = {**(entry.synthetic or entry.published or {})}
+
+        def count(name: str, otherwise: int) -> int:
+            found = counts.get(name, otherwise)
+            return found if isinstance(found, int) else otherwise
+
+        instances = count("n_train", 50_000) + count("n_test", 10_000)
+        labels = count("m", count("n_labels", 30_000))
+        return min(20_000, int(1_500 + 2.4e-3 * instances + 24e-3 * labels))
+
+    def ensemble_sizes(self, model: str) -> list[int]:
+        """List the numbers of trees by which a forest is scored, of all suites that ask."""
+        blocks = [suite.ensembles for suite in self.suites.values() if suite.ensembles]
+        return sorted({size for block in blocks if model in block.models for size in block.sizes})
+
+    @property
+    def extensions(self) -> list[str]:
+        """Files of the user's own that register threshold methods."""
+        return sorted({file for suite in self.suites.values() for file in suite.extensions})
+
+    @property
+    def made(self) -> list[str]:
+        """Datasets of the catalogue that are made and not fetched."""
+        return [name for name, entry in self.catalogue.items() if entry.synthetic]
+
+    @property
+    def with_peers(self) -> list[str]:
+        """Suites that are asked for and have baselines."""
+        return [paper for paper in self.settings.papers if self.suites[paper].peers]
+
+    def sweep(self, paper: str) -> Sweep:
+        """Return the sweep of a suite.
+
+        Raises
+        ------
+        XmlcError
+            It has none.
+        """
+        if (found := self.suites[paper].sweep) is None:
+            raise XmlcError(f"config: {paper} has no sweep")
+        return found
+
+    def estimator_files(self, model: str) -> list[str]:
+        """Return the source files that a model's estimator depends on."""
+        return source_files(*estimator_files(self.models[model].estimator))
+
+    @property
+    def scattered(self) -> list[str]:
+        """Forests whose trees are grown by several jobs."""
+        forests = [name for name, model in self.models.items() if model.forest]
+        return forests if self.settings.scatter > 1 else []
+
+
+def is_installed(estimator: str) -> bool:
+    """Tell whether an estimator's program is there: a peer's module is named after the package, or in `PACKAGES`."""
+    room, _, module = ESTIMATORS.get(estimator, "").partition(":")[0].rpartition(".")
+    return room != "xmlc.models.peers" or find_spec(PACKAGES.get(module, module)) is not None

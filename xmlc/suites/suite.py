@@ -1,0 +1,167 @@
+"""A suite: the experiments of one paper, or the demo's, as objects; `xmlc.suites.reading` reads them from YAML."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from xmlc.suites.paths import Pattern
+
+Hyperparameters = dict[str, object]  # by name; numbers, texts, booleans or None
+Task = Literal["few-shot", "multi-label"]
+
+
+class Run(NamedTuple):
+    """One model on one dataset with one seed."""
+
+    dataset: str
+    model: str
+    seed: int
+
+    def file(self, pattern: Pattern, **further: object) -> str:
+        """Return a path of this run."""
+        return pattern.of(**self._asdict(), **further)
+
+
+@dataclass(frozen=True)
+class Found:
+    """How hyperparameters of a dataset were found: ``by`` what, and the P@1 on validation, a share, where known."""
+
+    by: str
+    p_at_1: float | None = None
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """One model of a suite.
+
+    Attributes
+    ----------
+    estimator : str
+        A name of `xmlc.models.registry.ESTIMATORS`, or ``path/to/file.py:ClassName``.
+    forest : bool
+        Whether its trees are grown independently.
+    hyperparameters : dict
+        For every dataset that has no values of its own.
+    datasets : dict of str to dict
+        Hyperparameters of single datasets, put over the common ones.
+    whole : dict of str to dict
+        Hyperparameters of the datasets of a suite of its own, in place of the common ones.
+    found : dict of str to Found
+        By dataset, how its hyperparameters were found.
+    tuning : dict or None
+        Ranges that a search draws from.
+    search : list or None
+        Trials of a search in stages, whose best is always used.
+    task : {"few-shot", "multi-label"} or None
+        The datasets that it is run on; None for all.
+    optional : bool
+        Whether it is run only where its program is installed.
+    without : dict of str to str
+        Datasets that it is not run on, with the reason.
+    ranks_only, untuned : str or None
+        Of a baseline: why its scores take no thresholds; which hyperparameters nobody searched.
+    """
+
+    estimator: str
+    forest: bool = False
+    hyperparameters: Hyperparameters = field(default_factory=dict)
+    datasets: dict[str, Hyperparameters] = field(default_factory=dict)
+    whole: dict[str, Hyperparameters] = field(default_factory=dict)
+    found: dict[str, Found] = field(default_factory=dict)
+    tuning: dict[str, object] | None = None
+    search: list[list[Hyperparameters]] | None = None
+    task: Task | None = None
+    optional: bool = False
+    without: dict[str, str] = field(default_factory=dict)
+    ranks_only: str | None = None
+    untuned: str | None = None
+
+    def values_on(self, dataset: str) -> Hyperparameters:
+        """Return the hyperparameters on one dataset."""
+        return {**self.whole.get(dataset, self.hyperparameters), **self.datasets.get(dataset, {})}
+
+
+@dataclass(frozen=True)
+class Inference:
+    """Label sets that are inferred for each instance: the methods by model, from models of which portion."""
+
+    portion: str
+    methods: dict[str, list[str]]
+    samples: int = 200
+    time_limit: float | None = None
+
+
+@dataclass(frozen=True)
+class Ensembles:
+    """Forests that are scored by their first trees too."""
+
+    models: list[str]
+    sizes: list[int]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One hyperparameter of one model, whose values are tried on the whole training set."""
+
+    model: str
+    hyperparameter: str
+    values: list[float]
+    hyperparameters: Hyperparameters = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Suite:
+    """The experiments of one paper; keys are those of its YAML file, explained in ``suite.schema.yaml``.
+
+    Attributes
+    ----------
+    name, file : str
+        Of the file, such as ``plt2016`` and ``config/papers/plt2016.yaml``.
+    own : bool
+        Whether it is no paper's: it has datasets of its own, whatever the key `datasets` of config.yaml says.
+    """
+
+    name: str
+    file: str
+    own: bool
+    title: str
+    datasets: list[str]
+    seeds: list[int]
+    methods: list[str]
+    tables: list[str]
+    figures: list[str]
+    models: dict[str, ModelSpec]
+    measures: list[str] = field(default_factory=list)
+    extensions: list[str] = field(default_factory=list)
+    inference: Inference | None = None
+    ensembles: Ensembles | None = None
+    few_shot: list[str] = field(default_factory=list)
+    progressive: list[str] = field(default_factory=list)
+    sweep: Sweep | None = None
+    floors: dict[str, float] = field(default_factory=dict)
+    growth: list[str] = field(default_factory=list)
+    peers: dict[str, ModelSpec] = field(default_factory=dict)
+
+    @property
+    def all_models(self) -> dict[str, ModelSpec]:
+        """Its models, then its baselines."""
+        return {**self.models, **self.peers}
+
+    @property
+    def all_datasets(self) -> list[str]:
+        """Its datasets, those whose costs are compared included."""
+        return [*self.datasets, *self.growth]
+
+    @property
+    def measure_methods(self) -> list[str]:
+        """Threshold methods for measures other than macro-F; that for measure ``x`` is ``for-x``."""
+        return [f"for-{measure}" for measure in self.measures]
+
+    def inferred(self, model: str) -> list[str]:
+        """Name the inference methods of a model."""
+        return self.inference.methods.get(model, []) if self.inference else []
+
+    def task_of(self, dataset: str) -> Task:
+        """Say what is done with a dataset."""
+        return "few-shot" if dataset in self.few_shot else "multi-label"
