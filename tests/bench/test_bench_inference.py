@@ -8,6 +8,7 @@ from conftest import prepare_tiny
 from scipy import sparse
 
 from xmlc.bench.inference import comparison as bench
+from xmlc.bench.inference import work
 from xmlc.bench.inference._counting import count_by_size
 from xmlc.cli.tools import bench as command_line
 from xmlc.errors import XmlcError
@@ -33,6 +34,7 @@ class Sampler(Oracle):
 def short(monkeypatch):
     """Nothing is repeated, and the numbers of labels are small."""
     monkeypatch.setattr(bench, "AT_LEAST", 0.0)
+    monkeypatch.setattr(work, "AT_LEAST", 0.0)
     monkeypatch.setattr(growth, "AT_LEAST", 0.0)
     monkeypatch.setattr(growth, "FULL_ENTRIES", 200)
     monkeypatch.setattr(growth.measure_growth, "__defaults__", (0, 4, (3, 4, 5), (4, 5, 6), (3, 4, 6), 2))
@@ -73,14 +75,14 @@ def test_work_is_counted(multilabel):
     Y = np.array([[1, 1, 0], [1, 0, 0], [0, 0, 0], [0, 0, 1], [0, 0, 1], [0, 1, 0]], dtype=bool)
     samples = Samples(sparse.csr_array(Y), 3)
     best = np.array([0.4, 0.7])
-    work = bench.gfm_work(samples, best)
-    assert (work["ones"], work["bytes"]) == (3, 12)
-    assert (work["distinct_sizes"], work["labels_drawn"]) == (1.5, 2)
+    counted = work.gfm_work(samples, best)
+    assert (counted.ones, counted.bytes) == (3, 12)
+    assert (counted.distinct_sizes, counted.labels_drawn) == (1.5, 2)
     # Bounds from the definition: 2 sum_is p_is / (s + k), k = 1, 2, 3.
     P, _, sizes = labels_by_size(samples)
     bounds = np.array([2 * np.sum(P / (sizes + k), axis=(1, 2)) for k in (1, 2, 3)])
-    assert work["columns"] == (bounds > best).sum() / 2 == 2
-    assert work["multiply_adds"] == work["labels_drawn"] * work["distinct_sizes"] * work["columns"]
+    assert counted.columns == (bounds > best).sum() / 2 == 2
+    assert counted.multiply_adds == counted.labels_drawn * counted.distinct_sizes * counted.columns
     counts = np.zeros((4, 3), dtype=np.uint32)
     count_by_size(samples.Y.indptr.astype(np.int64), samples.Y.indices.astype(np.uint32), counts)
     assert counts.tolist() == [[0, 0, 0], [1, 1, 2], [1, 1, 0], [0, 0, 0]]
