@@ -10,6 +10,9 @@ from conftest import prepare_tiny
 from scipy import sparse
 
 from xmlc.bench.logistic import comparison as bench
+from xmlc.bench.logistic._streaming import read_non_zeros
+from xmlc.bench.logistic.peer import largest_difference
+from xmlc.bench.logistic.tables import to_text
 from xmlc.cli.tools.bench import command
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
@@ -44,24 +47,24 @@ def test_everything_is_measured_and_printed(tmp_path, capsys, estimator):
     assert f"| times as fast as scikit-learn | at least 5 | {result['ratio']:.1f} | {reached} |" in printed
     assert f"at most 1e-06 | {result['difference']:.1e} | yes |" in printed
     assert "the same bits" in printed
-    result["differing_arrays"] = ["weights_"]
-    assert "other bits: weights_" in bench.to_text(result | {"seconds": result["seconds"]})
+    content = result | {"limit": bench.Limit(**result["limit"]), "differing_arrays": ["weights_"]}
+    assert "other bits: weights_" in to_text(bench.Logistic(**content))
 
 
 @pytest.mark.parametrize("kind", [BinaryRelevance, ProbabilisticClassifierChain])
 def test_a_weight_that_is_off_shows(tmp_path, kind):
     (X, Y), (X_test, Y_test) = (Prepared(prepare_tiny(tmp_path)).part(part) for part in ("train", "test"))
     model = kind(C=1.0).fit(X, Y)
-    assert bench.largest_difference(model, X, Y, X_test, Y_test) < 1e-6
+    assert largest_difference(model, X, Y, X_test, Y_test) < 1e-6
     model.constants_[3] += 0.01
-    assert 1e-4 < bench.largest_difference(model, X, Y, X_test, Y_test) < 0.0026
+    assert 1e-4 < largest_difference(model, X, Y, X_test, Y_test) < 0.0026
 
 
 def test_every_non_zero_is_read():
     rng = np.random.default_rng(0)
     X = sparse.random_array((9, 11), density=0.35, rng=rng, format="csr")
     assert X.nnz % 4
-    columns, total = bench.read_non_zeros(X.indices.astype(np.uint32), X.data)
+    columns, total = read_non_zeros(X.indices.astype(np.uint32), X.data)
     assert columns == np.bitwise_xor.reduce(X.indices)
     assert total == pytest.approx(X.data.sum())
 

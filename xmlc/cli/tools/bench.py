@@ -146,7 +146,8 @@ def logistic(data: Path, estimator: str, threads: int, rounds: int, out: Path | 
     from xmlc.runtime.threads import set_process_threads
 
     set_process_threads(threads)
-    from xmlc.bench.logistic.comparison import compare_logistic, to_text
+    from xmlc.bench.logistic.comparison import compare_logistic
+    from xmlc.bench.logistic.tables import to_text
 
     result = compare_logistic(data, estimator, threads, rounds)
     _report(result, to_text(result), out)
