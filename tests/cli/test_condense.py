@@ -54,6 +54,6 @@ def test_what_is_no_index_of_the_whole_training_set_is_refused(tiny, capsys):
     assert "expected the training on the whole training set" in capsys.readouterr().err
     command = train(tiny, "train", "plt", '{"epochs": 1}')
     assert run(*command, "--similarity", 0.9) == 1
-    assert "plt keeps no training instances; expected swnn" in capsys.readouterr().err
+    assert "PLT keeps no training instances; expected swnn" in capsys.readouterr().err
     assert not (tiny[0] / "condensed.json").exists()
     assert read_json(tiny[0] / "train.json")["portion"] == "full"

@@ -1,13 +1,9 @@
 """`xmlc forest` and `xmlc sweep`: each row is what a forest of that size, or with that value, does."""
 
-from types import SimpleNamespace
-
-import numpy as np
 import pytest
 from conftest import prepare_tiny
 
 from xmlc.cli import main
-from xmlc.cli.steps.forest import objectives_by_level
 from xmlc.data.prepared import Prepared
 from xmlc.metrics import precision_and_ndcg
 from xmlc.models.fastxml import FastXML
@@ -67,12 +63,4 @@ def test_what_is_no_forest_is_refused(trained, capsys):
     settings = ("--estimator", "swnn", "--name", "x")
     assert run("train", "--data", data, *settings, *files) == 0
     assert run("forest", *common, "--model", folder / "plt", "--trees", 1) == 1
-    assert "swnn is no forest" in capsys.readouterr().err
-
-
-def test_objectives_are_summarised_level_by_level():
-    reached = np.array([1, 2, 2]), np.array([[0.5, 0.1], [1.0, 0.2], [3.0, -0.2]])
-    root, second = objectives_by_level(SimpleNamespace(objectives_=[reached]))
-    assert (root["tree"], root["level"], root["nodes"], root["mean"].tolist()) == (0, 1, 1, [0.5, 0.1])
-    assert (second["level"], second["nodes"]) == (2, 2)
-    assert [second[name].tolist() for name in ("minimum", "mean", "maximum")] == [[1, -0.2], [2, 0], [3, 0.2]]
+    assert "SparseWeightedNearestNeighbors is no forest" in capsys.readouterr().err

@@ -6,10 +6,10 @@ import pytest
 from conftest import prepare_tiny
 
 from xmlc.cli import main
-from xmlc.cli.steps.progressive import STREAM
 from xmlc.data.prepared import Prepared
 from xmlc.files import read_json
 from xmlc.kernels.counter_random import random_permutation
+from xmlc.measuring.streams import STREAM
 from xmlc.metrics import macro_f
 from xmlc.metrics.progressive import checkpoints
 from xmlc.records.reading import read_records
@@ -93,5 +93,5 @@ def test_an_estimator_that_learns_no_stream_is_refused(written, capsys):
     data, folder = written
     files = ("--curve", folder / "no.csv", "--out", folder / "no.json")
     assert run("progressive", "--data", data, "--estimator", "br", "--name", "br", *files) == 1
-    assert "br learns no stream" in capsys.readouterr().err
+    assert "BinaryRelevance learns no stream" in capsys.readouterr().err
     assert not (folder / "no.json").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
 from xmlc.csr import as_labels
 from xmlc.errors import XmlcError
@@ -103,3 +104,28 @@ def labels_below_floor(spe: object, Y: object) -> np.ndarray:
     """
     found = agreement(Y, as_marginals(spe).astype(bool))
     return found.row_positives - found.row_hits
+
+
+def floor_loss(
+    marginals: sparse.csr_array, floor: float, Y: sparse.csr_array, Y_hat: sparse.csr_array, expected_f: np.ndarray
+) -> float:
+    """Bound what the floor costs of the mean expected F, by the number of true labels that it left out.
+
+    This number estimates the sum of their marginals, in which `floor_bound` is linear but for its first term,
+    min(delta, 2 kappa). That is concave, so that its mean is at most its value at the mean.
+
+    Parameters
+    ----------
+    marginals : csr_array, shape (n, m)
+        The estimates above ``floor``.
+    floor : float
+    Y : boolean csr_array, shape (n, m)
+        The truth.
+    Y_hat : boolean csr_array, shape (n, m)
+        What an exact maximiser infers from the estimates.
+    expected_f : ndarray of float64, shape (n,)
+        As returned beside it.
+    """
+    missed = labels_below_floor(marginals, Y)
+    linear = floor_bound(Y_hat, expected_f, missed, kappa=0.0)
+    return float(min(missed.mean(), 2 * floor) + linear.mean())

@@ -1,9 +1,14 @@
-"""What every estimator shares: scikit-learn conventions, sparse probability estimates, models on disk."""
+"""What every estimator shares: scikit-learn conventions, sparse probability estimates, models on disk.
+
+What only some can do is a protocol here, such as `Forest`: whatever has its members is one, whoever wrote it. Whether
+they are there ``isinstance`` looks up, which evaluates properties: of what is learned it tells after ``fit`` only.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Self
+from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 from scipy import sparse
@@ -12,6 +17,120 @@ from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, unit_rows
 from xmlc.errors import XmlcError
 from xmlc.estimator import Estimator, not_fitted
 from xmlc.files import atomic_folder, read_json, write_json
+
+
+@runtime_checkable
+class Forest(Protocol):
+    """An ensemble whose trees can be grown apart, and whose first trees can be asked alone."""
+
+    n_trees: int
+
+    def fit_trees(self, X: object, Y: object, first: int, last: int, /) -> Self:
+        """Grow the trees ``first`` .. ``last - 1`` only."""
+
+    @classmethod
+    def join_trees(cls, parts: Sequence[Self], /) -> Self:
+        """Put such parts together, in the order of their trees: what ``fit`` gives."""
+
+    def trees(self, n: int, /) -> Self:
+        """Return the model of the first ``n`` trees: what ``fit`` gives with ``n_trees=n``."""
+
+
+@runtime_checkable
+class TellsShape(Protocol):
+    """A fitted ensemble that knows how deep and how large its trees are.
+
+    Attributes
+    ----------
+    tree_depths_, n_nodes_ : ndarray of int64, shape (n_trees,)
+        Depth of the deepest leaf, a root's being 0; number of nodes, leaves included.
+    """
+
+    @property
+    def tree_depths_(self) -> np.ndarray: ...  # noqa: D102 - attributes stand above
+
+    @property
+    def n_nodes_(self) -> np.ndarray: ...  # noqa: D102
+
+
+@runtime_checkable
+class TellsObjectives(Protocol):
+    """A fitted ensemble that knows what its nodes optimised.
+
+    Attributes
+    ----------
+    objectives_ : list of (ndarray of int32 (nodes,), ndarray of float64 (nodes, epochs))
+        For each tree: level of each node that was split, the root's being 1, and its objective after each epoch.
+    """
+
+    @property
+    def objectives_(self) -> list[tuple[np.ndarray, np.ndarray]]: ...  # noqa: D102
+
+
+@runtime_checkable
+class Streaming(Protocol):
+    """An online estimator that can rank the labels of each instance of a stream before it learns it."""
+
+    def unfitted(self) -> Self:
+        """Return a copy that has learned nothing."""
+
+    def progressive_top_k(self, X: object, Y: object, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        """Learn a stream; return the labels ranked before each instance and scores, as `predict_top_k` gives them."""
+
+
+@runtime_checkable
+class StreamsSets(Streaming, Protocol):
+    """One that predicts a set of labels, too, by OFO's running thresholds."""
+
+    def progressive_sets(self, X: object, Y: object, a: float, b: float) -> sparse.csr_array:
+        """Learn a stream; return the sets predicted before each instance, boolean CSR of shape (n, m)."""
+
+
+@runtime_checkable
+class WarmStarting(Protocol):
+    """An online estimator that may begin with the tree of a share of the training set.
+
+    Attributes
+    ----------
+    warm_start : float or None
+        The share.
+    arity, max_leaf : int
+        Of that tree.
+    """
+
+    warm_start: float | None
+    arity: int
+    max_leaf: int
+
+
+@runtime_checkable
+class DrawsSamples(Protocol):
+    """An estimator of the joint distribution of the labels: label sets can be drawn from it."""
+
+    def sample(self, X: object, n_samples: int, /) -> sparse.csr_array:
+        """Draw for each instance ``n_samples`` label sets, boolean CSR of shape (n * n_samples, m)."""
+
+
+@runtime_checkable
+class LooksUp(Protocol):
+    """An oracle: it is given the posteriors that it then returns, and computes nothing whose cost could be measured."""
+
+    def use_posteriors(self, posteriors: sparse.csr_array | None) -> None:
+        """Take the posteriors (CSR, shape (n, m)) of the instances that are predicted next."""
+
+
+@runtime_checkable
+class KeepsInstances(Protocol):
+    """A fitted estimator that consists of its training instances.
+
+    Attributes
+    ----------
+    index_bytes_ : int
+        Bytes of everything that is kept of them.
+    """
+
+    @property
+    def index_bytes_(self) -> int: ...  # noqa: D102
 
 
 class SparseProbabilityEstimator(Estimator):
@@ -27,11 +146,12 @@ class SparseProbabilityEstimator(Estimator):
         Number of features d seen in ``fit``.
     n_labels_ : int
         Number of labels m seen in ``fit``.
-    inner_products_ : ndarray of int64, shape (n,)
-        Inner products that the last prediction computed for each instance.
+    inner_products_ : ndarray of int64, shape (n,), or None
+        Inner products that the last prediction computed for each instance; None where an estimator does not tell.
     """
 
     MODEL_FORMAT = 1
+    inner_products_: np.ndarray | None = None
     unit_norm: bool  # a hyperparameter of those that call `_kernel_form`
 
     def fit(self, X: object, Y: object) -> Self:
@@ -100,8 +220,11 @@ class SparseProbabilityEstimator(Estimator):
         """Set the learned state from what `_state` returned."""
         self.__dict__.update(arrays)
 
+    def _is_fitted(self) -> bool:
+        return hasattr(self, "n_labels_")
+
     def _check_fitted(self) -> None:
-        if not hasattr(self, "n_labels_"):
+        if not self._is_fitted():
             raise not_fitted(self)
 
     def _training_data(self, X: object, Y: object) -> tuple[sparse.csr_array, sparse.csr_array]:

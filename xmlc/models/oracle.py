@@ -24,6 +24,8 @@ class Oracle(SparseProbabilityEstimator):
         Zero: nothing is computed.
     """
 
+    posteriors_: sparse.csr_array | None = None
+
     def fit(self, X: Any, Y: object) -> Self:
         """Remember the number of features and labels."""
         self.n_features_in_, self.n_labels_ = X.shape[1], as_labels(Y).shape[1]
@@ -45,7 +47,7 @@ class Oracle(SparseProbabilityEstimator):
 
     def _posteriors_of(self, X: Any) -> sparse.csr_array:
         self._check_fitted()
-        P = getattr(self, "posteriors_", None)
+        P = self.posteriors_
         if P is None or P.shape != (X.shape[0], self.n_labels_):
             raise XmlcError(f"the oracle has no posteriors for these {X.shape[0]} instances; call use_posteriors first")
         self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)

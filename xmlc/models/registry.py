@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+from pathlib import Path
 
 from xmlc.errors import XmlcError
 from xmlc.estimator import Hyperparameters
@@ -77,6 +78,18 @@ def make_estimator(
         )
     common = {"random_state": seed, "n_jobs": n_jobs}
     return estimator.set_params(**{key: value for key, value in common.items() if key in known}, **parameters)
+
+
+def load_estimator(name: str, folder: Path, n_jobs: int | None = None) -> SparseProbabilityEstimator:
+    """Load a trained model; ``n_jobs`` is handed to one that takes it.
+
+    Raises
+    ------
+    XmlcError
+        There is no such estimator, or the folder holds no model of it.
+    """
+    model = estimator_class(name).load(folder)
+    return model.set_params(n_jobs=n_jobs) if "n_jobs" in model.get_params() else model
 
 
 def estimator_files(name: str) -> list[str]:

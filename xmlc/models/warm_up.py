@@ -6,22 +6,17 @@ import math
 
 from scipy import sparse
 
-from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.base import LooksUp, SparseProbabilityEstimator, WarmStarting
 from xmlc.passport import WARM_UP_ROWS
-
-
-def is_oracle(model: SparseProbabilityEstimator) -> bool:
-    """Tell whether a model looks posteriors up: it learns and computes nothing whose cost could be measured."""
-    return hasattr(model, "use_posteriors")
 
 
 def warm_up(model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array) -> None:
     """Fit a copy of the model to a few rows, so that compilation is in no measured time."""
-    if is_oracle(model):
+    if isinstance(model, LooksUp):
         return
     copy, rows = model.unfitted(), WARM_UP_ROWS
-    if share := getattr(model, "warm_start", None):
+    if isinstance(model, WarmStarting) and model.warm_start:
         # The tree of a warm start is over the labels of this share of the rows: as many rows, and small leaves, so that
         # it has inner nodes and what builds them is compiled.
-        copy, rows = copy.set_params(max_leaf=copy.get_params()["arity"]), math.ceil(WARM_UP_ROWS / share)
+        copy, rows = copy.set_params(max_leaf=model.arity), math.ceil(WARM_UP_ROWS / model.warm_start)
     copy.fit(X[:rows], Y[:rows])

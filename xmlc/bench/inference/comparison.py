@@ -19,7 +19,7 @@ from xmlc.errors import XmlcError
 from xmlc.inference import gfm
 from xmlc.inference.growth import measure_growth, task_of
 from xmlc.metrics.classification import instance_f
-from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.base import DrawsSamples, SparseProbabilityEstimator
 from xmlc.models.registry import estimator_class, make_estimator
 from xmlc.passport import WARM_UP_ROWS, in_turns, passport, peak_bytes, timed
 from xmlc.records.simulation import Growth
@@ -138,7 +138,7 @@ def compare_inference(
 
 def _model(data: Data, folder: Path | None, estimator: str, threads: int, seed: int) -> SparseProbabilityEstimator:
     kind = estimator_class(estimator)
-    if not hasattr(kind, "sample"):
+    if not issubclass(kind, DrawsSamples):
         raise XmlcError(
             f"{estimator} has no method `sample`; expected an estimator that draws label vectors, such as pcc"
         )

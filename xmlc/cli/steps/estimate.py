@@ -8,10 +8,11 @@ import click
 import numpy as np
 
 from xmlc.cli._options import FILE, FOLDER, data_option, model_option, threads_option
-from xmlc.cli._steps import instances_for, load_model, predict_timed
 from xmlc.csr import save_csr
 from xmlc.data.prepared import Prepared
 from xmlc.files import atomic_folder
+from xmlc.measuring.prediction import instances_for, predict_timed
+from xmlc.models.registry import load_estimator
 from xmlc.passport import ending, peak_bytes
 from xmlc.records.estimates import Estimates, PartEstimates
 from xmlc.records.training import TrainingRecord
@@ -27,7 +28,7 @@ from xmlc.records.training import TrainingRecord
 def command(data: Path, model_folder: Path, training: Path, floor: float, threads: int, out: Path) -> None:
     """Estimate and save."""
     prepared, record = Prepared(data), TrainingRecord.read(training)
-    model = load_model(model_folder, record.estimator, threads)
+    model = load_estimator(record.estimator, model_folder, threads)
     with atomic_folder(out) as folder:
         parts = {}
         for part in ("val", "test"):

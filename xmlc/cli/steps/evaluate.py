@@ -10,11 +10,12 @@ import click
 import numpy as np
 
 from xmlc.cli._options import FILE, FOLDER, data_option, model_option, threads_option
-from xmlc.cli._steps import instances_for, load_model, mean_inner_products, predict_timed
 from xmlc.csr import load_csr
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
+from xmlc.measuring.prediction import instances_for, mean_inner_products, predict_timed
 from xmlc.metrics import classification_metrics
+from xmlc.models.registry import load_estimator
 from xmlc.passport import ending
 from xmlc.records.thresholds import Chosen, ThresholdCosts, ThresholdRecord, TunedThresholds
 from xmlc.records.training import TrainingRecord
@@ -37,7 +38,7 @@ def command(
 ) -> None:
     """Evaluate one method."""
     record = TrainingRecord.read(training)
-    model = load_model(model_folder, record.estimator, threads)
+    model = load_estimator(record.estimator, model_folder, threads)
     evaluate_method(Prepared(data), model, record, estimates, tuned, threads, out)
 
 

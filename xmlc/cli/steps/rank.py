@@ -8,9 +8,10 @@ from pathlib import Path
 import click
 
 from xmlc.cli._options import FILE, data_option, model_option, threads_option
-from xmlc.cli._steps import instances_for, load_model, mean_inner_products, predict_timed
 from xmlc.data.prepared import Prepared
+from xmlc.measuring.prediction import instances_for, mean_inner_products, predict_timed
 from xmlc.metrics.ranking import K, propensities, propensity_parameters, ranking_metrics
+from xmlc.models.registry import load_estimator
 from xmlc.passport import ending, peak_bytes
 from xmlc.records.ranking import RankingCosts, RankingRecord
 from xmlc.records.training import TrainingRecord
@@ -25,7 +26,7 @@ from xmlc.records.training import TrainingRecord
 def command(data: Path, model_folder: Path, training: Path, threads: int, out: Path) -> None:
     """Rank and score."""
     prepared, record = Prepared(data), TrainingRecord.read(training)
-    model = load_model(model_folder, record.estimator, threads)
+    model = load_estimator(record.estimator, model_folder, threads)
     X, (_, Y) = instances_for(model, prepared, "test"), prepared.part("test")
     (labels, _), ms_per_instance = predict_timed(model, X, lambda rows: model.predict_top_k(rows, max(K)))
     propensity = propensities(prepared.part("train")[1], *propensity_parameters(prepared.meta["name"]))

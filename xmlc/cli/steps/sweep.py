@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-from functools import partial
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import click
 
 from xmlc.cli._options import FILE, data_option, parse_parameters, threads_option
-from xmlc.cli._steps import predict_timed
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.files import read_json, write_json
-from xmlc.metrics.ranking import K, precision_and_ndcg
-from xmlc.models.registry import make_estimator
-from xmlc.models.warm_up import warm_up
-from xmlc.passport import passport, step_costs, timed
+from xmlc.measuring.sweeps import sweep_rows
+from xmlc.passport import passport, step_costs
 
 
 @click.command(help="Train with several values of one hyperparameter, each on the whole training set, and rank.")
@@ -37,25 +33,9 @@ def command(
         raise XmlcError(f"{training}: expected the training on the whole training set of {data}")
     common = {key: record[key] for key in ("dataset", "estimator", "model", "seed", "portion")}
     hyperparameters = record["hyperparameters"] | parse_parameters(parameters)
-    (X, Y), (X_test, Y_test) = prepared.part("train"), prepared.part("test")
-    rows = []
-    for value in map(json.loads, values):
-        settings = hyperparameters | {hyperparameter: value}
-        model: Any = make_estimator(record["estimator"], settings, record["seed"], threads)
-        warm_up(model, X, Y)
-        _, seconds = timed(partial(model.fit, X, Y))
-        (labels, _), ms = predict_timed(model, X_test, partial(model.predict_top_k, k=max(K)))
-        shaped = hasattr(model, "tree_depths_")
-        rows.append(
-            {
-                hyperparameter: value,
-                "metrics": precision_and_ndcg(Y_test, labels),
-                "depth": model.tree_depths_.max() if shaped else None,
-                "nodes": model.n_nodes_.mean() if shaped else None,
-                "train_seconds": seconds,
-                "predict_ms_per_instance": ms,
-            }
-        )
+    settings = hyperparameters, hyperparameter, map(json.loads, values), record["seed"], threads
+    found = [asdict(row) for row in sweep_rows(prepared, record["estimator"], *settings)]
+    rows = [{hyperparameter: row.pop("value"), **row} for row in found]
     content = {"kind": "sweep", "schema": 1} | common | {"hyperparameters": hyperparameters}
     content |= {"hyperparameter": hyperparameter, "rows": rows, "costs": {"threads": threads}}
     step = step_costs("sweep", threads, prepared.meta["name"], record["model"], record["portion"])

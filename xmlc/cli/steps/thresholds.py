@@ -12,13 +12,13 @@ from pathlib import Path
 import click
 
 from xmlc.cli._options import FILE, FOLDER, data_option, model_option, threads_option
-from xmlc.cli._steps import load_model
 from xmlc.cli.steps.evaluate import evaluate_method
 from xmlc.cli.steps.threshold import tune_method
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.extensions import import_file
 from xmlc.files import file_digest
+from xmlc.models.registry import load_estimator
 from xmlc.records.estimates import Estimates
 from xmlc.records.training import TrainingRecord
 from xmlc.sources import PACKAGE
@@ -49,7 +49,7 @@ def command(
     for file in extension:
         import_file(file)
     prepared, record = Prepared(data), TrainingRecord.read(training)
-    model = load_model(model_folder, record.estimator, threads)
+    model = load_estimator(record.estimator, model_folder, threads)
     given = [*sorted(PACKAGE.rglob("*.py")), *extension, training, estimates / Estimates.FILE]
     work = out / UNFINISHED / file_digest(given)
     failed = {}

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import Any
 
 import click
 
 from xmlc.cli._options import FILE, FOLDER, data_option, parse_parameters, threads_option
-from xmlc.cli._steps import dataset_of, hyperparameters_of
 from xmlc.data.prepared import Prepared
-from xmlc.errors import XmlcError
 from xmlc.files import folder_bytes
+from xmlc.measuring.subject import dataset_of, hyperparameters_of
+from xmlc.measuring.training import fit_timed
+from xmlc.models.base import LooksUp
 from xmlc.models.registry import make_estimator
-from xmlc.models.warm_up import is_oracle, warm_up
-from xmlc.passport import cpu_seconds, ending, peak_bytes, timed
+from xmlc.passport import ending, peak_bytes
 from xmlc.records.base import Described, Portion, Search, TrainingCosts
 from xmlc.records.training import TrainingRecord
 from xmlc.tuning.result import read_result
@@ -59,13 +57,8 @@ def command(
         best = result["best"]
         hyperparameters |= best["hyperparameters"]
         tuning = {"method": result["method"], "budget": result["budget"], "seed": result["seed"], "p@1": best["p@1"]}
-    model: Any = make_estimator(estimator, hyperparameters, seed, threads)
-    X, Y = prepared.part(part)
-    warm_up(model, X, Y)
-    bounds = () if share is None else share_of_trees(share, model)
-    before = cpu_seconds()
-    _, seconds = timed(lambda: model.fit_trees(X, Y, *bounds) if bounds else model.fit(X, Y))
-    spent = cpu_seconds() - before
+    model = make_estimator(estimator, hyperparameters, seed, threads)
+    seconds, spent = fit_timed(model, *prepared.part(part), share)
     model.save(out)
     about: Described = {
         "dataset": dataset_of(prepared),
@@ -75,7 +68,7 @@ def command(
         "seed": seed,
         "portion": PORTIONS[part],
     }
-    names, known = (prepared.meta["name"], name, PORTIONS[part]), not is_oracle(model)
+    names, known = (prepared.meta["name"], name, PORTIONS[part]), not isinstance(model, LooksUp)
     costs = TrainingCosts(
         train_seconds=seconds if known else None,
         train_cpu_seconds=spent if known else None,
@@ -84,14 +77,3 @@ def command(
         model_bytes=folder_bytes(out),
     )
     TrainingRecord(**about, costs=costs, tuning=tuning, **ending("train", threads, *names, written=out)).write(record)
-
-
-def share_of_trees(share: str, model: Any) -> tuple[int, int]:
-    """Return the first tree, and the one after the last, of a share such as ``2-of-8``."""
-    matched = re.fullmatch(r"([1-9]\d*)-of-([1-9]\d*)", share)
-    if not hasattr(model, "fit_trees"):
-        raise XmlcError(f"{type(model).__name__} is no forest whose trees could be grown apart")
-    if not matched or not int(matched[1]) <= int(matched[2]) <= model.n_trees:
-        raise XmlcError(f"share {share!r} of {model.n_trees} trees: expected I-of-N with I <= N <= {model.n_trees}")
-    i, n = int(matched[1]), int(matched[2])
-    return model.n_trees * (i - 1) // n, model.n_trees * i // n

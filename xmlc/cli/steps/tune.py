@@ -11,10 +11,10 @@ from pathlib import Path
 import click
 
 from xmlc.cli._options import FILE, data_option, parse_parameters, threads_option
-from xmlc.cli._steps import dataset_of
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.estimator import Hyperparameters
+from xmlc.measuring.subject import dataset_of
 from xmlc.models.registry import make_estimator
 from xmlc.models.warm_up import warm_up
 from xmlc.passport import passport

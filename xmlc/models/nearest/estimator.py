@@ -71,6 +71,8 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         of two sparse rows each. Those whose bound excluded them are not counted.
     """
 
+    inner_products_: np.ndarray
+
     def __init__(
         self,
         S: int = 75,
@@ -158,7 +160,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         csr_array of float32, shape (n, m)
             Sorted indices. An instance without neighbours has no estimates.
         """
-        thresholds = self._label_thresholds(threshold) if hasattr(self, "n_labels_") else None
+        thresholds = self._label_thresholds(threshold) if self._is_fitted() else None
 
         def above(numbers: np.ndarray, similarities: np.ndarray) -> tuple[np.ndarray, ...]:
             return labels_above(numbers, similarities, *self._voters(), thresholds)

@@ -27,7 +27,7 @@ class OnlineTreePrediction(SparseProbabilityEstimator):
     n_jobs: int | None
     _online: OnlineTree
     _frozen: PLT | None
-    _ofo: tuple[np.ndarray, float, float] | None
+    _ofo: tuple[np.ndarray, float, float] | None = None
 
     @property
     def labels_(self) -> np.ndarray:

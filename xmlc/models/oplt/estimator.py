@@ -215,7 +215,7 @@ class OPLT(OnlineTreePrediction):
         X, Y = as_features(X), as_labels(Y)
         if X.shape[0] != Y.shape[0]:
             raise XmlcError(f"X has {X.shape[0]} instances but Y has {Y.shape[0]}")
-        if not hasattr(self, "n_labels_"):
+        if not self._is_fitted():
             self.n_features_in_, self.n_labels_ = 0, 0
             self._start()
         self.n_features_in_ = max(self.n_features_in_, X.shape[1])
@@ -245,8 +245,7 @@ class OPLT(OnlineTreePrediction):
             self._online = planted_as(tree, labels, self._settings())
 
     def _settings(self) -> Settings:
-        ofo = getattr(self, "_ofo", None)
-        threshold = NO_THRESHOLD if ofo is None else ofo[1] / ofo[2]
+        threshold = NO_THRESHOLD if self._ofo is None else self._ofo[1] / self._ofo[2]
         key = np.uint64(stream_key(np.int64(self.random_state), np.int64(POLICY_STREAM)))
         return Settings(
             POLICIES[self.policy],

@@ -42,6 +42,8 @@ class TreePrediction(SparseProbabilityEstimator):
     weight_cut: float | None
     beam: int | None
     n_jobs: int | None
+    inner_products_: np.ndarray
+    _measured: tuple[LabelTree | None, int] = (None, 0)  # a tree, and the largest number of siblings in it
 
     nodes_: NodeWeights | CompactNodeWeights | HashedWeights
 
@@ -216,7 +218,7 @@ class TreePrediction(SparseProbabilityEstimator):
 
     def _max_degree(self) -> int:
         """Return the largest number of siblings in the tree, remembered because it takes longer than a search."""
-        if getattr(self, "_measured", (None, 0))[0] is not self.tree_:
+        if self._measured[0] is not self.tree_:
             self._measured = (self.tree_, int(np.diff(self.tree_.children).max()))
         return self._measured[1]
 

@@ -1,0 +1,45 @@
+"""A model asked for its predictions: the time that it takes, without compilation, and its inner products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from scipy import sparse
+
+from xmlc.data.prepared import Prepared
+from xmlc.models.base import LooksUp, SparseProbabilityEstimator
+from xmlc.passport import WARM_UP_ROWS, timed
+
+T = TypeVar("T")
+
+
+def instances_for(model: SparseProbabilityEstimator, prepared: Prepared, part: str) -> sparse.csr_array:
+    """Return the instances of one part, and give an oracle the posteriors that belong to them."""
+    if isinstance(model, LooksUp):
+        model.use_posteriors(prepared.posteriors(part))
+    return prepared.part(part)[0]
+
+
+def predict_timed(
+    model: SparseProbabilityEstimator, X: sparse.csr_array, predict: Callable[[sparse.csr_array], T]
+) -> tuple[T, float | None]:
+    """Call ``predict`` on a few rows, so that compilation is in no measured time, then on all of them.
+
+    Returns
+    -------
+    result
+    ms_per_instance : float or None
+        Wall milliseconds per instance; None for an oracle.
+    """
+    if isinstance(model, LooksUp):
+        return predict(X), None
+    predict(X[:WARM_UP_ROWS])
+    result, seconds = timed(lambda: predict(X))
+    return result, 1e3 * seconds / max(X.shape[0], 1)
+
+
+def mean_inner_products(model: SparseProbabilityEstimator) -> float | None:
+    """Return the inner products per instance of the last prediction; None where a program reports none."""
+    counts = model.inner_products_
+    return None if counts is None or counts.size == 0 else float(counts.mean())

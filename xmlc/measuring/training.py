@@ -1,0 +1,64 @@
+"""A model trained: all of it, or a share of a forest's trees; the time that it takes, without compilation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+
+from scipy import sparse
+
+from xmlc.errors import XmlcError
+from xmlc.models.base import Forest, SparseProbabilityEstimator
+from xmlc.models.warm_up import warm_up
+from xmlc.passport import cpu_seconds, timed
+
+
+def fit_timed(
+    model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array, share: str | None = None
+) -> tuple[float, float]:
+    """Compile by a few rows, then fit.
+
+    Parameters
+    ----------
+    model : SparseProbabilityEstimator
+        Is fitted.
+    X : csr_array, shape (n, d)
+    Y : boolean csr_array, shape (n, m)
+    share : str or None
+        Such as ``2-of-8``: grow that share of a forest's trees only.
+
+    Returns
+    -------
+    seconds, cpu_seconds : float
+        Wall seconds, and processor seconds on all threads.
+
+    Raises
+    ------
+    XmlcError
+        A share is asked of what is no forest, or of fewer trees.
+    """
+    warm_up(model, X, Y)
+    fit: Callable[[], object] = partial(model.fit, X, Y)
+    if share is not None:
+        if not isinstance(model, Forest):
+            raise XmlcError(f"{type(model).__name__} is no forest whose trees could be grown apart")
+        fit = partial(model.fit_trees, X, Y, *share_of_trees(share, model.n_trees))
+    before = cpu_seconds()
+    _, seconds = timed(fit)
+    return seconds, cpu_seconds() - before
+
+
+def share_of_trees(share: str, n_trees: int) -> tuple[int, int]:
+    """Return the first tree, and the one after the last, of a share such as ``2-of-8``.
+
+    Raises
+    ------
+    XmlcError
+        It is no share of so many trees.
+    """
+    matched = re.fullmatch(r"([1-9]\d*)-of-([1-9]\d*)", share)
+    if not matched or not int(matched[1]) <= int(matched[2]) <= n_trees:
+        raise XmlcError(f"share {share!r} of {n_trees} trees: expected I-of-N with I <= N <= {n_trees}")
+    i, n = int(matched[1]), int(matched[2])
+    return n_trees * (i - 1) // n, n_trees * i // n
