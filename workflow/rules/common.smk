@@ -1,7 +1,7 @@
 # What rules of several files ask.
-def estimator_sources(wildcards):
-    """Give the files that a model's estimator depends on; as inputs they rerun its steps when one is edited."""
-    return project.estimator_files(wildcards.model)
+def code_for(command):
+    """Give the files that a command and a model's estimator depend on; editing one reruns what it concerns."""
+    return lambda wildcards: project.code_for(command, wildcards.model)
 
 
 def memory(wildcards):

@@ -5,8 +5,7 @@ for job in inference_jobs(project):
         name:
             job.name
         input:
-            command_files("infer"),
-            estimator_sources if job.asks_the_model else [],
+            code_for("infer") if job.asks_the_model else command_files("infer"),
             data=paths.DATA,
             training=paths.TRAINING.of(portion=job.portion),
             given=job.given,

@@ -1,8 +1,7 @@
 # What is measured of trained models: rankings, estimates, forests by their first trees, sweeps, streams, small indices.
 rule rank:
     input:
-        command_files("rank"),
-        estimator_sources,
+        code_for("rank"),
         data=paths.DATA,
         model=paths.MODEL.of(portion="full"),
         training=paths.TRAINING.of(portion="full"),
@@ -23,8 +22,7 @@ rule rank:
 # Sparse probability estimates: the waist between models and threshold methods.
 rule estimate:
     input:
-        command_files("estimate"),
-        estimator_sources,
+        code_for("estimate"),
         data=paths.DATA,
         model=paths.MODEL.of(portion="80"),
         training=paths.TRAINING.of(portion="80"),
@@ -48,8 +46,7 @@ rule estimate:
 
 rule forest:
     input:
-        command_files("forest"),
-        estimator_sources,
+        code_for("forest"),
         data=paths.DATA,
         model=paths.MODEL.of(portion="full"),
         training=paths.TRAINING.of(portion="full"),
@@ -71,8 +68,7 @@ rule forest:
 
 rule sweep:
     input:
-        command_files("sweep"),
-        estimator_sources,
+        code_for("sweep"),
         data=paths.DATA,
         training=paths.TRAINING.of(portion="full"),
     output:
@@ -96,8 +92,7 @@ rule sweep:
 # Models on a stream of the training set, each instance predicted before it is learned.
 rule progressive:
     input:
-        command_files("progressive"),
-        estimator_sources,
+        code_for("progressive"),
         data=paths.DATA,
     output:
         record=paths.PROGRESSIVE,
@@ -120,8 +115,7 @@ rule progressive:
 # How small an index of nearest neighbours can be: near-duplicates with the same label set are left out.
 rule condense:
     input:
-        command_files("condense"),
-        estimator_sources,
+        code_for("condense"),
         data=paths.DATA,
         training=paths.TRAINING.of(portion="full"),
     output:

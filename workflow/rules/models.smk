@@ -9,8 +9,7 @@ scattergather:
 # Models with the key `search` are trained with what it finds, and with the key `tuning` of config.yaml all with ranges.
 rule tune:
     input:
-        command_files("tune"),
-        estimator_sources,
+        code_for("tune"),
         data=paths.DATA,
     output:
         paths.TUNING,
@@ -33,8 +32,7 @@ rule tune:
 
 rule train:
     input:
-        command_files("train"),
-        estimator_sources,
+        code_for("train"),
         data=paths.DATA,
         tuned=lambda wildcards: project.tuned_by(wildcards.model, wildcards.dataset) or [],
     output:
@@ -77,8 +75,7 @@ use rule train as train_trees with:
 
 rule join_trees:
     input:
-        command_files("join"),
-        estimator_sources,
+        code_for("join"),
         models=gather.trees(gathered(f"{paths.SHARE}/model")),
         records=gather.trees(gathered(f"{paths.SHARE}/train.json")),
     output:

@@ -5,8 +5,7 @@ for job in threshold_jobs(project):
         name:
             job.name
         input:
-            command_files("thresholds"),
-            estimator_sources,
+            code_for("thresholds"),
             extensions=project.extensions,
             data=paths.DATA,
             model=paths.MODEL.of(portion="80"),

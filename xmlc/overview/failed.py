@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from xmlc.suites import paths
 from xmlc.tables.made_of import MadeOf
 
 MESSAGE = re.compile(r"^xmlc: error: (.+(?:\n(?!xmlc: error: |Traceback ).+)*)", re.MULTILINE)
 TRACEBACK = "Traceback (most recent call last):"
-SEED = re.compile(r"seed(\d+)")
 LONGEST = 400
 
 
@@ -47,7 +47,7 @@ class Failure:
 
 
 def failures(logs: Path) -> list[Failure]:
-    """Read a folder of logs, ``<dataset>/<model>/seed<k>/<portion>/<step>.log`` and those of other steps.
+    """Read a folder of logs, laid out as `xmlc.suites.paths` says.
 
     A job that was killed leaves no message, so it is missing and has not failed.
     """
@@ -93,14 +93,14 @@ def error_message(text: str) -> str | None:
 
 
 def _failure(log: Path, place: Path, reason: str) -> Failure:
-    folders, step = place.parts[:-1], place.name
-    if folders and folders[0] in ("tables", "figures"):
-        return Failure(log, "/".join(place.parts), "", "", None, "", reason)
-    seed = next((number.group(1) for part in folders if (number := SEED.fullmatch(part))), None)
-    dataset = folders[0] if folders else ""
-    if len(folders) > 1 and folders[1] == "tuning":  # <dataset>/tuning/<model>.log
-        return Failure(log, "tune", dataset, step, None, "", reason)
-    portion = next((part for part in folders if part in ("full", "80")), "")
-    step = "/".join([*folders[4:], step])
-    model = folders[1] if len(folders) > 1 else ""
-    return Failure(log, step, dataset, model, None if seed is None else int(seed), portion, reason)
+    """Say whose log it is; ``place`` is its path within the folder of logs, without ending."""
+    path = f"logs/{place.as_posix()}.log"
+    if paths.LOG_OF_TABLE.read(path) or paths.LOG_OF_FIGURE.read(path):
+        return Failure(log, place.as_posix(), "", "", None, "", reason)
+    if found := paths.LOG_OF_TUNING.read(path):
+        return Failure(log, "tune", found["dataset"], found["model"], None, "", reason)
+    if found := paths.LOG_OF_METHOD.read(path) or paths.LOG_OF_RUN.read(path):
+        step = "/".join(found[name] for name in ("folder", "step") if name in found)
+        return Failure(log, step, found["dataset"], found["model"], int(found["seed"]), found["portion"], reason)
+    found = paths.LOG_OF_DATASET.read(path) or {"dataset": "", "step": place.as_posix()}
+    return Failure(log, found["step"], found["dataset"], "", None, "", reason)

@@ -119,18 +119,18 @@ def _causes(failure: Failure, file: Path) -> bool:
     """Say whether a file is missing because of this step: its own, or one that it needs."""
     if not failure.dataset:
         return failure.step == "/".join(file.with_suffix("").parts[1:])
-    dataset, *folders = file.parts[1:-1] or [""]
-    if dataset != failure.dataset:
+    if _dataset(str(file)) != failure.dataset:
         return False
     if not failure.model:
         return True
-    if not folders or folders[0] != failure.model:
+    run = paths.IN_RUN.read(file)
+    if run is None or run["model"] != failure.model:
         return False
-    seeds = failure.seed is None or f"seed{failure.seed}" in folders
-    portions = not failure.portion or failure.portion in folders
+    if failure.seed is not None and failure.seed != int(run["seed"]):
+        return False
     step = Path(failure.step).name
-    steps = step in ("train", "tune", "estimate", file.stem) or JOBS_OF_FOLDERS.get(file.parent.name) == step
-    return seeds and portions and steps
+    wrote = step in ("train", "tune", "estimate", file.stem) or JOBS_OF_FOLDERS.get(file.parent.name) == step
+    return wrote and failure.portion in ("", run["portion"])
 
 
 def to_text(status: Status) -> str:

@@ -22,6 +22,7 @@ from xmlc.papers import figure_of
 from xmlc.papers.building import build_table, read_published
 from xmlc.papers.common.pareto import COSTS, pareto
 from xmlc.records.reading import RANKING_COSTS
+from xmlc.suites import paths
 from xmlc.suites.reading import find_suite
 from xmlc.tables.fingerprint import TABLE, Fingerprint, of_parts
 from xmlc.tables.made_of import MadeOf
@@ -122,8 +123,8 @@ class Page:
 class Folders:
     """Where a page finds what it shows; the published tables are named by what the tables were made of."""
 
-    figures: Path = Path("results/figures")
-    reference: Path = Path("results/reference")
+    figures: Path = Path(paths.FIGURES)
+    reference: Path = Path(paths.ACCEPTED)
     config: Path = Path("config")
 
 

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 NAME = r"[a-z0-9][a-z0-9._-]*"  # of a dataset
-WILDCARDS = {"dataset": NAME, "seed": r"\d+", "portion": "full|80", "method": r"[a-z0-9-]+"}
+WILDCARDS = {"dataset": NAME, "seed": r"\d+", "portion": "full|80", "method": r"[a-z0-9-]+", "rest": ".+"}
 
 
 class Pattern(str):
@@ -48,6 +48,7 @@ RUN = Pattern("results/{dataset}/{model}/seed{seed}/{portion}")
 MODEL = Pattern(f"{RUN}/model")
 TRAINING = Pattern(f"{RUN}/train.json")
 SHARE = Pattern(f"{RUN}/trees/{{scatteritem}}")
+IN_RUN = Pattern(f"{RUN}/{{rest}}")
 INFERENCE = Pattern(f"{RUN}/inference/{{method}}.json")
 FULL = Pattern(RUN.of(portion="full"))
 RANKING = Pattern(f"{FULL}/ranking.json")

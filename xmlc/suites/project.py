@@ -14,7 +14,7 @@ from xmlc.data.catalogue import Dataset, load_catalogue
 from xmlc.data.catalogue import dataset as catalogue_entry
 from xmlc.errors import XmlcError
 from xmlc.models.registry import ESTIMATORS, estimator_files
-from xmlc.sources import source_files
+from xmlc.sources import command_files, source_files
 from xmlc.suites import paths
 from xmlc.suites.reading import CONFIG, read_suites
 from xmlc.suites.settings import Settings
@@ -204,9 +204,9 @@ class Project:
             raise XmlcError(f"config: {paper} has no sweep")
         return found
 
-    def estimator_files(self, model: str) -> list[str]:
-        """Return the source files that a model's estimator depends on."""
-        return source_files(*estimator_files(self.models[model].estimator))
+    def code_for(self, command: str, model: str) -> list[str]:
+        """Return the source files that a command and a model's estimator depend on, each once."""
+        return sorted({*command_files(command), *source_files(*estimator_files(self.models[model].estimator))})
 
     @property
     def scattered(self) -> list[str]:
