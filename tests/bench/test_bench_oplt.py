@@ -1,27 +1,30 @@
 """The benchmark of online label trees: processes of their own, ratios, and claims that are judged."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from conftest import prepare_tiny
 
-from xmlc.bench.oplt import stream
+from xmlc.bench.oplt import growing, stream
 from xmlc.bench.oplt import variants as bench
 from xmlc.bench.oplt.tables import comparison_text, stream_text
 from xmlc.bench.own_process import in_own_process, peak_above
+from xmlc.bench.results import as_json
 from xmlc.cli.tools.bench import command
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.metrics import precision_at_k
 from xmlc.models.oplt import OPLT
 from xmlc.models.registry import make_estimator
+from xmlc.passport import passport
 
 
 def in_this_process(module, *arguments):
     """Do what the process of a training would do, where kernels are compiled already."""
     data, estimator, parameters, seed = arguments
-    return bench.train_once(data, estimator, json.loads(parameters), int(seed))
+    return as_json(bench.train_once(data, estimator, json.loads(parameters), int(seed)))
 
 
 @pytest.mark.needs("peers")
@@ -44,14 +47,13 @@ def test_trainings_are_timed_and_ranked(tmp_path, monkeypatch, capsys):
 
 
 def measured(seconds, peak, score):
-    runs = [{"seconds": seconds, "cpu_seconds": seconds, "peak_bytes": peak, "ms": 1.0, "p@k": [score, 0.5, 0.5]}]
-    return bench._summary(runs)
+    return bench.summary([bench.Training(seconds, seconds, peak, ms=1.0, precision=[score, 0.5, 0.5])])
 
 
 def test_what_is_too_small_to_be_measured_has_no_ratio():
-    ratios = bench._beside(measured(1.0, 4096, 0.6), measured(2.0, 0, 0.6))["ratios"]
-    assert ratios["seconds"] == 0.5
-    assert np.isnan(ratios["peak_bytes"])
+    ratios = bench.compared({"xmlc": measured(1.0, 4096, 0.6), "napkinXC": measured(2.0, 0, 0.6)}).beside.ratios
+    assert ratios.seconds == 0.5
+    assert np.isnan(ratios.peak_bytes)
 
 
 @pytest.mark.parametrize(
@@ -64,10 +66,10 @@ def test_what_is_too_small_to_be_measured_has_no_ratio():
 )
 def test_claims_are_judged_beside_the_program(ours, reached):
     both = {"xmlc": measured(*ours), "napkinXC": measured(10.0, 10e6, 0.6)}
-    variants = {"OPLT-B": both | bench._beside(both["xmlc"], both["napkinXC"])}
-    head = {"dataset": "tiny", "shape": [1, 2, 3], "seeds": 1, "epochs": 1}
-    machine = dict.fromkeys(("cpu", "xmlc", "numba", "time"), "-")
-    text = comparison_text(head | {"variants": variants, "passport": machine})
+    variants = {"OPLT-B": bench.compared(both)}
+    text = comparison_text(
+        bench.Variants(dataset="tiny", shape=[1, 2, 3], seeds=1, epochs=1, variants=variants, passport=passport(1))
+    )
     rows = [[cell.strip() for cell in line.split("|")] for line in text.splitlines() if line.startswith("| OPLT-B:")]
     assert tuple(row[-2] for row in rows) == reached
 
@@ -89,8 +91,8 @@ def test_the_peak_of_some_work_is_its_own():
 
 
 def test_a_growing_stream_is_measured_resumed_and_trained_anew(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(stream, "WORLD", stream.WORLD | {"n_features": 100, "n_labels": 10, "nonzeros": 10})
-    monkeypatch.setattr(stream, "BATCH", 90)
+    monkeypatch.setattr(growing, "WORLD", growing.WORLD._replace(n_features=100, n_labels=10, nonzeros=10))
+    monkeypatch.setattr(growing, "BATCH", 90)
     out = tmp_path / "stream.json"
     asked = ["oplt-stream", "--instances", "400", "--portions", "4", "--parameters", '{"max_leaf": 5}']
     command.main([*asked, "--out", str(out)], standalone_mode=False)
@@ -107,7 +109,7 @@ def test_a_growing_stream_is_measured_resumed_and_trained_anew(tmp_path, monkeyp
 
 
 def test_updates_are_counted_as_algorithm_1_makes_them():
-    X, Y = stream.GrowingStream(400).draw(0, 50)
+    X, Y = growing.GrowingStream(400).draw(0, 50)
     model = OPLT(max_leaf=5).partial_fit(X, Y)
     tree, expected = model.tree_, 0
     for row in Y.toarray()[:, model.labels_]:
@@ -117,22 +119,21 @@ def test_updates_are_counted_as_algorithm_1_makes_them():
         negative = {child for node in positive for child in range(*tree.children[node : node + 2])} - positive
         expected += len(positive | negative | {0})
     portion = stream._portion(model, [(X, Y)], 50, 1.0)
-    assert portion["updates"] == pytest.approx(expected / 50)
-    assert portion["ns"] == pytest.approx(1e9 / (expected * X.nnz / 50))
+    assert portion.updates == pytest.approx(expected / 50)
+    assert portion.ns == pytest.approx(1e9 / (expected * X.nnz / 50))
 
 
 def test_a_stream_that_goes_on_otherwise_or_is_not_proper_is_told():
     result = stream.measure_stream(100, 2)
-    for prefix in result["prefixes"]:
-        prefix["known_bytes"] = prefix["model_bytes"]
+    portions = [replace(portion, ns=1.0) for portion in result.portions]
+    prefixes = [
+        replace(prefix, known_bytes=prefix.model_bytes, seconds=1.0, known_seconds=1.0) for prefix in result.prefixes
+    ]
+    result = replace(result, portions=portions, prefixes=prefixes)
     assert "no" not in stream_answers(result)
-    result["differing"] = ["rows"]
-    result["prefixes"][0] |= {"node_differing": ["weights"], "known_bytes": 1}
-    assert stream_answers(result)[1:] == ["no", "yes", "no", "yes", "no"]
+    prefixes[0] = replace(prefixes[0], node_differing=["weights"], known_bytes=1)
+    assert stream_answers(replace(result, differing=["rows"]))[1:] == ["no", "yes", "no", "yes", "no"]
 
 
 def stream_answers(result):
-    result["portions"][-1]["ns"] = result["portions"][0]["ns"] = 1.0
-    for prefix in result["prefixes"]:
-        prefix["seconds"] = prefix["known_seconds"] = 1.0
     return [row[-2].strip() for row in map(lambda line: line.split("|"), stream_text(result).splitlines()[-6:])]

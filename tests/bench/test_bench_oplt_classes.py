@@ -8,6 +8,7 @@ from conftest import prepare_tiny
 from scipy import sparse
 
 from xmlc.bench.oplt import classes as bench
+from xmlc.bench.results import as_json
 from xmlc.cli.tools.bench import command
 from xmlc.data.catalogue import Dataset
 from xmlc.data.prepare import prepare
@@ -36,7 +37,7 @@ def prepare_classes(folder, name="tiny"):
 def in_this_process(module, *arguments):
     """Do what the process of a model would do, where kernels are compiled already."""
     data, estimator, online, several, seed = arguments
-    return bench.run_once(data, estimator, json.loads(online), json.loads(several), int(seed))
+    return as_json(bench.run_once(data, estimator, json.loads(online), json.loads(several), int(seed)))
 
 
 @pytest.mark.needs("peers")
@@ -65,9 +66,9 @@ def test_accuracies_are_those_on_the_stream_and_after_it(tmp_path, monkeypatch, 
 
 
 def test_texts_have_the_values_of_their_script():
-    _, online, several = bench._memory_tree("synthetic-wikipara-3-like", 20)
+    _, online, several = bench.memory_tree("synthetic-wikipara-3-like", 20)
     assert (online["dream_repeats"], several["passes"], several["eta"]) == (15, 2, 0.1)
-    assert bench._memory_tree("synthetic-aloi-like", 20)[1]["dream_repeats"] == 20
+    assert bench.memory_tree("synthetic-aloi-like", 20)[1]["dream_repeats"] == 20
 
 
 def test_label_sets_are_refused(tmp_path):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Mapping
 
-from tabulate import tabulate
-
-from xmlc.bench.oplt.variants import OURS, PROGRAM
+from xmlc.bench.oplt.classes import Classes, ClassesModel
+from xmlc.bench.oplt.stream import Prefix, Stream
+from xmlc.bench.oplt.variants import Beside, Trainings, Variant, Variants
+from xmlc.bench.text import Claim, claims_table, machine_text, shape_text, table, with_deviations
 
 TRAIN_RATIO = 0.15  # to napkinXC's time for an OPLT, at most
 MEMORY_RATIO = 1.0
@@ -17,130 +17,130 @@ GROWTH = 2.0  # of the time for a classifier's update, last portion to second, a
 ONLINE = ("OPLT-R", "OPLT-B", "OPLT-W")
 
 
-def comparison_text(result: dict[str, Any]) -> str:
+def comparison_text(result: Variants) -> str:
     """Return what `compare_oplt` measured, and what of it was asked for."""
-    n, d, m = result["shape"]
-    machine = result["passport"]
     head = (
-        f"{result['dataset']}: {n} training instances, {d} features, {m} labels; passes: {result['epochs']}; P@k the "
-        f"mean of {result['seeds']} shuffles, times and memory the best of them; one thread, a process for each "
-        f"training; {machine['cpu']}, xmlc {machine['xmlc']}, numba {machine['numba']}, {machine['time']}"
+        f"{result.dataset}: {shape_text(result.shape)}; passes: {result.epochs}; P@k the "
+        f"mean of {result.seeds} shuffles, times and memory the best of them; one thread, a process for each "
+        f"training; {machine_text(result.passport)}"
     )
     rows = []
-    for variant, measured in result["variants"].items():
-        rows += [_row(variant, program, measured[program]) for program in (OURS, PROGRAM) if program in measured]
-        if "ratios" in measured:
-            ratios = [f"{measured['ratios'][name]:.3f}" for name in ("seconds", "cpu_seconds", "peak_bytes")]
-            rows.append([f"{variant}, ratio", *ratios, "", *(f"{value:+.2f}" for value in measured["difference"])])
-    body = _table(rows, ["", "training s", "CPU s", "memory MB", "top 5, ms", "P@1 %", "P@3 %", "P@5 %"])
-    claims = _comparison_claims(result["variants"])
-    return "\n\n".join([head, body, *claims])
+    for name, variant in result.variants.items():
+        rows += [_row(name, program, trainings) for program, trainings in variant.trainings.items()]
+        if variant.beside:
+            rows.append(_ratio_row(name, variant.beside))
+    headings = ["", "training s", "CPU s", "memory MB", "top 5, ms", "P@1 %", "P@3 %", "P@5 %"]
+    return "\n\n".join([head, table(headings, rows), *claims_table(_comparison_claims(result.variants))])
 
 
-def _row(variant: str, program: str, measured: dict[str, Any]) -> list[str]:
-    scores = [f"{value:.2f}" for value in measured["p@k"]]
-    if measured["p@k_std"] is not None:
-        scores = [f"{score} ± {deviation:.2f}" for score, deviation in zip(scores, measured["p@k_std"])]
-    seconds = [f"{measured[name]:.2f}" for name in ("seconds", "cpu_seconds")]
-    return [f"{variant}, {program}", *seconds, f"{measured['peak_bytes'] / 1e6:.0f}", f"{measured['ms']:.3f}", *scores]
-
-
-def _comparison_claims(variants: dict[str, Any]) -> list[str]:
-    claims = []
-    for variant, measured in variants.items():
-        if "ratios" not in measured:
-            continue
-        ratios, least = measured["ratios"], min(measured["difference"])
-        if variant in ONLINE:
-            found = ratios["seconds"]
-            claims.append((f"{variant}: training", f"at most {TRAIN_RATIO:g}", f"{found:.3f}", found <= TRAIN_RATIO))
-            found = ratios["peak_bytes"]
-            claims.append((f"{variant}: memory", f"at most {MEMORY_RATIO:g}", f"{found:.2f}", found <= MEMORY_RATIO))
-        claims.append((f"{variant}: P@k above napkinXC's", f"at least -{POINTS:g}", f"{least:+.2f}", least >= -POINTS))
-    return claims_table(claims)
-
-
-def stream_text(result: dict[str, Any]) -> str:
-    """Return what `measure_stream` measured, and what of it was asked for."""
-    machine = result["passport"]
-    setting = ", ".join(f"{key} {value}" for key, value in result["hyperparameters"].items()) or "default settings"
-    head = (
-        f"a growing stream of {result['instances']} instances, {setting}; processor seconds of one thread; "
-        f"{machine['cpu']}, xmlc {machine['xmlc']}, numba {machine['numba']}, {machine['time']}; peak of the process, "
-        f"with all that is trained anew in it, {result['peak_bytes'] / 1e6:.0f} MB"
-    )
-    names = ("end", "labels", "features", "nodes", "depth")
-    formats = {"seconds": ".2f", "us": ".1f", "updates": ".0f", "ns": ".2f"}
-    rows = [
-        [str(portion[name]) for name in names]
-        + [f"{portion[name]:{form}}" for name, form in formats.items()]
-        + [f"{portion['model_bytes'] / 1e6:.0f}"]
-        for portion in result["portions"]
-    ]
-    headings = ["instances", "labels", "features", "nodes", "depth", "s", "µs each", "updates each"]
-    body = _table(rows, [*headings, "ns per update and non-zero", "model MB"])
-    anew = [_anew_row(prefix) for prefix in result["prefixes"]]
-    headings = ["first instances", "s", "known tree, s", "ratio", "node by node, s", "MB", "known tree, MB", "ratio"]
-    return "\n\n".join([head, body, _table(anew, headings), *claims_table(_stream_claims(result))])
-
-
-def _anew_row(prefix: dict[str, Any]) -> list[str]:
-    megabytes = [prefix[name] / 1e6 for name in ("model_bytes", "known_bytes")]
-    times = [prefix[name] for name in ("seconds", "known_seconds")]
+def _row(variant: str, program: str, trainings: Trainings) -> list[str]:
     return [
-        str(prefix["end"]),
-        *(f"{time:.2f}" for time in times),
-        f"{times[0] / times[1]:.2f}",
-        f"{prefix['node_seconds']:.2f}",
-        *(f"{size:.0f}" for size in megabytes),
-        f"{megabytes[0] / megabytes[1]:.2f}",
+        f"{variant}, {program}",
+        f"{trainings.seconds:.2f}",
+        f"{trainings.cpu_seconds:.2f}",
+        f"{trainings.peak_bytes / 1e6:.0f}",
+        f"{trainings.ms:.3f}",
+        *with_deviations(trainings.precision, trainings.precision_std),
     ]
 
 
-def _stream_claims(result: dict[str, Any]) -> list[tuple[str, str, str, bool]]:
-    portions, prefixes = result["portions"], result["prefixes"]
-    growth = portions[-1]["ns"] / portions[min(1, len(portions) - 1)]["ns"]
-    found = ", ".join(result["differing"]) or "none"
-    claims = [
-        ("an update, last portion to second", f"at most {GROWTH:g}", f"{growth:.2f}", growth <= GROWTH),
-        ("arrays that differ after saving, loading and going on", "none", found, found == "none"),
-    ]
-    for name in ("known", "node"):
-        found = ", ".join(sorted({array for prefix in prefixes for array in prefix[f"{name}_differing"]})) or "none"
-        what = {"known": "the known tree", "node": "training node by node"}[name]
-        claims.append((f"weights that differ from those of {what}", "none", found, found == "none"))
-    for what, ours, known in (("time", "seconds", "known_seconds"), ("memory", "model_bytes", "known_bytes")):
-        worst = max(prefix[ours] / prefix[known] for prefix in prefixes)
-        claims.append((f"{what} to that of the known tree", f"at most {FACTOR:g}", f"{worst:.2f}", worst <= FACTOR))
+def _ratio_row(variant: str, beside: Beside) -> list[str]:
+    ratios = (beside.ratios.seconds, beside.ratios.cpu_seconds, beside.ratios.peak_bytes)
+    differences = (f"{value:+.2f}" for value in beside.difference)
+    return [f"{variant}, ratio", *(f"{ratio:.3f}" for ratio in ratios), "", *differences]
+
+
+def _comparison_claims(variants: Mapping[str, Variant]) -> list[Claim]:
+    claims = []
+    for name, variant in variants.items():
+        if variant.beside is None:
+            continue
+        if name in ONLINE:
+            found = variant.beside.ratios.seconds
+            reached = found <= TRAIN_RATIO
+            claims.append(Claim(f"{name}: training", f"at most {TRAIN_RATIO:g}", f"{found:.3f}", reached))
+            found = variant.beside.ratios.peak_bytes
+            reached = found <= MEMORY_RATIO
+            claims.append(Claim(f"{name}: memory", f"at most {MEMORY_RATIO:g}", f"{found:.2f}", reached))
+        least = min(variant.beside.difference)
+        what = f"{name}: P@k above napkinXC's"
+        claims.append(Claim(what, f"at least -{POINTS:g}", f"{least:+.2f}", least >= -POINTS))
     return claims
 
 
-def classes_text(result: dict[str, Any]) -> str:
-    """Return what `compare_classes` measured."""
-    n, d, m = result["shape"]
-    machine = result["passport"]
+def stream_text(result: Stream) -> str:
+    """Return what `measure_stream` measured, and what of it was asked for."""
+    setting = ", ".join(f"{key} {value}" for key, value in result.hyperparameters.items()) or "default settings"
     head = (
-        f"{result['dataset']}: {n} training instances, {d} features, {m} classes; accuracies the mean of "
-        f"{result['seeds']} shuffles, costs the best of them; the constant predictor is right in "
-        f"{100 * result['constant']:.2f} %; one thread; {machine['cpu']}, xmlc {machine['xmlc']}, numba "
-        f"{machine['numba']}, {machine['time']}"
+        f"a growing stream of {result.instances} instances, {setting}; processor seconds of one thread; "
+        f"{machine_text(result.passport)}; peak of the process, "
+        f"with all that is trained anew in it, {result.peak_bytes / 1e6:.0f} MB"
     )
-    formats = {"progressive": ".2f", "reduction": ".2f", "test_online": ".2f", "cpu_online": ".2f"}
-    formats |= {"test_several": ".2f", "cpu_several": ".2f", "ms": ".4f"}
     rows = [
-        [name, *(f"{measured[key]:{form}}" for key, form in formats.items()), f"{measured['peak_bytes'] / 1e6:.0f}"]
-        for name, measured in result["models"].items()
+        [
+            *map(str, (portion.end, portion.labels, portion.features, portion.nodes, portion.depth)),
+            f"{portion.seconds:.2f}",
+            f"{portion.us:.1f}",
+            f"{portion.updates:.0f}",
+            f"{portion.ns:.2f}",
+            f"{portion.model_bytes / 1e6:.0f}",
+        ]
+        for portion in result.portions
     ]
+    headings = ["instances", "labels", "features", "nodes", "depth", "s", "µs each", "updates each"]
+    body = table([*headings, "ns per update and non-zero", "model MB"], rows)
+    headings = ["first instances", "s", "known tree, s", "ratio", "node by node, s", "MB", "known tree, MB", "ratio"]
+    anew = table(headings, map(_anew_row, result.prefixes))
+    return "\n\n".join([head, body, anew, *claims_table(_stream_claims(result))])
+
+
+def _anew_row(prefix: Prefix) -> list[str]:
+    return [
+        str(prefix.end),
+        f"{prefix.seconds:.2f}",
+        f"{prefix.known_seconds:.2f}",
+        f"{prefix.seconds / prefix.known_seconds:.2f}",
+        f"{prefix.node_seconds:.2f}",
+        f"{prefix.model_bytes / 1e6:.0f}",
+        f"{prefix.known_bytes / 1e6:.0f}",
+        f"{prefix.model_bytes / prefix.known_bytes:.2f}",
+    ]
+
+
+def _stream_claims(result: Stream) -> list[Claim]:
+    portions, prefixes = result.portions, result.prefixes
+    growth = portions[-1].ns / portions[min(1, len(portions) - 1)].ns
+    known = {array for prefix in prefixes for array in prefix.known_differing}
+    by_node = {array for prefix in prefixes for array in prefix.node_differing}
+    slowest = max(prefix.seconds / prefix.known_seconds for prefix in prefixes)
+    largest = max(prefix.model_bytes / prefix.known_bytes for prefix in prefixes)
+    asked = f"at most {FACTOR:g}"
+    return [
+        Claim("an update, last portion to second", f"at most {GROWTH:g}", f"{growth:.2f}", growth <= GROWTH),
+        _none_differs("arrays that differ after saving, loading and going on", result.differing),
+        _none_differs("weights that differ from those of the known tree", sorted(known)),
+        _none_differs("weights that differ from those of training node by node", sorted(by_node)),
+        Claim("time to that of the known tree", asked, f"{slowest:.2f}", slowest <= FACTOR),
+        Claim("memory to that of the known tree", asked, f"{largest:.2f}", largest <= FACTOR),
+    ]
+
+
+def _none_differs(what: str, differing: list[str]) -> Claim:
+    return Claim(what, "none", ", ".join(differing) or "none", not differing)
+
+
+def classes_text(result: Classes) -> str:
+    """Return what `compare_classes` measured."""
+    head = (
+        f"{result.dataset}: {shape_text(result.shape, 'classes')}; accuracies the mean of "
+        f"{result.seeds} shuffles, costs the best of them; the constant predictor is right in "
+        f"{100 * result.constant:.2f} %; one thread; {machine_text(result.passport)}"
+    )
     headings = ["", "stream %", "bits", "then test %", "CPU s", "several passes, test %", "CPU s", "test, ms", "MB"]
-    return "\n\n".join([head, _table(rows, headings)])
+    return "\n\n".join([head, table(headings, [_class_row(*item) for item in result.models.items()])])
 
 
-def claims_table(claims: list[tuple[str, str, str, bool]]) -> list[str]:
-    """Say of what was asked, what was found and whether that reaches it; nothing if nothing was asked."""
-    rows = [[what, asked, found, "yes" if reached else "no"] for what, asked, found, reached in claims]
-    return [_table(rows, ["", "asked", "found", "reached"])] if rows else []
-
-
-def _table(rows: Iterable[list[str]], headings: list[str]) -> str:
-    align = ["left"] + ["right"] * (len(headings) - 1)
-    return tabulate(rows, headings, tablefmt="pipe", disable_numparse=True, colalign=align)
+def _class_row(name: str, model: ClassesModel) -> list[str]:
+    numbers = [model.progressive, model.reduction, model.test_online, model.cpu_online]
+    numbers += [model.test_several, model.cpu_several]
+    return [name, *(f"{number:.2f}" for number in numbers), f"{model.ms:.4f}", f"{model.peak_bytes / 1e6:.0f}"]

@@ -10,37 +10,170 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
-import numpy as np
 from scipy import sparse
 
 from xmlc.bench.answers import precisions
 from xmlc.bench.own_process import in_own_process, peak_above
+from xmlc.bench.results import (
+    INLINE,
+    OPTIONAL,
+    PRECISION,
+    PRECISION_STD,
+    Compared,
+    Data,
+    as_json,
+    from_json,
+    mean_percent,
+    std_percent,
+)
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
+from xmlc.estimator import Hyperparameters
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import make_estimator
 from xmlc.passport import WARM_UP_ROWS, cpu_seconds, passport, timed
 
 K = 5
-TREE = {"arity": 2, "max_leaf": 100, "eps": 0.01}  # oplt2021, Section 5
-IPLT = {"solver": "adagrad", "tree": "kmeans", "gamma": 1.0}
-# By variant: estimator and hyperparameters of ours, then of napkinXC's.
-VARIANTS: dict[str, tuple[tuple[str, dict[str, Any]], tuple[str, dict[str, Any]]]] = {
-    "OPLT-R": (("oplt", {"policy": "random"}), ("napkinxc-oplt", {"policy": "random"})),
-    "OPLT-B": (("oplt", {"policy": "best_greedy"}), ("napkinxc-oplt", {"policy": "best_greedy"})),
-    "OPLT-W": (("oplt", {"warm_start": 0.1}), ("napkinxc-oplt", {"warm_start": 0.1})),
-    "IPLT": (("plt", IPLT), ("napkinxc-iplt", {})),
-}
+TREE: Hyperparameters = {"arity": 2, "max_leaf": 100, "eps": 0.01}  # oplt2021, Section 5
 OURS, PROGRAM = "xmlc", "napkinXC"
 PEERS = "napkinxc"
 
 
+class Contender(NamedTuple):
+    """An estimator by its name, and its hyperparameters beside `TREE`."""
+
+    estimator: str
+    hyperparameters: Hyperparameters
+
+
+VARIANTS = {
+    "OPLT-R": {
+        OURS: Contender("oplt", {"policy": "random"}),
+        PROGRAM: Contender("napkinxc-oplt", {"policy": "random"}),
+    },
+    "OPLT-B": {
+        OURS: Contender("oplt", {"policy": "best_greedy"}),
+        PROGRAM: Contender("napkinxc-oplt", {"policy": "best_greedy"}),
+    },
+    "OPLT-W": {
+        OURS: Contender("oplt", {"warm_start": 0.1}),
+        PROGRAM: Contender("napkinxc-oplt", {"warm_start": 0.1}),
+    },
+    "IPLT": {
+        OURS: Contender("plt", {"solver": "adagrad", "tree": "kmeans", "gamma": 1.0}),
+        PROGRAM: Contender("napkinxc-iplt", {}),
+    },
+}
+
+
+@dataclass(frozen=True)
+class Training:
+    """One training in a process of its own.
+
+    Attributes
+    ----------
+    seconds, cpu_seconds : float
+    peak_bytes : int
+        Above the process with the data in memory.
+    ms : float
+        Of ranking an instance.
+    precision : list of float
+        P@1, P@3 and P@5.
+    """
+
+    seconds: float
+    cpu_seconds: float
+    peak_bytes: int
+    ms: float
+    precision: list[float] = field(metadata=PRECISION)
+
+
+@dataclass(frozen=True)
+class Trainings:
+    """The shuffles of one variant: the best of the costs of `Training`, scores in percent.
+
+    Attributes
+    ----------
+    precision : list of float
+        Means.
+    precision_std : list of float or None
+        Standard deviations, of several.
+    runs : list of Training
+    """
+
+    seconds: float
+    cpu_seconds: float
+    peak_bytes: int
+    ms: float
+    precision: list[float] = field(metadata=PRECISION)
+    precision_std: list[float] | None = field(metadata=PRECISION_STD)
+    runs: list[Training]
+
+
+@dataclass(frozen=True)
+class Ratios:
+    """Ours divided by napkinXC's; NaN where that is too small to be measured, as the memory of a tiny dataset."""
+
+    seconds: float
+    cpu_seconds: float
+    peak_bytes: float
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Ours beside napkinXC's.
+
+    Attributes
+    ----------
+    ratios : Ratios
+    difference : list of float
+        Of P@1, P@3 and P@5, in points.
+    """
+
+    ratios: Ratios
+    difference: list[float]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One variant.
+
+    Attributes
+    ----------
+    trainings : dict of Trainings
+        By program.
+    beside : Beside or None
+        Where napkinXC was trained.
+    """
+
+    trainings: dict[str, Trainings] = field(metadata=INLINE)
+    beside: Beside | None = field(metadata=INLINE | OPTIONAL)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variants(Compared):
+    """All variants.
+
+    Attributes
+    ----------
+    seeds, epochs : int
+        Shuffles; passes over the training set.
+    variants : dict of Variant
+        By name.
+    """
+
+    seeds: int
+    epochs: int
+    variants: dict[str, Variant]
+
+
 def compare_oplt(
     data: Path, variants: tuple[str, ...] = tuple(VARIANTS), seeds: int = 5, epochs: int = 1, peers: bool = True
-) -> dict[str, Any]:
+) -> Variants:
     """Train every variant on some shuffles of a dataset, ours and napkinXC's in turns.
 
     Parameters
@@ -56,13 +189,6 @@ def compare_oplt(
     peers : bool
         Whether to train napkinXC's too.
 
-    Returns
-    -------
-    dict
-        ``dataset``, ``shape`` (n, d, m), ``seeds``, ``epochs``; ``variants``: by name, by program, see `_summary`, and
-        ``ratios`` to napkinXC of times and ``peak_bytes``, and ``difference`` of ``p@k`` in points;
-        ``passport``.
-
     Raises
     ------
     XmlcError
@@ -71,80 +197,84 @@ def compare_oplt(
     unknown = sorted(set(variants) - set(VARIANTS))
     if unknown:
         raise XmlcError(f"variant {', '.join(unknown)} is unknown; expected any of {', '.join(VARIANTS)}")
-    prepared = Prepared(data)
-    sizes = [prepared.meta[name] for name in ("n_train", "d", "m")]
+    meta = Prepared(data).meta
     programs = (OURS, PROGRAM) if peers else (OURS,)
-    runs: dict[tuple[str, str], list[dict[str, Any]]] = {(v, p): [] for v in variants for p in programs}
+    runs: dict[tuple[str, str], list[Training]] = {(v, p): [] for v in variants for p in programs}
     for seed in range(seeds):
         for (variant, program), found in runs.items():
-            estimator, parameters = VARIANTS[variant][programs.index(program)]
-            asked = json.dumps(TREE | {"epochs": epochs} | parameters)
-            found.append(in_own_process("xmlc.bench.oplt.variants", str(data), estimator, asked, str(seed)))
-    result: dict[str, Any] = {variant: {p: _summary(runs[variant, p]) for p in programs} for variant in variants}
-    if peers:
-        for measured in result.values():
-            measured |= _beside(measured[OURS], measured[PROGRAM])
-    head = {"dataset": prepared.meta["name"], "shape": sizes, "seeds": seeds, "epochs": epochs}
-    return head | {"variants": result, "passport": passport(1)}
+            estimator, hyperparameters = VARIANTS[variant][program]
+            asked = json.dumps(TREE | {"epochs": epochs} | hyperparameters)
+            measured = in_own_process("xmlc.bench.oplt.variants", str(data), estimator, asked, str(seed))
+            found.append(from_json(Training, measured))
+    return Variants(
+        dataset=meta["name"],
+        shape=[meta["n_train"], meta["d"], meta["m"]],
+        seeds=seeds,
+        epochs=epochs,
+        variants={variant: compared({p: summary(runs[variant, p]) for p in programs}) for variant in variants},
+        passport=passport(1),
+    )
 
 
-def _summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
-    """Summarise the shuffles of one variant.
-
-    Returns
-    -------
-    dict
-        Best ``seconds``, ``cpu_seconds`` and ``peak_bytes`` of training and ``ms`` of ranking an instance; ``p@k`` and,
-        of several, ``p@k_std``, percent; ``runs``.
-    """
-    scores = 100 * np.array([run["p@k"] for run in runs])
-    best = {name: min(run[name] for run in runs) for name in ("seconds", "cpu_seconds", "peak_bytes", "ms")}
-    spread = scores.std(axis=0, ddof=1) if len(runs) > 1 else None
-    return best | {"p@k": scores.mean(axis=0), "p@k_std": spread, "runs": runs}
-
-
-def _beside(ours: dict[str, Any], program: dict[str, Any]) -> dict[str, Any]:
-    # What is too small to be measured, as the memory of a tiny dataset, has no ratio.
-    names = ("seconds", "cpu_seconds", "peak_bytes")
-    ratios = {name: ours[name] / program[name] if program[name] else float("nan") for name in names}
-    return {"ratios": ratios, "difference": ours["p@k"] - program["p@k"]}
+def summary(runs: list[Training]) -> Trainings:
+    """Summarise the shuffles of one variant."""
+    scores = [run.precision for run in runs]
+    return Trainings(
+        seconds=min(run.seconds for run in runs),
+        cpu_seconds=min(run.cpu_seconds for run in runs),
+        peak_bytes=min(run.peak_bytes for run in runs),
+        ms=min(run.ms for run in runs),
+        precision=mean_percent(scores),
+        precision_std=std_percent(scores),
+        runs=runs,
+    )
 
 
-def train_once(data: Path, estimator: str, parameters: dict[str, Any], seed: int) -> dict[str, Any]:
-    """Train one model in this process and rank the test set.
+def compared(trainings: dict[str, Trainings]) -> Variant:
+    """Put ours beside napkinXC's, if that was trained."""
+    if PROGRAM not in trainings:
+        return Variant(trainings, None)
+    ours, theirs = trainings[OURS], trainings[PROGRAM]
+    ratios = Ratios(
+        _ratio(ours.seconds, theirs.seconds),
+        _ratio(ours.cpu_seconds, theirs.cpu_seconds),
+        _ratio(ours.peak_bytes, theirs.peak_bytes),
+    )
+    return Variant(trainings, Beside(ratios, [own - other for own, other in zip(ours.precision, theirs.precision)]))
 
-    Returns
-    -------
-    dict
-        ``seconds`` and ``cpu_seconds`` of training, ``peak_bytes`` above the process with the data in memory, ``ms``
-        of ranking an instance, and ``p@k`` for k = 1, 3 and 5.
-    """
-    prepared = Prepared(data)
-    X, Y, X_test, Y_test = (matrix.copy() for name in ("train", "test") for matrix in prepared.part(name))
-    model = make_estimator(estimator, parameters, seed, n_jobs=1)
+
+def _ratio(ours: float, theirs: float) -> float:
+    return ours / theirs if theirs else float("nan")
+
+
+def train_once(data: Path, estimator: str, hyperparameters: Hyperparameters, seed: int) -> Training:
+    """Train one model in this process and rank the test set."""
+    content = Data.read(data)
+    X, Y, X_test = content.X.copy(), content.Y.copy(), content.X_test.copy()
+    model = make_estimator(estimator, hyperparameters, seed, n_jobs=1)
     if not estimator.startswith(PEERS):
         model.fit(X[:WARM_UP_ROWS], Y[:WARM_UP_ROWS]).predict_top_k(X_test[:WARM_UP_ROWS], K)
         _, peak = peak_above(lambda: model.fit(X, Y))
         costs = _trained(model, X, Y)
     else:
         costs, peak = peak_above(lambda: _trained(model, X, Y))
-    (labels, _), seconds = timed(lambda: model.predict_top_k(X_test, K))
-    asked = {"ms": 1e3 * seconds / X_test.shape[0], "p@k": precisions(Y_test, labels)}
-    return costs | {"peak_bytes": peak} | asked
+    (labels, _), asked = timed(lambda: model.predict_top_k(X_test, K))
+    return Training(*costs, peak, 1e3 * asked / X_test.shape[0], precisions(content.Y_test, labels))
 
 
-def _trained(model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array) -> dict[str, float]:
-    """Train a model and say how long it took."""
+def _trained(model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array) -> tuple[float, float]:
+    """Train a model and return how many wall and processor seconds it took."""
     started = cpu_seconds()
     _, seconds = timed(lambda: model.fit(X, Y))
-    return {"seconds": seconds, "cpu_seconds": cpu_seconds() - started}
+    return seconds, cpu_seconds() - started
 
 
-def _main(data: str, estimator: str, parameters: str, seed: str) -> None:
+def _main(data: str, estimator: str, hyperparameters: str, seed: str) -> None:
     try:
-        print(json.dumps(train_once(Path(data), estimator, json.loads(parameters), int(seed))))
+        training = train_once(Path(data), estimator, json.loads(hyperparameters), int(seed))
     except XmlcError as error:
         sys.exit(str(error))
+    print(json.dumps(as_json(training)))
 
 
 if __name__ == "__main__":
