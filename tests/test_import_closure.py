@@ -2,9 +2,11 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from xmlc.models.registry import estimator_files
 from xmlc.sources import imported_modules, source_files
 
 
@@ -32,6 +34,32 @@ def test_steps_do_not_depend_on_one_another():
     assert not [file for file in table if "/models/" in file or "/thresholds/" in file]
     assert not [file for file in threshold if "/models/" in file or "/tables/" in file]
     assert not [file for file in train if "/models/plt/" in file or "/thresholds/" in file or "/metrics/" in file]
+
+
+@pytest.mark.parametrize(
+    ("estimator", "rooms"),
+    [
+        ("plt", {"plt"}),
+        ("parabel", {"plt"}),  # its trees are PLTs
+        ("oplt", {"oplt", "plt"}),  # it learns with a PLT's kernels, and becomes one
+        ("fastxml", {"fastxml"}),
+        ("ldsm", {"ldsm"}),
+        ("swnn", {"nearest"}),
+        ("br", {"linear"}),
+        ("pcc", {"linear"}),
+        ("omikuji-parabel", {"peers"}),
+    ],
+)
+def test_an_estimator_depends_on_no_other_but_what_it_is_built_on(estimator, rooms):
+    parts = [Path(file).parts for file in source_files(*estimator_files(estimator))]
+    below = [part[part.index("models") + 1 :] for part in parts if "models" in part]
+    assert {names[0] for names in below if len(names) > 1} == rooms
+
+
+def test_binary_relevance_and_chains_do_not_depend_on_one_another():
+    br, pcc = ({Path(file).stem for file in source_files(*estimator_files(name))} for name in ("br", "pcc"))
+    assert not br & {"classifier_chain", "_chain"}
+    assert not pcc & {"binary_relevance", "_relevance"}
 
 
 def test_lazy_imports_count_and_type_checking_does_not(tmp_path):

@@ -1,1 +1,1 @@
-"""What the kernels of several rooms share: elementary functions and sums whose bits are the same on any processor."""
+"""What the kernels of several rooms share, the same bits on any processor: functions, sums, random numbers, top k."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from xmlc.models.fastxml._predict import insert_best
+from xmlc.kernels.top_k import insert_best
 
 
 class Found(NamedTuple):

@@ -7,6 +7,7 @@ from numba import njit
 
 from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.sums import sparse_dot
+from xmlc.kernels.top_k import insert_best
 
 
 @njit(cache=True, nogil=True)
@@ -174,22 +175,3 @@ def average_top_k(forest, leaves, first, last, n_labels, k):
             sums[label] = 0.0
             insert_best(best, best_estimates, np.int32(label), estimate)
     return labels, estimates
-
-
-@njit(cache=True, nogil=True)
-def insert_best(labels, estimates, label, estimate):
-    """Insert a label into a list of the best, sorted by estimate, ties to the smaller label; -1 marks a free place."""
-    place = labels.size
-    while place > 0 and (
-        labels[place - 1] < 0
-        or estimate > estimates[place - 1]
-        or (estimate == estimates[place - 1] and label < labels[place - 1])
-    ):
-        place -= 1
-    if place == labels.size:
-        return
-    for j in range(labels.size - 1, place, -1):
-        labels[j] = labels[j - 1]
-        estimates[j] = estimates[j - 1]
-    labels[place] = label
-    estimates[place] = estimate

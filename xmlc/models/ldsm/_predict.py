@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from xmlc.models.fastxml._predict import insert_best
+from xmlc.kernels.top_k import insert_best
 from xmlc.models.ldsm._route import divides, route, sent_to
 
 
