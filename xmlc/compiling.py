@@ -18,40 +18,18 @@ from io import StringIO
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, NamedTuple, NotRequired, TypedDict, cast
+from typing import TYPE_CHECKING, NamedTuple
 
-import yaml
-
-from xmlc.errors import XmlcError
 from xmlc.estimator import Hyperparameters
 from xmlc.passport import cpu_name, timed
 from xmlc.runtime.threads import set_process_threads
+from xmlc.suites.reading import read_suite
 
 if TYPE_CHECKING:
     from scipy import sparse
 
 N_TRAIN, N_TEST, N_FEATURES, N_LABELS = 60, 20, 40, 24
 FLOOR = 0.01
-
-
-class _Model(TypedDict, total=False):
-    estimator: str
-    hyperparameters: Hyperparameters
-    as_in: str
-
-
-class _Inference(TypedDict, total=False):
-    methods: dict[str, list[str]]
-
-
-class _Suite(TypedDict):
-    """What of a suite's configuration tells what its steps compile."""
-
-    models: dict[str, _Model]
-    peers: NotRequired[dict[str, _Model]]
-    methods: list[str]
-    measures: NotRequired[list[str]]
-    inference: NotRequired[_Inference]
 
 
 class Part(NamedTuple):
@@ -78,21 +56,17 @@ def parts_of(suite: Path) -> list[Part]:
     XmlcError
         The file cannot be read, or is no suite's.
     """
-    content = _read_suite(suite)
+    asked = read_suite(suite)
     parts = []
-    for name, model in content["models"].items():
-        if other := model.get("as_in"):
-            there = _read_suite(suite.with_name(f"{other}.yaml"))
-            model = {**there.get("peers", {}), **there["models"]}.get(name, {})
-        if model.get("estimator", "oracle") != "oracle":  # which looks posteriors up
-            arguments = {"estimator": model["estimator"], "hyperparameters": model.get("hyperparameters", {})}
+    for name, model in asked.models.items():
+        if model.estimator != "oracle":  # which looks posteriors up
+            arguments = {"estimator": model.estimator, "hyperparameters": model.hyperparameters}
             parts.append(Part("model", name, json.dumps(arguments, sort_keys=True)))
     parts += [Part("data", "data", "{}"), Part("ranking", "ranking", "{}")]
-    inferring = {method for methods in content.get("inference", {}).get("methods", {}).values() for method in methods}
+    inferring = {method for model in asked.models for method in asked.inferred(model)}
     if inferring:
         parts.append(Part("inference", "inference", json.dumps({"methods": sorted(inferring)})))
-    tuned = [*content["methods"], *(f"for-{measure}" for measure in content.get("measures", []))]
-    if tuned:
+    if tuned := [*asked.methods, *asked.measure_methods]:
         parts.append(Part("thresholds", "thresholds", json.dumps({"methods": tuned})))
     return parts
 
@@ -131,16 +105,6 @@ def _mark(part: Part) -> Path | None:
         return None
     about = (*part, platform.python_version(), importlib.metadata.version("numba"), platform.machine(), cpu_name())
     return Path(folder) / "compiled" / hashlib.sha256("\0".join(about).encode()).hexdigest()[:16]
-
-
-def _read_suite(file: Path) -> _Suite:
-    try:
-        content = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise XmlcError(f"{file}: cannot be read ({error}); expected the configuration of a suite") from error
-    if not isinstance(content, dict) or not {"models", "methods"} <= set(content):
-        raise XmlcError(f"{file}: expected the configuration of a suite, with models and methods")
-    return cast(_Suite, content)
 
 
 def _few(seed: int = 0) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:

@@ -14,6 +14,8 @@ from xmlc.errors import XmlcError
 from xmlc.files import read_json
 from xmlc.samebits.pieces import GROUPS, Piece, Processed
 from xmlc.samebits.processors import Processor
+from xmlc.suites import paths
+from xmlc.suites.reading import read_suite, suite_file
 
 ON_ESTIMATORS = ("trees", "forests", "online", "linear")  # that a real dataset is for
 PROJECT = ("Snakefile", "workflow", "config", "profiles", "pyproject.toml")  # what the demo needs of the project
@@ -117,10 +119,8 @@ def _name(folder: Path) -> str:
 
 
 def _tables() -> list[str]:
-    import yaml
-
-    content = yaml.safe_load(Path("config/demo.yaml").read_text(encoding="utf-8"))
-    return [f"results/tables/demo/{name}.csv" for name in content["tables"]]
+    demo = read_suite(suite_file("demo"))
+    return [paths.TABLE.of(paper=demo.name, table=name) + ".csv" for name in demo.tables]
 
 
 def _copy(source: Path, target: Path) -> None:

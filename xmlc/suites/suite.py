@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from xmlc.estimator import Hyperparameters
 from xmlc.suites.paths import Pattern
 
-Hyperparameters = dict[str, object]  # by name; numbers, texts, booleans or None
 Task = Literal["few-shot", "multi-label"]
 
 

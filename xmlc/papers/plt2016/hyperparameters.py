@@ -8,8 +8,9 @@ from typing import Any
 import pandas as pd
 
 from xmlc.errors import XmlcError
+from xmlc.estimator import Hyperparameters
 from xmlc.suites.needs import RANKINGS
-from xmlc.suites.suite import Found, Hyperparameters, Suite
+from xmlc.suites.suite import Found, Suite
 from xmlc.tables.notes import notes
 from xmlc.tables.panels import Panel, PanelColumn, Published, side_by_side
 from xmlc.tables.table import Records, Table, table
