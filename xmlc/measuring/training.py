@@ -9,9 +9,10 @@ from functools import partial
 from scipy import sparse
 
 from xmlc.errors import XmlcError
-from xmlc.models.base import Forest, SparseProbabilityEstimator
+from xmlc.models.base import Forest, LooksUp, SparseProbabilityEstimator
 from xmlc.models.warm_up import warm_up
-from xmlc.passport import cpu_seconds, timed
+from xmlc.passport import cpu_seconds, peak_bytes, timed
+from xmlc.records.base import TrainingCosts
 
 
 def fit_timed(
@@ -47,6 +48,20 @@ def fit_timed(
     before = cpu_seconds()
     _, seconds = timed(fit)
     return seconds, cpu_seconds() - before
+
+
+def training_costs(
+    model: SparseProbabilityEstimator, seconds: float, cpu_seconds: float, threads: int, model_bytes: int
+) -> TrainingCosts:
+    """Return what training cost, until now; of an oracle, which learns nothing, memory and disk alone."""
+    known = not isinstance(model, LooksUp)
+    return TrainingCosts(
+        train_seconds=seconds if known else None,
+        train_cpu_seconds=cpu_seconds if known else None,
+        train_threads=threads if known else None,
+        train_peak_bytes=peak_bytes(),
+        model_bytes=model_bytes,
+    )
 
 
 def share_of_trees(share: str, n_trees: int) -> tuple[int, int]:

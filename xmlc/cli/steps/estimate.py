@@ -11,10 +11,10 @@ from xmlc.cli._options import FILE, FOLDER, data_option, model_option, threads_o
 from xmlc.csr import save_csr
 from xmlc.data.prepared import Prepared
 from xmlc.files import atomic_folder
-from xmlc.measuring.prediction import instances_for, predict_timed
+from xmlc.measuring.estimation import estimate_part
 from xmlc.models.registry import load_estimator
 from xmlc.passport import ending, peak_bytes
-from xmlc.records.estimates import Estimates, PartEstimates
+from xmlc.records.estimates import Estimates
 from xmlc.records.training import TrainingRecord
 
 
@@ -32,18 +32,10 @@ def command(data: Path, model_folder: Path, training: Path, floor: float, thread
     with atomic_folder(out) as folder:
         parts = {}
         for part in ("val", "test"):
-            X = instances_for(model, prepared, part)
-            spe, ms_per_instance = predict_timed(model, X, lambda rows: model.predict_proba(rows, floor))
-            save_csr(folder, part, spe)
-            inner_products = getattr(model, "inner_products_", None)
-            if inner_products is not None:
-                np.save(folder / f"{part}.inner_products.npy", inner_products)
-            n = max(X.shape[0], 1)
-            parts[part] = PartEstimates(
-                instances=X.shape[0],
-                estimates_per_instance=spe.nnz / n,
-                inner_products_per_instance=None if inner_products is None else float(inner_products.sum() / n),
-                ms_per_instance=ms_per_instance,
-            )
+            found = estimate_part(model, prepared, part, floor)
+            save_csr(folder, part, found.spe)
+            if found.inner_products is not None:
+                np.save(folder / f"{part}.inner_products.npy", found.inner_products)
+            parts[part] = found.about
         peak, last = peak_bytes(), ending("estimate", threads, *record.whose, written=folder)
         Estimates(floor=floor, parts=parts, peak_bytes=peak, **last).write(folder)

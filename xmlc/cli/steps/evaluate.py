@@ -10,16 +10,12 @@ import click
 import numpy as np
 
 from xmlc.cli._options import FILE, FOLDER, data_option, model_option, threads_option
-from xmlc.csr import load_csr
 from xmlc.data.prepared import Prepared
-from xmlc.errors import XmlcError
-from xmlc.measuring.prediction import instances_for, mean_inner_products, predict_timed
-from xmlc.metrics import classification_metrics
+from xmlc.measuring.evaluation import evaluate_thresholds
 from xmlc.models.registry import load_estimator
 from xmlc.passport import ending
 from xmlc.records.thresholds import Chosen, ThresholdCosts, ThresholdRecord, TunedThresholds
 from xmlc.records.training import TrainingRecord
-from xmlc.thresholds.apply import apply_thresholds
 
 if TYPE_CHECKING:
     from xmlc.models.base import SparseProbabilityEstimator
@@ -53,22 +49,12 @@ def evaluate_method(
 ) -> None:
     """Predict the test set with tuned thresholds, measure the cost and every metric, write the record."""
     tuning, thresholds = TunedThresholds.read(tuned), np.load(tuned / "thresholds.npy", allow_pickle=False)
-    predicted = {part: apply_thresholds(load_csr(estimates, part), thresholds) for part in ("val", "test")}
-    # The cost of a prediction is that of asking the model for these thresholds, not of reading its estimates.
-    X = instances_for(model, prepared, "test")
-    answer, ms_per_instance = predict_timed(model, X, lambda rows: model.predict_proba(rows, thresholds))
-    if answer.nnz != predicted["test"].nnz or (answer.indices != predicted["test"].indices).any():
-        raise XmlcError(
-            f"{out}: the model's answer to these thresholds ({answer.nnz} labels) is not what its estimates say "
-            f"({predicted['test'].nnz} labels); estimates and model do not belong together: delete {estimates}"
-        )
-    point = tuning.grid[tuning.best]
-    scores = [classification_metrics(prepared.part(part)[1], predicted[part]) for part in ("val", "test")]
+    found, point = evaluate_thresholds(prepared, model, estimates, thresholds), tuning.grid[tuning.best]
     costs = ThresholdCosts(
         **asdict(training.costs),
         tune_seconds=tuning.tune_seconds,
-        test_ms_per_instance=ms_per_instance,
-        test_inner_products_per_instance=mean_inner_products(model),
+        test_ms_per_instance=found.test_ms_per_instance,
+        test_inner_products_per_instance=found.test_inner_products_per_instance,
         threads=threads,
     )
     ThresholdRecord(
@@ -76,7 +62,7 @@ def evaluate_method(
         tuning=training.tuning,
         method=tuning.method,
         grid=tuning.grid,
-        best=Chosen(c=point.c, a=point.a, b=point.b, validation=scores[0], test=scores[1]),
+        best=Chosen(c=point.c, a=point.a, b=point.b, validation=found.validation, test=found.test),
         costs=costs,
         **ending("evaluate", threads, *training.whose, tuning.method),
     ).write(out)

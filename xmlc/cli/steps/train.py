@@ -10,13 +10,12 @@ from xmlc.cli._options import FILE, FOLDER, data_option, parse_parameters, threa
 from xmlc.data.prepared import Prepared
 from xmlc.files import folder_bytes
 from xmlc.measuring.subject import dataset_of, hyperparameters_of
-from xmlc.measuring.training import fit_timed
-from xmlc.models.base import LooksUp
+from xmlc.measuring.training import fit_timed, training_costs
 from xmlc.models.registry import make_estimator
-from xmlc.passport import ending, peak_bytes
-from xmlc.records.base import Described, Portion, Search, TrainingCosts
+from xmlc.passport import ending
+from xmlc.records.base import Described, Portion, Search
 from xmlc.records.training import TrainingRecord
-from xmlc.tuning.result import read_result
+from xmlc.tuning.result import TuningResult, read_result
 
 PORTIONS: dict[str, Portion] = {"train": "full", "fit": "80"}
 
@@ -51,14 +50,10 @@ def command(
 ) -> None:
     """Train and save."""
     prepared, hyperparameters = Prepared(data), parse_parameters(parameters)
-    tuning: Search | None = None
-    if tuned is not None:
-        result = read_result(tuned, estimator, prepared.digest)
-        best = result["best"]
-        hyperparameters |= best["hyperparameters"]
-        tuning = {"method": result["method"], "budget": result["budget"], "seed": result["seed"], "p@1": best["p@1"]}
+    result = None if tuned is None else read_result(tuned, estimator, prepared.digest)
+    hyperparameters |= result["best"]["hyperparameters"] if result else {}
     model = make_estimator(estimator, hyperparameters, seed, threads)
-    seconds, spent = fit_timed(model, *prepared.part(part), share)
+    times = fit_timed(model, *prepared.part(part), share)
     model.save(out)
     about: Described = {
         "dataset": dataset_of(prepared),
@@ -68,12 +63,14 @@ def command(
         "seed": seed,
         "portion": PORTIONS[part],
     }
-    names, known = (prepared.meta["name"], name, PORTIONS[part]), not isinstance(model, LooksUp)
-    costs = TrainingCosts(
-        train_seconds=seconds if known else None,
-        train_cpu_seconds=spent if known else None,
-        train_threads=threads if known else None,
-        train_peak_bytes=peak_bytes(),
-        model_bytes=folder_bytes(out),
-    )
-    TrainingRecord(**about, costs=costs, tuning=tuning, **ending("train", threads, *names, written=out)).write(record)
+    costs = training_costs(model, *times, threads, folder_bytes(out))
+    last = ending("train", threads, prepared.meta["name"], name, PORTIONS[part], written=out)
+    TrainingRecord(**about, costs=costs, tuning=search_of(result), **last).write(record)
+
+
+def search_of(result: TuningResult | None) -> Search | None:
+    """Return what a record says of the search that found its hyperparameters, if there was one."""
+    if result is None:
+        return None
+    precision = result["best"]["p@1"]
+    return {"method": result["method"], "budget": result["budget"], "seed": result["seed"], "p@1": precision}

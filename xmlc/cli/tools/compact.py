@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from xmlc.cli._options import FOLDER, data_option, model_option, threads_option
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
-from xmlc.metrics.ranking import precision_at_k
+from xmlc.metrics.ranking import K
 
-K = (1, 3, 5)
+if TYPE_CHECKING:
+    from xmlc.measuring.compacting import Compacted
+
 HEADINGS = ("cut", "weights", "kept", "MB", *(text for k in K for text in (f"P@{k}", "change")))
 
 
@@ -31,6 +34,7 @@ HEADINGS = ("cut", "weights", "kept", "MB", *(text for k in K for text in (f"P@{
 @click.option("--out", type=FOLDER, help="With one cut: write the smaller model here.")
 def command(data: Path, model_folder: Path, cuts: tuple[float, ...], part: str, threads: int, out: Path | None) -> None:
     """Rank with all weights first, then with those that each cut keeps."""
+    from xmlc.measuring.compacting import compacted
     from xmlc.models.plt import PLT
 
     if out is not None and len(cuts) != 1:
@@ -39,32 +43,25 @@ def command(data: Path, model_folder: Path, cuts: tuple[float, ...], part: str, 
     model = PLT.load(model_folder).set_params(n_jobs=threads)
     if model.hash_bits is not None:
         raise XmlcError(f"{model_folder}: its weights are hashed and shared by all nodes, none can be dropped")
-    rows = []
-    for cut in (None, *cuts):
-        smaller = model if cut is None else model.drop_weights(cut)
-        labels, _ = smaller.predict_top_k(X, max(K))
-        nodes: Any = smaller.nodes_
-        size = sum(array.nbytes for array in nodes if hasattr(array, "nbytes"))
-        rows.append((cut, nodes.weights.size, size, [precision_at_k(Y, labels, k) for k in K]))
-    click.echo(format_rows(rows))
+    click.echo(format_rows(list(compacted(model, X, Y, cuts))))
     if out is not None:
-        smaller.save(out)
+        model.drop_weights(cuts[0]).save(out)
         click.echo(f"Written: {out}")
 
 
-def format_rows(rows: list[tuple[float | None, int, int, list[float]]]) -> str:
-    """Lay out (cut, weights, bytes, P@k) as a table in text; the first row is what the others are compared with."""
-    _, all_weights, _, reference = rows[0]
+def format_rows(rows: Sequence[Compacted]) -> str:
+    """Lay rows out as a table in text; the first is what the others are compared with."""
     cells = [HEADINGS]
-    for cut, weights, size, precisions in rows:
-        share = f"{100 * weights / max(all_weights, 1):.1f} %"
+    for row in rows:
+        share = f"{100 * row.weights / max(rows[0].weights, 1):.1f} %"
         compared = [
             text
-            for value, before in zip(precisions, reference, strict=True)
-            for text in (f"{value:.4f}", "" if cut is None else f"{value - before:+.4f}")
+            for value, before in zip(row.precisions, rows[0].precisions, strict=True)
+            for text in (f"{value:.4f}", "" if row.cut is None else f"{value - before:+.4f}")
         ]
-        cells.append(("none" if cut is None else f"{cut:g}", f"{weights:,}", share, f"{size / 1e6:.1f}", *compared))
-    widths = [max(len(row[column]) for row in cells) for column in range(len(HEADINGS))]
+        cut = "none" if row.cut is None else f"{row.cut:g}"
+        cells.append((cut, f"{row.weights:,}", share, f"{row.size / 1e6:.1f}", *compared))
+    widths = [max(len(line[column]) for line in cells) for column in range(len(HEADINGS))]
     return "\n".join(
-        "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in cells
+        "  ".join(text.rjust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in cells
     )

@@ -1,0 +1,67 @@
+"""Tuned thresholds put to use: every measure of the label sets, and the cost of asking the model for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from xmlc.csr import load_csr
+from xmlc.data.prepared import Prepared
+from xmlc.errors import XmlcError
+from xmlc.measuring.prediction import instances_for, mean_inner_products, predict_timed
+from xmlc.metrics.classification import classification_metrics
+from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.thresholds.apply import apply_thresholds
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """How good label sets are, and what they cost.
+
+    Attributes
+    ----------
+    validation, test : dict of str to float
+        As from `xmlc.metrics.classification_metrics`.
+    test_ms_per_instance, test_inner_products_per_instance : float or None
+        Of asking the model for the test set's label sets.
+    """
+
+    validation: dict[str, float]
+    test: dict[str, float]
+    test_ms_per_instance: float | None
+    test_inner_products_per_instance: float | None
+
+
+def evaluate_thresholds(
+    prepared: Prepared, model: SparseProbabilityEstimator, estimates: Path, thresholds: np.ndarray
+) -> Evaluated:
+    """Predict validation and test set with thresholds, and score both.
+
+    The cost of a prediction is that of asking the model for these thresholds, not of reading its estimates.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    model : SparseProbabilityEstimator
+        Trained.
+    estimates : Path
+        Folder written by `xmlc estimate` with this model.
+    thresholds : ndarray of float32, shape (m,)
+
+    Raises
+    ------
+    XmlcError
+        The model answers otherwise than its estimates.
+    """
+    predicted = {part: apply_thresholds(load_csr(estimates, part), thresholds) for part in ("val", "test")}
+    X = instances_for(model, prepared, "test")
+    answer, ms = predict_timed(model, X, lambda rows: model.predict_proba(rows, thresholds))
+    if answer.nnz != predicted["test"].nnz or (answer.indices != predicted["test"].indices).any():
+        raise XmlcError(
+            f"the model's answer to these thresholds ({answer.nnz} labels) is not what its estimates say "
+            f"({predicted['test'].nnz} labels); estimates and model do not belong together: delete {estimates}"
+        )
+    validation, test = (classification_metrics(prepared.part(part)[1], sets) for part, sets in predicted.items())
+    return Evaluated(validation, test, ms, mean_inner_products(model))

@@ -1,0 +1,48 @@
+"""One threshold method tuned on saved estimates: the best thresholds, and the time that finding them takes."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.data.prepared import Prepared
+from xmlc.metrics.classification import measure_scores
+from xmlc.passport import WARM_UP_ROWS, timed
+from xmlc.thresholds.apply import apply_thresholds
+from xmlc.thresholds.bounds import priors
+from xmlc.thresholds.tune import Tuned, scores_of, tune
+
+
+def tune_timed(
+    method: str, prepared: Prepared, spe_val: sparse.csr_array, spe_test: sparse.csr_array, floor: float
+) -> tuple[Tuned, float]:
+    """Sweep a method's grid; choose by its measure on the validation set, and score each point on the test set, too.
+
+    Parameters
+    ----------
+    method : str
+        A name of `xmlc.thresholds.tune.METHODS`.
+    prepared : Prepared
+    spe_val, spe_test : csr_array of float32, shape (n, m)
+        Estimates of both parts.
+    floor : float
+        Where they end.
+
+    Returns
+    -------
+    tuned : Tuned
+    seconds : float
+        Wall seconds of tuning, those of compilation and of the test set aside.
+    """
+    (_, Y_fit), (_, Y_val), (_, Y_test) = (prepared.part(part) for part in ("fit", "val", "test"))
+    names, prior, test_seconds = scores_of(method), priors(Y_fit), 0.0
+
+    def score_test(thresholds: np.ndarray) -> dict[str, float]:
+        nonlocal test_seconds
+        scores, seconds = timed(lambda: measure_scores(Y_test, apply_thresholds(spe_test, thresholds), names))
+        test_seconds += seconds
+        return scores
+
+    tune(method, spe_val[:WARM_UP_ROWS], Y_val[:WARM_UP_ROWS], prior, floor=floor)  # compiles, untimed
+    tuned, seconds = timed(lambda: tune(method, spe_val, Y_val, prior, floor=floor, score_test=score_test))
+    return tuned, seconds - test_seconds

@@ -1,0 +1,97 @@
+"""What a search tries and how: ranges with a method and a budget, or trials in stages; and the search itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from xmlc.data.prepared import Prepared
+from xmlc.estimator import Hyperparameters
+from xmlc.models.registry import make_estimator
+from xmlc.models.warm_up import warm_up
+from xmlc.runtime.progress import Progress
+from xmlc.tuning.objective import ValidationPrecision
+from xmlc.tuning.ranges import Objective, parse_space
+from xmlc.tuning.result import Trial
+from xmlc.tuning.search import search
+from xmlc.tuning.stages import METHOD as IN_STAGES
+from xmlc.tuning.stages import parse_stages, search_in_stages
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A search that is ready to run.
+
+    Attributes
+    ----------
+    method : str
+        Its name in results.
+    budget : int
+        Trials at most.
+    names : dict
+        One value of each hyperparameter that is searched.
+    run : callable
+        Is given the objective.
+    """
+
+    method: str
+    budget: int
+    names: Hyperparameters
+    run: Callable[[Objective], None]
+
+
+def plan_in_ranges(space: Mapping[str, object], method: str, budget: int, seed: int, first: Hyperparameters) -> Plan:
+    """Plan a search in ranges, as they are configured; ``first`` are the hyperparameters of the first trial.
+
+    Raises
+    ------
+    XmlcError
+        A range is none.
+    """
+    ranges = parse_space(space)
+    names = {name: values.at(0) for name, values in ranges.items()}
+    return Plan(method, budget, names, lambda objective: search(method, ranges, objective, budget, seed, first))
+
+
+def plan_in_stages(stages: str, labels_per_instance: float) -> Plan:
+    """Plan trials in stages, given as JSON.
+
+    Raises
+    ------
+    XmlcError
+        They are no stages.
+    """
+    parsed = parse_stages(stages, labels_per_instance)
+    names = {name: value for stage in parsed for trial in stage for name, value in trial.items()}
+    return Plan(IN_STAGES, sum(map(len, parsed)), names, lambda objective: search_in_stages(parsed, objective))
+
+
+def run_plan(
+    plan: Plan, prepared: Prepared, estimator: str, fixed: Hyperparameters, seed: int, threads: int
+) -> list[Trial]:
+    """Search on the 80/20 split, and return the trials in order; the test set is never looked at.
+
+    Parameters
+    ----------
+    plan : Plan
+    prepared : Prepared
+    estimator : str
+        Name, or ``path/to/file.py:ClassName``.
+    fixed : dict
+        Hyperparameters of all trials; those of a trial are put over them.
+    seed, threads : int
+        Of the estimators.
+
+    Raises
+    ------
+    XmlcError
+        A hyperparameter is not one of the estimator's.
+    """
+    # That every name of the search is a hyperparameter shows before anything is trained.
+    make_estimator(estimator, plan.names, seed, threads)
+    fit, validation = prepared.part("fit"), prepared.part("val")
+    warm_up(make_estimator(estimator, fixed, seed, threads), *fit)
+    with Progress(plan.budget, f"tuning {estimator}", "trials") as progress:
+        objective = ValidationPrecision(estimator, fixed, seed, threads, fit, validation, progress)
+        plan.run(objective)
+    return objective.trials
