@@ -1,7 +1,8 @@
 """Tables and figures: a room for each paper, and one for what every suite can make.
 
 A paper's room is the folder of its name, with ``tables.py`` and ``figures.py`` where it has some. What is declared
-there, or imported there, is the paper's; what it does not have is looked for in the room ``common``.
+there, or imported there, is the paper's; what it does not have is looked for in the room ``common``. Importing a room
+gives its models their names in print, so that each room can print the models of any other.
 """
 
 from __future__ import annotations
@@ -63,9 +64,9 @@ def every_figure() -> list[tuple[str, FigureDefinition]]:
 
 
 def modules_of(paper: str, noun: str) -> list[str]:
-    """Name the modules that have the tables or figures (``noun``) of a paper: its own and the common one."""
+    """Name the modules that the tables or figures (``noun``) of a paper depend on: its own, the common, all names."""
     names = [f"{__name__}.{room}.{noun}s" for room in (paper, COMMON) if room in rooms()]
-    return [name for name in names if find_spec(name) is not None]
+    return [*(name for name in names if find_spec(name) is not None), *(f"{__name__}.{room}" for room in rooms())]
 
 
 @cache
@@ -76,6 +77,8 @@ def rooms() -> tuple[str, ...]:
 
 def _of(name: str, paper: str, noun: str, kind: type[Definition]) -> Definition:
     name = f"{noun}{name}" if name.isdecimal() else name
+    for room in rooms():
+        importlib.import_module(f"{__name__}.{room}")  # for the names of models
     known = _definitions(COMMON, noun, kind)
     known |= _definitions(paper, noun, kind) if paper in rooms() else {}
     if name in known:

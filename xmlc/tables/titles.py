@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+
+from xmlc.errors import XmlcError
 
 METHODS = {
     "fta": "FTA",
@@ -22,49 +24,8 @@ METHODS = {
     "multinomial": "multinomial",
     "gfm-sizes": "GFM, sizes learned",
 }
-MODELS = {
-    "plt": "PLT",
-    "plt-batch": "PLT, batch",
-    "plt-hinge": "PLT, batch, hinge",
-    "fastxml": "FastXML",
-    "pfastrexml": "PfastreXML",
-    "oracle": "oracle",
-    "pcc": "PCC",
-    "br": "BR",
-    "swnn": "SWNN",
-    "swnn-searched": "SWNN",
-    "napkinxc-plt-sgd": "napkinXC PLT, SGD",
-    "napkinxc-plt-adagrad": "napkinXC PLT, AdaGrad",
-    "napkinxc-plt-liblinear": "napkinXC PLT, liblinear",
-    "napkinxc-br": "napkinXC BR",
-    "omikuji-parabel": "omikuji Parabel",
-    "omikuji-parabel-log": "omikuji Parabel, logistic",
-    "vw-plt": "Vowpal Wabbit PLT",
-    "ldsm": "LdSM",
-    "ldsm-single": "LdSM, best single tree",
-    "fastxml-single": "FastXML, best single tree",
-    "parabel": "Parabel",
-    "parabel-single": "Parabel, single tree",
-    "iplt": "IPLT",
-    "oplt-r": "OPLT-R",
-    "oplt-b": "OPLT-B",
-    "oplt-w": "OPLT-W",
-    "cmt": "CMT",
-    "napkinxc-iplt": "napkinXC IPLT",
-    "napkinxc-oplt-r": "napkinXC OPLT-R",
-    "napkinxc-oplt-b": "napkinXC OPLT-B",
-    "napkinxc-oplt-w": "napkinXC OPLT-W",
-    # Methods that swnn2018 or ldsm2020 quotes.
-    "dismec": "DiSMEC",
-    "pdsparse": "PDSparse",
-    "ppdsparse": "PPDSparse",
-    "ova-primal": "OVA-Primal++",
-    "leml": "LEML",
-    "sleec": "SLEEC",
-    "lpsr": "LPSR",
-    "gbdt-s": "GBDT-S",
-    "craftml": "CRAFTML",
-}
+# By `name_models`: each paper's room names its models.
+_MODELS = {"oracle": "oracle"}
 # Programs of others, by how the names of their models begin; every other model is ours.
 PROGRAMS = {"napkinxc": "napkinXC", "omikuji": "omikuji", "vw": "Vowpal Wabbit"}
 OURS = "xmlc"
@@ -87,10 +48,23 @@ def method_title(name: str) -> str:
     return METHODS.get(name, name)
 
 
+def name_models(titles: Mapping[str, str]) -> None:
+    """Give models names in print, by their names in suites and records; a model has one.
+
+    Raises
+    ------
+    XmlcError
+        A model has another name already.
+    """
+    for name, title in titles.items():
+        if _MODELS.setdefault(name, title) != title:
+            raise XmlcError(f"model {name} is called {_MODELS[name]} and {title} in print; expected one name")
+
+
 def model_title(name: str) -> str:
     """Return a model's name in print, with the passes that stand in it."""
     base, passes = without_passes(name)
-    title = MODELS.get(base, base)
+    title = _MODELS.get(base, base)
     return title if passes is None else f"{title}, {passes} pass{'es' * (passes > 1)}"
 
 

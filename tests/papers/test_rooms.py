@@ -7,6 +7,7 @@ import pytest
 
 from xmlc.errors import XmlcError
 from xmlc.papers import every_figure, every_table, figure_of, modules_of, rooms, table_of
+from xmlc.tables.titles import model_title, name_models
 
 
 def test_a_papers_own_comes_first_and_others_have_the_common_one():
@@ -36,8 +37,17 @@ def test_declarations_have_the_names_under_which_they_are_found():
 
 
 def test_a_paper_depends_on_its_own_room_and_the_common_one():
-    assert modules_of("ldsm2020", "table") == ["xmlc.papers.ldsm2020.tables", "xmlc.papers.common.tables"]
-    assert modules_of("demo", "figure") == ["xmlc.papers.common.figures"]
+    names = [f"xmlc.papers.{room}" for room in rooms()]  # their models' names in print
+    assert modules_of("ldsm2020", "table") == ["xmlc.papers.ldsm2020.tables", "xmlc.papers.common.tables", *names]
+    assert modules_of("demo", "figure") == ["xmlc.papers.common.figures", *names]
+
+
+def test_each_room_names_its_models_and_no_two_disagree():
+    assert model_title("swnn-searched") == "SWNN"
+    assert model_title("oplt-b-3-passes") == "OPLT-B, 3 passes"
+    assert model_title("mine") == "mine"
+    with pytest.raises(XmlcError, match="model plt is called PLT and tree"):
+        name_models({"plt": "tree"})
 
 
 def test_asking_what_tables_need_loads_no_kernel():

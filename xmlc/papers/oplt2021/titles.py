@@ -1,0 +1,14 @@
+"""Names of models in print: those of oplt2021's suite."""
+
+MODELS = {
+    "parabel-single": "Parabel, single tree",
+    "iplt": "IPLT",
+    "oplt-r": "OPLT-R",
+    "oplt-b": "OPLT-B",
+    "oplt-w": "OPLT-W",
+    "cmt": "CMT",
+    "napkinxc-iplt": "napkinXC IPLT",
+    "napkinxc-oplt-r": "napkinXC OPLT-R",
+    "napkinxc-oplt-b": "napkinXC OPLT-B",
+    "napkinxc-oplt-w": "napkinXC OPLT-W",
+}

@@ -1,0 +1,16 @@
+"""Names of models in print: those of plt2016's suite."""
+
+MODELS = {
+    "plt": "PLT",
+    "plt-batch": "PLT, batch",
+    "plt-hinge": "PLT, batch, hinge",
+    "fastxml": "FastXML",
+    "pfastrexml": "PfastreXML",
+    "napkinxc-plt-sgd": "napkinXC PLT, SGD",
+    "napkinxc-plt-adagrad": "napkinXC PLT, AdaGrad",
+    "napkinxc-plt-liblinear": "napkinXC PLT, liblinear",
+    "napkinxc-br": "napkinXC BR",
+    "omikuji-parabel": "omikuji Parabel",
+    "omikuji-parabel-log": "omikuji Parabel, logistic",
+    "vw-plt": "Vowpal Wabbit PLT",
+}
