@@ -178,16 +178,16 @@ def _compile_thresholds(methods: list[str]) -> None:
 
 
 def _compile_inference(methods: list[str]) -> None:
-    """Infer by every method from estimates, and score the label sets."""
+    """Infer by every method from estimates, and score the label sets; an extension's compile when they are used."""
     from xmlc.inference.floor import floor_bound, labels_below_floor
-    from xmlc.inference.methods import infer_blocks, method_named
+    from xmlc.inference.methods import METHODS, infer_blocks
     from xmlc.inference.sizes import fit_size_weights
     from xmlc.metrics import classification_metrics
 
     _, Y, P = _few()
     weights = fit_size_weights(P, Y)
-    for method in methods:
-        inferred = infer_blocks(method, P, 1, size_weights=weights if method_named(method).takes_sizes else None)
+    for method in filter(METHODS.__contains__, methods):
+        inferred = infer_blocks(method, P, 1, size_weights=weights if METHODS[method].takes_sizes else None)
         if inferred:
             classification_metrics(Y, inferred[0])
             floor_bound(*inferred, labels_below_floor(P, Y), kappa=0.0)

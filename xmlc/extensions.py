@@ -1,4 +1,4 @@
-"""Users' own Python files: models and threshold methods that configuration names by their path."""
+"""Users' own Python files: models, threshold and inference methods that configuration names by their path."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def import_file(file: str | Path) -> ModuleType:
     """
     file = Path(file)
     if not file.is_file() or file.suffix != ".py":
-        raise XmlcError(f"{file}: no such Python file; the configuration names it as a model or threshold method")
+        raise XmlcError(f"{file}: no such Python file; the configuration names it as a model or method")
     spec = importlib.util.spec_from_file_location(file.stem, file)
     if spec is None or spec.loader is None:
         raise XmlcError(f"{file}: Python cannot import this file")

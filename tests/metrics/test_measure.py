@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from report_cases import MEASURES, SET_METRICS, inference, ranking, thresholds, write
-from xmlc.papers.build import build_table
 
 from xmlc.metrics import classification_metrics, propensities
 from xmlc.metrics.measures import (
@@ -24,6 +23,7 @@ from xmlc.metrics.measures import (
 )
 from xmlc.metrics.measures import SET_METRICS as REQUIRED_OF_SETS
 from xmlc.metrics.ranking import ranking_metrics
+from xmlc.papers.building import build_table
 from xmlc.tables.columns import column
 
 PACKAGE, SUPPORT = Path(__file__).parents[2] / "xmlc", Path(__file__).parents[1] / "support"
@@ -97,7 +97,7 @@ import numpy as np
 from xmlc.metrics import classification_metrics
 from xmlc.metrics.ranking import ranking_metrics
 from xmlc.overview.facts import Source, fact_rows
-from xmlc.papers.build import build_table
+from xmlc.papers.building import build_table
 Y = np.eye(4, dtype=bool)
 labels = np.tile(np.arange(3, dtype=np.int32), (4, 2))[:, :5]
 computed = {}

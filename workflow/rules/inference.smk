@@ -6,6 +6,7 @@ for job in inference_jobs(project):
             job.name
         input:
             code_for("infer") if job.asks_the_model else command_files("infer"),
+            extensions=project.extensions,
             data=paths.DATA,
             training=paths.TRAINING.of(portion=job.portion),
             given=job.given,
@@ -27,7 +28,9 @@ for job in inference_jobs(project):
             samples=job.samples,
             limit=options("--time-limit", [job.time_limit] if job.time_limit else []),
             methods=options("--method", job.methods),
+            extensions=options("--extension", project.extensions),
             out=f"{paths.RUN.of(portion=job.portion)}/inference",
         shell:
             "xmlc infer --data {input.data} {params.given} {input.given} --training {input.training} {params.methods}"
-            " --samples {params.samples} {params.limit} --threads {threads} --out {params.out} 2> {log}"
+            " {params.extensions:q} --samples {params.samples} {params.limit} --threads {threads} --out {params.out}"
+            " 2> {log}"

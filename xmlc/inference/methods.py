@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -16,6 +16,8 @@ from xmlc.inference.meuf import meuf, meuf_approx, meuf_cubic
 from xmlc.inference.rules import hamming, lewis, multinomial
 from xmlc.inference.sizes import gfm_sizes
 from xmlc.samples import Samples, checked_samples, marginals_of
+
+Infer = Callable[..., tuple[sparse.csr_array, np.ndarray]]
 
 
 class Method(NamedTuple):
@@ -37,14 +39,14 @@ class Method(NamedTuple):
         Whether it finds the maximiser of the expected F-measure: what a floor costs is bounded for these alone.
     """
 
-    infer: Callable[..., tuple[sparse.csr_array, np.ndarray]]
-    takes: str
+    infer: Infer
+    takes: Literal["joint", "marginals"]
     rows_per_block: int = 4096
     takes_sizes: bool = False
     is_exact: bool = False
 
 
-METHODS = {
+METHODS: dict[str, Method] = {
     "h": Method(hamming, "marginals"),
     "gfm": Method(gfm, "joint", is_exact=True),
     "gfm-t": Method(gfm_t, "joint"),
@@ -55,6 +57,24 @@ METHODS = {
     "multinomial": Method(multinomial, "marginals"),
     "gfm-sizes": Method(gfm_sizes, "marginals", takes_sizes=True),
 }
+
+
+def register(name: str, takes: Literal["joint", "marginals"] = "marginals") -> Callable[[Infer], Infer]:
+    """Make a method of one's own known under a name; the function below is what `Method` calls ``infer``.
+
+    Raises
+    ------
+    XmlcError
+        There is a method of that name already.
+    """
+
+    def add(infer: Infer) -> Infer:
+        if name in METHODS:
+            raise XmlcError(f"an inference method {name!r} is registered already")
+        METHODS[name] = Method(infer, takes)
+        return infer
+
+    return add
 
 
 def method_named(name: str) -> Method:

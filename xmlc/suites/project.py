@@ -179,7 +179,7 @@ class Project:
 
     @property
     def extensions(self) -> list[str]:
-        """Files of the user's own that register threshold methods."""
+        """Files of the user's own that register threshold or inference methods."""
         return sorted({file for suite in self.suites.values() for file in suite.extensions})
 
     @property

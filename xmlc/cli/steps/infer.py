@@ -10,6 +10,7 @@ import numpy as np
 
 from xmlc.cli._options import FILE, FOLDER, data_option, threads_option
 from xmlc.data.prepared import Prepared
+from xmlc.extensions import import_file
 from xmlc.files import read_json, write_json
 from xmlc.inference.methods import METHODS, method_named
 from xmlc.measuring.inference import basis_of, check_sources
@@ -25,6 +26,7 @@ from xmlc.passport import passport, step_costs
 @click.option("--estimates", type=FOLDER, default=None, help="Folder written by `xmlc estimate`, in place of --model.")
 @click.option("--training", type=FILE, required=True, help="Record written by `xmlc train`.")
 @click.option("--method", "methods", multiple=True, required=True, help=f"One of {', '.join(METHODS)}; several times.")
+@click.option("--extension", type=FILE, multiple=True, help="Python file that registers a method of one's own.")
 @click.option("--floor", default=0.0, show_default=True, help="Marginals asked of --model must be greater.")
 @click.option("--samples", default=200, show_default=True, type=click.IntRange(min=1),
               help="Label vectors drawn for each instance.")  # fmt: skip
@@ -37,6 +39,7 @@ def command(
     estimates: Path | None,
     training: Path,
     methods: tuple[str, ...],
+    extension: tuple[Path, ...],
     floor: float,
     samples: int,
     time_limit: float | None,
@@ -44,6 +47,8 @@ def command(
     out: Path,
 ) -> None:
     """Draw or estimate once, then do one method after the other: starting a process takes longer than most of them."""
+    for file in extension:
+        import_file(file)
     check_sources(methods, model_folder, estimates)
     prepared, record = Prepared(data), read_json(training)
     model = None if model_folder is None else load_estimator(record["estimator"], model_folder, threads)
