@@ -11,6 +11,8 @@ from plt_twin import positive_nodes
 from scipy import sparse
 
 from xmlc.bench.plt import cost as plt_cost
+from xmlc.bench.plt import limits as limits_of
+from xmlc.bench.plt import pairs
 from xmlc.bench.plt._access import SMALL, read_and_write_rows, read_and_write_squares, read_rows
 from xmlc.csr import kernel_csr
 from xmlc.models.plt import PLT
@@ -34,7 +36,7 @@ def test_pairs_of_a_pass_equal_brute_force(small):
     for i in range(X.shape[0]):
         labels = Y.indices[Y.indptr[i] : Y.indptr[i + 1]]
         expected += (X.indptr[i + 1] - X.indptr[i]) * len(reached_nodes(tree, labels))
-    assert plt_cost.training_pairs(X, Y, tree) == expected > 0
+    assert pairs.training_pairs(X, Y, tree) == expected > 0
 
 
 def test_pairs_of_a_prediction_are_nonzeros_times_inner_products(small):
@@ -42,13 +44,13 @@ def test_pairs_of_a_prediction_are_nonzeros_times_inner_products(small):
     model = PLT(arity=3, epochs=1).fit(X, Y)
     model.predict_top_k(X, 2)
     expected = sum(X[[i]].nnz * int(model.inner_products_[i]) for i in range(X.shape[0]))
-    assert plt_cost.prediction_pairs(model, X) == expected > X.nnz
+    assert pairs.prediction_pairs(model, X) == expected > X.nnz
 
 
 def test_blocks_are_gathered_once_for_each_instance_that_reaches_them(small, monkeypatch):
     X, Y, tree = small
-    x, reach, degrees = kernel_csr(X), plt_cost.training_reach(X, Y, tree), plt_cost.block_degrees(tree)
-    groups = plt_cost._by_width(x, reach, degrees, X.shape[1])
+    x, reach, degrees = kernel_csr(X), pairs.training_reach(X, Y, tree), pairs.block_degrees(tree)
+    groups = limits_of._by_width(x, reach, degrees, X.shape[1])
     assert set(groups) == {16}
     ends, ids, values = groups[16]
     reaching = (
@@ -66,17 +68,17 @@ def test_blocks_are_gathered_once_for_each_instance_that_reaches_them(small, mon
     renumbered = np.unique(X.indices, return_inverse=True)[1]
     np.testing.assert_array_equal(ids[: X.nnz], renumbered)
     np.testing.assert_array_equal(values[: X.nnz], X.data)
-    monkeypatch.setattr(plt_cost, "NONZEROS", ids.size // 2)
-    fewer = plt_cost._by_width(x, reach, degrees, X.shape[1])[16]
+    monkeypatch.setattr(limits_of, "NONZEROS", ids.size // 2)
+    fewer = limits_of._by_width(x, reach, degrees, X.shape[1])[16]
     assert 0.3 * ids.size < fewer[1].size < 0.7 * ids.size
     assert fewer[1].max() == ids.max()  # blocks keep their sizes
 
 
 def test_rows_are_placed_as_asked(monkeypatch):
-    monkeypatch.setattr(plt_cost, "DRAM_BYTES", 1 << 20)
+    monkeypatch.setattr(limits_of, "DRAM_BYTES", 1 << 20)
     ids = np.tile(np.arange(1000, dtype=np.uint32), 20)
-    places = plt_cost._placements(ids, row_bytes=64)
-    assert places["cached"].max() == plt_cost.CACHED_BYTES // 64 - 1
+    places = limits_of._placements(ids, row_bytes=64)
+    assert places["cached"].max() == limits_of.CACHED_BYTES // 64 - 1
     assert places["blocks"] is ids
     scattered = np.bincount(places["DRAM"], minlength=(1 << 20) // 64)
     assert scattered.size == (1 << 20) // 64
@@ -86,10 +88,10 @@ def test_rows_are_placed_as_asked(monkeypatch):
 
 
 def test_limits_are_measured_for_all_patterns(small, monkeypatch):
-    monkeypatch.setattr(plt_cost, "DRAM_BYTES", 1 << 18)
+    monkeypatch.setattr(limits_of, "DRAM_BYTES", 1 << 18)
     X, Y, tree = small
-    limits = plt_cost.access_limits(X, Y, tree, rounds=1)
-    assert set(limits) == set(plt_cost.PATTERNS)
+    limits = limits_of.access_limits(X, Y, tree, rounds=1)
+    assert set(limits) == set(limits_of.PATTERNS)
     assert all(set(found) == {"cached", "blocks", "DRAM"} and min(found.values()) > 0 for found in limits.values())
 
 
@@ -153,4 +155,4 @@ def test_what_a_pass_takes_is_told_from_the_rest(small, monkeypatch):
 
 def test_an_empty_block_is_no_work():
     X, Y = sparse.csr_array((5, 3), dtype=np.float32), sparse.csr_array((5, 4), dtype=bool)
-    assert plt_cost.training_pairs(X, Y, random_complete_tree(4, 2, seed=0)) == 0
+    assert pairs.training_pairs(X, Y, random_complete_tree(4, 2, seed=0)) == 0

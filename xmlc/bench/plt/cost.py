@@ -1,34 +1,23 @@
-"""What training and prediction of a PLT touch, how long that takes at the least, and where the time goes."""
+"""Where the time of training and prediction of a PLT goes, on one thread, beside the machine's limit."""
 
 from __future__ import annotations
 
 import cProfile
 import pstats
-from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 from scipy import sparse
 
-from xmlc.bench.plt._access import LANES, read_and_write_rows, read_and_write_squares, read_rows
-from xmlc.csr import KernelCSR, kernel_csr
-from xmlc.kernels.counter_random import mix64
+from xmlc.bench.plt.contenders import SEARCHES, K, with_hyperparameters
+from xmlc.bench.plt.limits import access_limits
+from xmlc.bench.plt.pairs import prediction_pairs, training_pairs
+from xmlc.bench.results import Data
 from xmlc.models.plt import PLT
-from xmlc.models.plt.training._gather import gather_rows
-from xmlc.models.plt.training._pieces import reach_of
-from xmlc.models.plt.training._siblings import Reach
 from xmlc.passport import timed
-from xmlc.trees import LabelTree
+from xmlc.runtime.threads import numba_threads
 
-CACHED_BYTES = 1 << 14  # of rows: half a first cache
-DRAM_BYTES = 1 << 29  # more than any cache
-NONZEROS = 1 << 23  # of instances, counted at each of their blocks, that the measured accesses are for
-PATTERNS: dict[str, tuple[Callable[..., None], int]] = {  # and how many numbers of a row belong to a sibling
-    "read": (read_rows, 1),
-    "read, add": (read_and_write_rows, 1),
-    "read, AdaGrad": (read_and_write_squares, 2),
-}
 TRAINING = "training of the nodes"
 PHASES = {  # steps of a fit by the module and the name of their function
     ("kmeans", "label_representations"): "tree: label representations",
@@ -46,26 +35,72 @@ REST = "checks, unit length, memory"
 PHASE_NAMES = (*dict.fromkeys(PHASES.values()), REST)
 
 
-def training_reach(X: sparse.csr_array, Y: sparse.csr_array, tree: LabelTree) -> Reach:
-    """Return which instances reach which nodes, in the order of the rows."""
-    return reach_of(kernel_csr(Y), tree, np.arange(X.shape[0], dtype=np.int64))
+@dataclass(frozen=True)
+class Cost:
+    """What of a solver's training and prediction takes how long.
+
+    Attributes
+    ----------
+    pairs : int
+        Pairs (non-zero, node) of one pass over the training set.
+    phases : dict of float
+        Seconds of a fit by step.
+    pass_seconds, beside_seconds : float
+        Of one pass; what training of the nodes takes beside its passes.
+    passes : float
+        To how many the fit amounts, as "batch" stops early.
+    train_ns : float
+        Per pair and pass.
+    predict_pairs, predict_ns : dict of float
+        Per instance, and per pair, by search.
+    limits : dict of dict of float
+        Nanoseconds per pair, see `access_limits`.
+    """
+
+    pairs: int
+    phases: dict[str, float]
+    pass_seconds: float
+    beside_seconds: float
+    passes: float
+    train_ns: float
+    predict_pairs: dict[str, float]
+    predict_ns: dict[str, float]
+    limits: dict[str, dict[str, float]]
 
 
-def block_degrees(tree: LabelTree) -> np.ndarray:
-    """Return how many classifiers each block holds: 1 for the root's, for node t + 1 the children of node t."""
-    return np.concatenate(([1], np.diff(tree.children)))
+def cost_of(model: PLT, data: Data, ms: Mapping[str, float], rounds: int) -> Cost:
+    """Account for the time of a solver's training and prediction on one thread, beside the machine's limit.
 
-
-def training_pairs(X: sparse.csr_array, Y: sparse.csr_array, tree: LabelTree) -> int:
-    """Count the pairs (non-zero, node) of a pass: the non-zeros of an instance for each node classifier it trains."""
-    reach = training_reach(X, Y, tree)
-    nonzeros = np.concatenate(([0], np.cumsum(np.diff(X.indptr)[reach.block_positions])))
-    return int(np.diff(nonzeros[reach.block_starts]) @ block_degrees(tree))
-
-
-def prediction_pairs(model: PLT, X: sparse.csr_array) -> int:
-    """Count those of the model's last prediction, which was for X: non-zeros times classifiers evaluated."""
-    return int(np.diff(X.indptr).astype(np.int64) @ model.inner_products_)
+    Parameters
+    ----------
+    model : PLT
+    data : Data
+    ms : mapping of float
+        What an instance took by search (`SEARCHES`).
+    rounds : int
+        The best counts.
+    """
+    with numba_threads(1):
+        turns = [phases(model, data.X, data.Y) for _ in range(rounds)]
+        fit = min(turns, key=lambda turn: sum(turn.values()))
+        one, beside = pass_seconds(model, data.X, data.Y, rounds)
+    pairs = training_pairs(data.X, data.Y, model.tree_)
+    asked: dict[str, float] = {}
+    for search, beam in SEARCHES.items():
+        asking = with_hyperparameters(model, beam=beam)
+        asking.predict_top_k(data.X_test, K)
+        asked[search] = prediction_pairs(asking, data.X_test) / data.X_test.shape[0]
+    return Cost(
+        pairs=pairs,
+        phases=fit,
+        pass_seconds=one,
+        beside_seconds=beside,
+        passes=(fit[TRAINING] - beside) / one,
+        train_ns=1e9 * one / pairs,
+        predict_pairs=asked,
+        predict_ns={search: 1e6 * ms[search] / pairs_of_one for search, pairs_of_one in asked.items()},
+        limits=access_limits(data.X, data.Y, model.tree_, rounds),
+    )
 
 
 def phases(model: PLT, X: sparse.csr_array, Y: sparse.csr_array) -> dict[str, float]:
@@ -97,85 +132,3 @@ def pass_seconds(model: PLT, X: sparse.csr_array, Y: sparse.csr_array, rounds: i
     first, three = (min(turn[passes] for turn in turns) for passes in (1, 3))
     one = (three - first) / 2
     return one, first - one
-
-
-def access_limits(
-    X: sparse.csr_array, Y: sparse.csr_array, tree: LabelTree, rounds: int
-) -> dict[str, dict[str, float]]:
-    """Measure how long the machine needs, at the least, for each (non-zero, node) that training or prediction reaches.
-
-    The non-zeros of the training set, block by block as they are reached in training, each touch a row of the block's
-    siblings: rows of the blocks' own sizes, rows that fit the first cache, and rows scattered over more memory than any
-    cache. Siblings are rounded up to a multiple of 16, and counted so. About `NONZEROS` of them are taken.
-
-    Parameters
-    ----------
-    tree : LabelTree
-        As trained.
-    rounds : int
-        The best counts.
-
-    Returns
-    -------
-    dict of dict
-        Nanoseconds per pair by pattern (`PATTERNS`) and by where rows are: "cached", "blocks", "DRAM".
-    """
-    x = kernel_csr(X)
-    groups = _by_width(x, training_reach(X, Y, tree), block_degrees(tree), X.shape[1])
-    pairs = sum(width * ids.size for width, (_, ids, _) in groups.items())
-    limits: dict[str, dict[str, float]] = {}
-    for pattern, (kernel, numbers) in PATTERNS.items():
-        seconds = dict.fromkeys(("cached", "blocks", "DRAM"), 0.0)
-        for width, (ends, ids, values) in groups.items():
-            for where, found in _placements(ids, 4 * width * numbers).items():
-                seconds[where] += _best_seconds(kernel, (ends, found, values), width, numbers, rounds)
-        limits[pattern] = {where: 1e9 * value / max(pairs, 1) for where, value in seconds.items()}
-    return limits
-
-
-def _best_seconds(
-    kernel: Callable[..., None], instances: tuple[np.ndarray, ...], width: int, numbers: int, rounds: int
-) -> float:
-    ends, ids, values = instances
-    rows = np.full((int(ids.max(initial=0)) + 1) * width * numbers, 1e-3, dtype=np.float32)
-    sums = np.zeros(width, dtype=np.float32)
-    kernel(ends[:2], ids, values, rows, sums)
-    return min(timed(lambda: kernel(*instances, rows, sums))[1] for _ in range(rounds))
-
-
-def _placements(ids: np.ndarray, row_bytes: int) -> dict[str, np.ndarray]:
-    """Return which row each non-zero touches, uint32, if there are few rows, those of the blocks, or very many."""
-    few, many = (np.uint64(max(size // row_bytes, 1)) for size in (CACHED_BYTES, DRAM_BYTES))
-    anywhere = mix64.py_func(np.arange(ids.size, dtype=np.uint64)) % many  # a feature is elsewhere the next time
-    return {"cached": ids % np.uint32(few), "blocks": ids, "DRAM": anywhere.astype(np.uint32)}
-
-
-def _by_width(
-    x: KernelCSR, reach: Reach, degrees: np.ndarray, n_features: int
-) -> dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Gather the instances that reach each block, features renumbered; blocks of equally wide rows one after the other.
-
-    Returns
-    -------
-    dict
-        By width, a multiple of 16: ends (int64), ids (uint32) and values (float32).
-    """
-    local = np.empty(n_features, dtype=np.uint32)
-    touched = np.diff(x.indptr)[reach.block_positions].sum()
-    n_rows = int(np.ceil(reach.order.size * min(1.0, NONZEROS / max(touched, 1))))
-    widths = -(-degrees // LANES) * LANES
-    gathered: dict[int, list[tuple[Any, ...]]] = {}
-    for block in np.flatnonzero((degrees > 0) & (np.diff(reach.block_starts) > 0)):
-        rows = reach.block_positions[reach.block_starts[block] : reach.block_starts[block + 1]].astype(np.int64)
-        kept = rows[rows < n_rows]
-        if kept.size:
-            features = np.unique(np.concatenate([x.indices[x.indptr[row] : x.indptr[row + 1]] for row in rows]))
-            local[features] = np.arange(features.size, dtype=np.uint32)
-            gathered.setdefault(int(widths[block]), []).append(gather_rows(*x, kept, local))
-    return {width: _joined(parts) for width, parts in gathered.items()}
-
-
-def _joined(parts: list[tuple[Any, ...]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    counts = np.concatenate([np.diff(ends) for ends, _, _ in parts])
-    ends = np.concatenate(([0], np.cumsum(counts)))
-    return ends, np.concatenate([ids for _, ids, _ in parts]), np.concatenate([values for *_, values in parts])
