@@ -138,8 +138,8 @@ def resize(matrix: sparse.csr_array, n_rows: int, n_columns: int) -> None:
 
 
 def _as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
-    if getattr(matrix, "ndim", 2) != 2:
-        raise XmlcError(f"{name} has {matrix.ndim} dimensions, expected 2")
+    if np.ndim(matrix) != 2:
+        raise XmlcError(f"{name} has {np.ndim(matrix)} dimensions, expected 2")
     result = sparse.csr_array(matrix, dtype=dtype)
     if not result.has_canonical_format:
         result = result.copy()

@@ -189,9 +189,9 @@ def _contradictions(entry: Dataset) -> list[str]:
     """Say what a schema cannot: keys that do not go together."""
     found = []
     names = 2 if entry.format == "repository-two-files" else 1
-    for part in ("train", "test"):
-        if len(getattr(entry, part)) != names:
-            found.append(f"{part}: found {len(getattr(entry, part))} file name(s), format {entry.format} has {names}")
+    for part, files in (("train", entry.train), ("test", entry.test)):
+        if len(files) != names:
+            found.append(f"{part}: found {len(files)} file name(s), format {entry.format} has {names}")
     if (entry.format == "arff") != (entry.labels is not None):
         found.append("labels: names the XML file of format arff; it is needed there, and nowhere else")
     if entry.split_files and (entry.train != entry.test or entry.format != "repository"):

@@ -87,9 +87,10 @@ def as_marginals(marginals: Any) -> sparse.csr_array:
     XmlcError
         An entry is NaN, negative or above 1, or the shape is not (n, m).
     """
-    if getattr(marginals, "ndim", 2) != 2:
-        raise XmlcError(f"marginals have {marginals.ndim} dimensions, expected 2: instances x labels")
-    dtype = np.float32 if getattr(marginals, "dtype", None) == np.float32 else np.float64
+    if np.ndim(marginals) != 2:
+        raise XmlcError(f"marginals have {np.ndim(marginals)} dimensions, expected 2: instances x labels")
+    has_dtype = isinstance(marginals, np.ndarray) or sparse.issparse(marginals)
+    dtype = np.float32 if has_dtype and marginals.dtype == np.float32 else np.float64
     result = sparse.csr_array(marginals, dtype=dtype)
     if not result.has_canonical_format:
         result = result.copy()

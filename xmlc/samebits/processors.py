@@ -11,7 +11,7 @@ import hashlib
 import math
 import platform
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypedDict
 
@@ -184,3 +184,21 @@ def doubts(processor: Processor, found: Features, this: Features) -> list[str]:
             reasons.append(f"{who} does not use what was to be left out on this processor either")
     same = [who for who in processor.differs if found["witnesses"][who] == this["witnesses"][who]]
     return reasons + [f"{WITNESSES[who]} came out as on this processor" for who in same]
+
+
+def doubt_lines(chosen: Iterable[Processor], features: Mapping[str, Features]) -> Iterator[str]:
+    """Say of each processor that was imitated whether its run was a test, and if not, why.
+
+    Parameters
+    ----------
+    chosen : iterable of Processor
+    features : mapping of str to Features
+        Of the runs, by the processor's name.
+    """
+    for processor in chosen:
+        if processor == THIS:
+            continue
+        reasons = doubts(processor, features[processor.name], features[THIS.name])
+        seen = ", ".join(WITNESSES[name] for name in processor.differs)
+        yield f"{processor.name}, {processor.title}: " + ("no full test" if reasons else f"a test, as {seen} differ")
+        yield from (f"{processor.name} was no full test: {reason}" for reason in reasons)

@@ -54,8 +54,8 @@ def as_estimates(spe: Any) -> sparse.csr_array:
     """
     if isinstance(spe, sparse.csr_array) and spe.dtype == np.float32 and spe.has_canonical_format:
         return spe
-    if getattr(spe, "ndim", 2) != 2:
-        raise XmlcError(f"the SPE has {spe.ndim} dimensions, expected 2: instances x labels")
+    if np.ndim(spe) != 2:
+        raise XmlcError(f"the SPE has {np.ndim(spe)} dimensions, expected 2: instances x labels")
     result = sparse.csr_array(spe, dtype=np.float32)
     if not result.has_canonical_format:
         result = result.copy()

@@ -11,7 +11,7 @@ import click
 
 from xmlc.cli._options import FILE, FOLDER
 from xmlc.files import read_json, write_json
-from xmlc.samebits.processors import THIS, WITNESSES, doubts, processors
+from xmlc.samebits.processors import THIS, doubt_lines, processors
 
 HELP = """Show that results are the same bits on any processor.
 
@@ -47,17 +47,8 @@ def command(folders: tuple[Path, ...], demo: bool, cores: int, out: Path | None,
     rows = compare(found | others)
     for line in lines(rows, [*found, *others]):
         click.echo(line)
-    this = found[THIS.name]
-    for processor in chosen:
-        if processor == THIS:
-            continue
-        reasons = doubts(processor, found[processor.name]["features"], this["features"])
-        seen = ", ".join(WITNESSES[name] for name in processor.differs)
-        click.echo(
-            f"{processor.name}, {processor.title}: " + ("no full test" if reasons else f"a test, as {seen} differ")
-        )
-        for reason in reasons:
-            click.echo(f"{processor.name} was no full test: {reason}")
-    click.echo(f"word of all pieces: {word_of_all(this)}")
+    for line in doubt_lines(chosen, {name: processed["features"] for name, processed in found.items()}):
+        click.echo(line)
+    click.echo(f"word of all pieces: {word_of_all(found[THIS.name])}")
     if any(row.differing for row in rows):
         sys.exit(1)

@@ -51,19 +51,12 @@ def join_forests(forests: Sequence[Forest]) -> Forest:
     """Put forests one after the other."""
     n_inner = np.cumsum([0] + [forest.biases.size for forest in forests])
     n_leaves = np.cumsum([0] + [forest.sizes.size for forest in forests])
-    nodes = {
-        name: [_shifted(getattr(forest, name), *shifts) for forest, *shifts in zip(forests, n_inner, n_leaves)]
-        for name in ("roots", "children")
-    }
-    starts = {
-        name: _joined_starts([getattr(forest, name) for forest in forests]) for name in ("weight_starts", "leaf_starts")
-    }
-    others = {
-        name: np.concatenate([getattr(forest, name) for forest in forests])
-        for name in Forest._fields
-        if name not in nodes and name not in starts
-    }
-    return Forest(**{name: np.concatenate(parts) for name, parts in nodes.items()}, **starts, **others)
+    joined = {}
+    for name, parts in zip(Forest._fields, zip(*forests, strict=True), strict=True):
+        if name in ("roots", "children"):
+            parts = tuple(map(_shifted, parts, n_inner, n_leaves))
+        joined[name] = (_joined_starts if name in ("weight_starts", "leaf_starts") else np.concatenate)(parts)
+    return Forest(**joined)
 
 
 def _shifted(codes: np.ndarray, n_inner: int, n_leaves: int) -> np.ndarray:

@@ -59,8 +59,8 @@ def join_forests(forests: Sequence[Forest]) -> Forest:
     n_inner = np.cumsum([0] + [forest.levels.size for forest in forests])
     n_leaves = np.cumsum([0] + [forest.sizes.size for forest in forests])
     joined = {
-        name: (_joined_starts if name in STARTS else np.concatenate)([getattr(forest, name) for forest in forests])
-        for name in Forest._fields
+        name: (_joined_starts if name in STARTS else np.concatenate)(parts)
+        for name, parts in zip(Forest._fields, zip(*forests, strict=True), strict=True)
         if name != "children"
     }
     children = [_shifted(forest.children, *shifts) for forest, *shifts in zip(forests, n_inner, n_leaves)]
@@ -80,7 +80,7 @@ def first_trees(forest: Forest, n_trees: int) -> Forest:
         "leaf_starts": leaf + 1,
         "sizes": leaf,
     }
-    return Forest(**{name: getattr(forest, name)[: ends[name]] for name in Forest._fields})
+    return Forest(**{name: array[: ends[name]] for name, array in forest._asdict().items()})
 
 
 def tree_depths(forest: Forest) -> np.ndarray:

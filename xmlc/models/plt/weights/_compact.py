@@ -234,7 +234,7 @@ def join_compact(
     children: np.ndarray, label: np.ndarray, bias: np.ndarray, parts: list[CompactBlocks]
 ) -> CompactNodeWeights:
     """Put the blocks of a whole tree together; ``parts`` is emptied, so that only one array is there twice."""
-    columns = {name: [getattr(part, name) for part in parts] for name in CompactBlocks._fields}
+    columns = {name: list(pieces) for name, pieces in zip(CompactBlocks._fields, zip(*parts), strict=True)}
     parts.clear()
     joined = {}
     for name in CompactBlocks._fields:
