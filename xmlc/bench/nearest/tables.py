@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import astuple
 
-from xmlc.bench.nearest.comparison import BesideOthers, Neighbours, Setting
+from xmlc.bench.nearest.comparison import BesideOthers, Neighbours
+from xmlc.bench.nearest.elsewhere import Setting
 from xmlc.bench.text import Claim, claims_table, same_bits, table, turns_text
 
 POINTS = 0.2  # of P@k, at most between the program and us
