@@ -10,7 +10,6 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from xmlc.bench.compilation import Compilation, Compiled, PartCosts, to_text
 from xmlc.cli.tools.compile import command
 from xmlc.compiling import Part, compile_part, compile_parts, missing, parts_of
 from xmlc.errors import XmlcError
@@ -80,17 +79,3 @@ def test_a_step_compiles_nothing_that_its_part_has_not(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1]) == []
-
-
-def test_costs_are_told_by_part_and_function():
-    compiled = [
-        Compiled("plt", "xmlc.a.f", "(int64,)", 2.0),
-        Compiled("data", "xmlc.a.f", "(int32,)", 1.0),
-        Compiled("data", "numba.x", "(int64,)", 0.5),
-    ]
-    parts = [PartCosts("plt", wall_seconds=2.6, cpu_seconds=2.5), PartCosts("data", wall_seconds=1.8, cpu_seconds=1.7)]
-    lines = to_text(Compilation(3.0, parts, compiled)).splitlines()
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
-    assert ["data", "1.7", "1", "1.0", "1", "0.5"] in cells
-    assert ["all", "4.2", "2", "3.0", "1", "0.5"] in cells
-    assert ["xmlc.a.f", "2", "2", "2", "3.00"] in cells
