@@ -9,7 +9,7 @@ from xmlc.suites import paths
 from xmlc.suites.existing import accepted_tables, finished_results
 from xmlc.suites.jobs import inference_jobs, threshold_jobs
 from xmlc.suites.project import Project
-from xmlc.suites.words import gathered, one_of, options
+from xmlc.suites.words import folder_above, gathered, one_of, options, without_ending
 
 min_version("9.19")
 
@@ -21,11 +21,8 @@ project = Project.read(config)
 
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/data.smk"
 include: "workflow/rules/models.smk"
 include: "workflow/rules/measuring.smk"
-include: "workflow/rules/thresholds.smk"
-include: "workflow/rules/inference.smk"
 include: "workflow/rules/results.smk"
 
 

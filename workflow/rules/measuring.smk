@@ -1,4 +1,4 @@
-# What is measured of trained models: rankings, estimates, forests by their first trees, sweeps, streams, small indices.
+# What is measured of trained models: rankings, estimates, label sets, forests by their trees, sweeps, streams.
 rule rank:
     input:
         code_for("rank"),
@@ -42,6 +42,79 @@ rule estimate:
     shell:
         "xmlc estimate --data {input.data} --model {input.model} --training {input.training} --floor {params.floor}"
         " --threads {threads} --out {output} 2> {log}"
+
+
+# Threshold methods on the validation estimates, and what they reach on the test set.
+for job in threshold_jobs(project):
+
+    rule:
+        name:
+            job.name
+        input:
+            code_for("thresholds"),
+            extensions=project.extensions,
+            data=paths.DATA,
+            model=paths.MODEL.of(portion="80"),
+            training=paths.TRAINING.of(portion="80"),
+            estimates=paths.ESTIMATES,
+        output:
+            [directory(paths.THRESHOLDS.of(method=method)) for method in job.methods],
+            [paths.EVALUATION.of(method=method) for method in job.methods],
+        log:
+            paths.LOG_OF_RUN.of(portion="80", step=job.log),
+        wildcard_constraints:
+            dataset=job.datasets,
+            model=one_of(job.models),
+        conda:
+            "../envs/xmlc.yaml"
+        threads: project.settings.threads
+        resources:
+            mem_mb=memory,
+        params:
+            methods=job.methods,
+            extensions=options("--extension", project.extensions),
+            out=lambda wildcards, output: folder_above(output[0], 2),
+        shell:
+            "xmlc thresholds {params.methods} --data {input.data} --model {input.model} --training {input.training}"
+            " --estimates {input.estimates} {params.extensions:q} --threads {threads} --out {params.out} 2> {log}"
+
+
+# Label sets inferred for each instance of the test set.
+for job in inference_jobs(project):
+
+    rule:
+        name:
+            job.name
+        input:
+            code_for("infer") if job.asks_the_model else command_files("infer"),
+            extensions=project.extensions,
+            data=paths.DATA,
+            training=paths.TRAINING.of(portion=job.portion),
+            given=job.given,
+        output:
+            [paths.INFERENCE.of(portion=job.portion, method=method) for method in job.methods],
+        log:
+            paths.LOG_OF_RUN.of(portion=job.portion, step="infer"),
+        benchmark:
+            paths.BENCHMARK_OF_RUN.of(portion=job.portion, step="infer")
+        wildcard_constraints:
+            model=job.model,
+        conda:
+            "../envs/xmlc.yaml"
+        threads: project.settings.threads
+        resources:
+            mem_mb=memory,
+        params:
+            given=job.option,
+            samples=job.samples,
+            limit=options("--time-limit", [job.time_limit] if job.time_limit else []),
+            methods=options("--method", job.methods),
+            extensions=options("--extension", project.extensions),
+            out=lambda wildcards, output: folder_above(output[0]),
+        shell:
+            "xmlc infer --data {input.data} {params.given} {input.given} --training {input.training} {params.methods}"
+            " {params.extensions:q} --samples {params.samples} {params.limit} --threads {threads} --out {params.out}"
+            " 2> {log}"
 
 
 rule forest:

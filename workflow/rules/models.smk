@@ -1,9 +1,74 @@
-# Models on the whole training set (ranking) or on 80 % of it (thresholds).
+# From a source to models: on the whole training set (ranking), or on 80 % of it (thresholds).
 
 
 # With the key `scatter`, the trees of a forest are grown by so many jobs, which a cluster can spread.
 scattergather:
     trees=project.settings.scatter,
+
+
+rule download:
+    input:
+        command_files("download"),
+    output:
+        directory(paths.RESOURCE),
+    log:
+        paths.LOG_OF_DATASET.of(step="download"),
+    wildcard_constraints:
+        dataset=rf"(?!(?:{one_of(project.made)})(?:/|$)){paths.NAME}",
+    retries: 2
+    conda:
+        "../envs/xmlc.yaml"
+    params:
+        mirror=["--mirror", project.settings.mirror] if project.settings.mirror else [],
+        entry=entry,
+        catalogue=paths.CATALOGUE,
+    shell:
+        "xmlc download {wildcards.dataset} --out {output} --catalogue {params.catalogue} {params.mirror:q} 2> {log}"
+
+
+rule synthesise:
+    input:
+        command_files("synth"),
+    output:
+        directory(paths.RESOURCE),
+    log:
+        paths.LOG_OF_DATASET.of(step="synthesise"),
+    wildcard_constraints:
+        dataset=one_of(project.made),
+    conda:
+        "../envs/xmlc.yaml"
+    threads: project.settings.threads
+    resources:
+        mem_mb=memory,
+    params:
+        entry=entry,
+        catalogue=paths.CATALOGUE,
+    shell:
+        "xmlc synth {wildcards.dataset} --out {output} --catalogue {params.catalogue} --threads {threads} 2> {log}"
+
+
+rule prepare:
+    input:
+        command_files("prepare"),
+        source=paths.RESOURCE,
+    output:
+        data=directory(paths.DATA),
+        statistics=paths.STATISTICS,
+    log:
+        paths.LOG_OF_DATASET.of(step="prepare"),
+    benchmark:
+        paths.BENCHMARK_OF_DATASET.of(step="prepare")
+    conda:
+        "../envs/xmlc.yaml"
+    resources:
+        mem_mb=memory,
+    params:
+        entry=entry,
+        catalogue=paths.CATALOGUE,
+        share=project.settings.validation_share,
+    shell:
+        "xmlc prepare {wildcards.dataset} --source {input.source} --out {output.data}"
+        " --statistics {output.statistics} --validation-share {params.share} --catalogue {params.catalogue} 2> {log}"
 
 
 # Models with the key `search` are trained with what it finds, and with the key `tuning` of config.yaml all with ranges.
@@ -90,6 +155,6 @@ rule join_trees:
     resources:
         mem_mb=memory,
     params:
-        shares=lambda wildcards, input: [model.removesuffix("/model") for model in input.models],
+        shares=lambda wildcards, input: [folder_above(model) for model in input.models],
     shell:
         "xmlc join {params.shares:q} --out {output.model} --record {output.record} 2> {log}"

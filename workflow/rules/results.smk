@@ -11,7 +11,7 @@ rule table:
     conda:
         "../envs/xmlc.yaml"
     params:
-        prefix=paths.TABLE,
+        prefix=lambda wildcards, output: without_ending(output[0]),
         published=paths.PUBLISHED,
         suite=lambda wildcards, input: options("--suite", input.get("suite", [])),
     shell:
@@ -31,7 +31,7 @@ rule figure:
     conda:
         "../envs/xmlc.yaml"
     params:
-        prefix=paths.FIGURE,
+        prefix=lambda wildcards, output: without_ending(output[0]),
     shell:
         "xmlc figure {wildcards.figure} --paper {wildcards.paper} {input.records} --out {params.prefix} > {log} 2>&1"
 

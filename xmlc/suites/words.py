@@ -1,9 +1,10 @@
-"""How rules write what they are asked for: options of a command line, regular expressions of wildcards."""
+"""How rules write what they are asked for: options of a command line, regular expressions, parts of paths."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 
 def options(name: str, values: Iterable[object]) -> list[str]:
@@ -19,3 +20,13 @@ def one_of(names: Iterable[str]) -> str:
 def gathered(pattern: str) -> str:
     """Return a pattern for Snakemake's ``gather``, which fills in ``scatteritem`` alone."""
     return pattern.replace("{", "{{").replace("}", "}}").replace("{{scatteritem}}", "{scatteritem}")
+
+
+def without_ending(path: str) -> str:
+    """Return the name that the files of a table or figure have in common."""
+    return path.rpartition(".")[0]
+
+
+def folder_above(path: str, levels: int = 1) -> str:
+    """Return the folder that a path lies in, or one so many levels above."""
+    return str(Path(path).parents[levels - 1])
