@@ -9,6 +9,7 @@ from xmlc.files import read_json
 from xmlc.metrics import precision_at_k
 from xmlc.models import SparseWeightedNearestNeighbors
 from xmlc.models.condensing import kept_instances
+from xmlc.records.condensed import CondensedRecord
 from xmlc.records.reading import read_records
 
 
@@ -33,18 +34,18 @@ def train(tiny, part, estimator, parameters):
 def test_rows_are_what_smaller_training_sets_do(tiny):
     command = train(tiny, "train", "swnn", '{"S": 4, "alpha": 1.0}')
     assert run(*command, "--similarity", 0.9, "--similarity", 0.4) == 0
-    (record,) = read_records([tiny[0] / "condensed.json"], "condensed", "full")
-    assert record["hyperparameters"]["S"] == 4
+    (record,) = read_records([tiny[0] / "condensed.json"], CondensedRecord, "full")
+    assert record.hyperparameters["S"] == 4
     (X, Y), (X_test, Y_test) = (Prepared(tiny[1]).part(part) for part in ("train", "test"))
     sizes = []
-    for row, similarity in zip(record["rows"], (None, 0.9, 0.4), strict=True):
-        assert row["similarity"] == similarity
+    for row, similarity in zip(record.rows, (None, 0.9, 0.4), strict=True):
+        assert row.similarity == similarity
         kept = slice(None) if similarity is None else kept_instances(X, Y, similarity)
         model = SparseWeightedNearestNeighbors(S=4, alpha=1.0).fit(X[kept], Y[kept])
         labels, _ = model.predict_top_k(X_test, 5)
-        assert row["metrics"] == {f"p@{k}": precision_at_k(Y_test, labels, k) for k in (1, 3, 5)}
-        assert (row["instances"], row["index_bytes"]) == (Y[kept].shape[0], model.index_bytes_)
-        sizes.append(row["instances"])
+        assert row.metrics == {f"p@{k}": precision_at_k(Y_test, labels, k) for k in (1, 3, 5)}
+        assert (row.instances, row.index_bytes) == (Y[kept].shape[0], model.index_bytes_)
+        sizes.append(row.instances)
     assert sizes[0] == 120 > sizes[2]
 
 

@@ -7,7 +7,9 @@ from xmlc.cli import main
 from xmlc.data.prepared import Prepared
 from xmlc.metrics import precision_and_ndcg
 from xmlc.models.fastxml import FastXML
+from xmlc.records.forest import ForestRecord
 from xmlc.records.reading import read_records
+from xmlc.records.sweep import SweepRecord
 
 
 def run(*arguments):
@@ -35,25 +37,25 @@ def trained(tmp_path):
 def test_rows_are_what_smaller_forests_do(trained):
     common, folder, score = trained
     assert run("forest", *common, "--model", folder / "model", "--trees", 3, "--trees", 1, "--trees", 9) == 0
-    (record,) = read_records([folder / "out.json"], "forest", "full")
-    assert [row["n_trees"] for row in record["rows"]] == [1, 3, 4]
-    for row in record["rows"]:
-        assert row["metrics"] == score(n_trees=row["n_trees"])
-    assert record["trees"] is None
-    assert record["objectives"] == []
+    (record,) = read_records([folder / "out.json"], ForestRecord, "full")
+    assert [row.n_trees for row in record.rows] == [1, 3, 4]
+    for row in record.rows:
+        assert row.metrics == score(n_trees=row.n_trees)
+    assert record.trees is None
+    assert record.objectives == ()
 
 
 def test_sweep_rows_are_what_each_value_does(trained):
     common, folder, score = trained
     swept = ("--hyperparameter", "max_leaf", "--value", 5, "--value", 60)
     assert run("sweep", *common, *swept, "--parameters", '{"n_trees": 2}') == 0
-    (record,) = read_records([folder / "out.json"], "sweep", "full")
-    assert [row["max_leaf"] for row in record["rows"]] == [5, 60]
-    for row in record["rows"]:
-        assert row["metrics"] == score(n_trees=2, max_leaf=row["max_leaf"])
-        assert row["depth"] is row["nodes"] is None
-    assert record["rows"][0]["metrics"] != record["rows"][1]["metrics"]
-    assert record["hyperparameters"]["n_trees"] == 2
+    (record,) = read_records([folder / "out.json"], SweepRecord, "full")
+    assert [row.value for row in record.rows] == [5, 60]
+    for row in record.rows:
+        assert row.metrics == score(n_trees=2, max_leaf=row.value)
+        assert row.depth is row.nodes is None
+    assert record.rows[0].metrics != record.rows[1].metrics
+    assert record.hyperparameters["n_trees"] == 2
 
 
 def test_what_is_no_forest_is_refused(trained, capsys):

@@ -13,6 +13,7 @@ from xmlc.data.prepared import Prepared
 from xmlc.files import read_json, write_json
 from xmlc.inference import Samples, fit_size_weights, gfm, gfm_sizes, hamming, marginals_of
 from xmlc.metrics import classification_metrics
+from xmlc.records.inference import InferenceRecord
 from xmlc.records.reading import read_records
 
 DRAWN = '''"""A model that draws every label with one probability, and can do nothing else."""
@@ -92,7 +93,7 @@ def test_from_estimates_of_the_test_set(tiny, coins, estimates):
     options = [word for method in methods for word in ("--method", method)]
     assert infer(tiny, coins[1], "--estimates", estimates, *options) == 0
     paths = [tiny[0] / f"out/{method}.json" for method in methods]
-    assert [found["method"] for found in read_records(paths, "inference", "full")] == list(methods)
+    assert [found.method for found in read_records(paths, InferenceRecord, "full")] == list(methods)
     spe, Y = load_csr(estimates, "test"), Prepared(tiny[1]).part("test")[1]
     for method, infer_sets in (("h", hamming), ("gfm", gfm)):
         Y_hat, expected = infer_sets(spe)
@@ -162,9 +163,9 @@ def test_from_samples_joint_methods_take_the_draws_and_others_their_means(tiny, 
 
 def test_a_method_whose_clock_runs_out_has_a_record_without_numbers(tiny, coins, estimates):
     assert infer(tiny, coins[1], "--estimates", estimates, "--method", "h", "--time-limit", 0) == 0
-    (found,) = read_records([tiny[0] / "out/h.json"], "inference", "full")
-    assert (found["finished"], found["time_limit"]) == (False, 0)
-    assert found["metrics"] is found["expected_f"] is found["costs"]["inference_seconds"] is None
+    (found,) = read_records([tiny[0] / "out/h.json"], InferenceRecord, "full")
+    assert (found.finished, found.time_limit) == (False, 0)
+    assert found.metrics is found.expected_f is found.costs.inference_seconds is None
 
 
 @pytest.mark.parametrize(

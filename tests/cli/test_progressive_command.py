@@ -12,6 +12,7 @@ from xmlc.kernels.counter_random import random_permutation
 from xmlc.measuring.streams import STREAM
 from xmlc.metrics import macro_f
 from xmlc.metrics.progressive import checkpoints
+from xmlc.records.progressive import ProgressiveRecord
 from xmlc.records.reading import read_records
 
 # Names the label of the instance before, and predicts its set; `random_state` tells that it got the seed.
@@ -61,24 +62,24 @@ def written(tmp_path):
 
 def test_rows_are_those_of_the_shuffled_stream(written):
     data, folder = written
-    (record,) = read_records([folder / "record.json"], "progressive", "full")
+    (record,) = read_records([folder / "record.json"], ProgressiveRecord, "full")
     _, Y = Prepared(data).part("train")
     Y = Y[random_permutation(120, 3, STREAM)].toarray()
     previous = np.vstack([np.zeros((1, 8), dtype=bool), Y[:-1]])
     hit = [bool(a.any() and b[a.argmax()]) for a, b in zip(previous, Y)]
-    assert [row["instances"] for row in record["rows"]] == checkpoints(120).tolist()
+    assert [row.instances for row in record.rows] == checkpoints(120).tolist()
     constant = Y.sum(axis=0).max() / 120
-    assert record["constant_accuracy"] == constant
-    for row in record["rows"]:
-        t = row["instances"]
+    assert record.constant_accuracy == constant
+    for row in record.rows:
+        t = row.instances
         accuracy = sum(hit[:t]) / t
-        assert row["accuracy"] == accuracy
-        assert row["entropy_reduction"] == (pytest.approx(np.log2(accuracy / constant)) if accuracy else None)
-        assert row["macro_f"] == macro_f(Y[:t], previous[:t])
-        assert row["macro_f_present"] == macro_f(Y[:t], previous[:t], average="present")
-    assert (record["model"], record["seed"], record["hyperparameters"]) == ("last", 3, {})
-    assert record["costs"]["cpu_seconds"] >= 0
-    assert record["costs"]["sets_cpu_seconds"] >= 0
+        assert row.accuracy == accuracy
+        assert row.entropy_reduction == (pytest.approx(np.log2(accuracy / constant)) if accuracy else None)
+        assert row.macro_f == macro_f(Y[:t], previous[:t])
+        assert row.macro_f_present == macro_f(Y[:t], previous[:t], average="present")
+    assert (record.model, record.seed, record.hyperparameters) == ("last", 3, {})
+    assert record.costs.cpu_seconds >= 0
+    assert record.costs.sets_cpu_seconds >= 0
 
 
 def test_the_curve_is_the_record_as_csv(written):

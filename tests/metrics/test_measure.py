@@ -98,6 +98,7 @@ from xmlc.metrics import classification_metrics
 from xmlc.metrics.ranking import ranking_metrics
 from xmlc.overview.facts import Source, fact_rows
 from xmlc.papers.building import build_table
+from xmlc.records.reading import read_record
 Y = np.eye(4, dtype=bool)
 labels = np.tile(np.arange(3, dtype=np.int32), (4, 2))[:, :5]
 computed = {}
@@ -110,7 +111,7 @@ for name, paper, *paths in json.loads(sys.argv[2]):
     table = build_table(name, paper, [Path(path) for path in paths])
     tables[f"{paper}/{name}"] = {column: table.frame[column].tolist() for column in table.frame}
 path = Path(json.loads(sys.argv[2])[0][2])
-source = Source("demo", path, json.loads(path.read_text()))
+source = Source("demo", path, read_record(path))
 facts = {row["metric"]: [row["value"], row["unit"]] for row in fact_rows(source)}
 print(json.dumps([computed, tables, facts], default=str))
 """
@@ -168,8 +169,8 @@ def test_a_further_measure_of_label_sets_takes_one_file(tmp_path):
 
 
 def test_records_without_a_further_measure_have_no_column_of_it(tmp_path, monkeypatch):
-    import xmlc.records.reading as reading
+    import xmlc.records.ranking as module
 
-    monkeypatch.setattr(reading, "FURTHER_RANKING_METRICS", ("coverage@5",))
+    monkeypatch.setattr(module, "FURTHER_RANKING_METRICS", ("coverage@5",))
     table = build_table("table1", "demo", write(tmp_path, [ranking()]))
     assert "coverage@5" not in table.frame

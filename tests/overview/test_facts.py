@@ -4,7 +4,8 @@ import json
 
 import pandas as pd
 import pytest
-from page_cases import PAPER, make_table, small_run, statistics, step
+from page_cases import PAPER, make_table, small_run, step
+from record_cases import statistics
 from report_cases import (
     condensed,
     dataset,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from page_cases import HOSTILE, PAPER, page_of_run, small_run
+from record_files import as_record
 from report_cases import ranking, thresholds
 
 from xmlc.errors import XmlcError
@@ -149,7 +150,7 @@ def test_a_cell_finds_its_record(about, name, titles):
     models = ("oplt-b-1-pass", "oplt-b-3-passes", "plt")
     records = [ranking(model=model) for model in models] + [thresholds(method=method) for method in ("fta", "sto")]
     records += [thresholds(method="for-macro-f2"), ranking("scene")]
-    sources = [Source("p", Path(f"{place}.json"), record) for place, record in enumerate(records)]
+    sources = [Source("p", Path(f"{place}.json"), as_record(record)) for place, record in enumerate(records)]
     passports = Passports(sources)
     found = passports.behind("p", "ranking", {"dataset": "yeast"} | about, name)
     assert [passports.told[place]["title"] for place in found] == titles

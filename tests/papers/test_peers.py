@@ -2,6 +2,7 @@
 
 import pytest
 import yaml
+from record_files import as_record
 from report_cases import every_method, ranking, write
 from suite_cases import write_suite
 
@@ -98,7 +99,7 @@ def test_rankings_alone_make_a_table_without_columns_of_macro_f(build):
     assert not any("Macro-F" in heading for heading in table.panels[0].headings())
     assert table.frame[list(TUNED)].isna().all(axis=None)
     assert table.frame["note"].isna().all()
-    assert peers("x", [ranking()], Published({}, PEER_KEYS), []).frame["model"].tolist() == ["plt"]
+    assert peers("x", [as_record(ranking())], Published({}, PEER_KEYS), []).frame["model"].tolist() == ["plt"]
 
 
 @pytest.mark.parametrize("text", ["[", "a list", "peers: [vw]", "models: {}"])

@@ -4,27 +4,16 @@ import json
 
 import pytest
 from matplotlib.colors import to_hex
+from record_cases import TIMED, simulation
 
 from xmlc.errors import XmlcError
 from xmlc.papers.building import draw_figure
 from xmlc.papers.gfm2011.figures import APART, PANELS, STYLES
 from xmlc.plotting import write_figure
 
-SAMPLED = ("gfm", "gfm-t", "meuf", "meuf-approx")
-TIMED = ("gfm", "gfm-t", "meuf-cubic", "meuf-approx", "meuf")
-
 
 def record(**changes):
-    def model(optimum):
-        scores = {name: optimum - 0.1 / (1 + i) for i, name in enumerate(SAMPLED)}
-        methods = {n: {"mean": [f - 0.05, f], "standard_error": [0.01, 0.02], "limit": f} for n, f in scores.items()}
-        return {"optimum": optimum, "methods": methods}
-
-    ms = {name: [0.01 * (1 + i), 0.1 * (1 + i)] for i, name in enumerate(TIMED)}
-    growth = {"threads": 1, "rounds": 2, "samples": {"n_samples": 200, "labels": [10, 20], "ms": ms}}
-    content = {"kind": "simulation", "schema": 1, "seed": 0, "trials": 3, "labels": 25, "sample_sizes": [5, 10]}
-    models = {name: model(0.2 * (1 + i)) for i, name in enumerate(PANELS)}
-    return content | {"models": models, "growth": growth, "claims": [], "passport": {"cpu": "a machine"}} | changes
+    return simulation(passport={"cpu": "a machine"}) | changes
 
 
 def write(folder, *records):

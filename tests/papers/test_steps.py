@@ -20,7 +20,8 @@ def trained(portion, seed=0, **costs):
 
 
 def a_run():
-    parts = {"val": {"estimates_per_instance": 28.25}, "test": {"estimates_per_instance": 30.0}}
+    part = {"instances": 300, "inner_products_per_instance": None, "ms_per_instance": 0.5}
+    parts = {name: part | {"estimates_per_instance": n} for name, n in (("val", 28.25), ("test", 30.0))}
     return [
         {"step": step("synth", seconds=30.5, peak=2e9, written=4e9)},
         {"step": step("prepare", seconds=20.0, written=3e9, threads=1)},

@@ -5,18 +5,31 @@ import math
 
 import numpy as np
 import pytest
+from record_files import as_record
 from report_cases import every_method, ranking, thresholds, write
 
 from xmlc.errors import XmlcError
-from xmlc.records.reading import ranking_frame, read_records, threshold_frame
+from xmlc.records import ranking as rankings
+from xmlc.records import thresholds as evaluations
+from xmlc.records.ranking import RankingRecord
+from xmlc.records.reading import read_records
+from xmlc.records.thresholds import ThresholdRecord
 from xmlc.tables.seeds import average_seeds
+
+
+def ranking_frame(contents):
+    return rankings.frame([as_record(content) for content in contents])
+
+
+def threshold_frame(contents):
+    return evaluations.frame([as_record(content) for content in contents])
 
 
 def test_reads_those_of_the_kind_in_the_order_of_the_files(tmp_path):
     content = [thresholds(method="sto"), ranking(), ranking(model="oracle", portion="80"), thresholds(method="fta")]
     paths = write(tmp_path, content)
-    assert [record["method"] for record in read_records(paths, "thresholds", "80")] == ["sto", "fta"]
-    assert [record["model"] for record in read_records(paths, "ranking", "full")] == ["plt"]
+    assert [record.method for record in read_records(paths, ThresholdRecord, "80")] == ["sto", "fta"]
+    assert [record.model for record in read_records(paths, RankingRecord, "full")] == ["plt"]
 
 
 @pytest.mark.parametrize(
@@ -33,7 +46,7 @@ def test_reads_those_of_the_kind_in_the_order_of_the_files(tmp_path):
 def test_a_broken_record_is_named_with_the_place(tmp_path, change, found):
     paths = write(tmp_path, [ranking(**change)])
     with pytest.raises(XmlcError, match=f"000.json: {found}"):
-        read_records(paths, "ranking", "full")
+        read_records(paths, RankingRecord, "full")
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "null", '"ranking"', '{"kind": []}'])
@@ -41,7 +54,7 @@ def test_what_is_no_record_is_refused(tmp_path, text):
     path = tmp_path / "x.json"
     path.write_text(text)
     with pytest.raises(XmlcError, match=r"x\.json"):
-        read_records([path], "ranking", "full")
+        read_records([path], RankingRecord, "full")
 
 
 def test_nan_is_refused(tmp_path):
@@ -50,17 +63,17 @@ def test_nan_is_refused(tmp_path):
     path = tmp_path / "x.json"
     path.write_text(json.dumps(record))
     with pytest.raises(XmlcError, match="NaN"):
-        read_records([path], "ranking", "full")
+        read_records([path], RankingRecord, "full")
 
 
 def test_a_missing_file_is_an_error(tmp_path):
     with pytest.raises(XmlcError, match=r"nothing\.json"):
-        read_records([tmp_path / "nothing.json"], "ranking", "full")
+        read_records([tmp_path / "nothing.json"], RankingRecord, "full")
 
 
 def test_none_of_the_kind_is_an_error(tmp_path):
     with pytest.raises(XmlcError, match=r"kind 'ranking'.*among 1 files"):
-        read_records(write(tmp_path, [thresholds()]), "ranking", "full")
+        read_records(write(tmp_path, [thresholds()]), RankingRecord, "full")
 
 
 @pytest.mark.parametrize(
@@ -73,7 +86,7 @@ def test_none_of_the_kind_is_an_error(tmp_path):
 )
 def test_records_that_contradict_each_other_are_refused(tmp_path, second, message):
     with pytest.raises(XmlcError, match=message):
-        read_records(write(tmp_path, [ranking(), second]), "ranking", "full")
+        read_records(write(tmp_path, [ranking(), second]), RankingRecord, "full")
 
 
 def test_units_of_columns():

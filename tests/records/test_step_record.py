@@ -45,9 +45,14 @@ def test_what_does_not_fit_is_named_with_its_place(tmp_path, kind, keys, value, 
 
 def test_a_step_is_read_from_whatever_file(tmp_path):
     contents = (training(seed=3), estimates(), tuned(), statistics(), {"step": step("synth", model=None)})
-    records = read_steps([save(tmp_path, content, f"{i}.json") for i, content in enumerate(contents)])
+    digest, records = (
+        dataset()["digest"],
+        read_steps([save(tmp_path, one, f"{i}.json") for i, one in enumerate(contents)]),
+    )
     assert [record.step["name"] for record in records] == ["train", "estimate", "threshold", "prepare", "synth"]
-    assert [record.seed for record in records] == [3, 0, 0, 0, 0]
+    assert [record.dataset_name for record in records] == ["yeast"] * 5
+    assert [record.data_digest for record in records] == [digest, "", "", digest, ""]
+    assert [record.seed for record in records] == [3, None, None, None, None]
     trained, estimated, *_ = records
     assert (trained.dataset.digest, trained.hyperparameters) == (dataset()["digest"], {"arity": 16})
     assert (estimated.floor, estimated.parts["test"].ms_per_instance) == (0.001, 0.25)

@@ -1,6 +1,6 @@
 """A small finished run: records, tables, what the paper prints, what was accepted before, one figure, one failure."""
 
-from report_cases import dataset, every_method, ranking, thresholds, write
+from report_cases import every_method, ranking, thresholds, write
 from suite_cases import write_suite
 
 from xmlc.judging.tolerances import Tolerances
@@ -74,17 +74,6 @@ def page_of_run(run, tolerances=None):
     folders = Folders(run / "results/figures", run / "results/reference", run / "config")
     tables = finished_tables(run / "results/tables", [PAPER])
     return page_of(tables, failures(run / "logs"), tolerances or Tolerances(), folders)
-
-
-def statistics(name="yeast"):
-    """What `xmlc prepare` tells of a dataset."""
-    summary = {"min": 0, "lower_quartile": 1, "median": 2.5, "upper_quartile": 4, "max": 9, "mean": 2.125}
-    names = ("instances_per_label_seen", "labels_per_instance", "activations_per_instance")
-    names += ("occurrences_per_feature_seen", "instances_per_label")
-    train = {key: summary | {"max": 9 + place} for place, key in enumerate(names)}
-    train |= {"instances": 1500, "labels_never_seen": 0, "features_never_seen": 0}
-    about = dataset(name)
-    return {"name": name, "digest": about["digest"], "d": 103, "m": 14, "train": train, "test": {"instances": 917}}
 
 
 def plan_with(tables, figures=None):

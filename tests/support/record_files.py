@@ -3,10 +3,12 @@
 import json
 import re
 from copy import deepcopy
+from pathlib import Path
 
 import pytest
 
 from xmlc.errors import XmlcError
+from xmlc.records.reading import kinds
 
 
 def save(folder, content, name="x.json"):
@@ -14,6 +16,11 @@ def save(folder, content, name="x.json"):
     path = folder / name
     path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return path
+
+
+def as_record(content):
+    """Return the record that a file of this content would be."""
+    return kinds()[content["kind"]].of(Path("x.json"), json.loads(json.dumps(content)))
 
 
 def check_round_trip(folder, kind, content):

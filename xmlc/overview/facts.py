@@ -7,31 +7,35 @@ it came about. What was not measured although it was asked for is a row too, wit
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import singledispatch
 from pathlib import Path
-from typing import Any
+from typing import TypeGuard
 
 import pandas as pd
 
+from xmlc.estimator import Hyperparameters
 from xmlc.overview.failed import Failure
 from xmlc.papers import table_of
-from xmlc.papers.building import OTHER_FILES
-from xmlc.papers.ldsm2020.tables import tree_shape
-from xmlc.papers.scale.steps import step_row
-from xmlc.papers.swnn2018.condensed import condensed_rows
-from xmlc.records.reading import (
-    inference_frame,
-    ranking_frame,
-    read_records,
-    threshold_frame,
-)
+from xmlc.papers.building import OTHER_FILES, OfTables
+from xmlc.papers.scale.steps import step_title
+from xmlc.passport import Passport, StepCosts
+from xmlc.records import condensed, forest, inference, ranking, statistics, step, thresholds
+from xmlc.records.base import ExperimentRecord, Row
+from xmlc.records.condensed import CondensedRecord
+from xmlc.records.forest import ForestRecord
+from xmlc.records.inference import InferenceRecord
+from xmlc.records.ranking import RankingRecord
+from xmlc.records.reading import kinds, read_records
+from xmlc.records.statistics import Statistics
+from xmlc.records.step import StepRecord
+from xmlc.records.sweep import SweepRecord
+from xmlc.records.thresholds import ThresholdRecord
 from xmlc.suites.reading import find_suite
 from xmlc.tables.columns import COLUMNS, column
 from xmlc.tables.made_of import MadeOf
-from xmlc.tables.summaries import AVERAGES, COUNTED, NUMBERS
-
-Record = dict[str, Any]
+from xmlc.tables.summaries import COUNTED, NUMBERS
 
 MEASURED, FAILED, LEFT_OUT = "measured", "failed", "left out"
 IDENTITY = ("paper", "dataset", "model", "variant", "method", "seed")
@@ -48,7 +52,7 @@ class Source:
 
     paper: str
     path: Path
-    record: Record
+    record: OfTables
 
 
 def facts_of(tables: Sequence[MadeOf], failures: Iterable[Failure] = (), config: Path | None = None) -> pd.DataFrame:
@@ -74,7 +78,7 @@ def facts_of(tables: Sequence[MadeOf], failures: Iterable[Failure] = (), config:
         A record does not fit.
     """
     rows = [row for source in sources_of(tables) for row in fact_rows(source)]
-    seen = {(row["paper"], row["dataset"]) for row in rows}
+    seen = {(str(row["paper"]), str(row["dataset"])) for row in rows}
     for paper in dict.fromkeys(made.paper for made in tables):
         datasets = [dataset for other, dataset in seen if other == paper]
         rows += _left_out(paper, datasets, config) if config else []
@@ -92,21 +96,20 @@ def sources_of(tables: Iterable[MadeOf]) -> list[Source]:
     return list(found.values())
 
 
-def _read(made: MadeOf, kind: str, portion: str) -> list[tuple[Path, Record]]:
+def _read(made: MadeOf, kind: str, portion: str) -> list[tuple[Path, OfTables]]:
     """Read one kind of a table's records with their paths."""
     if kind in OTHER_FILES:
-        content = OTHER_FILES[kind](made.records)
-        return [(path, {"kind": kind, **record}) for path, record in zip(made.records, content, strict=True)]
-    pairs = [(path, read_records([path], kind, portion, needed=False)) for path in made.records]
+        found = zip(made.records, OTHER_FILES[kind](made.records), strict=True)
+        return [(path, record) for path, record in found if isinstance(record, OfTables)]
+    pairs = [(path, read_records([path], kinds()[kind], portion, needed=False)) for path in made.records]
     return [(path, records[0]) for path, records in pairs if records]
 
 
-def fact_rows(source: Source) -> list[dict[str, Any]]:
+def fact_rows(source: Source) -> list[Row]:
     """Return the facts of one record: a row for each number in it, or one that says why there is none."""
-    record = source.record
-    common = {"paper": source.paper, **provenance(source)}
-    rows = []
-    for part in CONTENTS.get(record["kind"], _numbers_of_metrics)(record):
+    common = {"paper": source.paper, **asdict(provenance(source))}
+    rows: list[Row] = []
+    for part in parts_of(source.record):
         identity = {name: part.get(name, "") for name in IDENTITY if name != "paper"}
         rows += [
             common | identity | {"metric": name, "value": float(value), "unit": _unit(name), "status": MEASURED}
@@ -118,117 +121,158 @@ def fact_rows(source: Source) -> list[dict[str, Any]]:
     return rows
 
 
-def provenance(source: Source) -> dict[str, Any]:
-    """Return how a record came about, in the columns `PROVENANCE`."""
+@dataclass(frozen=True)
+class Provenance:
+    """How a record came about: the columns `PROVENANCE`."""
+
+    portion: str
+    threads: int | None
+    seconds: float | None
+    peak_mb: float | None
+    time: str
+    cpu: str
+    versions: str
+    hyperparameters: str
+    digest: str
+    record: str
+
+
+def provenance(source: Source) -> Provenance:
+    """Return how a record came about."""
     record = source.record
-    about, step = record.get("passport") or {}, record.get("step") or {}
+    about, spent = passport_of(record), step_of(record)
     packages = {name: text for name, text in about.items() if name not in ("machine", "cpu", "threads", "time")}
-    data = record.get("dataset", record)
-    peak = step.get("peak_bytes")
-    return {
-        "portion": record.get("portion") or step.get("portion") or "",
-        "threads": about.get("threads", step.get("threads")),
-        "seconds": step.get("seconds"),
-        "peak_mb": None if peak is None else peak * 1e-6,
-        "time": about.get("time", ""),
-        "cpu": about.get("cpu", step.get("cpu", "")),
-        "versions": "; ".join(f"{name} {text}" for name, text in packages.items()),
-        "hyperparameters": json.dumps(record["hyperparameters"], sort_keys=True) if "hyperparameters" in record else "",
-        "digest": data.get("digest", "") if isinstance(data, dict) else "",
-        "record": source.path.as_posix(),
-    }
+    settings: Hyperparameters | None = getattr(record, "hyperparameters", None)
+    return Provenance(
+        portion=getattr(record, "portion", "") or (spent and spent["portion"]) or "",
+        threads=about.get("threads", spent["threads"] if spent else None),
+        seconds=spent["seconds"] if spent else None,
+        peak_mb=spent["peak_bytes"] * 1e-6 if spent else None,
+        time=about.get("time", ""),
+        cpu=about.get("cpu", spent["cpu"] if spent else ""),
+        versions="; ".join(f"{name} {text}" for name, text in packages.items()),
+        hyperparameters="" if settings is None else json.dumps(settings, sort_keys=True),
+        digest=record.data_digest,
+        record=source.path.as_posix(),
+    )
 
 
-def _ranking(record: Record) -> list[Record]:
-    search = record.get("tuning") or {}
+def passport_of(record: OfTables) -> Passport:
+    """Return the passport of a record; empty where there is none."""
+    found: Passport | None = getattr(record, "passport", None)
+    return found or {}
+
+
+def step_of(record: OfTables) -> StepCosts | None:
+    """Return what the step cost that wrote a record, if it is told."""
+    return getattr(record, "step", None)
+
+
+@singledispatch
+def parts_of(record: object) -> list[Row]:
+    """Return the numbers of a record, a variant at a time; of a kind that nothing more is known of, metrics and costs.
+
+    Metrics are in percent, costs as they are.
+    """
+    assert isinstance(record, ExperimentRecord)
+    metrics, costs = getattr(record, "metrics", None) or {}, getattr(record, "costs", None)
+    shares = {name: 100 * value for name, value in metrics.items() if _is_number(value)}
+    spent = {name: value for name, value in asdict(costs).items() if _is_number(value)} if costs else {}
+    return [_identity(record) | {"method": record.method_name or ""} | spent | shares]
+
+
+@parts_of.register
+def _ranking(record: RankingRecord) -> list[Row]:
+    search = record.tuning or {}
     found = {"validation_p@1": 100 * search["p@1"], "trials": search.get("budget")} if "p@1" in search else {}
-    return [ranking_frame([record]).iloc[0].to_dict() | found]
+    return [_first(ranking.frame([record])) | found]
 
 
-def _condensed(record: Record) -> list[Record]:
-    return [row | {"variant": f"similarity={row.pop('similarity')}"} for row in condensed_rows(record)]
+@parts_of.register
+def _thresholds(record: ThresholdRecord) -> list[Row]:
+    return [_first(thresholds.frame([record]))]
 
 
-def _forest(record: Record) -> list[Record]:
-    rows = _rows_of_metrics(record, "n_trees")
-    return rows + ([_identity(record) | tree_shape(record)] if record["trees"] else [])
+@parts_of.register
+def _inference(record: InferenceRecord) -> list[Row]:
+    return [_first(inference.frame([record]))]
 
 
-def _sweep(record: Record) -> list[Record]:
-    return _rows_of_metrics(record, record["hyperparameter"])
+@parts_of.register
+def _condensed(record: CondensedRecord) -> list[Row]:
+    rows = condensed.frame([record]).to_dict("records")
+    return [row | {"variant": f"similarity={row.pop('similarity')}"} for row in rows]
 
 
-def _rows_of_metrics(record: Record, varied: str) -> list[Record]:
-    """Return one part for each value of what is varied; shares become percent, other numbers stay."""
-    parts = []
-    for row in record["rows"]:
-        others = {name: value for name, value in row.items() if name not in ("metrics", varied)}
-        others = {name.replace("_ms_per_instance", "_ms"): value for name, value in others.items()}
-        shares = {name: 100 * value for name, value in row["metrics"].items()}
-        parts.append(_identity(record) | {"variant": f"{varied}={row[varied]}"} | shares | others)
-    return parts
+@parts_of.register
+def _forest(record: ForestRecord) -> list[Row]:
+    rows = [
+        _identity(record) | {"variant": f"n_trees={row.n_trees}"} | _percent(row.metrics)
+        | {"predict_ms": row.predict_ms_per_instance}
+        for row in record.rows
+    ]  # fmt: skip
+    return rows + ([_first(forest.frame([record]))] if record.trees else [])
 
 
-def _numbers_of_metrics(record: Record) -> list[Record]:
-    """Return the metrics of a kind that nothing more is known of, in percent, and its costs as they are."""
-    shares = {name: 100 * value for name, value in (record.get("metrics") or {}).items() if _is_number(value)}
-    costs = {name: value for name, value in (record.get("costs") or {}).items() if _is_number(value)}
-    return [_identity(record) | {"method": record.get("method", "")} | costs | shares]
+@parts_of.register
+def _sweep(record: SweepRecord) -> list[Row]:
+    return [
+        _identity(record) | {"variant": f"{record.hyperparameter}={row.value}"} | _percent(row.metrics)
+        | {"depth": row.depth, "nodes": row.nodes, "train_seconds": row.train_seconds}
+        | {"predict_ms": row.predict_ms_per_instance}
+        for row in record.rows
+    ]  # fmt: skip
 
 
-def _identity(record: Record) -> Record:
-    return {"dataset": record["dataset"]["name"], "model": record["model"], "seed": record["seed"]}
-
-
-def _statistics(record: Record) -> list[Record]:
+@parts_of.register
+def _statistics(record: Statistics) -> list[Row]:
     """Return sizes and averages of a dataset, and its five-number summaries as variants."""
-    train, name = record["train"], record["name"]
-    sizes = {"d": record["d"], "m": record["m"], "n_train": train["instances"], "n_test": record["test"]["instances"]}
-    parts = [{"dataset": name} | sizes | {average: train[average]["mean"] for average in AVERAGES}]
+    parts = [_first(statistics.frame([record]))]
     for counted in COUNTED:
-        numbers = {title: train[counted][key] for title, key in NUMBERS.items()}
-        parts.append({"dataset": name, "variant": counted} | numbers)
+        summary = record.train.summary(counted)
+        numbers = {title: getattr(summary, key) for title, key in NUMBERS.items()}
+        parts.append({"dataset": record.name, "variant": counted} | numbers)
     return parts
 
 
-def _step(record: Record) -> list[Record]:
-    row = step_row(record)
-    return [row | {"model": record["step"]["model"] or "", "method": row.pop("step")}]
+@parts_of.register
+def _step(record: StepRecord) -> list[Row]:
+    row = _first(step.frame([record]))
+    return [row | {"model": record.model_name or "", "method": step_title(record.step)}]
 
 
-CONTENTS: dict[str, Callable[[Record], list[Record]]] = {
-    "ranking": _ranking,
-    "thresholds": lambda record: [threshold_frame([record]).iloc[0].to_dict()],
-    "inference": lambda record: [inference_frame([record]).iloc[0].to_dict()],
-    "condensed": _condensed,
-    "forest": _forest,
-    "sweep": _sweep,
-    "statistics": _statistics,
-    "step": _step,
-}
+def _identity(record: ExperimentRecord) -> Row:
+    return {"dataset": record.dataset.name, "model": record.model, "seed": record.seed}
 
 
-def _is_number(value: object) -> bool:
-    return pd.api.types.is_number(value) and not isinstance(value, bool) and not pd.isna(value)
+def _percent(metrics: Mapping[str, float]) -> Row:
+    return {name: 100 * value for name, value in metrics.items()}
+
+
+def _first(frame: pd.DataFrame) -> Row:
+    row: Row = frame.iloc[0].to_dict()
+    return row
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return bool(pd.api.types.is_number(value) and not isinstance(value, bool) and not pd.isna(value))
 
 
 def _unit(name: str) -> str:
     return column(name).unit if name in COLUMNS else ""
 
 
-def _left_out(paper: str, datasets: Sequence[str], config: Path) -> list[dict[str, Any]]:
+def _left_out(paper: str, datasets: Sequence[str], config: Path) -> list[Row]:
     """Say which models the configuration leaves out on the datasets of the run."""
     suite = find_suite(paper, config)
-    return [
-        {"paper": paper, "dataset": dataset, "model": name, "variant": "", "method": "", "seed": ""}
-        | {"status": LEFT_OUT, "reason": reason}
-        for name, model in (suite.all_models if suite else {}).items()
-        for dataset, reason in model.without.items()
-        if dataset in datasets
-    ]
+    rows: list[Row] = []
+    for name, model in (suite.all_models if suite else {}).items():
+        about: Row = {"paper": paper, "model": name, "variant": "", "method": "", "seed": "", "status": LEFT_OUT}
+        rows += [about | {"dataset": data, "reason": why} for data, why in model.without.items() if data in datasets]
+    return rows
 
 
-def _failed(failure: Failure) -> dict[str, Any]:
+def _failed(failure: Failure) -> Row:
     """Say which step failed; which papers need it the log does not tell."""
     return {
         "paper": "", "dataset": failure.dataset, "model": failure.model, "variant": "", "method": failure.step,

@@ -7,21 +7,20 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from xmlc.errors import XmlcError
 from xmlc.judging.tolerances import Tolerances
 from xmlc.judging.verdict import Verdict, reproduced_line
-from xmlc.overview.facts import Source, sources_of
+from xmlc.overview.facts import Source, passport_of, sources_of
 from xmlc.overview.failed import Failure
 from xmlc.page.drawings import inline, svg_of
 from xmlc.page.expected import PAPER, REFERENCE, Expected, count, reference_of
-from xmlc.page.passports import Passports
+from xmlc.page.passports import Passports, Told
 from xmlc.page.tables import PageTable, table_on_page
 from xmlc.papers import figure_of
 from xmlc.papers.building import build_table, read_published
 from xmlc.papers.common.pareto import COSTS, pareto
-from xmlc.records.reading import RANKING_COSTS
+from xmlc.records.ranking import COST_COLUMNS, RankingRecord
 from xmlc.suites import paths
 from xmlc.suites.reading import find_suite
 from xmlc.tables.fingerprint import TABLE, Fingerprint, of_parts
@@ -30,7 +29,7 @@ from xmlc.tables.panels import Published
 from xmlc.tables.render import title_of
 
 PARETO = "pareto"
-PARETO_COSTS = [RANKING_COSTS[name][0] for name in COSTS]
+PARETO_COSTS = [COST_COLUMNS[name][0] for name in COSTS]
 NUMBERED = re.compile(r"^Figure \d+( of \w+)?: ")
 
 
@@ -113,7 +112,7 @@ class Page:
     fingerprint: Fingerprint
     tally: Tally
     failures: list[Failure]
-    passports: list[dict[str, Any]]
+    passports: list[Told]
     made: str
     versions: list[str]
     machines: list[str]
@@ -144,8 +143,8 @@ def page_of(tables: Sequence[MadeOf], failed: list[Failure], tolerances: Toleran
         _paper(paper, [made for made in tables if made.paper == paper], sources, failed, tolerances, folders, passports)
         for paper in dict.fromkeys(made.paper for made in tables)
     ]
-    abouts = [source.record.get("passport") or {} for source in sources]
-    versions = [f"{name} {about[name]}" for about in abouts for name in about if name not in _NOT_PACKAGES]
+    abouts = [passport_of(source.record) for source in sources]
+    versions = [f"{name} {text}" for about in abouts for name, text in about.items() if name not in _NOT_PACKAGES]
     return Page(
         papers=papers,
         fingerprint=of_parts({paper.name: paper.fingerprint for paper in papers}),
@@ -184,7 +183,7 @@ def _paper(
         fingerprints[table.name + TABLE] = page_table.fingerprint
         tally += Tally(count(expectations, PAPER), count(expectations, REFERENCE))
     mine = [source for source in sources if source.paper == name]
-    datasets = {source.record["dataset"]["name"] for source in mine if isinstance(source.record.get("dataset"), dict)}
+    datasets = {source.record.dataset_name for source in mine if getattr(source.record, "dataset", None)}
     left_out = [
         (dataset, model, reason)
         for model, definition in (suite.all_models if suite else {}).items()
@@ -201,8 +200,8 @@ def _drawings(paper: str, sources: Sequence[Source], folder: Path) -> list[Drawi
     drawings = []
     for number, file in enumerate(sorted(folder.glob("*.svg"))):
         drawings.append(_drawing(paper, file.stem, file.read_text(encoding="utf-8"), f"{paper}-f{number}-"))
-    rankings = [s.record for s in sources if s.record["kind"] == "ranking" and s.record["portion"] == "full"]
-    timed = [r for r in rankings if all(r["costs"].get(key) is not None for key in PARETO_COSTS)]
+    rankings = [s.record for s in sources if isinstance(s.record, RankingRecord) and s.record.portion == "full"]
+    timed = [r for r in rankings if all(getattr(r.costs, key) is not None for key in PARETO_COSTS)]
     if timed and all(drawing.identifier != f"{paper}-{PARETO}" for drawing in drawings):
         drawings.append(_drawing(paper, PARETO, svg_of(pareto(paper, timed)), f"{paper}-p-"))
     return sorted(drawings, key=lambda drawing: drawing.identifier == f"{paper}-{PARETO}")

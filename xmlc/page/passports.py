@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import asdict
+from typing import TypedDict
 
 from xmlc.metrics.measures import MEASURE_METHODS
 from xmlc.overview.facts import Source, provenance
+from xmlc.papers.building import OfTables
 from xmlc.tables.titles import method_title, model_title, without_passes
 
 # Columns of a table that hold a threshold method's macro-F under the method's name.
@@ -23,6 +25,14 @@ TOLD = {
 }
 
 
+class Told(TypedDict):
+    """A passport as the page shows it: a title, lines of name and text, and the command that makes it again."""
+
+    title: str
+    lines: list[tuple[str, str]]
+    command: str
+
+
 class Passports:
     """Every record that a page tells of, numbered as it is first asked for."""
 
@@ -31,7 +41,7 @@ class Passports:
         for source in sources:
             self._sources.setdefault(source.paper, []).append(source)
         self._numbers: dict[str, int] = {}
-        self.told: list[dict[str, Any]] = []
+        self.told: list[Told] = []
 
     def behind(self, paper: str, kind: str, about: dict[str, str], name: str) -> list[int]:
         """Return the numbers of the records behind one cell, one for each seed.
@@ -51,14 +61,14 @@ class Passports:
         if method is None and "tuned_for" in about:
             method = next((m for m, measure in MEASURE_METHODS.items() if measure == about["tuned_for"]), None)
         if method is not None:
-            found = [s for s in found if s.record.get("method") == method] or found
+            found = [s for s in found if s.record.method_name == method] or found
         else:
-            found = [s for s in found if s.record["kind"] == kind]
+            found = [s for s in found if s.record.KIND == kind]
             if kind == "thresholds":  # one number for several methods is OFO's with a and b (plt2016, Table 4)
-                found = [s for s in found if s.record["method"] == "ofo-ab"] or found
-        unique: dict[Any, Source] = {}
+                found = [s for s in found if s.record.method_name == "ofo-ab"] or found
+        unique: dict[tuple[int | None, bool], Source] = {}
         for source in found:
-            unique.setdefault((source.record.get("seed"), source.record["kind"] != kind and method is None), source)
+            unique.setdefault((_seed(source.record), source.record.KIND != kind and method is None), source)
         return [self._number(source) for source in unique.values()]
 
     def _number(self, source: Source) -> int:
@@ -69,45 +79,56 @@ class Passports:
         return self._numbers[path]
 
 
-def _concerns(record: dict[str, Any], about: dict[str, str]) -> bool:
+def _concerns(record: OfTables, about: dict[str, str]) -> bool:
     """Say whether a record is of this dataset and model, where these are named."""
-    data, step = record.get("dataset", record.get("name")), record.get("step") or {}
-    data = data["name"] if isinstance(data, dict) else data if record["kind"] == "statistics" else step.get("dataset")
-    model = record.get("model", step.get("model"))
+    model = record.model_name
     if "passes" in about and model is not None:
         model, passes = without_passes(model)
         if str(passes) != about["passes"]:
             return False
-    return about.get("dataset") in (None, data) and about.get("model") in (None, model)
+    return about.get("dataset") in (None, record.dataset_name) and about.get("model") in (None, model)
 
 
-def told(source: Source) -> dict[str, Any]:
-    """Return a passport as the page shows it: a title, lines of name and text, and the command that makes it again."""
+def _seed(record: OfTables) -> int | None:
+    return getattr(record, "seed", None)
+
+
+def told(source: Source) -> Told:
+    """Return a passport as the page shows it."""
     record, about = source.record, provenance(source)
-    costs = record.get("costs") or {}
-    title = [model_title(record["model"])] if record.get("model") else []
-    title += [method_title(record["method"])] if record.get("method") else []
-    data = record["dataset"] if isinstance(record.get("dataset"), dict) else record
-    lines = [("dataset", f"{data.get('name', '')} (digest {str(about['digest'])[:12]})" if about["digest"] else "")]
-    lines.append(("seed", str(record["seed"]) if "seed" in record else ""))
-    lines.append(("trained on", {"full": "the whole training set", "80": "80 % of it"}.get(about["portion"], "")))
-    lines.append(("hyperparameters", _settings(about["hyperparameters"])))
-    lines += [
-        (name, f"{costs[key] * factor:.4g} {unit}")
-        for key, (name, unit, factor) in TOLD.items()
-        if costs.get(key) is not None
+    title = [model_title(record.model_name)] if record.model_name else []
+    title += [method_title(record.method_name)] if record.method_name else []
+    seed, spent, peak = _seed(record), about.seconds, about.peak_mb
+    lines = [
+        ("dataset", f"{record.dataset_name} (digest {about.digest[:12]})" if about.digest else ""),
+        ("seed", "" if seed is None else str(seed)),
+        ("trained on", {"full": "the whole training set", "80": "80 % of it"}.get(about.portion, "")),
+        ("hyperparameters", _settings(about.hyperparameters)),
+        *_costs(record),
+        ("threads", "" if about.threads is None else str(about.threads)),
+        ("this step", "" if spent is None else f"{spent:.4g} s, process and all"),
+        ("its peak memory", "" if peak is None else f"{peak:.4g} MB"),
+        ("machine", about.cpu),
+        ("versions", about.versions),
+        ("made", about.time),
+        ("record", about.record),
     ]
-    lines.append(("threads", "" if about["threads"] is None else str(about["threads"])))
-    lines.append(("this step", "" if about["seconds"] is None else f"{about['seconds']:.4g} s, process and all"))
-    lines.append(("its peak memory", "" if about["peak_mb"] is None else f"{about['peak_mb']:.4g} MB"))
-    lines += [("machine", about["cpu"]), ("versions", about["versions"]), ("made", about["time"])]
-    lines.append(("record", about["record"]))
-    cores = about["threads"] or 1
-    return {
-        "title": ", ".join(title) or str(data.get("name", "")),
-        "lines": [line for line in lines if line[1]],
-        "command": f"snakemake --cores {cores} --force {shlex.quote(about['record'])}",
-    }
+    return Told(
+        title=", ".join(title) or record.dataset_name,
+        lines=[line for line in lines if line[1]],
+        command=f"snakemake --cores {about.threads or 1} --force {shlex.quote(about.record)}",
+    )
+
+
+def _costs(record: OfTables) -> list[tuple[str, str]]:
+    """Return lines of `TOLD`, of those costs that a record has."""
+    costs = getattr(record, "costs", None) or {}
+    found = costs if isinstance(costs, dict) else asdict(costs)
+    return [
+        (name, f"{found[key] * factor:.4g} {unit}")
+        for key, (name, unit, factor) in TOLD.items()
+        if found.get(key) is not None
+    ]
 
 
 def _settings(text: str) -> str:

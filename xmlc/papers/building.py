@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from matplotlib.figure import Figure
 
 from xmlc.papers import figure_of, table_of
-from xmlc.papers.gfm2011.figures import read_simulations
-from xmlc.papers.scale.steps import read_steps
-from xmlc.records.reading import read_records
+from xmlc.records.base import ExperimentRecord
+from xmlc.records.reading import kinds, read_records
+from xmlc.records.simulation import SimulationRecord, read_simulations
+from xmlc.records.statistics import Statistics, read_statistics
+from xmlc.records.step import StepRecord, read_steps
 from xmlc.suites.needs import Need
 from xmlc.suites.reading import read_suite
 from xmlc.tables.panels import Published
-from xmlc.tables.summaries import read_statistics
-from xmlc.tables.table import Records, Table
+from xmlc.tables.table import Table
 
 # How to read files that are no records of a model, by the kind that a table or figure needs.
-OTHER_FILES = {"step": read_steps, "statistics": read_statistics, "simulation": read_simulations}
+OfTables = ExperimentRecord | StepRecord | Statistics
+AnyRecord = OfTables | SimulationRecord
+OTHER_FILES: dict[str, Callable[[Iterable[Path]], Sequence[AnyRecord]]] = {
+    "step": read_steps,
+    "statistics": read_statistics,
+    "simulation": read_simulations,
+}
 
 
 def build_table(
@@ -47,7 +53,7 @@ def build_table(
     definition = table_of(name, paper)
     printed = read_published(name, paper, published)
     first, *others = read_needs(definition.needs, records)
-    configured: list[Any] = [suite and read_suite(suite)] if definition.takes_suite else []
+    configured = [read_suite(suite) if suite else None] if definition.takes_suite else []
     return definition(paper, first, printed, *others, *configured)
 
 
@@ -71,16 +77,16 @@ def draw_figure(name: str, paper: str, records: Sequence[Path]) -> Figure:
     return definition(paper, *read_needs(definition.needs, records))
 
 
-def read_needs(needs: Sequence[Need], records: Sequence[Path]) -> list[Records]:
+def read_needs(needs: Sequence[Need], records: Sequence[Path]) -> list[Sequence[AnyRecord]]:
     """Read the records of each need; of the first there must be some."""
     return [read_need(need, records, needed=need is needs[0]) for need in needs]
 
 
-def read_need(need: Need, records: Sequence[Path], needed: bool = True) -> Records:
+def read_need(need: Need, records: Sequence[Path], needed: bool = True) -> Sequence[AnyRecord]:
     """Read the records of one need; without ``needed`` there may be none of them."""
     if need.kind in OTHER_FILES:
         return OTHER_FILES[need.kind](records)
-    return read_records(records, need.kind, need.portion, needed)
+    return read_records(records, kinds()[need.kind], need.portion, needed)
 
 
 def read_published(name: str, paper: str, folder: Path | None) -> Published:

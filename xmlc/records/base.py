@@ -13,7 +13,7 @@ from xmlc.errors import XmlcError
 from xmlc.estimator import Hyperparameters
 from xmlc.files import write_json
 from xmlc.passport import Passport, StepCosts
-from xmlc.records.checked_types import Misfit, as_checked, misfit, parsed
+from xmlc.records.checked import Misfit, as_checked, misfit, parsed
 
 SCHEMA = 1
 HIGHEST = 1 + 1e-9  # a mean of ones may exceed one by a rounding
@@ -126,6 +126,21 @@ class Record:
         return self.dataset.name, self.model, self.portion
 
     @property
+    def dataset_name(self) -> str:
+        """Name of the dataset, as every kind of file tells it."""
+        return self.dataset.name
+
+    @property
+    def model_name(self) -> str | None:
+        """The model, likewise."""
+        return self.model
+
+    @property
+    def data_digest(self) -> str:
+        """The digest of the data, likewise."""
+        return self.dataset.digest
+
+    @property
     def method_name(self) -> str | None:
         """The threshold or inference method, where the record is of one."""
         return getattr(self, "method", None)
@@ -197,8 +212,8 @@ def expected_of(command: str) -> str:
     return f"a record of `xmlc {command}` of this version"
 
 
-def check_header(path: Path, content: object, kinds: Iterable[str], command: str) -> None:
-    """Refuse what is no record of these kinds, or one of another version.
+def check_header(path: Path, content: object, kinds: Iterable[str], command: str) -> str:
+    """Return the kind of a record; refuse what is no record of these kinds, or one of another version.
 
     Raises
     ------
@@ -208,11 +223,13 @@ def check_header(path: Path, content: object, kinds: Iterable[str], command: str
     expected = expected_of(command)
     if not isinstance(content, dict):
         raise misfit(path, "$", f"found {content!r:.40}", f"{expected}, an object")
-    if content.get("kind") not in list(kinds):
-        found = f"found {content.get('kind')!r}, expected {' or '.join(kinds)}"
+    kind = content.get("kind")
+    if not isinstance(kind, str) or kind not in list(kinds):
+        found = f"found {kind!r}, expected {' or '.join(kinds)}"
         raise misfit(path, "$.kind", found, expected)
     if content.get("schema") != SCHEMA:
         raise misfit(path, "$.schema", f"found {content.get('schema')!r}, expected {SCHEMA}", expected)
+    return kind
 
 
 def check_scores(place: str, scores: Mapping[str, float], needed: Iterable[str], shares: Iterable[str] = ()) -> None:

@@ -1,30 +1,92 @@
-"""JSON files that tables are made from, read and checked against a schema."""
+"""JSON files read into dataclasses: what does not fit its type is refused with the file and the place in it."""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
-import jsonschema
+import msgspec
 
 from xmlc.errors import XmlcError
 
+T = TypeVar("T")
+_LOCATED = re.compile(r"(?P<found>.*) - at `(?P<place>\$.*)`", re.DOTALL)
+_LACKING = re.compile(r"Object missing required field `(.+)`")
 
-def read_checked(path: Path, schema: dict[str, Any], expected: str) -> dict[str, Any]:
-    """Read one file that fits a schema; ``expected`` says in a message what it should be.
+
+class Misfit(ValueError):
+    """What a type cannot say is not so.
+
+    Raise it in ``__post_init__``.
+
+    Parameters
+    ----------
+    place : str
+        Within the object that is checked, such as ``.metrics``.
+    found : str
+        What is there, and what was expected.
+    """
+
+    def __init__(self, place: str, found: str):
+        super().__init__(f"{place}: {found}")
+
+
+def read_checked(path: Path, kind: type[T], expected: str) -> T:
+    """Read one file as a dataclass; ``expected`` says in a message what it should be.
 
     Raises
     ------
     XmlcError
-        The file is not readable, or does not fit.
+        The file is not readable, has a number that JSON does not have, or does not fit.
+    """
+    return as_checked(path, parsed(path), kind, expected)
+
+
+def parsed(path: Path, what: str = "file") -> object:
+    """Return the content of a JSON file, not yet checked.
+
+    Raises
+    ------
+    XmlcError
+        The file is not readable, or has a number that JSON does not have.
     """
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
     except (OSError, ValueError) as error:
-        raise XmlcError(f"{path}: not a readable JSON file ({error}); make it again") from error
-    problem = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(content))
-    if problem is not None:
-        found = f"{path}: {problem.json_path}: {problem.message}"
-        raise XmlcError(f"{found}; expected {expected}: delete it and make it again")
-    return content
+        raise XmlcError(f"{path}: not a readable JSON {what} ({error}); make it again") from error
+
+
+def as_checked(path: Path, content: object, kind: type[T], expected: str) -> T:
+    """Return the content of a file as a dataclass; keys that are no field of it are left out.
+
+    Raises
+    ------
+    XmlcError
+        It does not fit.
+    """
+    try:
+        return msgspec.convert(content, kind)
+    except msgspec.ValidationError as error:
+        place, found = _located(str(error), isinstance(error.__cause__, Misfit))
+        raise misfit(path, place, found, expected) from error
+
+
+def misfit(path: Path, place: str, found: str, expected: str) -> XmlcError:
+    """Return the error that says what of a file does not fit, and where."""
+    return XmlcError(f"{path}: {place}: {found}; expected {expected}: delete it and make it again")
+
+
+def _located(message: str, is_misfit: bool) -> tuple[str, str]:
+    """Split a message of msgspec into the JSON path and what was found there."""
+    matched = _LOCATED.fullmatch(message)
+    place, found = (matched["place"], matched["found"]) if matched else ("$", message)
+    if is_misfit:
+        within, _, found = found.partition(": ")
+        place += within
+    return place, _LACKING.sub(r"'\1' is a required property", found)
+
+
+def _refuse_constant(text: str) -> float:
+    raise ValueError(f"{text} is not a number of JSON")

@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 from xmlc.files import write_json
 from xmlc.passport import Passport, StepCosts
 from xmlc.records.base import Number, expected_of
-from xmlc.records.checked_types import read_checked
+from xmlc.records.checked import read_checked
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from xmlc.errors import XmlcError
 from xmlc.files import write_json
 from xmlc.passport import Passport, StepCosts
 from xmlc.records.base import SCHEMA, Number, check_header, expected_of
-from xmlc.records.checked_types import Misfit, as_checked, parsed
+from xmlc.records.checked import Misfit, as_checked, parsed
 
 MODELS = ("independent", "dependent", "dependent-signed")
 

@@ -12,7 +12,7 @@ from msgspec import Meta
 from xmlc.errors import XmlcError
 from xmlc.files import write_json
 from xmlc.passport import StepCosts
-from xmlc.records.checked_types import read_checked
+from xmlc.records.checked import read_checked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,6 +82,26 @@ class Statistics:
     train: PartStatistics
     test: PartStatistics
     step: StepCosts | None = None
+
+    @property
+    def dataset_name(self) -> str:
+        """Name of the dataset, as every kind of file tells it."""
+        return self.name
+
+    @property
+    def model_name(self) -> str | None:
+        """No model."""
+        return None
+
+    @property
+    def method_name(self) -> str | None:
+        """No method."""
+        return None
+
+    @property
+    def data_digest(self) -> str:
+        """The digest of the data, as every kind of file tells it."""
+        return self.digest
 
     def write(self, path: Path) -> None:
         """Write the file, whole or not at all."""

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from xmlc.estimator import Hyperparameters
 from xmlc.passport import Passport, StepCosts
-from xmlc.records.base import Dataset, known
-from xmlc.records.checked_types import read_checked
-from xmlc.records.estimates import PartEstimates
+from xmlc.records.base import Dataset, Number, known
+from xmlc.records.checked import read_checked
+from xmlc.records.estimates import Estimates, PartEstimates
+from xmlc.records.thresholds import TunedThresholds
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,18 +20,24 @@ if TYPE_CHECKING:
 EVERY = "all models"  # of a step that no model has its own of
 
 
+RECORDS_IN_FOLDERS = ("source.json", Estimates.FILE, TunedThresholds.FILE)
+
+
 @dataclass(frozen=True, kw_only=True)
 class StepRecord:
-    """A file that a step wrote, whichever it was.
+    """A file that a step wrote, whichever it was: what it cost, and what else is told of it where it is there.
 
     Attributes
     ----------
     step : StepCosts
     passport : Passport or None
-    seed : int
     dataset : Dataset or None
+    digest : str
+        Of the data, where the file is its statistics.
     hyperparameters : dict or None
-        Of a model, where one was trained.
+    seed : int or None
+    costs : dict of str to float, or None
+        Of what was measured within the step.
     floor : float or None
     parts : dict of str to PartEstimates
         Of estimates.
@@ -40,22 +47,46 @@ class StepRecord:
 
     step: StepCosts
     passport: Passport | None = None
-    seed: int = 0
     dataset: Dataset | None = None
+    digest: str = ""
     hyperparameters: Hyperparameters | None = None
+    seed: int | None = None
+    costs: dict[str, Number | None] | None = None
     floor: float | None = None
     parts: dict[str, PartEstimates] | None = None
 
     @classmethod
     def read(cls, path: Path) -> StepRecord:
-        """Read one file.
+        """Read what one step wrote, a file or a folder with one.
 
         Raises
         ------
         XmlcError
             It is not readable, or tells no costs.
         """
-        return read_checked(path, cls, "what a step of this version wrote")
+        found = (path / name for name in RECORDS_IN_FOLDERS)
+        file = next((file for file in found if file.is_file()), path)
+        return read_checked(file, cls, "what a step of this version wrote")
+
+    @property
+    def dataset_name(self) -> str:
+        """Name of the dataset, as every kind of file tells it."""
+        return self.step["dataset"]
+
+    @property
+    def model_name(self) -> str | None:
+        """The model, likewise, if the step was for one."""
+        return self.step["model"]
+
+    @property
+    def method_name(self) -> str | None:
+        """The method, likewise."""
+        return self.step["method"]
+
+    @property
+    def data_digest(self) -> str:
+        """The digest of the data, likewise; empty where the file does not tell."""
+        return self.dataset.digest if self.dataset else self.digest
 
 
 def read_steps(paths: Iterable[Path]) -> list[StepRecord]:
@@ -76,12 +107,9 @@ def frame(records: Sequence[StepRecord]) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                "dataset": record.step["dataset"],
-                "model": record.step["model"] or EVERY,
-                "name": record.step["name"],
-                "portion": record.step["portion"],
-                "method": record.step["method"],
-                "seed": record.seed,
+                "dataset": record.dataset_name,
+                "model": record.model_name or EVERY,
+                "seed": record.seed or 0,
                 "step_seconds": record.step["seconds"],
                 "step_peak_mb": record.step["peak_bytes"] * 1e-6,
                 "disk_mb": known(record.step["written_bytes"]) * 1e-6,

@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from xmlc.passport import Passport, StepCosts
 from xmlc.records.base import ExperimentRecord, Fractions, Number, check_scores, expected_of
-from xmlc.records.checked_types import misfit
+from xmlc.records.checked import misfit
 from xmlc.records.forest import METRICS
 
 

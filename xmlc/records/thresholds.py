@@ -21,7 +21,7 @@ from xmlc.records.base import (
     identity,
     known,
 )
-from xmlc.records.checked_types import read_checked
+from xmlc.records.checked import read_checked
 from xmlc.records.ranking import given, measured, shares_of
 
 if TYPE_CHECKING:

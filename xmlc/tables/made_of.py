@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
 from xmlc.files import write_json
-from xmlc.records.checked_types import read_checked
+from xmlc.records.checked import read_checked
 
 SUFFIX = ".made-of.json"
 
@@ -29,7 +29,7 @@ class _File(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class MadeOf:
-    """The arguments of `xmlc.papers.build.build_table` that gave one table.
+    """The arguments of `xmlc.papers.building.build_table` that gave one table.
 
     Attributes
     ----------

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
+from xmlc.records.base import Record
 from xmlc.tables.panels import Panel
 from xmlc.tables.titles import LIMITS, model_title
 
 
 def notes(
     paper: str,
-    records: Sequence[dict[str, Any]],
-    threads: str | None,
+    records: Sequence[Record],
+    threads: Iterable[int | None],
     panels: Sequence[Panel],
     best_of: str = "each dataset",
 ) -> list[str]:
@@ -22,29 +22,28 @@ def notes(
 
     Parameters
     ----------
-    threads : str or None
-        Key of the records' costs that says how many threads the times had.
+    records : sequence of Record
+    threads : iterable of int or None
+        How many the times of the records had; nothing where no times are shown.
     panels : sequence of Panel
         What is printed; says whether published values stand beside the measured ones.
     best_of : str
         Among what the best is sought.
     """
-    digests = {record["dataset"]["name"]: record["dataset"]["digest"] for record in records}
+    digests = {record.dataset.name: record.dataset.digest for record in records}
     lines = [digests_line(digests)]
-    seeds = sorted({record["seed"] for record in records})
+    seeds = sorted({record.seed for record in records})
     spread = "; mean ± standard deviation" if len(seeds) > 1 else ""
     lines.append(f"Seed{'s' * (len(seeds) > 1)}: {', '.join(map(str, seeds))}{spread}.")
-    if threads:
-        counts = sorted({count for record in records if (count := record["costs"][threads]) is not None})
-        if counts:
-            number = " or ".join(f"{count:g}" for count in counts)
-            lines.append(f"Times are wall-clock times with {number} thread{'s' * (counts != [1])}.")
-    limits = [model_title(name) for name in LIMITS if any(record["model"] == name for record in records)]
+    if counts := sorted({count for count in threads if count is not None}):
+        number = " or ".join(f"{count:g}" for count in counts)
+        lines.append(f"Times are wall-clock times with {number} thread{'s' * (counts != [1])}.")
+    limits = [model_title(name) for name in LIMITS if any(record.model == name for record in records)]
     if any(part.contest and part.column.better for panel in panels for part in panel.columns):
         lines.append(f"Bold: the best of {best_of}" + (f"; {', '.join(limits)} left out." if limits else "."))
     if limits:
         lines.append("oracle: the true posteriors of a synthetic dataset in place of a model's estimates.")
-    if any(record.get("method") == "fta-labelwise" for record in records):
+    if any(record.method_name == "fta-labelwise" for record in records):
         lines.append("FTA label-wise: the fixed thresholds searched label by label instead of one for all labels.")
     if any(part.published for panel in panels for part in panel.columns):
         lines.append(f"(paper): the value that {paper} prints; its times are of another machine.")

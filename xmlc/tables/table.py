@@ -15,8 +15,6 @@ from xmlc.tables.panels import Panel
 if TYPE_CHECKING:
     from xmlc.suites.project import Project
 
-Records = list[dict[str, Any]]
-
 
 @dataclass
 class Table:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from xmlc.errors import XmlcError
@@ -13,17 +15,22 @@ from xmlc.papers.gfm2011.tables import (
     stopped,
     titled,
 )
-from xmlc.records.reading import ESTIMATES, inference_frame, threshold_frame
+from xmlc.records.inference import ESTIMATES, InferenceRecord
+from xmlc.records.inference import frame as inference_frame
+from xmlc.records.thresholds import ThresholdRecord
+from xmlc.records.thresholds import frame as threshold_frame
 from xmlc.suites.needs import BEST_INSTANCE_F, INFERRED_FROM_ESTIMATES
 from xmlc.tables.notes import notes
 from xmlc.tables.panels import Panel, Published, side_by_side
 from xmlc.tables.seeds import average_seeds
-from xmlc.tables.table import Records, Table, csv_frame, table
+from xmlc.tables.table import Table, csv_frame, table
 from xmlc.tables.titles import model_title
 
 
 @table("instance-f", INFERENCE_KEYS, INFERRED_FROM_ESTIMATES, BEST_INSTANCE_F)
-def instance_f(paper: str, records: Records, published: Published, thresholds: Records) -> Table:
+def instance_f(
+    paper: str, records: Sequence[InferenceRecord], published: Published, thresholds: Sequence[ThresholdRecord]
+) -> Table:
     """Build the table of instance-F from sparse estimates: inferring for each instance, against one best threshold.
 
     Raises
@@ -31,13 +38,13 @@ def instance_f(paper: str, records: Records, published: Published, thresholds: R
     XmlcError
         No record has estimates with a floor.
     """
-    records = [record for record in records if record["estimates"] is not None]
+    records = [record for record in records if record.estimates is not None]
     if not records:
         raise XmlcError(
             "instance-f: no record tells of estimates with a floor; expected those of `xmlc infer --estimates`"
         )
     inferred = average_seeds(inference_frame(records), INFERENCE_KEYS)
-    averaged = _beside(inferred, [record for record in thresholds if record["method"] == THRESHOLD])
+    averaged = _beside(inferred, [record for record in thresholds if record.method == THRESHOLD])
     others = ("micro_f", "macro_f", "hamming_loss", "inference_threads", *ESTIMATES, "m", "note")
     frame = csv_frame(averaged, INFERENCE_KEYS, (*PRINTED, *others))
     panels = [_of_model(model, frame[frame["model"] == model], published) for model in frame["model"].unique()]
@@ -54,11 +61,12 @@ def instance_f(paper: str, records: Records, published: Published, thresholds: R
         "is bounded, provided that no such label is more probable than the floor. GFM with sizes learned takes labels "
         "as independent but for their number, which it knows from the validation set; that is not in gfm2011."
     )
-    footnotes = notes(paper, records, "threads", panels, best_of="each model and dataset") + stopped(records)
+    threads = [record.costs.threads for record in records]
+    footnotes = notes(paper, records, threads, panels, best_of="each model and dataset") + stopped(records)
     return Table("instance-f", paper, INFERENCE_KEYS, frame, caption, panels, footnotes)
 
 
-def _beside(inferred: pd.DataFrame, thresholds: Records) -> pd.DataFrame:
+def _beside(inferred: pd.DataFrame, thresholds: Sequence[ThresholdRecord]) -> pd.DataFrame:
     """Put the best threshold's row before the inferred ones of the same dataset and model."""
     if not thresholds:
         return inferred

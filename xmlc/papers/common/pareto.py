@@ -18,7 +18,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocato
 
 from xmlc.errors import XmlcError
 from xmlc.plotting import figure
-from xmlc.records.reading import ranking_frame
+from xmlc.records.ranking import RankingRecord
+from xmlc.records.ranking import frame as ranking_frame
 from xmlc.suites.needs import PEER_RANKINGS
 from xmlc.tables.seeds import average_seeds
 from xmlc.tables.titles import family, model_title
@@ -51,14 +52,14 @@ SPARE = 0.12  # share of the axis left free beyond the outermost points
 
 
 @figure("pareto", PEER_RANKINGS)
-def pareto(paper: str, records: list[dict[str, Any]]) -> Figure:
+def pareto(paper: str, records: Sequence[RankingRecord]) -> Figure:
     """Draw P@1 against training seconds and milliseconds per instance; the dashed line is the Pareto front.
 
     Parameters
     ----------
     paper : str
-    records : list of dict
-        Ranking records; seeds are averaged, and what has no cost (an oracle) is left out.
+    records : sequence of RankingRecord
+        Seeds are averaged, and what has no cost (an oracle) is left out.
 
     Raises
     ------

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 
-from xmlc.records.reading import ranking_frame, threshold_frame
+from xmlc.records.ranking import RankingRecord
+from xmlc.records.ranking import frame as ranking_frame
+from xmlc.records.thresholds import ThresholdRecord
+from xmlc.records.thresholds import frame as threshold_frame
 from xmlc.suites.needs import PEER_RANKINGS, PEER_THRESHOLDS
 from xmlc.suites.suite import ModelSpec, Suite
 from xmlc.tables.columns import DEVIATION
 from xmlc.tables.notes import notes
 from xmlc.tables.panels import Panel, PanelColumn, Published, side_by_side
 from xmlc.tables.seeds import average_seeds
-from xmlc.tables.table import Records, Table, csv_frame, table
+from xmlc.tables.table import Table, csv_frame, table
 from xmlc.tables.titles import MACRO_F_CONVENTION, method_title, model_title
 
 PEER_KEYS = ("dataset", "model")
@@ -24,7 +29,13 @@ NOT_RUN = "it was not run (it needs the extra `peers`)"
 
 
 @table("peers", PEER_KEYS, PEER_RANKINGS, PEER_THRESHOLDS, takes_suite=True)
-def peers(paper: str, records: Records, published: Published, thresholds: Records, suite: Suite | None = None) -> Table:
+def peers(
+    paper: str,
+    records: Sequence[RankingRecord],
+    published: Published,
+    thresholds: Sequence[ThresholdRecord],
+    suite: Suite | None = None,
+) -> Table:
     """Build the table of peers from ranking records, those of thresholds, and what the suite says."""
     known = suite.peers if suite else {}
     frame = average_seeds(ranking_frame(records), PEER_KEYS)
@@ -51,7 +62,7 @@ def peers(paper: str, records: Records, published: Published, thresholds: Record
         "Macro-F is reached with the thresholds of FTA, STO and OFO. "
         f"{MACRO_F_CONVENTION.replace('Models are', 'For macro-F, models are')}"
     )
-    footnotes = notes(paper, records, None, panels) + _about(frame, known)
+    footnotes = notes(paper, records, (), panels) + _about(frame, known)
     return Table("peers", paper, PEER_KEYS, frame, caption, panels, footnotes)
 
 
@@ -60,9 +71,9 @@ def _macro_f_column(frame: pd.DataFrame, published: Published, method: str) -> P
     return side_by_side(frame, published, method, heading=heading, contest="macro_f")
 
 
-def _with_macro_f(frame: pd.DataFrame, thresholds: Records) -> pd.DataFrame:
+def _with_macro_f(frame: pd.DataFrame, thresholds: Sequence[ThresholdRecord]) -> pd.DataFrame:
     """Add one column of macro-F for each threshold method; missing where there is no record."""
-    records = [record for record in thresholds if record["method"] in TUNED]
+    records = [record for record in thresholds if record.method in TUNED]
     averaged = average_seeds(threshold_frame(records), (*PEER_KEYS, "method")) if records else pd.DataFrame()
     for method in TUNED:
         if averaged.empty or (rows := averaged[averaged["method"] == method]).empty:

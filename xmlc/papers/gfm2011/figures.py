@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
-import jsonschema
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from xmlc.errors import XmlcError
 from xmlc.plotting import figure
+from xmlc.records.simulation import GrowthFromSamples, ModelScores, SimulationRecord
 from xmlc.suites.needs import SIMULATIONS
 from xmlc.tables.titles import method_title
 
@@ -39,81 +36,26 @@ SIZE = (7.6, 6.6)
 NOTE_WIDTH = 138  # characters
 APART = 0.7  # in sample size: curves that coincide are drawn side by side
 
-_NUMBERS = {"type": "array", "items": {"type": "number"}, "minItems": 2}
-
-
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "required": list(properties), "properties": properties}
-
-
-_SCORES = _object({"mean": _NUMBERS, "standard_error": _NUMBERS, "limit": {"type": "number"}})
-_MODEL = _object({"optimum": {"type": "number"}, "methods": {"type": "object", "additionalProperties": _SCORES}})
-_TIMES = _object({"labels": _NUMBERS, "n_samples": {"type": "integer"}, "ms": {"type": "object"}})
-KIND = "simulation"
-_SCHEMA = _object(
-    {
-        "kind": {"const": KIND},
-        "schema": {"const": 1},
-        "seed": {"type": "integer"},
-        "trials": {"type": "integer"},
-        "labels": {"type": "integer"},
-        "sample_sizes": _NUMBERS,
-        "models": _object(dict.fromkeys(PANELS, _MODEL)),
-        "growth": _object({"threads": {"type": "integer"}, "samples": _TIMES}),
-        "claims": {"type": "array"},
-        "passport": _object({"cpu": {"type": "string"}}),
-    }
-)
-
-
-def read_simulations(paths: Iterable[Path]) -> list[dict[str, Any]]:
-    """Read what `xmlc simulate` wrote; files of other kinds are left out.
-
-    Raises
-    ------
-    XmlcError
-        A file is not readable or lacks something, or there is not one record of a simulation among them.
-    """
-    paths = list(paths)
-    found = []
-    for path in paths:
-        try:
-            record = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise XmlcError(f"{path}: not a readable JSON record ({error}); make it again") from error
-        if not isinstance(record, dict) or record.get("kind") != KIND:
-            continue
-        problem = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(_SCHEMA).iter_errors(record))
-        if problem is not None:
-            raise XmlcError(
-                f"{path}: {problem.json_path}: {problem.message}; expected a record of `xmlc simulate` of this "
-                "version: delete it and make it again"
-            )
-        found.append(record)
-    if len(found) != 1:
-        raise XmlcError(f"{len(found)} records of `xmlc simulate` among {len(paths)} files; expected one")
-    return found
-
 
 @figure("figure1", SIMULATIONS)
-def figure1(paper: str, records: Sequence[Mapping[str, Any]]) -> Figure:
+def figure1(paper: str, records: Sequence[SimulationRecord]) -> Figure:
     """Draw F against the sample size for both models, and time against the number of labels.
 
     Parameters
     ----------
     paper : str
-    records : sequence of mapping
-        One record, as `read_simulations` returns it.
+    records : sequence of SimulationRecord
+        One.
     """
     (record,) = records
     sheet = Figure(figsize=SIZE, layout="constrained")
     *panels, last = sheet.subplots(2, 2).flat
     for axes, (name, title) in zip(panels, PANELS.items(), strict=True):
-        _draw_scores(axes, record["sample_sizes"], record["models"][name])
+        _draw_scores(axes, record.sample_sizes, record.models[name])
         axes.set_title(title)
         axes.set_xlabel("sample size")
         axes.set_ylabel("expected F")
-    times = record["growth"]["samples"]
+    times = record.growth["samples"]
     _draw_times(last, times)
     last.set_title(f"inference from {times['n_samples']} samples")
     last.set_xlabel("number of labels m")
@@ -126,7 +68,7 @@ def figure1(paper: str, records: Sequence[Mapping[str, Any]]) -> Figure:
     return sheet
 
 
-def _draw_scores(axes: Axes, sample_sizes: Sequence[int], model: Mapping[str, Any]) -> None:
+def _draw_scores(axes: Axes, sample_sizes: Sequence[int], model: ModelScores) -> None:
     axes.axhline(model["optimum"], label="_optimum", **OPTIMUM)
     for number, (method, scores) in enumerate(model["methods"].items()):
         axes.errorbar(
@@ -138,7 +80,7 @@ def _draw_scores(axes: Axes, sample_sizes: Sequence[int], model: Mapping[str, An
     _add_grid(axes)
 
 
-def _draw_times(axes: Axes, times: Mapping[str, Any]) -> None:
+def _draw_times(axes: Axes, times: GrowthFromSamples) -> None:
     for method, ms in times["ms"].items():
         axes.plot(times["labels"], ms, **STYLES[method], **LINE, label=method_title(method))
     axes.set_yscale("log")
@@ -154,24 +96,24 @@ def _add_grid(axes: Axes) -> None:
     axes.set_axisbelow(True)
 
 
-def _entries(times: Mapping[str, Any]) -> list[Line2D]:
+def _entries(times: GrowthFromSamples) -> list[Line2D]:
     """Return the entries of the legend, the reference line last."""
     drawn = [method for method in STYLES if method in times["ms"]]
     entries = [Line2D([], [], **STYLES[method], **LINE, label=method_title(method)) for method in drawn]
     return [*entries, Line2D([], [], **OPTIMUM, label="highest possible")]
 
 
-def _note(record: Mapping[str, Any]) -> str:
+def _note(record: SimulationRecord) -> str:
     """Say below the panels how scores and times came about: the paper does not."""
-    growth = record["growth"]
+    growth = record.growth
     threads = f"{growth['threads']} thread{'s' * (growth['threads'] != 1)}"
     text = (
-        f"{record['labels']} labels, mean and standard error of {record['trials']} trials; coinciding curves are drawn "
+        f"{record.labels} labels, mean and standard error of {record.trials} trials; coinciding curves are drawn "
         "side by side. A prediction inferred from a sample is scored by its exact expected F under the distribution "
         "that the sample is from (0/0 = 1), not on a test sample; the dotted line is the highest there is. Dependent "
         "label i is logistic in −(i − 1)/2 + the number of ones before it as printed, and in −1 + the sum of the "
         "labels before it, coded −1 and +1, in a model that is not in the paper. "
         f"Times: {threads}, best of {growth['rounds']} rounds, from the sample of independent labels to the label set; "
-        f"MEUF finds the same sets as the published procedure by another; {record['passport']['cpu']}."
+        f"MEUF finds the same sets as the published procedure by another; {record.passport['cpu']}."
     )
     return textwrap.fill(text, NOTE_WIDTH)

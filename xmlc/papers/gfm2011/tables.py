@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from xmlc.metrics.measures import FURTHER_SET_METRICS, SET_METRICS
-from xmlc.records.reading import inference_frame
+from xmlc.records.inference import InferenceRecord
+from xmlc.records.inference import frame as inference_frame
 from xmlc.suites.needs import INFERRED_FROM_MODELS
 from xmlc.tables.notes import notes
 from xmlc.tables.panels import Panel, Published, side_by_side
 from xmlc.tables.seeds import average_seeds
-from xmlc.tables.table import Records, Table, csv_frame, table
+from xmlc.tables.table import Table, csv_frame, table
 from xmlc.tables.titles import method_title, model_title
 
 INFERENCE_KEYS = ("dataset", "model", "method")
@@ -27,7 +30,7 @@ INSTANCE_F_CONVENTION = (
 
 
 @table("table1", INFERENCE_KEYS, INFERRED_FROM_MODELS)
-def table1(paper: str, records: Records, published: Published) -> Table:
+def table1(paper: str, records: Sequence[InferenceRecord], published: Published) -> Table:
     """Build Table 1 of gfm2011: what each inference method reaches on each dataset, and how long it takes."""
     averaged = average_seeds(inference_frame(records), INFERENCE_KEYS)
     unprinted = (name for name in (*SET_METRICS, *FURTHER_SET_METRICS) if name not in MEASURED)
@@ -49,7 +52,8 @@ def table1(paper: str, records: Records, published: Published) -> Table:
         "0/0 = 1. MEUF, as published, has the cubic inner maximisation that the paper's times are about; MEUF below it "
         "finds the same sets in O(m^2)."
     )
-    footnotes = notes(paper, records, "threads", panels) + _drawn(records) + stopped(records) + _zero_division(frame)
+    footnotes = notes(paper, records, [record.costs.threads for record in records], panels)
+    footnotes += _drawn(records) + stopped(records) + _zero_division(frame)
     return Table("table1", paper, INFERENCE_KEYS, frame, caption, panels, footnotes)
 
 
@@ -64,22 +68,22 @@ def titled(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(method=[titles.get(name) or method_title(name) for name in rows["method"]])
 
 
-def _drawn(records: Records) -> list[str]:
+def _drawn(records: Sequence[InferenceRecord]) -> list[str]:
     """Say how many samples were drawn, and by whom."""
     drawn: dict[float, list[str]] = {}
     for record in records:
-        if record["samples"] is not None:
-            drawn.setdefault(record["samples"], []).append(model_title(record["model"]))
+        if record.samples is not None:
+            drawn.setdefault(record.samples, []).append(model_title(record.model))
     return [f"Samples drawn for each instance from {', '.join(dict.fromkeys(who))}: {n:g}." for n, who in drawn.items()]
 
 
-def stopped(records: Records) -> list[str]:
+def stopped(records: Sequence[InferenceRecord]) -> list[str]:
     """Say where a dash means that the clock ran out."""
     lines: dict[str, list[str]] = {}
     for record in records:
-        if not record["finished"]:
-            where = f"{record['dataset']['name']} with {model_title(record['model'])} {method_title(record['method'])}"
-            lines.setdefault(f"{record['time_limit']:g} s", []).append(where)
+        if not record.finished:
+            where = f"{record.dataset.name} with {model_title(record.model)} {method_title(record.method)}"
+            lines.setdefault(f"{record.time_limit:g} s", []).append(where)
     return [f"A dash: stopped after {limit}, on {'; '.join(dict.fromkeys(where))}." for limit, where in lines.items()]
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import matplotlib as mpl
 import numpy as np
@@ -16,9 +16,14 @@ from matplotlib.ticker import MaxNLocator
 from xmlc.errors import XmlcError
 from xmlc.metrics.measures import RANKING_METRICS
 from xmlc.plotting import FigureDefinition, figure
+from xmlc.records.base import Record
+from xmlc.records.forest import ForestRecord
+from xmlc.records.ranking import RankingRecord
+from xmlc.records.sweep import SweepRecord
 from xmlc.suites.needs import ENSEMBLES, RANKINGS, SWEEPS
 
-Records = list[dict[str, Any]]
+R = TypeVar("R", bound=Record)
+Scores = dict[str, float]  # by measure, in percent
 
 OURS, OTHER = "ldsm", "fastxml"
 EXEMPLARY_DATASET = "delicious"  # of Figure 1
@@ -38,19 +43,19 @@ FEW_LEVELS = 7
 
 
 @figure("figure4", ENSEMBLES)
-def figure4(paper: str, records: Records) -> Figure:
+def figure4(paper: str, records: Sequence[ForestRecord]) -> Figure:
     """Draw Figure 4: P@k and nDCG@k against the number of trees, a panel for each dataset."""
     return _panels(_of_model(records, OURS), _draw_growth, score_legend)
 
 
 @figure("figure5", SWEEPS)
-def figure5(paper: str, records: Records) -> Figure:
+def figure5(paper: str, records: Sequence[SweepRecord]) -> Figure:
     """Draw Figure 5: P@k and nDCG@k against the largest number of nodes of a tree, and the depth that it gives."""
     return _panels(_of_model(records, OURS), _draw_sweep, score_legend)
 
 
 @figure("figure6", ENSEMBLES, RANKINGS)
-def figure6(paper: str, forests: Records, rankings: Records) -> Figure:
+def figure6(paper: str, forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> Figure:
     """Draw Figure 6: single trees beside ensembles, precision on the left and nDCG on the right."""
     names = _datasets(forests)
     sheet, grid = _sheet(len(names), 2, 1.25)
@@ -63,7 +68,9 @@ def figure6(paper: str, forests: Records, rankings: Records) -> Figure:
 
 
 @figure("figure1", ENSEMBLES, SWEEPS, RANKINGS)
-def figure1(paper: str, forests: Records, sweeps: Records, rankings: Records) -> Figure:
+def figure1(
+    paper: str, forests: Sequence[ForestRecord], sweeps: Sequence[SweepRecord], rankings: Sequence[RankingRecord]
+) -> Figure:
     """Draw Figure 1 for one dataset, Delicious if it is there: growth and size above, single trees below."""
     names = _datasets([*forests, *sweeps, *rankings])
     name = EXEMPLARY_DATASET if EXEMPLARY_DATASET in names else names[0]
@@ -82,15 +89,15 @@ def figure1(paper: str, forests: Records, sweeps: Records, rankings: Records) ->
 
 
 @figure("figure2", ENSEMBLES)
-def figure2(paper: str, records: Records) -> Figure:
+def figure2(paper: str, records: Sequence[ForestRecord]) -> Figure:
     """Draw Figure 2: depth of the deepest tree against that of a balanced tree with a leaf for each label, log_M K."""
-    records = [record for record in _of_model(records, OURS) if record["trees"]]
+    told = [(record, record.trees) for record in _of_model(records, OURS) if record.trees]
     sheet, ((axes,),) = _sheet(1, 1, 1.5)
     top = 0.0
-    for name in _datasets(records):
-        own = _of_dataset(records, name)
-        arity, m = own[0]["hyperparameters"]["arity"], own[0]["dataset"]["m"]
-        x, y = math.log(m, arity), float(np.mean([max(record["trees"]["depths"]) for record in own]))
+    for name in _datasets([record for record, _ in told]):
+        own = [(record, trees) for record, trees in told if record.dataset.name == name]
+        arity, m = own[0][0].setting("arity"), own[0][0].dataset.m
+        x, y = math.log(m, arity), float(np.mean([max(trees.depths) for _, trees in own]))
         axes.plot([x], [y], color=COLOURS[1], marker="o", linestyle="none", label=name)
         axes.annotate(f"{name}, M = {arity}", (x, y), xytext=(5, -10), textcoords="offset points", fontsize=7.5)
         top = max(top, x)
@@ -113,15 +120,15 @@ def _objectives_figure(name: str, trees: int) -> FigureDefinition:
     """
 
     @figure(name, ENSEMBLES)
-    def draw(paper: str, records: Records) -> Figure:
+    def draw(paper: str, records: Sequence[ForestRecord]) -> Figure:
         """Draw the objectives J against epochs, level by level."""
-        records = [record for record in _of_model(records, OURS) if record["objectives"]]
+        records = [record for record in _of_model(records, OURS) if record.objectives]
         if not records:
             raise XmlcError(f"figure: no record of {OURS} tells objectives; expected those of a forest that was split")
         names = _datasets(records)
         sheet, grid = _sheet(len(names), trees, 1.25)
         for row, name in zip(grid, names, strict=True):
-            record = next(record for record in records if record["dataset"]["name"] == name)
+            record = next(record for record in records if record.dataset.name == name)
             for tree, axes in enumerate(row):
                 _draw_objectives(axes, record, tree)
                 axes.set_title(f"{name}, tree {tree + 1}")
@@ -134,27 +141,28 @@ figure3 = _objectives_figure("figure3", trees=1)
 figure7 = _objectives_figure("figure7", trees=2)
 
 
-def _draw_growth(axes: Axes, records: Records) -> None:
-    _draw_scores(axes, _mean_scores(records, "n_trees"))
+def _draw_growth(axes: Axes, records: Sequence[ForestRecord]) -> None:
+    _draw_scores(axes, _scores_by_trees(records))
     _label(axes, "trees", "%")
 
 
-def _draw_sweep(axes: Axes, records: Records) -> None:
-    name = records[0]["hyperparameter"]
-    scores = _mean_scores(records, name)
+def _draw_sweep(axes: Axes, records: Sequence[SweepRecord]) -> None:
+    name = records[0].hyperparameter
+    scores = _mean_scores([(_number(row.value), row.metrics) for record in records for row in record.rows])
     _draw_scores(axes, scores)
     axes.set_xscale("log")
-    axes.set_xticks(list(scores), [_with_depth(records, name, value) for value in scores])
+    axes.set_xticks(list(scores), [_with_depth(records, value) for value in scores])
     axes.minorticks_off()
     _label(axes, "T_max, and below it the depth" if name == "max_nodes" else f"{name}, and below it the depth", "%")
 
 
-def _with_depth(records: Records, name: str, value: float) -> str:
-    depths = [row["depth"] for record in records for row in record["rows"] if row[name] == value]
-    return f"{value:g}" if None in depths else f"{value:g}\n{np.mean(depths):g}"
+def _with_depth(records: Sequence[SweepRecord], value: float) -> str:
+    depths = [row.depth for record in records for row in record.rows if row.value == value]
+    known = [depth for depth in depths if depth is not None]
+    return f"{value:g}\n{np.mean(known):g}" if len(known) == len(depths) else f"{value:g}"
 
 
-def _draw_scores(axes: Axes, scores: dict[float, dict[str, float]]) -> None:
+def _draw_scores(axes: Axes, scores: dict[float, Scores]) -> None:
     for metric, k in PLOTTED:
         values = [row[f"{metric}@{k}"] for row in scores.values()]
         axes.plot(list(scores), values, label=f"{TITLES[metric]}@{k}", **_style(metric, k))
@@ -164,7 +172,7 @@ def _style(metric: str, k: int) -> dict[str, Any]:
     return {"color": COLOURS[k], "marker": MARKERS[k], **LINES[metric], **LINE}
 
 
-def _draw_bars(axes: Axes, groups: dict[str, dict[str, float]], metric: str) -> None:
+def _draw_bars(axes: Axes, groups: dict[str, Scores], metric: str) -> None:
     for place, scores in enumerate(groups.values()):
         for shift, k in enumerate(COLOURS):
             axes.bar(place + 0.27 * (shift - 1), scores[f"{metric}@{k}"], 0.25, color=COLOURS[k],
@@ -176,37 +184,38 @@ def _draw_bars(axes: Axes, groups: dict[str, dict[str, float]], metric: str) -> 
     axes.grid(visible=False, axis="x")
 
 
-def _compared(forests: Records, rankings: Records) -> dict[str, dict[str, float]]:
+def _compared(forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> dict[str, Scores]:
     """Return the scores of single trees (1: the first of the ensemble, 1*: the best that a search found), ensembles."""
     groups = {}
-    grown = {name: [r for r in forests if r["model"] == name] for name in (OURS, OTHER)}
+    grown = {name: [r for r in forests if r.model == name] for name in (OURS, OTHER)}
     titles = {OURS: "LdSM", OTHER: "FastXML"}
     for name, own in grown.items():
         if own:
-            groups[f"{titles[name]}-1"] = next(iter(_mean_scores(own, "n_trees").values()))
-        if best := [r for r in rankings if r["model"] == f"{name}-single"]:
-            groups[f"{titles[name]}-1*"] = {n: 100 * np.mean([r["metrics"][n] for r in best]) for n in SCORES}
+            groups[f"{titles[name]}-1"] = next(iter(_scores_by_trees(own).values()))
+        if best := [r for r in rankings if r.model == f"{name}-single"]:
+            groups[f"{titles[name]}-1*"] = {n: 100 * float(np.mean([r.metrics[n] for r in best])) for n in SCORES}
     for name, own in grown.items():
         if own:
-            n, scores = list(_mean_scores(own, "n_trees").items())[-1]
+            n, scores = list(_scores_by_trees(own).items())[-1]
             groups[f"{titles[name]}\n{n:g} trees"] = scores
     return groups
 
 
-def _draw_objectives(axes: Axes, record: dict[str, Any], tree: int) -> None:
-    rows = [row for row in record["objectives"] if row["tree"] == tree]
+def _draw_objectives(axes: Axes, record: ForestRecord, tree: int) -> None:
+    rows = [row for row in record.objectives if row.tree == tree]
     chosen = {round(place) for place in np.linspace(0, len(rows) - 1, FEW_LEVELS)} if rows else set()
     shades = mpl.colormaps["viridis"](np.linspace(0, 0.9, max(len(rows), 1)))
     for place, (row, shade) in enumerate(zip(rows, shades)):
         if place not in chosen:
             continue
-        epochs = np.arange(1, len(row["mean"]) + 1)
-        label = f"level {row['level']} ({row['nodes']})"
-        axes.plot(epochs, row["mean"], color=shade, linewidth=1.3, label=label)
-        axes.fill_between(epochs, row["minimum"], row["maximum"], color=shade, alpha=0.12, linewidth=0)
-    settings = record["hyperparameters"]
-    for bound in (-settings["lambda_1"], settings["lambda_2"]):
-        axes.axhline(bound * (settings["arity"] - 1), color="0.5", linewidth=0.8, linestyle="dotted", label="_bound")
+        epochs = np.arange(1, len(row.mean) + 1)
+        label = f"level {row.level} ({row.nodes})"
+        axes.plot(epochs, row.mean, color=shade, linewidth=1.3, label=label)
+        axes.fill_between(epochs, row.minimum, row.maximum, color=shade, alpha=0.12, linewidth=0)
+    for bound in (-record.setting("lambda_1"), record.setting("lambda_2")):
+        axes.axhline(
+            bound * (record.setting("arity") - 1), color="0.5", linewidth=0.8, linestyle="dotted", label="_bound"
+        )
     axes.legend(frameon=False, fontsize=6.5, loc="center left", bbox_to_anchor=(1, 0.5), title="level (nodes)",
                 title_fontsize=7)  # fmt: skip
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
@@ -219,7 +228,9 @@ def score_legend(sheet: Figure) -> None:
     sheet.legend(handles=entries, loc="outside lower center", ncols=len(entries), frameon=False, handlelength=2.6)
 
 
-def _panels(records: Records, draw: Callable[[Axes, Records], None], legend: Callable[[Figure], None]) -> Figure:
+def _panels(
+    records: Sequence[R], draw: Callable[[Axes, Sequence[R]], None], legend: Callable[[Figure], None]
+) -> Figure:
     names = _datasets(records)
     columns = min(len(names), 4)
     sheet, grid = _sheet(-(-len(names) // columns), columns)
@@ -246,26 +257,35 @@ def _label(axes: Axes, x: str, y: str) -> None:
     axes.set_axisbelow(True)
 
 
-def _mean_scores(records: Records, name: str) -> dict[float, dict[str, float]]:
-    """Return, by the value in column ``name`` of the rows, the scores in percent, averaged over seeds."""
-    found: dict[float, list[dict[str, float]]] = {}
-    for record in records:
-        for row in record["rows"]:
-            found.setdefault(row[name], []).append(row["metrics"])
+def _scores_by_trees(records: Sequence[ForestRecord]) -> dict[float, Scores]:
+    return _mean_scores([(row.n_trees, row.metrics) for record in records for row in record.rows])
+
+
+def _number(value: object) -> float:
+    if isinstance(value, int | float):
+        return value
+    raise XmlcError(f"figure: the hyperparameter was swept over {value!r}; expected numbers")
+
+
+def _mean_scores(rows_of: Iterable[tuple[float, Mapping[str, float]]]) -> dict[float, Scores]:
+    """Return, by the value of rows, their scores in percent, averaged over seeds."""
+    found: dict[float, list[Mapping[str, float]]] = {}
+    for value, metrics in rows_of:
+        found.setdefault(value, []).append(metrics)
     means = {value: {n: float(np.mean([m[n] for m in rows])) for n in SCORES} for value, rows in sorted(found.items())}
     return {value: {n: 100 * mean for n, mean in of_value.items()} for value, of_value in means.items()}
 
 
-def _of_model(records: Sequence[dict[str, Any]], model: str) -> Records:
-    found = [record for record in records if record["model"] == model]
+def _of_model(records: Sequence[R], model: str) -> list[R]:
+    found = [record for record in records if record.model == model]
     if not found:
         raise XmlcError(f"figure: no record is of {model}; expected one for each dataset")
     return found
 
 
-def _of_dataset(records: Records, name: str) -> Records:
-    return [record for record in records if record["dataset"]["name"] == name]
+def _of_dataset(records: Sequence[R], name: str) -> list[R]:
+    return [record for record in records if record.dataset.name == name]
 
 
-def _datasets(records: Records) -> list[str]:
-    return list(dict.fromkeys(record["dataset"]["name"] for record in records))
+def _datasets(records: Sequence[Record]) -> list[str]:
+    return list(dict.fromkeys(record.dataset.name for record in records))

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import pandas as pd
 
 from xmlc.errors import XmlcError
-from xmlc.records.reading import DATASET_COLUMNS, ranking_frame
+from xmlc.records import forest, statistics
+from xmlc.records.forest import ForestRecord
+from xmlc.records.ranking import RankingCosts, RankingRecord
+from xmlc.records.ranking import frame as ranking_frame
+from xmlc.records.statistics import Statistics
 from xmlc.suites.needs import ENSEMBLES, RANKINGS, STATISTICS
 from xmlc.tables.columns import MISSING, column
 from xmlc.tables.notes import notes
 from xmlc.tables.panels import Panel, PanelColumn, Published, side_by_side
 from xmlc.tables.seeds import average_seeds
-from xmlc.tables.summaries import AVERAGES, SUMMARY_KEYS, dataset_table, papers_others, sizes_of
-from xmlc.tables.table import Records, Table, TableDefinition, csv_frame, table
+from xmlc.tables.summaries import AVERAGES, SUMMARY_KEYS, dataset_table, papers_others
+from xmlc.tables.table import Table, TableDefinition, csv_frame, table
 from xmlc.tables.titles import model_title
 
 LDSM_KEYS, TREE_KEYS = ("dataset", "model"), ("dataset",)
@@ -33,11 +36,11 @@ def _precision_table(name: str, only_trees: bool, printed_in: tuple[str, ...] = 
     """Declare Table 1 (methods that are purely trees) or Table 7 (all): P@k and nDCG@k."""
 
     @table(name, LDSM_KEYS, RANKINGS, printed_in=printed_in)
-    def build(paper: str, records: Records, published: Published) -> Table:
+    def build(paper: str, records: Sequence[RankingRecord], published: Published) -> Table:
         caption = (
             f"Precision@k and nDCG@k on the test set, trained on the whole training set. {_scope(only_trees)} {QUOTED}"
         )
-        return _table(name, paper, records, published, SCORES, caption, "train_threads", only_trees)
+        return _table(name, paper, records, published, SCORES, caption, _train_threads, only_trees)
 
     return build
 
@@ -46,12 +49,12 @@ def _prediction_table(name: str, only_trees: bool, printed_in: tuple[str, ...] =
     """Declare Table 2 (methods that are purely trees) or Table 5 (all): time of prediction."""
 
     @table(name, LDSM_KEYS, RANKINGS, printed_in=printed_in)
-    def build(paper: str, records: Records, published: Published) -> Table:
+    def build(paper: str, records: Sequence[RankingRecord], published: Published) -> Table:
         caption = (
             "Milliseconds per test instance of finding its five best labels, inner products per test instance, and the "
             f"size of the model on disk. {_scope(only_trees)} {QUOTED}"
         )
-        return _table(name, paper, records, published, PREDICTION, caption, "predict_threads", only_trees)
+        return _table(name, paper, records, published, PREDICTION, caption, _predict_threads, only_trees)
 
     return build
 
@@ -63,9 +66,9 @@ table7 = _precision_table("table7", only_trees=False)
 
 
 @table("table3", SUMMARY_KEYS, STATISTICS)
-def table3(paper: str, records: Records, published: Published) -> Table:
+def table3(paper: str, records: Sequence[Statistics], published: Published) -> Table:
     """Build Table 3 of ldsm2020: sizes of the datasets, average numbers of labels and of instances of a label."""
-    frame = sizes_of(records)[["dataset", "d", "m", "n_train", "n_test", *AVERAGES]]
+    frame = statistics.frame(records)[["dataset", "d", "m", "n_train", "n_test", *AVERAGES]]
     caption = (
         "The datasets: features, labels, training and test instances, and the averages of labels per instance and of "
         "instances per label over the training set. The paper's instances per label of Mediamill, Bibtex, Delicious "
@@ -75,10 +78,18 @@ def table3(paper: str, records: Records, published: Published) -> Table:
 
 
 @table("table6", LDSM_KEYS, RANKINGS)
-def table6(paper: str, records: Records, published: Published) -> Table:
+def table6(paper: str, records: Sequence[RankingRecord], published: Published) -> Table:
     """Build Table 6 of ldsm2020: time of training, and the memory that it takes."""
     caption = f"Seconds of training on the whole training set, without reading and writing files. {QUOTED}"
-    return _table("table6", paper, records, published, TRAINING, caption, "train_threads", False)
+    return _table("table6", paper, records, published, TRAINING, caption, _train_threads, False)
+
+
+def _train_threads(costs: RankingCosts) -> int | None:
+    return costs.train_threads
+
+
+def _predict_threads(costs: RankingCosts) -> int | None:
+    return costs.predict_threads
 
 
 def _scope(only_trees: bool) -> str:
@@ -88,19 +99,19 @@ def _scope(only_trees: bool) -> str:
 def _table(
     name: str,
     paper: str,
-    records: Records,
+    records: Sequence[RankingRecord],
     published: Published,
     names: Sequence[str],
     caption: str,
-    threads: str,
+    threads: Callable[[RankingCosts], int | None],
     only_trees: bool,
 ) -> Table:
     """Build one table of ranking records: a panel for each dataset that was run, then one of the others."""
     if only_trees:
-        records = [record for record in records if record["model"] in TREE_BASED]
+        records = [record for record in records if record.model in TREE_BASED]
     if not records:
         raise XmlcError(f"{name}: no record is of a method that is purely trees; expected {', '.join(TREE_BASED)}")
-    found = ranking_frame(records).assign(n_trees=[record["hyperparameters"].get("n_trees") for record in records])
+    found = ranking_frame(records).assign(n_trees=[record.hyperparameters.get("n_trees") for record in records])
     frame = csv_frame(
         average_seeds(found, LDSM_KEYS), LDSM_KEYS, (*names, "n_trees", "train_threads", "predict_threads")
     )
@@ -110,7 +121,8 @@ def _table(
         for dataset, rows in frame.groupby("dataset", sort=False)
     ]
     panels += _as_printed(quoted[~quoted["dataset"].isin(set(frame["dataset"]))], names)
-    return Table(name, paper, LDSM_KEYS, frame, caption, panels, notes(paper, records, threads, panels))
+    footnotes = notes(paper, records, [threads(record.costs) for record in records], panels)
+    return Table(name, paper, LDSM_KEYS, frame, caption, panels, footnotes)
 
 
 def _quoted(published: Published, names: Sequence[str], only_trees: bool) -> pd.DataFrame:
@@ -164,12 +176,12 @@ def _as_printed(rows: pd.DataFrame, names: Sequence[str]) -> list[Panel]:
 
 
 @table("table4", TREE_KEYS, ENSEMBLES)
-def table4(paper: str, records: Records, published: Published) -> Table:
+def table4(paper: str, records: Sequence[ForestRecord], published: Published) -> Table:
     """Build Table 4 of ldsm2020: depth of the deepest tree and arity, beside the depth of a balanced tree."""
-    records = [record for record in records if record["model"] == OURS and record["trees"]]
+    records = [record for record in records if record.model == OURS and record.trees]
     if not records:
         raise XmlcError(f"table4: no record of `xmlc forest` is of {OURS}; expected one for each dataset")
-    found = pd.DataFrame([tree_shape(record) for record in records])
+    found = forest.frame(records).drop(columns="model")
     wanted = ("depth", "arity", "log_m", "depth_ratio", "nodes", "n_trees")
     frame = csv_frame(average_seeds(found, TREE_KEYS), TREE_KEYS, wanted)
     panels = [Panel("", frame, TREE_KEYS, [side_by_side(frame, published, name, contest="") for name in wanted])]
@@ -179,23 +191,4 @@ def table4(paper: str, records: Records, published: Published) -> Table:
         "balanced tree with a leaf for each of the K labels; the paper finds depths between 1 and 3 times that. "
         "Nodes: the mean over the trees, leaves included."
     )
-    return Table("table4", paper, TREE_KEYS, frame, caption, panels, notes(paper, records, None, panels))
-
-
-def tree_shape(record: dict[str, Any]) -> dict[str, Any]:
-    """Return depth, nodes and arity of one forest, with the columns of Table 4."""
-    from xmlc.kernels.float64 import log  # a kernel: whoever only asks which tables there are does not load numba
-
-    arity, depth = record["hyperparameters"]["arity"], max(record["trees"]["depths"])
-    balanced = log(float(record["dataset"]["m"])) / log(float(arity))
-    return {
-        "dataset": record["dataset"]["name"],
-        "seed": record["seed"],
-        **{name: record["dataset"][name] for name in DATASET_COLUMNS},
-        "depth": depth,
-        "arity": arity,
-        "log_m": balanced,
-        "depth_ratio": depth / balanced,
-        "nodes": sum(record["trees"]["nodes"]) / len(record["trees"]["nodes"]),
-        "n_trees": len(record["trees"]["nodes"]),
-    }
+    return Table("table4", paper, TREE_KEYS, frame, caption, panels, notes(paper, records, (), panels))

@@ -12,10 +12,12 @@ from matplotlib.lines import Line2D
 
 from xmlc.errors import XmlcError
 from xmlc.plotting import figure
+from xmlc.records.base import known
+from xmlc.records.progressive import ProgressiveRecord
 from xmlc.suites.needs import FEW_SHOT_STREAMS, MULTI_LABEL_STREAMS
 from xmlc.tables.titles import model_title, without_passes
 
-Records = list[dict[str, Any]]
+Records = Sequence[ProgressiveRecord]
 
 # Colours of Okabe and Ito; lines differ too, for print.
 STYLES: dict[str, dict[str, Any]] = {
@@ -38,8 +40,8 @@ def figure2(paper: str, records: Records) -> Figure:
     from xmlc.metrics.progressive import entropy_reduction  # which loads numba, and declarations do not need it
 
     def bits(runs: Records) -> list[float]:
-        accuracies = np.mean([[row["accuracy"] for row in run["rows"]] for run in runs], axis=0)
-        return entropy_reduction(accuracies, float(np.mean([run["constant_accuracy"] for run in runs]))).tolist()
+        accuracies = np.mean([[row.accuracy for row in run.rows] for run in runs], axis=0)
+        return entropy_reduction(accuracies, float(np.mean([run.constant_accuracy for run in runs]))).tolist()
 
     return _panels(records, bits, "entropy reduction (bits)")
 
@@ -53,12 +55,12 @@ def macrof(paper: str, records: Records) -> Figure:
     XmlcError
         No model predicted label sets.
     """
-    records = [record for record in records if record["rows"][-1]["macro_f_present"] is not None]
+    records = [record for record in records if record.rows[-1].macro_f_present is not None]
     if not records:
         raise XmlcError("figure: no record has a progressive macro-F; expected a model with progressive_sets")
 
     def percent(runs: Records) -> list[float]:
-        return (100 * np.mean([[row["macro_f_present"] for row in run["rows"]] for run in runs], axis=0)).tolist()
+        return (100 * np.mean([[known(row.macro_f_present) for row in run.rows] for run in runs], axis=0)).tolist()
 
     sheet = _panels(records, percent, "macro-F, labels so far (%)")
     sheet.suptitle("Not in the paper. Label sets by OFO, run with the training,\nbefore each is learned", fontsize=8)
@@ -66,8 +68,8 @@ def macrof(paper: str, records: Records) -> Figure:
 
 
 def _panels(records: Records, curve: Callable[[Records], list[float]], label: str) -> Figure:
-    datasets = list(dict.fromkeys(record["dataset"]["name"] for record in records))
-    models = list(dict.fromkeys(record["model"] for record in records))
+    datasets = list(dict.fromkeys(record.dataset.name for record in records))
+    models = list(dict.fromkeys(record.model for record in records))
     columns = min(len(datasets), COLUMNS)
     rows = -(-len(datasets) // columns)
     size = (max(PANEL[0] * columns, 4.6), PANEL[1] * rows + 0.5)
@@ -77,7 +79,7 @@ def _panels(records: Records, curve: Callable[[Records], list[float]], label: st
         axes.set_axis_off()
     for axes, dataset in zip(grid.flat, datasets):
         for model in models:
-            runs = [r for r in records if (r["dataset"]["name"], r["model"]) == (dataset, model)]
+            runs = [r for r in records if (r.dataset.name, r.model) == (dataset, model)]
             if runs:
                 seen = _instances(runs)
                 points = [(t, value) for t, value in zip(seen, curve(runs)) if t >= min(FIRST, seen[-1])]
@@ -89,13 +91,13 @@ def _panels(records: Records, curve: Callable[[Records], list[float]], label: st
     return figure
 
 
-def _instances(runs: Sequence[dict[str, Any]]) -> list[int]:
+def _instances(runs: Records) -> list[int]:
     """Return the numbers of instances of a curve, which all seeds of a model share."""
-    found = [[row["instances"] for row in run["rows"]] for run in runs]
+    found = [[row.instances for row in run.rows] for run in runs]
     if any(instances != found[0] for instances in found):
         first = runs[0]
         raise XmlcError(
-            f"figure: the seeds of {first['model']} on {first['dataset']['name']} were scored after different numbers "
+            f"figure: the seeds of {first.model} on {first.dataset.name} were scored after different numbers "
             "of instances; make the older records again"
         )
     return found[0]

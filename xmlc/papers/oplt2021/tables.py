@@ -7,13 +7,16 @@ from collections.abc import Sequence
 import pandas as pd
 
 from xmlc.errors import XmlcError
-from xmlc.records.reading import ranking_frame
+from xmlc.records import statistics
+from xmlc.records.ranking import RankingRecord
+from xmlc.records.ranking import frame as ranking_frame
+from xmlc.records.statistics import Statistics
 from xmlc.suites.needs import FEW_SHOT_RANKINGS, MULTI_LABEL_RANKINGS, RANKINGS, STATISTICS
 from xmlc.tables.notes import notes
 from xmlc.tables.panels import Panel, Published, side_by_side
 from xmlc.tables.seeds import average_seeds
-from xmlc.tables.summaries import SUMMARY_KEYS, dataset_table, sizes_of
-from xmlc.tables.table import Records, Table, csv_frame, table
+from xmlc.tables.summaries import SUMMARY_KEYS, dataset_table
+from xmlc.tables.table import Table, csv_frame, table
 from xmlc.tables.titles import without_passes
 
 OPLT_KEYS = ("dataset", "model")
@@ -32,15 +35,15 @@ BEST = (
 
 
 @table("table1", SUMMARY_KEYS, STATISTICS)
-def table1(paper: str, records: Records, published: Published) -> Table:
+def table1(paper: str, records: Sequence[Statistics], published: Published) -> Table:
     """Build Table 1 of oplt2021: numbers of instances, labels and features."""
-    frame = sizes_of(records)[["dataset", "n_train", "n_test", "m", "d"]]
+    frame = statistics.frame(records)[["dataset", "n_train", "n_test", "m", "d"]]
     caption = "The datasets: training and test instances, labels, features."
     return dataset_table("table1", paper, records, published, frame, caption)
 
 
 @table("table2", OPLT_KEYS, MULTI_LABEL_RANKINGS)
-def table2(paper: str, records: Records, published: Published) -> Table:
+def table2(paper: str, records: Sequence[RankingRecord], published: Published) -> Table:
     """Build Table 2 of oplt2021: P@k and CPU time of training, and beside them what its Appendix D has."""
     shown = (*PRECISION, "train_cpu_minutes")
     frame = _better_passes(records, (*shown, *PROPENSITY_SCORED, *COSTS, *THREADS), "p@1")
@@ -55,7 +58,7 @@ def table2(paper: str, records: Records, published: Published) -> Table:
 
 
 @table("table3", OPLT_KEYS, FEW_SHOT_RANKINGS)
-def table3(paper: str, records: Records, published: Published) -> Table:
+def table3(paper: str, records: Sequence[RankingRecord], published: Published) -> Table:
     """Build Table 3 of oplt2021: accuracy and CPU time of training on few-shot multi-class datasets.
 
     Raises
@@ -64,9 +67,9 @@ def table3(paper: str, records: Records, published: Published) -> Table:
         A dataset's instances have more or fewer labels than one.
     """
     for record in records:
-        if record["dataset"]["labels_per_instance"] != 1:
+        if record.dataset.labels_per_instance != 1:
             raise XmlcError(
-                f"table3: {record['dataset']['name']} has {record['dataset']['labels_per_instance']:g} labels per "
+                f"table3: {record.dataset.name} has {record.dataset.labels_per_instance:g} labels per "
                 "instance, expected 1; take it out of few_shot"
             )
     shown = ("accuracy", "train_cpu_seconds")
@@ -84,7 +87,7 @@ def table3(paper: str, records: Records, published: Published) -> Table:
 
 
 @table("passes", OPLT_KEYS, RANKINGS)
-def passes(paper: str, records: Records, published: Published) -> Table:
+def passes(paper: str, records: Sequence[RankingRecord], published: Published) -> Table:
     """Build the table of 1 and 3 passes side by side, as oplt2021's Appendices D and E have them.
 
     Where instances have one label each, P@1 is the accuracy.
@@ -96,7 +99,7 @@ def passes(paper: str, records: Records, published: Published) -> Table:
     return _table("passes", paper, records, frame, panels, caption)
 
 
-def _better_passes(records: Records, wanted: Sequence[str], score: str) -> pd.DataFrame:
+def _better_passes(records: Sequence[RankingRecord], wanted: Sequence[str], score: str) -> pd.DataFrame:
     """Return one row for each dataset and method: that of the number of passes with the highest mean score."""
     found = ranking_frame(records)
     averaged = average_seeds(found.assign(accuracy=found["p@1"]), OPLT_KEYS)
@@ -129,10 +132,13 @@ def _not_run(frame: pd.DataFrame, published: Published, names: Sequence[str]) ->
     return [Panel("Printed in the paper, not run here", rows, OPLT_KEYS, columns)] if len(rows) else []
 
 
-def _table(name: str, paper: str, records: Records, frame: pd.DataFrame, panels: list[Panel], caption: str) -> Table:
-    counts = sorted({record["costs"][key] for record in records for key in THREADS if record["costs"][key]})
+def _table(
+    name: str, paper: str, records: Sequence[RankingRecord], frame: pd.DataFrame, panels: list[Panel], caption: str
+) -> Table:
+    given = {count for record in records for count in (record.costs.train_threads, record.costs.predict_threads)}
+    counts = sorted(count for count in given if count)
     number = " or ".join(f"{count:g}" for count in counts)
-    footnotes = notes(paper, records, None, panels)
+    footnotes = notes(paper, records, (), panels)
     if counts:
         threads = f"{number} thread{'s' * (counts != [1])}"
         footnotes.append(f"Training and prediction had {threads}; times that are not called CPU are wall-clock times.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -12,10 +12,10 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from xmlc.errors import XmlcError
 from xmlc.plotting import figure
+from xmlc.records.thresholds import Chosen, GridPoint, ThresholdRecord
 from xmlc.suites.needs import THRESHOLDS
 from xmlc.tables.titles import method_title, model_title
 
-Records = list[dict[str, Any]]
 Style = dict[str, Any]  # arguments of matplotlib
 
 # Colours of Okabe and Ito, told apart by every kind of colour vision; markers tell them apart in print.
@@ -44,21 +44,18 @@ NARROWEST = 4.4
 
 
 @figure("figure1", THRESHOLDS)
-def figure1(paper: str, records: Records) -> Figure:
+def figure1(paper: str, records: Sequence[ThresholdRecord]) -> Figure:
     """Draw Figure 1 of plt2016: macro-F of STO, FTA and OFO against 1/c, a panel for each model and dataset."""
-    records = [record for record in records if record["method"] in STYLES]
+    records = [record for record in records if record.method in STYLES]
     if not records:
         raise XmlcError(f"figure1: no record of the methods {', '.join(STYLES)} is given")
-    for record in records:
-        if any(point["c"] is None for point in [record["best"], *record["grid"]]):
-            raise XmlcError(f"figure1: a record of {record['method']} has a grid point without c; 1/c is the abscissa")
-    models = list(dict.fromkeys(record["model"] for record in records))
-    datasets = list(dict.fromkeys(record["dataset"]["name"] for record in records))
+    models = list(dict.fromkeys(record.model for record in records))
+    datasets = list(dict.fromkeys(record.dataset.name for record in records))
     sheet = _sheet(len(models), len(datasets))
     grid = sheet.subplots(len(models), len(datasets), sharex=True, sharey="col", squeeze=False)
     for i, model in enumerate(models):
         for j, dataset in enumerate(datasets):
-            panel = [r for r in records if (r["model"], r["dataset"]["name"]) == (model, dataset)]
+            panel = [r for r in records if (r.model, r.dataset.name) == (model, dataset)]
             axes = grid[i, j]
             if panel:
                 _draw_panel(axes, panel)
@@ -67,7 +64,7 @@ def figure1(paper: str, records: Records) -> Figure:
             axes.set_title(dataset if i == 0 else "")
             axes.set_xlabel("1/c" if i == len(models) - 1 else "")
             axes.set_ylabel(f"{model_title(model)}\nmacro-F (%)" if j == 0 else "")
-    drawn = [method for method in STYLES if any(record["method"] == method for record in records)]
+    drawn = [method for method in STYLES if any(record.method == method for record in records)]
     _add_legend(sheet, drawn)
     return sheet
 
@@ -78,9 +75,9 @@ def _sheet(rows: int, columns: int) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def _draw_panel(axes: Axes, records: Records) -> None:
+def _draw_panel(axes: Axes, records: Sequence[ThresholdRecord]) -> None:
     for method, style in STYLES.items():
-        runs = [record for record in records if record["method"] == method]
+        runs = [record for record in records if record.method == method]
         if not runs:
             continue
         abscissae, curves = _curves(runs)
@@ -91,8 +88,8 @@ def _draw_panel(axes: Axes, records: Records) -> None:
                 abscissae, curves[part], **style, **line, label=label,
                 linewidth=1.3, markersize=3.6, markerfacecolor=face, markeredgewidth=0.9,
             )  # fmt: skip
-        for record in sorted(runs, key=lambda run: run["seed"]):
-            place = abscissae.index(1 / record["best"]["c"])
+        for record in sorted(runs, key=lambda run: run.seed):
+            place = abscissae.index(1 / _c_of(record, record.best))
             axes.plot([abscissae[place]], [curves["test"][place]], **CHOSEN, label="_chosen")
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(numticks=6))
@@ -102,21 +99,32 @@ def _draw_panel(axes: Axes, records: Records) -> None:
     axes.set_axisbelow(True)
 
 
-def _curves(runs: Records) -> tuple[list[float], dict[str, list[float]]]:
+def _curves(runs: Sequence[ThresholdRecord]) -> tuple[list[float], dict[str, list[float]]]:
     """Return 1/c, ascending, and the macro-F of each part in percent, averaged over seeds."""
-    grids = [sorted(run["grid"], key=lambda point: 1 / point["c"]) for run in runs]
-    values = [[point["c"] for point in grid] for grid in grids]
+    grids = [sorted(run.grid, key=lambda point: 1 / _c_of(run, point)) for run in runs]
+    values = [[_c_of(run, point) for point in grid] for run, grid in zip(runs, grids)]
     if any(value != values[0] for value in values):
         first = runs[0]
         raise XmlcError(
-            f"figure1: the seeds of {first['model']}, {first['method']}, on {first['dataset']['name']} tried different "
+            f"figure1: the seeds of {first.model}, {first.method}, on {first.dataset.name} tried different "
             "values of c; expected one grid: make the older records again"
         )
+    tried = list(zip(*grids, strict=True))
     curves = {
-        part: [100 * sum(point[part]["macro_f"] for point in same) / len(same) for same in zip(*grids, strict=True)]
-        for part in PARTS
+        "validation": [_mean_percent([point.validation for point in same]) for same in tried],
+        "test": [_mean_percent([point.test for point in same]) for same in tried],
     }
     return [1 / c for c in values[0]], curves
+
+
+def _mean_percent(scores: Sequence[Mapping[str, float]]) -> float:
+    return 100 * sum(score["macro_f"] for score in scores) / len(scores)
+
+
+def _c_of(record: ThresholdRecord, point: GridPoint | Chosen) -> float:
+    if point.c is None:
+        raise XmlcError(f"figure1: a record of {record.method} has a grid point without c; 1/c is the abscissa")
+    return point.c
 
 
 def _add_legend(sheet: Figure, methods: Sequence[str]) -> None:

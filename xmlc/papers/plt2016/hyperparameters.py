@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 
 from xmlc.errors import XmlcError
 from xmlc.estimator import Hyperparameters
+from xmlc.records.base import Row
+from xmlc.records.ranking import RankingRecord
 from xmlc.suites.needs import RANKINGS
 from xmlc.suites.suite import Found, Suite
 from xmlc.tables.notes import notes
 from xmlc.tables.panels import Panel, PanelColumn, Published, side_by_side
-from xmlc.tables.table import Records, Table, table
+from xmlc.tables.table import Table, table
 from xmlc.tables.titles import hyperparameter_title, model_title, search_title
 from xmlc.tuning.ranges import Range
 
@@ -67,15 +69,15 @@ def searched_models(suite: Suite | None) -> dict[str, SearchedModel]:
 
 
 @table("table3", HYPERPARAMETER_KEYS, RANKINGS, takes_suite=True)
-def table3(paper: str, records: Records, published: Published, suite: Suite | None) -> Table:
+def table3(paper: str, records: Sequence[RankingRecord], published: Published, suite: Suite | None) -> Table:
     """Build Table 3 of plt2016: ranges beside the paper's, and the values that the models were trained with."""
     searched = searched_models(suite)
-    records = [record for record in records if record["model"] in searched]
+    records = [record for record in records if record.model in searched]
     if not records:
         raise XmlcError(f"table3: no record is of a model with ranges; expected one of {', '.join(searched)}")
-    models = list(dict.fromkeys(record["model"] for record in records))
+    models = list(dict.fromkeys(record.model for record in records))
     rows = [row for name in models for row in _range_rows(name, searched[name])]
-    rows += [row for record in _one_per_dataset(records) for row in _value_rows(record, searched[record["model"]])]
+    rows += [row for record in _one_per_dataset(records) for row in _value_rows(record, searched[record.model])]
     # As objects, lest whole numbers become fractions beside others.
     frame = pd.DataFrame(rows, columns=[*HYPERPARAMETER_KEYS, *COLUMNS], dtype=object)
     panels = [_ranges_panel(frame, published)]
@@ -84,21 +86,21 @@ def table3(paper: str, records: Records, published: Published, suite: Suite | No
         "The hyperparameters, the ranges of their search, and the values in use, with the P@1 that they reach on the "
         "20 % of the training set that validation holds, where it is known."
     )
-    return Table("table3", paper, HYPERPARAMETER_KEYS, frame, caption, panels, notes(paper, records, None, panels))
+    return Table("table3", paper, HYPERPARAMETER_KEYS, frame, caption, panels, notes(paper, records, (), panels))
 
 
-def _one_per_dataset(records: Records) -> Records:
+def _one_per_dataset(records: Sequence[RankingRecord]) -> list[RankingRecord]:
     """Drop further seeds: they have the same hyperparameters."""
-    first: dict[tuple[str, str], dict[str, Any]] = {}
+    first: dict[tuple[str, str], RankingRecord] = {}
     for record in records:
-        first.setdefault((record["dataset"]["name"], record["model"]), record)
+        first.setdefault((record.dataset.name, record.model), record)
     return list(first.values())
 
 
-def _range_rows(model: str, searched: SearchedModel) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = []
+def _range_rows(model: str, searched: SearchedModel) -> list[Row]:
+    rows: list[Row] = []
     for name, values in searched.ranges.items():
-        key: dict[str, Any] = {"dataset": EVERY_DATASET, "model": model, "hyperparameter": name}
+        key: Row = {"dataset": EVERY_DATASET, "model": model, "hyperparameter": name}
         if values.values:
             rows.append(key | {"drawn": "one of " + ", ".join(map(str, values.values))})
         else:
@@ -108,25 +110,26 @@ def _range_rows(model: str, searched: SearchedModel) -> list[dict[str, Any]]:
     return rows
 
 
-def _value_rows(record: dict[str, Any], searched: SearchedModel) -> list[dict[str, Any]]:
-    dataset = record["dataset"]["name"]
+def _value_rows(record: RankingRecord, searched: SearchedModel) -> list[Row]:
+    dataset = record.dataset.name
     found = _provenance(record, searched)
     return [
-        {"dataset": dataset, "model": record["model"], "hyperparameter": name}
-        | {"value": record["hyperparameters"].get(name)}
+        {"dataset": dataset, "model": record.model, "hyperparameter": name}
+        | {"value": record.hyperparameters.get(name)}
         | found
         for name in searched.ranges
     ]
 
 
-def _provenance(record: dict[str, Any], searched: SearchedModel) -> dict[str, Any]:
+def _provenance(record: RankingRecord, searched: SearchedModel) -> Row:
     """Return how a record's values were found: by the workflow's search, as the suite says, or nobody knows."""
-    dataset = record["dataset"]["name"]
+    dataset = record.dataset.name
     by: str | None
-    if record.get("tuning"):
-        by, p1 = search_title(record["tuning"]["method"], record["tuning"]["budget"]), record["tuning"]["p@1"]
+    p1: float | None
+    if search := record.tuning:
+        by, p1 = search_title(search["method"], search["budget"]), search["p@1"]
     else:
-        used, configured = record["hyperparameters"], searched.configured.get(dataset, {})
+        used, configured = record.hyperparameters, searched.configured.get(dataset, {})
         # What the suite says holds for its own values only.
         same = all(used.get(name) == value for name, value in configured.items())
         stated = searched.found.get(dataset) if same else None

@@ -9,22 +9,23 @@ import pandas as pd
 
 from xmlc.errors import XmlcError
 from xmlc.metrics.measures import LABEL_WISE, MEASURE_METHODS, TUNABLE_MEASURES
-from xmlc.records.reading import threshold_frame
+from xmlc.records.thresholds import ThresholdRecord
+from xmlc.records.thresholds import frame as threshold_frame
 from xmlc.suites.needs import MEASURES as MEASURED
 from xmlc.tables.columns import column
 from xmlc.tables.notes import notes
 from xmlc.tables.panels import Panel, Published, side_by_side
 from xmlc.tables.seeds import average_seeds
-from xmlc.tables.table import Records, Table, csv_frame, table
+from xmlc.tables.table import Table, csv_frame, table
 from xmlc.tables.titles import MACRO_F_CONVENTION, model_title
 
 MEASURE_KEYS = ("dataset", "model", "tuned_for")
 
 
 @table("measures", MEASURE_KEYS, MEASURED)
-def measures(paper: str, records: Records, published: Published) -> Table:
+def measures(paper: str, records: Sequence[ThresholdRecord], published: Published) -> Table:
     """Build the table of measures: a row for each that thresholds were tuned for, a column for each."""
-    records = [record for record in records if record["method"] in MEASURE_METHODS]
+    records = [record for record in records if record.method in MEASURE_METHODS]
     if not records:
         raise XmlcError(
             f"measures: no record of the methods {', '.join(MEASURE_METHODS)} is given; expected at least one"
@@ -51,7 +52,7 @@ def measures(paper: str, records: Records, published: Published) -> Table:
         "precision. "
         f"{MACRO_F_CONVENTION}"
     )
-    footnotes = notes(paper, records, None, panels, best_of="each model and dataset")
+    footnotes = notes(paper, records, (), panels, best_of="each model and dataset")
     return Table("measures", paper, MEASURE_KEYS, frame, caption, panels, footnotes)
 
 

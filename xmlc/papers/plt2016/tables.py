@@ -19,60 +19,60 @@ from xmlc.metrics.measures import (
 )
 from xmlc.papers.plt2016.hyperparameters import table3 as table3
 from xmlc.papers.plt2016.measures import measures as measures
-from xmlc.records.reading import (
-    DATASET_COLUMNS,
-    ranking_frame,
-    threshold_frame,
-)
+from xmlc.records import ranking, thresholds
+from xmlc.records.base import DATASET_COLUMNS
+from xmlc.records.ranking import RankingRecord
+from xmlc.records.thresholds import ThresholdRecord
 from xmlc.suites.needs import RANKINGS, THRESHOLDS
 from xmlc.tables.columns import DEVIATION
 from xmlc.tables.notes import notes, overfitting
 from xmlc.tables.panels import Panel, Published, side_by_side
 from xmlc.tables.seeds import average_seeds
-from xmlc.tables.table import Records, Table, csv_frame, table
+from xmlc.tables.table import Table, csv_frame, table
 from xmlc.tables.titles import MACRO_F_CONVENTION, method_order, method_title
 
 
 @table("table1", ("dataset", "model"), RANKINGS)
-def table1(paper: str, records: Records, published: Published) -> Table:
+def table1(paper: str, records: Sequence[RankingRecord], published: Published) -> Table:
     """Build Table 1 of plt2016: the datasets, P@k and training minutes."""
     keys, scores = ("dataset", "model"), ("p@1", "p@3", "p@5", "train_minutes")
     costs = ("predict_ms", "inner_products", "model_mb", "train_peak_mb", "predict_peak_mb")
     others = (*RANKING_METRICS[3:], *FURTHER_RANKING_METRICS)
     wanted = (*DATASET_COLUMNS, *scores, *others, *costs, "train_threads", "predict_threads")
-    frame = csv_frame(average_seeds(ranking_frame(records), keys), keys, wanted)
+    frame = csv_frame(average_seeds(ranking.frame(records), keys), keys, wanted)
     datasets, about = frame.drop_duplicates("dataset"), published.about("dataset")
     counts = [side_by_side(datasets, about, name) for name in DATASET_COLUMNS]
-    ranking = [side_by_side(frame, published, name) for name in scores]
+    scored = [side_by_side(frame, published, name) for name in scores]
     panels = [
         Panel("Datasets", datasets, ("dataset",), counts),
-        Panel("Ranking on the test set, and training time", frame, keys, ranking),
+        Panel("Ranking on the test set, and training time", frame, keys, scored),
     ]
     caption = (
         "Characteristics of the datasets, precision@k on the test set, and training time. Models are trained on the "
         "whole training set; averages are over the training set."
     )
-    return Table("table1", paper, keys, frame, caption, panels, notes(paper, records, "train_threads", panels))
+    threads = [record.costs.train_threads for record in records]
+    return Table("table1", paper, keys, frame, caption, panels, notes(paper, records, threads, panels))
 
 
 @table("table2", ("dataset", "model", "method"), THRESHOLDS)
-def table2(paper: str, records: Records, published: Published) -> Table:
+def table2(paper: str, records: Sequence[ThresholdRecord], published: Published) -> Table:
     """Build Table 2 of plt2016: test macro-F, milliseconds and inner products of each threshold method."""
     keys, measures = ("dataset", "model", "method"), ("macro_f", "test_ms", "inner_products")
-    records = [record for record in records if record["method"] not in ("ofo-ab", *MEASURE_METHODS)]
+    records = [record for record in records if record.method not in ("ofo-ab", *MEASURE_METHODS)]
     if not records:
         raise XmlcError(
             "table2: all records are of ofo-ab or of for-<measure>, which stand in tables table4 and measures"
         )
     others = (*SET_METRICS[1:], *FURTHER_SET_METRICS, "predicted_per_instance", "validation_macro_f")
     wanted = (*measures, *others, "c", "a", "b", "tune_seconds", "test_threads")
-    frame = csv_frame(average_seeds(threshold_frame(records), keys), keys, wanted)
+    frame = csv_frame(average_seeds(thresholds.frame(records), keys), keys, wanted)
     panels = [by_method(frame, published, name) for name in measures]
     caption = (
         "Macro-F on the test set with the parameters that are best on the validation set, and the wall-clock time and "
         f"the number of inner products per test instance. {MACRO_F_CONVENTION}"
     )
-    footnotes = notes(paper, records, "threads", panels) + overfitting(frame)
+    footnotes = notes(paper, records, [record.costs.threads for record in records], panels) + overfitting(frame)
     return Table("table2", paper, keys, frame, caption, panels, footnotes)
 
 
@@ -96,13 +96,13 @@ def by_method(frame: pd.DataFrame, published: Published, name: str) -> Panel:
 
 
 @table("table4", ("model", "dataset"), THRESHOLDS)
-def table4(paper: str, records: Records, published: Published) -> Table:
+def table4(paper: str, records: Sequence[ThresholdRecord], published: Published) -> Table:
     """Build Table 4 of plt2016: OFO with a and b tuned, beside FTA and STO."""
     keys = ("model", "dataset")
-    records = [record for record in records if record["method"] in ("ofo-ab", "fta", "sto")]
-    if all(record["method"] != "ofo-ab" for record in records):
+    records = [record for record in records if record.method in ("ofo-ab", "fta", "sto")]
+    if all(record.method != "ofo-ab" for record in records):
         raise XmlcError("table4: no record of method 'ofo-ab' is given; expected one for each dataset and model")
-    averaged = average_seeds(threshold_frame(records), (*keys, "method"))
+    averaged = average_seeds(thresholds.frame(records), (*keys, "method"))
     scores = [name for name in ("macro_f", "macro_f" + DEVIATION) if name in averaged]
     chosen = _scores_as(averaged, "ofo-ab", "test_macro_f", averaged.columns.drop("method"))
     for method in ("fta", "sto"):
@@ -120,7 +120,7 @@ def table4(paper: str, records: Records, published: Published) -> Table:
         "Macro-F on the test set when both parameters of OFO, a and b, are tuned on the validation set. "
         f"{MACRO_F_CONVENTION}"
     )
-    return Table("table4", paper, keys, frame, caption, panels, notes(paper, records, None, panels))
+    return Table("table4", paper, keys, frame, caption, panels, notes(paper, records, (), panels))
 
 
 def _scores_as(averaged: pd.DataFrame, method: str, name: str, columns: Sequence[str]) -> pd.DataFrame:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import pandas as pd
 
 from xmlc.errors import XmlcError
-from xmlc.records.reading import ranking_frame
+from xmlc.records.ranking import RankingRecord
+from xmlc.records.ranking import frame as ranking_frame
 from xmlc.suites.needs import GROWTH
 from xmlc.tables.notes import notes
 from xmlc.tables.panels import Panel, Published, side_by_side
 from xmlc.tables.seeds import average_seeds
-from xmlc.tables.table import Records, Table, csv_frame, table
+from xmlc.tables.table import Table, csv_frame, table
 from xmlc.tables.titles import model_title
 
 GROWTH_KEYS = ("model", "dataset")
@@ -24,7 +26,7 @@ NOTHING = "base"
 
 
 @table("growth", GROWTH_KEYS, GROWTH)
-def growth(paper: str, records: Records, published: Published) -> Table:
+def growth(paper: str, records: Sequence[RankingRecord], published: Published) -> Table:
     """Build the table of growth from ranking records of ``<family>-base`` and ``<family>-<what>-x<factor>``."""
     frame = average_seeds(ranking_frame(records), GROWTH_KEYS)
     frame = frame.assign(multiplied=[multiplied(name) for name in frame["dataset"]])
@@ -48,7 +50,8 @@ def growth(paper: str, records: Records, published: Published) -> Table:
         "asks for the five best labels of a test instance; a ratio is to the base of the same model. MB are 10^6 "
         "bytes; peak memory is that of the process, which holds the program itself too."
     )
-    return Table("growth", paper, GROWTH_KEYS, frame, caption, panels, notes(paper, records, "train_threads", panels))
+    threads = [record.costs.train_threads for record in records]
+    return Table("growth", paper, GROWTH_KEYS, frame, caption, panels, notes(paper, records, threads, panels))
 
 
 def multiplied(dataset: str) -> str:

@@ -2,68 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
 import pandas as pd
 
-from xmlc.records.checked import read_checked
+from xmlc.passport import StepCosts
+from xmlc.records.step import EVERY, StepRecord
+from xmlc.records.step import frame as step_frame
 from xmlc.suites.needs import STEPS
 from xmlc.tables.columns import MISSING
 from xmlc.tables.panels import Panel, Published, side_by_side
 from xmlc.tables.seeds import average_seeds
-from xmlc.tables.table import Records, Table, csv_frame, table
+from xmlc.tables.table import Table, csv_frame, table
 from xmlc.tables.titles import method_title, model_title
 
 STEP_KEYS = ("dataset", "model", "step")
 COSTS = ("step_seconds", "step_peak_mb", "disk_mb", "step_threads")
-EVERY = "all models"  # of a step that no model has its own of
 TOTAL = "all steps"
-RECORDS_IN_FOLDERS = ("source.json", "estimate.json", "tuning.json")
 PORTIONS = {"full": "100 %", "80": "80 %"}
-_TEXT, _AMOUNT = {"type": "string"}, {"type": "number", "minimum": 0}
-_OPTIONAL = {"type": ["string", "null"]}
-_STEP = {
-    "name": _TEXT,
-    "dataset": _TEXT,
-    "model": _OPTIONAL,
-    "portion": _OPTIONAL,
-    "method": _OPTIONAL,
-    "seconds": _AMOUNT,
-    "peak_bytes": _AMOUNT,
-    "written_bytes": {"type": ["number", "null"]},
-    "threads": {"type": "integer"},
-    "cpu": _TEXT,
-}
-_SCHEMA = {
-    "type": "object",
-    "required": ["step"],
-    "properties": {"step": {"type": "object", "required": list(_STEP), "properties": _STEP}},
-}
-
-
-def read_steps(paths: Iterable[Path]) -> Records:
-    """Read what steps wrote, files or folders, in which they tell their costs (`xmlc.passport.step_costs`), in order.
-
-    Raises
-    ------
-    XmlcError
-        A file is not readable, or tells no costs.
-    """
-    return [read_checked(record_in(path), _SCHEMA, "what a step of this version wrote") for path in paths]
-
-
-def record_in(path: Path) -> Path:
-    """Return the file that tells the costs of a step: what it wrote, or the file of this kind in its folder."""
-    found = (path / name for name in RECORDS_IN_FOLDERS)
-    return next((file for file in found if file.is_file()), path)
 
 
 @table("scale", STEP_KEYS, STEPS)
-def scale(paper: str, records: Records, published: Published) -> Table:
+def scale(paper: str, records: Sequence[StepRecord], published: Published) -> Table:
     """Build the table of steps: seconds, memory, disk and threads of each, and of all together."""
-    steps = pd.DataFrame([step_row(record) for record in records])
+    steps = step_frame(records).assign(step=[step_title(record.step) for record in records])
     averaged = average_seeds(steps, STEP_KEYS)
     parts = [pd.concat([rows, _total(rows)]) for _, rows in averaged.groupby("dataset", sort=False)]
     frame = csv_frame(pd.concat(parts, ignore_index=True), STEP_KEYS, COSTS)
@@ -77,27 +39,11 @@ def scale(paper: str, records: Records, published: Published) -> Table:
     return Table("scale", paper, STEP_KEYS, frame, caption, [Panel("", frame, STEP_KEYS, columns)], _notes(records))
 
 
-def step_row(record: dict[str, Any]) -> dict[str, Any]:
-    """Return the row of one step, with the columns of the table."""
-    step = record["step"]
-    disk = step["written_bytes"]
-    return {
-        "dataset": step["dataset"],
-        "model": step["model"] or EVERY,
-        "step": _title(step),
-        "seed": record.get("seed", 0),
-        "step_seconds": step["seconds"],
-        "step_peak_mb": step["peak_bytes"] * 1e-6,
-        "disk_mb": float("nan") if disk is None else disk * 1e-6,
-        "step_threads": step["threads"],
-    }
-
-
-def _title(step: dict[str, Any]) -> str:
+def step_title(step: StepCosts) -> str:
     """Name a step: a threshold step by its method, a training by the portion of the training set."""
     if step["method"]:
         return f"{step['name']}, {method_title(step['method'])}"
-    return f"{step['name']}, {PORTIONS[step['portion']]}" if step["name"] == "train" else step["name"]
+    return f"{step['name']}, {PORTIONS[step['portion'] or 'full']}" if step["name"] == "train" else step["name"]
 
 
 def _total(rows: pd.DataFrame) -> pd.DataFrame:
@@ -115,24 +61,24 @@ def _total(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame([together])
 
 
-def _notes(records: Sequence[dict[str, Any]]) -> list[str]:
+def _notes(records: Sequence[StepRecord]) -> list[str]:
     """Describe data, models, estimates and machine by what the steps wrote."""
-    trained = [record for record in records if record["step"]["name"] == "train"]
-    data = {record["dataset"]["name"]: record["dataset"] for record in trained}
+    trained = [record for record in records if record.step["name"] == "train"]
     lines = [
-        f"{name}: {block['n_train']:,} training and {block['n_test']:,} test instances, {block['d']:,} features, "
-        f"{block['m']:,} labels, {block['labels_per_instance']:.2f} labels per instance "
-        f"(digest {block['digest'][:12]})."
-        for name, block in data.items()
+        f"{data.name}: {data.n_train:,} training and {data.n_test:,} test instances, {data.d:,} features, "
+        f"{data.m:,} labels, {data.labels_per_instance:.2f} labels per instance (digest {data.digest[:12]})."
+        for data in {record.dataset.name: record.dataset for record in trained if record.dataset}.values()
     ]
-    for record in {record["step"]["model"]: record for record in trained}.values():
-        changed = ", ".join(f"{key} {value}" for key, value in record["hyperparameters"].items() if value is not None)
-        lines.append(f"{model_title(record['step']['model'])}: {changed}.")
-    for record in (record for record in records if "floor" in record):
-        sizes = [f"{part['estimates_per_instance']:.1f} in {name}" for name, part in record["parts"].items()]
-        lines.append(
-            f"Estimates of {model_title(record['step']['model'])} are written above {record['floor']:g}, "
-            f"per instance {' and '.join(sizes)}; thresholds below are not tried."
-        )
-    machines = dict.fromkeys(record["step"]["cpu"] for record in records)
+    for record in {record.model_name: record for record in trained}.values():
+        settings = record.hyperparameters or {}
+        changed = ", ".join(f"{key} {value}" for key, value in settings.items() if value is not None)
+        lines.append(f"{model_title(record.model_name or '')}: {changed}.")
+    for record in records:
+        if record.floor is not None and record.parts is not None:
+            sizes = [f"{part.estimates_per_instance:.1f} in {name}" for name, part in record.parts.items()]
+            lines.append(
+                f"Estimates of {model_title(record.model_name or '')} are written above {record.floor:g}, "
+                f"per instance {' and '.join(sizes)}; thresholds below are not tried."
+            )
+    machines = dict.fromkeys(record.step["cpu"] for record in records)
     return [*lines, f"Machine: {', '.join(machines) or MISSING}."]

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import pandas as pd
 
 from xmlc.metrics.measures import MAXIMA
 from xmlc.papers.swnn2018.condensed import condensed as condensed
-from xmlc.records.reading import ranking_frame
+from xmlc.records import statistics
+from xmlc.records.base import Search
+from xmlc.records.ranking import RankingRecord
+from xmlc.records.ranking import frame as ranking_frame
+from xmlc.records.statistics import Statistics
 from xmlc.suites.needs import RANKINGS, STATISTICS
 from xmlc.tables.notes import notes
 from xmlc.tables.panels import Panel, Published, side_by_side
 from xmlc.tables.seeds import average_seeds
-from xmlc.tables.summaries import NUMBERS, SUMMARY_KEYS, dataset_table, sizes_of
-from xmlc.tables.table import Records, Table, TableDefinition, csv_frame, table
+from xmlc.tables.summaries import NUMBERS, SUMMARY_KEYS, dataset_table
+from xmlc.tables.table import Table, TableDefinition, csv_frame, table
 from xmlc.tables.titles import model_title
 
 NEAREST_KEYS = ("dataset", "model")
@@ -52,9 +56,9 @@ QUARTILES = (
 
 
 @table("table1", SUMMARY_KEYS, STATISTICS)
-def table1(paper: str, records: Records, published: Published) -> Table:
+def table1(paper: str, records: Sequence[Statistics], published: Published) -> Table:
     """Build Table 1 of swnn2018: number of features and instances of each dataset."""
-    frame = sizes_of(records)[["dataset", "d", "n_train", "n_test"]]
+    frame = statistics.frame(records)[["dataset", "d", "n_train", "n_test"]]
     caption = "The datasets: number of features, of training and of test instances."
     return dataset_table("table1", paper, records, published, frame, caption)
 
@@ -64,10 +68,10 @@ def summary_table(name: str) -> TableDefinition:
     counted, text, what = SUMMARISED[name]
 
     @table(name, SUMMARY_KEYS, STATISTICS)
-    def build(paper: str, records: Records, published: Published) -> Table:
+    def build(paper: str, records: Sequence[Statistics], published: Published) -> Table:
         rows = [
-            {"dataset": record["name"]}
-            | {column: record["train"][counted][number] for column, number in NUMBERS.items()}
+            {"dataset": record.name}
+            | {column: getattr(record.train.summary(counted), number) for column, number in NUMBERS.items()}
             for record in records
         ]
         caption = f"Five-number summary and average of the number of {text}. {QUARTILES}"
@@ -80,15 +84,15 @@ def summary_table(name: str) -> TableDefinition:
 table2, table3, table4, table5 = (summary_table(name) for name in SUMMARISED)
 
 
-def _left_out(records: Records, what: str) -> list[str]:
+def _left_out(records: Sequence[Statistics], what: str) -> list[str]:
     """Say how many labels or features never occur in the training set and are in no number of the table."""
-    never = {record["name"]: record["train"][f"{what}_never_seen"] for record in records}
+    never = {record.name: getattr(record.train, f"{what}_never_seen") for record in records}
     listed = ", ".join(f"{name} ({number})" for name, number in never.items() if number)
     return [f"Left out, because they never occur in the training set, are {what} of {listed}."] if listed else []
 
 
 @table("table6", NEAREST_KEYS, RANKINGS)
-def table6(paper: str, records: Records, published: Published) -> Table:
+def table6(paper: str, records: Sequence[RankingRecord], published: Published) -> Table:
     """Build Table 6 of swnn2018: P@k beside its maximum, the chosen hyperparameters, what ranking costs.
 
     Below stands what the paper prints of datasets that were not run, and of other methods, which it quotes.
@@ -114,14 +118,14 @@ def table6(paper: str, records: Records, published: Published) -> Table:
         "reading and writing files, the paper's (1 min at most) with them. Model: the index and the label sets, on "
         "disk. Predict: the time of ranking per test instance."
     )
-    footnotes = notes(paper, records, "predict_threads", panels)
+    footnotes = notes(paper, records, [record.costs.predict_threads for record in records], panels)
     return Table("table6", paper, NEAREST_KEYS, frame, caption, [*panels, *_quoted(frame, published)], footnotes)
 
 
-def _chosen(records: Records) -> dict[str, list[Any]]:
+def _chosen(records: Sequence[RankingRecord]) -> dict[str, list[object]]:
     """Return columns of the hyperparameters and of the search that found them, where there was one."""
-    columns = {name: [record["hyperparameters"].get(name) for record in records] for name in HYPERPARAMETERS}
-    searches = [record.get("tuning") or {} for record in records]
+    columns = {name: [record.hyperparameters.get(name) for record in records] for name in HYPERPARAMETERS}
+    searches: list[Search] = [record.tuning or {} for record in records]
     columns["validation_p@1"] = [100 * search["p@1"] if search else None for search in searches]
     columns["trials"] = [search.get("budget") for search in searches]
     return columns
