@@ -113,7 +113,7 @@ def test_what_was_kept_is_not_taken_for_that_of_other_estimates(options, tmp_pat
 
 
 def _telling(done):
-    from xmlc.cli.steps.threshold import tune_method
+    from xmlc.measuring.tuned_thresholds import tune_method
 
     def told(prepared, estimates, method, threads, out):
         done.append(method)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,9 @@ from xmlc.errors import XmlcError
 from xmlc.measuring.prediction import instances_for, mean_inner_products, predict_timed
 from xmlc.metrics.classification import classification_metrics
 from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.passport import ending
+from xmlc.records.thresholds import Chosen, ThresholdCosts, ThresholdRecord, TunedThresholds
+from xmlc.records.training import TrainingRecord
 from xmlc.thresholds.apply import apply_thresholds
 
 
@@ -65,3 +68,33 @@ def evaluate_thresholds(
         )
     validation, test = (classification_metrics(prepared.part(part)[1], sets) for part, sets in predicted.items())
     return Evaluated(validation, test, ms, mean_inner_products(model))
+
+
+def evaluate_method(
+    prepared: Prepared,
+    model: SparseProbabilityEstimator,
+    training: TrainingRecord,
+    estimates: Path,
+    tuned: Path,
+    threads: int,
+    out: Path,
+) -> None:
+    """Predict the test set with tuned thresholds, measure the cost and every metric, write the record."""
+    tuning, thresholds = TunedThresholds.read(tuned), np.load(tuned / "thresholds.npy", allow_pickle=False)
+    found, point = evaluate_thresholds(prepared, model, estimates, thresholds), tuning.grid[tuning.best]
+    costs = ThresholdCosts(
+        **asdict(training.costs),
+        tune_seconds=tuning.tune_seconds,
+        test_ms_per_instance=found.test_ms_per_instance,
+        test_inner_products_per_instance=found.test_inner_products_per_instance,
+        threads=threads,
+    )
+    ThresholdRecord(
+        **training.described(),
+        tuning=training.tuning,
+        method=tuning.method,
+        grid=tuning.grid,
+        best=Chosen(c=point.c, a=point.a, b=point.b, validation=found.validation, test=found.test),
+        costs=costs,
+        **ending("evaluate", threads, *training.whose, tuning.method),
+    ).write(out)

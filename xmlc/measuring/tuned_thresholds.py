@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from pathlib import Path
+
 import numpy as np
 from scipy import sparse
 
+from xmlc.csr import load_csr
 from xmlc.data.prepared import Prepared
+from xmlc.files import atomic_folder
 from xmlc.metrics.classification import measure_scores
-from xmlc.passport import WARM_UP_ROWS, timed
+from xmlc.passport import WARM_UP_ROWS, ending, timed
+from xmlc.records.estimates import Estimates
+from xmlc.records.thresholds import GridPoint, TunedThresholds
 from xmlc.thresholds.apply import apply_thresholds
 from xmlc.thresholds.bounds import priors
 from xmlc.thresholds.tune import Tuned, scores_of, tune
@@ -46,3 +53,19 @@ def tune_timed(
     tune(method, spe_val[:WARM_UP_ROWS], Y_val[:WARM_UP_ROWS], prior, floor=floor)  # compiles, untimed
     tuned, seconds = timed(lambda: tune(method, spe_val, Y_val, prior, floor=floor, score_test=score_test))
     return tuned, seconds - test_seconds
+
+
+def tune_method(prepared: Prepared, estimates: Path, method: str, threads: int, out: Path) -> None:
+    """Sweep a method's grid; choose by its measure on the validation set, report the test's too; write both."""
+    estimated, (spe_val, spe_test) = Estimates.read(estimates), (load_csr(estimates, part) for part in ("val", "test"))
+    tuned, seconds = tune_timed(method, prepared, spe_val, spe_test, estimated.floor)
+    with atomic_folder(out) as folder:
+        np.save(folder / "thresholds.npy", tuned.thresholds)
+        names = prepared.meta["name"], estimated.step["model"], estimated.step["portion"], method
+        TunedThresholds(
+            method=method,
+            grid=tuple(GridPoint(**asdict(point)) for point in tuned.grid),
+            best=tuned.best,
+            tune_seconds=seconds,
+            **ending("threshold", threads, *names, written=folder),
+        ).write(folder)

@@ -12,12 +12,12 @@ from pathlib import Path
 import click
 
 from xmlc.cli._options import FILE, FOLDER, data_option, model_option, threads_option
-from xmlc.cli.steps.evaluate import evaluate_method
-from xmlc.cli.steps.threshold import tune_method
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.extensions import import_file
 from xmlc.files import file_digest
+from xmlc.measuring.evaluation import evaluate_method
+from xmlc.measuring.tuned_thresholds import tune_method
 from xmlc.models.registry import load_estimator
 from xmlc.records.estimates import Estimates
 from xmlc.records.training import TrainingRecord
