@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from xmlc.files import atomic_file
@@ -29,6 +30,10 @@ SETTINGS: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "xmlc",
 }
+
+# Colours of Okabe and Ito, told apart by every kind of colour vision.
+BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
+BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 
 # Of (paper, records), then the records of further needs.
 Draw = Callable[..., Figure]
@@ -63,6 +68,12 @@ class FigureDefinition:
 def figure(name: str, *needs: Need) -> Callable[[Draw], FigureDefinition]:
     """Declare the figure that the function below draws; its module belongs to the paper that has it."""
     return lambda draw: FigureDefinition(name, needs, draw)
+
+
+def add_grid(axes: Axes) -> None:
+    """Put thin lines at major ticks behind what is drawn."""
+    axes.grid(visible=True, which="major", linewidth=0.4, color="0.88")
+    axes.set_axisbelow(True)
 
 
 def write_figure(figure: Figure, prefix: Path) -> list[Path]:

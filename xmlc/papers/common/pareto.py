@@ -17,7 +17,7 @@ from matplotlib.textpath import TextPath
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from xmlc.errors import XmlcError
-from xmlc.plotting import figure
+from xmlc.plotting import BLUE, GREEN, PURPLE, VERMILION, add_grid, figure
 from xmlc.records.ranking import RankingRecord
 from xmlc.records.ranking import frame as ranking_frame
 from xmlc.suites.needs import PEER_RANKINGS
@@ -26,12 +26,12 @@ from xmlc.tables.titles import family, model_title
 
 QUALITY = "p@1"
 COSTS = {"train_seconds": "training (s)", "predict_ms": "prediction (ms per instance)"}
-# Colours of Okabe and Ito; programs of one family share colour and marker, labels tell them apart.
+# Programs of one family share colour and marker, labels tell them apart.
 FAMILIES: dict[str, dict[str, Any]] = {
-    "xmlc": {"color": "#0072B2", "marker": "o"},
-    "napkinXC": {"color": "#D55E00", "marker": "s"},
-    "omikuji": {"color": "#009E73", "marker": "^"},
-    "Vowpal Wabbit": {"color": "#CC79A7", "marker": "D"},
+    "xmlc": {"color": BLUE, "marker": "o"},
+    "napkinXC": {"color": VERMILION, "marker": "s"},
+    "omikuji": {"color": GREEN, "marker": "^"},
+    "Vowpal Wabbit": {"color": PURPLE, "marker": "D"},
 }
 FRONT: dict[str, Any] = {"color": "0.55", "linewidth": 1.0, "linestyle": (0, (4, 2)), "zorder": 1}
 
@@ -135,8 +135,7 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, cost: str) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_locator(MaxNLocator(5))
-    axes.grid(visible=True, which="major", linewidth=0.4, color="0.9")
-    axes.set_axisbelow(True)
+    add_grid(axes)
 
 
 def _on_panel(axes: Axes, frame: np.ndarray, costs: Sequence[float], quality: Sequence[float]) -> np.ndarray:

@@ -11,19 +11,19 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from xmlc.plotting import figure
+from xmlc.plotting import BLACK, BLUE, ORANGE, SKY, VERMILION, add_grid, figure
 from xmlc.records.simulation import GrowthFromSamples, ModelScores, SimulationRecord
 from xmlc.suites.needs import SIMULATIONS
 from xmlc.tables.titles import method_title
 
-# Colours of Okabe and Ito; a variant has the colour of its method, paler in print: dashed, with a hollow marker.
+# A variant has the colour of its method, paler in print: dashed, with a hollow marker.
 _VARIANT = {"linestyle": (0, (4, 2)), "markerfacecolor": "white"}
 STYLES: dict[str, dict[str, Any]] = {
-    "gfm": {"color": "#0072B2", "marker": "o"},
-    "gfm-t": {"color": "#56B4E9", "marker": "^", **_VARIANT},
-    "meuf": {"color": "#D55E00", "marker": "s"},
-    "meuf-approx": {"color": "#E69F00", "marker": "D", **_VARIANT},
-    "meuf-cubic": {"color": "#000000", "marker": "v"},
+    "gfm": {"color": BLUE, "marker": "o"},
+    "gfm-t": {"color": SKY, "marker": "^", **_VARIANT},
+    "meuf": {"color": VERMILION, "marker": "s"},
+    "meuf-approx": {"color": ORANGE, "marker": "D", **_VARIANT},
+    "meuf-cubic": {"color": BLACK, "marker": "v"},
 }
 LINE: dict[str, Any] = {"linewidth": 1.3, "markersize": 4.2, "markeredgewidth": 0.9}
 OPTIMUM: dict[str, Any] = {"color": "0.45", "linewidth": 1.0, "linestyle": (0, (1, 1.5))}
@@ -77,7 +77,7 @@ def _draw_scores(axes: Axes, sample_sizes: Sequence[int], model: ModelScores) ->
         )  # fmt: skip
     axes.set_xlim(left=0)
     axes.yaxis.set_major_locator(MaxNLocator(6))
-    _add_grid(axes)
+    add_grid(axes)
 
 
 def _draw_times(axes: Axes, times: GrowthFromSamples) -> None:
@@ -88,12 +88,7 @@ def _draw_times(axes: Axes, times: GrowthFromSamples) -> None:
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.yaxis.set_minor_formatter(NullFormatter())
-    _add_grid(axes)
-
-
-def _add_grid(axes: Axes) -> None:
-    axes.grid(visible=True, which="major", linewidth=0.4, color="0.88")
-    axes.set_axisbelow(True)
+    add_grid(axes)
 
 
 def _entries(times: GrowthFromSamples) -> list[Line2D]:

@@ -15,7 +15,7 @@ from matplotlib.ticker import MaxNLocator
 
 from xmlc.errors import XmlcError
 from xmlc.metrics.measures import RANKING_METRICS
-from xmlc.plotting import FigureDefinition, figure
+from xmlc.plotting import BLUE, GREEN, VERMILION, FigureDefinition, add_grid, figure
 from xmlc.records.base import Record
 from xmlc.records.forest import ForestRecord
 from xmlc.records.ranking import RankingRecord
@@ -27,8 +27,8 @@ Scores = dict[str, float]  # by measure, in percent
 
 OURS, OTHER = "ldsm", "fastxml"
 EXEMPLARY_DATASET = "delicious"  # of Figure 1
-# Colours of Okabe and Ito by k; precision is solid, nDCG dashed. nDCG@1 is P@1.
-COLOURS = {1: "#0072B2", 3: "#D55E00", 5: "#009E73"}
+# By k; precision is solid, nDCG dashed. nDCG@1 is P@1.
+COLOURS = {1: BLUE, 3: VERMILION, 5: GREEN}
 MARKERS = {1: "o", 3: "s", 5: "^"}
 LINES: dict[str, dict[str, Any]] = {
     "p": {"linestyle": "solid"},
@@ -253,8 +253,7 @@ def _label(axes: Axes, x: str, y: str) -> None:
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     axes.yaxis.set_major_locator(MaxNLocator(6))
-    axes.grid(visible=True, which="major", linewidth=0.4, color="0.88")
-    axes.set_axisbelow(True)
+    add_grid(axes)
 
 
 def _scores_by_trees(records: Sequence[ForestRecord]) -> dict[float, Scores]:

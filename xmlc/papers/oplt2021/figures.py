@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from xmlc.errors import XmlcError
-from xmlc.plotting import figure
+from xmlc.plotting import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, add_grid, figure
 from xmlc.records.base import known
 from xmlc.records.progressive import ProgressiveRecord
 from xmlc.suites.needs import FEW_SHOT_STREAMS, MULTI_LABEL_STREAMS
@@ -19,13 +19,13 @@ from xmlc.tables.titles import model_title, without_passes
 
 Records = Sequence[ProgressiveRecord]
 
-# Colours of Okabe and Ito; lines differ too, for print.
+# Lines differ too, for print.
 STYLES: dict[str, dict[str, Any]] = {
-    "oplt-b": {"color": "#0072B2", "linestyle": "solid"},
-    "oplt-r": {"color": "#D55E00", "linestyle": (0, (5, 1.5))},
-    "cmt": {"color": "#009E73", "linestyle": (0, (1.2, 1.2))},
+    "oplt-b": {"color": BLUE, "linestyle": "solid"},
+    "oplt-r": {"color": VERMILION, "linestyle": (0, (5, 1.5))},
+    "cmt": {"color": GREEN, "linestyle": (0, (1.2, 1.2))},
 }
-OTHERS = ("#CC79A7", "#E69F00", "#56B4E9", "#000000")
+OTHERS = (PURPLE, ORANGE, SKY, BLACK)
 PANEL = (3.3, 2.6)
 COLUMNS = 3
 FIRST = 10  # instances from which on curves are drawn: before, each single one makes them jump
@@ -117,5 +117,4 @@ def _label(axes: Axes, label: str) -> None:
     axes.set_xscale("log")
     axes.set_xlabel("instances seen")
     axes.set_ylabel(label)
-    axes.grid(visible=True, which="major", linewidth=0.4, color="0.88")
-    axes.set_axisbelow(True)
+    add_grid(axes)

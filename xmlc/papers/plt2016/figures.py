@@ -11,18 +11,18 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from xmlc.errors import XmlcError
-from xmlc.plotting import figure
+from xmlc.plotting import BLUE, GREEN, VERMILION, add_grid, figure
 from xmlc.records.thresholds import Chosen, GridPoint, ThresholdRecord
 from xmlc.suites.needs import THRESHOLDS
 from xmlc.tables.titles import method_title, model_title
 
 Style = dict[str, Any]  # arguments of matplotlib
 
-# Colours of Okabe and Ito, told apart by every kind of colour vision; markers tell them apart in print.
+# Markers tell methods apart in print.
 STYLES: dict[str, Style] = {
-    "sto": {"color": "#D55E00", "marker": "s"},
-    "fta": {"color": "#0072B2", "marker": "o"},
-    "ofo": {"color": "#009E73", "marker": "^"},
+    "sto": {"color": VERMILION, "marker": "s"},
+    "fta": {"color": BLUE, "marker": "o"},
+    "ofo": {"color": GREEN, "marker": "^"},
 }
 PARTS: dict[str, Style] = {
     "validation": {"linestyle": (0, (4, 2)), "alpha": 0.75},
@@ -95,8 +95,7 @@ def _draw_panel(axes: Axes, records: Sequence[ThresholdRecord]) -> None:
     axes.xaxis.set_major_locator(LogLocator(numticks=6))
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.yaxis.set_major_locator(MaxNLocator(5))
-    axes.grid(visible=True, which="major", linewidth=0.4, color="0.88")
-    axes.set_axisbelow(True)
+    add_grid(axes)
 
 
 def _curves(runs: Sequence[ThresholdRecord]) -> tuple[list[float], dict[str, list[float]]]:
