@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from conftest import prepare_tiny
+from record_cases import estimates as estimates_file
 from scipy import sparse
 
 from xmlc.cli import main
@@ -75,7 +76,9 @@ def estimates(tiny):
     save_csr(folder / "spe", "test", spe)
     Y = Prepared(data).part("val")[1]
     save_csr(folder / "spe", "val", sparse.csr_array((0.3 * Y.toarray() + 0.05).astype(np.float32)))
-    write_json(folder / "spe/estimate.json", {"floor": 0.2, "parts": {"test": {"ms_per_instance": 0.5}}})
+    described = estimates_file(floor=0.2)
+    described["parts"]["test"]["ms_per_instance"] = 0.5
+    write_json(folder / "spe/estimate.json", described)
     return folder / "spe"
 
 

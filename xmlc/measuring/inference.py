@@ -11,12 +11,12 @@ from scipy import sparse
 from xmlc.csr import load_csr
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
-from xmlc.files import read_json
 from xmlc.inference.floor import labels_below_floor
 from xmlc.inference.methods import method_named, n_instances
 from xmlc.measuring.label_sets import Given, learn_sizes
 from xmlc.measuring.prediction import instances_for, predict_timed
 from xmlc.models.base import DrawsSamples, SparseProbabilityEstimator
+from xmlc.records.estimates import Estimates
 from xmlc.records.inference import FlooredEstimates, SizeWeights
 from xmlc.samples import Samples
 
@@ -123,9 +123,9 @@ def describe_estimates(marginals: sparse.csr_array, floor: float, Y: sparse.csr_
 
 def given_estimates(folder: Path) -> Given:
     """Take the test set's part of what `xmlc estimate` wrote; its cost is told there."""
-    meta = read_json(folder / "estimate.json")
-    ms = meta["parts"]["test"]["ms_per_instance"]
-    return Given(load_csr(folder, "test", mmap=False), estimate_ms_per_instance=ms, floor=meta["floor"])
+    meta = Estimates.read(folder)
+    ms = meta.parts["test"].ms_per_instance
+    return Given(load_csr(folder, "test", mmap=False), estimate_ms_per_instance=ms, floor=meta.floor)
 
 
 def ask_model(prepared: Prepared, model: SparseProbabilityEstimator, floor: float, n_samples: int) -> Given:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from xmlc.data.prepared import Prepared
+from xmlc.errors import XmlcError
 from xmlc.estimator import Hyperparameters
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.records.base import Dataset
+from xmlc.records.training import TrainingRecord
 
 
 def dataset_of(prepared: Prepared) -> Dataset:
@@ -26,3 +30,17 @@ def dataset_of(prepared: Prepared) -> Dataset:
 def hyperparameters_of(model: SparseProbabilityEstimator) -> Hyperparameters:
     """Return what a model was made with, but for threads and seed."""
     return {key: value for key, value in model.get_params().items() if key not in ("n_jobs", "random_state")}
+
+
+def trained_on_all(file: Path, prepared: Prepared) -> TrainingRecord:
+    """Read the record of a training, which must be on the whole training set of a dataset.
+
+    Raises
+    ------
+    XmlcError
+        It is on something else, or the file is no such record.
+    """
+    record = TrainingRecord.read(file)
+    if record.portion != "full" or record.dataset.digest != prepared.digest:
+        raise XmlcError(f"{file}: expected the training on the whole training set of {prepared.folder}")
+    return record

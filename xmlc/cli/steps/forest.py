@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from xmlc.cli._options import FILE, data_option, model_option, threads_option
 from xmlc.data.prepared import Prepared
-from xmlc.files import read_json, write_json
 from xmlc.measuring.forests import objectives_by_level, rank_by_first_trees, shape_of_trees
 from xmlc.models.registry import load_estimator
-from xmlc.passport import passport, step_costs
+from xmlc.passport import ending
+from xmlc.records.condensed import PredictionThreads
+from xmlc.records.forest import ForestRecord
+from xmlc.records.training import TrainingRecord
 
 
 @click.command(help="Rank with the first trees of a forest alone, and tell depths and objectives of its trees.")
@@ -25,12 +26,13 @@ from xmlc.passport import passport, step_costs
 @click.option("--out", type=FILE, required=True, help="JSON record to write.")
 def command(data: Path, model_folder: Path, training: Path, sizes: tuple[int, ...], threads: int, out: Path) -> None:
     """Rank with each size."""
-    prepared, record = Prepared(data), read_json(training)
-    model = load_estimator(record["estimator"], model_folder, threads)
-    rows = [asdict(row) for row in rank_by_first_trees(model, *prepared.part("test"), sizes)]
-    trees = shape_of_trees(model)
-    common = {key: record[key] for key in ("dataset", "estimator", "model", "hyperparameters", "seed", "portion")}
-    content = {"kind": "forest", "schema": 1} | common | {"rows": rows, "costs": {"predict_threads": threads}}
-    content |= {"trees": trees and asdict(trees), "objectives": list(map(asdict, objectives_by_level(model)))}
-    step = step_costs("forest", threads, prepared.meta["name"], record["model"], record["portion"])
-    write_json(out, content | {"passport": passport(threads), "step": step})
+    prepared, record = Prepared(data), TrainingRecord.read(training)
+    model = load_estimator(record.estimator, model_folder, threads)
+    ForestRecord(
+        **record.described(),
+        rows=rank_by_first_trees(model, *prepared.part("test"), sizes),
+        costs=PredictionThreads(predict_threads=threads),
+        trees=shape_of_trees(model),
+        objectives=objectives_by_level(model),
+        **ending("forest", threads, *record.whose),
+    ).write(out)

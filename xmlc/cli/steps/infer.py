@@ -11,12 +11,13 @@ import numpy as np
 from xmlc.cli._options import FILE, FOLDER, data_option, threads_option
 from xmlc.data.prepared import Prepared
 from xmlc.extensions import import_file
-from xmlc.files import read_json, write_json
 from xmlc.inference.methods import METHODS, method_named
 from xmlc.measuring.inference import basis_of, check_sources
 from xmlc.measuring.label_sets import infer_and_score
 from xmlc.models.registry import load_estimator
-from xmlc.passport import passport, step_costs
+from xmlc.passport import ending
+from xmlc.records.inference import InferenceCosts, InferenceRecord
+from xmlc.records.training import TrainingRecord
 
 
 @click.command(help="Infer a label set for each test instance by each METHOD, from a model or from its estimates.")
@@ -50,17 +51,24 @@ def command(
     for file in extension:
         import_file(file)
     check_sources(methods, model_folder, estimates)
-    prepared, record = Prepared(data), read_json(training)
-    model = None if model_folder is None else load_estimator(record["estimator"], model_folder, threads)
+    prepared, record = Prepared(data), TrainingRecord.read(training)
+    model = None if model_folder is None else load_estimator(record.estimator, model_folder, threads)
     basis = basis_of(prepared, methods, model, estimates, floor, samples)
-    about: dict[str, object] = {"samples": basis.n_samples, "time_limit": time_limit}
-    about["estimates"] = None if basis.floored is None else asdict(basis.floored)
-    names = prepared.meta["name"], record["model"], record["portion"]
+    weights = None if basis.sizes is None else np.array(basis.sizes.weights)
     for method in methods:
-        content = {"kind": "inference", "schema": 1} | record | {"method": method} | about
-        content["sizes"] = asdict(basis.sizes) if basis.sizes and method_named(method).takes_sizes else None
-        weights = None if basis.sizes is None else np.array(basis.sizes.weights)
-        content |= asdict(infer_and_score(method, basis.given, basis.Y, time_limit, threads, weights))
-        content["costs"] = record["costs"] | content["costs"]
-        content |= {"passport": passport(threads), "step": step_costs("infer", threads, *names, method)}
-        write_json(out / f"{method}.json", content)
+        found = infer_and_score(method, basis.given, basis.Y, time_limit, threads, weights)
+        InferenceRecord(
+            **record.described(),
+            tuning=record.tuning,
+            method=method,
+            samples=basis.n_samples,
+            time_limit=time_limit,
+            estimates=basis.floored,
+            sizes=basis.sizes if method_named(method).takes_sizes else None,
+            finished=found.finished,
+            metrics=found.metrics,
+            expected_f=found.expected_f,
+            floor_loss=found.floor_loss,
+            costs=InferenceCosts(**asdict(record.costs), **asdict(found.costs)),
+            **ending("infer", threads, *record.whose, method),
+        ).write(out / f"{method}.json")

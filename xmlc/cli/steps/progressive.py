@@ -11,12 +11,12 @@ import click
 
 from xmlc.cli._options import FILE, data_option, parse_parameters, threads_option
 from xmlc.data.prepared import Prepared
-from xmlc.files import atomic_file, write_json
+from xmlc.files import atomic_file
 from xmlc.measuring.streams import run_stream, shuffled_stream
 from xmlc.measuring.subject import dataset_of, hyperparameters_of
 from xmlc.models.registry import make_estimator
-from xmlc.passport import passport, peak_bytes, step_costs
-from xmlc.records.progressive import ProgressiveRow
+from xmlc.passport import ending, peak_bytes
+from xmlc.records.progressive import ProgressiveCosts, ProgressiveRecord, ProgressiveRow
 
 
 @click.command(help="Predict each instance of the shuffled training set, then learn it; write the curve.")
@@ -35,14 +35,24 @@ def command(
     prepared = Prepared(data)
     model = make_estimator(estimator, parse_parameters(parameters), seed, threads)
     found = run_stream(model, *shuffled_stream(prepared, seed))
-    content = {"kind": "progressive", "schema": 1, "dataset": asdict(dataset_of(prepared)), "estimator": estimator}
-    content |= {"model": name, "hyperparameters": hyperparameters_of(model), "seed": seed, "portion": "full"}
-    content |= {"constant_accuracy": found.constant_accuracy, "rows": [asdict(row) for row in found.rows]}
-    step = step_costs("progressive", threads, prepared.meta["name"], name, "full")
-    costs = {"cpu_seconds": found.cpu_seconds, "sets_cpu_seconds": found.sets_cpu_seconds}
     write_curve(curve, found.rows)
-    costs |= {"threads": threads, "peak_bytes": peak_bytes()}
-    write_json(out, content | {"costs": costs, "passport": passport(threads), "step": step})
+    ProgressiveRecord(
+        dataset=dataset_of(prepared),
+        estimator=estimator,
+        model=name,
+        hyperparameters=hyperparameters_of(model),
+        seed=seed,
+        portion="full",
+        constant_accuracy=found.constant_accuracy,
+        rows=found.rows,
+        costs=ProgressiveCosts(
+            cpu_seconds=found.cpu_seconds,
+            sets_cpu_seconds=found.sets_cpu_seconds,
+            threads=threads,
+            peak_bytes=peak_bytes(),
+        ),
+        **ending("progressive", threads, prepared.meta["name"], name, "full"),
+    ).write(out)
 
 
 def write_curve(path: Path, rows: Sequence[ProgressiveRow]) -> None:

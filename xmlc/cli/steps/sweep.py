@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from xmlc.cli._options import FILE, data_option, parse_parameters, threads_option
 from xmlc.data.prepared import Prepared
-from xmlc.errors import XmlcError
-from xmlc.files import read_json, write_json
+from xmlc.measuring.subject import trained_on_all
 from xmlc.measuring.sweeps import sweep_rows
-from xmlc.passport import passport, step_costs
+from xmlc.passport import ending
+from xmlc.records.sweep import SweepRecord, Threads
 
 
 @click.command(help="Train with several values of one hyperparameter, each on the whole training set, and rank.")
@@ -28,15 +27,11 @@ def command(
     data: Path, training: Path, parameters: str, hyperparameter: str, values: tuple[str, ...], threads: int, out: Path
 ) -> None:
     """Train and rank with each value."""
-    prepared, record = Prepared(data), read_json(training)
-    if record["portion"] != "full" or record["dataset"]["digest"] != prepared.digest:
-        raise XmlcError(f"{training}: expected the training on the whole training set of {data}")
-    common = {key: record[key] for key in ("dataset", "estimator", "model", "seed", "portion")}
-    hyperparameters = record["hyperparameters"] | parse_parameters(parameters)
-    settings = hyperparameters, hyperparameter, map(json.loads, values), record["seed"], threads
-    found = [asdict(row) for row in sweep_rows(prepared, record["estimator"], *settings)]
-    rows = [{hyperparameter: row.pop("value"), **row} for row in found]
-    content = {"kind": "sweep", "schema": 1} | common | {"hyperparameters": hyperparameters}
-    content |= {"hyperparameter": hyperparameter, "rows": rows, "costs": {"threads": threads}}
-    step = step_costs("sweep", threads, prepared.meta["name"], record["model"], record["portion"])
-    write_json(out, content | {"passport": passport(threads), "step": step})
+    prepared = Prepared(data)
+    record = trained_on_all(training, prepared)
+    hyperparameters = record.hyperparameters | parse_parameters(parameters)
+    settings = hyperparameters, hyperparameter, map(json.loads, values), record.seed, threads
+    rows = sweep_rows(prepared, record.estimator, *settings)
+    about, last = record.described(), ending("sweep", threads, *record.whose)
+    about["hyperparameters"] = hyperparameters
+    SweepRecord(**about, hyperparameter=hyperparameter, rows=rows, costs=Threads(threads=threads), **last).write(out)
