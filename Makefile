@@ -94,4 +94,4 @@ docs: $(ENV)/has-docs
 	@echo "Open it in any browser: file://$(CURDIR)/docs/_build/index.html"
 
 clean:
-	rm -rf docs/_build results/demo results/tables results/figures results/comparison.md results/report.html results/results.csv results/plan.json resources logs benchmarks .snakemake
+	rm -rf docs/_build results/demo results/tables results/figures results/comparison.md results/report.html results/results.csv resources logs benchmarks .snakemake
