@@ -50,6 +50,15 @@ def merged(content, further):
     return further
 
 
+def added(module, text):
+    """Put code at the end of a module, and the imports that it begins with behind the module's first."""
+    lines = text.splitlines(keepends=True)
+    imports = "".join(line for line in lines if line.startswith("from "))
+    rest = "".join(line for line in lines if not line.startswith("from ")).lstrip()
+    head, first, tail = module.partition("from __future__ import annotations\n")
+    return f"{head}{first}{imports}{tail}\n\n{rest}"
+
+
 class House:
     """A copy of the project in which recipes are carried out one after the other, each a commit."""
 
@@ -92,7 +101,7 @@ class House:
                 file.relative_to(self.folder), lambda content: content.update(merged(content, further))
             )
         else:
-            file.write_text(f"{file.read_text()}\n\n{text}")
+            file.write_text(added(file.read_text(), text))
 
     def xmlc(self, *arguments):
         """Run a command of the copy's own package."""
@@ -121,6 +130,17 @@ def test_every_recipe_is_carried_out(house):
     assert list(house.touched) == list(SECTIONS)
     assert all(house.touched.values())
     assert len(BLOCK.findall(CONTRIBUTING)) == CONTRIBUTING.count("\n```") / 2  # no code but that of a file
+
+
+def test_files_and_targets_that_are_named_exist():
+    prose = re.sub(r"^```.*?^```$", "", BLOCK.sub("", CONTRIBUTING), flags=re.MULTILINE | re.DOTALL)
+    links = re.findall(r"\]\(([^)#]+)\)", prose)
+    named = [name for name in re.findall(r"`([\w./]+)`", prose) if "/" in name]
+    assert len(links) >= 2
+    assert len(named) > 10
+    assert [name for name in links + named if not (ROOT / name).exists()] == []
+    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert set(re.findall(r"\bmake ([\w-]+)", prose)) <= set(targets)
 
 
 @pytest.fixture(scope="module")
@@ -153,9 +173,9 @@ def test_a_dataset_takes_no_file_or_three_lines(house, datasets):
     ((_, entry),) = blocks_of("A dataset")
     assert len(entry.splitlines()) == 3
     assert "my-set" not in (house.folder / "config/datasets.yaml").read_text()
-    settings = ("--config", "datasets=[my-set, my-svm]", "mirror=nowhere", "models=[plt]")
-    planned = house.project.planned("mine2026", *settings)
-    assert (planned["download"], planned["prepare"], planned["train"]) == (2, 2, 2)
+    settings = ("--config", "datasets=[my-set, my-svm]", "mirror=nowhere")
+    planned = house.project.planned("results/tables/swnn2018/table1.csv", *settings)
+    assert planned == {"download": 2, "prepare": 2, "table": 1}
     for found in datasets.values():
         assert (found["train"]["instances"], found["d"], found["m"]) == (40, 6, 5)
 
@@ -215,11 +235,22 @@ def test_a_table_of_records_that_there_are_takes_one_function(house):
     assert pd.read_csv(house.folder / "made-up/speed.csv")["train_seconds"].tolist() == [90, 90]
 
 
-def test_a_sixth_paper_takes_its_yaml_its_printed_tables_and_its_folder(house):
+@pytest.fixture(scope="module")
+def calibration(house):
+    """What the script wrote that measures the new kind of record."""
+    record = {key: ranking("bibtex")[key] for key in ("dataset", "model", "seed", "hyperparameters")}
+    record |= {"kind": "calibration", "schema": 1, "portion": "80", "brier": 0.125}
+    file = house.folder / "results/bibtex/plt/seed0/80/calibration.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps(record))
+    return file
+
+
+def test_a_sixth_paper_takes_its_yaml_its_printed_tables_and_its_folder(house, calibration):
     assert set(house.touched["A sixth paper"].values()) == {NEW}
     folders = {os.path.dirname(file) for file in house.touched["A sixth paper"]}
     assert folders == {"config/papers", "results/published/mine2026", "xmlc/papers/mine2026"}
-    steps = {"download": 1, "prepare": 1, "train": 1, "rank": 1, "table": 1}
+    steps = {"download": 1, "prepare": 1, "train": 1, "rank": 1, "table": 2}  # one of them of the last recipe
     assert house.project.planned("mine2026", "--config", "mirror=nowhere") == steps | {"mine2026": 1}
 
 
@@ -233,3 +264,17 @@ def test_a_sixth_papers_numbers_stand_beside_the_printed_ones_and_are_judged(hou
     assert judged.returncode == 1
     assert "1 of 2 cells reproduced" in judged.stdout
     assert re.search(r"bibtex / plt +p@3 +38\.9 +20\.8373", judged.stdout)
+
+
+def test_a_table_of_a_new_kind_of_record_takes_two_files(house, calibration):
+    assert house.touched["A table of a new kind of record"] == {
+        "xmlc/records/calibration.py": NEW, "xmlc/papers/mine2026/tables.py": EDITED,
+        "config/papers/mine2026.yaml": EDITED,
+    }  # fmt: skip
+    house.project.run_well("results/tables/mine2026/brier.md")
+    assert pd.read_csv(house.folder / "results/tables/mine2026/brier.csv")["brier"].tolist() == [0.125]
+    wrong = house.folder / "made-up/wrong.json"
+    wrong.parent.mkdir(exist_ok=True)
+    wrong.write_text(calibration.read_text().replace("0.125", '"low"'))
+    done = house.xmlc("table", "brier", "--paper", "mine2026", wrong, "--out", "made-up/brier")
+    assert (done.returncode, "$.brier" in done.stderr) == (1, True)  # the types of the record check what is read

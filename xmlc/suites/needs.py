@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xmlc.suites import paths
+from xmlc.suites.paths import Pattern
 from xmlc.suites.suite import Run, Task
 
 if TYPE_CHECKING:  # records and tables name their needs, and do not depend on what answers them
@@ -37,8 +38,16 @@ class Need:
     files: Files
 
 
-def _ranked(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-    return [run.file(paths.RANKING) for run in project.runs(paper, datasets)]
+def of_each_run(pattern: Pattern) -> Files:
+    """Name one file of each run of a suite's models: the dataset, model and seed of its path are the run's."""
+
+    def files(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+        return [run.file(pattern) for run in project.runs(paper, datasets)]
+
+    return files
+
+
+_ranked = of_each_run(paths.RANKING)
 
 
 def _ranked_on(task: Task) -> Files:
