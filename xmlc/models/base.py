@@ -75,7 +75,7 @@ class Streaming(Protocol):
         """Return a copy that has learned nothing."""
 
     def progressive_top_k(self, X: object, Y: object, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Learn a stream; return the labels ranked before each instance and scores, as `predict_top_k` gives them."""
+        """Learn a stream; return the labels ranked before each instance and their scores."""
 
 
 @runtime_checkable
