@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from xmlc.estimator import Hyperparameters
 from xmlc.runtime.threads import set_process_threads
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
@@ -33,7 +34,7 @@ model_option = click.option(
 )
 
 
-def parse_parameters(text: str) -> dict[str, Any]:
+def parse_parameters(text: str) -> Hyperparameters:
     """Read hyperparameters given as a JSON object."""
     try:
         parameters = json.loads(text)

@@ -12,7 +12,7 @@ from xmlc.errors import XmlcError
 from xmlc.models.base import Forest, LooksUp, SparseProbabilityEstimator
 from xmlc.models.warm_up import warm_up
 from xmlc.passport import cpu_seconds, peak_bytes, timed
-from xmlc.records.base import TrainingCosts
+from xmlc.records.training import TrainingCosts
 
 
 def fit_timed(

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, Self, TypedDict
+from typing import Annotated, ClassVar, Literal, Self, TypedDict, TypeVar
 
+import msgspec
 from msgspec import Meta
 
 from xmlc.errors import XmlcError
 from xmlc.estimator import Hyperparameters
 from xmlc.files import write_json
-from xmlc.passport import Passport, StepCosts
-from xmlc.records.checked import Misfit, as_checked, misfit, parsed
 
 SCHEMA = 1
 HIGHEST = 1 + 1e-9  # a mean of ones may exceed one by a rounding
@@ -25,6 +26,9 @@ Row = dict[str, object]  # of a frame: value by column
 
 DATASET_COLUMNS = ("m", "d", "n_test", "n_train", "instances_per_label", "labels_per_instance")
 Costs = Mapping[str, tuple[str, float]]  # column: name of the cost, and the factor from its unit to the column's
+T = TypeVar("T")
+_LOCATED = re.compile(r"(?P<found>.*) - at `(?P<place>\$.*)`", re.DOTALL)
+_LACKING = re.compile(r"Object missing required field `(.+)`")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,10 +54,6 @@ class Described(TypedDict):
     hyperparameters: Hyperparameters
     seed: int
     portion: Portion
-
-
-# How hyperparameters were searched, and with what validation P@1 the best were found.
-Search = TypedDict("Search", {"method": str, "budget": int, "seed": int, "p@1": float}, total=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,47 +166,6 @@ class ExperimentRecord(Record):
     estimator: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class TrainingCosts:
-    """What training cost; None where there was nothing to measure, as of an oracle."""
-
-    train_seconds: Number | None
-    train_cpu_seconds: Number | None = None  # records of earlier versions lack it
-    train_threads: int | None
-    train_peak_bytes: Number | None
-    model_bytes: Number | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class KnownTrainingCosts(TrainingCosts):
-    """The same in records whose tables do not show them, which may lack them."""
-
-    train_seconds: Number | None = None
-    train_threads: int | None = None
-    train_peak_bytes: Number | None = None
-    model_bytes: Number | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelRecord(ExperimentRecord):
-    """A record of a trained model, which tells its training too.
-
-    Attributes
-    ----------
-    costs : TrainingCosts
-    passport : Passport
-    tuning : Search or None
-        Method, budget, seed and best P@1 of the search that found the hyperparameters.
-    step : StepCosts or None
-        What the whole step cost; records of earlier versions lack it.
-    """
-
-    costs: TrainingCosts
-    passport: Passport
-    tuning: Search | None = None
-    step: StepCosts | None = None
-
-
 def expected_of(command: str) -> str:
     """Say in a message what a file should be."""
     return f"a record of `xmlc {command}` of this version"
@@ -261,3 +220,79 @@ def costs_in(costs: object, wanted: Costs) -> Row:
 def known(value: float | None) -> float:
     """Return a number of a frame; what is None is missing."""
     return float("nan") if value is None else float(value)
+
+
+class Misfit(ValueError):
+    """What a type cannot say is not so.
+
+    Raise it in ``__post_init__``.
+
+    Parameters
+    ----------
+    place : str
+        Within the object that is checked, such as ``.metrics``.
+    found : str
+        What is there, and what was expected.
+    """
+
+    def __init__(self, place: str, found: str):
+        super().__init__(f"{place}: {found}")
+
+
+def read_checked(path: Path, kind: type[T], expected: str) -> T:
+    """Read one file as a dataclass; ``expected`` says in a message what it should be.
+
+    Raises
+    ------
+    XmlcError
+        The file is not readable, has a number that JSON does not have, or does not fit.
+    """
+    return as_checked(path, parsed(path), kind, expected)
+
+
+def parsed(path: Path, what: str = "file") -> object:
+    """Return the content of a JSON file, not yet checked.
+
+    Raises
+    ------
+    XmlcError
+        The file is not readable, or has a number that JSON does not have.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
+    except (OSError, ValueError) as error:
+        raise XmlcError(f"{path}: not a readable JSON {what} ({error}); make it again") from error
+
+
+def as_checked(path: Path, content: object, kind: type[T], expected: str) -> T:
+    """Return the content of a file as a dataclass; keys that are no field of it are left out.
+
+    Raises
+    ------
+    XmlcError
+        It does not fit.
+    """
+    try:
+        return msgspec.convert(content, kind)
+    except msgspec.ValidationError as error:
+        place, found = _located(str(error), isinstance(error.__cause__, Misfit))
+        raise misfit(path, place, found, expected) from error
+
+
+def misfit(path: Path, place: str, found: str, expected: str) -> XmlcError:
+    """Return the error that says what of a file does not fit, and where."""
+    return XmlcError(f"{path}: {place}: {found}; expected {expected}: delete it and make it again")
+
+
+def _located(message: str, is_misfit: bool) -> tuple[str, str]:
+    """Split a message of msgspec into the JSON path and what was found there."""
+    matched = _LOCATED.fullmatch(message)
+    place, found = (matched["place"], matched["found"]) if matched else ("$", message)
+    if is_misfit:
+        within, _, found = found.partition(": ")
+        place += within
+    return place, _LACKING.sub(r"'\1' is a required property", found)
+
+
+def _refuse_constant(text: str) -> float:
+    raise ValueError(f"{text} is not a number of JSON")

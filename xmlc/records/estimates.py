@@ -8,8 +8,7 @@ from typing import ClassVar, Self
 
 from xmlc.files import write_json
 from xmlc.passport import Passport, StepCosts
-from xmlc.records.base import Number, expected_of
-from xmlc.records.checked import read_checked
+from xmlc.records.base import Number, expected_of, read_checked
 
 
 @dataclass(frozen=True, kw_only=True)

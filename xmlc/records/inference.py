@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from xmlc.metrics.measures import FURTHER_SET_METRICS, SET_METRICS
-from xmlc.records.base import KnownTrainingCosts, ModelRecord, Number, costs_in, identity, known
+from xmlc.records.base import Number, costs_in, identity, known
 from xmlc.records.ranking import given, measured
 from xmlc.records.thresholds import PREDICTED, check_label_set_scores
+from xmlc.records.training import KnownTrainingCosts, ModelRecord
 
 if TYPE_CHECKING:
     import pandas as pd

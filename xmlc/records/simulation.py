@@ -10,8 +10,7 @@ from typing import ClassVar, TypedDict
 from xmlc.errors import XmlcError
 from xmlc.files import write_json
 from xmlc.passport import Passport, StepCosts
-from xmlc.records.base import SCHEMA, Number, check_header, expected_of
-from xmlc.records.checked import Misfit, as_checked, parsed
+from xmlc.records.base import SCHEMA, Misfit, Number, as_checked, check_header, expected_of, parsed
 
 MODELS = ("independent", "dependent", "dependent-signed")
 

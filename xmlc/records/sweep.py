@@ -9,8 +9,7 @@ from typing import Annotated, ClassVar, Self
 from msgspec import Meta
 
 from xmlc.passport import Passport, StepCosts
-from xmlc.records.base import ExperimentRecord, Fractions, Number, check_scores, expected_of
-from xmlc.records.checked import misfit
+from xmlc.records.base import ExperimentRecord, Fractions, Number, check_scores, expected_of, misfit
 from xmlc.records.forest import METRICS
 
 

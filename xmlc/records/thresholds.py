@@ -10,19 +10,9 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from xmlc.files import write_json
 from xmlc.metrics.measures import FURTHER_SET_METRICS, SET_METRICS, TUNABLE_MEASURES
 from xmlc.passport import Passport, StepCosts
-from xmlc.records.base import (
-    Fractions,
-    KnownTrainingCosts,
-    ModelRecord,
-    Number,
-    check_scores,
-    costs_in,
-    expected_of,
-    identity,
-    known,
-)
-from xmlc.records.checked import read_checked
+from xmlc.records.base import Fractions, Number, check_scores, costs_in, expected_of, identity, known, read_checked
 from xmlc.records.ranking import given, measured, shares_of
+from xmlc.records.training import KnownTrainingCosts, ModelRecord
 
 if TYPE_CHECKING:
     import pandas as pd

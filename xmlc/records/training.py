@@ -3,15 +3,59 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypedDict
 
 from xmlc.passport import Passport, StepCosts
-from xmlc.records.base import Record, Search, TrainingCosts
+from xmlc.records.base import ExperimentRecord, Number, Record
+
+# How hyperparameters were searched, and with what validation P@1 the best were found.
+Search = TypedDict("Search", {"method": str, "budget": int, "seed": int, "p@1": float}, total=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingCosts:
+    """What training cost; None where there was nothing to measure, as of an oracle."""
+
+    train_seconds: Number | None
+    train_cpu_seconds: Number | None = None  # records of earlier versions lack it
+    train_threads: int | None
+    train_peak_bytes: Number | None
+    model_bytes: Number | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownTrainingCosts(TrainingCosts):
+    """The same in records whose tables do not show them, which may lack them."""
+
+    train_seconds: Number | None = None
+    train_threads: int | None = None
+    train_peak_bytes: Number | None = None
+    model_bytes: Number | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelRecord(ExperimentRecord):
+    """A record of a trained model, which tells its training too.
+
+    Attributes
+    ----------
+    costs : TrainingCosts
+    passport : Passport
+    tuning : Search or None
+        Method, budget, seed and best P@1 of the search that found the hyperparameters.
+    step : StepCosts or None
+        What the whole step cost; records of earlier versions lack it.
+    """
+
+    costs: TrainingCosts
+    passport: Passport
+    tuning: Search | None = None
+    step: StepCosts | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingRecord(Record):
-    """What `xmlc train` and `xmlc join` write; see `xmlc.records.base.ModelRecord`."""
+    """What `xmlc train` and `xmlc join` write; see `ModelRecord`."""
 
     COMMAND: ClassVar[str] = "train"
 

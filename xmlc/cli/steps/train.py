@@ -13,8 +13,8 @@ from xmlc.measuring.subject import dataset_of, hyperparameters_of
 from xmlc.measuring.training import fit_timed, training_costs
 from xmlc.models.registry import make_estimator
 from xmlc.passport import ending
-from xmlc.records.base import Described, Portion, Search
-from xmlc.records.training import TrainingRecord
+from xmlc.records.base import Described, Portion
+from xmlc.records.training import Search, TrainingRecord
 from xmlc.tuning.result import TuningResult, read_result
 
 PORTIONS: dict[str, Portion] = {"train": "full", "fit": "80"}

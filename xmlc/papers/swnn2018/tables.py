@@ -9,10 +9,10 @@ import pandas as pd
 from xmlc.metrics.measures import MAXIMA
 from xmlc.papers.swnn2018.condensed import condensed as condensed
 from xmlc.records import statistics
-from xmlc.records.base import Search
 from xmlc.records.ranking import RankingRecord
 from xmlc.records.ranking import frame as ranking_frame
 from xmlc.records.statistics import Statistics
+from xmlc.records.training import Search
 from xmlc.suites.needs import RANKINGS, STATISTICS
 from xmlc.tables.notes import notes
 from xmlc.tables.panels import Panel, Published, side_by_side
