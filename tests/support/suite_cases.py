@@ -1,6 +1,12 @@
 """Suites as their YAML files have them, with as little as a suite needs."""
 
+from pathlib import Path
+
 import yaml
+
+from xmlc.suites.project import Project
+
+OWN = ("demo", "scale")
 
 
 def suite(models=None, **further):
@@ -18,3 +24,18 @@ def write_suite(file, models=None, **further):
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(yaml.safe_dump(suite(models, **further), sort_keys=False))
     return file
+
+
+def write_config(folder, catalogue=None, **suites):
+    """Write a folder of configurations; `demo` and `scale`, which each has, are empty where nothing is said of them."""
+    for name, content in ({own: suite(datasets=[]) for own in OWN} | suites).items():
+        file = Path(folder, f"{name}.yaml") if name in OWN else Path(folder, "papers", f"{name}.yaml")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(yaml.safe_dump(content, sort_keys=False))
+    Path(folder, "datasets.yaml").write_text(yaml.safe_dump(catalogue or {}))
+    return folder
+
+
+def project_of(folder, settings=None, catalogue=None, **suites):
+    """Return the project of some suites, papers' or `demo` and `scale`, with settings put over those of no key."""
+    return Project.read({"papers": []} | (settings or {}), write_config(folder, catalogue, **suites))

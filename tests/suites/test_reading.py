@@ -1,0 +1,142 @@
+"""A suite's YAML as an object: what stands in the file, what is left out, what is another suite's, what is wrong."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from schema_defaults import compared
+from suite_cases import suite, write_config, write_suite
+
+from xmlc.errors import XmlcError
+from xmlc.suites.checking import FOLDER, read_yaml
+from xmlc.suites.reading import find_suite, read_suite, read_suites
+from xmlc.suites.suite import Ensembles, Found, Inference, ModelSpec, Suite, Sweep
+
+CONFIG = Path(__file__).parents[2] / "config"
+SCHEMA = read_yaml(FOLDER / "suite.schema.yaml")
+MODEL = SCHEMA["$defs"]["models"]["additionalProperties"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "kind", "names", "made"),
+    [
+        (SCHEMA, Suite, {}, ("name", "file", "own")),
+        (SCHEMA["properties"]["inference"], Inference, {}, ()),
+        (SCHEMA["properties"]["ensembles"], Ensembles, {}, ()),
+        (SCHEMA["properties"]["sweep"], Sweep, {}, ()),
+        (MODEL["properties"]["found"]["additionalProperties"], Found, {"p@1": "p_at_1"}, ()),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_fields_and_defaults_are_those_of_the_schema(schema, kind, names, made):
+    said, found = compared(schema, kind, names, made)
+    assert said == found
+
+
+def test_fields_and_defaults_of_a_model_are_those_of_the_schema():
+    """Not `as_in`, which stands in place of the estimator; `whole` is put together from several suites."""
+    properties = {key: part for key, part in MODEL["properties"].items() if key != "as_in"}
+    said, found = compared({"properties": properties, "required": ["estimator"]}, ModelSpec, made=("whole",))
+    assert said == found
+
+
+def test_a_file_is_read_as_it_stands(tmp_path):
+    file = write_suite(
+        tmp_path / "papers/mine.yaml",
+        {"plt": {"hyperparameters": {"arity": 2}, "datasets": {"bibtex": {"lam": 0.1}},
+                 "found": {"yeast": {"by": "hand", "p@1": 0.5}, "bibtex": {"by": "SMAC"}}}},
+        peers={"vw": {"estimator": "vw-plt", "ranks_only": "why"}},
+        datasets=["yeast", "bibtex"], growth=["base"], few_shot=["bibtex"], measures=["macro-f", "micro-f-labelwise"],
+        inference={"portion": "80", "methods": {"plt": ["gfm", "h"]}, "samples": 7},
+    )  # fmt: skip
+    found = read_suite(file)
+    assert (found.name, found.file, found.own) == ("mine", str(file), False)
+    assert found.inference == Inference("80", {"plt": ["gfm", "h"]}, 7, None)
+    assert (found.inferred("plt"), found.inferred("vw")) == (["gfm", "h"], [])
+    assert found.all_datasets == ["yeast", "bibtex", "base"]
+    assert list(found.all_models) == ["plt", "vw"]
+    assert found.measure_methods == ["for-macro-f", "for-micro-f-labelwise"]
+    assert [found.task_of(name) for name in found.datasets] == ["multi-label", "few-shot"]
+    plt = found.models["plt"]
+    assert plt.found == {"yeast": Found("hand", 0.5), "bibtex": Found("SMAC", None)}
+    assert plt.values_on("bibtex") == {"arity": 2, "lam": 0.1}
+    assert plt.values_on("yeast") == {"arity": 2}
+    assert found.peers["vw"].ranks_only == "why"
+
+
+def test_every_suite_of_the_project_is_read_with_nothing_lost():
+    for name, found in read_suites(CONFIG).items():
+        content = yaml.safe_load(Path(found.file).read_text())
+        assert (found.name, list(found.models)) == (name, list(content["models"]))
+        assert (found.datasets, found.tables) == (content["datasets"], content["tables"])
+        for model, spec in content["models"].items():
+            if "as_in" not in spec:
+                assert found.models[model].hyperparameters == spec.get("hyperparameters", {})
+                assert found.models[model].datasets == spec.get("datasets", {})
+
+
+def test_papers_come_by_name_and_then_the_suites_of_their_own(tmp_path):
+    config = write_config(tmp_path, zeta=suite(), alpha=suite())
+    assert list(read_suites(config)) == ["alpha", "zeta", "demo", "scale"]
+    assert [found.own for found in read_suites(config).values()] == [False, False, True, True]
+    assert find_suite("beta", config) is None
+    assert find_suite("demo", config).own
+
+
+def test_a_model_as_in_another_suite_is_that_one_but_for_the_datasets_it_is_not_run_on(tmp_path):
+    there = {"estimator": "br", "hyperparameters": {"C": 3}, "without": {"yeast": "too small"}}
+    config = write_config(
+        tmp_path,
+        mine=suite({"br": {"as_in": "other", "without": {"bibtex": "too large"}}, "vw": {"as_in": "other"}}),
+        other=suite({"br": there}, peers={"vw": {"estimator": "vw-plt", "found": {"yeast": {"by": "x", "p@1": 1}}}}),
+    )
+    found = read_suite(config / "papers/mine.yaml").models
+    assert found["br"] == ModelSpec("br", hyperparameters={"C": 3}, without={"bibtex": "too large"})
+    assert found["vw"] == ModelSpec("vw-plt", found={"yeast": Found("x", 1)})
+
+
+@pytest.mark.parametrize("target", ["nobody", "other", "mine"])
+def test_a_model_as_in_a_suite_that_does_not_define_it_is_refused(tmp_path, target):
+    config = write_config(tmp_path, mine=suite({"br": {"as_in": target}}), other=suite({"plt": {}}))
+    with pytest.raises(XmlcError, match=rf"mine\.yaml: mine has model br as in {target}, which defines none of this"):
+        read_suite(config / "papers/mine.yaml")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"tabels": []}, r"mine\.yaml: \$: .*'tabels' was unexpected"),
+        ({"seeds": []}, r"\$\.seeds: \[\] .*; expected each experiment is run once for each seed"),
+        ({"seeds": ["0"]}, r"\$\.seeds\[0\]: '0' is not of type 'integer'"),
+        ({"datasets": ["../x"]}, r"\$\.datasets\[0\]: '\.\./x' does not match"),
+        ({"measures": ["weighted-f"]}, r"\$\.measures\[0\]: 'weighted-f' does not match"),
+        ({"inference": {"portion": 80, "methods": {}}}, r"\$\.inference\.portion: 80 is not one of \['full', '80'\]"),
+        ({"inference": {"portion": "80", "methods": {"plt": ["gmf"]}}}, r"methods\.plt\[0\]: 'gmf' is not one of"),
+        ({"models": {"plt": {"estimater": "plt"}}}, r"\$\.models\.plt: "),
+        ({"models": {"plt": {"estimator": "plt", "as_in": "other"}}}, r"\$\.models\.plt: "),
+        ({"models": {"PLT": {"estimator": "plt"}}}, r"'PLT' does not match"),
+        ({"models": {"plt": {"estimator": "plt", "task": "any"}}}, r"\$\.models\.plt\.task: 'any' is not one of"),
+        ({"title": ...}, r"\$: 'title' is a required property"),
+    ],
+)
+def test_a_mistake_is_named_with_file_and_place(tmp_path, change, message):
+    content = {key: value for key, value in (suite() | change).items() if value is not ...}
+    file = tmp_path / "mine.yaml"
+    file.write_text(yaml.safe_dump(content))
+    with pytest.raises(XmlcError, match=message):
+        read_suite(file)
+
+
+def test_an_inference_method_of_ones_own_needs_an_extension(tmp_path):
+    inference = {"portion": "80", "methods": {"plt": ["mine"]}}
+    with pytest.raises(XmlcError, match="'mine' is not one of"):
+        read_suite(write_suite(tmp_path / "a.yaml", {"plt": {}}, inference=inference))
+    file = write_suite(tmp_path / "b.yaml", {"plt": {}}, inference=inference, extensions=["my.py"])
+    assert read_suite(file).inferred("plt") == ["mine"]
+
+
+def test_a_file_that_is_no_yaml_is_refused(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text("title: [")
+    with pytest.raises(XmlcError, match=r"mine\.yaml: not a readable configuration of a paper"):
+        read_suite(file)

@@ -1,0 +1,75 @@
+"""The settings of a run: config.yaml, and what the command line puts over it."""
+
+from dataclasses import MISSING, fields
+
+import pytest
+from schema_defaults import compared
+
+from xmlc.errors import XmlcError
+from xmlc.suites.checking import FOLDER, read_yaml
+from xmlc.suites.settings import Search, Settings, read_config
+
+SCHEMA = read_yaml(FOLDER / "config.schema.yaml")
+
+
+def test_fields_and_defaults_are_those_of_the_schema():
+    said, found = compared(SCHEMA, Settings)
+    assert said == found
+    assert [field.name for field in fields(Settings) if field.default is MISSING] == SCHEMA["required"]
+    said, found = compared(SCHEMA["properties"]["tuning"], Search)
+    assert said == found
+
+
+def test_the_projects_own_settings_are_the_defaults_but_for_the_papers():
+    content = read_config(FOLDER.parents[1] / "config/config.yaml")
+    assert Settings.read(content) == Settings(papers=content["papers"])
+
+
+def test_numbers_that_the_command_line_gives_as_text_are_numbers():
+    settings = Settings.read({"papers": [], "seeds": ["0", 1], "tuning": {"method": "smac", "budget": "30"}})
+    assert settings.seeds == [0, 1]
+    assert settings.tuning == Search("smac", 30)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"papers": [], "mirorr": "x"}, r"config: \$: .*'mirorr' was unexpected"),
+        ({}, r"config: \$: 'papers' is a required property"),
+        ({"papers": [], "threads": 0}, r"\$\.threads: 0 is less than the minimum of 1; expected threads of the jobs"),
+        ({"papers": [], "threads": "2"}, r"\$\.threads: '2' is not of type 'integer'"),
+        ({"papers": [], "seeds": ["one"]}, r"\$\.seeds\[0\]: 'one' does not match"),
+        ({"papers": [], "datasets": ["../x"]}, r"\$\.datasets\[0\]: '\.\./x' does not match"),
+        ({"papers": [], "validation_share": 1}, r"\$\.validation_share: 1 is greater than or equal to"),
+        ({"papers": [], "tuning": {"method": "grid", "budget": 2}}, r"\$\.tuning\.method: 'grid' is not one of"),
+        ({"papers": [], "tuning": {"method": "smac"}}, r"\$\.tuning: 'budget' is a required property"),
+    ],
+)
+def test_a_mistake_is_named_with_its_place(content, message):
+    with pytest.raises(XmlcError, match=message):
+        Settings.read(content)
+
+
+def test_settings_are_put_over_the_file(tmp_path):
+    file = tmp_path / "config.yaml"
+    file.write_text("papers: [plt2016]\nthreads: 8\n")
+    found = read_config(file, ["datasets=[yeast, bibtex]", "threads=2", "mirror=/data=here"])
+    assert found == {"papers": ["plt2016"], "threads": 2, "datasets": ["yeast", "bibtex"], "mirror": "/data=here"}
+
+
+@pytest.mark.parametrize(
+    ("text", "settings", "message"),
+    [
+        ("papers: []", ["datasets"], "setting 'datasets': expected key=value"),
+        ("papers: []", ["datasets=[yeast"], r"setting 'datasets=\[yeast': '\[yeast' is not YAML"),
+        ("[papers]", [], r"config\.yaml: expected keys and values, such as papers: \[plt2016\]"),
+        ("papers: [", [], r"config\.yaml: not a readable configuration"),
+        (None, [], r"config\.yaml: not a readable configuration"),
+    ],
+)
+def test_what_cannot_be_read_is_said(tmp_path, text, settings, message):
+    file = tmp_path / "config.yaml"
+    if text is not None:
+        file.write_text(text)
+    with pytest.raises(XmlcError, match=message):
+        read_config(file, settings)
