@@ -1,11 +1,13 @@
 """The record of a forest, and its frame."""
 
+import math
+
 import pytest
 from record_cases import passport, step
-from record_files import check_nan_refused, check_refused, check_round_trip
+from record_files import as_record, check_nan_refused, check_refused, check_round_trip
 from report_cases import forest
 
-from xmlc.records.forest import ForestRecord
+from xmlc.records.forest import ForestRecord, frame
 
 CONTENT = {"kind": "forest", "schema": 1, "dataset": forest()["dataset"], "estimator": "ldsm", "model": "ldsm"}
 CONTENT |= {
@@ -34,3 +36,12 @@ def test_what_does_not_fit_is_named_with_its_place(tmp_path, keys, value, place,
 
 def test_nan_is_refused(tmp_path):
     check_nan_refused(tmp_path, ForestRecord, CONTENT, ["objectives", 0, "mean", 0])
+
+
+def test_the_frame_has_a_row_for_each_forest_that_tells_its_shape():
+    found = frame([as_record(forest(seed=seed, **shape)) for seed, shape in ((0, {}), (1, {"trees": None}))])
+    (row,) = found.to_dict("records")
+    assert (row["dataset"], row["model"], row["seed"], row["m"]) == ("yeast", "ldsm", 0, 14)
+    assert (row["depth"], row["arity"], row["nodes"], row["n_trees"]) == (7, 2, 13, 3)
+    assert row["log_m"] == pytest.approx(math.log2(14))
+    assert row["depth_ratio"] == pytest.approx(7 / math.log2(14))

@@ -2,10 +2,10 @@
 
 import pytest
 from record_cases import whole
-from record_files import check_nan_refused, check_refused, check_round_trip
-from report_cases import inferred_from_estimates
+from record_files import as_record, check_nan_refused, check_refused, check_round_trip
+from report_cases import inference, inferred_from_estimates
 
-from xmlc.records.inference import InferenceRecord
+from xmlc.records.inference import InferenceRecord, frame
 
 CONTENT = whole(
     inferred_from_estimates(sizes={"weights": [0.5, 0.25], "learn_seconds": 0.125}),
@@ -34,3 +34,15 @@ def test_what_does_not_fit_is_named_with_its_place(tmp_path, keys, value, place,
 
 def test_nan_is_refused(tmp_path):
     check_nan_refused(tmp_path, InferenceRecord, CONTENT, ["expected_f"])
+
+
+def test_the_frame_has_percent_and_what_is_missing_where_the_clock_ran_out():
+    records = [inference(method="h", f=0.5), inference(finished=False), inferred_from_estimates()]
+    found = frame([as_record(record) for record in records])
+    assert found["instance_f"].fillna(-1).tolist() == [50, -1, 60]
+    assert found["expected_f"].fillna(-1).tolist() == [52, -1, 62]
+    assert found["note"].fillna("").tolist() == ["", "stopped after 60 s", ""]
+    assert found["floor"].fillna(-1).tolist() == [-1, -1, 1e-4]
+    assert found["missed_per_instance"].fillna(-1).tolist() == [-1, -1, 0.25]
+    assert found["draw_ms"].fillna(-1).tolist() == [0.5, 0.5, -1]
+    assert found["estimate_ms"].fillna(-1).tolist() == [-1, -1, 0.125]

@@ -2,17 +2,22 @@
 
 import json
 import math
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from record_files import as_record
 from report_cases import every_method, ranking, thresholds, write
 
+import xmlc.records
 from xmlc.errors import XmlcError
 from xmlc.records import ranking as rankings
 from xmlc.records import thresholds as evaluations
 from xmlc.records.ranking import RankingRecord
-from xmlc.records.reading import read_records
+from xmlc.records.reading import kinds, read_records
 from xmlc.records.thresholds import ThresholdRecord
 from xmlc.tables.seeds import average_seeds
 
@@ -137,3 +142,25 @@ def test_different_choices_are_listed_and_never_averaged():
     averaged = average_seeds(threshold_frame(records), ("dataset", "model", "method"))
     assert averaged["b"].dtype == "Int64"
     assert averaged["b"].fillna(-1).tolist() == [-1, -1, 10, 10, -1]
+
+
+def test_a_kind_is_known_by_its_module():
+    named = {"condensed", "forest", "inference", "progressive", "ranking", "sweep", "thresholds"}
+    assert set(kinds()) == named
+    for kind, found in kinds().items():
+        assert found.__module__ == f"xmlc.records.{kind}"
+
+
+def test_another_kind_is_checked_too_before_it_is_left_out(tmp_path):
+    broken = thresholds()
+    del broken["best"]
+    with pytest.raises(XmlcError, match=r"001\.json: \$: 'best' is a required property; .*`xmlc evaluate`"):
+        read_records(write(tmp_path, [ranking(), broken]), RankingRecord, "full")
+
+
+def test_what_writes_records_pays_neither_pandas_nor_numba():
+    names = [found.name for found in pkgutil.iter_modules([str(Path(xmlc.records.__file__).parent)])]
+    code = "\n".join(f"import xmlc.records.{name}" for name in names)
+    code += "\nimport sys\nprint([name for name in ('pandas', 'numba', 'matplotlib') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

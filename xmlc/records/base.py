@@ -168,7 +168,7 @@ class ExperimentRecord(Record):
 
 def expected_of(command: str) -> str:
     """Say in a message what a file should be."""
-    return f"a record of `xmlc {command}` of this version"
+    return f"a record of `xmlc {command}` of this version" if command else "a record of this version"
 
 
 def check_header(path: Path, content: object, kinds: Iterable[str], command: str) -> str:
