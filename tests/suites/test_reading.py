@@ -140,3 +140,11 @@ def test_a_file_that_is_no_yaml_is_refused(tmp_path):
     file.write_text("title: [")
     with pytest.raises(XmlcError, match=r"mine\.yaml: not a readable configuration of a paper"):
         read_suite(file)
+
+
+def test_whole_numbers_stay_whole_as_steps_are_told_them(tmp_path):
+    sweep = {"model": "plt", "hyperparameter": "epochs", "values": [16, 0.5]}
+    inference = {"portion": "full", "methods": {"plt": ["h"]}, "time_limit": 7200}
+    found = read_suite(write_suite(tmp_path / "papers/x.yaml", {"plt": {}}, sweep=sweep, inference=inference))
+    assert list(map(str, found.sweep.values)) == ["16", "0.5"]
+    assert str(found.inference.time_limit) == "7200"

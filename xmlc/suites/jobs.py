@@ -98,7 +98,7 @@ class InferenceJob:
     portion: str
     methods: list[str]
     samples: int
-    time_limit: float | None
+    time_limit: int | float | None
 
     @property
     def name(self) -> str:

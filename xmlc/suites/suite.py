@@ -89,7 +89,7 @@ class Inference:
     portion: str
     methods: dict[str, list[str]]
     samples: int = 200
-    time_limit: float | None = None
+    time_limit: int | float | None = None
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Sweep:
 
     model: str
     hyperparameter: str
-    values: list[float]
+    values: list[int | float]
     hyperparameters: Hyperparameters = field(default_factory=dict)
 
 
