@@ -108,6 +108,14 @@ def test_steps_are_facts_of_what_they_cost(tmp_path):
     assert found == [["yeast", "", "prepare", 5.25, 2, 123.0], ["yeast", "plt", "train, 80 %", 5.25, 2, 123.0]]
 
 
+def test_a_record_of_an_experiment_is_told_as_such_behind_a_table_of_steps(tmp_path):
+    ranked = ranking() | {"step": step("rank", portion="full")}
+    make_table(tmp_path, "scale", write(tmp_path / "records", [ranked, {"step": step("train")}]), "scale")
+    facts = facts_of(finished_tables(tmp_path / "results/tables", ["scale"]))
+    assert facts.loc[facts["metric"] == "p@1", "value"].tolist() == [75]
+    assert facts.loc[facts["metric"] == "step_seconds", "method"].tolist() == ["train, 80 %"]
+
+
 def test_a_fact_says_whose_it_is_and_how_it_came_about(tmp_path):
     run = small_run(tmp_path)
     facts = facts_of(finished_tables(run / "results/tables", [PAPER]), failures(run / "logs"), run / "config")

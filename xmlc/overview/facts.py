@@ -27,7 +27,7 @@ from xmlc.records.condensed import CondensedRecord
 from xmlc.records.forest import ForestRecord
 from xmlc.records.inference import InferenceRecord
 from xmlc.records.ranking import RankingRecord
-from xmlc.records.reading import kinds, read_records
+from xmlc.records.reading import kinds, read_record, read_records
 from xmlc.records.statistics import Statistics
 from xmlc.records.step import StepRecord
 from xmlc.records.sweep import SweepRecord
@@ -100,9 +100,14 @@ def _read(made: MadeOf, kind: str, portion: str) -> list[tuple[Path, OfTables]]:
     """Read one kind of a table's records with their paths."""
     if kind in OTHER_FILES:
         found = zip(made.records, OTHER_FILES[kind](made.records), strict=True)
-        return [(path, record) for path, record in found if isinstance(record, OfTables)]
+        return [(path, _itself(path, record)) for path, record in found if isinstance(record, OfTables)]
     pairs = [(path, read_records([path], kinds()[kind], portion, needed=False)) for path in made.records]
     return [(path, records[0]) for path, records in pairs if records]
+
+
+def _itself(path: Path, record: OfTables) -> OfTables:
+    """Return the record of an experiment as what it is, although a table looks only at what its step cost."""
+    return read_record(path) if isinstance(record, StepRecord) and record.kind in kinds() else record
 
 
 def fact_rows(source: Source) -> list[Row]:

@@ -28,6 +28,8 @@ class StepRecord:
 
     Attributes
     ----------
+    kind : str
+        Of the record, where the file is one of an experiment.
     step : StepCosts
     passport : Passport or None
     dataset : Dataset or None
@@ -44,6 +46,7 @@ class StepRecord:
 
     KIND: ClassVar[str] = "step"
 
+    kind: str = ""
     step: StepCosts
     passport: Passport | None = None
     dataset: Dataset | None = None
