@@ -1,0 +1,158 @@
+"""What is one job: each record of a method is made by one, whatever suites ask for it."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+from suite_cases import project_of, suite
+
+from xmlc.errors import XmlcError
+from xmlc.suites import paths
+from xmlc.suites.jobs import InferenceJob, inference_jobs, threshold_jobs
+from xmlc.suites.project import Project
+
+CONFIG = Path(__file__).parents[2] / "config"
+UNASKED = "for-macro-jaccard-of-nobody"
+
+
+@pytest.fixture(scope="module")
+def project():
+    """The project's own configuration."""
+    return Project.read({"papers": []}, CONFIG)
+
+
+@pytest.fixture(scope="module")
+def jobs(project):
+    return threshold_jobs(project)
+
+
+@cache
+def expression(pattern, datasets, models):
+    """What paths of a pattern a rule makes whose wildcards are so constrained, as Snakemake matches them."""
+    allowed = {"dataset": datasets, "model": models, "seed": paths.WILDCARDS["seed"]}
+    allowed |= {"method": paths.WILDCARDS["method"]}
+    parts = re.split(r"{(\w+)}", pattern)
+    return re.compile("".join(f"(?:{allowed[p]})" if i % 2 else re.escape(p) for i, p in enumerate(parts)) + "$")
+
+
+def makers(jobs, path):
+    """Name the jobs that make a file."""
+    return [job.name for job in jobs if any(expression(*output).match(path) for output in outputs(job))]
+
+
+def outputs(job):
+    """List the patterns of what a job makes, each with what its wildcards may be."""
+    models = "|".join(map(re.escape, job.models))
+    patterns = [pattern.of(method=method) for method in job.methods for pattern in (paths.EVALUATION, paths.THRESHOLDS)]
+    return [(pattern, job.datasets, models) for pattern in patterns]
+
+
+def both(run, method):
+    return run.file(paths.EVALUATION, method=method), run.file(paths.THRESHOLDS, method=method)
+
+
+@pytest.mark.parametrize("settings", [{}, {"datasets": ["far-set", "yeast"]}], ids=["as configured", "other datasets"])
+def test_every_record_that_a_suite_asks_for_is_made_by_one_job_of_its_place(settings):
+    project = Project.read({"papers": []} | settings, CONFIG)
+    jobs = threshold_jobs(project)
+    asked = 0
+    for name, one in project.suites.items():
+        place = f"thresholds_{name if one.own else 'papers'}"
+        for run in project.runs(name):
+            for method in (*one.methods, *one.measure_methods):
+                for path in both(run, method):
+                    (maker,) = makers(jobs, path)
+                    assert maker == place or maker.startswith(f"{place}_")
+                    asked += 1
+    assert asked > 100
+
+
+def test_records_of_baselines_are_made_by_one_job(project, jobs):
+    for name in ("plt2016", "oplt2021"):
+        for model in project.suites[name].peers:
+            for method in ("fta", "sto", "ofo", "ofo-ab"):
+                path = f"results/yeast/{model}/seed0/80/evaluation/{method}.json"
+                asked = name == "plt2016" and method != "ofo-ab"
+                (maker,) = makers(jobs, path)
+                assert maker.startswith("thresholds_papers") if asked else maker == "thresholds_anywhere"
+
+
+def test_what_no_suite_asks_for_is_a_job_of_its_own(project, jobs):
+    methods = {method for one in project.suites.values() for method in (*one.methods, *one.measure_methods)}
+    for dataset in ("demo", "amazon-670k-shape", "growth-n-x2", "far-set", "demo-set", "yeast"):
+        for model in project.models:
+            for method in (*methods, UNASKED):
+                path = f"results/{dataset}/{model}/seed3/80/evaluation/{method}.json"
+                assert len(makers(jobs, path)) == 1, path
+            path = f"results/{dataset}/{model}/seed3/80/thresholds/{UNASKED}"
+            assert makers(jobs, path) == ["thresholds_anywhere"]
+    assert makers(jobs, "results/demo/nobody/seed0/80/evaluation/fta.json") == []
+
+
+def test_names_of_jobs_are_their_own(project, jobs):
+    names = [job.name for job in [*jobs, *inference_jobs(project)]]
+    assert len(set(names)) == len(names)
+
+
+def test_of_a_model_that_two_papers_have_the_methods_of_both_are_one_job(tmp_path):
+    shared = {"shared": {}}
+    project = project_of(
+        tmp_path,
+        a=suite(shared | {"own": {}}, methods=["fta", "sto"]),
+        b=suite(shared, methods=["sto", "ofo"], measures=["macro-f"], peers={"peer": {}}),
+        demo=suite(shared, datasets=["made"], methods=["ofo-ab"]),
+    )
+    *configured, anywhere = threshold_jobs(project)
+    found = {job.name: (job.methods, job.models) for job in configured}
+    assert found == {
+        "thresholds_papers": (["fta", "sto", "ofo", "for-macro-f"], ["shared"]),
+        "thresholds_papers_own": (["fta", "sto"], ["own"]),
+        "thresholds_papers_peer": (["sto", "ofo"], ["peer"]),  # what the table of peers shows, of what b has
+        "thresholds_demo": (["ofo-ab"], ["shared"]),
+    }
+    assert anywhere.models == list(project.models)
+    assert makers([*configured, anywhere], "results/made/shared/seed0/80/evaluation/ofo-ab.json") == ["thresholds_demo"]
+    for path in ("made/shared/seed0/80/evaluation/fta.json", "yeast/shared/seed0/80/evaluation/ofo-ab.json"):
+        assert makers([*configured, anywhere], f"results/{path}") == ["thresholds_anywhere"]
+
+
+def test_inference_from_a_model_is_one_job_for_each_portion(tmp_path):
+    infer = {"portion": "80", "methods": {"plt": ["gfm", "h"]}}
+    full = {"portion": "full", "methods": {"plt": ["h"]}, "time_limit": 60, "samples": 9}
+    project = project_of(
+        tmp_path,
+        a=suite({"plt": {}}, inference=infer),
+        b=suite({"plt": {}}, inference=infer | {"methods": {"plt": ["meuf", "h"]}}),
+        c=suite({"plt": {}}, inference=full),
+    )
+    assert inference_jobs(project) == [
+        InferenceJob("plt", "80", ["gfm", "h", "meuf"], 200, None),
+        InferenceJob("plt", "full", ["h"], 9, 60),
+    ]
+    estimates, model = inference_jobs(project)
+    assert (estimates.name, estimates.option, estimates.asks_the_model) == ("infer_80_plt", "--estimates", False)
+    assert estimates.given == "results/{dataset}/{model}/seed{seed}/80/spe"
+    assert (model.name, model.option, model.asks_the_model) == ("infer_full_plt", "--model", True)
+    assert model.given == "results/{dataset}/{model}/seed{seed}/full/model"
+
+
+def test_every_inference_that_a_suite_asks_for_is_in_one_job(project):
+    jobs = inference_jobs(project)
+    for one in project.suites.values():
+        for model, methods in one.inference.methods.items() if one.inference else ():
+            (job,) = (job for job in jobs if (job.model, job.portion) == (model, one.inference.portion))
+            assert set(methods) <= set(job.methods)
+            assert len(set(job.methods)) == len(job.methods)
+
+
+def test_inference_that_contradicts_is_refused(tmp_path):
+    infer = {"portion": "full", "methods": {"plt": ["h"]}}
+    with pytest.raises(XmlcError, match="config: a infers from plt, which is none of its models"):
+        inference_jobs(project_of(tmp_path, a=suite({"br": {}}, inference=infer)))
+    for other in ({"samples": 50}, {"time_limit": 5}):
+        project = project_of(
+            tmp_path, a=suite({"plt": {}}, inference=infer), b=suite({"plt": {}}, inference=infer | other)
+        )
+        with pytest.raises(XmlcError, match="b infers from plt with other samples or time limit than another"):
+            inference_jobs(project)

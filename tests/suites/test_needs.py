@@ -1,0 +1,210 @@
+"""Which records a table is made from, beside a listing of the plain kind: the YAML read, and loops."""
+
+from itertools import product
+from pathlib import Path
+
+import pytest
+import yaml
+from suite_cases import project_of, suite
+
+from xmlc.papers import figure_of, table_of
+from xmlc.suites import needs, paths
+from xmlc.suites.project import Project, is_installed
+
+CONFIG = Path(__file__).parents[2] / "config"
+OWN = ("demo", "scale")
+YAML = {name: yaml.safe_load((CONFIG / f"{name}.yaml").read_text()) for name in OWN}
+YAML |= {file.stem: yaml.safe_load(file.read_text()) for file in (CONFIG / "papers").glob("*.yaml")}
+CATALOGUE = yaml.safe_load((CONFIG / "datasets.yaml").read_text())
+FEW, MANY = "few-shot", "multi-label"
+
+
+def models_of(paper, dataset, peers=False):
+    """Name the models of a suite, or its baselines, that run on a dataset."""
+    found = []
+    for name, model in YAML[paper].get("peers" if peers else "models", {}).items():
+        other = YAML.get(model.get("as_in"), {})
+        model = {**other.get("peers", {}), **other.get("models", {})}.get(name, {}) | model
+        estimator = model["estimator"]
+        left_out = dataset in YAML[paper]["peers" if peers else "models"][name].get("without", {})
+        made = "synthetic" in CATALOGUE.get(dataset, {})
+        other_task = model.get("task", task_of(paper, dataset)) != task_of(paper, dataset)
+        absent = (peers or model.get("optional")) and not is_installed(estimator)
+        if not (left_out or (estimator == "oracle" and not made) or other_task or absent):
+            found.append(name)
+    return found
+
+
+def task_of(paper, dataset):
+    return FEW if dataset in YAML[paper].get("few_shot", []) else MANY
+
+
+def folders(paper, task=None, peers=False, models=None):
+    """List the folders of all runs: dataset by dataset, model by model, seed by seed."""
+    for dataset in YAML[paper]["datasets"]:
+        if task in (None, task_of(paper, dataset)):
+            names = models_of(paper, dataset) + (models_of(paper, dataset, peers=True) if peers else [])
+            for model, seed in product(
+                [name for name in names if models is None or name in models], YAML[paper]["seeds"]
+            ):
+                yield dataset, model, f"results/{dataset}/{model}/seed{seed}"
+
+
+def rankings(paper, **which):
+    return [f"{folder}/full/ranking.json" for *_, folder in folders(paper, **which)]
+
+
+def evaluations(paper, methods):
+    return [f"{folder}/80/evaluation/{method}.json" for *_, folder in folders(paper) for method in methods]
+
+
+def measured(paper):
+    return [f"for-{measure}" for measure in YAML[paper].get("measures", [])]
+
+
+def inferred(paper, portion):
+    block = YAML[paper].get("inference", {"portion": "", "methods": {}})
+    found = [(folder, method) for _, model, folder in folders(paper) for method in block["methods"].get(model, [])]
+    return [f"{folder}/{portion}/inference/{method}.json" for folder, method in found if block["portion"] == portion]
+
+
+def statistics(paper):
+    return [f"results/{dataset}/statistics.json" for dataset in YAML[paper]["datasets"]]
+
+
+def ensembles(paper):
+    return [f"{folder}/full/forest.json" for *_, folder in folders(paper, models=YAML[paper]["ensembles"]["models"])]
+
+
+def sweeps(paper):
+    return [
+        f"{folder}/full/sweep-{paper}.json" for *_, folder in folders(paper, models=[YAML[paper]["sweep"]["model"]])
+    ]
+
+
+def streams(paper, task):
+    models = YAML[paper]["progressive"]
+    return [f"{folder}/full/progressive.json" for *_, folder in folders(paper, task, models=models)]
+
+
+def condensed(paper):
+    return [f"{folder}/full/condensed.json" for *_, folder in folders(paper, models=["swnn", "swnn-searched"])]
+
+
+def growth(paper):
+    found = product(YAML[paper]["growth"], YAML[paper]["models"], YAML[paper]["seeds"])
+    return [f"results/{dataset}/{model}/seed{seed}/full/ranking.json" for dataset, model, seed in found]
+
+
+def peers(paper):
+    methods = [method for method in ("fta", "sto", "ofo") if method in YAML[paper]["methods"]]
+    ranks_only = [name for name, peer in YAML[paper].get("peers", {}).items() if "ranks_only" in peer]
+    tuned = [folder for _, model, folder in folders(paper, peers=True) if model not in ranks_only]
+    evaluated = [f"{folder}/80/evaluation/{method}.json" for folder in tuned for method in methods]
+    return rankings(paper, peers=True) + evaluated
+
+
+def every_method(paper):
+    return evaluations(paper, YAML[paper]["methods"])
+
+
+def instance_f(paper):
+    return inferred(paper, "80") + evaluations(paper, ["for-instance-f"])
+
+
+LISTED = {
+    ("gfm2011", "table1"): lambda paper: inferred(paper, "full"),
+    ("gfm2011", "figure1"): lambda paper: ["results/simulations/gfm2011.json"],
+    ("ldsm2020", "table3"): statistics,
+    ("ldsm2020", "table4"): ensembles,
+    **{("ldsm2020", f"figure{n}"): ensembles for n in (2, 3, 4, 7)},
+    ("ldsm2020", "figure1"): lambda paper: ensembles(paper) + sweeps(paper) + rankings(paper),
+    ("ldsm2020", "figure5"): sweeps,
+    ("ldsm2020", "figure6"): lambda paper: ensembles(paper) + rankings(paper),
+    ("oplt2021", "table1"): statistics,
+    ("oplt2021", "table2"): lambda paper: rankings(paper, task=MANY),
+    ("oplt2021", "table3"): lambda paper: rankings(paper, task=FEW),
+    ("oplt2021", "figure2"): lambda paper: streams(paper, FEW),
+    ("oplt2021", "macrof"): lambda paper: streams(paper, MANY),
+    **{("swnn2018", f"table{n}"): statistics for n in range(1, 6)},
+    ("swnn2018", "condensed"): condensed,
+    ("scale", "growth"): growth,
+    **{(paper, table): every_method for paper in ("plt2016", "demo", "scale") for table in ("table2", "table4")},
+    **{(paper, "figure1"): every_method for paper in ("plt2016", "demo")},
+    **{(paper, "measures"): lambda paper: evaluations(paper, measured(paper)) for paper in ("plt2016", "demo")},
+    **{(paper, "instance-f"): instance_f for paper in ("plt2016", "demo")},
+    **{(paper, "peers"): peers for paper in YAML},
+}
+EVERY = {f"{paper}/{name}": (paper, name)
+         for paper in YAML for name in (*YAML[paper]["tables"], *YAML[paper]["figures"], "peers")}  # fmt: skip
+BY_HAND = "scale/scale"
+
+
+@pytest.fixture(scope="module")
+def project():
+    return Project.read({"papers": []}, CONFIG)
+
+
+@pytest.mark.parametrize("case", [case for case in EVERY if case != BY_HAND])
+def test_a_table_needs_what_a_plain_listing_names_in_its_order(project, case):
+    paper, name = EVERY[case]
+    definition = (figure_of if name in YAML[paper]["figures"] else table_of)(name, paper)
+    expected = LISTED.get((paper, name), rankings)(paper)
+    assert definition.files(project, paper) == expected
+    assert len(set(expected)) == len(expected) > 0
+
+
+def test_the_demos_table_2_by_hand(project):
+    methods = ("fta", "sto", "ofo", "ofo-ab", "fta-labelwise")
+    expected = [
+        *(f"results/demo/plt/seed0/80/evaluation/{method}.json" for method in methods),
+        *(f"results/demo/fastxml/seed0/80/evaluation/{method}.json" for method in methods),
+        *(f"results/demo/oracle/seed0/80/evaluation/{method}.json" for method in methods),
+    ]
+    assert table_of("table2", "demo").files(project, "demo") == expected
+
+
+def test_the_table_of_steps_by_hand(tmp_path):
+    project = project_of(
+        tmp_path, catalogue={"made": {"synthetic": {"n_train": 9, "n_test": 9, "n_features": 9, "n_labels": 9}}},
+        scale=suite({"plt": {}}, datasets=["made", "fetched"], methods=["sto"]),
+    )  # fmt: skip
+    assert table_of("scale", "scale").files(project, "scale") == [
+        "resources/made",
+        "results/made/statistics.json",
+        "results/made/plt/seed0/full/train.json",
+        "results/made/plt/seed0/full/ranking.json",
+        "results/made/plt/seed0/80/train.json",
+        "results/made/plt/seed0/80/spe",
+        "results/made/plt/seed0/80/thresholds/sto",
+        "results/made/plt/seed0/80/evaluation/sto.json",
+        "results/fetched/statistics.json",
+        "results/fetched/plt/seed0/full/train.json",
+        "results/fetched/plt/seed0/full/ranking.json",
+        "results/fetched/plt/seed0/80/train.json",
+        "results/fetched/plt/seed0/80/spe",
+        "results/fetched/plt/seed0/80/thresholds/sto",
+        "results/fetched/plt/seed0/80/evaluation/sto.json",
+    ]
+
+
+def test_of_some_datasets_a_table_needs_what_is_about_them(project):
+    for name, paper in (("table2", "plt2016"), ("peers", "plt2016"), ("table4", "ldsm2020"), ("table2", "oplt2021")):
+        definition = table_of(name, paper)
+        dataset = "amazoncat-13k"
+        expected = [file for file in definition.files(project, paper) if file.startswith(f"results/{dataset}/")]
+        assert definition.files(project, paper, [dataset]) == expected
+        assert expected
+
+
+def test_one_file_of_each_run(tmp_path):
+    need = needs.of_each_run(paths.Pattern("results/{dataset}/{model}/seed{seed}/mine-{paper}.json"))
+    project = project_of(tmp_path, a=suite({"plt": {}, "br": {"without": {"yeast": "why"}}}, seeds=[0, 4]))
+    assert need(project, "a", None) == [f"results/yeast/plt/seed{seed}/mine-{{paper}}.json" for seed in (0, 4)]
+    assert need(project, "a", ["scene"])[-1] == "results/scene/br/seed4/mine-{paper}.json"
+
+
+def test_every_kind_that_is_needed_is_a_module_of_records():
+    kinds = {need.kind for need in vars(needs).values() if isinstance(need, needs.Need)}
+    assert all((CONFIG.parent / "xmlc/records" / f"{kind}.py").is_file() for kind in kinds)
+    assert len(kinds) > 8

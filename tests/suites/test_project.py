@@ -1,0 +1,194 @@
+"""What a run is asked for, on small suites: datasets, models, runs, and what each job is given."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from suite_cases import project_of, suite
+
+from xmlc.errors import XmlcError
+from xmlc.suites import project as module
+from xmlc.suites.project import Project
+from xmlc.suites.suite import Run
+from xmlc.thresholds.bounds import GRID
+
+ROOT = Path(__file__).parents[2]
+SYNTHETIC = {"n_train": 1000, "n_test": 500, "n_features": 20, "n_labels": 30}
+MADE = {"made": {"synthetic": SYNTHETIC}}
+
+
+def test_a_suite_is_read_without_kernels_tables_or_figures():
+    code = "import sys, xmlc.suites.project; print([m for m in ('numba', 'pandas', 'matplotlib') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout == "[]\n"
+
+
+def test_datasets_are_those_asked_for_but_a_suite_of_its_own_keeps_its_own(tmp_path):
+    suites = {"a": suite(datasets=["yeast", "scene"]), "b": suite(datasets=["scene"]), "demo": suite(datasets=["made"])}
+    project = project_of(tmp_path, **suites)
+    assert [project.datasets_of(name) for name in ("a", "b", "demo")] == [["yeast", "scene"], ["scene"], ["made"]]
+    assert project.selected_datasets() == ["yeast", "scene", "made"]
+    project = project_of(tmp_path, {"datasets": ["bibtex"]}, **suites)
+    assert [project.datasets_of(name) for name in ("a", "b", "demo")] == [["bibtex"], ["bibtex"], ["made"]]
+
+
+def test_datasets_of_a_task(tmp_path):
+    project = project_of(tmp_path, a=suite(datasets=["yeast", "aloi"], few_shot=["aloi", "other"]))
+    assert project.of_task("a", "few-shot") == ["aloi"]
+    assert project.of_task("a", "multi-label") == ["yeast"]
+    assert project.of_task("a", "few-shot", ["other", "yeast"]) == ["other"]
+
+
+def test_models_run_where_they_can_and_are_meant_to(tmp_path):
+    models = {
+        "plt": {},
+        "few": {"task": "few-shot"},
+        "many": {"task": "multi-label"},
+        "large": {"without": {"yeast": "too small"}},
+        "oracle": {"estimator": "oracle"},
+        "ours": {"optional": True},
+    }
+    suites = {"a": suite(models, datasets=["yeast", "aloi", "made"], few_shot=["aloi"])}
+    project = project_of(tmp_path, catalogue=MADE, **suites)
+    assert project.models_on("a", "yeast") == ["plt", "many", "ours"]
+    assert project.models_on("a", "aloi") == ["plt", "few", "large", "ours"]
+    assert project.models_on("a", "made") == ["plt", "many", "large", "oracle", "ours"]
+    project = project_of(tmp_path, {"models": ["large", "plt"]}, MADE, **suites)
+    assert project.models_on("a", "yeast") == ["plt"]
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_programs_of_others_run_where_they_are_installed(tmp_path, monkeypatch, installed):
+    asked = []
+    monkeypatch.setattr(module, "find_spec", lambda name: asked.append(name) or (object() if installed else None))
+    peers = {"parabel": {"estimator": "omikuji-parabel"}, "ours": {}, "large": {"without": {"yeast": "too small"}}}
+    models = {"cmt": {"estimator": "vw-cmt", "optional": True}, "br": {"estimator": "napkinxc-br"}}
+    project = project_of(tmp_path, a=suite(models, peers=peers))
+    assert project.peers_on("a", "yeast") == ["parabel"] * installed + ["ours"]
+    assert project.peers_on("a", "scene") == ["parabel"] * installed + ["ours", "large"]
+    assert project.models_on("a", "yeast") == ["cmt"] * installed + ["br"]  # what is not optional fails where it runs
+    assert set(asked) == {"omikuji", "vowpalwabbit"}
+    assert project_of(tmp_path, {"papers": ["a"]}, a=suite(peers=peers), b=suite()).with_peers == ["a"]
+
+
+def test_runs_go_dataset_by_dataset_model_by_model_seed_by_seed(tmp_path):
+    suites = {"a": suite({"plt": {}, "br": {"without": {"scene": "why"}}}, datasets=["yeast", "scene"], seeds=[0, 7])}
+    every = [("yeast", "plt", 0), ("yeast", "plt", 7), ("yeast", "br", 0), ("yeast", "br", 7)]
+    every += [("scene", "plt", 0), ("scene", "plt", 7)]
+    assert project_of(tmp_path, **suites).runs("a") == [Run(*run) for run in every]
+    assert project_of(tmp_path, {"seeds": ["3"]}, **suites).runs("a", ["scene"]) == [Run("scene", "plt", 3)]
+    assert project_of(tmp_path, **suites).runs("a", []) == []
+
+
+def test_hyperparameters_are_those_of_the_dataset_over_the_common_ones_in_order_of_their_names(tmp_path):
+    plt = {"hyperparameters": {"lam": 1, "arity": 2}, "datasets": {"yeast": {"lam": 3}}}
+    own = {"hyperparameters": {"arity": 16}}
+    suites = {"a": suite({"plt": plt}), "demo": suite({"plt": own}, datasets=["made"], growth=["larger"])}
+    project = project_of(tmp_path, **suites)
+    assert project.hyperparameters("plt", "scene") == '{"arity": 2, "lam": 1}'
+    assert project.hyperparameters("plt", "yeast") == '{"arity": 2, "lam": 3}'
+    assert project.hyperparameters("plt", "made") == project.hyperparameters("plt", "larger") == '{"arity": 16}'
+
+
+def test_of_two_suites_with_a_model_the_first_by_name_has_the_common_hyperparameters(tmp_path):
+    first = {"hyperparameters": {"arity": 2}, "datasets": {"yeast": {"arity": 4}, "scene": {"arity": 5}}}
+    second = {"hyperparameters": {"arity": 3}, "datasets": {"yeast": {"arity": 8}}}
+    project = project_of(tmp_path, b=suite({"plt": second}), a=suite({"plt": first}))
+    found = {name: json.loads(project.hyperparameters("plt", name)) for name in ("bibtex", "scene", "yeast")}
+    assert found == {"bibtex": {"arity": 2}, "scene": {"arity": 5}, "yeast": {"arity": 8}}
+
+
+def test_a_name_is_one_model_with_one_search(tmp_path):
+    with pytest.raises(XmlcError, match="model plt is estimator plt and, in b, fastxml"):
+        project_of(tmp_path, a=suite({"plt": {}}), b=suite({"plt": {"estimator": "fastxml"}}))
+    with pytest.raises(XmlcError, match="model x has another search in b; give it another name"):
+        project_of(tmp_path, a=suite({"x": {}}), b=suite({"x": {"search": [[{"arity": 2}]]}}))
+    with pytest.raises(XmlcError, match="model plt is estimator plt and, in b, br"):
+        project_of(tmp_path, a=suite({"plt": {}}), b=suite(peers={"plt": {"estimator": "br"}}))
+
+
+def test_a_paper_that_is_not_configured_is_refused(tmp_path):
+    with pytest.raises(XmlcError, match="config: papers has plt2061, expected some of plt2016, demo, scale"):
+        project_of(tmp_path, {"papers": ["plt2016", "plt2061"]}, plt2016=suite())
+
+
+def test_a_search_is_the_models_own_or_the_one_that_is_asked_for(tmp_path):
+    stages, ranges = [[{"arity": 2}, {"arity": 4}]], {"lam": {"low": 0.1, "high": 1}}
+    models = {"own": {"search": stages, "tuning": ranges}, "ranged": {"tuning": ranges}, "fixed": {}}
+    project = project_of(tmp_path, a=suite(models))
+    result = "results/yeast/tuning/{}.yaml".format
+    assert [project.tuned_by(name, "yeast") for name in models] == [result("own"), None, None]
+    assert project.search_options("own") == ["--stages", json.dumps(stages)]
+    with pytest.raises(XmlcError, match=r"tuning is null; add, such as --config tuning='\{method: smac, budget: 30\}'"):
+        project.search_options("ranged")
+    project = project_of(tmp_path, {"tuning": {"method": "random", "budget": "5"}}, a=suite(models))
+    assert [project.tuned_by(name, "yeast") for name in models] == [result("own"), result("ranged"), None]
+    assert project.search_options("own") == ["--stages", json.dumps(stages)]
+    space = json.dumps(ranges, sort_keys=True)
+    assert project.search_options("ranged") == ["--space", space, "--method", "random", "--budget", "5"]
+
+
+def test_the_floor_is_the_grids_end_or_the_highest_of_the_suites(tmp_path):
+    floors = {"a": {"yeast": 0.01, "scene": 1e-9}, "b": {"yeast": 0.02}}
+    project = project_of(tmp_path, **{name: suite(floors=found) for name, found in floors.items()})
+    assert project.floor("yeast") == 0.02
+    assert project.floor("scene") == project.floor("bibtex") == 1 / max(GRID)
+
+
+def test_memory_grows_with_what_the_catalogue_counts_and_has_an_end(tmp_path):
+    counted = {"published": {"n_train": 100_000, "n_test": 50_000, "d": 5, "m": 10_000, "source": "x"}}
+    huge = {"published": {"n_train": 10**8, "n_test": 1, "d": 1, "m": 10**7, "source": "x"}}
+    project = project_of(tmp_path, catalogue=MADE | {"counted": counted, "huge": huge})
+    assert project.memory("counted") == int(1500 + 0.0024 * 150_000 + 0.024 * 10_000)
+    assert project.memory("made") == int(1500 + 0.0024 * 1500 + 0.024 * 30)
+    assert project.memory("huge") == 20_000
+    assert project.memory("nobody-knows") == int(1500 + 0.0024 * 60_000 + 0.024 * 30_000)
+    assert project.made == ["made"]
+
+
+def test_forests_are_scored_by_the_sizes_of_all_suites_and_scattered_if_asked(tmp_path):
+    forests = {"forest": {"estimator": "fastxml", "forest": True}, "other": {"estimator": "fastxml", "forest": True}}
+    suites = {
+        "a": suite(forests | {"plt": {}}, ensembles={"models": ["forest"], "sizes": [10, 1]}),
+        "b": suite(forests, ensembles={"models": ["forest", "other"], "sizes": [5, 1]}),
+    }
+    project = project_of(tmp_path, **suites)
+    assert project.ensemble_sizes("forest") == [1, 5, 10]
+    assert project.ensemble_sizes("other") == [1, 5]
+    assert project.ensemble_sizes("plt") == project.scattered == []
+    assert project_of(tmp_path, {"scatter": 2}, **suites).scattered == ["forest", "other"]
+
+
+def test_a_sweep_and_extensions_are_a_suites_own(tmp_path):
+    sweep = {"model": "plt", "hyperparameter": "arity", "values": [2, 4]}
+    project = project_of(
+        tmp_path, a=suite({"plt": {}}, sweep=sweep, extensions=["z.py", "b.py"]), b=suite(extensions=["b.py"])
+    )
+    assert (project.sweep("a").values, project.sweep("a").hyperparameters) == ([2, 4], {})
+    assert project.extensions == ["b.py", "z.py"]
+    with pytest.raises(XmlcError, match="config: b has no sweep"):
+        project.sweep("b")
+
+
+def test_a_step_of_a_model_depends_on_the_command_and_its_own_estimator(tmp_path):
+    mine = tmp_path / "mine.py"
+    mine.write_text("from xmlc.models.base import SparseProbabilityEstimator\n")
+    models = {"plt": {}, "oracle": {"estimator": "oracle"}, "mine": {"estimator": f"{mine}:Mine"}}
+    project = project_of(tmp_path / "config", a=suite(models))
+    of_rank, of_train = (
+        {name: set(project.code_for(command, name)) for name in models} for command in ("rank", "train")
+    )
+    for files in (of_rank["plt"], of_rank["mine"]):
+        assert not any(file.endswith("models/oracle.py") for file in files)
+    assert any(file.endswith("models/oracle.py") for file in of_rank["oracle"])
+    assert str(mine) in of_rank["mine"] - of_rank["plt"]
+    assert any(file.endswith("steps/rank.py") for file in of_rank["plt"] - of_train["plt"])
+
+
+def test_the_projects_own_configuration_is_free_of_contradictions():
+    project = Project.read({"papers": ["plt2016"]}, ROOT / "config")
+    assert len(project.suites) == 7
+    assert project.extensions == []
+    assert {model for suite in project.suites.values() for model in suite.all_models} == set(project.models)
