@@ -277,4 +277,8 @@ def test_a_table_of_a_new_kind_of_record_takes_two_files(house, calibration):
     wrong.parent.mkdir(exist_ok=True)
     wrong.write_text(calibration.read_text().replace("0.125", '"low"'))
     done = house.xmlc("table", "brier", "--paper", "mine2026", wrong, "--out", "made-up/brier")
-    assert (done.returncode, "$.brier" in done.stderr) == (1, True)  # the types of the record check what is read
+    assert done.returncode == 1
+    assert "wrong.json: $.brier: " in done.stderr  # the types of the record check what is read
+    assert "expected a record of this version: delete it and make it again" in done.stderr
+    done = house.xmlc("table", "brier", "--paper", "mine2026", "--out", "made-up/brier")
+    assert "no record of kind 'calibration'" in done.stderr

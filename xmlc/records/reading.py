@@ -56,7 +56,7 @@ def read_records(paths: Iterable[Path], kind: type[R], portion: str, needed: boo
     if needed and not records:
         raise XmlcError(
             f"no record of kind {kind.KIND!r}, portion {portion!r}, among {len(paths)} files; "
-            f"expected files that `xmlc {kind.COMMAND}` wrote"
+            f"expected files that {f'`xmlc {kind.COMMAND}`' if kind.COMMAND else 'your script'} wrote"
         )
     _check_one_story(records, list(found.values()))
     return records
