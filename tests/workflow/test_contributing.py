@@ -22,7 +22,7 @@ from xmlc.cli import group
 
 ROOT = Path(__file__).parents[2]
 CONTRIBUTING, README = ((ROOT / name).read_text() for name in ("CONTRIBUTING.md", "README.md"))
-BLOCK = re.compile(r"^`([^`\n]+)`\n\n```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^`([^`\n]+)`\n```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SECTIONS = dict(re.findall(r"^### (.*?)\n(.*?)(?=^##|\Z)", CONTRIBUTING, re.MULTILINE | re.DOTALL))
 # Those whose files stand in the text: what they create, and what they edit.
 NEW, EDITED = "??", "M"

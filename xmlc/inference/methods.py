@@ -29,12 +29,12 @@ class Method(NamedTuple):
         ``infer(distribution, n_jobs=...)`` returns the label sets, boolean CSR of shape (n, m), and what the method
         takes for their expected F-measures, float64 of shape (n,).
     takes : {"joint", "marginals"}
-        What the method looks at: the joint distribution (`Samples` or `LabelsBySize`; marginals stand for independent
-        labels), or the marginals alone.
+        What the method looks at: the joint distribution (`xmlc.inference.Samples` or `xmlc.inference.LabelsBySize`;
+        marginals stand for independent labels), or the marginals alone.
     rows_per_block : int
         Instances between two looks at the clock.
     takes_sizes : bool
-        Whether it has to be given ``size_weights`` too, which `fit_size_weights` learns.
+        Whether it has to be given ``size_weights`` too, which `xmlc.inference.fit_size_weights` learns.
     is_exact : bool
         Whether it finds the maximiser of the expected F-measure: what a floor costs is bounded for these alone.
     """
