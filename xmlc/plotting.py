@@ -1,4 +1,7 @@
-"""One style for all figures, how a figure is declared, and how it is written."""
+"""One style for all figures, how a figure is declared, and how it is written.
+
+Matplotlib is imported where something is drawn: the workflow only asks figures what they need, at each of its starts.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-
 from xmlc.files import atomic_file
 from xmlc.suites.needs import Need
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
     from xmlc.suites.project import Project
 
 SETTINGS: dict[Any, Any] = {
@@ -36,7 +38,7 @@ BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 
 # Of (paper, records), then the records of further needs.
-Draw = Callable[..., Figure]
+Draw = Callable[..., "Figure"]
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,8 @@ class FigureDefinition:
 
     def __call__(self, *given: Any) -> Figure:
         """Draw the figure, in the style of all."""
+        import matplotlib as mpl
+
         with mpl.rc_context(SETTINGS):
             return self.draw(*given)
 
@@ -78,6 +82,8 @@ def add_grid(axes: Axes) -> None:
 
 def write_figure(figure: Figure, prefix: Path) -> list[Path]:
     """Write PREFIX.svg and PREFIX.png, each whole or not at all; the same figure gives the same bytes."""
+    import matplotlib as mpl
+
     metadata = {".svg": {"Date": None, "Creator": None}, ".png": {"Software": None}}
     files = []
     for suffix, entries in metadata.items():

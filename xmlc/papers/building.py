@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from xmlc.papers import figure_of, table_of
 from xmlc.records.base import ExperimentRecord
@@ -17,6 +16,9 @@ from xmlc.suites.needs import Need
 from xmlc.suites.reading import read_suite
 from xmlc.tables.panels import Published
 from xmlc.tables.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # How to read files that are no records of a model, by the kind that a table or figure needs.
 OfTables = ExperimentRecord | StepRecord | Statistics

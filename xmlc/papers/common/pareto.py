@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties
-from matplotlib.lines import Line2D
-from matplotlib.textpath import TextPath
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from xmlc.errors import XmlcError
 from xmlc.plotting import BLUE, GREEN, PURPLE, VERMILION, add_grid, figure
@@ -23,6 +17,10 @@ from xmlc.records.ranking import frame as ranking_frame
 from xmlc.suites.needs import PEER_RANKINGS
 from xmlc.tables.seeds import average_seeds
 from xmlc.tables.titles import family, model_title
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 QUALITY = "p@1"
 COSTS = {"train_seconds": "training (s)", "predict_ms": "prediction (ms per instance)"}
@@ -98,6 +96,8 @@ def pareto_front(costs: Sequence[float], quality: Sequence[float]) -> list[int]:
 
 
 def _sheet(rows: int) -> tuple[Figure, np.ndarray]:
+    from matplotlib.figure import Figure
+
     width = LEFT + len(COSTS) * PANEL_WIDTH + GAP_WIDTH + RIGHT
     height = TOP + rows * PANEL_HEIGHT + (rows - 1) * GAP_HEIGHT + BOTTOM
     figure = Figure(figsize=(width, height))
@@ -110,6 +110,8 @@ def _sheet(rows: int) -> tuple[Figure, np.ndarray]:
 
 
 def _draw_panel(axes: Axes, rows: pd.DataFrame, cost: str) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
     costs, quality = rows[cost].to_numpy(dtype=float), rows[QUALITY].to_numpy(dtype=float)
     axes.set_xscale("log")
     left, right = _widened(np.log10(costs), 0.15)
@@ -243,11 +245,16 @@ def _before(direction: float) -> float:
 
 def text_size(text: str) -> tuple[float, float]:
     """Return width and height of a label in points; the height is that of a line, whatever its letters."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextPath
+
     outline = TextPath((0, 0), text, size=LABEL_SIZE, prop=FontProperties(family="DejaVu Sans"))
     return float(outline.get_extents().width) + 1, LABEL_SIZE
 
 
 def _add_legend(figure: Figure, families: Sequence[str]) -> None:
+    from matplotlib.lines import Line2D
+
     entries = [Line2D([], [], **FAMILIES[n], linestyle="none", markersize=MARKER_SIZE, label=n) for n in families]
     entries.append(Line2D([], [], **FRONT, label="Pareto front"))
     figure.legend(handles=entries, loc="lower center", ncols=len(entries), frameon=False, columnspacing=1.4)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import Any
-
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+from typing import TYPE_CHECKING, Any
 
 from xmlc.plotting import BLACK, BLUE, ORANGE, SKY, VERMILION, add_grid, figure
 from xmlc.records.simulation import GrowthFromSamples, ModelScores, SimulationRecord
 from xmlc.suites.needs import SIMULATIONS
 from xmlc.tables.titles import method_title
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 # A variant has the colour of its method, paler in print: dashed, with a hollow marker.
 _VARIANT = {"linestyle": (0, (4, 2)), "markerfacecolor": "white"}
@@ -47,6 +47,8 @@ def figure1(paper: str, records: Sequence[SimulationRecord]) -> Figure:
     records : sequence of SimulationRecord
         One.
     """
+    from matplotlib.figure import Figure
+
     (record,) = records
     sheet = Figure(figsize=SIZE, layout="constrained")
     *panels, last = sheet.subplots(2, 2).flat
@@ -69,6 +71,8 @@ def figure1(paper: str, records: Sequence[SimulationRecord]) -> Figure:
 
 
 def _draw_scores(axes: Axes, sample_sizes: Sequence[int], model: ModelScores) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     axes.axhline(model["optimum"], label="_optimum", **OPTIMUM)
     for number, (method, scores) in enumerate(model["methods"].items()):
         axes.errorbar(
@@ -81,6 +85,8 @@ def _draw_scores(axes: Axes, sample_sizes: Sequence[int], model: ModelScores) ->
 
 
 def _draw_times(axes: Axes, times: GrowthFromSamples) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
     for method, ms in times["ms"].items():
         axes.plot(times["labels"], ms, **STYLES[method], **LINE, label=method_title(method))
     axes.set_yscale("log")
@@ -93,6 +99,8 @@ def _draw_times(axes: Axes, times: GrowthFromSamples) -> None:
 
 def _entries(times: GrowthFromSamples) -> list[Line2D]:
     """Return the entries of the legend, the reference line last."""
+    from matplotlib.lines import Line2D
+
     drawn = [method for method in STYLES if method in times["ms"]]
     entries = [Line2D([], [], **STYLES[method], **LINE, label=method_title(method)) for method in drawn]
     return [*entries, Line2D([], [], **OPTIMUM, label="highest possible")]

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
 
 from xmlc.errors import XmlcError
 from xmlc.metrics.measures import RANKING_METRICS
@@ -21,6 +16,10 @@ from xmlc.records.forest import ForestRecord
 from xmlc.records.ranking import RankingRecord
 from xmlc.records.sweep import SweepRecord
 from xmlc.suites.needs import ENSEMBLES, RANKINGS, SWEEPS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 R = TypeVar("R", bound=Record)
 Scores = dict[str, float]  # by measure, in percent
@@ -202,6 +201,9 @@ def _compared(forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]
 
 
 def _draw_objectives(axes: Axes, record: ForestRecord, tree: int) -> None:
+    import matplotlib as mpl
+    from matplotlib.ticker import MaxNLocator
+
     rows = [row for row in record.objectives if row.tree == tree]
     chosen = {round(place) for place in np.linspace(0, len(rows) - 1, FEW_LEVELS)} if rows else set()
     shades = mpl.colormaps["viridis"](np.linspace(0, 0.9, max(len(rows), 1)))
@@ -224,6 +226,8 @@ def _draw_objectives(axes: Axes, record: ForestRecord, tree: int) -> None:
 
 def score_legend(sheet: Figure) -> None:
     """Put one legend of P@k and nDCG@k below all panels."""
+    from matplotlib.lines import Line2D
+
     entries = [Line2D([], [], label=f"{TITLES[metric]}@{k}", **_style(metric, k)) for metric, k in PLOTTED]
     sheet.legend(handles=entries, loc="outside lower center", ncols=len(entries), frameon=False, handlelength=2.6)
 
@@ -244,12 +248,16 @@ def _panels(
 
 
 def _sheet(rows: int, columns: int, scale: float = 1.0) -> tuple[Figure, np.ndarray]:
+    from matplotlib.figure import Figure
+
     width, height = (scale * size for size in PANEL)
     sheet = Figure(figsize=(max(width * columns, 5.2), height * rows + 0.4), layout="constrained")
     return sheet, sheet.subplots(rows, columns, squeeze=False)
 
 
 def _label(axes: Axes, x: str, y: str) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     axes.yaxis.set_major_locator(MaxNLocator(6))

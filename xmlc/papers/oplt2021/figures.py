@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from xmlc.errors import XmlcError
 from xmlc.plotting import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, add_grid, figure
@@ -16,6 +13,10 @@ from xmlc.records.base import known
 from xmlc.records.progressive import ProgressiveRecord
 from xmlc.suites.needs import FEW_SHOT_STREAMS, MULTI_LABEL_STREAMS
 from xmlc.tables.titles import model_title, without_passes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Records = Sequence[ProgressiveRecord]
 
@@ -68,6 +69,9 @@ def macrof(paper: str, records: Records) -> Figure:
 
 
 def _panels(records: Records, curve: Callable[[Records], list[float]], label: str) -> Figure:
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
     datasets = list(dict.fromkeys(record.dataset.name for record in records))
     models = list(dict.fromkeys(record.model for record in records))
     columns = min(len(datasets), COLUMNS)

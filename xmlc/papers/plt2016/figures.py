@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
+from typing import TYPE_CHECKING, Any
 
 from xmlc.errors import XmlcError
 from xmlc.plotting import BLUE, GREEN, VERMILION, add_grid, figure
 from xmlc.records.thresholds import Chosen, GridPoint, ThresholdRecord
 from xmlc.suites.needs import THRESHOLDS
 from xmlc.tables.titles import method_title, model_title
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Style = dict[str, Any]  # arguments of matplotlib
 
@@ -70,12 +69,16 @@ def figure1(paper: str, records: Sequence[ThresholdRecord]) -> Figure:
 
 
 def _sheet(rows: int, columns: int) -> Figure:
+    from matplotlib.figure import Figure
+
     width = max(MARGIN_WIDTH + PANEL_WIDTH * columns, NARROWEST)
     height = MARGIN_HEIGHT + PANEL_HEIGHT * rows + (0 if width >= LEGEND_WIDTH else LEGEND_LINE)
     return Figure(figsize=(width, height), layout="constrained")
 
 
 def _draw_panel(axes: Axes, records: Sequence[ThresholdRecord]) -> None:
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
+
     for method, style in STYLES.items():
         runs = [record for record in records if record.method == method]
         if not runs:
@@ -128,6 +131,8 @@ def _c_of(record: ThresholdRecord, point: GridPoint | Chosen) -> float:
 
 def _add_legend(sheet: Figure, methods: Sequence[str]) -> None:
     """Put one legend below all panels: colours and markers, lines, the chosen point."""
+    from matplotlib.lines import Line2D
+
     entries = [Line2D([], [], **STYLES[m], linestyle="none", markersize=5, label=method_title(m)) for m in methods]
     for part, line in PARTS.items():
         face = "0.3" if part == "test" else "white"
