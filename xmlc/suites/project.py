@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
@@ -27,16 +26,20 @@ PACKAGES = {"memory_tree": "vowpalwabbit", "napkinxc_online": "napkinxc"}
 
 @dataclass(frozen=True)
 class Project:
-    """Settings, suites by name, and the catalogue of datasets.
+    """All that a run is asked for.
 
-    Raises
-    ------
-    XmlcError
-        From properties: suites contradict each other.
+    Attributes
+    ----------
+    settings : Settings
+    suites : dict of str to Suite
+    models : dict of str to ModelSpec
+        Those of all suites, see `models_of_all`.
+    catalogue : dict of str to Dataset
     """
 
     settings: Settings
     suites: dict[str, Suite]
+    models: dict[str, ModelSpec]
     catalogue: dict[str, Dataset]
 
     @classmethod
@@ -52,11 +55,10 @@ class Project:
         suites = read_suites(folder)
         if settings.seeds:
             suites = {name: replace(suite, seeds=settings.seeds) for name, suite in suites.items()}
-        project = cls(settings, suites, load_catalogue(folder / Path(paths.CATALOGUE).name))
         if unknown := [paper for paper in settings.papers if paper not in suites]:
             raise XmlcError(f"config: papers has {unknown[0]}, expected some of {', '.join(suites)}")
-        project.models  # noqa: B018  contradictions are found before anything runs
-        return project
+        catalogue = load_catalogue(folder / Path(paths.CATALOGUE).name)
+        return cls(settings, suites, models_of_all(suites.values()), catalogue)
 
     def entry(self, dataset: str) -> Dataset:
         """Return a dataset's entry of the catalogue."""
@@ -107,26 +109,6 @@ class Project:
             for model in self.models_on(paper, dataset)
             for seed in self.suites[paper].seeds
         ]
-
-    @cached_property
-    def models(self) -> dict[str, ModelSpec]:
-        """The models of all suites; a name means the same thing everywhere but for its hyperparameters."""
-        found: dict[str, ModelSpec] = {}
-        for suite in self.suites.values():
-            for name, model in suite.all_models.items():
-                merged = found.setdefault(name, replace(model, datasets={}))
-                if merged.estimator != model.estimator:
-                    raise XmlcError(
-                        f"config: model {name} is estimator {merged.estimator} and, in {suite.name}, {model.estimator}"
-                    )
-                if merged.search != model.search:
-                    raise XmlcError(f"config: model {name} has another search in {suite.name}; give it another name")
-                # On the datasets of a suite of its own nothing of another's hyperparameters is meant.
-                own = dict.fromkeys(suite.all_datasets, model.hyperparameters) if suite.own else {}
-                found[name] = replace(
-                    merged, datasets={**merged.datasets, **model.datasets}, whole={**merged.whole, **own}
-                )
-        return found
 
     def hyperparameters(self, model: str, dataset: str) -> str:
         """Return a model's hyperparameters on one dataset as sorted JSON: only a change of value reruns its steps."""
@@ -219,3 +201,28 @@ def is_installed(estimator: str) -> bool:
     """Tell whether an estimator's program is there: a peer's module is named after the package, or in `PACKAGES`."""
     room, _, module = ESTIMATORS.get(estimator, "").partition(":")[0].rpartition(".")
     return room != "xmlc.models.peers" or find_spec(PACKAGES.get(module, module)) is not None
+
+
+def models_of_all(suites: Iterable[Suite]) -> dict[str, ModelSpec]:
+    """Collect the models of suites; a name means the same thing everywhere but for its hyperparameters.
+
+    Raises
+    ------
+    XmlcError
+        Two suites have different estimators or searches under one name.
+    """
+    found: dict[str, ModelSpec] = {}
+    for suite in suites:
+        for name, model in suite.all_models.items():
+            merged = found.setdefault(name, replace(model, datasets={}))
+            if merged.estimator != model.estimator:
+                raise XmlcError(
+                    f"config: model {name} is estimator {merged.estimator} and, in {suite.name}, {model.estimator}"
+                )
+            if merged.search != model.search:
+                raise XmlcError(f"config: model {name} has another search in {suite.name}; give it another name")
+            # On the datasets of a suite of its own nothing of another's hyperparameters is meant.
+            own = dict.fromkeys(suite.all_datasets, model.hyperparameters) if suite.own else {}
+            datasets, whole = {**merged.datasets, **model.datasets}, {**merged.whole, **own}
+            found[name] = replace(merged, datasets=datasets, whole=whole)
+    return found
