@@ -21,12 +21,13 @@ from xmlc.data.synthetic._few_shot import (
     SURFACES,
     VIEWS,
 )
-from xmlc.data.synthetic._labels import LABEL_STREAM, ROW_STREAM, popular_feature
+from xmlc.data.synthetic._labels import popular_feature
 from xmlc.data.synthetic.few_shot import COLOUR_SHIFT, NOISE, TOPIC_SHARE, TOPIC_WORDS, ObjectViews, ShortTexts
 from xmlc.errors import XmlcError
 from xmlc.files import read_json
 from xmlc.kernels import counter_random
 from xmlc.kernels.counter_random import random_unit
+from xmlc.kernels.streams import Stream
 from xmlc.runtime.threads import numba_threads
 
 
@@ -36,8 +37,8 @@ def stream_key(seed, piece):
 
 def view_of(seed, thing, view, d):
     """One histogram, surface by surface."""
-    key = stream_key(seed, LABEL_STREAM + thing)
-    own = stream_key(seed, ROW_STREAM + VIEWS * thing + view)
+    key = stream_key(seed, Stream.SYNTHETIC_LABEL + thing)
+    own = stream_key(seed, Stream.SYNTHETIC_ROW + VIEWS * thing + view)
     turned = 2 * math.pi * view / AZIMUTHS if view < AZIMUTHS else 0
     of_light, of_colour = view - AZIMUTHS, view - AZIMUTHS - DIRECTIONS
     values = np.full(d, BACKGROUND)
@@ -81,7 +82,7 @@ def test_texts_are_counts_of_common_words_and_a_topics_own():
     seed, d, m, n_words = 3, 500, 7, 25
     X, Y, _ = ShortTexts(d, m, n_words, seed).draw(0, 40)
     for i in range(40):
-        topic, own = stream_key(seed, LABEL_STREAM + i % m), stream_key(seed, ROW_STREAM + i)
+        topic, own = stream_key(seed, Stream.SYNTHETIC_LABEL + i % m), stream_key(seed, Stream.SYNTHETIC_ROW + i)
         words = []
         for w in range(n_words):
             u = random_unit(own, 2 * w + 1)

@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from xmlc.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.streams import Stream
 from xmlc.models import BinaryRelevance
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.linear import label_logistic
@@ -92,7 +93,7 @@ def test_losses_are_those_of_scikit_learns_fits(problem):
     X, Y = problem
     grid = (0.01, 0.3, 4.0)
     model = BinaryRelevance(C_grid=grid, standardize=False, common=False).fit(X, Y)
-    fold_of = random_permutation(60, 0, label_logistic.FOLD_STREAM) % 3
+    fold_of = random_permutation(60, 0, Stream.LOGISTIC_FOLD) % 3
     dense, labels = X.toarray().astype(np.float64), Y.toarray()
     for j, fold, place in itertools.product(range(2), range(3), range(3)):
         inside, outside = fold_of != fold, fold_of == fold

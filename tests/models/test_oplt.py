@@ -7,10 +7,9 @@ from sklearn.base import clone
 from xmlc.csr import kernel_csr, unit_rows
 from xmlc.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation, stream_key
+from xmlc.kernels.streams import Stream
 from xmlc.models import OPLT, PLT
 from xmlc.models.oplt._tree import NODE, ROOT
-from xmlc.models.oplt.estimator import POLICY_STREAM
-from xmlc.models.plt.estimator import ORDER_STREAM
 from xmlc.models.plt.training._pieces import train_nodes
 from xmlc.models.plt.training._siblings import ADAGRAD, Solver
 
@@ -66,7 +65,7 @@ def assert_same_nodes(found, expected):
 def test_tree_and_estimates_are_those_of_the_algorithms_step_by_step(policy, arity, max_leaf, balance):
     X, Y = stream()
     model = oplt(policy, arity, max_leaf, balance=balance, unit_norm=False, random_state=7).partial_fit(X, Y)
-    key = np.uint64(stream_key(np.int64(7), np.int64(POLICY_STREAM)))
+    key = np.uint64(stream_key(np.int64(7), np.int64(Stream.OPLT_POLICY)))
     twin = NaiveOPLT(policy, 0.75, balance, arity, max_leaf, key=key)
     instances = [dict(zip(X[[i]].indices.tolist(), X[[i]].data.tolist())) for i in range(X.shape[0])]
     twin.partial_fit(instances, [set(Y[[i]].indices.tolist()) for i in range(Y.shape[0])])
@@ -93,7 +92,7 @@ def test_after_any_prefix_classifiers_are_those_of_iplt_on_the_final_tree_to_the
 
 def test_several_passes_and_a_warm_start_are_proper_too():
     X, Y = stream(seed=2)
-    order = random_permutation(X.shape[0], 3, ORDER_STREAM)
+    order = random_permutation(X.shape[0], 3, Stream.PLT_ORDER)
     for warm_start in (None, 0.3):
         model = oplt(epochs=3, warm_start=warm_start, random_state=3).fit(X, Y)
         assert_same_nodes(model.to_plt().nodes_, trained_apart(model, X, Y, order, 3))

@@ -12,8 +12,8 @@ from sklearn.linear_model import LogisticRegression
 from xmlc.csr import unit_rows
 from xmlc.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.streams import Stream
 from xmlc.models import PLT
-from xmlc.models.plt.estimator import ORDER_STREAM
 
 SGD = {"gamma": 0.7, "lam": 0.01, "epochs": 3}
 
@@ -53,7 +53,7 @@ def test_training_equals_the_twin(n, d, m, arity, seed):
 
     X, Y = random_multilabel(n, d, m, seed)
     model = PLT(arity=arity, unit_norm=False, random_state=seed, **SGD).fit(X, Y)
-    order = random_permutation(n, seed, ORDER_STREAM)
+    order = random_permutation(n, seed, Stream.PLT_ORDER)
     expected = plt_twin.train(model.tree_, with_constant(X), label_sets(Y), order, **SGD)
     np.testing.assert_allclose(dense_weights(model), expected, atol=2e-5)
 
@@ -155,7 +155,7 @@ def test_instances_without_labels_are_negatives_of_the_root(multilabel):
 def test_adagrad_equals_the_twin(multilabel, seed):
     X, Y = multilabel(60, 12, 20, seed=seed)
     model = PLT(arity=4, solver="adagrad", gamma=0.7, epochs=3, unit_norm=False).fit(X, Y)
-    order = random_permutation(X.shape[0], 0, ORDER_STREAM)
+    order = random_permutation(X.shape[0], 0, Stream.PLT_ORDER)
     expected = plt_twin.train_adagrad(model.tree_, with_constant(X), label_sets(Y), order, 0.7, 0.01, 3)
     np.testing.assert_allclose(dense_weights(model), expected, atol=2e-5)
 

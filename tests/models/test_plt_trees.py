@@ -8,8 +8,8 @@ from scipy import sparse
 from xmlc.csr import unit_rows
 from xmlc.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.streams import Stream
 from xmlc.models import PLT
-from xmlc.models.plt.estimator import ORDER_STREAM
 
 SGD = {"gamma": 0.7, "lam": 0.01, "epochs": 3}
 SHAPES = [{"tree": "huffman", "arity": 3}, {"tree": "kmeans", "arity": 4, "max_leaf": 3}]
@@ -35,7 +35,7 @@ def test_estimates_equal_the_twins_and_both_searches_agree(multilabel, shape):
     model = PLT(random_state=5, **shape, **SGD).fit(X, Y)
     features = np.hstack([unit_rows(X).toarray().astype(np.float64), np.ones((60, 1))])
     label_sets = [row.tolist() for row in np.split(Y.indices, Y.indptr[1:-1])]
-    weights = plt_twin.train(model.tree_, features, label_sets, random_permutation(60, 5, ORDER_STREAM), **SGD)
+    weights = plt_twin.train(model.tree_, features, label_sets, random_permutation(60, 5, Stream.PLT_ORDER), **SGD)
     expected = np.array([plt_twin.estimates(model.tree_, weights, x) for x in features])
     found = model.predict_proba(X).toarray()
     np.testing.assert_allclose(found, expected, rtol=1e-3)

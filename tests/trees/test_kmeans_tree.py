@@ -11,6 +11,7 @@ from scipy import sparse
 from xmlc.csr import kernel_csr, unit_rows
 from xmlc.errors import XmlcError
 from xmlc.kernels.counter_random import random_below, stream_key
+from xmlc.kernels.streams import Stream
 from xmlc.trees import kmeans
 from xmlc.trees._kmeans import bisect, copy_rows, halve, move_members
 from xmlc.trees.kmeans import kmeans_tree, label_representations
@@ -212,7 +213,7 @@ def test_tree_does_not_depend_on_the_number_of_threads(arity, monkeypatch):
 def test_tree_equals_bisections_by_the_twin(arity):
     representations = label_representations(*random_data(100, 30, 90, seed=6))
     rows = representations.toarray()
-    key = np.uint64(stream_key(np.int64(3), np.int64(kmeans.KMEANS_STREAM)))
+    key = np.uint64(stream_key(np.int64(3), np.int64(Stream.KMEANS)))
 
     def below(labels, number, left):
         if len(labels) > 1 and left == 0 and len(labels) > 5:

@@ -6,8 +6,7 @@ import numpy as np
 
 from xmlc.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation
-
-SPLIT_STREAM = 0x5B1
+from xmlc.kernels.streams import Stream
 
 
 def fit_mask(n_rows: int, validation_share: float, seed: int) -> np.ndarray:
@@ -27,5 +26,5 @@ def fit_mask(n_rows: int, validation_share: float, seed: int) -> np.ndarray:
     if n_rows >= 2:
         n_validation = min(max(n_validation, 1), n_rows - 1)
     mask = np.ones(n_rows, dtype=bool)
-    mask[random_permutation(n_rows, seed, SPLIT_STREAM)[:n_validation]] = False
+    mask[random_permutation(n_rows, seed, Stream.SPLIT)[:n_validation]] = False
     return mask

@@ -15,6 +15,7 @@ from xmlc.inference.distributions import LabelsBySize
 from xmlc.inference.gfm import gfm
 from xmlc.inference.methods import METHODS
 from xmlc.inference.simulation import STREAMS, draw, exact_labels_by_size, independent_labels
+from xmlc.kernels.streams import Stream
 from xmlc.passport import in_turns
 from xmlc.records.simulation import Growth, GrowthFromSamples
 from xmlc.samples import Samples, marginals_of
@@ -27,7 +28,6 @@ FEW_TRIALS = 8
 N_FULL = (25, 50, 100, 200, 400)  # numbers of labels with mass on every size
 FULL_ENTRIES = 640_000  # of P, about: small problems are measured many at once, so that calling costs little
 AT_LEAST = 0.02  # seconds of a task per round
-STREAM = 1 << 50  # no simulation draws from streams so high
 
 Work = Callable[[], tuple[sparse.csr_array, np.ndarray]]  # label sets and expected F
 
@@ -68,7 +68,7 @@ def measure_growth(
 
 
 def _growth_from_samples(seed: int, n_trials: int, n_labels: Sequence[int], rounds: int) -> GrowthFromSamples:
-    samples = [draw(independent_labels(m), N_SAMPLES, n_trials, seed, STREAM + m * STREAMS) for m in n_labels]
+    samples = [draw(independent_labels(m), N_SAMPLES, n_trials, seed, Stream.GROWTH + m * STREAMS) for m in n_labels]
     counts = [occupied(drawn) for drawn in samples]
     ms = [_milliseconds(_from_samples(drawn), n_trials, rounds) for drawn in samples]
     by_method = {method: [row[method] for row in ms] for method in TIMED}

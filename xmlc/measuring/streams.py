@@ -11,6 +11,7 @@ from scipy import sparse
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.streams import Stream
 from xmlc.metrics.progressive import (
     checkpoints,
     constant_accuracy,
@@ -22,7 +23,6 @@ from xmlc.models.base import Streaming, StreamsSets
 from xmlc.passport import WARM_UP_ROWS, cpu_seconds
 from xmlc.records.progressive import ProgressiveRow
 
-STREAM = 0x0F10  # of random numbers: the order of the instances
 FIRST, STEP = 1.0, 20.0  # OFO's a and b before the first instance (plt2016, Section 4.3)
 
 
@@ -51,7 +51,7 @@ class Progressed:
 def shuffled_stream(prepared: Prepared, seed: int) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Return the training set, X and Y, in an order drawn from the seed."""
     X, Y = prepared.part("train")
-    order = random_permutation(X.shape[0], seed, STREAM)
+    order = random_permutation(X.shape[0], seed, Stream.STREAM_ORDER)
     return X[order], Y[order]
 
 

@@ -10,12 +10,12 @@ from scipy import sparse
 
 from xmlc.errors import XmlcError
 from xmlc.kernels.counter_random import stream_key
+from xmlc.kernels.streams import Stream
 from xmlc.models._averages import Found, mean_above, mean_top_k
 from xmlc.models.base import SparseProbabilityEstimator, stack_estimates
 from xmlc.models.plt import PLT
 from xmlc.runtime.parallel import row_blocks, run_pieces
 
-TREE_STREAM = 0x9A4  # keeps the seeds of the trees apart from other random numbers
 LARGEST_SEED = np.uint64(2**31 - 1)  # what scikit-learn takes for a seed
 LABELS_PER_BLOCK = 1 << 22  # labels that one tree may find in a block of instances: some 100 MB while it searches
 ROWS_PER_MEAN = 256
@@ -155,7 +155,7 @@ class Parabel(SparseProbabilityEstimator):
 
     def _tree(self, t: int) -> PLT:
         """Return tree t, untrained."""
-        key = np.uint64(stream_key(np.int64(self.random_state), np.int64(TREE_STREAM + t)))
+        key = np.uint64(stream_key(np.int64(self.random_state), np.int64(Stream.PARABEL_TREE + t)))
         return PLT(
             tree="kmeans",
             arity=self.arity,

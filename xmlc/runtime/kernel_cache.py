@@ -36,10 +36,10 @@ def use_kernel_cache() -> None:
 
 
 def kernel_digest() -> str:
-    """Return 16 hexadecimal digits that change with the content of any file that holds kernels."""
+    """Return 16 hexadecimal digits that change with the content of any file that holds kernels, or their constants."""
     digest = hashlib.sha256()
     for file in sorted(PACKAGE.rglob("*.py")):
         content = file.read_bytes()
-        if b"from numba" in content:
+        if b"from numba" in content or file.parent == PACKAGE / "kernels":
             digest.update(str(file.relative_to(PACKAGE)).encode() + b"\0" + content + b"\0")
     return digest.hexdigest()[:16]

@@ -6,9 +6,8 @@ import numpy as np
 
 from xmlc.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.streams import Stream
 from xmlc.trees.label_tree import LabelTree
-
-TREE_STREAM = 0x7EE  # keeps the tree's random numbers apart from those of training
 
 
 def complete_tree(labels: np.ndarray, arity: int) -> LabelTree:
@@ -38,4 +37,4 @@ def complete_tree(labels: np.ndarray, arity: int) -> LabelTree:
 
 def random_complete_tree(m: int, arity: int, seed: int) -> LabelTree:
     """Return a complete ``arity``-ary tree over ``m`` labels in random order."""
-    return complete_tree(random_permutation(m, seed, TREE_STREAM, np.int32), arity)
+    return complete_tree(random_permutation(m, seed, Stream.COMPLETE_TREE, np.int32), arity)

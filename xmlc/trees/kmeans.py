@@ -10,6 +10,7 @@ from scipy import sparse
 from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, unit_rows, without_zeros
 from xmlc.errors import XmlcError
 from xmlc.kernels.counter_random import stream_key
+from xmlc.kernels.streams import Stream
 from xmlc.runtime.parallel import run_pieces
 from xmlc.trees._kmeans import (
     MAX_ROUNDS,
@@ -27,7 +28,6 @@ from xmlc.trees._kmeans import (
 from xmlc.trees._representations import count_features, fill_representations
 from xmlc.trees.label_tree import LabelTree
 
-KMEANS_STREAM = 0x2EA  # keeps the first centroids apart from other random numbers
 NONZEROS_PER_PIECE = 1 << 19  # of instances, counted once for each of their labels
 NONZEROS_PER_BLOCK = 1 << 19  # of the members whose cosines are one piece
 MAX_BLOCKS = 32  # of one segment: to hand out more of them costs more than it balances
@@ -125,7 +125,7 @@ def kmeans_tree(
     if m == 0:
         raise XmlcError("a label tree needs at least one label, found none")
     depth = int(arity).bit_length() - 1
-    key = np.uint64(stream_key(np.int64(seed), np.int64(KMEANS_STREAM)))
+    key = np.uint64(stream_key(np.int64(seed), np.int64(Stream.KMEANS)))
     order = _order_labels(kernel_csr(representations), n_features, depth, max_leaf, key, n_jobs)
     starts, ends = np.array([0]), np.array([m])
     degrees, labels = [], []

@@ -9,10 +9,10 @@ import numpy as np
 from xmlc.errors import XmlcError
 from xmlc.estimator import Hyperparameters
 from xmlc.kernels.counter_random import random_unit, stream_key
+from xmlc.kernels.streams import Stream
 from xmlc.tuning.ranges import Objective, Space
 
 METHODS = ("random", "smac")
-TRIAL_STREAM = 0x70E
 
 
 def search(method: str, space: Space, objective: Objective, budget: int, seed: int, given: Hyperparameters) -> None:
@@ -78,7 +78,7 @@ def random_search(
 def random_trials(space: Space, n_trials: int, seed: int) -> Iterator[Hyperparameters]:
     """Draw hyperparameters at random; trial i depends on (seed, i) alone."""
     for trial in range(n_trials):
-        key = stream_key(seed, TRIAL_STREAM + trial)
+        key = stream_key(seed, Stream.TRIAL + trial)
         yield {name: space[name].at(_unit(key, i)) for i, name in enumerate(sorted(space))}
 
 

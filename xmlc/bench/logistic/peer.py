@@ -12,8 +12,9 @@ from scipy import sparse
 from xmlc.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.float64_arrays import sigmoid_into
+from xmlc.kernels.streams import Stream
 from xmlc.models.linear.classifier_chain import ProbabilisticClassifierChain
-from xmlc.models.linear.label_logistic import FOLD_STREAM, LabelLogistic
+from xmlc.models.linear.label_logistic import LabelLogistic
 from xmlc.models.linear.regression import scales
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def fit_with_peer(model: LabelLogistic, X: sparse.csr_array, Y: sparse.csr_array
     from threadpoolctl import threadpool_limits
 
     inputs, grid = Inputs(model, X, Y), list(model.C_grid)
-    fold_of = random_permutation(X.shape[0], model.random_state, FOLD_STREAM) % model.folds
+    fold_of = random_permutation(X.shape[0], model.random_state, Stream.LOGISTIC_FOLD) % model.folds
     total = np.zeros(len(grid))
     # On vectors this short BLAS's own threads take five times as long as one.
     with threadpool_limits(limits=1, user_api="blas"):

@@ -22,12 +22,12 @@ from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.estimator import Hyperparameters
 from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.streams import Stream
 from xmlc.metrics.progressive import constant_accuracy, entropy_reduction, progressive_accuracy
 from xmlc.metrics.ranking import precision_at_k
 from xmlc.models.registry import make_estimator
 from xmlc.passport import WARM_UP_ROWS, cpu_seconds, passport, timed
 
-STREAM = 0x0F2  # of random numbers: the order of the instances
 TREE: Hyperparameters = {"arity": 2, "max_leaf": 10, "eps": 0.01}  # oplt2021, Section 5: b_max 10 for these tasks
 
 
@@ -192,7 +192,7 @@ def _summary(runs: list[ClassesRun], constant: float) -> ClassesModel:
 def run_once(data: Path, estimator: str, online: Hyperparameters, several: Hyperparameters, seed: int) -> ClassesRun:
     """Run one model on one shuffle in this process."""
     content = Data.read(data)
-    order = random_permutation(content.X.shape[0], seed, STREAM)
+    order = random_permutation(content.X.shape[0], seed, Stream.CLASSES_ORDER)
     X, Y, X_test, Y_test = content.X[order], content.Y[order], content.X_test.copy(), content.Y_test.copy()
     warm: Any = make_estimator(estimator, online, seed, 1)
     warm.progressive_top_k(X[:WARM_UP_ROWS], Y[:WARM_UP_ROWS])

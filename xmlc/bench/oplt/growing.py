@@ -15,6 +15,7 @@ from scipy import sparse
 
 from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.kernels.counter_random import random_bits, stream_key
+from xmlc.kernels.streams import Stream
 
 Batch = tuple[sparse.csr_array, sparse.csr_array]  # instances and label sets
 
@@ -30,7 +31,6 @@ class World(NamedTuple):
 
 WORLD = World(n_features=1000, n_labels=500, labels_per_instance=3.0, nonzeros=30)
 WORLDS = 40
-WORLD_STREAM = 0x0F1
 BATCH = 10_000
 
 
@@ -53,7 +53,7 @@ class GrowingStream:
         X, Y, _ = self._model.draw(start, end, n_jobs=1)
         rows = np.arange(start, end)
         opened = 1 + rows * WORLDS // self.instances
-        key = stream_key(np.int64(self.seed), np.int64(WORLD_STREAM))
+        key = stream_key(np.int64(self.seed), np.int64(Stream.GROWING_WORLD))
         drawn = [int(random_bits(key, row)) % count for row, count in zip(rows, opened.tolist())]
         worlds = np.array(drawn, dtype=np.int64)
         d, m = WORLD.n_features, WORLD.n_labels

@@ -7,9 +7,10 @@ import math
 import numpy as np
 from numba import njit
 
-from xmlc.data.synthetic._labels import LABEL_STREAM, ROW_STREAM, popular_feature
+from xmlc.data.synthetic._labels import popular_feature
 from xmlc.kernels.counter_random import random_unit, stream_key
 from xmlc.kernels.float64 import cos, exp
+from xmlc.kernels.streams import Stream
 
 VIEWS = 108  # of each object, as in ALOI: so many azimuths, then directions and then colours of the light
 AZIMUTHS, DIRECTIONS, COLOURS = 72, 24, 12
@@ -45,7 +46,7 @@ def draw_views(seed, pairs, n_features, shift, noise):
     bins = np.empty(n_features, dtype=np.float64)
     for i in range(pairs.size):
         view = pairs[i] % VIEWS
-        key = stream_key(seed, LABEL_STREAM + pairs[i] // VIEWS)
+        key = stream_key(seed, Stream.SYNTHETIC_LABEL.value + pairs[i] // VIEWS)
         azimuth = 2 * math.pi * view / AZIMUTHS if view < AZIMUTHS else 0.0
         light = 2 * math.pi * (view - AZIMUTHS) / DIRECTIONS
         lit_from_a_side = AZIMUTHS <= view < AZIMUTHS + DIRECTIONS
@@ -63,7 +64,7 @@ def draw_views(seed, pairs, n_features, shift, noise):
             for f in range(n_features):
                 distance = ((f + 0.5) / n_features - centre) / width
                 bins[f] += shown * exp(-0.5 * distance * distance)
-        own = stream_key(seed, ROW_STREAM + pairs[i])
+        own = stream_key(seed, Stream.SYNTHETIC_ROW.value + pairs[i])
         for f in range(n_features):
             bins[f] *= 1.0 + noise * (2.0 * random_unit(own, f) - 1.0)
         total = bins.sum()
@@ -99,8 +100,8 @@ def draw_texts(seed, start, end, n_features, n_labels, n_words, topic_words, top
     drawn = np.empty(n_words, dtype=np.int64)
     filled = 0
     for i in range(n):
-        topic = stream_key(seed, LABEL_STREAM + (start + i) % n_labels)
-        own = stream_key(seed, ROW_STREAM + start + i)
+        topic = stream_key(seed, Stream.SYNTHETIC_LABEL.value + (start + i) % n_labels)
+        own = stream_key(seed, Stream.SYNTHETIC_ROW.value + start + i)
         for w in range(n_words):
             u = random_unit(own, 2 * w + 1)
             if random_unit(own, 2 * w) < topic_share:

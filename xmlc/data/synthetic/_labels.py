@@ -10,9 +10,8 @@ from numba import njit
 from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.counter_random import random_below, random_unit, stream_key
 from xmlc.kernels.float64 import sigmoid
+from xmlc.kernels.streams import Stream
 
-ROW_STREAM = 1 << 40  # row i draws from stream ROW_STREAM + i, label j from LABEL_STREAM + j
-LABEL_STREAM = 1 << 41
 DRAW_COUNTER = 1 << 32  # counters of a row: below it features and values, from it on the draws of labels
 MODIFIERS = 3
 VALUE_STEPS = 10000  # values are multiples of 1e-4, which short text represents
@@ -62,7 +61,7 @@ def draw_label_parameters(seed, n_features, n_labels, n_triggers, skipped):
     modifier_weights = np.empty((n_labels, MODIFIERS), dtype=np.float64)
     room = n_features - skipped
     for label in range(n_labels):
-        key = stream_key(seed, LABEL_STREAM + label)
+        key = stream_key(seed, Stream.SYNTHETIC_LABEL.value + label)
         for t in range(n_triggers):
             place = (label + random_unit(key, 2 * t)) / n_labels
             features[label, t] = skipped + min(np.int64(room * place), room - 1)
@@ -80,7 +79,7 @@ def draw_row(seed, row, nonzeros, n_features, features, values):
 
     Writes ascending ``features`` (uint32) and ``values`` (float32, multiples of 1e-4 in [0.1, 1]); returns how many.
     """
-    key = stream_key(seed, ROW_STREAM + row)
+    key = stream_key(seed, Stream.SYNTHETIC_ROW.value + row)
     draws = max(1, nonzeros // 2 + random_below(key, 0, nonzeros + 1))
     drawn = np.empty(draws, dtype=np.uint32)
     for i in range(draws):
@@ -168,7 +167,7 @@ def draw_rows(seed, start, end, nonzeros, n_features, model, intercept, floor):
             posterior_labels = np.concatenate((posterior_labels, np.empty_like(posterior_labels)))
             posteriors = np.concatenate((posteriors, np.empty_like(posteriors)))
             drawn = np.concatenate((drawn, np.empty_like(drawn)))
-        key = stream_key(seed, ROW_STREAM + start + i)
+        key = stream_key(seed, Stream.SYNTHETIC_ROW.value + start + i)
         for c in range(merged):
             posterior = np.float32(sigmoid(scores[c] - intercept))
             if posterior < floor:

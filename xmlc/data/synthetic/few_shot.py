@@ -13,9 +13,9 @@ from scipy import sparse
 from xmlc.data.synthetic._few_shot import VIEWS, draw_texts, draw_views
 from xmlc.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.streams import Stream
 from xmlc.runtime.parallel import row_blocks, run_pieces
 
-ORDER_STREAM = 1 << 39
 ROWS_PER_BLOCK = 4096
 COLOUR_SHIFT = 0.01
 NOISE = 0.2
@@ -51,7 +51,7 @@ class ObjectViews:
     def __init__(self, n_features: int, n_labels: int, seed: int = 0):
         _check_positive(n_features=n_features, n_labels=n_labels)
         self.n_features, self.n_labels, self.seed = n_features, n_labels, seed
-        self._pairs = random_permutation(VIEWS * n_labels, seed, ORDER_STREAM)
+        self._pairs = random_permutation(VIEWS * n_labels, seed, Stream.FEW_SHOT_ORDER)
 
     def draw(self, start: int, end: int, n_jobs: int | None = None) -> tuple[sparse.csr_array, sparse.csr_array, None]:
         """Draw rows ``start .. end - 1``.

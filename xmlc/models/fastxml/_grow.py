@@ -9,12 +9,11 @@ from numba import njit
 
 from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.counter_random import random_bits, stream_key
+from xmlc.kernels.streams import Stream
 from xmlc.models.fastxml._columns import gather_columns
 from xmlc.models.fastxml._labels import count_labels, number_labels
 from xmlc.models.fastxml._logistic import fit_logistic
 from xmlc.models.fastxml._partition import partition_by_ndcg
-
-TREE_STREAM = 0xFA57  # keeps a tree's random numbers apart from other uses of the seed
 
 
 class Workspace(NamedTuple):
@@ -84,7 +83,7 @@ def grow_tree(x, y, n_features, label_weights, ideal, discounts, seed, tree, cos
     """
     n = x.indptr.size - 1
     work = new_workspace(n, label_weights.size, n_features, x.indices.size)
-    key = stream_key(np.uint64(seed) ^ np.uint64(TREE_STREAM), tree)
+    key = stream_key(np.uint64(seed) ^ np.uint64(Stream.FASTXML_TREE.value), tree)
     children, biases, sizes = [np.int32(0)], [np.float32(0)], [np.uint32(0)]
     features, weights = [work.features[:0].copy()], [work.margins[:0].copy()]
     labels, counts = [work.features[:0].copy()], [work.features[:0].copy()]

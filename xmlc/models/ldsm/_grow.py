@@ -10,13 +10,11 @@ from numba import njit
 
 from xmlc.csr import KernelCSR
 from xmlc.kernels.counter_random import shuffle_stream, stream_key
+from xmlc.kernels.streams import Stream
 from xmlc.models.ldsm._forest import Forest
 from xmlc.models.ldsm._node import gather_labels, gather_scaled, gather_standardised, new_node_data
 from xmlc.models.ldsm._regressors import Settings, start_weights, train_regressors
 from xmlc.models.ldsm._route import divides, route, sent_to
-
-TREE_STREAM = 0x1D53  # keeps a tree's random numbers apart from other uses of the seed
-ORDER_STREAM = 1 << 40  # and the order of its instances from the numbers of its nodes
 
 
 def grow_tree(
@@ -42,10 +40,10 @@ def grow_tree(
     Besides `NodeData`, a tree takes 12 d M bytes while it grows, and 4 for each pair of a leaf and an instance of it.
     """
     n, arity = x.indptr.size - 1, settings.arity
-    key = int(stream_key(np.uint64(seed ^ TREE_STREAM), np.int64(tree)))
+    key = int(stream_key(np.uint64(seed ^ Stream.LDSM_TREE), np.int64(tree)))
     root = np.arange(n, dtype=np.uint32)
     if shuffled:
-        shuffle_stream(root, np.uint64(key), np.int64(ORDER_STREAM))
+        shuffle_stream(root, np.uint64(key), np.int64(Stream.LDSM_ORDER))
     data = new_node_data(n, d, m, x.indices.size + n if settings.adaptive else n * (d + 1), y.indices.size)
     scratch = [np.empty(arity * (d + 1), np.float32), np.empty(arity * (d + 1), np.float32)]
     scratch += [np.zeros(arity * d, np.float32), np.zeros(m, np.uint32)]

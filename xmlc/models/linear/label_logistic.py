@@ -12,6 +12,7 @@ from scipy import sparse
 from xmlc.csr import kernel_csr
 from xmlc.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.streams import Stream
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.linear._linear import linear_scores
 from xmlc.models.linear._logistic import MAX_STEPS, TOLERANCE
@@ -19,7 +20,6 @@ from xmlc.models.linear.regression import Problem, learnable, make_problem, solv
 from xmlc.runtime.parallel import run_pieces
 
 C_GRID = (5e-5, 5e-4, 5e-3, 5e-2, 5e-1, 5.0)
-FOLD_STREAM = 0xCF01D  # keeps the folds apart from other uses of the seed
 SURE = 30.0  # score of a label that all training instances carry, minus that of one that none does: exp(-30) is 1e-13
 MAX_WEIGHTS = 250_000_000  # 2 GB: weights are dense in labels x features
 PIECE = 32  # labels that a thread takes at a time: four for each lane, so that few lanes wait for the last label
@@ -106,7 +106,7 @@ class LabelLogistic(SparseProbabilityEstimator):
     def _choose(self, problem: Problem) -> np.ndarray:
         """Return the C of each label by cross-validation, and keep the losses."""
         grid = np.asarray(self.C_grid, dtype=np.float64)
-        fold_of = random_permutation(problem.n_instances, self.random_state, FOLD_STREAM) % self.folds
+        fold_of = random_permutation(problem.n_instances, self.random_state, Stream.LOGISTIC_FOLD) % self.folds
         pieces = []
         for fold in range(self.folds):
             training = fold_of != fold

@@ -18,13 +18,11 @@ from scipy import sparse
 from xmlc.csr import kernel_csr
 from xmlc.kernels import float64
 from xmlc.kernels.counter_random import mix64, random_below, random_bits, stream_key
+from xmlc.kernels.streams import Stream
 from xmlc.models.nearest._best import keep, take_best
 from xmlc.models.nearest._index import NeighbourIndex
 from xmlc.models.nearest._search import row_product
 from xmlc.runtime.parallel import run_pieces
-
-HASH_STREAM = 0x5A1  # keeps the hashes of features apart from the choices of the reservoirs
-BORROW_STREAM = 0x5A2
 
 
 class SupportTables(NamedTuple):
@@ -106,7 +104,7 @@ def buckets_of(x, n_tables, bucket_bits, seed):
 def hash_support(features, bucket_bits, seed, buckets):
     """Write the bucket of a support, which is not empty, in each table."""
     n_tables = buckets.size
-    key, borrow = stream_key(seed, HASH_STREAM), stream_key(seed, BORROW_STREAM)
+    key, borrow = stream_key(seed, Stream.NEAREST_HASH.value), stream_key(seed, Stream.NEAREST_BORROW.value)
     smallest = np.full(n_tables, np.uint64(0xFFFFFFFFFFFFFFFF), dtype=np.uint64)
     for feature in features:
         bits = random_bits(key, feature)

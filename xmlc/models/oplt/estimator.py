@@ -10,18 +10,17 @@ from scipy import sparse
 from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr
 from xmlc.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation, stream_key
+from xmlc.kernels.streams import Stream
 from xmlc.models.oplt._plant import planted, planted_as
 from xmlc.models.oplt._policy import BEST_GREEDY, RANDOM
 from xmlc.models.oplt._prediction import OnlineTreePrediction
 from xmlc.models.oplt._stream import learn, learn_with_thresholds
 from xmlc.models.oplt._thresholds import set_all_thresholds
 from xmlc.models.oplt._tree import Settings, with_labels
-from xmlc.models.plt.estimator import ORDER_STREAM
 from xmlc.trees.kmeans import check_kmeans_shape, kmeans_tree, label_representations
 
 POLICIES = {"random": RANDOM, "best_greedy": BEST_GREEDY}
 BALANCES = ("ratio", "printed")
-POLICY_STREAM = 0x0B7  # keeps the random policy's numbers apart from the order of the instances
 NO_THRESHOLD = 1.0  # of new labels as long as no sets are predicted
 
 
@@ -129,7 +128,7 @@ class OPLT(OnlineTreePrediction):
         """
         self._check_hyperparameters()
         X, Y = self._training_data(X, Y)
-        order = random_permutation(X.shape[0], self.random_state, ORDER_STREAM)
+        order = random_permutation(X.shape[0], self.random_state, Stream.PLT_ORDER)
         self._start()
         if self.warm_start is not None:
             sample = order[: max(1, round(self.warm_start * order.size))]
@@ -246,7 +245,7 @@ class OPLT(OnlineTreePrediction):
 
     def _settings(self) -> Settings:
         threshold = NO_THRESHOLD if self._ofo is None else self._ofo[1] / self._ofo[2]
-        key = np.uint64(stream_key(np.int64(self.random_state), np.int64(POLICY_STREAM)))
+        key = np.uint64(stream_key(np.int64(self.random_state), np.int64(Stream.OPLT_POLICY)))
         return Settings(
             POLICIES[self.policy],
             float(self.alpha),

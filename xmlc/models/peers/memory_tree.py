@@ -13,11 +13,10 @@ from scipy import sparse
 from xmlc.csr import as_features, as_labels
 from xmlc.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.streams import Stream
 from xmlc.models.base import stack_estimates
 from xmlc.models.peers.quiet import quiet
 from xmlc.models.peers.vw_program import VowpalWabbitModel, vw_lines, vw_pairs, vw_program
-
-ORDER_STREAM = 0x0E5  # of the order of the instances, which the program does not shuffle
 
 
 class VowpalWabbitCMT(VowpalWabbitModel):
@@ -114,7 +113,7 @@ class VowpalWabbitCMT(VowpalWabbitModel):
             The program is not installed, or an instance has no class or several, without ``oas``.
         """
         X, Y = self._training_data(X, Y)
-        order = random_permutation(X.shape[0], self.random_state, ORDER_STREAM)
+        order = random_permutation(X.shape[0], self.random_state, Stream.MEMORY_TREE_ORDER)
         self._train(X[order], Y[order], self.passes)
         return self
 

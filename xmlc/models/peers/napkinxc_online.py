@@ -11,9 +11,9 @@ from scipy import sparse
 
 from xmlc.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.streams import Stream
 from xmlc.models.peers.napkinxc import NapkinXCModel, label_lists, program_models
 
-ORDER_STREAM = 0x0E4  # of the order of the instances, which the program does not shuffle
 TREE_TYPES = {"best_greedy": "onlineBestScore", "random": "onlineRandom"}
 KMEANS = "hierarchicalKmeans"
 
@@ -44,7 +44,7 @@ class NapkinXCOnline(NapkinXCModel):
         """
         self._check_hyperparameters()
         X, Y = self._training_data(X, Y)
-        order = random_permutation(X.shape[0], self.random_state, ORDER_STREAM)
+        order = random_permutation(X.shape[0], self.random_state, Stream.NAPKINXC_ORDER)
         order = order[_first_labelled(np.diff(Y.indptr)[order]) :]
         X, Y = X[order], Y[order]
         self.label_order_, Y = _by_appearance(Y)

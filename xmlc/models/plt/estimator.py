@@ -10,6 +10,7 @@ from scipy import sparse
 from xmlc.csr import kernel_csr
 from xmlc.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation, stream_key
+from xmlc.kernels.streams import Stream
 from xmlc.models.plt._prediction import TreePrediction
 from xmlc.models.plt.training._pieces import train_nodes
 from xmlc.models.plt.training._siblings import ADAGRAD, LOGISTIC, SGD, SQUARED_HINGE, Solver
@@ -18,8 +19,6 @@ from xmlc.models.plt.weights._hashed import train_hashed
 from xmlc.trees import LabelTree, huffman_tree, random_complete_tree
 from xmlc.trees.kmeans import check_kmeans_shape, kmeans_tree, label_representations
 
-ORDER_STREAM = 0x0DE  # keeps the order of the instances apart from the tree's random numbers
-PASS_STREAM = 0x0DC  # and those of the passes of dual coordinate descent from both
 TREES = ("random", "huffman", "kmeans")
 SOLVERS = ("sgd", "adagrad", "batch")
 LOSSES = {"logistic": LOGISTIC, "squared_hinge": SQUARED_HINGE}
@@ -161,7 +160,7 @@ class PLT(TreePrediction):
         X, Y = self._training_data(X, Y)
         x, y = self._kernel_form(X), kernel_csr(Y)
         self.tree_ = self._label_tree(X, Y)
-        order = random_permutation(X.shape[0], self.random_state, ORDER_STREAM)
+        order = random_permutation(X.shape[0], self.random_state, Stream.PLT_ORDER)
         if self.hash_bits is None:
             training = (order, self._solver(), self.weight_cut, self.n_jobs)
             self.nodes_ = train_nodes(x, y, X.shape[1], self.tree_, *training)
@@ -184,7 +183,7 @@ class PLT(TreePrediction):
             "adagrad": (ADAGRAD, self.gamma, self.eps),
             "batch": (LOSSES[self.loss], self.C, self.tol),
         }[self.solver]
-        key = np.uint64(stream_key(np.int64(self.random_state), np.int64(PASS_STREAM)))
+        key = np.uint64(stream_key(np.int64(self.random_state), np.int64(Stream.PLT_PASSES)))
         return Solver(kind, float(step), float(penalty), int(self.epochs), key)
 
     def _check_hyperparameters(self) -> None:

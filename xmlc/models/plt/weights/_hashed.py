@@ -10,9 +10,8 @@ from numba import njit
 from xmlc.csr import KernelCSR
 from xmlc.kernels.counter_random import mix64, stream_key
 from xmlc.kernels.float32 import sigmoid
+from xmlc.kernels.streams import Stream
 from xmlc.trees import LabelTree
-
-HASH_STREAM = 0x4A5
 
 
 class HashedWeights(NamedTuple):
@@ -137,7 +136,7 @@ def train_hashed(
 ) -> HashedWeights:
     """Train all node classifiers on one shared table of ``2**hash_bits`` weights, on one thread."""
     n_nodes = tree.n_nodes
-    seed = np.uint64(stream_key(np.int64(random_state), np.int64(HASH_STREAM)))
+    seed = np.uint64(stream_key(np.int64(random_state), np.int64(Stream.PLT_HASH)))
     table = np.zeros(1 << hash_bits, dtype=np.float32)
     scale, bias = np.ones(n_nodes), np.zeros(n_nodes, dtype=np.float32)
     nodes = HashedWeights(tree.children, tree.label, table, scale, bias, seed)
