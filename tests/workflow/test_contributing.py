@@ -21,7 +21,9 @@ from report_cases import ranking, write
 from xmlc.cli import group
 
 ROOT = Path(__file__).parents[2]
-CONTRIBUTING, README = ((ROOT / name).read_text() for name in ("CONTRIBUTING.md", "README.md"))
+CONTRIBUTING, README, EXTENDING = (
+    (ROOT / name).read_text() for name in ("CONTRIBUTING.md", "README.md", "docs/extending.md")
+)
 BLOCK = re.compile(r"^`([^`\n]+)`\n```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SECTIONS = dict(re.findall(r"^### (.*?)\n(.*?)(?=^##|\Z)", CONTRIBUTING, re.MULTILINE | re.DOTALL))
 # Those whose files stand in the text: what they create, and what they edit.
@@ -33,9 +35,9 @@ def blocks_of(section):
     return [(file, text) for file, _, text in BLOCK.findall(SECTIONS[section])]
 
 
-def readme_blocks():
-    """The README's example of a model and a threshold method: two files that name themselves, and lines of YAML."""
-    found = re.findall(r"^```(python|yaml)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+def examples():
+    """The README's model and the threshold method of docs/extending.md: files that name themselves, lines of YAML."""
+    found = re.findall(r"^```(python|yaml)\n(.*?)^```$", README + EXTENDING, re.MULTILINE | re.DOTALL)
     files = [(text.splitlines()[0].removeprefix("# "), text) for _, text in found if text.startswith("# my_")]
     return files + [("config/demo.yaml", text) for language, text in found if language == "yaml"]
 
@@ -121,7 +123,7 @@ class House:
 def house(tmp_path_factory):
     house = House(tmp_path_factory.mktemp("house"))
     for section in SECTIONS:
-        blocks = readme_blocks() if section == "A model, a threshold method" else blocks_of(section)
+        blocks = examples() if section == "A model, a threshold method" else blocks_of(section)
         house.carry_out(section, blocks)
     return house
 
@@ -201,7 +203,7 @@ def test_a_model_takes_one_file_and_three_lines(house, demo):
     assert house.touched["A model, a threshold method"] == {
         "my_model.py": NEW, "my_method.py": NEW, "config/demo.yaml": EDITED
     }  # fmt: skip
-    (lines,) = (text for file, text in readme_blocks() if file.endswith(".yaml"))
+    lines, _ = (text for file, text in examples() if file.endswith(".yaml"))
     assert len(lines.partition("models:\n")[2].splitlines()) == 3
     assert demo["table1"]["model"].tolist() == ["centroids"]
     assert demo["table1"]["p@1"].between(20, 100).all()

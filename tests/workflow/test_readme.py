@@ -1,4 +1,4 @@
-"""The README and config/README.md: what they say exists, and the README's own examples run."""
+"""README.md, the pages of docs/ and config/README.md: what they name exists, and the examples of files run."""
 
 import re
 import shlex
@@ -21,17 +21,19 @@ from xmlc.tables.render import panel_to_markdown
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 CONFIG_README = (ROOT / "config/README.md").read_text()
+PAGES = {file: file.read_text() for file in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))}
+TEXT = "\n".join(PAGES.values())
 DEMO = yaml.safe_load((ROOT / "config/demo.yaml").read_text())
 SCHEMAS = sorted((ROOT / "xmlc").rglob("*.schema.yaml"))
 
 
-def blocks(language):
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+def blocks(language, text=README):
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
 def commands(program):
-    """Every command line of the README that starts a program, in code that is indented or between backticks."""
-    lines = re.findall(r"^    (\S.*)$", README, re.MULTILINE) + re.findall(r"`([^`\n]+)`", README)
+    """Every command line of the pages that starts a program, in code that is indented or between backticks."""
+    lines = re.findall(r"^    (\S.*)$", TEXT, re.MULTILINE) + re.findall(r"`([^`\n]+)`", TEXT)
     return sorted({line for line in lines if line.startswith(f"{program} ")})
 
 
@@ -76,7 +78,8 @@ def test_snakemake_commands_name_targets_and_keys_that_exist():
     targets |= set(yaml.safe_load((ROOT / "config/datasets.yaml").read_text()))
     keys = set(yaml.safe_load((ROOT / "xmlc/suites/config.schema.yaml").read_text())["properties"])
     for line in lines:
-        words = shlex.split(line.replace(" ...", "").replace("=...", "=x").replace("<folder>", "folder"))[1:]
+        shown = line.replace(" ...", "").replace("=...", "=x").replace("<folder>", "folder")
+        words = shlex.split(shown, comments=True)[1:]
         settings = words[words.index("--config") + 1 :] if "--config" in words else []
         assert {setting.split("=")[0] for setting in settings} <= keys, line
         if "--profile" in words:
@@ -89,10 +92,17 @@ def test_snakemake_commands_name_targets_and_keys_that_exist():
 def test_make_targets_and_files_that_are_named_exist():
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     assert {line.split()[1] for line in commands("make")} <= targets
-    for link in re.findall(r"\]\(([^)#]+)\)", README + CONFIG_README.replace("](", "](config/")):
-        assert link.startswith("http") or (ROOT / link).exists(), link
+    for file, text in (PAGES | {ROOT / "config/README.md": CONFIG_README}).items():
+        for link in re.findall(r"\]\(([^)#]+)\)", text):
+            assert link.startswith("http") or (file.parent / link).exists(), f"{file}: {link}"
     assert (ROOT / "docs/figure1.png").stat().st_size < 60_000
-    assert all(name in COMMANDS for name in re.findall(r"`xmlc (\w+)`", README + CONFIG_README))
+    assert all(name in COMMANDS for name in re.findall(r"`xmlc (\w+)`", TEXT + CONFIG_README))
+
+
+def test_the_readme_is_read_in_minutes_and_every_page_is_listed():
+    assert len(README.splitlines()) <= 160
+    listed = set(re.findall(r"^([\w/-]+)$", (ROOT / "docs/index.md").read_text(), re.MULTILINE))
+    assert {file.stem for file in PAGES if file.parent.name == "docs"} - {"index"} <= listed
 
 
 def test_the_demo_is_shown_as_the_screen_shows_it_with_the_accepted_numbers():
@@ -106,15 +116,15 @@ def test_the_demo_is_shown_as_the_screen_shows_it_with_the_accepted_numbers():
 
 @pytest.fixture(scope="module")
 def examples(tmp_path_factory):
-    """The project with the README's files and lines of configuration, run; the workflow is not touched."""
+    """The project with the pages' files and lines of configuration, run; the workflow is not touched."""
     project = Project(tmp_path_factory.mktemp("examples"))
-    files = [block for block in blocks("python") if block.startswith("# my_")]
+    files = [block for block in blocks("python", TEXT) if block.startswith("# my_")]
     for block in files:
         (project.folder / block.splitlines()[0].removeprefix("# ")).write_text(block)
     assert len(files) == 2
     assert max(len(block.splitlines()) for block in files) <= 30
-    (lines,) = blocks("yaml")
-    example = yaml.safe_load(lines)
+    of_model, of_method = map(yaml.safe_load, blocks("yaml", TEXT))
+    example = of_model | of_method
     assert len(yaml.safe_dump(example["models"]).splitlines()) <= 4  # its name, and what it is
     assert "half" in example["methods"]
     # For the sake of time each stands alone, with two tables.
