@@ -1,38 +1,108 @@
-"""What forests share whose estimate of a label is the mean of its shares in the leaves that an instance reaches."""
+"""One base class for forests that estimate a label by the mean of its shares in the leaves that an instance reaches."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 from scipy import sparse
 
 from xmlc.csr import KernelCSR
-from xmlc.models.base import SparseProbabilityEstimator, stack_estimates
+from xmlc.errors import XmlcError
+from xmlc.models.base import SparseProbabilityEstimator, stack_estimates, top_k_of
+from xmlc.models.forest_arrays import Trees
+from xmlc.models.tail import TailClassifiers
 from xmlc.runtime.parallel import row_blocks, run_pieces
 
 ROWS_PER_DESCENT = 16384  # large, because each block lays out the weights of the nodes that it reaches
 ROWS_PER_BLOCK = 256
 
+F = TypeVar("F", bound=Trees)
 
-class AveragedForest(SparseProbabilityEstimator, ABC):
+
+class AveragedForest(SparseProbabilityEstimator, ABC, Generic[F]):
     """Base of forests: all instances go down all trees, then a kernel averages what their leaves say.
+
+    A forest gives what is its own: how trees grow (`_grow`), how instances descend (`_descend`), what a leaf is worth
+    (its kernels), and how tail classifiers re-rank.
 
     Attributes
     ----------
     forest_ : NamedTuple of ndarray
         The trees, as the kernels take them.
+    tail_ : TailClassifiers or None
     inner_products_ : ndarray of int64, shape (n,)
         Inner products computed for each instance in the last prediction.
     """
 
+    n_trees: int
+    gamma: float
     n_jobs: int | None
-    forest_: Any
+    forest_: F
+    tail_: TailClassifiers | None
+    _join_forests: Callable[[Sequence[F]], F]  # puts forests one after the other
     # Kernels called with forest_, what _descend gives, first and last row of a block, and then thresholds, or m and k.
     _average_above: ClassVar[Callable[..., Any]]
     _average_top_k: ClassVar[Callable[..., Any]]
+
+    def fit(self, X: object, Y: object) -> Self:
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : sparse or dense array, shape (n, d)
+        Y : sparse or dense boolean array, shape (n, m)
+
+        Raises
+        ------
+        XmlcError
+            Data or a hyperparameter is out of its range.
+        """
+        return self.fit_trees(X, Y, 0, self.n_trees)
+
+    def fit_trees(self, X: object, Y: object, first: int, last: int) -> Self:
+        """Grow the trees ``first`` .. ``last - 1`` of the forest only; `join_trees` puts such parts together.
+
+        Tail classifiers belong to the part that begins with tree 0.
+        """
+        self._check_hyperparameters()
+        if not 0 <= first < last <= self.n_trees:
+            raise XmlcError(f"trees {first} .. {last - 1}: expected some of 0 .. {self.n_trees - 1}")
+        X, Y = self._training_data(X, Y)
+        self.forest_, self.tail_ = self._grow(X, Y, range(first, last)), None
+        if self._forest_weight < 1 and first == 0:
+            self.tail_ = TailClassifiers(self.gamma, self._tail_unit_norm, n_jobs=self.n_jobs).fit(X, Y)
+        return self
+
+    @classmethod
+    def join_trees(cls, parts: Sequence[Self]) -> Self:
+        """Put the parts of a forest together, in the order of their trees: what `fit` gives, bit for bit.
+
+        Raises
+        ------
+        XmlcError
+            They hold more or fewer trees than the whole has.
+        """
+        whole = parts[0]._with_trees(parts[0]._join_forests([part.forest_ for part in parts]))
+        if whole.forest_.n_trees != whole.n_trees:
+            raise XmlcError(f"the parts hold {whole.forest_.n_trees} trees in all, expected {whole.n_trees}")
+        return whole
+
+    def trees(self, n: int) -> Self:
+        """Return the forest of the first ``n`` trees: what `fit` gives with n_trees=n, on the same arrays.
+
+        Raises
+        ------
+        XmlcError
+            There are fewer.
+        """
+        self._check_fitted()
+        if not 1 <= n <= self.forest_.n_trees:
+            raise XmlcError(f"the first {n} trees: expected 1 .. {self.forest_.n_trees}")
+        return self._with_trees(self.forest_.first(n)).set_params(n_trees=n)
 
     def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Estimate the probability of every label above a threshold.
@@ -52,10 +122,24 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         counts, labels, estimates = self._average(self._instances(X), self._average_above, (thresholds,))
         return stack_estimates(counts, labels.view(np.int32), estimates, self.n_labels_)
 
-    def _top_by_estimate(self, X: sparse.csr_array, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Find the k labels with the largest estimates; see `predict_top_k`."""
-        labels, scores = self._average(X, self._average_top_k, (self.n_labels_, int(k)))
-        return labels, scores
+    def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Find the k labels that rank best: by estimate, or as the forest re-ranks them; ties to the smaller label.
+
+        Returns
+        -------
+        labels : ndarray of int32, shape (n, k)
+            Best first; -1 where the leaves hold fewer than k labels.
+        scores : ndarray of float32, shape (n, k)
+            What they rank by; 0 where there is no label.
+        """
+        self._check_k(k)
+        X = self._instances(X)
+        if not self._reranks():
+            labels, scores = self._average(X, self._average_top_k, (self.n_labels_, int(k)))
+            return labels, scores
+        if self.tail_ is not None:
+            self.tail_.n_jobs = self.n_jobs
+        return top_k_of(self._rerank(X, self.predict_proba(X)), k)
 
     def _average(
         self, X: sparse.csr_array, average: Callable[..., Any], arguments: tuple[Any, ...]
@@ -73,6 +157,52 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
             ]
             results += run_pieces(average, blocks, self.n_jobs)
         return tuple(np.concatenate(part) for part in zip(*results))
+
+    def _with_trees(self, forest: F) -> Self:
+        """Return a model with all that is learned here but other trees, and no prediction yet."""
+        model = copy(self)
+        model.forest_, model.inner_products_ = forest, None
+        return model
+
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+        tail = self.tail_.arrays() if self.tail_ is not None else {}
+        return self.forest_._asdict() | tail, {"tail": self.tail_ is not None}
+
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
+        self.forest_, self.tail_ = self._stored_forest(arrays), None
+        if meta["tail"]:
+            options = {"gamma": self.gamma, "unit_norm": self._tail_unit_norm}
+            self.tail_ = TailClassifiers.from_arrays(arrays, self.n_features_in_, **options)
+
+    def _reranks(self) -> bool:
+        """Say whether labels rank by something else than their estimates."""
+        return self.tail_ is not None
+
+    @property
+    @abstractmethod
+    def _forest_weight(self) -> float:
+        """Weight of the forest against the tail classifiers; 1 trains none."""
+
+    @property
+    @abstractmethod
+    def _tail_unit_norm(self) -> bool:
+        """Whether tail classifiers scale instances to unit length."""
+
+    @abstractmethod
+    def _check_hyperparameters(self) -> None:
+        """Raise `XmlcError` if a hyperparameter is out of its range."""
+
+    @abstractmethod
+    def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, trees: range) -> F:
+        """Grow the trees of these numbers on checked data."""
+
+    @abstractmethod
+    def _stored_forest(self, arrays: Mapping[str, np.ndarray]) -> F:
+        """Return the forest whose arrays stand by name among those of a saved model."""
+
+    @abstractmethod
+    def _rerank(self, X: sparse.csr_array, estimates: sparse.csr_array) -> sparse.csr_array:
+        """Return what the labels of instances rank by; may overwrite the estimates."""
 
     @abstractmethod
     def _open_forest(self) -> Any:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numba import njit
+
+from xmlc.models.forest_arrays import joined_starts, shifted_codes
 
 
 class Forest(NamedTuple):
@@ -40,6 +42,15 @@ class Forest(NamedTuple):
     counts: np.ndarray
     sizes: np.ndarray
 
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return int(self.roots.size)
+
+    def first(self, n: int, /) -> Self:
+        """Return the first ``n`` trees, on the same arrays; what belongs to the others stays in them."""
+        return self._replace(roots=self.roots[:n])
+
 
 def single_tree(tree: Sequence[np.ndarray]) -> Forest:
     """Make a forest of what `grow_tree` returns."""
@@ -54,18 +65,9 @@ def join_forests(forests: Sequence[Forest]) -> Forest:
     joined = {}
     for name, parts in zip(Forest._fields, zip(*forests, strict=True), strict=True):
         if name in ("roots", "children"):
-            parts = tuple(map(_shifted, parts, n_inner, n_leaves))
-        joined[name] = (_joined_starts if name in ("weight_starts", "leaf_starts") else np.concatenate)(parts)
+            parts = tuple(map(shifted_codes, parts, n_inner, n_leaves))
+        joined[name] = (joined_starts if name in ("weight_starts", "leaf_starts") else np.concatenate)(parts)
     return Forest(**joined)
-
-
-def _shifted(codes: np.ndarray, n_inner: int, n_leaves: int) -> np.ndarray:
-    return np.where(codes >= 0, codes + n_inner, codes - n_leaves).astype(np.int32)
-
-
-def _joined_starts(parts: Sequence[np.ndarray]) -> np.ndarray:
-    offsets = np.cumsum([0] + [part[-1] for part in parts])
-    return np.concatenate([[0], *(part[1:] + offset for part, offset in zip(parts, offsets))]).astype(np.int64)
 
 
 @njit(cache=True, nogil=True)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from copy import copy
-from typing import Self
+from collections.abc import Mapping
 
 import numpy as np
 from scipy import sparse
@@ -13,17 +11,15 @@ from xmlc.csr import KernelCSR, kernel_csr
 from xmlc.errors import XmlcError
 from xmlc.metrics.ranking import propensities
 from xmlc.models.averaged_forest import AveragedForest
-from xmlc.models.base import top_k_of
 from xmlc.models.fastxml._forest import Forest, join_forests, leaf_depths, single_tree
 from xmlc.models.fastxml._grow import grow_tree
 from xmlc.models.fastxml._logistic import SolverLimits
 from xmlc.models.fastxml._partition import LABEL_BITS, discount_table, ideal_table
 from xmlc.models.fastxml._predict import average_above, average_top_k, find_leaves
-from xmlc.models.tail import TailClassifiers
 from xmlc.runtime.parallel import run_pieces
 
 
-class FastXML(AveragedForest):
+class FastXML(AveragedForest[Forest]):
     """Forest of trees that send an instance to the side where its labels are ranked better (plt2016, Section 5.3).
 
     A node assigns its instances to two sides so that ranking the labels of each side by frequency gives the best nDCG,
@@ -78,6 +74,7 @@ class FastXML(AveragedForest):
     """
 
     _average_above, _average_top_k = staticmethod(average_above), staticmethod(average_top_k)
+    _join_forests = staticmethod(join_forests)
 
     def __init__(
         self,
@@ -115,30 +112,7 @@ class FastXML(AveragedForest):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: object, Y: object) -> Self:
-        """Grow the forest.
-
-        Parameters
-        ----------
-        X : sparse or dense array, shape (n, d)
-        Y : sparse or dense boolean array, shape (n, m)
-
-        Raises
-        ------
-        XmlcError
-            Data or a hyperparameter is out of its range.
-        """
-        return self.fit_trees(X, Y, 0, self.n_trees)
-
-    def fit_trees(self, X: object, Y: object, first: int, last: int) -> Self:
-        """Grow the trees ``first`` .. ``last - 1`` of the forest only; `join_trees` puts such parts together.
-
-        Tail classifiers belong to the part that begins with tree 0.
-        """
-        self._check_hyperparameters()
-        if not 0 <= first < last <= self.n_trees:
-            raise XmlcError(f"trees {first} .. {last - 1}: expected some of 0 .. {self.n_trees - 1}")
-        X, Y = self._training_data(X, Y)
+    def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, trees: range) -> Forest:
         if self.n_labels_ > 1 << LABEL_BITS:
             raise XmlcError(f"Y has {self.n_labels_} labels; expected at most {1 << LABEL_BITS}")
         self._set_label_weights(Y)
@@ -148,61 +122,28 @@ class FastXML(AveragedForest):
             float(self.tolerance), int(self.newton_steps), int(self.passes), int(self.line_search_steps)
         )
         seed, sizes = int(self.random_state), (float(self.cost), int(self.max_leaf), int(self.labels_per_leaf))
-        pieces = [
-            (x, y, X.shape[1], self.label_weights_, *tables, seed, tree, *sizes, limits) for tree in range(first, last)
-        ]
-        trees = run_pieces(grow_tree, pieces, self.n_jobs, title="growing trees", unit="trees")
-        self.forest_ = join_forests([single_tree(tree) for tree in trees])
-        self.tail_ = None
-        if self.alpha < 1 and first == 0:
-            self.tail_ = TailClassifiers(self.gamma, n_jobs=self.n_jobs).fit(X, Y)
-        return self
+        pieces = [(x, y, X.shape[1], self.label_weights_, *tables, seed, tree, *sizes, limits) for tree in trees]
+        grown = run_pieces(grow_tree, pieces, self.n_jobs, title="growing trees", unit="trees")
+        return join_forests([single_tree(tree) for tree in grown])
 
-    @classmethod
-    def join_trees(cls, parts: Sequence[Self]) -> Self:
-        """Put the parts of a forest together, in the order of their trees: what `fit` gives, bit for bit."""
-        whole = parts[0].unfitted()
-        whole.n_features_in_, whole.n_labels_ = parts[0].n_features_in_, parts[0].n_labels_
-        whole.label_weights_, whole.tail_ = parts[0].label_weights_, parts[0].tail_
-        whole.forest_ = join_forests([part.forest_ for part in parts])
-        found = whole.forest_.roots.size
-        if found != whole.n_trees:
-            raise XmlcError(f"the parts hold {found} trees in all, expected {whole.n_trees}")
-        return whole
+    def _stored_forest(self, arrays: Mapping[str, np.ndarray]) -> Forest:
+        return Forest(**{name: arrays[name] for name in Forest._fields})
 
-    def trees(self, n: int) -> Self:
-        """Return the forest of the first ``n`` trees: what `fit` gives with n_trees=n, on the same arrays.
+    @property
+    def _forest_weight(self) -> float:
+        return self.alpha
 
-        Raises
-        ------
-        XmlcError
-            There are fewer.
-        """
-        if not 1 <= n <= self.forest_.roots.size:
-            raise XmlcError(f"the first {n} trees: expected 1 .. {self.forest_.roots.size}")
-        first = copy(self).set_params(n_trees=n)
-        first.forest_ = self.forest_._replace(roots=self.forest_.roots[:n])
-        return first
+    @property
+    def _tail_unit_norm(self) -> bool:
+        return True  # whatever the trees are given, as in the published program
 
-    def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Find the k labels that rank best: by estimate, or as PfastreXML ranks, ties to the smaller label.
+    def _reranks(self) -> bool:
+        return self.propensity_weighted or super()._reranks()
 
-        Returns
-        -------
-        labels : ndarray of int32, shape (n, k)
-            Best first; -1 where the leaves hold fewer than k labels.
-        scores : ndarray of float32, shape (n, k)
-            What they rank by; 0 where there is no label.
-        """
-        self._check_k(k)
-        if self.alpha == 1 and not self.propensity_weighted:
-            return self._top_by_estimate(self._instances(X), k)
-        scores = self.predict_proba(X)
-        scores.data *= self.label_weights_[scores.indices]
-        if self.tail_ is not None:
-            self.tail_.n_jobs = self.n_jobs
-            scores = self.tail_.rerank(self._instances(X), scores, self.alpha)
-        return top_k_of(scores, k)
+    def _rerank(self, X: sparse.csr_array, estimates: sparse.csr_array) -> sparse.csr_array:
+        """Rank as PfastreXML does."""
+        estimates.data *= self.label_weights_[estimates.indices]
+        return estimates if self.tail_ is None else self.tail_.rerank(X, estimates, self.alpha)
 
     def _open_forest(self) -> np.ndarray:
         return leaf_depths(self.forest_.roots, self.forest_.children, self.forest_.sizes.size)
@@ -236,13 +177,9 @@ class FastXML(AveragedForest):
             )
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        tail = self.tail_.arrays() if self.tail_ is not None else {}
-        return {**self.forest_._asdict(), "label_weights": self.label_weights_, **tail}, {
-            "tail": self.tail_ is not None
-        }
+        arrays, meta = super()._state()
+        return arrays | {"label_weights": self.label_weights_}, meta
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
-        self.forest_ = Forest(**{name: arrays[name] for name in Forest._fields})
-        self.label_weights_, self.tail_ = arrays["label_weights"], None
-        if meta["tail"]:
-            self.tail_ = TailClassifiers.from_arrays(arrays, self.n_features_in_, gamma=self.gamma)
+        super()._restore(arrays, meta)
+        self.label_weights_ = arrays["label_weights"]

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
+
+from xmlc.models.forest_arrays import joined_starts, shifted_codes
+
+STARTS = ("inner_starts", "tree_leaves", "weight_starts", "leaf_starts")
 
 
 class Forest(NamedTuple):
@@ -50,8 +54,25 @@ class Forest(NamedTuple):
     counts: np.ndarray
     sizes: np.ndarray
 
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return int(self.inner_starts.size) - 1
 
-STARTS = ("inner_starts", "tree_leaves", "weight_starts", "leaf_starts")
+    def first(self, n: int, /) -> Self:
+        """Return the first ``n`` trees; their arrays are views."""
+        inner, leaf = int(self.inner_starts[n]), int(self.tree_leaves[n])
+        weight, label = int(self.weight_starts[inner]), int(self.leaf_starts[leaf])
+        ends = {
+            **dict.fromkeys(("inner_starts", "tree_leaves"), n + 1),
+            **dict.fromkeys(("children", "levels", "objectives", "biases"), inner),
+            **dict.fromkeys(("features", "weights"), weight),
+            **dict.fromkeys(("labels", "counts"), label),
+            "weight_starts": inner + 1,
+            "leaf_starts": leaf + 1,
+            "sizes": leaf,
+        }
+        return type(self)(**{name: array[: ends[name]] for name, array in self._asdict().items()})
 
 
 def join_forests(forests: Sequence[Forest]) -> Forest:
@@ -59,40 +80,15 @@ def join_forests(forests: Sequence[Forest]) -> Forest:
     n_inner = np.cumsum([0] + [forest.levels.size for forest in forests])
     n_leaves = np.cumsum([0] + [forest.sizes.size for forest in forests])
     joined = {
-        name: (_joined_starts if name in STARTS else np.concatenate)(parts)
+        name: (joined_starts if name in STARTS else np.concatenate)(parts)
         for name, parts in zip(Forest._fields, zip(*forests, strict=True), strict=True)
         if name != "children"
     }
-    children = [_shifted(forest.children, *shifts) for forest, *shifts in zip(forests, n_inner, n_leaves)]
+    children = [shifted_codes(forest.children, *shifts) for forest, *shifts in zip(forests, n_inner, n_leaves)]
     return Forest(children=np.concatenate(children), **joined)
-
-
-def first_trees(forest: Forest, n_trees: int) -> Forest:
-    """Return the forest of the first trees; its arrays are views."""
-    inner, leaf = int(forest.inner_starts[n_trees]), int(forest.tree_leaves[n_trees])
-    weight, label = int(forest.weight_starts[inner]), int(forest.leaf_starts[leaf])
-    ends = {
-        **dict.fromkeys(("inner_starts", "tree_leaves"), n_trees + 1),
-        **dict.fromkeys(("children", "levels", "objectives", "biases"), inner),
-        **dict.fromkeys(("features", "weights"), weight),
-        **dict.fromkeys(("labels", "counts"), label),
-        "weight_starts": inner + 1,
-        "leaf_starts": leaf + 1,
-        "sizes": leaf,
-    }
-    return Forest(**{name: array[: ends[name]] for name, array in forest._asdict().items()})
 
 
 def tree_depths(forest: Forest) -> np.ndarray:
     """Return the depth of the deepest leaf of each tree, int64 (n_trees,); a root has depth 0."""
     bounds = zip(forest.inner_starts[:-1], forest.inner_starts[1:])
     return np.array([forest.levels[first:last].max(initial=0) for first, last in bounds], dtype=np.int64)
-
-
-def _shifted(codes: np.ndarray, n_inner: int, n_leaves: int) -> np.ndarray:
-    return np.where(codes >= 0, codes + n_inner, codes - n_leaves).astype(np.int32)
-
-
-def _joined_starts(parts: Sequence[np.ndarray]) -> np.ndarray:
-    offsets = np.cumsum([0] + [part[-1] for part in parts])
-    return np.concatenate([[0], *(part[1:] + offset for part, offset in zip(parts, offsets))]).astype(np.int64)

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from itertools import pairwise
-from typing import Self
 
 import numpy as np
+from scipy import sparse
 
 from xmlc.csr import KernelCSR, kernel_csr
-from xmlc.errors import XmlcError
 from xmlc.kernels import elementwise
 from xmlc.models.averaged_forest import AveragedForest
-from xmlc.models.base import top_k_of
-from xmlc.models.ldsm._forest import Forest, first_trees, join_forests, tree_depths
+from xmlc.models.ldsm._forest import Forest, join_forests, tree_depths
 from xmlc.models.ldsm._grow import grow_tree
 from xmlc.models.ldsm._hyperparameters import check_dense_size, check_hyperparameters, settings_of
 from xmlc.models.ldsm._predict import average_above, average_top_k, find_leaves, leaf_weights
-from xmlc.models.tail import TailClassifiers
 from xmlc.runtime.parallel import run_pieces
 
 
-class LdSM(AveragedForest):
+class LdSM(AveragedForest[Forest]):
     """Forest of M-ary trees that send an instance in one or several directions (ldsm2020, Sections 2 and 4).
 
     A node has M linear regressors. While it streams its instances, each is given the directions that minimise ::
@@ -91,6 +88,7 @@ class LdSM(AveragedForest):
     """
 
     _average_above, _average_top_k = staticmethod(average_above), staticmethod(average_top_k)
+    _join_forests = staticmethod(join_forests)
 
     def __init__(
         self,
@@ -132,61 +130,15 @@ class LdSM(AveragedForest):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: object, Y: object) -> Self:
-        """Grow the forest.
-
-        Parameters
-        ----------
-        X : sparse or dense array, shape (n, d)
-        Y : sparse or dense boolean array, shape (n, m)
-
-        Raises
-        ------
-        XmlcError
-            Data or a hyperparameter is out of its range.
-        """
-        return self.fit_trees(X, Y, 0, self.n_trees)
-
-    def fit_trees(self, X: object, Y: object, first: int, last: int) -> Self:
-        """Grow the trees ``first`` .. ``last - 1`` of the forest only; `join_trees` puts such parts together.
-
-        Tail classifiers belong to the part that begins with tree 0.
-        """
+    def _check_hyperparameters(self) -> None:
         check_hyperparameters(self)
-        if not 0 <= first < last <= self.n_trees:
-            raise XmlcError(f"trees {first} .. {last - 1}: expected some of 0 .. {self.n_trees - 1}")
-        X, Y = self._training_data(X, Y)
+
+    def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, trees: range) -> Forest:
         check_dense_size(self.optimizer, X.shape)
         x, y, seed = self._kernel_form(X), kernel_csr(Y), int(self.random_state)
         sizes = int(self.max_nodes), bool(self.shuffle), settings_of(self)
-        pieces = [(x, y, X.shape[1], Y.shape[1], seed, tree, *sizes) for tree in range(first, last)]
-        trees = run_pieces(grow_tree, pieces, self.n_jobs, title="growing trees", unit="trees")
-        self.forest_ = join_forests(trees)
-        self.tail_ = None
-        if self.beta < 1 and first == 0:
-            self.tail_ = TailClassifiers(self.gamma, self.unit_norm, n_jobs=self.n_jobs).fit(X, Y)
-        return self
-
-    @classmethod
-    def join_trees(cls, parts: Sequence[Self]) -> Self:
-        """Put the parts of a forest together, in the order of their trees: what `fit` gives, bit for bit."""
-        whole = parts[0].unfitted()
-        whole.n_features_in_, whole.n_labels_ = parts[0].n_features_in_, parts[0].n_labels_
-        whole.forest_, whole.tail_ = join_forests([part.forest_ for part in parts]), parts[0].tail_
-        found = whole.tree_depths_.size
-        if found != whole.n_trees:
-            raise XmlcError(f"the parts hold {found} trees in all, expected {whole.n_trees}")
-        return whole
-
-    def trees(self, n_trees: int) -> Self:
-        """Return the model of the first trees, which shares this one's arrays: as `fit` with ``n_trees`` gives it."""
-        self._check_fitted()
-        if not 1 <= n_trees <= self.tree_depths_.size:
-            raise XmlcError(f"the first {n_trees} trees: expected 1 .. {self.tree_depths_.size}")
-        part = self.unfitted().set_params(n_trees=n_trees)
-        part.n_features_in_, part.n_labels_ = self.n_features_in_, self.n_labels_
-        part.forest_, part.tail_ = first_trees(self.forest_, n_trees), self.tail_
-        return part
+        pieces = [(x, y, X.shape[1], Y.shape[1], seed, tree, *sizes) for tree in trees]
+        return join_forests(run_pieces(grow_tree, pieces, self.n_jobs, title="growing trees", unit="trees"))
 
     @property
     def tree_depths_(self) -> np.ndarray:
@@ -205,25 +157,23 @@ class LdSM(AveragedForest):
         parts = [slice(first, last) for first, last in pairwise(starts)]
         return [(self.forest_.levels[part], self.forest_.objectives[part]) for part in parts]
 
-    def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Find the k labels that rank best: by estimate, re-ranked if there are tail classifiers; ties to the smaller.
+    def _stored_forest(self, arrays: Mapping[str, np.ndarray]) -> Forest:
+        return Forest(**{name: arrays[name] for name in Forest._fields})
 
-        Returns
-        -------
-        labels : ndarray of int32, shape (n, k)
-            Best first; -1 where the leaves hold fewer than k labels.
-        scores : ndarray of float32, shape (n, k)
-            What they rank by; 0 where there is no label.
-        """
-        self._check_k(k)
-        X = self._instances(X)
-        if self.tail_ is None:
-            return self._top_by_estimate(X, k)
-        scores = self.predict_proba(X)
-        self.tail_.n_jobs = self.n_jobs
-        closeness = elementwise.exp(self.tail_.log_scores(X, scores).data).astype(np.float32)
-        scores.data = np.float32(self.beta) * scores.data + np.float32(1 - self.beta) * closeness
-        return top_k_of(scores, k)
+    @property
+    def _forest_weight(self) -> float:
+        return self.beta
+
+    @property
+    def _tail_unit_norm(self) -> bool:
+        return self.unit_norm
+
+    def _rerank(self, X: sparse.csr_array, estimates: sparse.csr_array) -> sparse.csr_array:
+        """Blend estimates with the tail classifiers: ``beta * P + (1 - beta) * B``."""
+        assert self.tail_ is not None, "without tail classifiers labels rank by their estimates"
+        closeness = elementwise.exp(self.tail_.log_scores(X, estimates).data).astype(np.float32)
+        estimates.data = np.float32(self.beta) * estimates.data + np.float32(1 - self.beta) * closeness
+        return estimates
 
     def _open_forest(self) -> tuple[np.ndarray, np.ndarray]:
         forest = self.forest_
@@ -243,14 +193,3 @@ class LdSM(AveragedForest):
         offsets = np.cumsum([0] + [leaves.size for _, leaves in found[:-1]])
         starts = np.array([own for own, _ in found]) + offsets[:, None]
         return (weights, starts, np.concatenate([leaves for _, leaves in found])), n_products.sum(axis=0)
-
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        tail = self.tail_.arrays() if self.tail_ is not None else {}
-        return {**self.forest_._asdict(), **tail}, {"tail": self.tail_ is not None}
-
-    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
-        self.forest_, self.tail_ = Forest(**{name: arrays[name] for name in Forest._fields}), None
-        if meta["tail"]:
-            self.tail_ = TailClassifiers.from_arrays(
-                arrays, self.n_features_in_, gamma=self.gamma, unit_norm=self.unit_norm
-            )

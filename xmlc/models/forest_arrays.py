@@ -1,0 +1,32 @@
+"""Forests as flat arrays: what `AveragedForest` does with them, and how several are put one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, Self
+
+import numpy as np
+
+
+class Trees(Protocol):
+    """The trees of a forest: a NamedTuple of arrays, which kernels take and a saved model holds by name."""
+
+    def _asdict(self) -> dict[str, np.ndarray]: ...
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+
+    def first(self, n: int, /) -> Self:
+        """Return the first ``n`` trees, on the same arrays."""
+
+
+def shifted_codes(codes: np.ndarray, n_inner: int, n_leaves: int) -> np.ndarray:
+    """Renumber nodes that come behind others: ``codes`` are inner nodes, or ~leaf; int32 of the same shape."""
+    return np.where(codes >= 0, codes + n_inner, codes - n_leaves).astype(np.int32)
+
+
+def joined_starts(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Join arrays that say where the parts of an array start, each from 0 to its size; int64."""
+    offsets = np.cumsum([0] + [part[-1] for part in parts])
+    return np.concatenate([[0], *(part[1:] + offset for part, offset in zip(parts, offsets))]).astype(np.int64)
