@@ -75,7 +75,7 @@ def test_the_command_says_what_it_does_once(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_a_step_compiles_nothing_that_its_part_has_not(tmp_path):
     """Otherwise a first run would compile it after all, on one core."""
-    command = [sys.executable, str(ROOT / "tests/compiled_steps.py"), str(DEMO), str(tmp_path)]
+    command = [sys.executable, str(ROOT / "tests/support/compiled_steps.py"), str(DEMO), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1]) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from conftest import prepare_tiny
+from small_data import prepare_tiny
 
 from xmlc.bench.calibration import calibration_of
 from xmlc.bench.forests import fastxml as bench

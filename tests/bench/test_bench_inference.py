@@ -4,8 +4,8 @@ import json
 
 import numpy as np
 import pytest
-from conftest import prepare_tiny
 from scipy import sparse
+from small_data import prepare_tiny
 
 from xmlc.bench.inference import comparison as bench
 from xmlc.bench.inference import work

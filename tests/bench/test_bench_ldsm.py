@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from conftest import prepare_tiny
+from small_data import prepare_tiny
 
 from xmlc.bench.calibration import calibration_of
 from xmlc.bench.forests import ldsm as bench

@@ -6,8 +6,8 @@ import json
 
 import numpy as np
 import pytest
-from conftest import prepare_tiny
 from scipy import sparse
+from small_data import prepare_tiny
 
 from xmlc.bench.logistic import comparison as bench
 from xmlc.bench.logistic._streaming import read_non_zeros

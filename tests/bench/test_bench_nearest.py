@@ -7,7 +7,7 @@ from dataclasses import astuple
 
 import numpy as np
 import pytest
-from conftest import prepare_tiny
+from small_data import prepare_tiny
 
 from xmlc.bench.nearest import comparison as bench
 from xmlc.bench.nearest.tables import to_text

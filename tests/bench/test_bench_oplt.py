@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest import prepare_tiny
+from small_data import prepare_tiny
 
 from xmlc.bench.oplt import growing, stream
 from xmlc.bench.oplt import variants as bench

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from conftest import prepare_tiny
+from small_data import prepare_tiny
 
 from xmlc.bench.plt import comparison as bench
 from xmlc.bench.plt import contenders, limits

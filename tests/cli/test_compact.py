@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from conftest import prepare_tiny
+from small_data import prepare_tiny
 
 from xmlc.cli.tools.compact import command
 from xmlc.data.prepared import Prepared

@@ -1,7 +1,7 @@
 """`xmlc condense`: each row is what its smaller training set does."""
 
 import pytest
-from conftest import prepare_tiny
+from small_data import prepare_tiny
 
 from xmlc.cli import main
 from xmlc.data.prepared import Prepared

@@ -1,7 +1,7 @@
 """`xmlc forest` and `xmlc sweep`: each row is what a forest of that size, or with that value, does."""
 
 import pytest
-from conftest import prepare_tiny
+from small_data import prepare_tiny
 
 from xmlc.cli import main
 from xmlc.data.prepared import Prepared

@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from conftest import prepare_tiny
 from record_cases import estimates as estimates_file
 from scipy import sparse
+from small_data import prepare_tiny
 
 from xmlc.cli import main
 from xmlc.csr import load_csr, save_csr

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from conftest import prepare_tiny
+from small_data import prepare_tiny
 
 from xmlc.cli.steps.join import command as join
 from xmlc.cli.steps.train import command as train

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import prepare_tiny
+from small_data import prepare_tiny
 
 from xmlc.cli import main
 from xmlc.data.prepared import Prepared

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import prepare_tiny
+from small_data import prepare_tiny
 
 from xmlc.cli import main
 from xmlc.cli.steps.thresholds import UNFINISHED

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from conftest import random_multilabel
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from small_data import random_multilabel
 
 from xmlc.metrics import macro_f
 from xmlc.metrics.progressive import (

@@ -21,7 +21,7 @@ PFASTREXML = {"propensity_weighted": True, "alpha": 0.8}
 
 @pytest.fixture(scope="module")
 def fitted():
-    from conftest import random_multilabel
+    from small_data import random_multilabel
 
     X, Y = random_multilabel(300, 40, 15, seed=1)
     return FastXML(n_trees=6, n_jobs=1).fit(X, Y), X, Y

@@ -3,10 +3,11 @@
 import nearest_twin
 import numpy as np
 import pytest
-from conftest import random_multilabel
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nearest_cases import data
 from scipy import sparse
+from small_data import random_multilabel
 
 from xmlc.csr import unit_rows
 from xmlc.errors import XmlcError
@@ -17,21 +18,6 @@ from xmlc.models.nearest._select import GROUP, below_kth_largest, collect, group
 
 PAIRS = [(0.0, 0.0), (0.5, 0.0), (1.0, 0.0), (1.0, 1.0), (2.0, 0.0), (2.0, 1.0)]  # swnn2018, Section 4.3
 KINDS = ("weights", "binary", "signs")
-
-
-def data(n, d, seed, kind="weights", n_queries=9):
-    """Instances with duplicates, some without features, and queries of which some are instances."""
-    rng = np.random.default_rng(seed)
-    density = rng.uniform(0.02, 0.5)
-    X = sparse.random_array((n + n_queries, d), density=density, rng=rng, dtype=np.float32, format="csr")
-    if kind == "binary":
-        X.data[:] = 1
-    if kind == "signs":
-        X.data -= np.float32(0.5)
-    Y = sparse.csr_array(rng.random((n, 6)) < 0.3)
-    rows = rng.integers(0, n, n)
-    queries = np.where(rng.random(n_queries) < 0.3, rng.integers(0, n, n_queries), n + np.arange(n_queries))
-    return X[rows], Y, X[queries]
 
 
 def small_blocks(monkeypatch, block_rows, n_words):

@@ -3,8 +3,8 @@
 import nearest_twin
 import numpy as np
 import pytest
+from nearest_cases import data
 from scipy import sparse
-from test_nearest import data
 
 from xmlc.csr import kernel_csr, unit_rows
 from xmlc.models import SparseWeightedNearestNeighbors

@@ -6,8 +6,8 @@ import shutil
 import numpy as np
 import plt_descent_twin
 import pytest
-from conftest import random_multilabel
 from sklearn.base import clone
+from small_data import random_multilabel
 
 from xmlc.data.formats import load
 from xmlc.errors import XmlcError

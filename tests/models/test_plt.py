@@ -49,7 +49,7 @@ def dense_weights(model):
     seed=st.integers(0, 99),
 )
 def test_training_equals_the_twin(n, d, m, arity, seed):
-    from conftest import random_multilabel
+    from small_data import random_multilabel
 
     X, Y = random_multilabel(n, d, m, seed)
     model = PLT(arity=arity, unit_norm=False, random_state=seed, **SGD).fit(X, Y)

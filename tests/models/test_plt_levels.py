@@ -3,11 +3,11 @@
 import numpy as np
 import plt_descent_twin
 import pytest
-from conftest import random_multilabel
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
-from test_plt_compact import random_nodes
+from plt_cases import random_nodes
+from small_data import random_multilabel
 
 from xmlc.csr import kernel_csr
 from xmlc.errors import XmlcError

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import pytest
-from test_plt_compact import random_nodes, weights_of
+from plt_cases import random_nodes, weights_of
 
 from xmlc.errors import XmlcError
 from xmlc.models import PLT

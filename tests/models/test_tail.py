@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import tail_twin
-from conftest import random_multilabel
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import NearestCentroid
+from small_data import random_multilabel
 
 from xmlc.csr import unit_rows
 from xmlc.errors import XmlcError

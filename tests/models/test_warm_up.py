@@ -1,7 +1,7 @@
 """What is fitted before a clock starts: enough that everything that will be timed is compiled."""
 
 import pytest
-from conftest import random_multilabel
+from small_data import random_multilabel
 
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.warm_up import warm_up

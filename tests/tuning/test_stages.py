@@ -5,7 +5,7 @@ import json
 import pytest
 import yaml
 from click.testing import CliRunner
-from conftest import prepare_tiny
+from small_data import prepare_tiny
 
 from xmlc.cli.steps.train import command as train_command
 from xmlc.cli.steps.tune import command as tune_command

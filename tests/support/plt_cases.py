@@ -1,0 +1,41 @@
+"""Weights of small PLTs, in the forms that its kernels take."""
+
+import numpy as np
+
+from xmlc.models.plt.weights._nodes import CompactNodeWeights, NodeWeights
+from xmlc.trees import random_complete_tree
+
+
+def random_nodes(m, arity, d, seed):
+    """Dense blocks with arbitrary features and weights, some of them zero, some blocks empty."""
+    rng = np.random.default_rng(seed)
+    tree = random_complete_tree(m, arity, seed)
+    degrees = np.concatenate(([1], np.diff(tree.children)))
+    chosen = [np.flatnonzero(rng.random(d) < rng.random() * (degree > 0)).astype(np.uint32) for degree in degrees]
+    sizes = np.array([features.size for features in chosen])
+    weight_starts = np.concatenate(([0], np.cumsum(sizes * degrees)))
+    weights = rng.normal(size=weight_starts[-1]).astype(np.float32)
+    weights[rng.random(weights.size) < 0.4] = 0
+    bias = rng.normal(size=tree.n_nodes).astype(np.float32)
+    feature_starts = np.concatenate(([0], np.cumsum(sizes)))
+    return tree, NodeWeights(
+        tree.children, tree.label, feature_starts, np.concatenate(chosen), weight_starts, weights, bias
+    )
+
+
+def weights_of(nodes):
+    """Read either form, entry by entry: {(block, feature, sibling): weight}."""
+    found = {}
+    for block in range(nodes.feature_starts.size - 1):
+        start, end = nodes.feature_starts[block : block + 2]
+        degree = 1 if block == 0 else int(np.diff(nodes.children)[block - 1])
+        for row, feature in enumerate(nodes.features[start:end]):
+            if isinstance(nodes, CompactNodeWeights):
+                at = start + block + row
+                entries = nodes.entry_starts[block] + nodes.row_starts[at : at + 2].astype(np.int64)
+                siblings, values = (array[slice(*entries)] for array in (nodes.siblings, nodes.weights))
+            else:
+                at = nodes.weight_starts[block] + row * degree
+                siblings, values = np.arange(degree), nodes.weights[at : at + degree]
+            found |= {(block, int(feature), int(c)): value for c, value in zip(siblings, values)}
+    return found

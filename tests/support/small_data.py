@@ -1,0 +1,29 @@
+"""Small datasets that tests of several rooms share."""
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.data.catalogue import Dataset
+from xmlc.data.prepare import prepare
+from xmlc.data.writer import save_repository
+from xmlc.files import write_json
+
+
+def random_multilabel(n, d, m, seed=0, density=0.3, labels=2.0):
+    """Sparse random instances whose labels depend on them, some without labels, some without features."""
+    rng = np.random.default_rng(seed)
+    X = sparse.random_array((n, d), density=density, rng=rng, dtype=np.float32, format="csr")
+    scores = X @ rng.normal(size=(d, m)) + rng.normal(scale=0.3, size=(n, m))
+    Y = sparse.csr_array(scores > np.quantile(scores, 1 - min(labels / m, 0.6)))
+    return X, Y
+
+
+def prepare_tiny(folder, name="tiny"):
+    """Prepare a tiny dataset in ``folder`` as `xmlc prepare` does; return the prepared folder."""
+    source = folder / "resources"
+    for part, seed in (("train", 1), ("test", 2)):
+        save_repository(source / f"{part}.txt", *random_multilabel(120, 20, 8, seed=seed))
+    files = {"format": "repository", "zero_based": True, "train": ["train.txt"], "test": ["test.txt"]}
+    write_json(source / "source.json", files)
+    prepare(Dataset(name), source, folder / "data", folder / "statistics.json")
+    return folder / "data"
