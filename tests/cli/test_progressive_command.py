@@ -9,7 +9,7 @@ from xmlc.cli import main
 from xmlc.data.prepared import Prepared
 from xmlc.files import read_json
 from xmlc.kernels.counter_random import random_permutation
-from xmlc.measuring.streams import STREAM
+from xmlc.kernels.streams import Stream
 from xmlc.metrics import macro_f
 from xmlc.metrics.progressive import checkpoints
 from xmlc.records.progressive import ProgressiveRecord
@@ -64,7 +64,7 @@ def test_rows_are_those_of_the_shuffled_stream(written):
     data, folder = written
     (record,) = read_records([folder / "record.json"], ProgressiveRecord, "full")
     _, Y = Prepared(data).part("train")
-    Y = Y[random_permutation(120, 3, STREAM)].toarray()
+    Y = Y[random_permutation(120, 3, Stream.STREAM_ORDER)].toarray()
     previous = np.vstack([np.zeros((1, 8), dtype=bool), Y[:-1]])
     hit = [bool(a.any() and b[a.argmax()]) for a, b in zip(previous, Y)]
     assert [row.instances for row in record.rows] == checkpoints(120).tolist()
