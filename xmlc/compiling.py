@@ -121,7 +121,7 @@ def _few(seed: int = 0) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_
 
 
 def _compile_model(estimator: str, hyperparameters: Hyperparameters) -> None:
-    """Train, rank, estimate, and predict with a threshold for each label; programs of others compile nothing."""
+    """Train, rank, estimate, and predict with a threshold for each label; baselines compile nothing."""
     import numpy as np
 
     from xmlc.models.registry import ESTIMATORS, make_estimator

@@ -18,7 +18,9 @@ def records_argument(command: Callable[..., Any]) -> Callable[..., Any]:
     ``--records`` may stand before the files, to say what they are; it changes nothing.
     """
     files = click.argument("records", type=click.Path(path_type=Path), nargs=-1)
-    marker = click.option("--records", "_marker", is_flag=True, expose_value=False, help="What follows are records.")
+    marker = click.option(
+        "--records", "_marker", is_flag=True, expose_value=False, help="The arguments that follow are records."
+    )
     listed = click.option(
         "--records-from", type=FILE, default=None, help="Text file that lists records, one path on a line."
     )

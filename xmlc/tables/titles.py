@@ -26,7 +26,7 @@ METHODS = {
 }
 # By `name_models`: each paper's room names its models.
 _MODELS = {"oracle": "oracle"}
-# Programs of others, by how the names of their models begin; every other model is ours.
+# Baselines, by how the names of their models begin; every other model is ours.
 PROGRAMS = {"napkinxc": "napkinXC", "omikuji": "omikuji", "vw": "Vowpal Wabbit"}
 OURS = "xmlc"
 PASSES = re.compile(r"(.+)-(\d+)-pass(?:es)?")

@@ -21,13 +21,13 @@ from xmlc.data.download import download
 )
 @catalogue_option
 def command(dataset: str, out: Path, mirror: str | None, digests: Path | None, catalogue: Path | None) -> None:
-    """Fetch a dataset's files, whole or not at all.
+    """Fetch a dataset's files, all or none of them.
 
-    Looked for, in this order: a copy that you put into the folder manual/DATASET beside OUT (the files, or one
+    The sources are, in this order: a copy that you put into the folder manual/DATASET beside OUT (the files, or one
     archive with them); the mirror, if one is given; the sources that the catalogue names.
 
-    A set that is not in the catalogue needs no more than its name under the mirror. Downloads go on where they
-    stopped. Digests are recorded the first time and checked from then on.
+    A dataset outside the catalogue only needs a folder of its name under the mirror. Interrupted downloads are
+    resumed. Digests are recorded the first time and checked from then on.
     """
     entry = catalogue_entry(dataset, load_catalogue(catalogue))
     origin = download(entry, out, mirror, digests, lambda reason: click.echo(f"{dataset}: {reason}", err=True))

@@ -18,7 +18,7 @@ from xmlc.data.prepare import prepare
 @click.option("--out", type=FOLDER, required=True, help="Folder to write.")
 @click.option("--statistics", type=FILE, required=True, help="JSON file for the summaries.")
 @catalogue_option
-@click.option("--validation-share", default=0.2, show_default=True)
+@click.option("--validation-share", default=0.2, show_default=True, help="Share of the training set held out.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the split.")
 def command(
     dataset: str, source: Path, out: Path, statistics: Path, catalogue: Path | None, validation_share: float, seed: int

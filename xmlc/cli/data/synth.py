@@ -31,7 +31,7 @@ COUNT = click.IntRange(min=1)
 @click.option("--n-labels", type=COUNT, help="Labels m.")
 @click.option("--labels-per-instance", type=float, help="Labels per instance, on average.")
 @click.option("--nonzeros", type=COUNT, help="Draws of features per instance.")
-@click.option("--seed", type=click.IntRange(min=0), help="Seed of everything.")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of the random numbers.")
 @threads_option
 def command(
     dataset: str, out: Path, catalogue: Path | None, threads: int, kind: str | None, **options: float | None

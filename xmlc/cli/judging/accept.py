@@ -9,10 +9,10 @@ import click
 from xmlc.cli._options import FOLDER
 from xmlc.judging.accept import accept
 
-HELP = """Put the tables of the current run, TABLES/<suite>/*.csv, over the accepted ones, REFERENCE/<suite>/.
+HELP = """Replace the accepted tables, REFERENCE/<suite>/, by those of the current run, TABLES/<suite>/*.csv.
 
-Only suites that REFERENCE has a folder of, and only tables that the run made; all other accepted tables stay as they
-are. Costs (times, memory) and numbers of threads are left out, so that `git diff` shows the numbers that moved and
+Only suites with a folder in REFERENCE and only tables that the run made are replaced; all other accepted tables stay as
+they are. Costs (times, memory) and numbers of threads are left out, so that `git diff` shows the numbers that moved and
 nothing else.
 """
 

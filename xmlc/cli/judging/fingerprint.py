@@ -1,4 +1,4 @@
-"""`xmlc fingerprint`: one word for all numbers, to be compared with that of another run."""
+"""`xmlc fingerprint`: a digest of all numbers, to be compared with that of another run."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ import click
 from xmlc.tables.fingerprint import fingerprint
 
 TABLES = Path("results/tables")
-HELP = """Print one word for all numbers of each PATH: the same word, the same numbers.
+HELP = """Print a fingerprint of all numbers of each PATH: the same fingerprint means the same numbers.
 
 PATH is a table (CSV), arrays (.npy, .npz), or a folder of tables or arrays, such as that of a model or a prepared
-dataset; without any, the finished tables, results/tables. Costs (times, memory) and numbers of threads do not count,
-nor do the order of rows and columns. The word of each part stands above that of the whole.
+dataset; by default the finished tables, results/tables. Costs (times, memory) and numbers of threads do not count,
+nor do the order of rows and columns. The fingerprint of each part is printed above that of the
+whole.
 """
 
 
 @click.command(help=HELP)
 @click.argument("paths", metavar="[PATH]...", type=click.Path(path_type=Path), nargs=-1)
-@click.option("--whole", is_flag=True, help="Print the word of the whole only.")
+@click.option("--whole", is_flag=True, help="Print only the fingerprint of the whole.")
 def command(paths: tuple[Path, ...], whole: bool) -> None:
     """Hash and print."""
     lines = []

@@ -23,7 +23,7 @@ from xmlc.records.condensed import CondensedRecord, PredictionThreads
     type=float,
     multiple=True,
     required=True,
-    help="Cosine from which on an instance stands for another; each is tried, after the whole training set.",
+    help="Cosine similarity of near-duplicates, at least; repeatable. The whole training set is measured first.",
 )
 @threads_option
 @click.option("--out", type=FILE, required=True, help="JSON record to write.")

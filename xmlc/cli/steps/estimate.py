@@ -22,7 +22,9 @@ from xmlc.records.training import TrainingRecord
 @data_option
 @model_option
 @click.option("--training", type=FILE, required=True, help="Record written by `xmlc train`.")
-@click.option("--floor", type=float, required=True, help="Estimates must be greater: the grid's smallest 1/c.")
+@click.option(
+    "--floor", type=float, required=True, help="Only estimates above it are written: the grid's smallest 1/c."
+)
 @threads_option
 @click.option("--out", type=FOLDER, required=True, help="Folder to write.")
 def command(data: Path, model_folder: Path, training: Path, floor: float, threads: int, out: Path) -> None:

@@ -16,12 +16,12 @@ from xmlc.records.forest import ForestRecord
 from xmlc.records.training import TrainingRecord
 
 
-@click.command(help="Rank with the first trees of a forest alone, and tell depths and objectives of its trees.")
+@click.command(help="Rank with the first trees of a forest only; report depths and objectives of its trees.")
 @data_option
 @model_option
 @click.option("--training", type=FILE, required=True, help="Record written by `xmlc train`.")
 @click.option("--trees", "sizes", type=click.IntRange(min=1), multiple=True, required=True,
-              help="Rank with so many, if there are more; then with all.")  # fmt: skip
+              help="Number of trees to rank with, repeatable; the whole forest is always ranked.")  # fmt: skip
 @threads_option
 @click.option("--out", type=FILE, required=True, help="JSON record to write.")
 def command(data: Path, model_folder: Path, training: Path, sizes: tuple[int, ...], threads: int, out: Path) -> None:

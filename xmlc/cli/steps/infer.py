@@ -23,17 +23,17 @@ from xmlc.records.training import TrainingRecord
 @click.command(help="Infer a label set for each test instance by each METHOD, from a model or from its estimates.")
 @data_option
 @click.option("--model", "model_folder", type=FOLDER, default=None,
-              help="Folder written by `xmlc train`; it is drawn from, or asked for marginals.")  # fmt: skip
+              help="Folder written by `xmlc train`; gives samples of label sets, or marginals.")  # fmt: skip
 @click.option("--estimates", type=FOLDER, default=None, help="Folder written by `xmlc estimate`, in place of --model.")
 @click.option("--training", type=FILE, required=True, help="Record written by `xmlc train`.")
-@click.option("--method", "methods", multiple=True, required=True, help=f"One of {', '.join(METHODS)}; several times.")
-@click.option("--extension", type=FILE, multiple=True, help="Python file that registers a method of one's own.")
-@click.option("--floor", default=0.0, show_default=True, help="Marginals asked of --model must be greater.")
+@click.option("--method", "methods", multiple=True, required=True, help=f"One of {', '.join(METHODS)}; repeatable.")
+@click.option("--extension", type=FILE, multiple=True, help="Python file that registers a method of your own.")
+@click.option("--floor", default=0.0, show_default=True, help="Only marginals of --model above it are used.")
 @click.option("--samples", default=200, show_default=True, type=click.IntRange(min=1),
               help="Label vectors drawn for each instance.")  # fmt: skip
-@click.option("--time-limit", type=float, default=None, help="Seconds of inferring after which a method is stopped.")
+@click.option("--time-limit", type=float, default=None, help="Seconds of inference after which a method is stopped.")
 @threads_option
-@click.option("--out", type=FOLDER, required=True, help="Gets <method>.json, one record each.")
+@click.option("--out", type=FOLDER, required=True, help="Folder for <method>.json, one record each.")
 def command(
     data: Path,
     model_folder: Path | None,

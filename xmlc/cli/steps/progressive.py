@@ -24,7 +24,7 @@ from xmlc.records.progressive import ProgressiveCosts, ProgressiveRecord, Progre
 @click.option("--estimator", required=True, help="Name, or path/to/file.py:ClassName; one that learns a stream.")
 @click.option("--name", required=True, help="Name of the model in figures.")
 @click.option("--parameters", default="{}", help="Hyperparameters as a JSON object.")
-@click.option("--seed", default=0, show_default=True, help="Of the order of the stream, and of the model.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the order of the stream, and of the model.")
 @threads_option
 @click.option("--curve", type=FILE, required=True, help="CSV file to write.")
 @click.option("--out", type=FILE, required=True, help="JSON record to write.")

@@ -10,11 +10,17 @@ from xmlc.cli._options import FILE, threads_option
 
 
 @click.command(help="Infer label sets from samples of known distributions, score them exactly, time the methods.")
-@click.option("--trials", default=50, show_default=True, type=click.IntRange(min=2), help="For each sample size.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of all samples.")
-@click.option("--labels", default=25, show_default=True, type=click.IntRange(min=1), help="m of the two models.")
 @click.option(
-    "--rounds", default=3, show_default=True, type=click.IntRange(min=1), help="Of the times; the best counts."
+    "--trials", default=50, show_default=True, type=click.IntRange(min=2), help="Trials for each sample size."
+)
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of all samples.")
+@click.option("--labels", default=25, show_default=True, type=click.IntRange(min=1), help="Labels of the two models.")
+@click.option(
+    "--rounds",
+    default=3,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Measurements of each time; the best counts.",
 )
 @threads_option
 @click.option("--out", type=FILE, required=True, help="Record to write.")

@@ -18,9 +18,9 @@ from xmlc.records.sweep import SweepRecord, Threads
 @click.command(help="Train with several values of one hyperparameter, each on the whole training set, and rank.")
 @data_option
 @click.option("--training", type=FILE, required=True, help="Record written by `xmlc train` for the whole training set.")
-@click.option("--parameters", default="{}", help="JSON object of hyperparameters to put over the record's.")
-@click.option("--hyperparameter", required=True, help="Which is swept.")
-@click.option("--value", "values", multiple=True, required=True, help="A value of it, as JSON; each is tried.")
+@click.option("--parameters", default="{}", help="JSON object of hyperparameters that override the record's.")
+@click.option("--hyperparameter", required=True, help="Name of the hyperparameter.")
+@click.option("--value", "values", multiple=True, required=True, help="One of its values, as JSON; repeatable.")
 @threads_option
 @click.option("--out", type=FILE, required=True, help="JSON record to write.")
 def command(

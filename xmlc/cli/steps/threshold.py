@@ -17,7 +17,7 @@ from xmlc.thresholds.tune import METHODS
 @data_option
 @click.option("--estimates", type=FOLDER, required=True, help="Folder written by `xmlc estimate`.")
 @click.option("--method", required=True, help=f"One of {', '.join(METHODS)}, or one that an extension registers.")
-@click.option("--extension", type=FILE, multiple=True, help="Python file that registers a method of one's own.")
+@click.option("--extension", type=FILE, multiple=True, help="Python file that registers a method of your own.")
 @threads_option
 @click.option("--out", type=FOLDER, required=True, help="Folder to write.")
 def command(data: Path, estimates: Path, method: str, extension: tuple[Path, ...], threads: int, out: Path) -> None:

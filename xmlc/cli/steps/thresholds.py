@@ -31,10 +31,10 @@ UNFINISHED = "unfinished"
 @model_option
 @click.option("--training", type=FILE, required=True, help="Record written by `xmlc train`.")
 @click.option("--estimates", type=FOLDER, required=True, help="Folder written by `xmlc estimate`.")
-@click.option("--extension", type=FILE, multiple=True, help="Python file that registers a method of one's own.")
+@click.option("--extension", type=FILE, multiple=True, help="Python file that registers a method of your own.")
 @click.argument("methods", nargs=-1, required=True)
 @threads_option
-@click.option("--out", type=FOLDER, required=True, help="Gets thresholds/<method>/ and evaluation/<method>.json.")
+@click.option("--out", type=FOLDER, required=True, help="Folder for thresholds/<method>/ and evaluation/<method>.json.")
 def command(
     data: Path,
     model_folder: Path,

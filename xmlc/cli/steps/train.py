@@ -20,18 +20,18 @@ from xmlc.tuning.result import TuningResult, read_result
 PORTIONS: dict[str, Portion] = {"train": "full", "fit": "80"}
 
 
-@click.command(help="Train an estimator and write the model and what the training cost.")
+@click.command(help="Train an estimator; write the model and the cost of its training.")
 @data_option
 @click.option("--part", type=click.Choice(["train", "fit"]), default="train", show_default=True,
-              help="The whole training set, or the 80 % that validation leaves.")  # fmt: skip
+              help="The whole training set, or the 80 % outside the validation set.")  # fmt: skip
 @click.option("--estimator", required=True, help="Name, or path/to/file.py:ClassName.")
 @click.option("--name", required=True, help="Name of the model in tables.")
 @click.option("--parameters", default="{}", help="Hyperparameters as a JSON object.")
 @click.option("--tuned", type=FILE, default=None,
-              help="YAML file written by `xmlc tune`; its best hyperparameters are put over --parameters.")  # fmt: skip
+              help="YAML file written by `xmlc tune`; its best hyperparameters override --parameters.")  # fmt: skip
 @click.option("--trees", "share", default=None, metavar="I-of-N",
-              help="Grow the I-th of N shares of a forest's trees only; `xmlc join` puts them together.")  # fmt: skip
-@click.option("--seed", default=0, show_default=True)
+              help="Grow only the I-th of N shares of a forest's trees; `xmlc join` joins them.")  # fmt: skip
+@click.option("--seed", default=0, show_default=True, help="Seed of the estimator.")
 @threads_option
 @click.option("--out", type=FOLDER, required=True, help="Folder for the model.")
 @click.option("--record", type=FILE, required=True, help="JSON file for the costs.")

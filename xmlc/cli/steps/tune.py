@@ -26,18 +26,18 @@ from xmlc.tuning.search import METHODS
 @click.option(
     "--parameters",
     default="{}",
-    help="Hyperparameters as a JSON object; the first trial has them all, the others all that are not searched.",
+    help="Hyperparameters as a JSON object; the first trial has them all, later trials those that are not searched.",
 )
 @click.option("--space", default=None, help='Ranges as JSON, such as {"gamma": {"low": 0.1, "high": 10, "log": true}}.')
 @click.option(
     "--stages",
     default=None,
-    help="In place of ranges the trials themselves as JSON, in stages: those of the second are put over the best of "
-    'the first, such as [[{"alpha": 0}, {"alpha": 1}], [{"S": 25}, {"S": 50}]]. Method and budget mean nothing then.',
+    help="In place of ranges the trials themselves as JSON, in stages: those of the second override the best of the "
+    'first, such as [[{"alpha": 0}, {"alpha": 1}], [{"S": 25}, {"S": 50}]]. Method and budget are then ignored.',
 )
 @click.option("--method", type=click.Choice(METHODS), default="random", show_default=True, help="How to search.")
 @click.option("--budget", default=30, show_default=True, help="Number of trials.")
-@click.option("--seed", default=0, show_default=True, help="Of the search and of the estimators.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the search and of the estimators.")
 @threads_option
 @click.option("--out", type=FILE, required=True, help="YAML file with the best values and every trial.")
 def command(

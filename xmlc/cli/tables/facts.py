@@ -13,7 +13,7 @@ from xmlc.overview.failed import failures, with_records
 from xmlc.tables.made_of import finished_tables
 
 
-@click.command(help="Write the numbers behind all finished tables as one tidy CSV, failures among them.")
+@click.command(help="Write the numbers behind all finished tables as one tidy CSV, failures included.")
 @click.option("--tables", type=FOLDER, default="results/tables", show_default=True, help="Folder of finished tables.")
 @click.option("--logs", type=FOLDER, default="logs", show_default=True, help="Folder of the steps' logs.")
 @click.option("--config", type=FOLDER, default="config", show_default=True, help="Folder of configurations.")

@@ -12,7 +12,7 @@ from xmlc.papers.building import draw_figure
 from xmlc.plotting import write_figure
 
 
-@click.command(help="Draw figure NAME of a paper from RECORDS; name the records behind it.")
+@click.command(help="Draw figure NAME of a paper from RECORDS; write the list of these records too.")
 @click.argument("name")
 @records_argument
 @click.option("--paper", required=True, help="Name of the paper, or of any suite such as demo.")

@@ -21,7 +21,7 @@ from xmlc.tables.made_of import finished_tables
 @click.option("--reference", type=FOLDER, default="results/reference", show_default=True, help="Accepted tables.")
 @click.option("--config", type=FOLDER, default="config", show_default=True, help="Folder of configurations.")
 @click.option("--logs", type=FOLDER, default="logs", show_default=True, help="Folder of the steps' logs.")
-@click.option("--paper", "papers", multiple=True, help="Paper that comes first; again for the next. Others follow.")
+@click.option("--paper", "papers", multiple=True, help="Paper to put first, repeatable; the others follow.")
 @click.option("--out", type=FILE, required=True, help="HTML file to write.")
 def command(
     tables: Path, figures: Path, reference: Path, config: Path, logs: Path, papers: tuple[str, ...], out: Path

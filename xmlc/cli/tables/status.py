@@ -15,12 +15,12 @@ from xmlc.suites.settings import read_config
 
 
 @click.command(
-    help="Say for each paper and dataset what is done, missing and failed. SETTINGS are those of the run, as in "
+    help="Show for each paper and dataset what is done, missing and failed. SETTINGS are those of the run, as in "
     "datasets='[yeast]' mirror=/data/xmlc. Exit status 0: all is there; 1: something is missing or failed, or the "
-    "status cannot be told."
+    "status cannot be determined."
 )
 @click.argument("settings", nargs=-1)
-@click.option("--paper", "papers", multiple=True, help="Only this paper; again for another.")
+@click.option("--paper", "papers", multiple=True, help="Only this paper; repeatable.")
 @click.option("--config", type=FOLDER, default="config", show_default=True, help="Folder of configurations.")
 @click.option("--logs", type=FOLDER, default="logs", show_default=True, help="Folder of the steps' logs.")
 @click.pass_context

@@ -14,12 +14,12 @@ from xmlc.tables.made_of import MadeOf
 from xmlc.tables.render import to_markdown, write_table
 
 
-@click.command(help="Assemble table NAME of a paper from RECORDS; name the records behind it.")
+@click.command(help="Build table NAME of a paper from RECORDS; write the list of these records too.")
 @click.argument("name")
 @records_argument
 @click.option("--paper", required=True, help="Name of the paper, or of any suite such as demo.")
 @click.option("--published", type=FOLDER, default=None, help="Folder with <paper>/<table>.csv, to print beside ours.")
-@click.option("--suite", type=FILE, default=None, help="Configuration of the paper, whose ranges table 3 tells.")
+@click.option("--suite", type=FILE, default=None, help="Configuration of the paper; Table 3 prints its ranges.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Prefix of the .csv, .md, .tex to write.")
 @click.option("--list", is_flag=True, is_eager=True, expose_value=False, callback=list_definitions(every_table),
               help="List the tables of each paper, and those of every suite (common).")  # fmt: skip

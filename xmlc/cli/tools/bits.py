@@ -16,8 +16,8 @@ from xmlc.samebits.processors import THIS, doubt_lines, processors
 HELP = """Show that results are the same bits on any processor.
 
 Every estimator, threshold method, inference method, metric and synthetic dataset is computed as for this processor and
-as for others that it can imitate: without AVX-512, and without AVX and fused multiply-add. For each piece stands one
-word over all its arrays, and what differs. Exits with 1 if anything does.
+as for others that it can imitate: without AVX-512, and without AVX and fused multiply-add. For each of them the output
+has one digest over all its arrays, and what differs. The exit status is 1 if anything does.
 """
 
 

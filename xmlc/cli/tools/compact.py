@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 HEADINGS = ("cut", "weights", "kept", "MB", *(text for k in K for text in (f"P@{k}", "change")))
 
 
-@click.command(help="Drop weights below each cut: what is kept, and what that costs in P@1, P@3 and P@5.")
+@click.command(help="Drop weights below each cut; report the weights kept and the loss of P@1, P@3 and P@5.")
 @data_option
 @model_option
 @click.option("--cut", "cuts", type=float, multiple=True, required=True, help="A weight w with |w| <= cut is dropped.")

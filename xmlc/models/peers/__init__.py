@@ -1,1 +1,1 @@
-"""Programs of others behind the estimators' interface, so that they run on the same splits and are scored alike."""
+"""Baselines behind the estimators' interface, so that they run on the same splits and are scored alike."""

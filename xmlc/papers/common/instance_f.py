@@ -54,12 +54,13 @@ def instance_f(
     caption = (
         "Instance-F on the test set of label sets that are inferred for each instance from a model's sparse estimates, "
         "taken as marginals of independent labels, beside the one threshold for all labels that has the highest "
-        f"instance-F on the validation set. {INSTANCE_F_CONVENTION} Expected F is what a method believes to reach. "
-        "Inferring is what the label sets take once the estimates are there; a threshold takes nothing besides. Models "
-        "are trained on 80 % of the training set. A label without an estimate counts as one that an instance cannot "
-        "have; the last panel says how many true labels that concerns. What it costs an exact maximiser in expected F "
-        "is bounded, provided that no such label is more probable than the floor. GFM with sizes learned takes labels "
-        "as independent but for their number, which it knows from the validation set; that is not in gfm2011."
+        f"instance-F on the validation set. {INSTANCE_F_CONVENTION} Expected F is the F-measure that a method expects "
+        "under the model's distribution. Inferring is the time of finding the label sets from the estimates; a "
+        "threshold takes no time of its own. Models are trained on 80 % of the training set. A label without an "
+        "estimate counts as one that an instance cannot have; the last panel says how many true labels that concerns. "
+        "The loss of an exact maximiser in expected F is bounded, provided that no such label is more probable than "
+        "the floor. GFM with sizes learned takes labels as independent but for their number, whose distribution it "
+        "learns from the validation set; that is not in gfm2011."
     )
     threads = [record.costs.threads for record in records]
     footnotes = notes(paper, records, threads, panels, best_of="each model and dataset") + stopped(records)

@@ -55,7 +55,7 @@ def peers(
         Panel("Propensity-scored precision", run, PEER_KEYS, scored),
     ]
     caption = (
-        "Our models and programs of others on the same data and machine. Precision@k and costs are those of training "
+        "Our models and baselines on the same data and machine. Precision@k and costs are those of training "
         "on the whole training set and of asking for the five best labels of each test instance; times contain what "
         "a program needs to take the data from Python. MB are 10^6 bytes; a model's size is that of its files; threads "
         "are those that a program was given; peaks are of the whole process, Python included. "
