@@ -228,7 +228,7 @@ def test_a_measure_takes_one_file(house, demo):
 
 
 def test_a_table_of_records_that_there_are_takes_one_function(house):
-    assert house.touched["A table of records that there are"] == {
+    assert house.touched["A table of existing records"] == {
         "xmlc/papers/plt2016/tables.py": EDITED, "config/papers/plt2016.yaml": EDITED
     }  # fmt: skip
     records = write(house.folder / "made-up", [ranking(), ranking(model="fastxml")])
