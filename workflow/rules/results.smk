@@ -36,7 +36,7 @@ rule figure:
         "xmlc figure {wildcards.figure} --paper {wildcards.paper} {input.records} --out {params.prefix} > {log} 2>&1"
 
 
-# Baselines, programs of others, on the same splits, scored by our metrics (extra `peers`).
+# Baselines, on the same splits, scored by our metrics (extra `peers`).
 rule peers:
     input:
         [paths.TABLE.of(paper=paper, table="peers") + ".md" for paper in project.with_peers],
