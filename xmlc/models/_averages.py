@@ -28,6 +28,45 @@ class Found(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
+def list_above(found, sums, n_trees, thresholds, labels, estimates):
+    """Write the labels found whose means exceed their thresholds, in order, with the means; clear their sums.
+
+    Parameters
+    ----------
+    found : uint32 (number found,)
+    sums : float64 (m,)
+        Over the trees; divided by ``n_trees`` and rounded once.
+    n_trees : int
+    thresholds : float32 (m,)
+    labels : integers, estimates : float32
+        Written from their start.
+
+    Returns
+    -------
+    int
+        How many were written.
+    """
+    written = 0
+    for label in found:
+        mean = np.float32(sums[label] / n_trees)
+        sums[label] = 0.0
+        if mean > thresholds[label]:
+            labels[written], estimates[written] = label, mean
+            written += 1
+    return written
+
+
+@njit(cache=True, nogil=True)
+def list_best(found, sums, n_trees, labels, estimates):
+    """Insert the labels found whose means are above 0 into a list of the best; clear their sums; see `list_above`."""
+    for label in found:
+        mean = np.float32(sums[label] / n_trees)
+        sums[label] = 0.0
+        if mean > 0:
+            insert_best(labels, estimates, np.int32(label), mean)
+
+
+@njit(cache=True, nogil=True)
 def add_trees(found_by, n_trees, i, sums, found):
     """Sum the estimates of instance i over the trees; list the labels.
 
@@ -86,14 +125,8 @@ def mean_above(found_by, n_trees, first, last, thresholds):
     for i in range(first, last):
         listed = found[: add_trees(found_by, n_trees, i, sums, found)]
         listed.sort()
-        start = used
-        for label in listed:
-            mean = np.float32(sums[label] / n_trees)
-            sums[label] = 0.0
-            if mean > thresholds[label]:
-                labels[used], estimates[used] = label, mean
-                used += 1
-        counts[i - first] = used - start
+        counts[i - first] = list_above(listed, sums, n_trees, thresholds, labels[used:], estimates[used:])
+        used += counts[i - first]
     return counts, labels[:used].copy(), estimates[:used].copy()
 
 
@@ -111,9 +144,6 @@ def mean_top_k(found_by, n_trees, first, last, n_labels, k):
     labels = np.full((last - first, k), -1, dtype=np.int32)
     estimates = np.zeros((last - first, k), dtype=np.float32)
     for i in range(first, last):
-        for label in found[: add_trees(found_by, n_trees, i, sums, found)]:
-            mean = np.float32(sums[label] / n_trees)
-            sums[label] = 0.0
-            if mean > 0:
-                insert_best(labels[i - first], estimates[i - first], np.int32(label), mean)
+        listed = found[: add_trees(found_by, n_trees, i, sums, found)]
+        list_best(listed, sums, n_trees, labels[i - first], estimates[i - first])
     return labels, estimates

@@ -5,13 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 from scipy import sparse
 
 from xmlc.csr import KernelCSR
 from xmlc.errors import XmlcError
+from xmlc.models._leaf_averages import Histograms, Reached, average_above, average_top_k
 from xmlc.models.base import SparseProbabilityEstimator, stack_estimates, top_k_of
 from xmlc.models.forest_arrays import Trees
 from xmlc.models.tail import TailClassifiers
@@ -27,7 +28,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC, Generic[F]):
     """Base of forests: all instances go down all trees, then a kernel averages what their leaves say.
 
     A forest gives what is its own: how trees grow (`_grow`), how instances descend (`_descend`), what a leaf is worth
-    (its kernels), and how tail classifiers re-rank.
+    (`_leaf_weights`), and how tail classifiers re-rank (`_rerank`).
 
     Attributes
     ----------
@@ -44,9 +45,6 @@ class AveragedForest(SparseProbabilityEstimator, ABC, Generic[F]):
     forest_: F
     tail_: TailClassifiers | None
     _join_forests: Callable[[Sequence[F]], F]  # puts forests one after the other
-    # Kernels called with forest_, what _descend gives, first and last row of a block, and then thresholds, or m and k.
-    _average_above: ClassVar[Callable[..., Any]]
-    _average_top_k: ClassVar[Callable[..., Any]]
 
     def fit(self, X: object, Y: object) -> Self:
         """Grow the forest.
@@ -119,7 +117,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC, Generic[F]):
             The sparse probability estimates, sorted indices.
         """
         thresholds = np.maximum(self._label_thresholds(threshold), np.float32(0))
-        counts, labels, estimates = self._average(self._instances(X), self._average_above, (thresholds,))
+        counts, labels, estimates = self._average(self._instances(X), average_above, (thresholds,))
         return stack_estimates(counts, labels.view(np.int32), estimates, self.n_labels_)
 
     def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -135,7 +133,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC, Generic[F]):
         self._check_k(k)
         X = self._instances(X)
         if not self._reranks():
-            labels, scores = self._average(X, self._average_top_k, (self.n_labels_, int(k)))
+            labels, scores = self._average(X, average_top_k, (self.n_labels_, int(k)))
             return labels, scores
         if self.tail_ is not None:
             self.tail_.n_jobs = self.n_jobs
@@ -145,14 +143,15 @@ class AveragedForest(SparseProbabilityEstimator, ABC, Generic[F]):
         self, X: sparse.csr_array, average: Callable[..., Any], arguments: tuple[Any, ...]
     ) -> tuple[np.ndarray, ...]:
         """Send all instances down all trees and run a kernel over the leaves, block by block; stack what it returns."""
-        x, opened = self._kernel_form(X), self._open_forest()
+        x, opened, forest = self._kernel_form(X), self._open_forest(), self.forest_
+        histograms = Histograms(forest.leaf_starts, forest.labels, forest.counts, self._leaf_weights())
         self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
         results: list[Any] = []
         # An empty block keeps the types of the result when there are no instances.
         for first, last in row_blocks(X.shape[0], ROWS_PER_DESCENT) or [(0, 0)]:
             reached, self.inner_products_[first:last] = self._descend(x, first, last, opened)
             blocks = [
-                (self.forest_, *reached, start, end, *arguments)
+                (histograms, reached, start, end, *arguments)
                 for start, end in row_blocks(last - first, ROWS_PER_BLOCK) or [(0, 0)]
             ]
             results += run_pieces(average, blocks, self.n_jobs)
@@ -209,5 +208,9 @@ class AveragedForest(SparseProbabilityEstimator, ABC, Generic[F]):
         """Work out what all descents need."""
 
     @abstractmethod
-    def _descend(self, x: KernelCSR, first: int, last: int, opened: Any) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-        """Send instances ``first .. last - 1`` down all trees; return what the kernels take of it, inner products."""
+    def _leaf_weights(self) -> np.ndarray:
+        """Return the share of each leaf that one of its counts is, float64 (n_leaves,)."""
+
+    @abstractmethod
+    def _descend(self, x: KernelCSR, first: int, last: int, opened: Any) -> tuple[Reached, np.ndarray]:
+        """Send instances ``first .. last - 1`` down all trees; return the leaves reached, and inner products."""

@@ -9,7 +9,22 @@ import numpy as np
 
 
 class Trees(Protocol):
-    """The trees of a forest: a NamedTuple of arrays, which kernels take and a saved model holds by name."""
+    """The trees of a forest: a NamedTuple of arrays, which kernels take and a saved model holds by name.
+
+    Attributes
+    ----------
+    leaf_starts, labels, counts : ndarray
+        Label histograms of all leaves, as in `xmlc.models._leaf_averages.Histograms`.
+    """
+
+    @property
+    def leaf_starts(self) -> np.ndarray: ...  # noqa: D102 - attributes stand above
+
+    @property
+    def labels(self) -> np.ndarray: ...  # noqa: D102
+
+    @property
+    def counts(self) -> np.ndarray: ...  # noqa: D102
 
     def _asdict(self) -> dict[str, np.ndarray]: ...
 

@@ -10,12 +10,13 @@ from scipy import sparse
 from xmlc.csr import KernelCSR, kernel_csr
 from xmlc.errors import XmlcError
 from xmlc.metrics.ranking import propensities
+from xmlc.models._leaf_averages import Reached
 from xmlc.models.averaged_forest import AveragedForest
 from xmlc.models.fastxml._forest import Forest, join_forests, leaf_depths, single_tree
 from xmlc.models.fastxml._grow import grow_tree
 from xmlc.models.fastxml._logistic import SolverLimits
 from xmlc.models.fastxml._partition import LABEL_BITS, discount_table, ideal_table
-from xmlc.models.fastxml._predict import average_above, average_top_k, find_leaves
+from xmlc.models.fastxml._predict import find_leaves
 from xmlc.runtime.parallel import run_pieces
 
 
@@ -73,7 +74,6 @@ class FastXML(AveragedForest[Forest]):
     equal numbers, and thresholds separate them or not as they would in exact arithmetic.
     """
 
-    _average_above, _average_top_k = staticmethod(average_above), staticmethod(average_top_k)
     _join_forests = staticmethod(join_forests)
 
     def __init__(
@@ -148,17 +148,19 @@ class FastXML(AveragedForest[Forest]):
     def _open_forest(self) -> np.ndarray:
         return leaf_depths(self.forest_.roots, self.forest_.children, self.forest_.sizes.size)
 
-    def _descend(
-        self, x: KernelCSR, first: int, last: int, opened: np.ndarray
-    ) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-        forest = self.forest_
-        leaves = np.empty((forest.roots.size, last - first), dtype=np.int32)
+    def _leaf_weights(self) -> np.ndarray:
+        return 1.0 / self.forest_.sizes
+
+    def _descend(self, x: KernelCSR, first: int, last: int, opened: np.ndarray) -> tuple[Reached, np.ndarray]:
+        forest, n = self.forest_, last - first
+        leaves = np.empty((forest.roots.size, n), dtype=np.int32)
         descents = [
             (x, first, last, int(root), forest, self.n_features_in_, leaves[tree])
             for tree, root in enumerate(forest.roots)
         ]
         run_pieces(find_leaves, descents, self.n_jobs, title="descending", unit="trees")
-        return (leaves,), opened[leaves].sum(axis=0)
+        starts = np.arange(n + 1) + n * np.arange(forest.roots.size)[:, None]  # one leaf of each tree
+        return Reached(starts, leaves.ravel()), opened[leaves].sum(axis=0)
 
     def _set_label_weights(self, Y: sparse.csr_array) -> None:
         self.label_weights_ = np.ones(self.n_labels_, dtype=np.float32)

@@ -10,11 +10,12 @@ from scipy import sparse
 
 from xmlc.csr import KernelCSR, kernel_csr
 from xmlc.kernels import elementwise
+from xmlc.models._leaf_averages import Reached
 from xmlc.models.averaged_forest import AveragedForest
 from xmlc.models.ldsm._forest import Forest, join_forests, tree_depths
 from xmlc.models.ldsm._grow import grow_tree
 from xmlc.models.ldsm._hyperparameters import check_dense_size, check_hyperparameters, settings_of
-from xmlc.models.ldsm._predict import average_above, average_top_k, find_leaves, leaf_weights
+from xmlc.models.ldsm._predict import find_leaves, leaf_weights
 from xmlc.runtime.parallel import run_pieces
 
 
@@ -87,7 +88,6 @@ class LdSM(AveragedForest[Forest]):
     about 8 bytes for each non-zero of X and 16 d M in each thread, beside the data and the forest.
     """
 
-    _average_above, _average_top_k = staticmethod(average_above), staticmethod(average_top_k)
     _join_forests = staticmethod(join_forests)
 
     def __init__(
@@ -175,21 +175,22 @@ class LdSM(AveragedForest[Forest]):
         estimates.data = np.float32(self.beta) * estimates.data + np.float32(1 - self.beta) * closeness
         return estimates
 
-    def _open_forest(self) -> tuple[np.ndarray, np.ndarray]:
-        forest = self.forest_
-        roots = np.where(np.diff(forest.inner_starts) > 0, forest.inner_starts[:-1], ~forest.tree_leaves[:-1])
-        return roots, leaf_weights(forest, self.shares == "labels")
+    def _open_forest(self) -> np.ndarray:
+        """Return the roots, as the children of an inner node stand."""
+        starts, leaves = self.forest_.inner_starts, self.forest_.tree_leaves
+        return np.where(np.diff(starts) > 0, starts[:-1], ~leaves[:-1])
 
-    def _descend(
-        self, x: KernelCSR, first: int, last: int, opened: tuple[np.ndarray, np.ndarray]
-    ) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-        roots, weights = opened
-        n_products = np.zeros((roots.size, last - first), dtype=np.int64)
+    def _leaf_weights(self) -> np.ndarray:
+        weights: np.ndarray = leaf_weights(self.forest_, self.shares == "labels")
+        return weights
+
+    def _descend(self, x: KernelCSR, first: int, last: int, opened: np.ndarray) -> tuple[Reached, np.ndarray]:
+        n_products = np.zeros((opened.size, last - first), dtype=np.int64)
         descents = [
             (x, first, last, self.forest_, int(root), self.n_features_in_, n_products[tree])
-            for tree, root in enumerate(roots)
+            for tree, root in enumerate(opened)
         ]
         found = run_pieces(find_leaves, descents, self.n_jobs, title="descending", unit="trees")
         offsets = np.cumsum([0] + [leaves.size for _, leaves in found[:-1]])
         starts = np.array([own for own, _ in found]) + offsets[:, None]
-        return (weights, starts, np.concatenate([leaves for _, leaves in found])), n_products.sum(axis=0)
+        return Reached(starts, np.concatenate([leaves for _, leaves in found])), n_products.sum(axis=0)

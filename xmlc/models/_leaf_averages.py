@@ -1,0 +1,145 @@
+"""Means over the trees of a forest of what the leaves say that instances reach: kernels."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from xmlc.models._averages import list_above, list_best
+
+
+class Histograms(NamedTuple):
+    """How many training instances of each leaf carry which label.
+
+    Attributes
+    ----------
+    starts : int64 (n_leaves + 1,)
+        Where the labels of each leaf start.
+    labels : uint32, counts : uint32
+        No label twice in a leaf; counts are positive.
+    weights : float64 (n_leaves,)
+        The share of a leaf that one count is.
+    """
+
+    starts: np.ndarray
+    labels: np.ndarray
+    counts: np.ndarray
+    weights: np.ndarray
+
+
+class Reached(NamedTuple):
+    """Leaves that n instances reach.
+
+    Attributes
+    ----------
+    starts : int64 (n_trees, n + 1)
+    leaves : int32
+        Those of instance i in tree t: ``leaves[starts[t, i] : starts[t, i + 1]]``.
+    """
+
+    starts: np.ndarray
+    leaves: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def add_leaves(histograms, reached, i, sums, found):
+    """Sum the shares of all labels over the leaves of instance i, the mean for each tree; list the labels.
+
+    Parameters
+    ----------
+    histograms : Histograms
+    reached : Reached
+    i : int
+    sums : float64 (m,)
+        Zero before; the caller clears what is listed.
+    found : uint32 (m,)
+        Room for the labels with a positive sum.
+
+    Returns
+    -------
+    int
+        Their number.
+    """
+    n_found = 0
+    for tree in range(reached.starts.shape[0]):
+        own = reached.leaves[reached.starts[tree, i] : reached.starts[tree, i + 1]]
+        for leaf in own:
+            labels = histograms.labels[histograms.starts[leaf] : histograms.starts[leaf + 1]]
+            counts = histograms.counts[histograms.starts[leaf] : histograms.starts[leaf + 1]]
+            one = histograms.weights[leaf] / own.size
+            for k in range(labels.size):
+                label = labels[k]
+                if sums[label] == 0.0:
+                    found[n_found] = label
+                    n_found += 1
+                sums[label] += np.float64(counts[k]) * one
+    return n_found
+
+
+@njit(cache=True, nogil=True)
+def keep_above(found, sums, n_trees, thresholds):
+    """Move the labels found whose means exceed their thresholds to the front; return their number, clear other sums."""
+    kept = 0
+    for label in found:
+        if np.float32(sums[label] / n_trees) > thresholds[label]:
+            found[kept] = label
+            kept += 1
+        else:
+            sums[label] = 0.0
+    return kept
+
+
+@njit(cache=True, nogil=True)
+def average_above(histograms, reached, first, last, thresholds):
+    """List the labels whose estimates exceed their thresholds, for instances ``first .. last - 1``.
+
+    Returns
+    -------
+    counts : int64 (last - first,)
+        Number of labels of each instance.
+    labels : uint32, estimates : float32
+        The labels, ascending, instance after instance.
+
+    Notes
+    -----
+    Shares are summed in float64 and rounded once, so that estimates that are equal as fractions are equal as numbers,
+    whatever trees they come from.
+    """
+    sums, found = np.zeros(thresholds.size, dtype=np.float64), np.empty(thresholds.size, dtype=np.uint32)
+    n_trees, room = reached.starts.shape[0], np.int64(0)
+    for i in range(first, last):
+        own = np.int64(0)
+        for tree in range(n_trees):
+            for leaf in reached.leaves[reached.starts[tree, i] : reached.starts[tree, i + 1]]:
+                own += histograms.starts[leaf + 1] - histograms.starts[leaf]
+        room += min(own, thresholds.size)
+    selective = thresholds.size > 0 and thresholds.max() > 0
+    counts = np.zeros(last - first, dtype=np.int64)
+    labels, estimates = np.empty(room, dtype=np.uint32), np.empty(room, dtype=np.float32)
+    used = 0
+    for i in range(first, last):
+        listed = found[: add_leaves(histograms, reached, i, sums, found)]
+        if selective:
+            listed = listed[: keep_above(listed, sums, n_trees, thresholds)]
+        # Sorting costs some log2(n) steps a label; where many labels are found, looking through all is cheaper.
+        if 16 * listed.size < thresholds.size:
+            listed.sort()
+        else:
+            listed = np.flatnonzero(sums).astype(np.uint32)
+        counts[i - first] = list_above(listed, sums, n_trees, thresholds, labels[used:], estimates[used:])
+        used += counts[i - first]
+    return counts, labels[:used].copy(), estimates[:used].copy()
+
+
+@njit(cache=True, nogil=True)
+def average_top_k(histograms, reached, first, last, n_labels, k):
+    """Find the k labels with the largest estimates, ties to the smaller label; results as of `mean_top_k`."""
+    sums, found = np.zeros(n_labels, dtype=np.float64), np.empty(n_labels, dtype=np.uint32)
+    labels = np.full((last - first, k), -1, dtype=np.int32)
+    estimates = np.zeros((last - first, k), dtype=np.float32)
+    for i in range(first, last):
+        listed = found[: add_leaves(histograms, reached, i, sums, found)]
+        list_best(listed, sums, reached.starts.shape[0], labels[i - first], estimates[i - first])
+    return labels, estimates
