@@ -15,22 +15,8 @@ def lewis(marginals: object, n_jobs: int | None = None) -> tuple[sparse.csr_arra
     2 sum_i p_i h_i / (sum_i p_i + sum_i h_i) for h != 0, and for h = 0 the exact prod_i (1 - p_i). Best is a set of
     the most probable labels; of equal values the smaller k. The empty set wins a tie.
 
-    Parameters
-    ----------
-    marginals : sparse matrix (an SPE) or ndarray, shape (n, m)
-    n_jobs : int or None
-        Threads; the result does not depend on it.
-
-    Returns
-    -------
-    Y_hat : csr_array of bool, shape (n, m)
-    expected_f : ndarray of float64, shape (n,)
-        The approximation's value, not the exact one.
-
-    Raises
-    ------
-    XmlcError
-        An entry is no probability, or the shape is not (n, m).
+    Parameters, result and errors are those of `xmlc.inference.meuf`; ``expected_f`` is the approximation's value, not
+    the exact one.
     """
     return predict_from_marginals(lewis_rows, marginals, n_jobs)
 
@@ -44,22 +30,8 @@ def multinomial(marginals: object, n_jobs: int | None = None) -> tuple[sparse.cs
     is the same without that, for the rule compares marginals with one another only. An instance without any marginal
     above 0 gets the empty set.
 
-    Parameters
-    ----------
-    marginals : sparse matrix (an SPE) or ndarray, shape (n, m)
-    n_jobs : int or None
-        Threads; the result does not depend on it.
-
-    Returns
-    -------
-    Y_hat : csr_array of bool, shape (n, m)
-    expected_f : ndarray of float64, shape (n,)
-        2 (p_1 + .. + p_k) / ((1 + k) sum_i p_i); 1 for an instance without any.
-
-    Raises
-    ------
-    XmlcError
-        An entry is no probability, or the shape is not (n, m).
+    Parameters, result and errors are those of `xmlc.inference.meuf`; ``expected_f`` is
+    2 (p_1 + .. + p_k) / ((1 + k) sum_i p_i), and 1 for an instance without any marginal above 0.
     """
     return predict_from_marginals(multinomial_rows, marginals, n_jobs)
 
@@ -67,21 +39,7 @@ def multinomial(marginals: object, n_jobs: int | None = None) -> tuple[sparse.cs
 def hamming(marginals: object, n_jobs: int | None = None) -> tuple[sparse.csr_array, np.ndarray]:
     """Predict the labels with p_i >= 1/2, which minimises the expected Hamming loss (gfm2011's H, Section 4).
 
-    Parameters
-    ----------
-    marginals : sparse matrix (an SPE) or ndarray, shape (n, m)
-    n_jobs : int or None
-        Threads; the result does not depend on it.
-
-    Returns
-    -------
-    Y_hat : csr_array of bool, shape (n, m)
-    expected_f : ndarray of float64, shape (n,)
-        Its expected F-measure, 0/0 = 1, were the labels independent.
-
-    Raises
-    ------
-    XmlcError
-        An entry is no probability, or the shape is not (n, m).
+    Parameters, result and errors are those of `xmlc.inference.meuf`; ``expected_f`` is that of the set predicted,
+    0/0 = 1, were the labels independent.
     """
     return predict_from_marginals(hamming_rows, marginals, n_jobs)

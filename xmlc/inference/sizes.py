@@ -84,12 +84,7 @@ def gfm_sizes(
     size_weights : ndarray of float64, shape (S,)
         As `fit_size_weights` gives them.
     n_jobs : int or None
-        Threads; the result does not depend on it.
-
-    Returns
-    -------
-    Y_hat : csr_array of bool, shape (n, m)
-    expected_f : ndarray of float64, shape (n,)
+        As for `xmlc.inference.gfm`; so is the result.
 
     Raises
     ------

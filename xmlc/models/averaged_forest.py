@@ -49,15 +49,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC, Generic[F]):
     def fit(self, X: object, Y: object) -> Self:
         """Grow the forest.
 
-        Parameters
-        ----------
-        X : sparse or dense array, shape (n, d)
-        Y : sparse or dense boolean array, shape (n, m)
-
-        Raises
-        ------
-        XmlcError
-            Data or a hyperparameter is out of its range.
+        Parameters and errors are those of `xmlc.models.base.SparseProbabilityEstimator.fit`.
         """
         return self.fit_trees(X, Y, 0, self.n_trees)
 
@@ -105,16 +97,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC, Generic[F]):
     def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Estimate the probability of every label above a threshold.
 
-        Parameters
-        ----------
-        X : sparse or dense array, shape (n, d)
-        threshold : float or ndarray of shape (m,)
-            A label is reported when its estimate is strictly greater than its threshold.
-
-        Returns
-        -------
-        csr_array of float32, shape (n, m)
-            The sparse probability estimates, sorted indices.
+        Parameters and result are those of `xmlc.models.base.SparseProbabilityEstimator.predict_proba`.
         """
         thresholds = np.maximum(self._label_thresholds(threshold), np.float32(0))
         counts, labels, estimates = self._average(self._instances(X), average_above, (thresholds,))
@@ -183,9 +166,9 @@ class AveragedForest(SparseProbabilityEstimator, ABC, Generic[F]):
         """Weight of the forest against the tail classifiers; 1 trains none."""
 
     @property
-    @abstractmethod
     def _tail_unit_norm(self) -> bool:
-        """Whether tail classifiers scale instances to unit length."""
+        """Whether tail classifiers scale instances to unit length: in PfastreXML whatever its trees are given."""
+        return True
 
     @abstractmethod
     def _check_hyperparameters(self) -> None:

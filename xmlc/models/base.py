@@ -155,11 +155,36 @@ class SparseProbabilityEstimator(Estimator):
     unit_norm: bool  # a hyperparameter of those that call `_kernel_form`
 
     def fit(self, X: object, Y: object) -> Self:
-        """Learn from instances ``X`` (CSR, shape (n, d)) and label sets ``Y`` (boolean CSR, shape (n, m))."""
+        """Learn from a training set.
+
+        Parameters
+        ----------
+        X : sparse or dense array, shape (n, d)
+            Instances.
+        Y : sparse or dense boolean array, shape (n, m)
+            Their label sets.
+
+        Raises
+        ------
+        XmlcError
+            Data or a hyperparameter is out of its range.
+        """
         raise TypeError(f"{type(self).__name__} does not implement fit")
 
     def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the estimates strictly greater than ``threshold``, float32 CSR of shape (n, m)."""
+        """Return the estimates strictly greater than a threshold.
+
+        Parameters
+        ----------
+        X : sparse or dense array, shape (n, d)
+        threshold : float or ndarray of shape (m,)
+            One for all labels, or one for each.
+
+        Returns
+        -------
+        csr_array of float32, shape (n, m)
+            The sparse probability estimates, sorted indices. ``inner_products_`` counts what they cost.
+        """
         raise TypeError(f"{type(self).__name__} does not implement predict_proba")
 
     def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:

@@ -105,15 +105,7 @@ class Parabel(SparseProbabilityEstimator):
     def fit(self, X: object, Y: object) -> Self:
         """Train the trees, one after the other.
 
-        Parameters
-        ----------
-        X : sparse or dense array, shape (n, d)
-        Y : sparse or dense boolean array, shape (n, m)
-
-        Raises
-        ------
-        XmlcError
-            Data or a hyperparameter is out of its range.
+        Parameters and errors are those of `xmlc.models.base.SparseProbabilityEstimator.fit`.
         """
         if not self.n_trees >= 1:
             raise XmlcError(f"n_trees={self.n_trees}: expected at least 1")

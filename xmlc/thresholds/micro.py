@@ -26,10 +26,8 @@ class MicroLabelWise(ThresholdMethod):
 
     Parameters
     ----------
-    overlap : Overlap
-        The measure: `xmlc.metrics.overlap.f_beta` or ``JACCARD``.
-    n_jobs : int or None
-        Threads; the result does not depend on it.
+    overlap, n_jobs
+        The measure and the threads, as of `CommonThreshold`.
 
     Attributes
     ----------

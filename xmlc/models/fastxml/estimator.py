@@ -133,10 +133,6 @@ class FastXML(AveragedForest[Forest]):
     def _forest_weight(self) -> float:
         return self.alpha
 
-    @property
-    def _tail_unit_norm(self) -> bool:
-        return True  # whatever the trees are given, as in the published program
-
     def _reranks(self) -> bool:
         return self.propensity_weighted or super()._reranks()
 

@@ -22,14 +22,7 @@ class BinaryRelevance(LabelLogistic):
     def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the estimates strictly greater than ``threshold``.
 
-        Parameters
-        ----------
-        X : CSR, shape (n, d)
-        threshold : float or ndarray of shape (m,)
-
-        Returns
-        -------
-        csr_array of float32, shape (n, m)
+        Parameters and result are those of `xmlc.models.base.SparseProbabilityEstimator.predict_proba`.
         """
         X, thresholds = self._instances(X), self._label_thresholds(threshold)
         self.inner_products_ = np.full(X.shape[0], self.n_labels_, dtype=np.int64)

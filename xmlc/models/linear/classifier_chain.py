@@ -112,14 +112,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
     def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the shares of samples with each label, where strictly greater than ``threshold``.
 
-        Parameters
-        ----------
-        X : CSR, shape (n, d)
-        threshold : float or ndarray of shape (m,)
-
-        Returns
-        -------
-        csr_array of float32, shape (n, m)
+        Parameters and result are those of `xmlc.models.base.SparseProbabilityEstimator.predict_proba`.
         """
         thresholds = self._label_thresholds(threshold)
         shares = marginals_of(Samples(self.sample(X), self.n_samples)).astype(np.float32)

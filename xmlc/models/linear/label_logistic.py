@@ -85,10 +85,7 @@ class LabelLogistic(SparseProbabilityEstimator):
     def fit(self, X: object, Y: object) -> Self:
         """Choose C unless it is given, then train one logistic regression for each label.
 
-        Parameters
-        ----------
-        X : CSR, shape (n, d)
-        Y : boolean CSR, shape (n, m)
+        Parameters are those of `xmlc.models.base.SparseProbabilityEstimator.fit`.
 
         Raises
         ------

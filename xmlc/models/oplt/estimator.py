@@ -116,15 +116,7 @@ class OPLT(OnlineTreePrediction):
     def fit(self, X: object, Y: object) -> Self:
         """Forget what was learned and learn a training set, in an order drawn once from the seed.
 
-        Parameters
-        ----------
-        X : sparse or dense array, shape (n, d)
-        Y : sparse or dense boolean array, shape (n, m)
-
-        Raises
-        ------
-        XmlcError
-            Data or a hyperparameter is out of its range.
+        Parameters and errors are those of `xmlc.models.base.SparseProbabilityEstimator.fit`.
         """
         self._check_hyperparameters()
         X, Y = self._training_data(X, Y)

@@ -18,15 +18,25 @@ from xmlc.runtime.threads import resolve_threads
 class NapkinXCModel(SparseProbabilityEstimator):
     """What the program's models share: its types, and its own files for a model."""
 
-    # Hyperparameters, with which the program is asked for its model.
-    optimizer: str
-    eta: float
-    epochs: int
-    liblinear_c: float
-    weights_threshold: float
-    unit_norm: bool
-    random_state: int
-    n_jobs: int | None
+    def __init__(
+        self,
+        optimizer: str,
+        eta: float,
+        epochs: int,
+        liblinear_c: float,
+        weights_threshold: float,
+        unit_norm: bool,
+        random_state: int,
+        n_jobs: int | None,
+    ):
+        self.optimizer = optimizer
+        self.eta = eta
+        self.epochs = epochs
+        self.liblinear_c = liblinear_c
+        self.weights_threshold = weights_threshold
+        self.unit_norm = unit_norm
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def fit(self, X: object, Y: object) -> Self:
         """Train; the program keeps its model in a temporary folder that lives as long as this object."""
@@ -150,16 +160,9 @@ class NapkinXCPLT(NapkinXCModel):
         random_state: int = 0,
         n_jobs: int | None = None,
     ):
-        self.optimizer = optimizer
-        self.eta = eta
-        self.epochs = epochs
+        super().__init__(optimizer, eta, epochs, liblinear_c, weights_threshold, unit_norm, random_state, n_jobs)
         self.arity = arity
         self.tree_type = tree_type
-        self.liblinear_c = liblinear_c
-        self.weights_threshold = weights_threshold
-        self.unit_norm = unit_norm
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def _program(self, folder: str) -> Any:
         return program_models().PLT(folder, tree_type=self.tree_type, arity=self.arity, **self._options())
@@ -169,24 +172,8 @@ class NapkinXCBR(NapkinXCModel):
     """The binary relevance of napkinXC: one linear classifier for each label, with no tree.
 
     Every label has an estimate, so a prediction without a threshold stores n x m of them. With a threshold too, before
-    it is applied here: asked with one, version 0.7.2 leaves out labels above it. What is said of times and seeds of
-    `NapkinXCPLT` holds here too.
-
-    Parameters
-    ----------
-    optimizer : {"sgd", "adagrad", "liblinear"}
-    eta : float
-        Learning rate of SGD and AdaGrad.
-    epochs : int
-        Of SGD and AdaGrad.
-    liblinear_c : float
-        Inverse regularisation of the liblinear solver.
-    weights_threshold : float
-        Weights smaller than this are dropped (the program's default 0.1).
-    unit_norm : bool
-        Scale each instance to Euclidean length 1 first.
-    random_state : int
-    n_jobs : int or None
+    it is applied here: asked with one, version 0.7.2 leaves out labels above it. Parameters are those of
+    `NapkinXCPLT` but for the tree's, and what is said there of times and seeds holds here too.
     """
 
     def __init__(
@@ -200,14 +187,7 @@ class NapkinXCBR(NapkinXCModel):
         random_state: int = 0,
         n_jobs: int | None = None,
     ):
-        self.optimizer = optimizer
-        self.eta = eta
-        self.epochs = epochs
-        self.liblinear_c = liblinear_c
-        self.weights_threshold = weights_threshold
-        self.unit_norm = unit_norm
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        super().__init__(optimizer, eta, epochs, liblinear_c, weights_threshold, unit_norm, random_state, n_jobs)
 
     def _asked(self, smallest: float) -> dict[str, float]:
         return {"top_k": self.n_labels_}

@@ -30,9 +30,27 @@ class NapkinXCOnline(NapkinXCModel):
         Labels in order of their first appearance in the shuffled training set.
     """
 
-    arity: int
-    max_leaf: int
-    eps: float
+    def __init__(
+        self,
+        arity: int = 2,
+        max_leaf: int = 100,
+        eta: float = 1.0,
+        eps: float = 0.01,
+        epochs: int = 1,
+        weights_threshold: float = 0.1,
+        unit_norm: bool = True,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+    ):
+        self.arity = arity
+        self.max_leaf = max_leaf
+        self.eta = eta
+        self.eps = eps
+        self.epochs = epochs
+        self.weights_threshold = weights_threshold
+        self.unit_norm = unit_norm
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def fit(self, X: object, Y: object) -> Self:
         """Shuffle by the seed, then train in one thread; the model is in a temporary folder.
@@ -148,18 +166,10 @@ class NapkinXCOPLT(NapkinXCOnline):
         random_state: int = 0,
         n_jobs: int | None = None,
     ):
+        super().__init__(arity, max_leaf, eta, eps, epochs, weights_threshold, unit_norm, random_state, n_jobs)
         self.policy = policy
         self.alpha = alpha
-        self.arity = arity
-        self.max_leaf = max_leaf
         self.warm_start = warm_start
-        self.eta = eta
-        self.eps = eps
-        self.epochs = epochs
-        self.weights_threshold = weights_threshold
-        self.unit_norm = unit_norm
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def _phases(self, n: int) -> list[tuple[int, int, dict[str, object]]]:
         grown: dict[str, object] = {"tree_type": TREE_TYPES[self.policy], "online_tree_alpha": self.alpha}
@@ -201,28 +211,6 @@ class NapkinXCIPLT(NapkinXCOnline):
     n_jobs : int or None
         Threads of the prediction; training has one.
     """
-
-    def __init__(
-        self,
-        arity: int = 2,
-        max_leaf: int = 100,
-        eta: float = 1.0,
-        eps: float = 0.01,
-        epochs: int = 1,
-        weights_threshold: float = 0.1,
-        unit_norm: bool = True,
-        random_state: int = 0,
-        n_jobs: int | None = None,
-    ):
-        self.arity = arity
-        self.max_leaf = max_leaf
-        self.eta = eta
-        self.eps = eps
-        self.epochs = epochs
-        self.weights_threshold = weights_threshold
-        self.unit_norm = unit_norm
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
 
 def _first_labelled(sizes: np.ndarray) -> int:

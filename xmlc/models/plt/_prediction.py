@@ -50,16 +50,7 @@ class TreePrediction(SparseProbabilityEstimator):
     def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Estimate the probability of every label above a threshold (plt2016, Algorithm 4).
 
-        Parameters
-        ----------
-        X : sparse or dense array, shape (n, d)
-        threshold : float or ndarray of shape (m,)
-            A label is reported when its estimate is strictly greater than its threshold.
-
-        Returns
-        -------
-        csr_array of float32, shape (n, m)
-            The sparse probability estimates, sorted indices. ``inner_products_`` counts what they cost.
+        Parameters and result are those of `xmlc.models.base.SparseProbabilityEstimator.predict_proba`.
         """
         x = self._kernel_form(self._instances(X))
         thresholds = self.tree_.node_thresholds(self._label_thresholds(threshold))

@@ -146,15 +146,7 @@ class PLT(TreePrediction):
     def fit(self, X: object, Y: object) -> Self:
         """Train the tree (Algorithm 3).
 
-        Parameters
-        ----------
-        X : sparse or dense array, shape (n, d)
-        Y : sparse or dense boolean array, shape (n, m)
-
-        Raises
-        ------
-        XmlcError
-            Data or a hyperparameter is out of its range.
+        Parameters and errors are those of `xmlc.models.base.SparseProbabilityEstimator.fit`.
         """
         self._check_hyperparameters()
         X, Y = self._training_data(X, Y)
