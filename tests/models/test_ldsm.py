@@ -12,7 +12,7 @@ from xmlc.data import load
 from xmlc.errors import XmlcError
 from xmlc.metrics import precision_at_k
 from xmlc.models import LdSM
-from xmlc.models.base import top_k_of
+from xmlc.models.estimates import top_k_of
 from xmlc.models.tail import TailClassifiers
 
 SMALL = {"n_trees": 4, "max_nodes": 31, "learning_rate": 0.5, "lambda_1": 1.3, "n_jobs": 1}

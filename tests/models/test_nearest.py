@@ -12,7 +12,7 @@ from small_data import random_multilabel
 from xmlc.csr import unit_rows
 from xmlc.errors import XmlcError
 from xmlc.models import SparseWeightedNearestNeighbors
-from xmlc.models.base import top_k_of
+from xmlc.models.estimates import top_k_of
 from xmlc.models.nearest import _index, estimator
 from xmlc.models.nearest._select import GROUP, below_kth_largest, collect, group_maxima, split
 

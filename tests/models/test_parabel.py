@@ -13,7 +13,7 @@ from xmlc.data.formats import load
 from xmlc.errors import XmlcError
 from xmlc.models import PLT, Parabel
 from xmlc.models._averages import Found, mean_above, mean_top_k
-from xmlc.models.base import top_k_of
+from xmlc.models.estimates import top_k_of
 from xmlc.models.peers.omikuji import OmikujiParabel
 
 SMALL = {"max_leaf": 4, "beam": 2, "n_jobs": 1}  # 30 labels in 8 leaves, of which two stay in the beam

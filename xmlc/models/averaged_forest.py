@@ -13,7 +13,8 @@ from scipy import sparse
 from xmlc.csr import KernelCSR
 from xmlc.errors import XmlcError
 from xmlc.models._leaf_averages import Histograms, Reached, average_above, average_top_k
-from xmlc.models.base import SparseProbabilityEstimator, stack_estimates, top_k_of
+from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.estimates import stack_estimates, top_k_of
 from xmlc.models.forest_arrays import Trees
 from xmlc.models.tail import TailClassifiers
 from xmlc.runtime.parallel import row_blocks, run_pieces

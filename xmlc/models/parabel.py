@@ -12,7 +12,8 @@ from xmlc.errors import XmlcError
 from xmlc.kernels.counter_random import stream_key
 from xmlc.kernels.streams import Stream
 from xmlc.models._averages import Found, mean_above, mean_top_k
-from xmlc.models.base import SparseProbabilityEstimator, stack_estimates
+from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.estimates import stack_estimates
 from xmlc.models.plt import PLT
 from xmlc.runtime.parallel import row_blocks, run_pieces
 

@@ -15,7 +15,7 @@ from xmlc.data.writer import save_repository
 from xmlc.kernels import elementwise
 from xmlc.kernels.float64 import cos, sin
 from xmlc.metrics import classification_metrics, maximum_precision_at_k, precision_and_ndcg, propensities, psp_at_k
-from xmlc.models.base import top_k_of
+from xmlc.models.estimates import top_k_of
 from xmlc.samebits.pieces import Data, Parts, Run
 from xmlc.trees.kmeans import kmeans_tree, label_representations
 from xmlc.tuning.ranges import Range

@@ -9,7 +9,8 @@ from scipy import sparse
 
 from xmlc.csr import KernelCSR, kernel_csr, unit_rows, without_zeros
 from xmlc.errors import XmlcError
-from xmlc.models.base import SparseProbabilityEstimator, stack_estimates
+from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.estimates import stack_estimates
 from xmlc.models.nearest._hashing import NearScratch, SupportTables, build_tables, near_instances, near_scratch
 from xmlc.models.nearest._index import NeighbourIndex, build_index
 from xmlc.models.nearest._search import SearchScratch, nearest_instances, search_scratch

@@ -9,7 +9,8 @@ from scipy import sparse
 
 from xmlc.csr import as_features, unit_rows
 from xmlc.errors import XmlcError
-from xmlc.models.base import SparseProbabilityEstimator, stack_estimates
+from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.estimates import stack_estimates
 from xmlc.models.oplt._freeze import frozen
 from xmlc.models.oplt._tree import N_LEARNED, NONE, OnlineTree, trimmed
 from xmlc.models.plt.estimator import PLT

@@ -14,7 +14,7 @@ from xmlc.csr import as_features, as_labels
 from xmlc.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.streams import Stream
-from xmlc.models.base import stack_estimates
+from xmlc.models.estimates import stack_estimates
 from xmlc.models.peers.quiet import quiet
 from xmlc.models.peers.vw_program import VowpalWabbitModel, vw_lines, vw_pairs, vw_program
 

@@ -11,7 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.errors import XmlcError
-from xmlc.models.base import SparseProbabilityEstimator, stack_estimates
+from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.estimates import stack_estimates
 from xmlc.runtime.threads import resolve_threads
 
 

@@ -12,7 +12,8 @@ from scipy import sparse
 from xmlc.csr import without_zeros
 from xmlc.data.writer import save_repository
 from xmlc.errors import XmlcError
-from xmlc.models.base import SparseProbabilityEstimator, stack_estimates
+from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.estimates import stack_estimates
 from xmlc.models.peers.quiet import quiet
 from xmlc.runtime.threads import resolve_threads
 

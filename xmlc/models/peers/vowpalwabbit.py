@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.errors import XmlcError
-from xmlc.models.base import stack_estimates
+from xmlc.models.estimates import stack_estimates
 from xmlc.models.peers.vw_program import VowpalWabbitModel, vw_lines, vw_pairs, vw_program
 
 OPTIMIZERS = {"adaptive": [], "sgd": ["--sgd"]}

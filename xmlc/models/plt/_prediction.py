@@ -10,7 +10,8 @@ from scipy import sparse
 
 from xmlc.csr import KernelCSR
 from xmlc.errors import XmlcError
-from xmlc.models.base import SparseProbabilityEstimator, stack_estimates
+from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.estimates import stack_estimates
 from xmlc.models.plt.search._beam import rank_by_beam, rank_by_levels
 from xmlc.models.plt.search._by_instance import search_threshold, search_top_k
 from xmlc.models.plt.search._groups import LOGISTIC_LINK
