@@ -25,7 +25,7 @@ INSTALL = "$(BIN)/python" -m pip install --no-compile --quiet --disable-pip-vers
 
 env: $(ENV)/has-base $(LISTED:%=$(ENV)/has-%)
 
-# A stamp for each extra stands for an installation that came to its end; one that was cut off is done again.
+# The stamp of an extra is written after its installation, so that an interrupted installation is repeated.
 $(ENV)/has-base: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "xmlc needs Python 3.11 or newer; call make with PYTHON=python3.12, say")'
 	"$(BIN)/python" -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(ENV)
@@ -38,7 +38,7 @@ $(KNOWN:%=$(ENV)/has-%): $(ENV)/has-%: $(ENV)/has-base
 	@$(BYTECODE)
 	@touch $@
 
-# Jobs so small are done sooner side by side, on one thread each, than one after the other on all.
+# Small jobs finish sooner in parallel, on one thread each, than one after the other on all threads.
 demo: $(ENV)/has-base
 	@PATH="$(BIN):$$PATH" xmlc compile config/demo.yaml --cores $(CORES)
 	PATH="$(BIN):$$PATH" $(LINES) --config threads=1 -- demo
@@ -73,7 +73,7 @@ report: $(ENV)/has-base
 bits: $(ENV)/has-base
 	PATH="$(BIN):$$PATH" xmlc bits --demo --cores $(CORES) $(DATA:%=--data %)
 
-# Those that take long and guard what others guard in small; CI runs them all.
+# `test` omits slow tests, which check on whole runs what fast tests check in part; `test-all` and CI run all.
 test: $(ENV)/has-test
 	PATH="$(BIN):$$PATH" python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder -m "not slow" $(TESTS)
 

@@ -1,4 +1,4 @@
-# The suite's entry. `snakemake --cores 8` reproduces what config/config.yaml lists; README.md names the other targets.
+# The suite's entry. `snakemake --cores 8` reproduces what config/config.yaml lists; README.md and docs/running.md name others.
 import json
 
 from snakemake.utils import min_version
