@@ -13,8 +13,8 @@ from sklearn.linear_model import LogisticRegression
 
 from xmlc.csr import as_features, as_labels, kernel_csr
 from xmlc.kernels.float64 import sigmoid
-from xmlc.kernels.lanes import LANES, add_row, multiply_row
 from xmlc.models.linear import _logistic
+from xmlc.models.linear._lanes import LANES, add_row, multiply_row
 from xmlc.models.linear._linear import column_variances, linear_scores
 from xmlc.models.linear._relevance import estimates_above
 from xmlc.models.linear.regression import learnable, make_problem, scales, solve

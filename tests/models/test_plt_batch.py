@@ -9,10 +9,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from xmlc.csr import kernel_csr, unit_rows
+from xmlc.kernels.sibling_rows import padded_size
 from xmlc.models import PLT
 from xmlc.models.plt.training._dual import logistic_steps, squared_hinge_steps, train_children_dual
 from xmlc.models.plt.weights._compact import compact_nodes
-from xmlc.models.plt.weights._padded import padded_size
 
 EXACT = {"tol": 1e-7, "epochs": 2000, "solver": "batch"}
 

@@ -12,6 +12,7 @@ from small_data import random_multilabel
 from xmlc.csr import kernel_csr
 from xmlc.errors import XmlcError
 from xmlc.kernels.float32 import fma
+from xmlc.kernels.sibling_rows import dense_scores
 from xmlc.models import PLT
 from xmlc.models.plt import _prediction
 from xmlc.models.plt.search._beam import rank_by_beam, rank_by_levels
@@ -21,7 +22,6 @@ from xmlc.models.plt.search._levels import EVERY_NODE, estimate_by_levels
 from xmlc.models.plt.search._lookup import clear_features, empty_lookup, find_marked, mark_features
 from xmlc.models.plt.weights._compact import compact_nodes
 from xmlc.models.plt.weights._nodes import match_features
-from xmlc.models.plt.weights._vectors import dense_scores
 
 SIZES = {"n": st.integers(1, 30), "d": st.integers(1, 12), "m": st.integers(1, 40), "seed": st.integers(0, 99)}
 LINKS = st.sampled_from([LOGISTIC_LINK, 2, 3])  # powers of the squared hinge loss

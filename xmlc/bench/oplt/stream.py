@@ -27,7 +27,7 @@ from xmlc.models.oplt._plant import planted_as
 from xmlc.models.oplt._tree import ENTRIES_WANTED, MARK, NODE, NODES_WANTED, SLOTS_WANTED
 from xmlc.models.plt.training._pieces import reach_of, train_nodes
 from xmlc.models.plt.training._siblings import ADAGRAD, Solver
-from xmlc.models.plt.weights._nodes import CompactNodeWeights, NodeWeights
+from xmlc.models.plt.weights import CompactNodeWeights, NodeWeights
 from xmlc.passport import WARM_UP_ROWS, Passport, passport, peak_bytes
 from xmlc.trees import LabelTree
 

@@ -16,13 +16,12 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from xmlc.kernels.float32 import HALF_EXPONENT, fused
-from xmlc.models.plt.weights._vectors import add_rows_64
+from xmlc.kernels.sibling_rows import add_rows_64
+from xmlc.kernels.vectors import FLOAT, Vectors, index_at
 
 LANES = 16
 CHAINS = 4  # sums that do not wait for one another: an addition takes four cycles
 SMALL = np.float32(-1e-6)
-VECTOR, INTEGERS = ir.VectorType(ir.FloatType(), LANES), ir.VectorType(ir.IntType(32), LANES)
 
 
 class _Rows:
@@ -32,38 +31,24 @@ class _Rows:
     """
 
     def __init__(self, context: Any, builder: Any, signature: Any, arguments: Any):
-        self.builder = builder
+        self.builder, self.vectors = builder, Vectors(builder, LANES)
         self.ids, self.values, self.rows, self.sums = (
             context.make_array(signature.args[i])(context, builder, arguments[i]) for i in (0, 1, 2, 5)
         )
         self.length, self.column = arguments[3:5]
 
-    def place(self, array: Any, start: Any) -> Any:
-        """Point to 16 numbers of an array."""
-        return self.builder.bitcast(self.builder.gep(array.data, [start]), VECTOR.as_pointer())
+    def sums_at(self) -> Any:
+        """Point to the 16 sums."""
+        return self.vectors.at(self.sums.data, self.column)
 
     def row(self, k: Any) -> Any:
         """Point to the row of the k-th non-zero."""
-        number = self.builder.load(self.builder.gep(self.ids.data, [k]))
-        start = self.builder.mul(self.builder.zext(number, self.length.type), self.length)
-        return self.place(self.rows, self.builder.add(start, self.column))
+        start = self.builder.mul(index_at(self.builder, self.ids.data, k, self.length.type), self.length)
+        return self.vectors.at(self.rows.data, self.builder.add(start, self.column))
 
     def value(self, k: Any) -> Any:
         """Load the k-th value, 16 times."""
-        undefined = ir.Constant(VECTOR, ir.Undefined)
-        first = self.builder.load(self.builder.gep(self.values.data, [k]))
-        first = self.builder.insert_element(undefined, first, ir.Constant(ir.IntType(32), 0))
-        return self.builder.shuffle_vector(first, undefined, ir.Constant(INTEGERS, [0] * LANES))
-
-    def load(self, place: Any) -> Any:
-        return self.builder.load(place, align=4)
-
-    def store(self, vector: Any, place: Any) -> None:
-        self.builder.store(vector, place, align=4)
-
-    def add_product(self, total: Any, first: Any, second: Any) -> Any:
-        """Return total + first * second, in one instruction where there is one."""
-        return fused(self.builder, first, second, total)
+        return self.vectors.entry(self.values.data, k)
 
 
 def _row_kernel(generate: Callable[[_Rows], None]) -> Any:
@@ -82,11 +67,11 @@ def _row_kernel(generate: Callable[[_Rows], None]) -> Any:
 
 def _generate_sums(rows: _Rows) -> None:
     """Add all rows, times their values, to the sums."""
-    builder = rows.builder
-    totals = [cgutils.alloca_once_value(builder, ir.Constant(VECTOR, None)) for _ in range(CHAINS)]
+    builder, vectors = rows.builder, rows.vectors
+    totals = [cgutils.alloca_once_value(builder, vectors.constant(0.0)) for _ in range(CHAINS)]
 
     def add(k: Any, total: Any) -> None:
-        builder.store(rows.add_product(builder.load(total), rows.value(k), rows.load(rows.row(k))), total)
+        builder.store(vectors.fma(rows.value(k), vectors.load(rows.row(k)), builder.load(total)), total)
 
     size = rows.ids.nitems
     chains = ir.Constant(size.type, CHAINS)
@@ -96,45 +81,34 @@ def _generate_sums(rows: _Rows) -> None:
             add(builder.add(builder.mul(loop.index, chains), ir.Constant(size.type, number)), total)
     with cgutils.for_range(builder, size, start=builder.mul(quads, chains)) as loop:
         add(loop.index, totals[0])
-    result = rows.load(rows.place(rows.sums, rows.column))
+    result = vectors.load(rows.sums_at())
     for total in totals:
         result = builder.fadd(result, builder.load(total))
-    rows.store(result, rows.place(rows.sums, rows.column))
+    vectors.store(result, rows.sums_at())
 
 
 def _generate_additions(rows: _Rows) -> None:
     """Add the sums, times its value, to each row."""
-    changes = rows.load(rows.place(rows.sums, rows.column))
+    vectors = rows.vectors
+    changes = vectors.load(rows.sums_at())
     with cgutils.for_range(rows.builder, rows.ids.nitems) as loop:
         row = rows.row(loop.index)
-        rows.store(rows.add_product(rows.load(row), rows.value(loop.index), changes), row)
+        vectors.store(vectors.fma(rows.value(loop.index), changes, vectors.load(row)), row)
 
 
 def _generate_scaled_additions(rows: _Rows) -> None:
     """The same, divided by the root of 1 + the sum of squares, which stands behind the sixteen numbers of a row."""
-    builder = rows.builder
-
-    def numbers(value: float) -> Any:
-        return ir.Constant(VECTOR, [value] * LANES)
-
-    changes = rows.load(rows.place(rows.sums, rows.column))
+    builder, vectors = rows.builder, rows.vectors
+    changes = vectors.load(rows.sums_at())
     half_width = builder.udiv(rows.length, ir.Constant(rows.length.type, 2))
     with cgutils.for_range(builder, rows.ids.nitems) as loop:
         row = rows.row(loop.index)
-        first = builder.gep(builder.bitcast(row, ir.FloatType().as_pointer()), [half_width])
-        place = builder.bitcast(first, VECTOR.as_pointer())
+        place = vectors.at(builder.bitcast(row, FLOAT.as_pointer()), half_width)
         change = builder.fmul(changes, rows.value(loop.index))
-        squares = rows.add_product(rows.load(place), change, change)
-        rows.store(squares, place)
-        # As `xmlc.kernels.float32.inverse_sqrt`.
-        total = builder.fadd(squares, numbers(1.0))
-        halved = builder.lshr(builder.bitcast(total, INTEGERS), ir.Constant(INTEGERS, [1] * LANES))
-        guess = builder.sub(ir.Constant(INTEGERS, [int(HALF_EXPONENT)] * LANES), halved)
-        inverse, half = builder.bitcast(guess, VECTOR), builder.fmul(total, numbers(-0.5))
-        for _ in range(3):
-            factor = rows.add_product(numbers(1.5), builder.fmul(half, inverse), inverse)
-            inverse = builder.fmul(inverse, factor)
-        rows.store(rows.add_product(rows.load(row), change, inverse), row)
+        squares = vectors.fma(change, change, vectors.load(place))
+        vectors.store(squares, place)
+        inverse = vectors.inverse_sqrt(builder.fadd(squares, vectors.constant(1.0)))
+        vectors.store(vectors.fma(change, inverse, vectors.load(row)), row)
 
 
 add_rows_in_chains, add_to_rows, add_scaled_to_rows = (

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from xmlc.inference._kernels.order import make_heap, pop_first
 from xmlc.kernels.arrays import copy_into
+from xmlc.kernels.heaps import make_heap, pop_first
 
 # Expected F-measures that differ by no more than this count as equal: more than rounding can do.
 TIE = 1e-12

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.inference._kernels.independent import best_of
-from xmlc.inference._kernels.order import make_heap, pop_first
+from xmlc.kernels.heaps import make_heap, pop_first
 
 
 @njit(cache=True, nogil=True)

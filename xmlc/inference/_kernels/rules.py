@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from xmlc.inference._kernels.order import make_heap, pop_first
 from xmlc.inference._kernels.poisson_binomial import count_distribution, count_limit
 from xmlc.kernels.arrays import copy_into
+from xmlc.kernels.heaps import make_heap, pop_first
 
 
 @njit(cache=True, nogil=True)

@@ -6,8 +6,8 @@ import numpy as np
 from numba import njit
 
 from xmlc.inference._kernels.gfm import TIE
-from xmlc.inference._kernels.order import make_heap, pop_first
 from xmlc.inference._kernels.poisson_binomial import count_distribution, count_limit, without_label
+from xmlc.kernels.heaps import make_heap, pop_first
 
 
 @njit(cache=True, nogil=True)

@@ -12,8 +12,8 @@ place of the trust region. What is particular here:
   d_i = p_i (1 - p_i). Features that are scaled but not shifted would otherwise be nearly parallel to the constant.
 * CG is preconditioned by 1 + C sum_i d_i v_k with the variance v_k of the feature: a constant for scaled features, and
   for others what scales them. On enron the exact diagonal of the matrix needs half as many products again.
-* A product with the matrix reads each row once, for X p and X^T u. Eight labels share that pass (`xmlc.kernels.lanes`):
-  each lane is in a state of its own, and takes the next label of the queue when its path of C ends.
+* A product with the matrix reads each row once, for X p and X^T u. Eight labels share that pass (see
+  `_lanes`): each lane is in a state of its own, and takes the next label of the queue when its path of C ends.
 * Exact Newton steps by Cholesky would take d^3 / 3 operations, as much as some hundred to thousands of the products of
   which a step needs 5 to 100.
 
@@ -28,7 +28,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.kernels.float64 import log
-from xmlc.kernels.lanes import LANES, add_row, multiply_row
+from xmlc.models.linear._lanes import LANES, add_row, multiply_row
 from xmlc.models.linear._logistic_lanes import (
     CONJUGATE,
     GRADIENT,

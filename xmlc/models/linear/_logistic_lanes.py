@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.kernels.float64 import exp, log1p
-from xmlc.kernels.lanes import LANES
+from xmlc.models.linear._lanes import LANES
 
 # States of a lane. A plain number is a type of its own for numba, and so would be each call of `enter`.
 IDLE, GRADIENT, MEANS, CONJUGATE, SOLVED = (np.int64(state) for state in range(5))

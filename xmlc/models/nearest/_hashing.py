@@ -18,8 +18,8 @@ from scipy import sparse
 from xmlc.csr import kernel_csr
 from xmlc.kernels import float64
 from xmlc.kernels.counter_random import mix64, random_below, random_bits, stream_key
+from xmlc.kernels.heaps import offer, take_best
 from xmlc.kernels.streams import Stream
-from xmlc.models.nearest._best import keep, take_best
 from xmlc.models.nearest._index import NeighbourIndex
 from xmlc.models.nearest._search import row_product
 from xmlc.runtime.parallel import run_pieces
@@ -174,7 +174,7 @@ def near_instances(x, start, end, index, tables, n_candidates, bucket_bits, scra
                 shared = count_shared(index.row_places[first:last], scratch.query)
                 jaccard = shared / (features.size + last - first - shared)
                 power = jaccard if beta == 1.0 else (1.0 if beta == 0.0 else float64.power(jaccard, beta))
-                n_best = keep(scratch.best, n_best, np.float32(power * product), np.int64(row))
+                n_best = offer(scratch.best, n_best, np.float32(power * product), np.int64(row))
         for feature in features:
             scratch.query[index.places[feature]] = 0
         take_best(scratch.best, n_best, neighbours[i - start], similarities[i - start])

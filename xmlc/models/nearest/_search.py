@@ -19,7 +19,8 @@ from numba import njit
 
 from xmlc.kernels import elementwise, float64
 from xmlc.kernels.bits import bits_set
-from xmlc.models.nearest._best import keep, take_best, worst_kept
+from xmlc.kernels.heaps import offer, take_best, worst_kept
+from xmlc.kernels.prefetch import prefetch
 from xmlc.models.nearest._bounds import (
     CHUNK,
     POWERS,
@@ -32,7 +33,6 @@ from xmlc.models.nearest._bounds import (
     open_query,
 )
 from xmlc.models.nearest._index import NeighbourIndex
-from xmlc.models.nearest._memory import prefetch
 from xmlc.models.nearest._select import GROUP, below_kth_largest, collect, split
 
 HISTOGRAM_BARS = 512
@@ -194,7 +194,7 @@ def compare(candidates, first, index, n_features, query_parts, n_best, beta, who
                 continue
         n_products += 1
         similarity = np.float32(power * row_product(row_places, row_values, start, end, query))
-        n_best = keep(best, n_best, similarity, first + i)
+        n_best = offer(best, n_best, similarity, first + i)
     return n_best, n_products
 
 

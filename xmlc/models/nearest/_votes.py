@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.kernels.float64 import power
+from xmlc.kernels.top_k import insert_best
 
 
 @njit(cache=True, nogil=True)
@@ -107,28 +108,9 @@ def top_labels(neighbours, similarities, alpha, label_starts, labels, n_labels, 
     estimates = np.zeros((neighbours.shape[0], k), dtype=np.float32)
     for i in range(neighbours.shape[0]):
         n_seen, total = vote(neighbours[i], similarities[i], alpha, label_starts, labels, votes, seen)
-        n_kept = np.int64(0)
         for label in seen[:n_seen]:
             estimate = np.float32(votes[label] / total)
             votes[label] = 0
             if estimate > 0:
-                n_kept = insert(best[i], estimates[i], n_kept, np.int32(label), estimate)
+                insert_best(best[i], estimates[i], np.int32(label), estimate)
     return best, estimates
-
-
-@njit(cache=True, nogil=True)
-def insert(best, estimates, n_kept, label, estimate):
-    """Insert a label into a ranking that is kept sorted, return its new length. O(k)."""
-    last = best.size - 1
-    if n_kept == best.size:
-        if estimate < estimates[last] or (estimate == estimates[last] and label > best[last]):
-            return n_kept
-        n_kept = last
-    place = n_kept
-    while place > 0 and (
-        estimate > estimates[place - 1] or (estimate == estimates[place - 1] and label < best[place - 1])
-    ):
-        best[place], estimates[place] = best[place - 1], estimates[place - 1]
-        place -= 1
-    best[place], estimates[place] = label, estimate
-    return n_kept + 1

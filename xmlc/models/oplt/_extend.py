@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from xmlc.kernels.sibling_rows import padded_size
 from xmlc.models.oplt._blocks import copy_auxiliary, open_block, open_block_from, widen
 from xmlc.models.oplt._policy import only_leaf, select_node
 from xmlc.models.oplt._rows import slots_of
@@ -28,7 +29,6 @@ from xmlc.models.oplt._tree import (
     SLOTS_WANTED,
     SMALLEST_TABLE,
 )
-from xmlc.models.plt.weights._padded import padded_size
 
 
 @njit(cache=True, nogil=True)

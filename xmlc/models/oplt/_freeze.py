@@ -7,7 +7,7 @@ from numba import njit
 
 from xmlc.models.oplt._blocks import table_of
 from xmlc.models.oplt._tree import ABOVE, N_NODES, NONE, ROOT, SLOT, OnlineTree
-from xmlc.models.plt.weights._nodes import NodeWeights
+from xmlc.models.plt.weights import NodeWeights
 from xmlc.trees import LabelTree
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from xmlc.kernels.sibling_rows import padded_size
 from xmlc.models.oplt._blocks import open_block
 from xmlc.models.oplt._extend import append_child, has_room, new_node, plant_root
 from xmlc.models.oplt._policy import FIXED
@@ -19,7 +20,6 @@ from xmlc.models.oplt._tree import (
     grown,
     with_labels,
 )
-from xmlc.models.plt.weights._padded import padded_size
 from xmlc.trees import LabelTree
 
 

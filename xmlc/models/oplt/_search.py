@@ -8,9 +8,9 @@ import numpy as np
 from numba import njit
 
 from xmlc.kernels.float32 import sigmoid
+from xmlc.kernels.heaps import pop_node, push_node
 from xmlc.models.oplt._blocks import score_block
 from xmlc.models.oplt._tree import ABOVE, NONE, ROOT
-from xmlc.models.plt.search._by_instance import heap_pop, heap_push
 
 
 class Queue(NamedTuple):
@@ -45,7 +45,7 @@ def rank_labels(tree, ids, values, scratch, queue, ranking, estimates):
     queue.nodes[0], queue.estimates[0], size = ABOVE, 1.0, 1
     while size > 0 and found < ranking.size:
         v, estimate = np.int64(queue.nodes[0]), queue.estimates[0]
-        heap_pop(queue.nodes, queue.estimates, size)
+        pop_node(queue.nodes, queue.estimates, size)
         size -= 1
         if nodes[v].label != NONE:
             ranking[found], estimates[found] = nodes[v].label, estimate
@@ -54,7 +54,7 @@ def rank_labels(tree, ids, values, scratch, queue, ranking, estimates):
         scores = score_block(tree, v, ids, values, scratch)
         child = np.int64(nodes[v].first_child)
         while child != NONE:
-            heap_push(queue.nodes, queue.estimates, size, child, estimate * sigmoid(scores[nodes[child].column]))
+            push_node(queue.nodes, queue.estimates, size, child, estimate * sigmoid(scores[nodes[child].column]))
             size += 1
             child = np.int64(nodes[child].next_sibling)
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xmlc.models.plt.weights._padded import padded_size
+from xmlc.kernels.sibling_rows import padded_size
 
 ABOVE, ROOT = 0, 1  # node 0 stands above the root, so that the root is a child like any other
 NONE = -1  # no node, no label

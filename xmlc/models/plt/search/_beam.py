@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from xmlc.kernels.top_k import insert_best
 from xmlc.models.plt.search._groups import group_estimates, open_block
 from xmlc.models.plt.search._levels import (
     DENSE_WEIGHTS,
@@ -15,7 +16,6 @@ from xmlc.models.plt.search._levels import (
     descend_to_thresholds,
     empty_frontier,
     group_end,
-    insert_best,
     root_frontier,
     sorted_by_node,
 )

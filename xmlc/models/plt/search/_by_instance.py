@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from numba.extending import overload
 
+from xmlc.kernels.heaps import pop_node, push_node
 from xmlc.models.plt.search._groups import instance_estimates
 from xmlc.models.plt.weights._hashed import hashed_block_estimates
 
@@ -126,42 +127,6 @@ def search_threshold(x, start, end, nodes, link, thresholds, shape):
 
 
 @njit(cache=True, nogil=True)
-def heap_push(heap_nodes, heap_estimates, size, node, estimate):
-    """Push onto a max-heap ordered by (estimate, smaller node first)."""
-    i = size
-    while i > 0:
-        up = (i - 1) >> 1
-        if heap_estimates[up] > estimate or (heap_estimates[up] == estimate and heap_nodes[up] < node):
-            break
-        heap_nodes[i], heap_estimates[i] = heap_nodes[up], heap_estimates[up]
-        i = up
-    heap_nodes[i], heap_estimates[i] = node, estimate
-
-
-@njit(cache=True, nogil=True)
-def heap_pop(heap_nodes, heap_estimates, size):
-    """Remove the top of the max-heap of `heap_push`; the caller read it at index 0."""
-    last = size - 1
-    node, estimate = heap_nodes[last], heap_estimates[last]
-    i = 0
-    while True:
-        child = 2 * i + 1
-        if child >= last:
-            break
-        right = child + 1
-        if right < last and (
-            heap_estimates[right] > heap_estimates[child]
-            or (heap_estimates[right] == heap_estimates[child] and heap_nodes[right] < heap_nodes[child])
-        ):
-            child = right
-        if estimate > heap_estimates[child] or (estimate == heap_estimates[child] and node < heap_nodes[child]):
-            break
-        heap_nodes[i], heap_estimates[i] = heap_nodes[child], heap_estimates[child]
-        i = child
-    heap_nodes[i], heap_estimates[i] = node, estimate
-
-
-@njit(cache=True, nogil=True)
 def best_first(ids, values, nodes, link, scratch, labels, estimates):
     """Find the labels with the largest estimates of one instance, best first.
 
@@ -189,7 +154,7 @@ def best_first(ids, values, nodes, link, scratch, labels, estimates):
     heap_nodes[0], heap_estimates[0], size, found, inner_products = 0, out[0], np.int64(1), 0, 1
     while size > 0 and found < labels.size:
         node, estimate = heap_nodes[0], heap_estimates[0]
-        heap_pop(heap_nodes, heap_estimates, size)
+        pop_node(heap_nodes, heap_estimates, size)
         size -= 1
         if nodes.label[node] >= 0:
             labels[found], estimates[found] = nodes.label[node], estimate
@@ -200,7 +165,7 @@ def best_first(ids, values, nodes, link, scratch, labels, estimates):
         block_estimates(ids, values, nodes, node + 1, first, degree, link, scratch.ids, scratch.values, out)
         inner_products += degree
         for c in range(degree):
-            heap_push(heap_nodes, heap_estimates, size, first + c, estimate * out[c])
+            push_node(heap_nodes, heap_estimates, size, first + c, estimate * out[c])
             size += 1
     return inner_products
 

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.kernels.arrays import copy_into
+from xmlc.kernels.top_k import insert_best
 from xmlc.models.plt.search._groups import group_estimates, open_block
 from xmlc.models.plt.search._lookup import clear_features, empty_lookup
 
@@ -96,19 +97,6 @@ def group_end(frontier, begin):
     while end < frontier.nodes.size and frontier.nodes[end] == frontier.nodes[begin]:
         end += 1
     return end
-
-
-@njit(cache=True, nogil=True)
-def insert_best(best_nodes, best_estimates, node, estimate):
-    """Insert into a list ordered from the largest estimate down, whose last entry falls out.
-
-    Nodes are inserted by ascending number, and behind those of the same estimate: ties go to the smaller number.
-    """
-    i = best_nodes.size - 1
-    while i > 0 and best_estimates[i - 1] < estimate:
-        best_nodes[i], best_estimates[i] = best_nodes[i - 1], best_estimates[i - 1]
-        i -= 1
-    best_nodes[i], best_estimates[i] = node, estimate
 
 
 @njit(cache=True, nogil=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 
+from xmlc.kernels.bits import bits_set
 from xmlc.kernels.float64 import log2
 from xmlc.models.plt.weights._nodes import match_features
 
@@ -29,16 +29,6 @@ class Lookup(NamedTuple):
     ranks: np.ndarray
     ids: np.ndarray
     values: np.ndarray
-
-
-@intrinsic
-def count_bits(typing_context, word):
-    """Return the number of bits set: one instruction."""
-
-    def generate(context, builder, signature, arguments):
-        return builder.ctpop(arguments[0])
-
-    return types.uint64(types.uint64), generate
 
 
 @njit(cache=True, nogil=True)
@@ -85,7 +75,7 @@ def find_marked(ids, values, lookup):
     for k in range(ids.size):
         feature = ids[k]
         word, bit = words[feature >> six], np.uint64(feature) & low
-        out_ids[count] = ranks[feature >> six] + np.uint32(count_bits(word & ((one << bit) - one)))
+        out_ids[count] = ranks[feature >> six] + np.uint32(bits_set(word & ((one << bit) - one)))
         out_values[count] = values[k]
         count += (word >> bit) & one
     return np.int64(count)

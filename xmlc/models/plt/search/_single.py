@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from xmlc.kernels.top_k import insert_best
 from xmlc.models.plt.search._beam import labels_of
 from xmlc.models.plt.search._by_instance import best_first, empty_search_scratch
 from xmlc.models.plt.search._groups import instance_estimates
-from xmlc.models.plt.search._levels import NONE, children_of, insert_best
+from xmlc.models.plt.search._levels import NONE, children_of
 
 
 @njit(cache=True, nogil=True)

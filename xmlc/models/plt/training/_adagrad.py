@@ -6,8 +6,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.kernels.float32 import fma, inverse_sqrt, logistic_derivative
-from xmlc.models.plt.weights._padded import adagrad_to_rows
-from xmlc.models.plt.weights._vectors import dense_scores
+from xmlc.kernels.sibling_rows import adagrad_to_rows, dense_scores
 
 
 @njit(cache=True, nogil=True)

@@ -17,8 +17,7 @@ from numba import njit
 
 from xmlc.kernels.counter_random import shuffle, stream_key
 from xmlc.kernels.float32 import fma, sigmoid
-from xmlc.models.plt.weights._padded import add_to_rows, padded_size
-from xmlc.models.plt.weights._vectors import dense_scores
+from xmlc.kernels.sibling_rows import add_to_rows, dense_scores, padded_size
 
 NEWTON_STEPS = 3  # of a logistic coordinate; what they leave, the next pass takes
 SMALL_CHANGE = np.float32(0.01)  # of the tolerance: a smaller change is not worth touching the weights

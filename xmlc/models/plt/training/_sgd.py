@@ -6,8 +6,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.kernels.float32 import sigmoid
-from xmlc.models.plt.weights._padded import add_to_rows
-from xmlc.models.plt.weights._vectors import dense_scores
+from xmlc.kernels.sibling_rows import add_to_rows, dense_scores
 
 
 @njit(cache=True, nogil=True)

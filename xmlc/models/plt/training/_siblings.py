@@ -9,11 +9,11 @@ from numba import njit
 
 from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.counter_random import stream_key
+from xmlc.kernels.sibling_rows import aligned_room, padded_size
 from xmlc.models.plt.training._adagrad import train_children_adagrad
 from xmlc.models.plt.training._dual import train_children_dual
 from xmlc.models.plt.training._gather import gather_rows, sibling_targets
 from xmlc.models.plt.training._sgd import train_children
-from xmlc.models.plt.weights._padded import aligned_room, padded_size
 
 SGD, ADAGRAD, LOGISTIC, SQUARED_HINGE = 0, 1, 2, 3  # the last two by dual coordinate descent
 

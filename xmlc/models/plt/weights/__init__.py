@@ -1,1 +1,5 @@
 """The weights of a label tree's nodes: how they lie in memory, how they are summed, updated and cut."""
+
+from xmlc.models.plt.weights._nodes import CompactNodeWeights, NodeWeights
+
+__all__ = ["CompactNodeWeights", "NodeWeights"]

@@ -1,4 +1,4 @@
-"""What the search says to the memory."""
+"""Reading ahead: the prefetch instruction."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-READ, KEEP, DATA = 0, 3, 1  # the operands of LLVM's llvm.prefetch
+READ, KEEP, DATA = 0, 3, 1  # the operands of LLVM's llvm.prefetch: to read, into every cache, data rather than code
 
 
 @intrinsic
-def prefetch(typing_context: Any, array: Any, place: Any) -> Any:
-    """Ask for the cache line of ``array[place]``, without waiting for it; the place must be inside the array."""
+def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
+    """Ask for the cache line of ``array[index]`` without waiting for it; the index must lie inside the array."""
 
     def generate(context, builder, signature, arguments):
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from xmlc.models.plt.weights._padded import adagrad_to_rows, add_to_rows, aligned_room, padded_size
-from xmlc.models.plt.weights._vectors import dense_scores
+from xmlc.kernels.sibling_rows import adagrad_to_rows, add_to_rows, aligned_room, dense_scores, padded_size
 
 SIZES = [4, 8, 16, 32, 48, 64, 80, 128, 144]
 IDS, VALUES = np.array([0, 2, 5, 11], dtype=np.uint32), np.array([0.5, -1.5, 2.0, 0.25], dtype=np.float32)

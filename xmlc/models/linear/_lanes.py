@@ -15,28 +15,14 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from xmlc.kernels.vectors import DOUBLE, Vectors, index_at
+
 LANES = 8
-_VECTOR = ir.VectorType(ir.DoubleType(), LANES)
 
 
-def _row_at(builder: Any, rows: Any, number: Any) -> Any:
+def _row_at(vectors: Vectors, rows: Any, number: Any) -> Any:
     """Return the address of a row of lanes."""
-    place = builder.mul(number, ir.Constant(number.type, LANES))
-    return builder.bitcast(builder.gep(rows, [place]), _VECTOR.as_pointer())
-
-
-def _broadcast(builder: Any, value: Any) -> Any:
-    """Return a vector with a number in every lane."""
-    undefined = ir.Constant(_VECTOR, ir.Undefined)
-    single = builder.insert_element(undefined, value, ir.Constant(ir.IntType(32), 0))
-    first = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-    return builder.shuffle_vector(single, undefined, first)
-
-
-def _entry(builder: Any, indices: Any, data: Any, place: Any) -> tuple[Any, Any]:
-    """Return the column of a non-zero, and its value in every lane."""
-    column = builder.zext(builder.load(builder.gep(indices, [place])), place.type)
-    return column, _broadcast(builder, builder.load(builder.gep(data, [place])))
+    return vectors.at(rows, vectors.builder.mul(number, ir.Constant(number.type, LANES)))
 
 
 @intrinsic
@@ -58,16 +44,17 @@ def multiply_row(typing_context, indices, data, start, end, vectors, row, produc
     """
 
     def generate(context, builder, signature, arguments):
+        lanes = Vectors(builder, LANES, DOUBLE)
         indices, data, vectors, products = (
             context.make_array(signature.args[i])(context, builder, arguments[i]).data for i in (0, 1, 4, 6)
         )
         start, end, row = arguments[2], arguments[3], arguments[5]
-        one, zeros = ir.Constant(start.type, 1), ir.Constant(_VECTOR, [0.0] * LANES)
+        one, zeros = ir.Constant(start.type, 1), lanes.constant(0.0)
         even, odd = (cgutils.alloca_once_value(builder, zeros) for _ in range(2))
 
         def add_product(place: Any, total: Any) -> None:
-            column, value = _entry(builder, indices, data, place)
-            product = builder.fmul(value, builder.load(_row_at(builder, vectors, column), align=8))
+            column, value = index_at(builder, indices, place, place.type), lanes.entry(data, place)
+            product = builder.fmul(value, lanes.load(_row_at(lanes, vectors, column)))
             builder.store(builder.fadd(builder.load(total), product), total)
 
         last = builder.sub(end, builder.and_(builder.sub(end, start), one))
@@ -77,7 +64,7 @@ def multiply_row(typing_context, indices, data, start, end, vectors, row, produc
         with builder.if_then(builder.icmp_signed("<", last, end)):
             add_product(last, even)
         total = builder.fadd(builder.load(even), builder.load(odd))
-        builder.store(total, _row_at(builder, products, row), align=8)
+        lanes.store(total, _row_at(lanes, products, row))
         return context.get_dummy_value()
 
     return types.void(indices, data, start, end, vectors, row, products), generate
@@ -91,16 +78,16 @@ def add_row(typing_context, indices, data, start, end, multiples, row, sums):
     """
 
     def generate(context, builder, signature, arguments):
+        lanes = Vectors(builder, LANES, DOUBLE)
         indices, data, multiples, sums = (
             context.make_array(signature.args[i])(context, builder, arguments[i]).data for i in (0, 1, 4, 6)
         )
         start, end, row = arguments[2], arguments[3], arguments[5]
-        multiple = builder.load(_row_at(builder, multiples, row), align=8)
+        multiple = lanes.load(_row_at(lanes, multiples, row))
         with cgutils.for_range_slice(builder, start, end, ir.Constant(start.type, 1)) as (place, _):
-            column, value = _entry(builder, indices, data, place)
-            target = _row_at(builder, sums, column)
-            increased = builder.fadd(builder.load(target, align=8), builder.fmul(value, multiple))
-            builder.store(increased, target, align=8)
+            column, value = index_at(builder, indices, place, place.type), lanes.entry(data, place)
+            target = _row_at(lanes, sums, column)
+            lanes.store(builder.fadd(lanes.load(target), builder.fmul(value, multiple)), target)
         return context.get_dummy_value()
 
     return types.void(indices, data, start, end, multiples, row, sums), generate

@@ -1,0 +1,55 @@
+"""Heaps against sorting, with many ties."""
+
+import heapq
+
+import numpy as np
+import pytest
+
+from xmlc.kernels.heaps import make_heap, offer, pop_first, pop_node, push_node, take_best, worst_kept
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 10, 200])
+def test_a_queue_gives_the_greatest_estimate_first_and_of_equal_ones_the_smaller_node(size):
+    rng = np.random.default_rng(size)
+    nodes, estimates, twin, n = np.empty(size, np.int32), np.empty(size, np.float32), [], 0
+    for node in rng.permutation(size):
+        estimate = np.float32(rng.integers(5) / 4)
+        push_node(nodes, estimates, n, node, estimate)
+        heapq.heappush(twin, (-estimate, node))
+        n += 1
+        if rng.random() < 0.3:
+            assert (-estimates[0], nodes[0]) == heapq.heappop(twin)
+            pop_node(nodes, estimates, n)
+            n -= 1
+    while twin:
+        assert (-estimates[0], nodes[0]) == heapq.heappop(twin)
+        pop_node(nodes, estimates, n)
+        n -= 1
+
+
+@pytest.mark.parametrize(("size", "n"), [(1, 20), (3, 2), (7, 7), (10, 300)])
+def test_the_best_of_a_stream_are_kept(size, n):
+    rng = np.random.default_rng(n)
+    similarities = (rng.integers(-1, 6, n) / 4).astype(np.float32)
+    heap, kept = np.zeros(size, dtype=np.uint64), 0
+    for number in range(n):
+        kept = offer(heap, kept, similarities[number], np.int64(number))
+        expected = sorted([s for s in similarities[: number + 1] if s > 0], reverse=True)[:size]
+        assert kept == len(expected)
+        assert worst_kept(heap, kept, size) == (expected[-1] if kept == size else 0)
+    numbers, values = np.full(size, -1, dtype=np.int32), np.zeros(size, dtype=np.float32)
+    take_best(heap, kept, numbers, values)
+    best = sorted([number for number in range(n) if similarities[number] > 0], key=lambda i: (-similarities[i], i))
+    np.testing.assert_array_equal(numbers[:kept], best[:size])
+    np.testing.assert_array_equal(values[:kept], similarities[best[:size]])
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 9, 100])
+def test_values_come_in_order_and_lie_behind_the_heap(size):
+    rng = np.random.default_rng(size)
+    values, ids = rng.integers(4, size=size) / 3, rng.permutation(size).astype(np.uint32)
+    heap = np.empty(size, dtype=np.int64)
+    make_heap(heap, values, ids)
+    expected = sorted(range(size), key=lambda i: (-values[i], ids[i]))
+    assert [pop_first(heap, size - k, values, ids) for k in range(size)] == expected
+    assert heap[::-1].tolist() == expected

@@ -1,0 +1,155 @@
+"""Binary heaps in arrays: the best nodes first, the S best of many, and all of an instance's values in order: kernels.
+
+There are three, because what lies in them differs, and so does what is compared at each step:
+
+* `push_node`, `pop_node`: a queue of nodes that grows and shrinks, the greatest estimate on top. Two arrays side by
+  side, because a search hands nodes and estimates on as they are.
+* `offer`, `take_best`: the S best of a long stream, the worst on top, where it is replaced. Similarity and number
+  are packed into one uint64, so that a step is one comparison: most of a stream is turned down by the first.
+* `make_heap`, `pop_first`: values that stay where they are and are float64, which leaves no room to pack a number into
+  the same word. The heap holds indices, is made in O(size), and what was popped lies behind it in order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from xmlc.kernels.bits import bits_float, float_bits
+
+
+@njit(cache=True, nogil=True)
+def push_node(heap_nodes, heap_estimates, size, node, estimate):
+    """Push onto a max-heap ordered by (estimate, smaller node first)."""
+    i = size
+    while i > 0:
+        up = (i - 1) >> 1
+        if heap_estimates[up] > estimate or (heap_estimates[up] == estimate and heap_nodes[up] < node):
+            break
+        heap_nodes[i], heap_estimates[i] = heap_nodes[up], heap_estimates[up]
+        i = up
+    heap_nodes[i], heap_estimates[i] = node, estimate
+
+
+@njit(cache=True, nogil=True)
+def pop_node(heap_nodes, heap_estimates, size):
+    """Remove the top of the max-heap of `push_node`; the caller read it at index 0."""
+    last = size - 1
+    node, estimate = heap_nodes[last], heap_estimates[last]
+    i = 0
+    while True:
+        child = 2 * i + 1
+        if child >= last:
+            break
+        right = child + 1
+        if right < last and (
+            heap_estimates[right] > heap_estimates[child]
+            or (heap_estimates[right] == heap_estimates[child] and heap_nodes[right] < heap_nodes[child])
+        ):
+            child = right
+        if estimate > heap_estimates[child] or (estimate == heap_estimates[child] and node < heap_nodes[child]):
+            break
+        heap_nodes[i], heap_estimates[i] = heap_nodes[child], heap_estimates[child]
+        i = child
+    heap_nodes[i], heap_estimates[i] = node, estimate
+
+
+@njit(cache=True, nogil=True)
+def worst_kept(heap, n_kept, S):
+    """Return the smallest similarity that the heap holds when it is full, else 0."""
+    return bits_float(np.uint32(heap[0] >> np.uint64(32))) if n_kept == S else np.float32(0)
+
+
+@njit(cache=True, nogil=True)
+def offer(heap, n_kept, similarity, number):
+    """Offer one; return how many the heap holds after. Similarities of at most 0 are not kept. O(log S)."""
+    if not similarity > 0:
+        return n_kept
+    key = (np.uint64(float_bits(similarity)) << np.uint64(32)) | np.uint64(0xFFFFFFFF - number)
+    if n_kept < heap.size:
+        place = n_kept
+        while place > 0 and heap[(place - 1) >> 1] > key:
+            heap[place] = heap[(place - 1) >> 1]
+            place = (place - 1) >> 1
+        heap[place] = key
+        return n_kept + 1
+    if key > heap[0]:
+        sift_key(heap, n_kept, key)
+    return n_kept
+
+
+@njit(cache=True, nogil=True)
+def sift_key(heap, n_kept, key):
+    """Replace the front of a heap of `offer` by a key."""
+    place = 0
+    child = 1
+    while child < n_kept:
+        if child + 1 < n_kept and heap[child + 1] < heap[child]:
+            child += 1
+        if heap[child] >= key:
+            break
+        heap[place] = heap[child]
+        place = child
+        child = 2 * place + 1
+    heap[place] = key
+
+
+@njit(cache=True, nogil=True)
+def take_best(heap, n_kept, numbers, similarities):
+    """Empty the heap into arrays, the best first."""
+    while n_kept > 0:
+        key = heap[0]
+        n_kept -= 1
+        sift_key(heap, n_kept, heap[n_kept])
+        numbers[n_kept] = np.int32(np.uint64(0xFFFFFFFF) - (key & np.uint64(0xFFFFFFFF)))
+        similarities[n_kept] = bits_float(np.uint32(key >> np.uint64(32)))
+
+
+@njit(cache=True, nogil=True, inline="always")
+def comes_first(values, ids, a, b):
+    """Whether place ``a`` ranks before ``b``: by the greater value, of equal ones by the smaller id."""
+    return values[a] > values[b] or (values[a] == values[b] and ids[a] < ids[b])
+
+
+@njit(cache=True, nogil=True)
+def sift_index(heap, size, node, values, ids):
+    """Restore the heap below ``node``, in O(log size)."""
+    moved = heap[node]
+    while 2 * node + 1 < size:
+        child = 2 * node + 1
+        if child + 1 < size and comes_first(values, ids, heap[child + 1], heap[child]):
+            child += 1
+        if not comes_first(values, ids, heap[child], moved):
+            break
+        heap[node] = heap[child]
+        node = child
+    heap[node] = moved
+
+
+@njit(cache=True, nogil=True)
+def make_heap(heap, values, ids):
+    """Fill ``heap`` with all places, the first of them on top, in O(size).
+
+    Parameters
+    ----------
+    heap : int64 (size,)
+        Written.
+    values : float64 (size,), ids : uint32 (size,)
+    """
+    for i in range(heap.size):
+        heap[i] = i
+    for node in range(heap.size // 2 - 1, -1, -1):
+        sift_index(heap, heap.size, node, values, ids)
+
+
+@njit(cache=True, nogil=True)
+def pop_first(heap, size, values, ids):
+    """Move the first of the ``size`` places that are left to the end of the heap, and return it.
+
+    After k calls the last k places of ``heap`` are the first k in rank, backwards, and the others lie before them.
+    """
+    first = heap[0]
+    heap[0] = heap[size - 1]
+    heap[size - 1] = first
+    sift_index(heap, size - 1, np.int64(0), values, ids)
+    return first
