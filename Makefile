@@ -19,7 +19,7 @@ LINES   = PYTHONPATH="$(CURDIR)/workflow/loggers" snakemake --cores $(CORES) --q
 BYTECODE = "$(BIN)/python" -m compileall -qq -j $(CORES) -x /tests/ $(ENV)/lib || true
 INSTALL = "$(BIN)/python" -m pip install --no-compile --quiet --disable-pip-version-check --constraint constraints.txt --editable
 
-.PHONY: env demo compare reference-tables reference accept report bits test test-all lint docs clean
+.PHONY: env demo compare reference-tables reference accept report bits test test-all lint closures docs clean
 # Two installations into one environment would disturb each other, and the targets use all cores themselves.
 .NOTPARALLEL:
 
@@ -87,6 +87,10 @@ lint: $(ENV)/has-lint
 	PATH="$(BIN):$$PATH" snakefmt --check Snakefile workflow
 	PATH="$(BIN):$$PATH" snakemake --lint
 	PATH="$(BIN):$$PATH" snakemake --lint --config scatter=2
+
+# The page that lists which source files each estimator depends on.
+closures: $(ENV)/has-base
+	"$(BIN)/python" docs/closures.py > docs/closures.md.tmp && mv docs/closures.md.tmp docs/closures.md
 
 # The pages of docs/ and the reference from the docstrings, as a site; any warning is an error.
 docs: $(ENV)/has-docs

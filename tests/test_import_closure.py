@@ -1,13 +1,17 @@
 """Which files a step depends on: exactly those that it imports."""
 
+import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from xmlc.models.registry import estimator_files
-from xmlc.sources import imported_modules, source_files
+from xmlc.models.registry import ESTIMATORS, estimator_files
+from xmlc.sources import PACKAGE, imported_modules, source_files
+
+DOCS = Path(__file__).parents[1] / "docs"
 
 
 def imported_at_run_time(module):
@@ -54,6 +58,41 @@ def test_an_estimator_depends_on_no_other_but_what_it_is_built_on(estimator, roo
     parts = [Path(file).parts for file in source_files(*estimator_files(estimator))]
     below = [part[part.index("models") + 1 :] for part in parts if "models" in part]
     assert {names[0] for names in below if len(names) > 1} == rooms
+
+
+def private_of_others(file):
+    """Return the private modules that a file imports from the folder of an estimator that is not its own."""
+    own = file.relative_to(PACKAGE).parts[1] if file.is_relative_to(PACKAGE / "models") else None
+    found = re.findall(r"^xmlc\.models\.(\w+)\.(?:\w+\.)*_\w", "\n".join(sorted(imported_modules(file))), re.MULTILINE)
+    return [folder for folder in found if folder != own and (PACKAGE / "models" / folder).is_dir()]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_no_estimator_imports_a_private_module_of_another(estimator):
+    files = [Path(file).resolve() for file in source_files(*estimator_files(estimator))]
+    assert {file: found for file in files if (found := private_of_others(file))} == {}
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("from xmlc.models.plt import PLT", set()),
+        ("from xmlc.models.plt.weights import NodeWeights", set()),
+        ("from xmlc.models._averages import mean_top_k", set()),
+        ("from xmlc.models.plt.weights._nodes import NodeWeights", {"plt"}),
+        ("import xmlc.models.fastxml._grow", {"fastxml"}),
+    ],
+)
+def test_private_modules_of_others_are_found(line, found, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(line)
+    assert set(private_of_others(file)) == found
+
+
+def test_the_page_of_closures_is_current():
+    assert runpy.run_path(str(DOCS / "closures.py"))["page"]() == (DOCS / "closures.md").read_text(encoding="utf-8"), (
+        "call `make closures`"
+    )
 
 
 def test_binary_relevance_and_chains_do_not_depend_on_one_another():

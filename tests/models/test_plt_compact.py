@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from plt_cases import random_nodes, weights_of
 
 from xmlc.errors import XmlcError
-from xmlc.models.plt.weights import CompactNodeWeights, NodeWeights
 from xmlc.models.plt.weights._compact import compact_nodes, count_kept, fill_kept, room_for
 
 

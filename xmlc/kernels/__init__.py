@@ -1,1 +1,1 @@
-"""What the kernels of several rooms share, the same bits on any processor: functions, sums, random numbers, top k."""
+"""What the kernels of several rooms share: functions, sums, vectors, random numbers and their streams, heaps, top k."""
