@@ -6,7 +6,6 @@ import fastxml_twin as twin
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import clone
 
 from xmlc.data import load
 from xmlc.errors import XmlcError
@@ -25,10 +24,6 @@ def fitted():
 
     X, Y = random_multilabel(300, 40, 15, seed=1)
     return FastXML(n_trees=6, n_jobs=1).fit(X, Y), X, Y
-
-
-def same_forest(a, b):
-    return all(np.array_equal(x, y) for x, y in zip(a.forest_, b.forest_, strict=True))
 
 
 def test_estimates_are_mean_shares_of_the_leaves_reached(fitted):
@@ -88,49 +83,6 @@ def test_sto_takes_all_tied_estimates_or_none(fitted):
         assert not chosen.size or not left.size or chosen.min() > left.max()
     ties = [np.unique(column[column > 0], return_counts=True)[1].max() for column in dense.T if column.any()]
     assert max(ties) > 3
-
-
-def test_top_k_is_the_order_of_the_estimates(fitted):
-    model, X, _ = fitted
-    expected = top_k_of(model.predict_proba(X), 5)
-    found = model.predict_top_k(X, 5)
-    assert np.array_equal(found[0], expected[0])
-    assert np.array_equal(found[1], expected[1])
-
-
-@pytest.mark.parametrize("options", [{}, PFASTREXML])
-def test_same_bits_on_any_number_of_threads(multilabel, options):
-    X, Y = multilabel(200, 30, 12, seed=2)
-    one, two = (FastXML(n_trees=5, n_jobs=n, **options).fit(X, Y) for n in (1, 2))
-    assert same_forest(one, two)
-    assert all(np.array_equal(a, b) for a, b in zip(one.predict_top_k(X, 4), two.predict_top_k(X, 4), strict=True))
-    assert (one.predict_proba(X) != two.predict_proba(X)).nnz == 0
-    assert not same_forest(one, clone(one).set_params(random_state=1).fit(X, Y))
-
-
-@pytest.mark.parametrize("options", [{}, PFASTREXML])
-def test_parts_of_a_forest_join_to_the_whole(multilabel, tmp_path, options):
-    X, Y = multilabel(200, 30, 12, seed=3)
-    whole = FastXML(n_trees=5, **options).fit(X, Y)
-    parts = [FastXML(n_trees=5, **options).fit_trees(X, Y, *bounds) for bounds in ((0, 2), (2, 3), (3, 5))]
-    for i, part in enumerate(parts):
-        part.save(tmp_path / str(i))
-    joined = FastXML.join_trees([FastXML.load(tmp_path / str(i)) for i in range(3)])
-    assert same_forest(whole, joined)
-    assert np.array_equal(whole.predict_top_k(X, 3)[1], joined.predict_top_k(X, 3)[1])
-    with pytest.raises(XmlcError, match="3 trees in all, expected 5"):
-        FastXML.join_trees(parts[:2])
-
-
-@pytest.mark.parametrize("options", [{}, PFASTREXML, {"unit_norm": True}])
-def test_a_saved_model_answers_the_same(multilabel, tmp_path, options):
-    X, Y = multilabel(120, 30, 12, seed=4)
-    model = FastXML(n_trees=3, **options).fit(X, Y)
-    model.save(tmp_path / "model")
-    again = FastXML.load(tmp_path / "model")
-    assert (model.predict_proba(X) != again.predict_proba(X)).nnz == 0
-    assert np.array_equal(model.predict_top_k(X, 3)[1], again.predict_top_k(X, 3)[1])
-    assert np.array_equal(model.inner_products_, again.inner_products_)
 
 
 def test_pfastrexml_ranks_by_inverse_propensity_and_tail_classifiers(multilabel):

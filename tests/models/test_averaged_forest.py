@@ -1,0 +1,151 @@
+"""What FastXML and LdSM have from their base class: parts and first trees, rankings, thresholds, models on disk."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+from xmlc.errors import XmlcError
+from xmlc.models import FastXML, LdSM
+from xmlc.models.estimates import top_k_of
+from xmlc.models.forest_arrays import joined_starts, shifted_codes
+
+SMALL = {"n_trees": 4, "max_nodes": 31, "learning_rate": 0.5, "lambda_1": 1.3, "n_jobs": 1}
+PLAIN = {
+    "fastxml": FastXML(n_trees=4, n_jobs=1),
+    "fastxml, unit length": FastXML(n_trees=4, unit_norm=True, n_jobs=1),
+    "ldsm": LdSM(**SMALL),
+    "ldsm, unit length": LdSM(unit_norm=True, **SMALL),
+    "ldsm, sgd": LdSM(optimizer="sgd", arity=3, **SMALL),
+}
+RERANKED = {
+    "pfastrexml": FastXML(n_trees=4, propensity_weighted=True, alpha=0.8, n_jobs=1),
+    "fastxml, tail": FastXML(n_trees=4, alpha=0.8, n_jobs=1),
+    "ldsm, tail": LdSM(beta=0.6, gamma=2.0, **SMALL),
+    "ldsm, tail, unit length": LdSM(beta=0.6, gamma=2.0, unit_norm=True, **SMALL),
+}
+ALL = PLAIN | RERANKED
+WITH_TAIL = {"pfastrexml": {"gamma": 30.0, "unit_norm": True}, "ldsm, tail": {"gamma": 2.0, "unit_norm": False}}
+
+
+def same_forest(a, b):
+    return all(np.array_equal(x, y) for x, y in zip(a.forest_, b.forest_, strict=True))
+
+
+def same_answers(a, b, X):
+    tops = zip(a.predict_top_k(X, 4), b.predict_top_k(X, 4), strict=True)
+    same = all(np.array_equal(one, two) for one, two in tops) and (a.predict_proba(X) != b.predict_proba(X)).nnz == 0
+    return same and np.array_equal(a.inner_products_, b.inner_products_)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    from small_data import random_multilabel
+
+    X, Y = random_multilabel(250, 30, 12, seed=1)
+    models = {}
+
+    def fit(name):
+        if name not in models:
+            models[name] = clone(ALL[name]).fit(X, Y)
+        return models[name], X, Y
+
+    return fit
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_same_bits_on_any_number_of_threads(fitted, name):
+    one, X, Y = fitted(name)
+    two = clone(one).set_params(n_jobs=2).fit(X, Y)
+    assert same_forest(one, two)
+    assert same_answers(one, two, X)
+    assert not same_forest(one, clone(one).set_params(random_state=1).fit(X, Y))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_first_trees_are_the_forest_of_so_many(fitted, name):
+    whole, X, Y = fitted(name)
+    first = whole.trees(2)
+    assert (first.n_trees, whole.n_trees) == (2, 4)
+    assert first.inner_products_ is None
+    assert same_answers(first, clone(whole).set_params(n_trees=2).fit(X, Y), X)
+    for n in (0, 5):
+        with pytest.raises(XmlcError, match=f"first {n} trees: expected 1 .. 4"):
+            whole.trees(n)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_parts_of_a_forest_join_to_the_whole(fitted, tmp_path, name):
+    whole, X, Y = fitted(name)
+    for i, bounds in enumerate(((0, 2), (2, 3), (3, 4))):
+        clone(whole).fit_trees(X, Y, *bounds).save(tmp_path / str(i))
+    parts = [type(whole).load(tmp_path / str(i)) for i in range(3)]
+    assert [part.tail_ is None for part in parts] == [whole.tail_ is None, True, True]
+    joined = type(whole).join_trees(parts)
+    assert same_forest(whole, joined)
+    assert same_answers(whole, joined, X)
+    with pytest.raises(XmlcError, match="3 trees in all, expected 4"):
+        type(whole).join_trees(parts[:2])
+    for bounds in ((2, 2), (-1, 1), (3, 5)):
+        with pytest.raises(XmlcError, match=r"expected some of 0 \.\. 3"):
+            clone(whole).fit_trees(X, Y, *bounds)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_saved_model_answers_the_same(fitted, tmp_path, name):
+    model, X, _ = fitted(name)
+    model.save(tmp_path / "model")
+    again = type(model).load(tmp_path / "model")
+    assert same_forest(model, again)
+    assert same_answers(model, again, X)
+    content = json.loads((tmp_path / "model" / "model.json").read_text())
+    assert content["meta"] == {"tail": model.tail_ is not None}
+    own = {"label_weights"} if isinstance(model, FastXML) else set()
+    tail = set() if model.tail_ is None else set(model.tail_.arrays())
+    assert set(content["arrays"]) == {*model.forest_._fields} | own | tail
+
+
+@pytest.mark.parametrize("name", WITH_TAIL)
+def test_tail_classifiers_are_the_same_after_loading(fitted, tmp_path, name):
+    model, _, _ = fitted(name)
+    model.save(tmp_path / "model")
+    for tail in (model.tail_, type(model).load(tmp_path / "model").tail_):
+        assert {"gamma": tail.gamma, "unit_norm": tail.unit_norm} == WITH_TAIL[name]
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_thresholds_are_strict_and_the_ranking_is_that_of_the_estimates(fitted, name):
+    model, X, _ = fitted(name)
+    spe = model.predict_proba(X)
+    for found, expected in zip(model.predict_top_k(X, 5), top_k_of(spe, 5), strict=True):
+        assert np.array_equal(found, expected)
+    value = np.sort(spe.data)[spe.nnz // 2]
+    for threshold in (float(value), np.linspace(0, 0.5, spe.shape[1], dtype=np.float32)):
+        limits = np.broadcast_to(np.float32(threshold), spe.shape[1])
+        above = model.predict_proba(X, threshold)
+        assert 0 < above.nnz < spe.nnz
+        assert np.array_equal(above.toarray(), np.where(spe.toarray() > limits, spe.toarray(), 0))
+
+
+@pytest.mark.parametrize("labels", [3, 400])
+def test_estimates_are_ascending_by_label_however_many_there_are(labels):
+    """Few labels of many are sorted, many of few looked through: the same estimates either way."""
+    rng = np.random.default_rng(0)
+    X = sparse.csr_array(rng.random((60, 8)).astype(np.float32))
+    Y = np.zeros((60, labels), dtype=bool)
+    Y[np.arange(60), rng.permutation(60) % labels] = True
+    for model in (FastXML(n_trees=2, max_leaf=3), LdSM(n_trees=2, max_nodes=15)):
+        spe = model.fit(X, Y).predict_proba(X)
+        for row in np.split(spe.indices, spe.indptr[1:-1]):
+            assert (np.diff(row) > 0).all()
+        dense, limits = spe.toarray(), np.full(labels, 0.2, dtype=np.float32)
+        assert np.array_equal(model.predict_proba(X, limits).toarray(), np.where(dense > limits, dense, 0))
+
+
+def test_arrays_of_a_forest_behind_another_are_renumbered():
+    assert shifted_codes(np.array([0, ~0, 2, ~3]), 5, 7).tolist() == [5, ~7, 7, ~10]
+    assert joined_starts([np.array([0, 2, 3]), np.array([0]), np.array([0, 4])]).tolist() == [0, 2, 3, 7]
