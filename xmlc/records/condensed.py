@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta
 
 from xmlc.passport import Passport, StepCosts
-from xmlc.records.base import ExperimentRecord, Fractions, Number, check_scores, identity
+from xmlc.records.base import ExperimentRecord, Fractions, Number, identity
+from xmlc.records.checking import check_scores
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import ClassVar
 
-from xmlc.files import write_json
 from xmlc.passport import Passport, StepCosts
-from xmlc.records.base import Number, expected_of, read_checked
+from xmlc.records.base import FolderFile, Number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +20,7 @@ class PartEstimates:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Estimates:
+class Estimates(FolderFile):
     """What `xmlc estimate` writes.
 
     Attributes
@@ -37,24 +35,10 @@ class Estimates:
     """
 
     FILE: ClassVar[str] = "estimate.json"
+    COMMAND: ClassVar[str] = "estimate"
 
     floor: float
     parts: dict[str, PartEstimates]
     peak_bytes: Number
     passport: Passport
     step: StepCosts
-
-    def write(self, folder: Path) -> None:
-        """Write the file into the folder of the estimates."""
-        write_json(folder / self.FILE, asdict(self))
-
-    @classmethod
-    def read(cls, folder: Path) -> Self:
-        """Read the file in the folder of the estimates.
-
-        Raises
-        ------
-        XmlcError
-            It is not readable, or lacks something.
-        """
-        return read_checked(folder / cls.FILE, cls, expected_of("estimate"))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta
 
 from xmlc.passport import Passport, StepCosts
-from xmlc.records.base import ExperimentRecord, Fractions, Number, Row, check_scores, identity
+from xmlc.records.base import ExperimentRecord, Fractions, Number, Row, identity
+from xmlc.records.checking import check_scores
 from xmlc.records.condensed import PredictionThreads
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from xmlc.metrics.measures import BY_NAME, FURTHER_RANKING_METRICS, MAXIMA, RANKING_METRICS
-from xmlc.records.base import Number, Row, check_scores, costs_in, identity, known
+from xmlc.records.base import Number, Row, costs_in, identity, known
+from xmlc.records.checking import check_scores
 from xmlc.records.training import ModelRecord, TrainingCosts
 
 if TYPE_CHECKING:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, TypedDict
 
 from xmlc.errors import XmlcError
-from xmlc.files import write_json
 from xmlc.passport import Passport, StepCosts
-from xmlc.records.base import SCHEMA, Misfit, Number, as_checked, check_header, expected_of, parsed
+from xmlc.records.base import Number, RecordFile
+from xmlc.records.checking import Misfit, parsed
 
 MODELS = ("independent", "dependent", "dependent-signed")
 
@@ -121,7 +121,7 @@ class Growth(TypedDict):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SimulationRecord:
+class SimulationRecord(RecordFile):
     """What `xmlc simulate` writes.
 
     Attributes
@@ -157,27 +157,6 @@ class SimulationRecord:
     def __post_init__(self) -> None:
         if lacking := [name for name in MODELS if name not in self.models]:
             raise Misfit(".models", f"{lacking[0]!r} is a required property")
-
-    def write(self, path: Path) -> None:
-        """Write the record, whole or not at all."""
-        write_json(path, {"kind": self.KIND, "schema": SCHEMA} | asdict(self))
-
-    @classmethod
-    def read(cls, path: Path) -> SimulationRecord:
-        """Read and check one file.
-
-        Raises
-        ------
-        XmlcError
-            It is not readable, of another kind, or lacks something.
-        """
-        return cls.of(path, parsed(path, "record"))
-
-    @classmethod
-    def of(cls, path: Path, content: object) -> SimulationRecord:
-        """Check the content of a file."""
-        check_header(path, content, [cls.KIND], cls.COMMAND)
-        return as_checked(path, content, cls, expected_of(cls.COMMAND))
 
 
 def read_simulations(paths: Iterable[Path]) -> list[SimulationRecord]:

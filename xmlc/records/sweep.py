@@ -9,7 +9,8 @@ from typing import Annotated, ClassVar, Self
 from msgspec import Meta
 
 from xmlc.passport import Passport, StepCosts
-from xmlc.records.base import ExperimentRecord, Fractions, Number, check_scores, expected_of, misfit
+from xmlc.records.base import ExperimentRecord, Fractions, Number
+from xmlc.records.checking import check_scores, expected_of, misfit
 from xmlc.records.forest import METRICS
 
 

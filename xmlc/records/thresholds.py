@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
-from xmlc.files import write_json
 from xmlc.metrics.measures import FURTHER_SET_METRICS, SET_METRICS, TUNABLE_MEASURES
 from xmlc.passport import Passport, StepCosts
-from xmlc.records.base import Fractions, Number, check_scores, costs_in, expected_of, identity, known, read_checked
+from xmlc.records.base import FolderFile, Fractions, Number, costs_in, identity, known
+from xmlc.records.checking import check_scores
 from xmlc.records.ranking import given, measured, shares_of
 from xmlc.records.training import KnownTrainingCosts, ModelRecord
 
@@ -102,7 +101,7 @@ class ThresholdRecord(ModelRecord):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TunedThresholds:
+class TunedThresholds(FolderFile):
     """What `xmlc threshold` writes beside the thresholds.
 
     Attributes
@@ -117,6 +116,7 @@ class TunedThresholds:
     """
 
     FILE: ClassVar[str] = "tuning.json"
+    COMMAND: ClassVar[str] = "threshold"
 
     method: str
     grid: tuple[GridPoint, ...]
@@ -124,21 +124,6 @@ class TunedThresholds:
     tune_seconds: Number
     passport: Passport
     step: StepCosts
-
-    def write(self, folder: Path) -> None:
-        """Write the file into the folder of the thresholds."""
-        write_json(folder / self.FILE, asdict(self))
-
-    @classmethod
-    def read(cls, folder: Path) -> Self:
-        """Read the file in the folder of the thresholds.
-
-        Raises
-        ------
-        XmlcError
-            It is not readable, or lacks something.
-        """
-        return read_checked(folder / cls.FILE, cls, expected_of("threshold"))
 
 
 def check_label_set_scores(place: str, scores: Mapping[str, float]) -> None:

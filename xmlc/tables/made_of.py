@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
 from xmlc.files import write_json
-from xmlc.records.base import read_checked
+from xmlc.records.checking import read_checked
 
 SUFFIX = ".made-of.json"
 
