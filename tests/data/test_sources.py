@@ -238,6 +238,6 @@ def test_the_command_fails_with_a_message_and_status_1(tmp_path, capsys, monkeyp
 
 def test_help_reads_well():
     text = CliRunner().invoke(group, ["download", "--help"]).output
-    for part in ("DATASET", "--out", "--mirror", "--digests", "--catalogue", "manual/DATASET", "whole or not at all"):
+    for part in ("DATASET", "--out", "--mirror", "--digests", "--catalogue", "manual/DATASET", "all or none"):
         assert part in text
     assert max(map(len, text.splitlines())) <= 80
