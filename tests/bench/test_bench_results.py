@@ -44,3 +44,7 @@ def test_scores_are_summarised_over_seeds_in_percent():
     assert mean_percent(scores) == pytest.approx([20, 40])
     assert std_percent(scores) == pytest.approx([200**0.5, 0])
     assert std_percent(scores[:1]) is None
+
+
+def test_a_ratio_to_nothing_measured_is_null_in_json():
+    assert as_json({"ratios": [float("nan"), 1.5]}) == {"ratios": [None, 1.5]}

@@ -85,7 +85,9 @@ class InTurns(Compared):
 
 
 def as_json(value: object) -> object:
-    """Turn dataclasses, also within mappings and sequences, into what JSON knows."""
+    """Turn dataclasses, also within mappings and sequences, into what JSON knows; a ratio that is NaN is null."""
+    if isinstance(value, float) and value != value:
+        return None
     if is_dataclass(value):
         content: dict[str, object] = {}
         for one in fields(value):
