@@ -30,7 +30,8 @@ def read_yaml(file: Path) -> object:
         raise XmlcError(f"{file}: not a readable configuration of a paper ({error})") from error
 
 
-# The same safe loader in C, where PyYAML was built with it: a dry run reads ten such files.
+# Safe loaders both, which make plain values and no objects: what `yaml.safe_load` uses, in C where PyYAML has that,
+# because a dry run reads ten such files.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
