@@ -8,6 +8,7 @@ from xmlc.csr import save_csr
 from xmlc.data.catalogue import Dataset
 from xmlc.data.prepare import differences, prepare
 from xmlc.data.prepared import Prepared
+from xmlc.data.splits import fit_mask
 from xmlc.data.writer import save_repository
 from xmlc.errors import XmlcError
 from xmlc.files import read_json, write_json
@@ -50,6 +51,17 @@ def test_parts_are_the_rows_of_the_files(tmp_path, source, multilabel):
     assert (prepared.meta["n_train"], prepared.meta["n_test"], prepared.meta["d"], prepared.meta["m"]) == (50, 20, 8, 6)
     with pytest.raises(XmlcError, match="expected one of train, test, fit, val"):
         prepared.part("all")
+
+
+def test_each_run_validates_on_a_part_of_its_own(tmp_path, source):
+    _, first = run(tmp_path, source, seed=3)
+    masks = [Prepared(first.folder, run).split for run in range(4)]
+    assert [int(mask.sum()) for mask in masks] == [40] * 4
+    assert len({mask.tobytes() for mask in masks}) == 4
+    for number, mask in enumerate(masks):  # run 0 is what was written, the others count on from its seed
+        np.testing.assert_array_equal(mask, fit_mask(50, 0.2, 3 + number))
+    X_val, _ = Prepared(first.folder, 2).part("val")
+    np.testing.assert_array_equal(X_val.toarray(), first.part("train")[0].toarray()[~masks[2]])
 
 
 def test_posteriors_travel_with_the_rows(tmp_path, source, multilabel):

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.csr import load_csr
+from xmlc.data.splits import fit_mask
 from xmlc.errors import XmlcError
 from xmlc.files import read_json
 
@@ -83,6 +84,9 @@ class Prepared:
     Parameters
     ----------
     folder : path
+    run : int
+        Seed of the run that the split belongs to: run 0 has the split that was written, and each other run one of its
+        own, so that what runs differ by contains the choice of the validation part.
 
     Attributes
     ----------
@@ -91,8 +95,8 @@ class Prepared:
         SHA-256 over the source files.
     """
 
-    def __init__(self, folder: str | Path):
-        self.folder = Path(folder)
+    def __init__(self, folder: str | Path, run: int = 0):
+        self.folder, self.run = Path(folder), run
         if not (self.folder / "meta.json").exists():
             raise XmlcError(f"{self.folder}: no prepared dataset here (meta.json is missing); run xmlc prepare")
         self.meta: Meta = read_json(self.folder / "meta.json")
@@ -104,7 +108,10 @@ class Prepared:
     @cached_property
     def split(self) -> np.ndarray:
         """Mask over the training rows, shape (n_train,): True for the part to fit, False for validation."""
-        return np.load(self.folder / "split.npy", allow_pickle=False)
+        if self.run == 0:
+            return np.load(self.folder / "split.npy", allow_pickle=False)
+        share, seed = self.meta["split"]["validation_share"], self.meta["split"]["seed"]
+        return fit_mask(self.meta["n_train"], share, seed + self.run)
 
     def part(self, name: str) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Return (X, Y) of ``train``, ``test`` (memory-mapped), ``fit`` or ``val`` (copies of training rows)."""

@@ -29,7 +29,8 @@ from xmlc.records.training import TrainingRecord
 @click.option("--out", type=FOLDER, required=True, help="Folder to write.")
 def command(data: Path, model_folder: Path, training: Path, floor: float, threads: int, out: Path) -> None:
     """Estimate and save."""
-    prepared, record = Prepared(data), TrainingRecord.read(training)
+    record = TrainingRecord.read(training)
+    prepared = Prepared(data, record.seed)
     model = load_estimator(record.estimator, model_folder, threads)
     with atomic_folder(out) as folder:
         parts = {}

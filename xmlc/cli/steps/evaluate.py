@@ -27,4 +27,4 @@ def command(
     """Evaluate one method."""
     record = TrainingRecord.read(training)
     model = load_estimator(record.estimator, model_folder, threads)
-    evaluate_method(Prepared(data), model, record, estimates, tuned, threads, out)
+    evaluate_method(Prepared(data, record.seed), model, record, estimates, tuned, threads, out)

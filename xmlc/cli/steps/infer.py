@@ -51,7 +51,8 @@ def command(
     for file in extension:
         import_file(file)
     check_sources(methods, model_folder, estimates)
-    prepared, record = Prepared(data), TrainingRecord.read(training)
+    record = TrainingRecord.read(training)
+    prepared = Prepared(data, record.seed)
     model = None if model_folder is None else load_estimator(record.estimator, model_folder, threads)
     basis = basis_of(prepared, methods, model, estimates, floor, samples)
     weights = None if basis.sizes is None else np.array(basis.sizes.weights)

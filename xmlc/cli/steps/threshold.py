@@ -18,10 +18,13 @@ from xmlc.thresholds.tune import METHODS
 @click.option("--estimates", type=FOLDER, required=True, help="Folder written by `xmlc estimate`.")
 @click.option("--method", required=True, help=f"One of {', '.join(METHODS)}, or one that an extension registers.")
 @click.option("--extension", type=FILE, multiple=True, help="Python file that registers a method of your own.")
+@click.option("--seed", default=0, show_default=True, help="Of the run, which has a validation part of its own.")
 @threads_option
 @click.option("--out", type=FOLDER, required=True, help="Folder to write.")
-def command(data: Path, estimates: Path, method: str, extension: tuple[Path, ...], threads: int, out: Path) -> None:
+def command(
+    data: Path, estimates: Path, method: str, extension: tuple[Path, ...], seed: int, threads: int, out: Path
+) -> None:
     """Sweep the grid in one job."""
     for file in extension:
         import_file(file)
-    tune_method(Prepared(data), estimates, method, threads, out)
+    tune_method(Prepared(data, seed), estimates, method, threads, out)

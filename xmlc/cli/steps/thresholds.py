@@ -48,7 +48,8 @@ def command(
     """Do one method after the other; one that fails stops no other, and these are not done again."""
     for file in extension:
         import_file(file)
-    prepared, record = Prepared(data), TrainingRecord.read(training)
+    record = TrainingRecord.read(training)
+    prepared = Prepared(data, record.seed)
     model = load_estimator(record.estimator, model_folder, threads)
     given = [*sorted(PACKAGE.rglob("*.py")), *extension, training, estimates / Estimates.FILE]
     work = out / UNFINISHED / file_digest(given)

@@ -31,7 +31,7 @@ PORTIONS: dict[str, Portion] = {"train": "full", "fit": "80"}
               help="YAML file written by `xmlc tune`; its best hyperparameters override --parameters.")  # fmt: skip
 @click.option("--trees", "share", default=None, metavar="I-of-N",
               help="Grow only the I-th of N shares of a forest's trees; `xmlc join` joins them.")  # fmt: skip
-@click.option("--seed", default=0, show_default=True, help="Seed of the estimator.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the estimator and of the run's 80/20 split.")
 @threads_option
 @click.option("--out", type=FOLDER, required=True, help="Folder for the model.")
 @click.option("--record", type=FILE, required=True, help="JSON file for the costs.")
@@ -49,7 +49,7 @@ def command(
     record: Path,
 ) -> None:
     """Train and save."""
-    prepared, hyperparameters = Prepared(data), parse_parameters(parameters)
+    prepared, hyperparameters = Prepared(data, seed), parse_parameters(parameters)
     result = None if tuned is None else read_result(tuned, estimator, prepared.digest)
     hyperparameters |= result["best"]["hyperparameters"] if result else {}
     model = make_estimator(estimator, hyperparameters, seed, threads)
