@@ -35,6 +35,14 @@ def test_no_room_imports_another_of_its_floor_or_one_above(own):
         assert not [room for room in rooms if FLOORS[room] >= FLOORS[own]], file
 
 
+def test_private_modules_of_label_trees_stay_within_their_folders():
+    for folder in ("plt", "oplt"):
+        home = PACKAGE / "models" / folder
+        private = re.compile(rf"xmlc\.models\.{folder}\.(\w+\.)*_\w")
+        others = [file for file in MODULES if not file.is_relative_to(home)]
+        assert {file: name for file in others for name in imported_modules(file) if private.match(name)} == {}
+
+
 def test_rooms_are_small():
     named = [file for file in MODULES if file.name != "__init__.py"]
     counts = Counter(file.parent for file in named)

@@ -9,7 +9,7 @@ from xmlc.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation, stream_key
 from xmlc.kernels.streams import Stream
 from xmlc.models import OPLT, PLT
-from xmlc.models.oplt._tree import NODE, ROOT
+from xmlc.models.oplt.tree import NODE, ROOT
 from xmlc.models.plt.training._pieces import train_nodes
 from xmlc.models.plt.training._siblings import ADAGRAD, Solver
 

@@ -7,7 +7,7 @@ from numba import njit
 
 from xmlc.models.oplt._robin_hood import bits_for, find_slot, home_of, insert_slot
 from xmlc.models.oplt._rows import give_row, give_table, slots_of, take_row, take_table
-from xmlc.models.oplt._tree import ENTRIES_USED, SLOT, SLOTS_USED, empty_online_tree
+from xmlc.models.oplt.tree import ENTRIES_USED, SLOT, SLOTS_USED, empty_online_tree
 
 FEATURES = st.lists(st.integers(0, 2**32 - 1), unique=True, max_size=56)
 

@@ -11,7 +11,7 @@ from scipy import sparse
 from xmlc.errors import XmlcError
 from xmlc.metrics.ranking import K, precision_at_k
 from xmlc.models.plt import PLT
-from xmlc.models.plt.weights._hashed import HashedWeights
+from xmlc.models.plt.weights import HashedWeights
 
 
 @dataclass(frozen=True)

@@ -22,11 +22,9 @@ from xmlc.bench.answers import differing
 from xmlc.bench.oplt.growing import Batch, GrowingStream, together
 from xmlc.csr import kernel_csr, unit_rows
 from xmlc.estimator import Hyperparameters
-from xmlc.models.oplt import OPLT
-from xmlc.models.oplt._plant import planted_as
-from xmlc.models.oplt._tree import ENTRIES_WANTED, MARK, NODE, NODES_WANTED, SLOTS_WANTED
-from xmlc.models.plt.training._pieces import reach_of, train_nodes
-from xmlc.models.plt.training._siblings import ADAGRAD, Solver
+from xmlc.models.oplt import OPLT, planted_as
+from xmlc.models.oplt.tree import ENTRIES_WANTED, MARK, NODE, NODES_WANTED, SLOTS_WANTED
+from xmlc.models.plt.training import ADAGRAD, Solver, reach_of, train_nodes
 from xmlc.models.plt.weights import CompactNodeWeights, NodeWeights
 from xmlc.passport import WARM_UP_ROWS, Passport, passport, peak_bytes
 from xmlc.trees import LabelTree

@@ -11,8 +11,7 @@ from xmlc.bench.plt._access import LANES, read_and_write_rows, read_and_write_sq
 from xmlc.bench.plt.pairs import block_degrees, training_reach
 from xmlc.csr import KernelCSR, kernel_csr
 from xmlc.kernels.counter_random import mix64
-from xmlc.models.plt.training._gather import gather_rows
-from xmlc.models.plt.training._siblings import Reach
+from xmlc.models.plt.training import Reach, gather_rows
 from xmlc.passport import timed
 from xmlc.trees import LabelTree
 

@@ -7,8 +7,7 @@ from scipy import sparse
 
 from xmlc.csr import kernel_csr
 from xmlc.models.plt import PLT
-from xmlc.models.plt.training._pieces import reach_of
-from xmlc.models.plt.training._siblings import Reach
+from xmlc.models.plt.training import Reach, reach_of
 from xmlc.trees import LabelTree
 
 

@@ -12,7 +12,7 @@ from xmlc.kernels.prefetch import prefetch
 from xmlc.kernels.sibling_rows import adagrad_to_rows, dense_scores, padded_size
 from xmlc.models.oplt._robin_hood import bits_for, find_slot, home_of, insert_slot
 from xmlc.models.oplt._rows import give_row, give_table, take_row, take_table
-from xmlc.models.oplt._tree import SLOT
+from xmlc.models.oplt.tree import SLOT
 
 
 class Scratch(NamedTuple):

@@ -13,7 +13,7 @@ from xmlc.kernels.sibling_rows import padded_size
 from xmlc.models.oplt._blocks import copy_auxiliary, open_block, open_block_from, widen
 from xmlc.models.oplt._policy import only_leaf, select_node
 from xmlc.models.oplt._rows import slots_of
-from xmlc.models.oplt._tree import (
+from xmlc.models.oplt.tree import (
     ABOVE,
     ENTRIES_USED,
     ENTRIES_WANTED,

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.models.oplt._blocks import table_of
-from xmlc.models.oplt._tree import ABOVE, N_NODES, NONE, ROOT, SLOT, OnlineTree
+from xmlc.models.oplt.tree import ABOVE, N_NODES, NONE, ROOT, SLOT, OnlineTree
 from xmlc.models.plt.weights import NodeWeights
 from xmlc.trees import LabelTree
 

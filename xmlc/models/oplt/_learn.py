@@ -10,7 +10,7 @@ from xmlc.models.oplt._extend import add_label, has_room
 from xmlc.models.oplt._robin_hood import bits_for
 from xmlc.models.oplt._rows import slots_of
 from xmlc.models.oplt._search import empty_queue, rank_labels
-from xmlc.models.oplt._tree import ABOVE, MARK, N_LEARNED, NONE
+from xmlc.models.oplt.tree import ABOVE, MARK, N_LEARNED, NONE
 
 
 @njit(cache=True, nogil=True)

@@ -10,7 +10,7 @@ from xmlc.models.oplt._blocks import open_block
 from xmlc.models.oplt._extend import append_child, has_room, new_node, plant_root
 from xmlc.models.oplt._policy import FIXED
 from xmlc.models.oplt._rows import slots_of
-from xmlc.models.oplt._tree import (
+from xmlc.models.oplt.tree import (
     NONE,
     ROOT,
     SMALLEST_TABLE,

@@ -9,7 +9,7 @@ from xmlc.kernels.counter_random import random_below, stream_key
 from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.float64 import log
 from xmlc.models.oplt._blocks import score_block
-from xmlc.models.oplt._tree import NONE, ROOT
+from xmlc.models.oplt.tree import NONE, ROOT
 
 FIXED, RANDOM, BEST_GREEDY = 0, 1, 2  # a fixed tree takes no new labels
 

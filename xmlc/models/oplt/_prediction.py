@@ -12,7 +12,7 @@ from xmlc.errors import XmlcError
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.estimates import stack_estimates
 from xmlc.models.oplt._freeze import frozen
-from xmlc.models.oplt._tree import N_LEARNED, NONE, OnlineTree, trimmed
+from xmlc.models.oplt.tree import N_LEARNED, NONE, OnlineTree, trimmed
 from xmlc.models.plt.estimator import PLT
 from xmlc.trees import LabelTree
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from xmlc.models.oplt._tree import ENTRIES_USED, SLOT, SLOTS_USED
+from xmlc.models.oplt.tree import ENTRIES_USED, SLOT, SLOTS_USED
 
 
 @njit(cache=True, nogil=True)

@@ -10,7 +10,7 @@ from numba import njit
 from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.heaps import pop_node, push_node
 from xmlc.models.oplt._blocks import score_block
-from xmlc.models.oplt._tree import ABOVE, NONE, ROOT
+from xmlc.models.oplt.tree import ABOVE, NONE, ROOT
 
 
 class Queue(NamedTuple):

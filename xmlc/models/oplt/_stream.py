@@ -8,7 +8,7 @@ from scipy import sparse
 from xmlc.csr import KernelCSR
 from xmlc.models.oplt._learn import learn_rows
 from xmlc.models.oplt._thresholds import learn_rows_with_thresholds
-from xmlc.models.oplt._tree import OnlineTree, Settings, grown
+from xmlc.models.oplt.tree import OnlineTree, Settings, grown
 from xmlc.runtime.progress import Progress
 
 INSTANCES_PER_CALL = 8192  # between two signs of progress

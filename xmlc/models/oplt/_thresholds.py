@@ -8,7 +8,7 @@ from numba import njit
 from xmlc.models.oplt._blocks import empty_scratch
 from xmlc.models.oplt._learn import learn_instance
 from xmlc.models.oplt._search import empty_queue, labels_above
-from xmlc.models.oplt._tree import NONE
+from xmlc.models.oplt.tree import NONE
 
 
 @njit(cache=True, nogil=True)

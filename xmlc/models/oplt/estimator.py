@@ -16,7 +16,7 @@ from xmlc.models.oplt._policy import BEST_GREEDY, RANDOM
 from xmlc.models.oplt._prediction import OnlineTreePrediction
 from xmlc.models.oplt._stream import learn, learn_with_thresholds
 from xmlc.models.oplt._thresholds import set_all_thresholds
-from xmlc.models.oplt._tree import Settings, with_labels
+from xmlc.models.oplt.tree import Settings, with_labels
 from xmlc.trees.kmeans import check_kmeans_shape, kmeans_tree, label_representations
 
 POLICIES = {"random": RANDOM, "best_greedy": BEST_GREEDY}

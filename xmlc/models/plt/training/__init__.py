@@ -1,1 +1,7 @@
 """How a PLT learns: which instances reach which node, and the solvers that fit siblings to them."""
+
+from xmlc.models.plt.training._gather import gather_rows
+from xmlc.models.plt.training._pieces import reach_of, train_nodes
+from xmlc.models.plt.training._siblings import ADAGRAD, Reach, Solver
+
+__all__ = ["ADAGRAD", "Reach", "Solver", "gather_rows", "reach_of", "train_nodes"]
