@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import inspect
 from copy import deepcopy
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar, dataclass_transform
 
 from xmlc.errors import XmlcError
 
 Hyperparameters = dict[str, object]  # values by name: numbers, text, truth values or None, as JSON has them
+E = TypeVar("E", bound="Estimator")
 
 
 def not_fitted(estimator: object) -> Exception:
@@ -34,7 +36,8 @@ class UnfittedError(XmlcError, ValueError, AttributeError):
 class Estimator:
     """Base of estimators that scikit-learn's tools take for their own: clone, pipelines, searches over a grid.
 
-    Hyperparameters are the arguments of ``__init__``, which stores them as they are under their names.
+    Hyperparameters are the arguments of ``__init__``, which stores them as they are under their names. A class may
+    write it, or declare the hyperparameters in its body and leave it to `hyperparameters`.
     """
 
     @classmethod
@@ -77,3 +80,13 @@ class Estimator:
         from sklearn.base import BaseEstimator
 
         return BaseEstimator.__sklearn_tags__(self)
+
+
+@dataclass_transform(eq_default=False)
+def hyperparameters(cls: type[E]) -> type[E]:
+    """Make the annotated names in the body of an estimator's class its hyperparameters.
+
+    They become the arguments of ``__init__`` in their order, those of a base class first; those that stand behind
+    ``_: KW_ONLY`` are given by keyword only. Estimators are compared by identity and shown by `Estimator.__repr__`.
+    """
+    return dataclass(eq=False, repr=False)(cls)

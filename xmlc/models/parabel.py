@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.errors import XmlcError
+from xmlc.estimator import hyperparameters
 from xmlc.kernels.counter_random import stream_key
 from xmlc.kernels.streams import Stream
 from xmlc.models._averages import Found, mean_above, mean_top_k
@@ -22,6 +23,7 @@ LABELS_PER_BLOCK = 1 << 22  # labels that one tree may find in a block of instan
 ROWS_PER_MEAN = 256
 
 
+@hyperparameters
 class Parabel(SparseProbabilityEstimator):
     """Ensemble of label trees over balanced 2-means (Prabhu et al., "Parabel", WWW 2018).
 
@@ -73,35 +75,19 @@ class Parabel(SparseProbabilityEstimator):
     negative example (see `PLT`): it scales all scores of an instance and changes no ranking of one tree.
     """
 
-    def __init__(
-        self,
-        n_trees: int = 3,
-        arity: int = 2,
-        max_leaf: int = 100,
-        loss: str = "squared_hinge",
-        hinge_power: int = 2,
-        C: float = 1.0,
-        tol: float = 0.1,
-        epochs: int = 20,
-        weight_cut: float | None = 0.1,
-        beam: int | None = 10,
-        unit_norm: bool = True,
-        random_state: int = 0,
-        n_jobs: int | None = None,
-    ):
-        self.n_trees = n_trees
-        self.arity = arity
-        self.max_leaf = max_leaf
-        self.loss = loss
-        self.hinge_power = hinge_power
-        self.C = C
-        self.tol = tol
-        self.epochs = epochs
-        self.weight_cut = weight_cut
-        self.beam = beam
-        self.unit_norm = unit_norm
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_trees: int = 3
+    arity: int = 2
+    max_leaf: int = 100
+    loss: str = "squared_hinge"
+    hinge_power: int = 2
+    C: float = 1.0
+    tol: float = 0.1
+    epochs: int = 20
+    weight_cut: float | None = 0.1
+    beam: int | None = 10
+    unit_norm: bool = True
+    random_state: int = 0
+    n_jobs: int | None = None
 
     def fit(self, X: object, Y: object) -> Self:
         """Train the trees, one after the other.

@@ -7,6 +7,7 @@ from typing import Self
 import numpy as np
 
 from xmlc.errors import XmlcError
+from xmlc.estimator import hyperparameters
 from xmlc.metrics.overlap import F1, Overlap
 from xmlc.thresholds._common import best_instance_cut, mark_column_hits
 from xmlc.thresholds._kernels import best_cut
@@ -14,6 +15,7 @@ from xmlc.thresholds.apply import ThresholdMethod
 from xmlc.thresholds.columns import Columns, run_by_label
 
 
+@hyperparameters
 class CommonThreshold(ThresholdMethod):
     """The common threshold with the highest micro- or instance-averaged measure on the validation set.
 
@@ -43,10 +45,9 @@ class CommonThreshold(ThresholdMethod):
     heuristic: there the best one differs from instance to instance.
     """
 
-    def __init__(self, average: str = "micro", overlap: Overlap = F1, n_jobs: int | None = None):
-        self.average = average
-        self.overlap = overlap
-        self.n_jobs = n_jobs
+    average: str = "micro"
+    overlap: Overlap = F1
+    n_jobs: int | None = None
 
     def fit_columns(self, data: Columns) -> Self:
         """Sort all estimates and take the best cut."""

@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 
+from xmlc.estimator import hyperparameters
 from xmlc.metrics.overlap import F1
 from xmlc.thresholds._kernels import fixed_counts
 from xmlc.thresholds.apply import ThresholdMethod
@@ -14,6 +15,7 @@ from xmlc.thresholds.bounds import GRID, checked_grid
 from xmlc.thresholds.columns import Columns, per_label, run_by_label
 
 
+@hyperparameters
 class FTA(ThresholdMethod):
     """The best of a few fixed thresholds 1/c on the validation set.
 
@@ -41,17 +43,10 @@ class FTA(ThresholdMethod):
     Of thresholds with equal score the highest wins: it predicts least and costs least.
     """
 
-    def __init__(
-        self,
-        grid: Sequence[float] = GRID,
-        label_wise: bool = False,
-        lower_bounds: np.ndarray | None = None,
-        n_jobs: int | None = None,
-    ):
-        self.grid = grid
-        self.label_wise = label_wise
-        self.lower_bounds = lower_bounds
-        self.n_jobs = n_jobs
+    grid: Sequence[float] = GRID
+    label_wise: bool = False
+    lower_bounds: np.ndarray | None = None
+    n_jobs: int | None = None
 
     def fit_columns(self, data: Columns) -> Self:
         """Count hits and predictions at every fixed threshold in one pass, then choose."""

@@ -6,12 +6,14 @@ from typing import Self
 
 import numpy as np
 
+from xmlc.estimator import hyperparameters
 from xmlc.metrics.overlap import F1, Overlap
 from xmlc.thresholds._micro import priced_cuts, sort_keys
 from xmlc.thresholds.apply import ThresholdMethod
 from xmlc.thresholds.columns import Columns, run_by_label
 
 
+@hyperparameters
 class MicroLabelWise(ThresholdMethod):
     """The thresholds, one for each label, with the highest micro-averaged measure on the validation set.
 
@@ -35,9 +37,8 @@ class MicroLabelWise(ThresholdMethod):
         Of a label without estimates 0, of one for which nothing is best predicted its largest estimate.
     """
 
-    def __init__(self, overlap: Overlap = F1, n_jobs: int | None = None):
-        self.overlap = overlap
-        self.n_jobs = n_jobs
+    overlap: Overlap = F1
+    n_jobs: int | None = None
 
     def fit_columns(self, data: Columns) -> Self:
         """Sort each label's estimates once, then cut at a rising price until it is what the cuts reach."""

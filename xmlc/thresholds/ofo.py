@@ -7,11 +7,13 @@ from typing import Self
 import numpy as np
 
 from xmlc.errors import XmlcError
+from xmlc.estimator import hyperparameters
 from xmlc.thresholds._kernels import ofo_thresholds
 from xmlc.thresholds.apply import ThresholdMethod
 from xmlc.thresholds.columns import Columns, per_label, run_by_label
 
 
+@hyperparameters
 class OFO(ThresholdMethod):
     """Thresholds tau_j = a_j / b_j that follow the online F-measure in one pass over the validation set.
 
@@ -34,17 +36,10 @@ class OFO(ThresholdMethod):
     Instances are taken in the order of the rows. An estimate that the SPE leaves out counts as not predicted.
     """
 
-    def __init__(
-        self,
-        a: float | np.ndarray = 1.0,
-        b: float | np.ndarray = 20.0,
-        lower_bounds: np.ndarray | None = None,
-        n_jobs: int | None = None,
-    ):
-        self.a = a
-        self.b = b
-        self.lower_bounds = lower_bounds
-        self.n_jobs = n_jobs
+    a: float | np.ndarray = 1.0
+    b: float | np.ndarray = 20.0
+    lower_bounds: np.ndarray | None = None
+    n_jobs: int | None = None
 
     def fit_columns(self, data: Columns) -> Self:
         """Pass over the validation set once."""

@@ -7,12 +7,14 @@ from typing import Self
 import numpy as np
 
 from xmlc.errors import XmlcError
+from xmlc.estimator import hyperparameters
 from xmlc.metrics.overlap import F1, Overlap
 from xmlc.thresholds._kernels import sto_thresholds
 from xmlc.thresholds.apply import ThresholdMethod
 from xmlc.thresholds.columns import Columns, per_label, run_by_label
 
 
+@hyperparameters
 class STO(ThresholdMethod):
     """For each label the threshold with the highest F-measure on the validation set, found by sorting.
 
@@ -41,19 +43,11 @@ class STO(ThresholdMethod):
     thresholds_ : ndarray of float32, shape (m,)
     """
 
-    def __init__(
-        self,
-        kappa: float | np.ndarray = 0.0,
-        clip: float | None = None,
-        positives: str = "all",
-        overlap: Overlap = F1,
-        n_jobs: int | None = None,
-    ):
-        self.kappa = kappa
-        self.clip = clip
-        self.positives = positives
-        self.overlap = overlap
-        self.n_jobs = n_jobs
+    kappa: float | np.ndarray = 0.0
+    clip: float | None = None
+    positives: str = "all"
+    overlap: Overlap = F1
+    n_jobs: int | None = None
 
     def fit_columns(self, data: Columns) -> Self:
         """Sort each label's estimates above its floor and take the best cut."""

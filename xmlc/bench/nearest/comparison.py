@@ -210,7 +210,7 @@ def _measured(setting: Setting, asked: list[_Asked], seconds: Mapping[str, list[
     turns = {one.n_jobs: seconds[_name(setting, one.n_jobs)] for one in asked}
     (one, several), n = turns.values(), data.X_test.shape[0]
     arrays = [dict(zip(("labels", "scores"), each.answer)) for each in asked]
-    similarities = float(np.mean(asked[0].model.inner_products_))
+    similarities = float(np.mean(np.asarray(asked[0].model.inner_products_)))
     return MeasuredSetting(
         setting=setting,
         ms={n_jobs: [1e3 * turn / n for turn in spent] for n_jobs, spent in turns.items()},

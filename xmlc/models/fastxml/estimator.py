@@ -9,6 +9,7 @@ from scipy import sparse
 
 from xmlc.csr import KernelCSR, kernel_csr
 from xmlc.errors import XmlcError
+from xmlc.estimator import hyperparameters
 from xmlc.metrics.ranking import propensities
 from xmlc.models._leaf_averages import Reached
 from xmlc.models.averaged_forest import AveragedForest
@@ -20,6 +21,7 @@ from xmlc.models.fastxml._predict import find_leaves
 from xmlc.runtime.parallel import run_pieces
 
 
+@hyperparameters
 class FastXML(AveragedForest[Forest]):
     """Forest of trees that send an instance to the side where its labels are ranked better (plt2016, Section 5.3).
 
@@ -76,41 +78,22 @@ class FastXML(AveragedForest[Forest]):
 
     _join_forests = staticmethod(join_forests)
 
-    def __init__(
-        self,
-        n_trees: int = 50,
-        cost: float = 1.0,
-        max_leaf: int = 10,
-        labels_per_leaf: int = 100,
-        tolerance: float = 0.01,
-        newton_steps: int = 10,
-        passes: int = 10,
-        line_search_steps: int = 20,
-        unit_norm: bool = False,
-        propensity_weighted: bool = False,
-        propensity_a: float = 0.55,
-        propensity_b: float = 1.5,
-        alpha: float = 1.0,
-        gamma: float = 30.0,
-        random_state: int = 0,
-        n_jobs: int | None = None,
-    ):
-        self.n_trees = n_trees
-        self.cost = cost
-        self.max_leaf = max_leaf
-        self.labels_per_leaf = labels_per_leaf
-        self.tolerance = tolerance
-        self.newton_steps = newton_steps
-        self.passes = passes
-        self.line_search_steps = line_search_steps
-        self.unit_norm = unit_norm
-        self.propensity_weighted = propensity_weighted
-        self.propensity_a = propensity_a
-        self.propensity_b = propensity_b
-        self.alpha = alpha
-        self.gamma = gamma
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_trees: int = 50
+    cost: float = 1.0
+    max_leaf: int = 10
+    labels_per_leaf: int = 100
+    tolerance: float = 0.01
+    newton_steps: int = 10
+    passes: int = 10
+    line_search_steps: int = 20
+    unit_norm: bool = False
+    propensity_weighted: bool = False
+    propensity_a: float = 0.55
+    propensity_b: float = 1.5
+    alpha: float = 1.0
+    gamma: float = 30.0
+    random_state: int = 0
+    n_jobs: int | None = None
 
     def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, trees: range) -> Forest:
         if self.n_labels_ > 1 << LABEL_BITS:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.csr import KernelCSR, kernel_csr
+from xmlc.estimator import hyperparameters
 from xmlc.kernels import elementwise
 from xmlc.models._leaf_averages import Reached
 from xmlc.models.averaged_forest import AveragedForest
@@ -19,6 +20,7 @@ from xmlc.models.ldsm._predict import find_leaves, leaf_weights
 from xmlc.runtime.parallel import run_pieces
 
 
+@hyperparameters
 class LdSM(AveragedForest[Forest]):
     """Forest of M-ary trees that send an instance in one or several directions (ldsm2020, Sections 2 and 4).
 
@@ -90,45 +92,24 @@ class LdSM(AveragedForest[Forest]):
 
     _join_forests = staticmethod(join_forests)
 
-    def __init__(
-        self,
-        n_trees: int = 10,
-        arity: int = 2,
-        max_nodes: int = 1000,
-        epochs: int = 20,
-        learning_rate: float = 0.1,
-        lambda_1: float = 2.0,
-        lambda_2: float = 1.0,
-        optimizer: str = "nag",
-        ties: str = "random",
-        initial_weights: str = "zero",
-        prune: bool = True,
-        shuffle: bool = True,
-        shares: str = "labels",
-        unit_norm: bool = False,
-        beta: float = 1.0,
-        gamma: float = 0.0001,
-        random_state: int = 0,
-        n_jobs: int | None = None,
-    ):
-        self.n_trees = n_trees
-        self.arity = arity
-        self.max_nodes = max_nodes
-        self.epochs = epochs
-        self.learning_rate = learning_rate
-        self.lambda_1 = lambda_1
-        self.lambda_2 = lambda_2
-        self.optimizer = optimizer
-        self.ties = ties
-        self.initial_weights = initial_weights
-        self.prune = prune
-        self.shuffle = shuffle
-        self.shares = shares
-        self.unit_norm = unit_norm
-        self.beta = beta
-        self.gamma = gamma
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_trees: int = 10
+    arity: int = 2
+    max_nodes: int = 1000
+    epochs: int = 20
+    learning_rate: float = 0.1
+    lambda_1: float = 2.0
+    lambda_2: float = 1.0
+    optimizer: str = "nag"
+    ties: str = "random"
+    initial_weights: str = "zero"
+    prune: bool = True
+    shuffle: bool = True
+    shares: str = "labels"
+    unit_norm: bool = False
+    beta: float = 1.0
+    gamma: float = 0.0001
+    random_state: int = 0
+    n_jobs: int | None = None
 
     def _check_hyperparameters(self) -> None:
         check_hyperparameters(self)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
@@ -10,8 +9,9 @@ from scipy import sparse
 
 from xmlc.csr import as_labels
 from xmlc.errors import XmlcError
+from xmlc.estimator import hyperparameters
 from xmlc.models.linear._chain import sample_chain
-from xmlc.models.linear.label_logistic import C_GRID, LabelLogistic
+from xmlc.models.linear.label_logistic import LabelLogistic
 from xmlc.models.linear.regression import Problem, make_problem
 from xmlc.runtime.parallel import row_blocks, run_pieces
 from xmlc.samples import Samples, marginals_of
@@ -20,6 +20,7 @@ ORDERS = ("given", "reversed")
 CELLS = 4_000_000  # of instances x samples x labels that are drawn at a time
 
 
+@hyperparameters
 class ProbabilisticClassifierChain(LabelLogistic):
     """Probabilistic classifier chain (PCC) with regularised logistic regression (gfm2011, Section 4, equation (9)).
 
@@ -48,23 +49,9 @@ class ProbabilisticClassifierChain(LabelLogistic):
         As of `xmlc.models.linear.label_logistic.LabelLogistic`, in the order of the chain.
     """
 
-    def __init__(
-        self,
-        n_samples: int = 200,
-        order: str = "given",
-        label_scale: float = 1.0,
-        C: float | None = None,
-        C_grid: Sequence[float] = C_GRID,
-        folds: int = 3,
-        common: bool = True,
-        standardize: bool = True,
-        random_state: int = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(C, C_grid, folds, common, standardize, random_state, n_jobs)
-        self.n_samples = n_samples
-        self.order = order
-        self.label_scale = label_scale
+    n_samples: int = 200
+    order: str = "given"
+    label_scale: float = 1.0
 
     def fit(self, X: object, Y: object) -> Self:
         """Choose C unless it is given, then train one logistic regression for each label."""

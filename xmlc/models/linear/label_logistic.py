@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from typing import Self
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy import sparse
 
 from xmlc.csr import kernel_csr
 from xmlc.errors import XmlcError
+from xmlc.estimator import hyperparameters
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.streams import Stream
 from xmlc.models.base import SparseProbabilityEstimator
@@ -25,6 +27,7 @@ MAX_WEIGHTS = 250_000_000  # 2 GB: weights are dense in labels x features
 PIECE = 32  # labels that a thread takes at a time: four for each lane, so that few lanes wait for the last label
 
 
+@hyperparameters
 class LabelLogistic(SparseProbabilityEstimator):
     """Base of the estimators that have one L2-regularised logistic regression for each label.
 
@@ -64,23 +67,14 @@ class LabelLogistic(SparseProbabilityEstimator):
         training of each label ended; NaN where nothing was learned.
     """
 
-    def __init__(
-        self,
-        C: float | None = None,
-        C_grid: Sequence[float] = C_GRID,
-        folds: int = 3,
-        common: bool = True,
-        standardize: bool = True,
-        random_state: int = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.C = C
-        self.C_grid = C_grid
-        self.folds = folds
-        self.common = common
-        self.standardize = standardize
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    _: KW_ONLY
+    C: float | None = None
+    C_grid: Sequence[float] = C_GRID
+    folds: int = 3
+    common: bool = True
+    standardize: bool = True
+    random_state: int = 0
+    n_jobs: int | None = None
 
     def fit(self, X: object, Y: object) -> Self:
         """Choose C unless it is given, then train one logistic regression for each label.

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from xmlc.csr import KernelCSR, kernel_csr, unit_rows, without_zeros
 from xmlc.errors import XmlcError
+from xmlc.estimator import hyperparameters
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.estimates import stack_estimates
 from xmlc.models.nearest._hashing import NearScratch, SupportTables, build_tables, near_instances, near_scratch
@@ -20,6 +21,7 @@ from xmlc.runtime.parallel import row_blocks, run_pieces
 ROWS_PER_PIECE = 128
 
 
+@hyperparameters
 class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     """Sparse weighted nearest-neighbour method (swnn2018, Section 3).
 
@@ -72,29 +74,15 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         of two sparse rows each. Those whose bound excluded them are not counted.
     """
 
-    inner_products_: np.ndarray
-
-    def __init__(
-        self,
-        S: int = 75,
-        alpha: float = 2.0,
-        beta: float = 1.0,
-        n_tables: int | None = None,
-        bucket_bits: int = 16,
-        reservoir: int = 64,
-        n_candidates: int = 8,
-        random_state: int = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.S = S
-        self.alpha = alpha
-        self.beta = beta
-        self.n_tables = n_tables
-        self.bucket_bits = bucket_bits
-        self.reservoir = reservoir
-        self.n_candidates = n_candidates
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    S: int = 75
+    alpha: float = 2.0
+    beta: float = 1.0
+    n_tables: int | None = None
+    bucket_bits: int = 16
+    reservoir: int = 64
+    n_candidates: int = 8
+    random_state: int = 0
+    n_jobs: int | None = None
 
     def fit(self, X: object, Y: object) -> Self:
         """Index the training instances and keep their label sets.

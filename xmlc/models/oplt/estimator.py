@@ -9,6 +9,7 @@ from scipy import sparse
 
 from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr
 from xmlc.errors import XmlcError
+from xmlc.estimator import hyperparameters
 from xmlc.kernels.counter_random import random_permutation, stream_key
 from xmlc.kernels.streams import Stream
 from xmlc.models.oplt._plant import planted, planted_as
@@ -24,6 +25,7 @@ BALANCES = ("ratio", "printed")
 NO_THRESHOLD = 1.0  # of new labels as long as no sets are predicted
 
 
+@hyperparameters
 class OPLT(OnlineTreePrediction):
     """Online probabilistic label tree (oplt2021): learns from a stream, and knows nothing of it in advance.
 
@@ -85,33 +87,18 @@ class OPLT(OnlineTreePrediction):
     when it is first asked for after learning.
     """
 
-    def __init__(
-        self,
-        policy: str = "best_greedy",
-        alpha: float = 0.75,
-        balance: str = "ratio",
-        arity: int = 2,
-        max_leaf: int = 100,
-        gamma: float = 1.0,
-        eps: float = 0.01,
-        epochs: int = 1,
-        warm_start: float | None = None,
-        unit_norm: bool = True,
-        random_state: int = 0,
-        n_jobs: int | None = None,
-    ):
-        self.policy = policy
-        self.alpha = alpha
-        self.balance = balance
-        self.arity = arity
-        self.max_leaf = max_leaf
-        self.gamma = gamma
-        self.eps = eps
-        self.epochs = epochs
-        self.warm_start = warm_start
-        self.unit_norm = unit_norm
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    policy: str = "best_greedy"
+    alpha: float = 0.75
+    balance: str = "ratio"
+    arity: int = 2
+    max_leaf: int = 100
+    gamma: float = 1.0
+    eps: float = 0.01
+    epochs: int = 1
+    warm_start: float | None = None
+    unit_norm: bool = True
+    random_state: int = 0
+    n_jobs: int | None = None
 
     def fit(self, X: object, Y: object) -> Self:
         """Forget what was learned and learn a training set, in an order drawn once from the seed.

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from xmlc.csr import as_features, as_labels
 from xmlc.errors import XmlcError
+from xmlc.estimator import hyperparameters
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.streams import Stream
 from xmlc.models.estimates import stack_estimates
@@ -19,6 +20,7 @@ from xmlc.models.peers.quiet import quiet
 from xmlc.models.peers.vw_program import VowpalWabbitModel, vw_lines, vw_pairs, vw_program
 
 
+@hyperparameters
 class VowpalWabbitCMT(VowpalWabbitModel):
     """The contextual memory tree of Vowpal Wabbit (option ``--memory_tree``; Sun et al., ICML 2019).
 
@@ -72,37 +74,19 @@ class VowpalWabbitCMT(VowpalWabbitModel):
         What the program was given.
     """
 
-    _loaded: Any
-
-    def __init__(
-        self,
-        max_nodes: int | None = None,
-        leaf_multiplier: int = 4,
-        alpha: float = 0.1,
-        dream_repeats: int = 3,
-        dream_at_update: bool = False,
-        learn_at_leaf: bool = True,
-        online: bool = False,
-        passes: int = 3,
-        eta: float = 0.001,
-        hash_bits: int = 24,
-        oas: bool = False,
-        unit_norm: bool = True,
-        random_state: int = 0,
-    ):
-        self.max_nodes = max_nodes
-        self.leaf_multiplier = leaf_multiplier
-        self.alpha = alpha
-        self.dream_repeats = dream_repeats
-        self.dream_at_update = dream_at_update
-        self.learn_at_leaf = learn_at_leaf
-        self.online = online
-        self.passes = passes
-        self.eta = eta
-        self.hash_bits = hash_bits
-        self.oas = oas
-        self.unit_norm = unit_norm
-        self.random_state = random_state
+    max_nodes: int | None = None
+    leaf_multiplier: int = 4
+    alpha: float = 0.1
+    dream_repeats: int = 3
+    dream_at_update: bool = False
+    learn_at_leaf: bool = True
+    online: bool = False
+    passes: int = 3
+    eta: float = 0.001
+    hash_bits: int = 24
+    oas: bool = False
+    unit_norm: bool = True
+    random_state: int = 0
 
     def fit(self, X: object, Y: object) -> Self:
         """Shuffle by the seed and train; the model is in a temporary folder that lives as long as this object.

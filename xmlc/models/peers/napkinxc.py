@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from dataclasses import KW_ONLY
 from pathlib import Path
 from typing import Any, Self
 
@@ -11,43 +12,26 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.errors import XmlcError
+from xmlc.estimator import hyperparameters
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.estimates import stack_estimates
 from xmlc.runtime.threads import resolve_threads
 
 
+@hyperparameters
 class NapkinXCModel(SparseProbabilityEstimator):
-    """What the program's models share: its types, and its own files for a model."""
+    """What the program's models share: its types, and its own files for a model.
 
-    def __init__(
-        self,
-        optimizer: str,
-        eta: float,
-        epochs: int,
-        liblinear_c: float,
-        weights_threshold: float,
-        unit_norm: bool,
-        random_state: int,
-        n_jobs: int | None,
-    ):
-        self.optimizer = optimizer
-        self.eta = eta
-        self.epochs = epochs
-        self.liblinear_c = liblinear_c
-        self.weights_threshold = weights_threshold
-        self.unit_norm = unit_norm
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    The hyperparameters of all of them are given by keyword.
+    """
 
-    def fit(self, X: object, Y: object) -> Self:
-        """Train; the program keeps its model in a temporary folder that lives as long as this object."""
-        X, Y = self._training_data(X, Y)
-        self._folder = tempfile.TemporaryDirectory(prefix="napkinxc-")
-        self._files = Path(self._folder.name)
-        self.model_ = self._program(str(self._files))
-        self.model_.fit(sparse.csr_matrix(X), label_lists(Y))
-        self.model_.load()
-        return self
+    _: KW_ONLY
+    eta: float = 1.0
+    epochs: int = 1
+    weights_threshold: float = 0.1
+    unit_norm: bool = True
+    random_state: int = 0
+    n_jobs: int | None = None
 
     def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the estimates above ``threshold``, float32 CSR of shape (n, m)."""
@@ -80,8 +64,7 @@ class NapkinXCModel(SparseProbabilityEstimator):
         """Read a model written by `save`."""
         model = super().load(path)
         model._files = Path(path) / "napkinxc"
-        model.model_ = model._program(str(model._files))
-        model.model_.load()
+        model._load_program()
         return model
 
     def _estimates(self, X: sparse.csr_array, **asked: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -101,15 +84,22 @@ class NapkinXCModel(SparseProbabilityEstimator):
     def _options(self) -> dict[str, object]:
         """Return the options that all of the program's models take."""
         return {
-            "optimizer": self.optimizer,
             "eta": self.eta,
             "epochs": self.epochs,
-            "liblinear_c": self.liblinear_c,
             "weights_threshold": self.weights_threshold,
             "norm": self.unit_norm,
             "seed": self.random_state + 1,  # the program takes 0 for "choose one"
-            "threads": resolve_threads(self.n_jobs),
         }
+
+    def _new_folder(self) -> None:
+        """Make the temporary folder of the program's files, which lives as long as this object."""
+        self._folder = tempfile.TemporaryDirectory(prefix="napkinxc-")
+        self._files = Path(self._folder.name)
+
+    def _load_program(self) -> None:
+        """Have the program read its files."""
+        self.model_ = self._program(str(self._files))
+        self.model_.load()
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         return {}, {}
@@ -118,7 +108,29 @@ class NapkinXCModel(SparseProbabilityEstimator):
         pass
 
 
-class NapkinXCPLT(NapkinXCModel):
+@hyperparameters
+class NapkinXCBatch(NapkinXCModel):
+    """What the program's PLT and BR share: one training on the whole set, with any of its optimizers."""
+
+    _: KW_ONLY
+    optimizer: str = "adagrad"
+    liblinear_c: float = 10.0
+
+    def fit(self, X: object, Y: object) -> Self:
+        """Train; the program keeps its model in a temporary folder that lives as long as this object."""
+        X, Y = self._training_data(X, Y)
+        self._new_folder()
+        self._program(str(self._files)).fit(sparse.csr_matrix(X), label_lists(Y))
+        self._load_program()
+        return self
+
+    def _options(self) -> dict[str, object]:
+        own = {"optimizer": self.optimizer, "liblinear_c": self.liblinear_c}
+        return super()._options() | own | {"threads": resolve_threads(self.n_jobs)}
+
+
+@hyperparameters
+class NapkinXCPLT(NapkinXCBatch):
     """The PLT of napkinXC, with its own names for the hyperparameters.
 
     Its program reports no inner products, so ``inner_products_`` is None after a prediction. Its training
@@ -148,47 +160,33 @@ class NapkinXCPLT(NapkinXCModel):
     n_jobs : int or None
     """
 
-    def __init__(
-        self,
-        optimizer: str = "adagrad",
-        eta: float = 1.0,
-        epochs: int = 3,
-        arity: int = 16,
-        tree_type: str = "completeKaryRandom",
-        liblinear_c: float = 10.0,
-        weights_threshold: float = 0.1,
-        unit_norm: bool = True,
-        random_state: int = 0,
-        n_jobs: int | None = None,
-    ):
-        super().__init__(optimizer, eta, epochs, liblinear_c, weights_threshold, unit_norm, random_state, n_jobs)
-        self.arity = arity
-        self.tree_type = tree_type
+    _: KW_ONLY
+    epochs: int = 3
+    arity: int = 16
+    tree_type: str = "completeKaryRandom"
 
     def _program(self, folder: str) -> Any:
         return program_models().PLT(folder, tree_type=self.tree_type, arity=self.arity, **self._options())
 
 
-class NapkinXCBR(NapkinXCModel):
+@hyperparameters
+class NapkinXCBR(NapkinXCBatch):
     """The binary relevance of napkinXC: one linear classifier for each label, with no tree.
 
-    Every label has an estimate, so a prediction without a threshold stores n x m of them. With a threshold too, before
-    it is applied here: asked with one, version 0.7.2 leaves out labels above it. Parameters are those of
-    `NapkinXCPLT` but for the tree's, and what is said there of times and seeds holds here too.
+    Every label has an estimate, so a prediction without a threshold stores n x m of them. All estimates are computed
+    with a threshold too, which is then applied here: given one, version 0.7.2 leaves out labels above it. What
+    `NapkinXCPLT` says of times and seeds holds here too.
+
+    Parameters
+    ----------
+    optimizer : {"sgd", "adagrad", "liblinear"}
+        "liblinear" unless given.
+    eta, epochs, liblinear_c, weights_threshold, unit_norm, random_state, n_jobs
+        As of `NapkinXCPLT`.
     """
 
-    def __init__(
-        self,
-        optimizer: str = "liblinear",
-        eta: float = 1.0,
-        epochs: int = 1,
-        liblinear_c: float = 10.0,
-        weights_threshold: float = 0.1,
-        unit_norm: bool = True,
-        random_state: int = 0,
-        n_jobs: int | None = None,
-    ):
-        super().__init__(optimizer, eta, epochs, liblinear_c, weights_threshold, unit_norm, random_state, n_jobs)
+    _: KW_ONLY
+    optimizer: str = "liblinear"
 
     def _asked(self, smallest: float) -> dict[str, float]:
         return {"top_k": self.n_labels_}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
+from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
 from xmlc.errors import XmlcError
+from xmlc.estimator import hyperparameters
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.streams import Stream
 from xmlc.models.peers.napkinxc import NapkinXCModel, label_lists, program_models
@@ -18,6 +18,7 @@ TREE_TYPES = {"best_greedy": "onlineBestScore", "random": "onlineRandom"}
 KMEANS = "hierarchicalKmeans"
 
 
+@hyperparameters
 class NapkinXCOnline(NapkinXCModel):
     """What the program's online models share: AdaGrad, weights in hash maps, one pass after another over a stream.
 
@@ -30,27 +31,10 @@ class NapkinXCOnline(NapkinXCModel):
         Labels in order of their first appearance in the shuffled training set.
     """
 
-    def __init__(
-        self,
-        arity: int = 2,
-        max_leaf: int = 100,
-        eta: float = 1.0,
-        eps: float = 0.01,
-        epochs: int = 1,
-        weights_threshold: float = 0.1,
-        unit_norm: bool = True,
-        random_state: int = 0,
-        n_jobs: int | None = None,
-    ):
-        self.arity = arity
-        self.max_leaf = max_leaf
-        self.eta = eta
-        self.eps = eps
-        self.epochs = epochs
-        self.weights_threshold = weights_threshold
-        self.unit_norm = unit_norm
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    _: KW_ONLY
+    arity: int = 2
+    max_leaf: int = 100
+    eps: float = 0.01
 
     def fit(self, X: object, Y: object) -> Self:
         """Shuffle by the seed, then train in one thread; the model is in a temporary folder.
@@ -66,13 +50,11 @@ class NapkinXCOnline(NapkinXCModel):
         order = order[_first_labelled(np.diff(Y.indptr)[order]) :]
         X, Y = X[order], Y[order]
         self.label_order_, Y = _by_appearance(Y)
-        self._folder = tempfile.TemporaryDirectory(prefix="napkinxc-")
-        self._files = Path(self._folder.name)
+        self._new_folder()
         for start, end, options in self._phases(X.shape[0]):
             phase = self._program(str(self._files)).set_params(**options)
             phase.fit(sparse.csr_matrix(X[start:end]), label_lists(Y[start:end]))
-        self.model_ = self._program(str(self._files))
-        self.model_.load()
+        self._load_program()
         return self
 
     def _phases(self, n: int) -> list[tuple[int, int, dict[str, object]]]:
@@ -87,13 +69,9 @@ class NapkinXCOnline(NapkinXCModel):
             loss="log",
             arity=self.arity,
             max_leaves=self.max_leaf,
-            eta=self.eta,
             adagrad_eps=self.eps,
-            epochs=self.epochs,
-            weights_threshold=self.weights_threshold,
-            norm=self.unit_norm,
-            seed=self.random_state + 1,  # the program takes 0 for "choose one"
             threads=1,
+            **self._options(),
         )
 
     def _check_hyperparameters(self) -> None:
@@ -114,6 +92,7 @@ class NapkinXCOnline(NapkinXCModel):
         self.__dict__.update(arrays)
 
 
+@hyperparameters
 class NapkinXCOPLT(NapkinXCOnline):
     """The online PLT of napkinXC (oplt2021's own program), with our names for the hyperparameters.
 
@@ -151,25 +130,9 @@ class NapkinXCOPLT(NapkinXCOnline):
         Threads of the prediction. With more than one the program's training is not reproducible.
     """
 
-    def __init__(
-        self,
-        policy: str = "best_greedy",
-        alpha: float = 0.75,
-        arity: int = 2,
-        max_leaf: int = 100,
-        warm_start: float | None = None,
-        eta: float = 1.0,
-        eps: float = 0.01,
-        epochs: int = 1,
-        weights_threshold: float = 0.1,
-        unit_norm: bool = True,
-        random_state: int = 0,
-        n_jobs: int | None = None,
-    ):
-        super().__init__(arity, max_leaf, eta, eps, epochs, weights_threshold, unit_norm, random_state, n_jobs)
-        self.policy = policy
-        self.alpha = alpha
-        self.warm_start = warm_start
+    policy: str = "best_greedy"
+    alpha: float = 0.75
+    warm_start: float | None = None
 
     def _phases(self, n: int) -> list[tuple[int, int, dict[str, object]]]:
         grown: dict[str, object] = {"tree_type": TREE_TYPES[self.policy], "online_tree_alpha": self.alpha}

@@ -12,12 +12,14 @@ from scipy import sparse
 from xmlc.csr import without_zeros
 from xmlc.data.writer import save_repository
 from xmlc.errors import XmlcError
+from xmlc.estimator import hyperparameters
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.estimates import stack_estimates
 from xmlc.models.peers.quiet import quiet
 from xmlc.runtime.threads import resolve_threads
 
 
+@hyperparameters
 class OmikujiParabel(SparseProbabilityEstimator):
     """The Parabel of omikuji: trees by balanced 2-means over label centroids, liblinear in the nodes, beam search.
 
@@ -47,21 +49,12 @@ class OmikujiParabel(SparseProbabilityEstimator):
     n_jobs : int or None
     """
 
-    def __init__(
-        self,
-        n_trees: int = 3,
-        loss: str = "hinge",
-        beam_size: int = 10,
-        min_branch_size: int = 100,
-        max_sparse_density: float = 0.1,
-        n_jobs: int | None = None,
-    ):
-        self.n_trees = n_trees
-        self.loss = loss
-        self.beam_size = beam_size
-        self.min_branch_size = min_branch_size
-        self.max_sparse_density = max_sparse_density
-        self.n_jobs = n_jobs
+    n_trees: int = 3
+    loss: str = "hinge"
+    beam_size: int = 10
+    min_branch_size: int = 100
+    max_sparse_density: float = 0.1
+    n_jobs: int | None = None
 
     def fit(self, X: object, Y: object) -> Self:
         """Write the data to a temporary file and train on it.

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.errors import XmlcError
+from xmlc.estimator import hyperparameters
 from xmlc.models.estimates import stack_estimates
 from xmlc.models.peers.vw_program import VowpalWabbitModel, vw_lines, vw_pairs, vw_program
 
@@ -18,6 +19,7 @@ RESOLUTION = 1e-6  # estimates come with six decimals
 ROWS_PER_BLOCK = 1024
 
 
+@hyperparameters
 class VowpalWabbitPLT(VowpalWabbitModel):
     """The PLT of Vowpal Wabbit (option ``--plt``): a complete tree, weights hashed by feature and node, online updates.
 
@@ -52,21 +54,12 @@ class VowpalWabbitPLT(VowpalWabbitModel):
         Scale each instance to Euclidean length 1 first.
     """
 
-    def __init__(
-        self,
-        arity: int = 16,
-        passes: int = 3,
-        eta: float = 0.5,
-        optimizer: str = "adaptive",
-        hash_bits: int = 24,
-        unit_norm: bool = True,
-    ):
-        self.arity = arity
-        self.passes = passes
-        self.eta = eta
-        self.optimizer = optimizer
-        self.hash_bits = hash_bits
-        self.unit_norm = unit_norm
+    arity: int = 16
+    passes: int = 3
+    eta: float = 0.5
+    optimizer: str = "adaptive"
+    hash_bits: int = 24
+    unit_norm: bool = True
 
     def fit(self, X: object, Y: object) -> Self:
         """Train; the program keeps its model in a temporary folder that lives as long as this object.

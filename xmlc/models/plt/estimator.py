@@ -9,6 +9,7 @@ from scipy import sparse
 
 from xmlc.csr import kernel_csr
 from xmlc.errors import XmlcError
+from xmlc.estimator import hyperparameters
 from xmlc.kernels.counter_random import random_permutation, stream_key
 from xmlc.kernels.streams import Stream
 from xmlc.models.plt._prediction import TreePrediction
@@ -24,6 +25,7 @@ SOLVERS = ("sgd", "adagrad", "batch")
 LOSSES = {"logistic": LOGISTIC, "squared_hinge": SQUARED_HINGE}
 
 
+@hyperparameters
 class PLT(TreePrediction):
     """Probabilistic label tree with logistic regression in the nodes (plt2016, Sections 5.1-5.2).
 
@@ -103,45 +105,24 @@ class PLT(TreePrediction):
     non-zeros, 670,091 labels, b = 16; synthetic) 19 GB, with a peak of 21 GB. Where that is too much, hash.
     """
 
-    def __init__(
-        self,
-        arity: int = 16,
-        tree: str = "random",
-        max_leaf: int = 100,
-        solver: str = "sgd",
-        loss: str = "logistic",
-        hinge_power: int = 2,
-        C: float = 1.0,
-        tol: float = 0.1,
-        lam: float = 1e-6,
-        gamma: float = 1.0,
-        eps: float = 0.01,
-        epochs: int = 10,
-        weight_cut: float | None = None,
-        beam: int | None = None,
-        hash_bits: int | None = None,
-        unit_norm: bool = True,
-        random_state: int = 0,
-        n_jobs: int | None = None,
-    ):
-        self.arity = arity
-        self.tree = tree
-        self.max_leaf = max_leaf
-        self.solver = solver
-        self.loss = loss
-        self.hinge_power = hinge_power
-        self.C = C
-        self.tol = tol
-        self.lam = lam
-        self.gamma = gamma
-        self.eps = eps
-        self.epochs = epochs
-        self.weight_cut = weight_cut
-        self.beam = beam
-        self.hash_bits = hash_bits
-        self.unit_norm = unit_norm
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    arity: int = 16
+    tree: str = "random"
+    max_leaf: int = 100
+    solver: str = "sgd"
+    loss: str = "logistic"
+    hinge_power: int = 2
+    C: float = 1.0
+    tol: float = 0.1
+    lam: float = 1e-6
+    gamma: float = 1.0
+    eps: float = 0.01
+    epochs: int = 10
+    weight_cut: float | None = None
+    beam: int | None = None
+    hash_bits: int | None = None
+    unit_norm: bool = True
+    random_state: int = 0
+    n_jobs: int | None = None
 
     def fit(self, X: object, Y: object) -> Self:
         """Train the tree (Algorithm 3).
