@@ -14,7 +14,7 @@ Which source files each estimator depends on: the closure of its imports within 
 workflow gives them to the rule that trains it, beside those of the command `train`: an edit of a file trains again the
 models of the estimators that list it, and no others. No estimator imports a private module from another's folder.
 
-`make closures` writes this page, and `tests/test_import_closure.py` checks that it is current.
+`make closures` writes this page, and `tests/project/test_import_closure.py` checks that it is current.
 """
 
 

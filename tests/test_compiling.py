@@ -4,17 +4,16 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import yaml
 from click.testing import CliRunner
+from repository import ROOT
 
 from xmlc.cli.tools.compile import command
 from xmlc.compiling import Part, compile_part, compile_parts, missing, parts_of
 from xmlc.errors import XmlcError
 
-ROOT = Path(__file__).parents[1]
 DEMO = ROOT / "config/demo.yaml"
 # A program of others has nothing to compile, and need not be installed.
 THEIRS = Part("model", "theirs", json.dumps({"estimator": "omikuji-parabel", "hyperparameters": {}}))

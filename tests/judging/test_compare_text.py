@@ -2,11 +2,11 @@
 
 import math
 import shutil
-from pathlib import Path
 
 import pandas as pd
 import pytest
 from compare_cases import TABLE, table_writer
+from repository import ROOT
 
 from xmlc.cli import main
 from xmlc.judging.compare import compare
@@ -14,8 +14,6 @@ from xmlc.judging.compare_text import headline, to_markdown, to_text
 from xmlc.judging.tolerances import Deviations, Tolerances
 from xmlc.judging.verdict import Verdict
 from xmlc.tables.fingerprint import fingerprint
-
-ROOT = Path(__file__).parents[2]
 
 MIXED = """\
 dataset,model,method,macro_f,test_ms,inner_products,c
@@ -131,7 +129,7 @@ def test_the_last_bit_of_one_number_turns_the_comparison_red(tmp_path, capsys):
 
 
 def test_tables_as_published_equal_themselves(capsys):
-    folder = ROOT / "results" / "published" / "plt2016"
+    folder = ROOT / "results/published/plt2016"
     status, out, _ = run(capsys, folder, folder)
     assert status == 0
     # Table 1: 12 rows of 9 columns and a time; Table 2: 36 of 2 and a time; Table 3: 4 of 2; Table 4: 12 of 6.

@@ -1,17 +1,16 @@
 """Deviations of our own runs, measured from tables, and the file that they go to."""
 
 import shutil
-from pathlib import Path
 
 import pytest
 import yaml
+from repository import ROOT
 
 from xmlc.cli import main
 from xmlc.errors import XmlcError
 from xmlc.judging.deviations import deviations_over_seeds
 from xmlc.judging.tolerances import load_tolerances
 
-ROOT = Path(__file__).parents[2]
 SEVERAL = """\
 dataset,model,method,macro_f,macro_f_std,inner_products,inner_products_std,test_ms,test_ms_std,c,seeds
 yeast,plt,fta,40.0,0.301,50.0,1.0,1.0,9.0,10,5

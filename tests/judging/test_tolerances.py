@@ -1,15 +1,14 @@
 """config/tolerances.yaml and its schema."""
 
-from pathlib import Path
-
 import pytest
 import yaml
+from repository import ROOT
 
 from xmlc.errors import XmlcError
 from xmlc.judging.tolerances import RUNS, load_tolerances
 from xmlc.tables.columns import COLUMNS
 
-FILE = Path(__file__).parents[2] / "config" / "tolerances.yaml"
+FILE = ROOT / "config/tolerances.yaml"
 REASON = "for the sake of this test"
 CONTENT = {
     "printed": {"units": 0.5, "reason": REASON},

@@ -1,14 +1,14 @@
 """Copying between arrays in kernels, and that no kernel of the demo does it in the way that is costly to compile."""
 
 import ast
-from pathlib import Path
 
 import numpy as np
 import pytest
+from repository import ROOT
 
 from xmlc.kernels.arrays import copy_into
 
-PACKAGE = Path(__file__).parents[2] / "xmlc"
+PACKAGE = ROOT / "xmlc"
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.uint32, np.bool_])

@@ -4,15 +4,13 @@ import logging
 import re
 import subprocess
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from repository import ROOT
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from xmlc.runtime.job_lines import LogHandler, about
-
-ROOT = Path(__file__).parents[2]
 
 
 def record(event=None, level=logging.INFO, message="", **content):

@@ -2,9 +2,9 @@
 
 import re
 from functools import cache
-from pathlib import Path
 
 import pytest
+from repository import ROOT
 from suite_cases import project_of, suite
 
 from xmlc.errors import XmlcError
@@ -12,7 +12,7 @@ from xmlc.suites import paths
 from xmlc.suites.jobs import InferenceJob, inference_jobs, threshold_jobs
 from xmlc.suites.project import Project
 
-CONFIG = Path(__file__).parents[2] / "config"
+CONFIG = ROOT / "config"
 UNASKED = "for-macro-jaccard-of-nobody"
 
 

@@ -1,17 +1,17 @@
 """Which records a table is made from, beside a listing of the plain kind: the YAML read, and loops."""
 
 from itertools import product
-from pathlib import Path
 
 import pytest
 import yaml
+from repository import ROOT
 from suite_cases import project_of, suite
 
 from xmlc.papers import figure_of, table_of
 from xmlc.suites import needs, paths
 from xmlc.suites.project import Project, is_installed
 
-CONFIG = Path(__file__).parents[2] / "config"
+CONFIG = ROOT / "config"
 OWN = ("demo", "scale")
 YAML = {name: yaml.safe_load((CONFIG / f"{name}.yaml").read_text()) for name in OWN}
 YAML |= {file.stem: yaml.safe_load(file.read_text()) for file in (CONFIG / "papers").glob("*.yaml")}

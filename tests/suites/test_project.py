@@ -3,9 +3,9 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from repository import ROOT
 from suite_cases import project_of, suite
 
 from xmlc.errors import XmlcError
@@ -14,7 +14,6 @@ from xmlc.suites.project import Project
 from xmlc.suites.suite import Run
 from xmlc.thresholds.bounds import GRID
 
-ROOT = Path(__file__).parents[2]
 SYNTHETIC = {"n_train": 1000, "n_test": 500, "n_features": 20, "n_labels": 30}
 MADE = {"made": {"synthetic": SYNTHETIC}}
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from repository import ROOT
 from schema_defaults import compared
 from suite_cases import suite, write_config, write_suite
 
@@ -12,7 +13,7 @@ from xmlc.suites.checking import FOLDER, read_yaml
 from xmlc.suites.reading import find_suite, read_suite, read_suites
 from xmlc.suites.suite import Ensembles, Found, Inference, ModelSpec, Suite, Sweep
 
-CONFIG = Path(__file__).parents[2] / "config"
+CONFIG = ROOT / "config"
 SCHEMA = read_yaml(FOLDER / "suite.schema.yaml")
 MODEL = SCHEMA["$defs"]["models"]["additionalProperties"]
 

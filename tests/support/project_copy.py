@@ -10,11 +10,11 @@ from pathlib import Path
 import pandas as pd
 import yaml
 from numba.core.caching import UserProvidedCacheLocator
+from repository import ROOT
 
 from xmlc.runtime.kernel_cache import kernel_digest
 from xmlc.tables.columns import COLUMNS
 
-ROOT = Path(__file__).parents[2]
 COPIED = ("Snakefile", "config", "workflow", "profiles", "xmlc", "results/published")
 STEPS = re.compile(r"^([\w-]+) +(\d+)$", re.MULTILINE)
 TINY = {"n_train": 300, "n_test": 120, "n_features": 200, "n_labels": 30, "labels_per_instance": 2.0, "nonzeros": 20}

@@ -1,0 +1,176 @@
+"""The list of measures: what tables take of it, and that one file is all that a further measure takes."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from report_cases import MEASURES, SET_METRICS, inference, ranking, thresholds, write
+from repository import ROOT
+
+from xmlc.metrics import classification_metrics, propensities
+from xmlc.metrics.measures import (
+    ALL_MEASURES,
+    BY_NAME,
+    FURTHER_RANKING_METRICS,
+    FURTHER_SET_METRICS,
+    MAXIMA,
+    RANKING_METRICS,
+    TUNABLE_MEASURES,
+)
+from xmlc.metrics.measures import SET_METRICS as REQUIRED_OF_SETS
+from xmlc.metrics.ranking import ranking_metrics
+from xmlc.papers.building import build_table
+from xmlc.tables.columns import column
+
+PACKAGE, SUPPORT = ROOT / "xmlc", ROOT / "tests/support"
+
+
+def test_the_order_of_columns_is_that_of_the_accepted_tables():
+    assert RANKING_METRICS == tuple(f"{name}@{k}" for name in ("p", "ndcg", "psp") for k in (1, 3, 5))
+    assert MAXIMA == ("max_p@1", "max_p@3", "max_p@5")
+    assert REQUIRED_OF_SETS == SET_METRICS
+    assert TUNABLE_MEASURES == MEASURES
+    assert (FURTHER_RANKING_METRICS, FURTHER_SET_METRICS) == ((), ())
+
+
+def test_a_record_has_every_measure_once():
+    rng = np.random.default_rng(1)
+    Y, labels = rng.random((6, 8)) < 0.4, np.argsort(rng.random((6, 8)))[:, :5].astype(np.int32)
+    found = [*ranking_metrics(Y, labels, propensities(Y)), *classification_metrics(Y, rng.random((6, 8)) < 0.4)]
+    assert found == [measure.name for measure in ALL_MEASURES]
+    assert len(BY_NAME) == len(ALL_MEASURES)
+
+
+@pytest.mark.parametrize(
+    ("name", "heading", "printed"),
+    [
+        ("ndcg@3", "nDCG@3 (%)", "41.23"),
+        ("max_p@5", "Maximum P@5 (%)", "41.23"),
+        ("macro_f_seen", "Macro-F, labels present or predicted (%)", "41.23"),
+        ("hamming_loss", "Hamming loss (%)", "41.2346"),
+        ("predicted_per_instance", "Predicted per instance", "0.41"),
+    ],
+)
+def test_a_declaration_says_how_its_column_is_printed(name, heading, printed):
+    measure = BY_NAME[name]
+    assert column(name).heading == heading
+    assert column(name).printed(measure.in_unit(0.4123456)) == printed
+
+
+def test_only_a_wrong_label_and_nothing_else_is_better_when_lower():
+    better = {name: measure.better for name, measure in BY_NAME.items()}
+    assert {name for name, way in better.items() if way == "lower"} == {"hamming_loss"}
+    assert {name for name, way in better.items() if way is None} == {*MAXIMA, "predicted_per_instance"}
+
+
+def test_the_list_needs_no_kernels():
+    code = "import sys, xmlc.metrics.measures, xmlc.tables.columns; assert 'numba' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+COVERAGE = '''
+
+def coverage_at_k(Y: object, labels: np.ndarray, k: int) -> float:
+    """Share of the m labels that stand among the first k of any instance."""
+    return float(np.unique(labels[:, :k][labels[:, :k] >= 0]).size / as_labels(Y).shape[1])
+
+
+MEASURES += (Measure("coverage@5", "Coverage@5", lambda ranked: coverage_at_k(ranked.Y, ranked.labels, 5)),)
+'''
+EXACT = '''
+
+def exact_matches(Y: object, Y_hat: object) -> float:
+    """Number of instances whose label set is predicted exactly."""
+    return float(((as_labels(Y) != as_labels(Y_hat)).sum(axis=1) == 0).sum())
+
+
+MEASURES += (Measure("exact", "Exact", lambda sets: exact_matches(sets.Y, sets.Y_hat), unit="", decimals=0),)
+'''
+USE = """
+import json, sys
+from pathlib import Path
+import numpy as np
+from xmlc.metrics import classification_metrics
+from xmlc.metrics.ranking import ranking_metrics
+from xmlc.overview.facts import Source, fact_rows
+from xmlc.papers.building import build_table
+from xmlc.records.reading import read_record
+Y = np.eye(4, dtype=bool)
+labels = np.tile(np.arange(3, dtype=np.int32), (4, 2))[:, :5]
+computed = {}
+if sys.argv[1] == "ranking":
+    computed = ranking_metrics(np.eye(4, 8, dtype=bool), np.tile(np.arange(5, dtype=np.int32), (4, 1)), np.ones(8))
+else:
+    computed = classification_metrics(Y, Y[:, [0, 1, 3, 2]])
+tables = {}
+for name, paper, *paths in json.loads(sys.argv[2]):
+    table = build_table(name, paper, [Path(path) for path in paths])
+    tables[f"{paper}/{name}"] = {column: table.frame[column].tolist() for column in table.frame}
+path = Path(json.loads(sys.argv[2])[0][2])
+source = Source("demo", path, read_record(path))
+facts = {row["metric"]: [row["value"], row["unit"]] for row in fact_rows(source)}
+print(json.dumps([computed, tables, facts], default=str))
+"""
+
+
+def in_a_copy(folder, file, text, kind, tables):
+    """Append a measure to one file of a copy of the package, and use it there in a process of its own."""
+    if not (folder / "xmlc").exists():
+        shutil.copytree(PACKAGE, folder / "xmlc", ignore=shutil.ignore_patterns("__pycache__"))
+    if text:
+        source = folder / "xmlc" / "metrics" / file
+        head, tail = source.read_text().split("\n\n\ndef " + COMPUTED[file], 1)
+        source.write_text(f"{head}{text.rstrip()}\n\n\ndef {COMPUTED[file]}{tail}")
+    done = subprocess.run(
+        [sys.executable, "-c", USE, kind, json.dumps(tables)],
+        capture_output=True, text=True, cwd=folder, env=os.environ | {"PYTHONPATH": str(folder)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+COMPUTED = {"ranking.py": "ranking_metrics", "classification.py": "classification_metrics"}
+
+
+@pytest.mark.slow
+def test_a_further_measure_of_rankings_takes_one_file(tmp_path):
+    old, new = ranking(model="fastxml"), ranking()
+    new["metrics"] = new["metrics"] | {"coverage@5": 0.625}
+    paths = [str(path) for path in write(tmp_path / "records", [new, old])]
+    before = in_a_copy(tmp_path, "", "", "ranking", [["table1", "demo", *paths]])
+    after = in_a_copy(tmp_path, "ranking.py", COVERAGE, "ranking", [["table1", "demo", *paths]])
+    assert after[0] == before[0] | {"coverage@5": 0.625}
+    added = after[1]["demo/table1"].pop("coverage@5")
+    assert added[0] == 62.5
+    assert np.isnan(added[1])
+    assert list(after[1]["demo/table1"]) == list(before[1]["demo/table1"])
+    assert "coverage@5" not in before[2]
+    assert after[2] == before[2] | {"coverage@5": [62.5, "%"]}
+
+
+@pytest.mark.slow
+def test_a_further_measure_of_label_sets_takes_one_file(tmp_path):
+    found, inferred = thresholds(), inference()
+    found["best"]["test"]["exact"] = 2.0
+    inferred["metrics"]["exact"] = 3.0
+    (first, second) = (str(path) for path in write(tmp_path / "records", [found, inferred]))
+    tables = [["table2", "demo", first], ["table1", "gfm2011", second]]
+    before = in_a_copy(tmp_path, "", "", "sets", tables)
+    after = in_a_copy(tmp_path, "classification.py", EXACT, "sets", tables)
+    assert after[0] == before[0] | {"exact": 2.0}
+    for name, value in (("demo/table2", 2.0), ("gfm2011/table1", 3.0)):
+        assert after[1][name].pop("exact") == [value]
+        assert list(after[1][name]) == list(before[1][name])
+    assert after[2] == before[2] | {"exact": [2.0, ""]}
+
+
+def test_records_without_a_further_measure_have_no_column_of_it(tmp_path, monkeypatch):
+    import xmlc.records.ranking as module
+
+    monkeypatch.setattr(module, "FURTHER_RANKING_METRICS", ("coverage@5",))
+    table = build_table("table1", "demo", write(tmp_path, [ranking()]))
+    assert "coverage@5" not in table.frame

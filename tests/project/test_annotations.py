@@ -1,0 +1,62 @@
+"""Every function of the Python layer says its types, for mypy to hold it to; kernels, which numba types, do not."""
+
+import ast
+
+import pytest
+from repository import ROOT
+
+PACKAGE = ROOT / "xmlc"
+KERNEL_DECORATORS = {"njit", "intrinsic", "overload"}
+
+
+def decorators(function):
+    calls = (node.func if isinstance(node, ast.Call) else node for node in function.decorator_list)
+    return {node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "") for node in calls}
+
+
+def overloaded(tree):
+    """Names for which numba is given kernels: `@overload(name)`."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return {call.args[0].id for call in calls if getattr(call.func, "id", "") == "overload"}
+
+
+def without_types(tree, kernels=frozenset()):
+    """Names of the functions outside of kernels that leave a parameter or their result without a type."""
+    kernels = kernels or overloaded(tree)
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if decorators(node) & KERNEL_DECORATORS or node.name in kernels:
+                continue  # with all that is defined in it
+            given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            given += [one for one in (node.args.vararg, node.args.kwarg) if one is not None]
+            typed = [one.annotation is not None or one.arg in ("self", "cls") for one in given]
+            if not all(typed) or (node.returns is None and node.name != "__init__"):
+                yield f"{node.name}, line {node.lineno}"
+        yield from without_types(node, kernels)
+
+
+def test_every_function_that_is_no_kernel_says_its_types():
+    found = {
+        str(file.relative_to(PACKAGE)): names
+        for file in sorted(PACKAGE.rglob("*.py"))
+        if (names := list(without_types(ast.parse(file.read_text(encoding="utf-8")))))
+    }
+    assert not found
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("def f(x: int) -> int: ...", []),
+        ("def f(x) -> int: ...", ["f, line 1"]),
+        ("def f(*rows): ...", ["f, line 1"]),
+        ("class A:\n    def __init__(self, a: int = 1): ...\n    def g(self): ...", ["g, line 3"]),
+        ("@njit(cache=True)\ndef f(x): ...", []),
+        ("@numba.njit\ndef f(x):\n    def g(y): ...", []),
+        ("def f(x): ...\n@overload(f)\ndef g(x): ...\ndef h(x): ...", ["h, line 4"]),
+        ("@contextmanager\ndef f(x): ...", ["f, line 2"]),
+        ("def f() -> int:\n    def g(y): ...", ["g, line 2"]),
+    ],
+)
+def test_the_search_finds_what_has_no_types_and_leaves_kernels_alone(text, names):
+    assert list(without_types(ast.parse(text))) == names

@@ -1,0 +1,287 @@
+"""CONTRIBUTING.md: each of its recipes, carried out in a copy of the project with the text as it stands there.
+
+The copy is a git repository, so that git tells which files a recipe touches. All recipes are carried out first; then
+the demo runs once, with what was added and nothing else.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+from click.testing import CliRunner
+from project_copy import Project
+from report_cases import ranking, write
+from repository import ROOT
+
+from xmlc.cli import group
+
+CONTRIBUTING, README, EXTENDING = (
+    (ROOT / name).read_text() for name in ("CONTRIBUTING.md", "README.md", "docs/extending.md")
+)
+BLOCK = re.compile(r"^`([^`\n]+)`\n```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SECTIONS = dict(re.findall(r"^### (.*?)\n(.*?)(?=^##|\Z)", CONTRIBUTING, re.MULTILINE | re.DOTALL))
+# Those whose files stand in the text: what they create, and what they edit.
+NEW, EDITED = "??", "M"
+
+
+def blocks_of(section):
+    """List (file, text) of one recipe."""
+    return [(file, text) for file, _, text in BLOCK.findall(SECTIONS[section])]
+
+
+def examples():
+    """The README's model and the threshold method of docs/extending.md: files that name themselves, lines of YAML."""
+    found = re.findall(r"^```(python|yaml)\n(.*?)^```$", README + EXTENDING, re.MULTILINE | re.DOTALL)
+    files = [(text.splitlines()[0].removeprefix("# "), text) for _, text in found if text.startswith("# my_")]
+    return files + [("config/demo.yaml", text) for language, text in found if language == "yaml"]
+
+
+def merged(content, further):
+    """Put keys into keys and items behind items, as someone does who follows the recipe by hand."""
+    if isinstance(further, dict):
+        known = content or {}
+        return known | {key: merged(known.get(key), value) for key, value in further.items()}
+    if isinstance(further, list):
+        return [*(content or []), *(item for item in further if item not in (content or []))]
+    return further
+
+
+def added(module, text):
+    """Put code at the end of a module, and the imports that it begins with behind the module's first."""
+    lines = text.splitlines(keepends=True)
+    imports = "".join(line for line in lines if line.startswith("from "))
+    rest = "".join(line for line in lines if not line.startswith("from ")).lstrip()
+    head, first, tail = module.partition("from __future__ import annotations\n")
+    return f"{head}{first}{imports}{tail}\n\n{rest}"
+
+
+class House:
+    """A copy of the project in which recipes are carried out one after the other, each a commit."""
+
+    def __init__(self, folder):
+        self.project = Project(folder)
+        self.git("init", "--quiet")
+        (folder / ".gitignore").write_text((ROOT / ".gitignore").read_text())
+        self.commit()
+        self.touched = {}
+
+    @property
+    def folder(self):
+        return self.project.folder
+
+    def git(self, *arguments):
+        who = ("-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false")
+        return subprocess.run(
+            ["git", *who, *arguments], cwd=self.folder, check=True, capture_output=True, text=True
+        ).stdout
+
+    def commit(self):
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--message", "x")
+
+    def carry_out(self, recipe, blocks):
+        """Write what a recipe says where it says it, and note the state of each file that git sees changed."""
+        for name, text in blocks:
+            self.write(self.folder / name, text)
+        changed = [line.split() for line in self.git("status", "--porcelain", "--untracked-files=all").splitlines()]
+        self.touched[recipe] = {file: state for state, file in changed}
+        self.commit()
+
+    def write(self, file, text):
+        if not file.exists():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        elif file.suffix == ".yaml":
+            further = yaml.safe_load(text)
+            self.project.edit_yaml(
+                file.relative_to(self.folder), lambda content: content.update(merged(content, further))
+            )
+        else:
+            file.write_text(added(file.read_text(), text))
+
+    def xmlc(self, *arguments):
+        """Run a command of the copy's own package."""
+        code = "from xmlc.cli import main; main()"
+        return subprocess.run(
+            [sys.executable, "-c", code, *map(str, arguments)],
+            cwd=self.folder, env=self.project.environment, capture_output=True, text=True,
+        )  # fmt: skip
+
+    def xmlc_well(self, *arguments):
+        done = self.xmlc(*arguments)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory):
+    house = House(tmp_path_factory.mktemp("house"))
+    for section in SECTIONS:
+        blocks = examples() if section == "A model, a threshold method" else blocks_of(section)
+        house.carry_out(section, blocks)
+    return house
+
+
+def test_every_recipe_is_carried_out(house):
+    assert list(house.touched) == list(SECTIONS)
+    assert all(house.touched.values())
+    assert len(BLOCK.findall(CONTRIBUTING)) == CONTRIBUTING.count("\n```") / 2  # no code but that of a file
+
+
+def test_files_and_targets_that_are_named_exist():
+    prose = re.sub(r"^```.*?^```$", "", BLOCK.sub("", CONTRIBUTING), flags=re.MULTILINE | re.DOTALL)
+    links = re.findall(r"\]\(([^)#]+)\)", prose)
+    named = [name for name in re.findall(r"`([\w./]+)`", prose) if "/" in name]
+    assert len(links) >= 2
+    assert len(named) > 10
+    assert [name for name in links + named if not (ROOT / name).exists()] == []
+    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert set(re.findall(r"\bmake ([\w-]+)", prose)) <= set(targets)
+
+
+@pytest.fixture(scope="module")
+def datasets(house):
+    """Two sets of one's own, one of them in another format, taken from a mirror."""
+    mirror = house.folder.parent / f"{house.folder.name}-mirror"
+    rows = "".join(f"{i % 5} 0:{i + 1} {1 + i % 5}:0.5\n" for i in range(40))
+    for name, header in (("my-set", "40 6 5\n"), ("my-svm", "")):
+        (mirror / name).mkdir(parents=True)
+        for part in ("train", "test"):
+            (mirror / name / f"{part}.txt").write_text(header + rows)
+    catalogue = ("--catalogue", str(house.folder / "config/datasets.yaml"))
+    return {name: prepared(name, mirror, catalogue, house.folder / "my-data") for name in ("my-set", "my-svm")}
+
+
+def prepared(name, mirror, catalogue, folder):
+    """Fetch and prepare as the workflow does, but in this process: the copy would compile the readers anew."""
+    source, statistics = str(folder / "resources" / name), str(folder / f"{name}.json")
+    for arguments in (
+        ["download", name, "--out", source, "--mirror", str(mirror)],
+        ["prepare", name, "--source", source, "--out", str(folder / name), "--statistics", statistics],
+    ):
+        done = CliRunner().invoke(group, [*arguments, *catalogue], catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+    return json.loads(Path(statistics).read_text())
+
+
+def test_a_dataset_takes_no_file_or_three_lines(house, datasets):
+    assert house.touched["A dataset"] == {"config/datasets.yaml": EDITED}
+    ((_, entry),) = blocks_of("A dataset")
+    assert len(entry.splitlines()) == 3
+    assert "my-set" not in (house.folder / "config/datasets.yaml").read_text()
+    settings = ("--config", "datasets=[my-set, my-svm]", "mirror=nowhere")
+    planned = house.project.planned("results/tables/swnn2018/table1.csv", *settings)
+    assert planned == {"download": 2, "prepare": 2, "table": 1}
+    for found in datasets.values():
+        assert (found["train"]["instances"], found["d"], found["m"]) == (40, 6, 5)
+
+
+@pytest.fixture(scope="module")
+def demo(house):
+    """The demo, run with the model, the methods and the measure of the recipes and with no others."""
+    few = {"methods": ["half"], "measures": ["instance-f"], "tables": ["table1", "table2", "instance-f"], "figures": []}
+
+    def change(content):
+        inferred = content["inference"]["methods"].pop("plt")
+        assert inferred[-1] == "top-label"
+        content["models"] = {"centroids": content["models"]["centroids"]}
+        content["inference"]["methods"] = {"centroids": inferred[-1:]}
+        content.update(few)
+
+    house.project.edit_yaml("config/demo.yaml", change)
+    house.project.run_well("demo")
+    return {name: pd.read_csv(house.folder / f"results/tables/demo/{name}.csv") for name in few["tables"]}
+
+
+def test_a_model_takes_one_file_and_three_lines(house, demo):
+    assert house.touched["A model, a threshold method"] == {
+        "my_model.py": NEW, "my_method.py": NEW, "config/demo.yaml": EDITED
+    }  # fmt: skip
+    lines, _ = (text for file, text in examples() if file.endswith(".yaml"))
+    assert len(lines.partition("models:\n")[2].splitlines()) == 3
+    assert demo["table1"]["model"].tolist() == ["centroids"]
+    assert demo["table1"]["p@1"].between(20, 100).all()
+
+
+def test_a_threshold_method_takes_one_file_and_its_name(demo):
+    assert demo["table2"][["model", "method"]].to_numpy().tolist() == [["centroids", "half"]]
+    assert demo["table2"]["macro_f"].notna().all()
+
+
+def test_an_inference_method_takes_one_file_and_its_name(house, demo):
+    assert house.touched["An inference method"] == {"my_inference.py": NEW, "config/demo.yaml": EDITED}
+    table = demo["instance-f"].set_index("method")
+    assert table.index.tolist() == ["for-instance-f", "top-label"]
+    assert table.loc["top-label", "predicted_per_instance"] == 1
+    assert 0 < table.loc["top-label", "instance_f"] < 100
+
+
+def test_a_measure_takes_one_file(house, demo):
+    assert house.touched["A measure"] == {"xmlc/metrics/ranking.py": EDITED}
+    assert demo["table1"]["coverage@5"].between(1, 100).all()
+
+
+def test_a_table_of_records_that_there_are_takes_one_function(house):
+    assert house.touched["A table of existing records"] == {
+        "xmlc/papers/plt2016/tables.py": EDITED, "config/papers/plt2016.yaml": EDITED
+    }  # fmt: skip
+    records = write(house.folder / "made-up", [ranking(), ranking(model="fastxml")])
+    said = house.xmlc_well("table", "speed", "--paper", "plt2016", *records, "--out", "made-up/speed", "--print")
+    assert "| Dataset   | Model   |   Train (s) |   Predict (ms) |   Model (MB) |" in said
+    assert pd.read_csv(house.folder / "made-up/speed.csv")["train_seconds"].tolist() == [90, 90]
+
+
+@pytest.fixture(scope="module")
+def calibration(house):
+    """What the script wrote that measures the new kind of record."""
+    record = {key: ranking("bibtex")[key] for key in ("dataset", "model", "seed", "hyperparameters")}
+    record |= {"kind": "calibration", "schema": 1, "portion": "80", "brier": 0.125}
+    file = house.folder / "results/bibtex/plt/seed0/80/calibration.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps(record))
+    return file
+
+
+def test_a_sixth_paper_takes_its_yaml_its_printed_tables_and_its_folder(house, calibration):
+    assert set(house.touched["A sixth paper"].values()) == {NEW}
+    folders = {os.path.dirname(file) for file in house.touched["A sixth paper"]}
+    assert folders == {"config/papers", "results/published/mine2026", "xmlc/papers/mine2026"}
+    steps = {"download": 1, "prepare": 1, "train": 1, "rank": 1, "table": 2}  # one of them of the last recipe
+    assert house.project.planned("mine2026", "--config", "mirror=nowhere") == steps | {"mine2026": 1}
+
+
+def test_a_sixth_papers_numbers_stand_beside_the_printed_ones_and_are_judged(house):
+    records = write(house.folder / "of-mine", [ranking("bibtex", p1=0.62512)])
+    out = ("--published", "results/published", "--out", "results/tables/mine2026/table1", "--print")
+    said = house.xmlc_well("table", "1", "--paper", "mine2026", *records, *out)
+    assert "P@1 (paper)" in said
+    assert re.search(r"\| bibtex +\| PLT +\| +62\.51 \| +20\.84 \| +62\.5 +\| +38\.90 \|", said)
+    judged = house.xmlc("compare", "--published", "results/published/mine2026", "results/tables/mine2026")
+    assert judged.returncode == 1
+    assert "1 of 2 cells reproduced" in judged.stdout
+    assert re.search(r"bibtex / plt +p@3 +38\.9 +20\.8373", judged.stdout)
+
+
+def test_a_table_of_a_new_kind_of_record_takes_two_files(house, calibration):
+    assert house.touched["A table of a new kind of record"] == {
+        "xmlc/records/calibration.py": NEW, "xmlc/papers/mine2026/tables.py": EDITED,
+        "config/papers/mine2026.yaml": EDITED,
+    }  # fmt: skip
+    house.project.run_well("results/tables/mine2026/brier.md")
+    assert pd.read_csv(house.folder / "results/tables/mine2026/brier.csv")["brier"].tolist() == [0.125]
+    wrong = house.folder / "made-up/wrong.json"
+    wrong.parent.mkdir(exist_ok=True)
+    wrong.write_text(calibration.read_text().replace("0.125", '"low"'))
+    done = house.xmlc("table", "brier", "--paper", "mine2026", wrong, "--out", "made-up/brier")
+    assert done.returncode == 1
+    assert "wrong.json: $.brier: " in done.stderr  # the types of the record check what is read
+    assert "expected a record of this version: delete it and make it again" in done.stderr
+    other = write(house.folder / "of-another-kind", [ranking()])
+    done = house.xmlc("table", "brier", "--paper", "mine2026", *other, "--out", "made-up/brier")
+    assert "no record of kind 'calibration', portion '80', among 1 files; expected files that your" in done.stderr

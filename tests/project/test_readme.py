@@ -1,0 +1,156 @@
+"""README.md, the pages of docs/ and config/README.md: what they name exists, and the examples of files run."""
+
+import re
+import shlex
+
+import click
+import pandas as pd
+import pytest
+import yaml
+from project_copy import Project
+from repository import ROOT
+
+from xmlc.cli import COMMANDS, group
+from xmlc.papers import table_of
+from xmlc.papers.plt2016.tables import by_method
+from xmlc.tables.columns import column
+from xmlc.tables.fingerprint import fingerprint
+from xmlc.tables.panels import Published
+from xmlc.tables.render import panel_to_markdown
+
+README = (ROOT / "README.md").read_text()
+CONFIG_README = (ROOT / "config/README.md").read_text()
+PAGES = {file: file.read_text() for file in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))}
+TEXT = "\n".join(PAGES.values())
+DEMO = yaml.safe_load((ROOT / "config/demo.yaml").read_text())
+SCHEMAS = sorted((ROOT / "xmlc").rglob("*.schema.yaml"))
+
+
+def blocks(language, text=README):
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def commands(program):
+    """Every command line of the pages that starts a program, in code that is indented or between backticks."""
+    lines = re.findall(r"^    (\S.*)$", TEXT, re.MULTILINE) + re.findall(r"`([^`\n]+)`", TEXT)
+    return sorted({line for line in lines if line.startswith(f"{program} ")})
+
+
+def keys_of(schema):
+    """Every key that a file may have by its schema, at any depth."""
+    found = set(schema.get("properties", {}))
+    for part in [*schema.get("properties", {}).values(), *schema.get("$defs", {}).values()]:
+        found |= keys_of(part)
+    for name in ("items", "additionalProperties"):
+        if isinstance(schema.get(name), dict):
+            found |= keys_of(schema[name])
+    return found
+
+
+@pytest.mark.parametrize("schema", SCHEMAS, ids=lambda path: path.name)
+def test_every_key_of_a_schema_is_explained(schema):
+    keys = keys_of(yaml.safe_load(schema.read_text()))
+    assert len(keys) > 5
+    code = " ".join(re.findall(r"`([^`\n]+)`", CONFIG_README))
+    assert keys <= set(re.split(r"[^\w@]+", code))
+
+
+@pytest.mark.parametrize("line", commands("xmlc"))
+def test_xmlc_commands_have_what_they_name(line):
+    words = shlex.split(line, comments=True)[1:]
+    command, context = group, click.Context(group)
+    while isinstance(command, click.Group):
+        assert words, line
+        command = command.get_command(context, words[0])
+        assert command is not None, f"{line}: no command {words[0]}"
+        words = words[1:]
+    options = {name for parameter in command.params for name in parameter.opts}
+    assert {word for word in words if word.startswith("--")} <= options, line
+
+
+def test_snakemake_commands_name_targets_and_keys_that_exist():
+    lines = commands("snakemake")
+    assert len(lines) > 12
+    rules = "".join(file.read_text() for file in [ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")])
+    targets = set(re.findall(r"^rule (\w+):", rules, re.MULTILINE))
+    targets |= {file.stem for file in (ROOT / "config/papers").glob("*.yaml")} | {"scale", "demo"}
+    targets |= set(yaml.safe_load((ROOT / "config/datasets.yaml").read_text()))
+    keys = set(yaml.safe_load((ROOT / "xmlc/suites/config.schema.yaml").read_text())["properties"])
+    for line in lines:
+        shown = line.replace(" ...", "").replace("=...", "=x").replace("<folder>", "folder")
+        words = shlex.split(shown, comments=True)[1:]
+        settings = words[words.index("--config") + 1 :] if "--config" in words else []
+        assert {setting.split("=")[0] for setting in settings} <= keys, line
+        if "--profile" in words:
+            assert (ROOT / words[words.index("--profile") + 1]).is_dir(), line
+        # A word that follows an option is its value.
+        named = {b for a, b in zip(["", *words], words, strict=False) if "-" not in (a[:1], b[:1])} - set(settings)
+        assert all(word in targets or word.startswith("results/tables/") for word in named), line
+
+
+def test_make_targets_and_files_that_are_named_exist():
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert {line.split()[1] for line in commands("make")} <= targets
+    for file, text in (PAGES | {ROOT / "config/README.md": CONFIG_README}).items():
+        for link in re.findall(r"\]\(([^)#]+)\)", text):
+            assert link.startswith("http") or (file.parent / link).exists(), f"{file}: {link}"
+    assert (ROOT / "docs/figure1.png").stat().st_size < 60_000
+    assert all(name in COMMANDS for name in re.findall(r"`xmlc (\w+)`", TEXT + CONFIG_README))
+
+
+def test_the_readme_is_read_in_minutes_and_every_page_is_listed():
+    assert len(README.splitlines()) <= 160
+    listed = set(re.findall(r"^([\w/-]+)$", (ROOT / "docs/index.md").read_text(), re.MULTILINE))
+    assert {file.stem for file in PAGES if file.parent.name == "docs"} - {"index"} <= listed
+
+
+def test_the_demo_is_shown_as_the_screen_shows_it_with_the_accepted_numbers():
+    accepted = ROOT / "results/reference/demo"
+    panel = by_method(pd.read_csv(accepted / "table2.csv"), Published({}, table_of("table2", "demo").keys), "macro_f")
+    # Of the tables that the demo makes, and of no other.
+    assert sorted(file.stem for file in accepted.iterdir()) == sorted(DEMO["tables"])
+    expected = [f"{panel_to_markdown(panel)}\n", f"results/tables/demo  {fingerprint(accepted).word}\n"]
+    assert blocks("text") == expected, "put into the README:\n\n" + "\n".join(expected)
+
+
+@pytest.fixture(scope="module")
+def examples(tmp_path_factory):
+    """The project with the pages' files and lines of configuration, run; the workflow is not touched."""
+    project = Project(tmp_path_factory.mktemp("examples"))
+    files = [block for block in blocks("python", TEXT) if block.startswith("# my_")]
+    for block in files:
+        (project.folder / block.splitlines()[0].removeprefix("# ")).write_text(block)
+    assert len(files) == 2
+    assert max(len(block.splitlines()) for block in files) <= 30
+    of_model, of_method = map(yaml.safe_load, blocks("yaml", TEXT))
+    example = of_model | of_method
+    assert len(yaml.safe_dump(example["models"]).splitlines()) <= 4  # its name, and what it is
+    assert "half" in example["methods"]
+    # For the sake of time each stands alone, with two tables.
+    few = {"methods": ["half"], "tables": ["table1", "table2"], "figures": [], "measures": []}
+    project.edit_yaml("config/demo.yaml", lambda content: content.update(example | few) or content.pop("inference"))
+    project.run_well("demo")
+    return project
+
+
+@pytest.mark.slow
+def test_the_examples_of_a_model_and_a_threshold_method_have_their_places_in_the_tables(examples):
+    ranking = pd.read_csv(examples.folder / "results/tables/demo/table1.csv")
+    assert ranking["model"].tolist() == ["centroids"]
+    assert ranking["p@1"].between(20, 100).all()
+    thresholds = pd.read_csv(examples.folder / "results/tables/demo/table2.csv")
+    assert thresholds[["model", "method"]].to_numpy().tolist() == [["centroids", "half"]]
+    assert thresholds["macro_f"].notna().all()
+
+
+@pytest.mark.slow
+def test_accepting_is_one_command_that_runs_nothing(examples):
+    reference = examples.folder / "results/reference/demo"
+    reference.mkdir(parents=True)
+    (reference / "table4.csv").write_text("model,dataset,a\n")
+    said = examples.run_well("accept_references", "--config", "mirror=nowhere")
+    assert "results/reference/demo/table1.csv: new table" in said
+    made = examples.folder / "results/tables/demo"
+    assert all(fingerprint(reference / name) == fingerprint(made / name) for name in ("table1.csv", "table2.csv"))
+    assert not any(column(name).cost for name in pd.read_csv(reference / "table1.csv"))
+    assert (reference / "table4.csv").read_text() == "model,dataset,a\n"  # this run did not make it

@@ -1,0 +1,35 @@
+"""The accepted numbers: every suite and each of its models has some, none is a cost, and one command makes them."""
+
+import re
+
+import pandas as pd
+import pytest
+import yaml
+from repository import ROOT
+
+from xmlc.tables.columns import column
+
+REFERENCE = ROOT / "results/reference"
+SUITES = {file.stem: yaml.safe_load(file.read_text()) for file in (ROOT / "config/papers").glob("*.yaml")}
+SUITES["demo"] = yaml.safe_load((ROOT / "config/demo.yaml").read_text())
+FILES = sorted(REFERENCE.glob("*/*.csv"))
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_every_model_of_a_suite_has_accepted_numbers(suite):
+    """But for those of datasets with one label each, and programs of others."""
+    models = SUITES[suite]["models"]
+    own = {name for name, model in models.items() if model.get("task") != "few-shot" and not model.get("optional")}
+    frames = [pd.read_csv(file) for file in FILES if file.parent.name == suite]
+    assert own <= {name for frame in frames if "model" in frame for name in frame["model"]}
+
+
+def test_make_reference_makes_every_suite_and_no_other():
+    made = re.findall(r"papers='\[(.*?)\]'", (ROOT / "Makefile").read_text())
+    assert sorted(name for names in made for name in names.split(", ")) == sorted(SUITES)
+    assert sorted(path.name for path in REFERENCE.iterdir() if path.is_dir()) == sorted(SUITES)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}-{file.stem}")
+def test_accepted_numbers_are_no_costs(file):
+    assert not [name for name in pd.read_csv(file, nrows=0) if column(name).cost]

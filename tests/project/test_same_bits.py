@@ -1,0 +1,170 @@
+"""Nothing on the way to a number may give other bits on another processor: a search of the source for what does.
+
+NumPy compiles many functions several times and takes the form that the processor can run, and so do the C library
+(exp, log, pow and their like), BLAS and scikit-learn; their results differ in the last bits, and unstable sorts in the
+order of ties. IEEE 754 defines addition, subtraction, multiplication, division and square roots to the last bit.
+`xmlc.kernels.float64` and `xmlc.kernels.elementwise` have what takes the others' place. LLVM reorders or fuses
+operations only where a flag lets it, and then as suits the processor.
+"""
+
+import ast
+
+import pytest
+from repository import ROOT
+
+PACKAGE = ROOT / "xmlc"
+# Costs, programs of others, and pictures: no number of theirs is the same on two machines, or is in a table.
+ELSEWHERE = ("bench/", "models/peers/", "papers/figures.py", "papers/ldsm2020/figures.py", "papers/common/pareto.py")
+ALLOWED = {
+    ("tables/columns.py", "math.log10"): "digits of costs in print: no other column has a varying number of them",
+    ("judging/deviations.py", "math.log10"): "digits to which deviations are rounded up",
+    ("judging/deviations.py", "**"): "the same",
+    ("compiling.py", "np.random"): "instances to compile kernels on; nothing that is computed of them is kept",
+    **{
+        ("samebits/processors.py", name): "shows which form of them NumPy and the C library take"
+        for name in ("math.exp", "math.log", "math.pow", "math.sin", "np.exp", "np.log")
+    },
+    **{("inference/growth.py", name): "a power fitted to times" for name in ("np.polyfit", "np.log")},
+    ("samebits/_witness.py", 'fastmath "reassoc"'): "shows which processor numba compiles for",
+    ("estimator.py", "sklearn.exceptions.NotFittedError"): "a class without numbers",
+    ("estimator.py", "sklearn.base.BaseEstimator"): "a class without numbers",
+    ("metrics/progressive.py", "**"): "a whole number, exact in Python",
+    ("data/formats/_numbers.py", "**"): "a whole number, exact in Python",
+}
+MATH = {"ceil", "copysign", "floor", "inf", "isfinite", "isinf", "isnan", "nan", "pi", "sqrt"}  # all exact
+NUMPY = {
+    "exp", "exp2", "expm1", "log", "log1p", "log2", "log10", "logaddexp", "logaddexp2", "power", "float_power", "cbrt",
+    "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "sinh", "cosh", "tanh", "arcsinh", "arccosh",
+    "arctanh", "hypot", "i0", "sinc", "logspace", "geomspace",
+    "dot", "vdot", "inner", "outer", "matmul", "tensordot", "einsum", "kron", "convolve", "correlate", "cov",
+    "corrcoef", "matvec", "vecmat", "vecdot", "linalg", "fft", "random", "polynomial", "polyfit", "polyval", "interp",
+    "argpartition",
+}  # fmt: skip
+MODULES = ("cmath", "random", "scipy.special", "scipy.stats", "scipy.linalg", "scipy.optimize", "scipy.sparse.linalg")
+MODULES += ("sklearn", "numpy.random", "numpy.linalg", "numpy.fft")
+STABLE = ("stable", "mergesort")
+FLAGS = {"fast", "reassoc", "contract", "arcp", "afn"}  # of LLVM: what it makes of them depends on the processor
+
+
+def found_in(source):
+    """Yield the line and the name of every use that is not the same on any processor."""
+    tree = ast.parse(source)
+    for module in ast.walk(tree):
+        if isinstance(module, ast.ImportFrom | ast.Import):
+            yield from imported(module)
+    kernels = {
+        node
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef) and any("njit" in ast.unparse(d) for d in function.decorator_list)
+        for node in ast.walk(function)
+    }
+    for node in ast.walk(tree):
+        name = used(node, node in kernels)
+        if name:
+            yield node.lineno, name
+
+
+def imported(node):
+    """Yield the modules and functions that an import must not bring."""
+    names = [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        names = [f"{node.module}.{name}" for name in names]
+    for name in names:
+        module, _, function = name.rpartition(".")
+        if any(f"{name}.".startswith(f"{forbidden}.") for forbidden in MODULES):
+            yield node.lineno, name
+        elif (module == "math" and function not in MATH) or (module == "numpy" and function in NUMPY):
+            yield node.lineno, name
+
+
+def used(node, in_kernel):
+    """Return what a part of the syntax tree uses that it must not, if anything."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        if (node.value.id == "math" and node.attr not in MATH) or (node.value.id == "np" and node.attr in NUMPY):
+            return f"{node.value.id}.{node.attr}"
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in FLAGS:
+        return f'fastmath "{node.value}"'
+    if isinstance(node, ast.Call):
+        return called(node, in_kernel)
+    if isinstance(node, ast.BinOp | ast.AugAssign):
+        if isinstance(node.op, ast.MatMult):
+            return "@"
+        if isinstance(node.op, ast.Pow):
+            return raised(node, in_kernel)
+    return None
+
+
+def called(node, in_kernel):
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    if any(k.arg == "fastmath" and getattr(k.value, "value", None) is True for k in node.keywords):
+        return "fastmath"
+    kinds = [k.value.value for k in node.keywords if k.arg == "kind" and isinstance(k.value, ast.Constant)]
+    if name == "argsort" and not in_kernel and not (kinds and kinds[0] in STABLE):  # numba's own is the same anywhere
+        return "argsort"
+    if name in ("dot", "power") and isinstance(node.func, ast.Attribute):
+        ours = isinstance(node.func.value, ast.Name) and node.func.value.id in ("float64", "elementwise")
+        return None if ours else f".{name}"
+    return "pow" if isinstance(node.func, ast.Name) and name == "pow" else None
+
+
+def raised(node, in_kernel):
+    """Powers of 2 are exact; numba turns a power that stands there as a whole number into products."""
+    if isinstance(node, ast.AugAssign):
+        return "**"
+    whole = isinstance(node.right, ast.Constant) and isinstance(node.right.value, int)
+    if isinstance(node.left, ast.Constant) and node.left.value == 2:
+        return None
+    return None if in_kernel and whole else "**"
+
+
+def files():
+    for file in sorted(PACKAGE.rglob("*.py")):
+        name = file.relative_to(PACKAGE).as_posix()
+        if not name.startswith(ELSEWHERE):
+            yield name, file.read_text(encoding="utf-8")
+
+
+def test_no_number_comes_from_what_the_processor_chooses():
+    found = [
+        f"xmlc/{name}, line {line}: {what}"
+        for name, source in files()
+        for line, what in found_in(source)
+        if (name, what) not in ALLOWED
+    ]
+    assert not found, "\n".join(["other bits on other processors; see xmlc.kernels.elementwise:", *found])
+
+
+def test_every_allowed_use_is_there():
+    found = {(name, what) for name, source in files() for _, what in found_in(source)}
+    assert set(ALLOWED) <= found
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "y = np.exp(x)", "y = math.log(x)", "from math import exp", "from numpy import log2", "import scipy.special",
+        "from scipy.special import expit", "from scipy import special", "from sklearn.linear_model import Ridge",
+        "y = x ** 0.5", "y = x ** 2", "x **= 2", "y = 10.0 ** k", "y = pow(x, 2)", "y = a @ b", "y = a.dot(b)",
+        "y = np.dot(a, b)", "y = np.einsum('ij->i', a)", "y = np.linalg.norm(a)", "y = np.random.default_rng(0)",
+        "order = np.argsort(x)", "order = x.argsort()", "order = np.argsort(x, kind='quicksort')",
+        "order = np.argpartition(x, 3)", "apply(np.exp, x)", "y = X.power(2)", "import random", "y = math.pow(x, 2)",
+        "@njit\ndef f(x):\n    return x ** 0.5",
+        "FLAGS = {'reassoc', 'nsz'}", "@njit(fastmath=True)\ndef f(x): pass",
+        "@njit(cache=True)\ndef f(x):\n    return math.exp(x)",
+    ],
+)  # fmt: skip
+def test_what_differs_is_found(line):
+    assert list(found_in(line))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "y = np.sqrt(x)", "y = math.floor(x)", "y = 2.0**-k", "y = x * x", "order = np.argsort(x, kind='stable')",
+        "order = x.argsort(kind='mergesort')", "y = elementwise.power(x, 2)", "y = float64.exp(x)", "y = a.sum()",
+        "@decorator\ndef f(): pass", "@njit\ndef f(x):\n    return x ** 2 + np.argsort(x)[0]", "y = np.sort(x)",
+        "@njit(fastmath={'nsz'})\ndef f(x): pass",
+    ],
+)  # fmt: skip
+def test_what_is_the_same_anywhere_is_not(line):
+    assert not list(found_in(line))

@@ -1,0 +1,40 @@
+"""docs/trials-ldsm.csv: its names are LdSM's, and what the configuration and docs/ldsm.md take from it is there."""
+
+import inspect
+import re
+
+import pandas as pd
+import pytest
+import yaml
+from repository import ROOT
+
+from xmlc.models import LdSM
+
+TRIALS = pd.read_csv(ROOT / "docs/trials-ldsm.csv")
+MODEL = yaml.safe_load((ROOT / "config/papers/ldsm2020.yaml").read_text())["models"]["ldsm"]
+SCORES = ["p@1", "p@3", "p@5"]
+HYPERPARAMETERS = [name for name in TRIALS if name not in {"dataset", "depth", *SCORES}]
+
+
+def test_every_setting_stands_there_once_by_the_names_of_its_hyperparameters():
+    assert set(HYPERPARAMETERS) <= set(inspect.signature(LdSM).parameters)
+    assert TRIALS["dataset"].value_counts().to_dict() == {"bibtex": 133, "delicious": 36}
+    assert not TRIALS.duplicated(["dataset", *HYPERPARAMETERS]).any()
+
+
+@pytest.mark.parametrize(("dataset", "n_trees"), [("bibtex", 50), ("delicious", 20)])
+def test_the_configured_values_are_one_of_the_trials_with_the_precision_that_found_states(dataset, n_trees):
+    values = MODEL["hyperparameters"] | MODEL["datasets"][dataset] | {"n_trees": n_trees}
+    trials = TRIALS[TRIALS["dataset"] == dataset]
+    for name in set(values) & set(HYPERPARAMETERS):
+        trials = trials[trials[name] == values[name]]
+    assert (trials["p@1"] / 100).round(3).tolist() == [MODEL["found"][dataset]["p@1"]]
+
+
+@pytest.mark.parametrize("dataset", ["bibtex", "delicious"])
+def test_the_page_shows_the_best_five(dataset):
+    text = (ROOT / "docs/ldsm.md").read_text().partition("## Settings that were tried")[2]
+    shown = [re.split(r" *\| *", line)[-5:-2] for line in re.findall(rf"^\| {dataset} \|.*$", text, re.MULTILINE)]
+    trials = TRIALS[TRIALS["dataset"] == dataset]
+    best = trials.assign(total=trials[SCORES].sum(axis=1).round(2)).sort_values("total", ascending=False).head(5)
+    assert [[float(number) for number in row] for row in shown] == best[SCORES].to_numpy().tolist()
