@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from xmlc.kernels.sibling_rows import adagrad_to_rows, add_to_rows, aligned_room, dense_scores, padded_size
+from xmlc.kernels.sibling_rows import adagrad_to_rows, add_to_rows, aligned_buffer, dense_scores, padded_size
 
 SIZES = [4, 8, 16, 32, 48, 64, 80, 128, 144]
 IDS, VALUES = np.array([0, 2, 5, 11], dtype=np.uint32), np.array([0.5, -1.5, 2.0, 0.25], dtype=np.float32)
@@ -20,9 +20,9 @@ def test_padding_is_the_least_that_fills_registers(n_siblings):
 
 @pytest.mark.parametrize("size", [1, 4, 100, 1000, 100_000])
 def test_rooms_begin_with_a_cache_line(size):
-    room = aligned_room(size)
-    assert room.ctypes.data % 64 == 0
-    assert room.size == size
+    buffer = aligned_buffer(size)
+    assert buffer.ctypes.data % 64 == 0
+    assert buffer.size == size
 
 
 @pytest.mark.parametrize("size", SIZES)

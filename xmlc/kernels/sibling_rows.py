@@ -35,11 +35,11 @@ def padded_size(n_siblings):
 
 
 @njit(cache=True, nogil=True)
-def aligned_room(size):
+def aligned_buffer(size):
     """Return an uninitialised float32 array that starts with a cache line."""
-    room = np.empty(size + NUMBERS_PER_LINE, dtype=np.float32)
-    start = (-(room.ctypes.data // 4)) % NUMBERS_PER_LINE
-    return room[start : start + size]
+    buffer = np.empty(size + NUMBERS_PER_LINE, dtype=np.float32)
+    start = (-(buffer.ctypes.data // 4)) % NUMBERS_PER_LINE
+    return buffer[start : start + size]
 
 
 def _rows_adder(width: int) -> Any:

@@ -10,8 +10,7 @@ from xmlc.kernels.counter_random import random_permutation, stream_key
 from xmlc.kernels.streams import Stream
 from xmlc.models import OPLT, PLT
 from xmlc.models.oplt.tree import NODE, ROOT
-from xmlc.models.plt.training._pieces import train_nodes
-from xmlc.models.plt.training._siblings import ADAGRAD, Solver
+from xmlc.models.plt.training import AdaGrad, train_nodes
 
 SHAPES = [("best_greedy", 2, 4), ("random", 2, 4), ("best_greedy", 2, 2), ("random", 3, 3), ("best_greedy", 3, 5)]
 
@@ -41,7 +40,7 @@ def trained_apart(model, X, Y, order=None, epochs=1):
     """The weights of Algorithm 1 (IPLT) on the tree that the model has, trained block by block as in a PLT."""
     x = kernel_csr(unit_rows(X) if model.unit_norm else X)
     order = np.arange(X.shape[0]) if order is None else order
-    solver = Solver(ADAGRAD, model.gamma, model.eps, epochs, np.uint64(0))
+    solver = AdaGrad(model.gamma, model.eps, epochs)
     return train_nodes(x, kernel_csr(Y[:, model.labels_]), X.shape[1], model.tree_, order, solver, None, 1)
 
 

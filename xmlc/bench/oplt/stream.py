@@ -24,7 +24,7 @@ from xmlc.csr import kernel_csr, unit_rows
 from xmlc.estimator import Hyperparameters
 from xmlc.models.oplt import OPLT, planted_as
 from xmlc.models.oplt.tree import ENTRIES_WANTED, MARK, NODE, NODES_WANTED, SLOTS_WANTED
-from xmlc.models.plt.training import ADAGRAD, Solver, reach_of, train_nodes
+from xmlc.models.plt.training import AdaGrad, reach_of, train_nodes
 from xmlc.models.plt.weights import CompactNodeWeights, NodeWeights
 from xmlc.passport import WARM_UP_ROWS, Passport, passport, peak_bytes
 from xmlc.trees import LabelTree
@@ -227,7 +227,7 @@ def _anew(model: OPLT, stream: GrowingStream, end: int, seconds: float) -> Prefi
 def _node_by_node(model: OPLT, X: sparse.csr_array, Y: sparse.csr_array) -> NodeWeights | CompactNodeWeights:
     """Train the model's tree as `PLT` does with AdaGrad."""
     x, y = kernel_csr(unit_rows(X) if model.unit_norm else X), kernel_csr(Y[:, model.labels_])
-    solver = Solver(ADAGRAD, float(model.gamma), float(model.eps), 1, np.uint64(0))
+    solver = AdaGrad(float(model.gamma), float(model.eps), 1)
     return train_nodes(x, y, X.shape[1], model.tree_, np.arange(X.shape[0]), solver, None, 1)
 
 

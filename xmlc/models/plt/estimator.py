@@ -13,8 +13,7 @@ from xmlc.estimator import hyperparameters
 from xmlc.kernels.counter_random import random_permutation, stream_key
 from xmlc.kernels.streams import Stream
 from xmlc.models.plt._prediction import TreePrediction
-from xmlc.models.plt.training._pieces import train_nodes
-from xmlc.models.plt.training._siblings import ADAGRAD, LOGISTIC, SGD, SQUARED_HINGE, Solver
+from xmlc.models.plt.training import AdaGrad, DualDescent, Sgd, Solver, train_nodes
 from xmlc.models.plt.weights._compact import check_cut
 from xmlc.models.plt.weights._hashed import train_hashed
 from xmlc.trees import LabelTree, huffman_tree, random_complete_tree
@@ -22,7 +21,7 @@ from xmlc.trees.kmeans import check_kmeans_shape, kmeans_tree, label_representat
 
 TREES = ("random", "huffman", "kmeans")
 SOLVERS = ("sgd", "adagrad", "batch")
-LOSSES = {"logistic": LOGISTIC, "squared_hinge": SQUARED_HINGE}
+LOSSES = ("logistic", "squared_hinge")
 
 
 @hyperparameters
@@ -151,13 +150,13 @@ class PLT(TreePrediction):
         return random_complete_tree(self.n_labels_, self.arity, self.random_state)
 
     def _solver(self) -> Solver:
-        kind, step, penalty = {
-            "sgd": (SGD, self.gamma, self.lam),
-            "adagrad": (ADAGRAD, self.gamma, self.eps),
-            "batch": (LOSSES[self.loss], self.C, self.tol),
-        }[self.solver]
+        epochs = int(self.epochs)
+        if self.solver == "sgd":
+            return Sgd(float(self.gamma), float(self.lam), epochs)
+        if self.solver == "adagrad":
+            return AdaGrad(float(self.gamma), float(self.eps), epochs)
         key = np.uint64(stream_key(np.int64(self.random_state), np.int64(Stream.PLT_PASSES)))
-        return Solver(kind, float(step), float(penalty), int(self.epochs), key)
+        return DualDescent(float(self.C), float(self.tol), epochs, self.loss == "squared_hinge", key)
 
     def _check_hyperparameters(self) -> None:
         if self.solver not in SOLVERS:

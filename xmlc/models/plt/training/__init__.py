@@ -2,6 +2,7 @@
 
 from xmlc.models.plt.training._gather import gather_rows
 from xmlc.models.plt.training._pieces import reach_of, train_nodes
-from xmlc.models.plt.training._siblings import ADAGRAD, Reach, Solver
+from xmlc.models.plt.training._siblings import Reach
+from xmlc.models.plt.training._solvers import AdaGrad, DualDescent, Sgd, Solver
 
-__all__ = ["ADAGRAD", "Reach", "Solver", "gather_rows", "reach_of", "train_nodes"]
+__all__ = ["AdaGrad", "DualDescent", "Reach", "Sgd", "Solver", "gather_rows", "reach_of", "train_nodes"]

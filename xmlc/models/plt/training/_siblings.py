@@ -8,36 +8,9 @@ import numpy as np
 from numba import njit
 
 from xmlc.kernels.arrays import copy_into
-from xmlc.kernels.counter_random import stream_key
-from xmlc.kernels.sibling_rows import aligned_room, padded_size
-from xmlc.models.plt.training._adagrad import train_children_adagrad
-from xmlc.models.plt.training._dual import train_children_dual
+from xmlc.kernels.sibling_rows import aligned_buffer, padded_size
 from xmlc.models.plt.training._gather import gather_rows, sibling_targets
-from xmlc.models.plt.training._sgd import train_children
-
-SGD, ADAGRAD, LOGISTIC, SQUARED_HINGE = 0, 1, 2, 3  # the last two by dual coordinate descent
-
-
-class Solver(NamedTuple):
-    """How node classifiers are trained.
-
-    Attributes
-    ----------
-    kind : int
-        `SGD`, `ADAGRAD`, `LOGISTIC` or `SQUARED_HINGE`.
-    gamma, penalty : float
-        The step size and lam (SGD) or eps (AdaGrad); C and the tolerance for the other two.
-    passes : int
-        Epochs; at most so many for the other two.
-    key : uint64
-        Random stream.
-    """
-
-    kind: int
-    gamma: float
-    penalty: float
-    passes: int
-    key: np.uint64
+from xmlc.models.plt.training._solvers import numbers_per_weight, solve
 
 
 class Reach(NamedTuple):
@@ -81,14 +54,18 @@ def train_siblings(
     features, feature_starts, weights, weight_starts, bias
         As in `NodeWeights`, features and weights from block ``offset`` on; the bias of the pieces' nodes is zero on
         entry, trained on return like the weights.
-    solver : Solver
+    solver : Sgd, AdaGrad or DualDescent
+    n_features : int
+        Features of the instances.
+    offset : int
+        The first block of ``features`` and ``weights``.
     """
     local = np.empty(n_features, dtype=np.uint32)
-    room = 0
+    largest = 0
     for i in range(blocks.size):
-        place = blocks[i] - offset
-        room = max(room, (feature_starts[place + 1] - feature_starts[place]) * padded_size(widths[i]))
-    scratch = aligned_room(room * (2 if solver.kind == ADAGRAD else 1))
+        index = blocks[i] - offset
+        largest = max(largest, (feature_starts[index + 1] - feature_starts[index]) * padded_size(widths[i]))
+    buffer = aligned_buffer(largest * numbers_per_weight(solver))
     for i in range(blocks.size):
         block, first, width = blocks[i], firsts[i] + bases[i], widths[i]
         mine = features[feature_starts[block - offset] : feature_starts[block - offset + 1]]
@@ -99,28 +76,13 @@ def train_siblings(
         padded = padded_size(width)
         targets = np.zeros((positions.size, padded), dtype=np.uint8)
         sibling_targets(reach.node_starts, reach.node_positions, positions, first, targets[:, :width])
-        stride = 2 * padded if solver.kind == ADAGRAD else padded
-        state = scratch[: mine.size * stride]
+        stride = numbers_per_weight(solver) * padded
+        state = buffer[: mine.size * stride]
         state[:] = 0
         own_bias = np.zeros(padded, dtype=np.float32)
-        solve(ends, ids, values, targets, state, own_bias, width, solver, block)
+        solve(solver, ends, ids, values, targets, state, own_bias, width, block)
         copy_into(bias[first:], own_bias[:width])
         own = weights[weight_starts[block - offset] + bases[i] : weight_starts[block - offset + 1]]
         for f in range(mine.size):
             for c in range(width):
                 own[f * degrees[i] + c] = state[f * stride + c]
-
-
-@njit(cache=True, nogil=True)
-def solve(ends, ids, values, targets, state, bias, width, solver, block):
-    """Train ``width`` siblings of one block, padded, by the solver asked for."""
-    if solver.kind == SGD:
-        train_children(ends, ids, values, targets, state, bias, solver.gamma, solver.penalty, solver.passes)
-    elif solver.kind == ADAGRAD:
-        train_children_adagrad(ends, ids, values, targets, state, bias, solver.gamma, solver.penalty, solver.passes)
-    else:
-        hinge = solver.kind == SQUARED_HINGE
-        key = stream_key(solver.key, block)
-        train_children_dual(
-            ends, ids, values, targets, state, bias, width, hinge, solver.gamma, solver.penalty, solver.passes, key
-        )
