@@ -1,4 +1,4 @@
-"""The bound on what the floor of an SPE costs, against the exact loss of small distributions."""
+"""What the floor of an SPE costs: its bound against the exact loss of small distributions, and the estimated mean."""
 
 import numpy as np
 import pytest
@@ -8,6 +8,8 @@ from scipy import sparse
 from xmlc.errors import XmlcError
 from xmlc.inference import dropped_at_most, floor_bound, gfm, labels_below_floor, meuf
 from xmlc.inference.distributions import LabelsBySize
+from xmlc.inference.floor import floor_loss
+from xmlc.inference.methods import METHODS
 
 
 def loss_and_bound(law, m, retained, independent):
@@ -79,3 +81,17 @@ def test_bad_input_is_refused():
             floor_bound(Y_hat, values, wrong)
     with pytest.raises(XmlcError, match=r"kappa=2: expected"):
         floor_bound(Y_hat, values, 0.1, kappa=2)
+
+
+def test_the_mean_loss_by_hand():
+    """One true label of the first instance is missed, two of the second, which is predicted to have none."""
+    marginals = sparse.csr_array(np.array([[0.6, 0.0, 0.0], [0.0, 0.4, 0.0]]))
+    Y = sparse.csr_array(np.array([[True, True, False], [True, False, True]]))
+    Y_hat = sparse.csr_array(np.array([[True, False, False], [False, False, False]]))
+    linear = (0.5 * 1 / (1 + 2) + 0.25 * 1) / 2  # of no label E[F] min(missed, 1)
+    assert floor_loss(marginals, 0.3, Y, Y_hat, np.array([0.5, 0.25])) == pytest.approx(0.6 + linear)
+    assert floor_loss(marginals, 0.9, Y, Y_hat, np.array([0.5, 0.25])) == pytest.approx(1.5 + linear)
+
+
+def test_the_loss_is_bounded_for_exact_maximisers():
+    assert {name for name, method in METHODS.items() if method.is_exact} == {"gfm", "meuf", "meuf-cubic"}

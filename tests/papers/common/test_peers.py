@@ -2,9 +2,9 @@
 
 import pytest
 import yaml
+from built_tables import build_from
 from record_files import as_record
 from report_cases import every_method, ranking, write
-from suite_cases import write_suite
 
 from xmlc.errors import XmlcError
 from xmlc.papers.building import build_table
@@ -23,11 +23,9 @@ peers:
 
 @pytest.fixture
 def build(tmp_path):
-    def make(records, peers=PEERS):
-        file = write_suite(tmp_path / "suite.yaml", {"plt": {}}, peers=peers)
-        return build_table("peers", "plt2016", write(tmp_path / "records", records), None, file)
-
-    return make
+    return lambda records, peers=PEERS: build_from(
+        tmp_path, "peers", "plt2016", records, models={"plt": {}}, peers=peers
+    )
 
 
 def row(table, dataset, model):

@@ -1,14 +1,13 @@
-"""Tables of inferred label sets: Table 1 of gfm2011, and instance-F from sparse estimates."""
+"""Table 1 of gfm2011: label sets inferred from models of the joint distribution."""
 
 import re
 
 import pytest
 import yaml
-from report_cases import every_measure, inference, inferred_from_estimates, write
+from built_tables import build_from
+from report_cases import inference
 
-from xmlc.errors import XmlcError
 from xmlc.inference.methods import METHODS
-from xmlc.papers.building import build_table
 from xmlc.suites.checking import FOLDER
 from xmlc.tables.render import to_csv, to_markdown
 from xmlc.tables.titles import METHODS as TITLES
@@ -24,11 +23,7 @@ PUBLISHED = (
 
 @pytest.fixture
 def build(tmp_path):
-    (tmp_path / "gfm2011").mkdir()
-    (tmp_path / "gfm2011/table1.csv").write_text(PUBLISHED)
-    return lambda name, records, paper="gfm2011": build_table(
-        name, paper, write(tmp_path / "records", records), tmp_path
-    )
+    return lambda name, records: build_from(tmp_path, name, "gfm2011", records, {"table1": PUBLISHED})
 
 
 def test_names_are_the_same_in_inference_titles_and_configuration():
@@ -86,31 +81,3 @@ def test_the_convention_of_macro_f_is_told_for_each_dataset(build):
 def test_seeds_are_averaged(build):
     table = build("table1", [inference(seed=seed, f=f) for seed, f in ((0, 0.70), (1, 0.72))])
     assert table.frame.loc[0, ["instance_f", "instance_f_std"]].tolist() == pytest.approx([71, 2**0.5])
-
-
-def test_instance_f_puts_the_best_threshold_before_what_was_inferred(build):
-    best = [record for record in every_measure() if record["method"] == "for-instance-f"]
-    best[0]["best"]["test"]["instance_f"] = 0.55
-    records = [inferred_from_estimates(method="h", f=0.4), inferred_from_estimates(), *best]
-    table = build("instance-f", records, paper="plt2016")
-    assert table.frame["method"].tolist() == ["for-instance-f", "h", "gfm"]
-    assert table.frame["instance_f"].tolist() == pytest.approx([55, 40, 60])
-    assert table.frame["estimate_ms"].tolist() == [0.25, 0.125, 0.125]
-    panel, estimates = table.panels
-    assert [line[1] for line in panel.cells()] == [("best threshold", False), ("H", False), ("GFM", False)]
-    assert [line[2] for line in panel.cells()] == [("55.00", False), ("40.00", False), ("60.00", True)]
-    assert [line[4][0] for line in panel.cells()] == ["–", "0.1000", "0.1000"]
-    assert [text for text, _ in estimates.cells()[0]] == ["yeast", "PLT", "14", "0.0001", "9.50", "0.2500"]
-
-
-def test_instance_f_without_thresholds_and_of_several_models(build):
-    records = [inferred_from_estimates(), inferred_from_estimates(model="fastxml"), inferred_from_estimates("bibtex")]
-    table = build("instance-f", records, paper="demo")
-    assert [panel.title for panel in table.panels[:2]] == ["PLT", "FastXML"]
-    assert table.frame["dataset"].tolist() == ["yeast", "yeast", "bibtex"]
-    assert len(table.panels[2].rows) == 3
-
-
-def test_records_of_samples_alone_are_no_table_of_instance_f(build):
-    with pytest.raises(XmlcError, match="xmlc infer --estimates"):
-        build("instance-f", [inference(portion="80")])

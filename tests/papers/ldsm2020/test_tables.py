@@ -3,10 +3,10 @@
 import math
 
 import pytest
-from report_cases import forest, ranking, write
+from built_tables import build_from
+from report_cases import forest, ranking
 
 from xmlc.errors import XmlcError
-from xmlc.papers.building import build_table
 from xmlc.tables.render import to_markdown
 
 SCORES = (
@@ -22,20 +22,18 @@ SCORES = (
 TIMES = "dataset,model,predict_ms\nyeast,ldsm,5.65\nyeast,sleec,4.95\nyeast,craftml,8.6\nyeast,fastxml,-\n"
 
 
+PUBLISHED = {
+    "table7": SCORES,
+    "table5": TIMES,
+    "table2": "dataset,model,predict_ms\nyeast,ldsm,5.64\n",
+    "table6": "dataset,model,train_seconds\nyeast,ldsm,52.7\nfar,parabel,1512\n",
+    "table4": "dataset,depth,arity\nyeast,9,4\nfar,25,2\n",
+}
+
+
 @pytest.fixture
 def build(tmp_path):
-    folder = tmp_path / "ldsm2020"
-    folder.mkdir()
-    (folder / "table7.csv").write_text(SCORES)
-    (folder / "table5.csv").write_text(TIMES)
-    (folder / "table2.csv").write_text("dataset,model,predict_ms\nyeast,ldsm,5.64\n")
-    (folder / "table6.csv").write_text("dataset,model,train_seconds\nyeast,ldsm,52.7\nfar,parabel,1512\n")
-    (folder / "table4.csv").write_text("dataset,depth,arity\nyeast,9,4\nfar,25,2\n")
-
-    def make(number, *records):
-        return build_table(number, "ldsm2020", write(tmp_path / "records", records), tmp_path)
-
-    return make
+    return lambda name, *records: build_from(tmp_path, name, "ldsm2020", records, PUBLISHED)
 
 
 def texts(panel):

@@ -1,10 +1,10 @@
 """Tables of oplt2021: the better of 1 and 3 passes, the paper's values beside, made sets told apart."""
 
 import pytest
-from report_cases import dataset, ranking, write
+from built_tables import build_from
+from report_cases import dataset, ranking
 
 from xmlc.errors import XmlcError
-from xmlc.papers.building import build_table
 from xmlc.tables.render import to_markdown
 from xmlc.tables.titles import model_title, without_passes
 
@@ -20,15 +20,8 @@ TABLE3 = "dataset,model,accuracy,train_cpu_seconds\naloi,oplt-b,67.26,18.1\naloi
 
 @pytest.fixture
 def build(tmp_path):
-    folder = tmp_path / "oplt2021"
-    folder.mkdir()
-    (folder / "table2.csv").write_text(TABLE2)
-    (folder / "table3.csv").write_text(TABLE3)
-
-    def make(name, *records):
-        return build_table(name, "oplt2021", write(tmp_path / "records", records), tmp_path)
-
-    return make
+    published = {"table2": TABLE2, "table3": TABLE3}
+    return lambda name, *records: build_from(tmp_path, name, "oplt2021", records, published)
 
 
 def run(model, p1, seed=0, cpu=90.0, name="yeast", labels=None):

@@ -1,6 +1,7 @@
 """Table 3: ranges, values, and who found them."""
 
 import pytest
+from built_tables import build_from
 from report_cases import ranking, write
 from suite_cases import write_suite
 
@@ -23,13 +24,8 @@ PUBLISHED = "dataset,model,hyperparameter,low,high\nall,plt,gamma,0.000001,10\n"
 
 @pytest.fixture
 def build(tmp_path):
-    def make(records, models=None):
-        suite = write_suite(tmp_path / "suite.yaml", models or {"plt": PLT, "oracle": {}})
-        (tmp_path / "published/plt2016").mkdir(parents=True)
-        (tmp_path / "published/plt2016/table3.csv").write_text(PUBLISHED)
-        return build_table("3", "plt2016", write(tmp_path / "records", records), tmp_path / "published", suite)
-
-    return make
+    searched = {"plt": PLT, "oracle": {}}
+    return lambda records, models=searched: build_from(tmp_path, "3", "plt2016", records, {"table3": PUBLISHED}, models)
 
 
 def lines(panel):

@@ -4,6 +4,7 @@ import re
 
 import pytest
 import yaml
+from built_tables import build_from
 from report_cases import MEASURES as CASES
 from report_cases import every_measure, every_method, thresholds, write
 
@@ -19,7 +20,7 @@ SCHEMA = FOLDER / "suite.schema.yaml"
 
 @pytest.fixture
 def build(tmp_path):
-    return lambda records: build_table("measures", "demo", write(tmp_path / "records", records))
+    return lambda records: build_from(tmp_path, "measures", "demo", records)
 
 
 def test_names_are_the_same_in_metrics_records_methods_and_configuration():

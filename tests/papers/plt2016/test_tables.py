@@ -5,6 +5,7 @@ import re
 
 import pandas as pd
 import pytest
+from built_tables import build_from
 from report_cases import (
     condensed,
     every_measure,
@@ -16,26 +17,21 @@ from report_cases import (
     thresholds,
     write,
 )
-from suite_cases import write_suite
 
 from xmlc.cli import main
 from xmlc.errors import XmlcError
 from xmlc.papers import COMMON, every_table
-from xmlc.papers.building import OTHER_FILES, build_table
+from xmlc.papers.building import OTHER_FILES
 from xmlc.tables.fingerprint import fingerprint
 from xmlc.tables.render import latex, to_csv, to_latex, to_markdown, write_table
 
 
 @pytest.fixture
 def build(tmp_path):
+    models = {"plt": {"tuning": {"arity": [2, 16]}}}
+
     def make(name, records, published=None, paper="plt2016"):
-        folder = None
-        if published is not None:
-            folder = tmp_path / "published"
-            (folder / paper).mkdir(parents=True)
-            (folder / paper / f"{name}.csv").write_text(published)
-        suite = write_suite(tmp_path / "suite.yaml", {"plt": {"tuning": {"arity": [2, 16]}}})
-        return build_table(name, paper, write(tmp_path / "records", records), folder, suite)
+        return build_from(tmp_path, name, paper, records, published and {name: published}, models)
 
     return make
 

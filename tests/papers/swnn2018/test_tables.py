@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from built_tables import build_from
 from report_cases import condensed, ranking, write
 
 from xmlc.papers.building import build_table
@@ -26,12 +27,7 @@ def record(**changes):
 
 @pytest.fixture
 def build(tmp_path):
-    def make(*records, published=PUBLISHED):
-        (tmp_path / "swnn2018").mkdir()
-        (tmp_path / "swnn2018/table6.csv").write_text(published)
-        return build_table("6", "swnn2018", write(tmp_path / "records", records), tmp_path)
-
-    return make
+    return lambda *records, published=PUBLISHED: build_from(tmp_path, "6", "swnn2018", records, {"table6": published})
 
 
 def cells(panel, row=0):

@@ -1,0 +1,74 @@
+"""The solver of a node against liblinear and against the optimum."""
+
+from __future__ import annotations
+
+import fastxml_twin as twin
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+
+from xmlc.models.fastxml._logistic import SolverLimits, fit_logistic
+
+
+def sides_problem(seed, n=200, d=30, density=0.2):
+    """Return dense features with the constant one last, classes, and costs as a node has them."""
+    rng = np.random.default_rng(seed)
+    X = sparse.random_array((n, d), density=density, rng=rng).toarray()
+    X *= rng.choice([-1, 1], X.shape)
+    side = np.where(X @ rng.normal(size=d) + rng.normal(size=n) * 0.5 > 0.1, 1, -1).astype(np.int8)
+    share = (side > 0).mean()
+    return np.hstack([X, np.ones((n, 1))]), side, (1 / share, 1 / (1 - share))
+
+
+def solve(X, side, costs, limits):
+    columns = sparse.csc_array(X)
+    weights, margins = np.empty(X.shape[1], dtype=np.float32), np.empty(X.shape[0], dtype=np.float32)
+    fit_logistic(
+        columns.indptr.astype(np.int64), columns.indices.astype(np.uint32), columns.data.astype(np.float32), side,
+        (np.float32(costs[0]), np.float32(costs[1])), limits, np.uint64(7), weights, margins,
+    )  # fmt: skip
+    return weights, margins
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_solver_finds_liblinears_solution(seed):
+    X, side, costs = sides_problem(seed)
+    weights, margins = solve(X, side, costs, SolverLimits(1e-6, 200, 200, 40))
+    liblinear = LogisticRegression(
+        l1_ratio=1.0, solver="liblinear", C=1.0, fit_intercept=False, tol=1e-8, max_iter=100_000,
+        class_weight={1: costs[0], -1: costs[1]},
+    )  # fmt: skip
+    expected = liblinear.fit(X, side).coef_[0]
+    assert np.allclose(weights, expected, rtol=2e-4, atol=1e-4)  # float32
+    assert ((weights != 0) == (np.abs(expected) > 1e-6)).all()
+    assert 3 < (weights != 0).sum() < weights.size
+    assert np.allclose(margins, X @ weights, atol=1e-4)
+    assert twin.objective(X, side, costs, weights) <= twin.objective(X, side, costs, expected) * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_solver_within_the_programs_limits_is_near_the_optimum(seed):
+    """At most 10 Newton steps and tolerance 0.01 in float32, as a forest is trained."""
+    X, side, costs = sides_problem(seed)
+    best, _ = solve(X, side, costs, SolverLimits(1e-6, 200, 200, 40))
+    weights, margins = solve(X, side, costs, SolverLimits())
+    assert twin.objective(X, side, costs, weights) < 1.005 * twin.objective(X, side, costs, best)
+    assert np.allclose(margins, X @ weights, atol=1e-4)
+
+
+def test_solver_keeps_zero_when_nothing_pays():
+    X, side = np.full((4, 1), 1e-3), np.array([1, -1, 1, -1], dtype=np.int8)
+    weights, margins = solve(X, side, (1.0, 1.0), SolverLimits())
+    assert weights.tolist() == [0.0]
+    assert margins.tolist() == [0.0] * 4
+
+
+def test_dropped_features_have_weight_zero_at_the_optimum():
+    """What `gather_columns` leaves out would stay zero: the solution with all columns says so."""
+    X, side, costs = sides_problem(3, n=40, d=25, density=0.1)
+    weights, _ = solve(X, side, costs, SolverLimits(1e-6, 200, 200, 40))
+    pull = X * np.where(side > 0, costs[0], -costs[1])[:, None]
+    idle = np.maximum(np.where(pull > 0, pull, 0).sum(axis=0), np.where(pull < 0, -pull, 0).sum(axis=0)) <= 1
+    assert idle.sum() >= 2
+    assert not weights[idle].any()

@@ -1,0 +1,51 @@
+"""The partition of a node by nDCG against its twin, and the sort of its scores."""
+
+from __future__ import annotations
+
+import fastxml_twin as twin
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xmlc.models.fastxml._partition import discount_table, ideal_table, partition_by_ndcg, sort_scores
+
+SMALL = settings(max_examples=40, deadline=None)
+
+
+def node_csr(label_sets):
+    starts = np.concatenate(([0], np.cumsum([len(s) for s in label_sets]))).astype(np.int64)
+    return starts, np.array([label for s in label_sets for label in sorted(s)], dtype=np.uint32)
+
+
+@SMALL
+@given(
+    label_sets=st.lists(st.sets(st.integers(0, 7), max_size=5), min_size=1, max_size=25),
+    weighted=st.booleans(),
+    seed=st.integers(0, 1000),
+)
+def test_partition_equals_its_twin(label_sets, weighted, seed):
+    rng = np.random.default_rng(seed)
+    side = rng.choice([-1, 1], len(label_sets)).astype(np.int8)
+    weights = rng.uniform(1, 5, 8).astype(np.float32) if weighted else np.ones(8, dtype=np.float32)
+    expected, expected_value = twin.partition(label_sets, weights, side)
+    value = partition_by_ndcg(*node_csr(label_sets), weights, ideal_table(9), discount_table(8), side)
+    assert side.tolist() == expected
+    assert value == pytest.approx(expected_value, rel=1e-9)
+
+
+def test_partition_separates_instances_without_common_labels():
+    label_sets = [{0, 1}] * 6 + [{2, 3}] * 6
+    side = np.array([1, 1, -1, 1, 1, -1, -1, -1, 1, -1, -1, -1], dtype=np.int8)
+    value = partition_by_ndcg(*node_csr(label_sets), np.ones(4, np.float32), ideal_table(5), discount_table(4), side)
+    assert side.tolist() == [1] * 6 + [-1] * 6
+    assert value == pytest.approx(1.0, abs=1e-5)
+
+
+@SMALL
+@given(scores=st.lists(st.integers(0, 2**40 - 1), min_size=1, max_size=300), shift=st.integers(0, 40))
+def test_radix_sort_is_stable_and_looks_at_scores_only(scores, shift):
+    keys = np.array([(score >> shift << 24) | i for i, score in enumerate(scores)], dtype=np.uint64)
+    expected = np.sort(keys)
+    sort_scores(keys, np.empty_like(keys), min(scores) >> shift, max(scores) >> shift)
+    assert (keys == expected).all()

@@ -1,0 +1,37 @@
+"""Training the regressors of a node of LdSM against plain Python."""
+
+from __future__ import annotations
+
+import ldsm_twin as twin
+import numpy as np
+import pytest
+from ldsm_cases import node_of, node_settings
+
+from xmlc.csr import kernel_csr
+from xmlc.models.ldsm._node import gather_labels, gather_scaled, gather_standardised, new_node_data
+from xmlc.models.ldsm._regressors import train_regressors
+
+KEY = np.uint64(5)
+
+
+@pytest.mark.parametrize(("arity", "adaptive"), [(2, True), (3, True), (2, False)])
+def test_training_a_node_equals_plain_python(multilabel, arity, adaptive):
+    X, Y, node = node_of(multilabel)
+    x, y, d, m = kernel_csr(X), kernel_csr(Y), X.shape[1], Y.shape[1]
+    data = new_node_data(X.shape[0], d, m, X.shape[0] * (d + 1), Y.nnz)
+    n_labels = gather_labels(y, node, data)
+    p = gather_scaled(x, node, data) if adaptive else gather_standardised(x, node, data)
+    dense = X.toarray()[node].astype(float)
+    if adaptive:
+        dense /= np.where(abs(dense).max(axis=0) > 0, abs(dense).max(axis=0), 1)
+    else:
+        dense = (dense - dense.mean(axis=0)) / dense.std(axis=0, ddof=1)
+    dense = np.column_stack([dense, np.ones(node.size)])
+    label_sets = [Y[[int(i)]].indices.tolist() for i in node]
+    weights, squares, objectives = np.zeros((arity, p), np.float32), np.empty((arity, p), np.float32), np.zeros(3)
+    own = node_settings(arity, adaptive)
+    train_regressors(data, node.size, n_labels, own, KEY, weights, squares, objectives)
+    expected, history, given_directions = twin.train(dense, label_sets, m, arity, 3, 0.2, 1.7, 0.9, adaptive)
+    assert len(set(given_directions)) > 1
+    assert np.allclose(weights, expected[:, data.features[:p]], atol=2e-4)
+    assert np.allclose(objectives, history, atol=2e-4)

@@ -1,0 +1,21 @@
+"""Tables built from records made by hand."""
+
+from report_cases import write
+from suite_cases import write_suite
+
+from xmlc.papers.building import build_table
+
+
+def build_from(folder, name, paper, records, published=None, models=None, **suite):
+    """Build a table in a folder of its own.
+
+    ``published`` has the printed tables of the paper as CSV, by name; ``models`` and ``suite`` are the content of a
+    suite's YAML, which is not written without models.
+    """
+    for printed, text in (published or {}).items():
+        file = folder / "published" / paper / f"{printed}.csv"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    yaml = write_suite(folder / "suite.yaml", models, **suite) if models else None
+    paths = write(folder / "records", records)
+    return build_table(name, paper, paths, folder / "published" if published else None, yaml)

@@ -1,0 +1,57 @@
+"""The source files that a module depends on: exactly those that it imports."""
+
+import subprocess
+import sys
+
+import pytest
+
+from xmlc.sources import imported_modules, source_files
+
+
+def imported_at_run_time(module):
+    """Files of the package that importing a module really loads."""
+    code = (
+        f"import sys, {module}\n"
+        "print('\\n'.join(m.__file__ for n, m in sorted(sys.modules.items()) if n.split('.')[0] == 'xmlc'))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize("module", ["xmlc.cli.steps.train", "xmlc.cli.tables.table", "xmlc.models.plt"])
+def test_closure_covers_what_is_imported(module, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)  # from elsewhere the paths are absolute
+    files = set(source_files(module))
+    assert imported_at_run_time(module) <= files | {f for f in files if f.endswith("__init__.py")}
+
+
+def test_lazy_imports_count_and_type_checking_does_not(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from typing import TYPE_CHECKING\n"
+        "import numpy\n"
+        "if TYPE_CHECKING:\n    import xmlc.runtime.progress\n"
+        "def f():\n    from xmlc.trees import complete\n"
+    )
+    assert imported_modules(file) == {"xmlc", "xmlc.trees", "xmlc.trees.complete"}
+    files = source_files(str(file))
+    assert str(file) in files
+    assert any(name.endswith("trees/label_tree.py") for name in files)
+    assert not any(name.endswith("progress.py") for name in files)
+
+
+def test_imports_are_found_in_every_kind_of_statement(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "import typing\n"
+        "try:\n    import xmlc.errors\nexcept OSError:\n    import xmlc.files\n"
+        "else:\n    import xmlc.csr\nfinally:\n    import xmlc.kernels.bits\n"
+        "while True:\n    with open('x'):\n        import xmlc.runtime.threads\n"
+        "if typing.TYPE_CHECKING:\n    import xmlc.runtime.progress\nelif 1:\n    import xmlc.runtime.parallel\n"
+        "class A:\n    async def f(self):\n"
+        "        match self:\n            case 1:\n                import xmlc.samples\n"
+        "def __getattr__(name):\n    import xmlc.sources\n"
+    )
+    found = {"errors", "files", "csr", "kernels", "kernels.bits", "samples"}
+    found |= {"runtime", "runtime.threads", "runtime.parallel"}
+    assert imported_modules(file) == {"xmlc"} | {f"xmlc.{name}" for name in found}
