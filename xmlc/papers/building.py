@@ -54,7 +54,7 @@ def build_table(
     """
     definition = table_of(name, paper)
     printed = read_published(name, paper, published)
-    first, *others = read_needs(definition.needs, records)
+    first, *others = read_needs(definition.needs, records, definition.partial)
     configured = [read_suite(suite) if suite else None] if definition.takes_suite else []
     return definition(paper, first, printed, *others, *configured)
 
@@ -79,9 +79,9 @@ def draw_figure(name: str, paper: str, records: Sequence[Path]) -> Figure:
     return definition(paper, *read_needs(definition.needs, records))
 
 
-def read_needs(needs: Sequence[Need], records: Sequence[Path]) -> list[Sequence[AnyRecord]]:
-    """Read the records of each need; of the first there must be some."""
-    return [read_need(need, records, needed=need is needs[0]) for need in needs]
+def read_needs(needs: Sequence[Need], records: Sequence[Path], partial: bool = False) -> list[Sequence[AnyRecord]]:
+    """Read the records of each need; of the first there must be some, if not ``partial``."""
+    return [read_need(need, records, needed=need is needs[0] and not partial) for need in needs]
 
 
 def read_need(need: Need, records: Sequence[Path], needed: bool = True) -> Sequence[AnyRecord]:

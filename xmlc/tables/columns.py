@@ -20,6 +20,15 @@ SUMMARY_TITLES = {
     "maximum": "Maximum",
     "mean": "Average",
 }
+CLAIMS = {
+    "effect": "Effect",
+    "lower": "Lower end",
+    "upper": "Upper end",
+    "supports": "For",
+    "contradicts": "Against",
+    "verdict": "Verdict",
+}
+COST = "cost_"  # begins the column of a claim that is about costs
 DIGITS = 3
 MAX_DECIMALS = 6
 MISSING = "–"
@@ -189,6 +198,15 @@ _ALL = (
     Column("multiplied", "Multiplied", kind="constant"),
     *(Column(f"{name}_ratio", "x base", decimals=2, better="lower", cost=True)
       for name in ("train_seconds", "predict_ms", "model_mb", "train_peak_mb")),
+    # What a paper states, and what our records say of it.
+    *(Column(name, title, kind="constant")
+      for name, title in (("claim", "Claim"), ("statement", "Statement"), ("source", "In the paper"))),
+    *(part for name, title in CLAIMS.items()
+      for part in (Column(name, title), Column(COST + name, f"{title}, by clocks or memory", cost=True))),
+    Column("subject", "Subject", kind="constant"),
+    Column("units", "Datasets and subjects", decimals=0, kind="constant"),
+    Column("unit_effect", "Effect"),
+    Column("side", "Decision", kind="constant"),
     Column("note", "Note", kind="constant"),
     Column("seeds", "Seeds", decimals=0, kind="constant"),
 )  # fmt: skip

@@ -92,9 +92,12 @@ class Panel:
     def _best(self) -> set[tuple[int, int]]:
         """Return the places of the best printed values of each contest and dataset; ties share the prize."""
         best: set[tuple[int, int]] = set()
+        contests = dict.fromkeys(part.contest for part in self.columns if part.contest and part.column.better)
+        if not contests:
+            return best
         models = self.rows["model"].tolist() if "model" in self.keys else [None] * len(self.rows)
         datasets = self.rows["dataset"].tolist()
-        for contest in dict.fromkeys(part.contest for part in self.columns if part.contest and part.column.better):
+        for contest in contests:
             entries: dict[str, dict[tuple[int, int], float]] = {}
             for j, part in enumerate(self.columns):
                 for i in range(len(self.rows)):

@@ -56,12 +56,14 @@ class TableDefinition:
     keys : tuple of str
         Columns that name a row.
     needs : tuple of Need
-        Records that it is made from: the first must be there, others may be missing.
+        Records that it is made from: the first must be there, if not `partial`; others may be missing.
     build : callable
     takes_suite : bool
         Whether it tells something of the suite's configuration.
     printed_in : tuple of str
         Published tables that hold its values, the later over the earlier; its own if there is none.
+    partial : bool
+        Whether it is made of whatever records there are, even of none.
     """
 
     name: str
@@ -70,6 +72,7 @@ class TableDefinition:
     build: Builder
     takes_suite: bool = False
     printed_in: tuple[str, ...] = ()
+    partial: bool = False
 
     def files(self, project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
         """Name the records that the table of a suite is made from, of its datasets or of some."""
@@ -81,12 +84,17 @@ class TableDefinition:
 
 
 def table(
-    name: str, keys: tuple[str, ...], *needs: Need, takes_suite: bool = False, printed_in: tuple[str, ...] = ()
+    name: str,
+    keys: tuple[str, ...],
+    *needs: Need,
+    takes_suite: bool = False,
+    printed_in: tuple[str, ...] = (),
+    partial: bool = False,
 ) -> Callable[[Builder], TableDefinition]:
     """Declare the table that the function below builds; its module belongs to the paper that has it."""
 
     def declare(build: Builder) -> TableDefinition:
-        return TableDefinition(name, keys, needs, build, takes_suite, printed_in)
+        return TableDefinition(name, keys, needs, build, takes_suite, printed_in, partial)
 
     return declare
 

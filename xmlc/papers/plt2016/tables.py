@@ -17,6 +17,7 @@ from xmlc.metrics.measures import (
     RANKING_METRICS,
     SET_METRICS,
 )
+from xmlc.papers.plt2016.claims import claims as claims
 from xmlc.papers.plt2016.hyperparameters import table3 as table3
 from xmlc.papers.plt2016.measures import measures as measures
 from xmlc.records import ranking, thresholds

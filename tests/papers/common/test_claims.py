@@ -1,0 +1,96 @@
+"""The table of claims: what is declared, a row for each claim, whatever records there are."""
+
+import math
+
+import pytest
+from record_files import as_record
+from report_cases import ranking, thresholds
+from repository import ROOT
+
+from xmlc.papers import every_table
+from xmlc.papers.common.claims import claim, claims_table
+from xmlc.papers.common.effects import Effect
+from xmlc.suites.needs import MULTI_LABEL_RANKINGS, RANKINGS, THRESHOLDS
+from xmlc.suites.project import Project
+from xmlc.tables.panels import Published
+from xmlc.tables.render import fingerprint_of, to_csv, to_markdown
+
+NOTHING = Published({}, ("claim",))
+
+
+def declared(name="high", *needs, **about):
+    about = {"statement": "P@1 is high.", "source": "Section 1, page 2", "unit": "points"} | about
+
+    @claim(name, *(needs or (RANKINGS,)), **about)
+    def measured(records, *others):
+        return (Effect(r.dataset.name, r.model, r.seed, 100 * r.metrics["p@1"] - 50) for r in records)
+
+    return measured
+
+
+def ranked(*scores, name="yeast", model="plt"):
+    return [as_record(ranking(name, model, seed, p1)) for seed, p1 in enumerate(scores)]
+
+
+def test_a_row_for_each_claim_and_a_panel_of_its_units():
+    table = claims_table([declared(), declared("low", statement="P@1 is low.", margin=50.0, reason="all is lower")])
+    made = table("plt2016", [*ranked(0.7, 0.75, 0.8), *ranked(0.6, 0.6, name="scene")], NOTHING)
+    assert made.frame["claim"].tolist() == ["high", "low"]
+    assert made.frame["verdict"].tolist() == ["holds", "does not hold"]
+    assert made.frame.loc[0, ["effect", "supports", "contradicts", "units", "seeds"]].tolist() == [17.5, 2, 0, 2, 2]
+    text = " ".join(to_markdown(made).split())
+    assert "| high | P@1 is high. | Section 1, page 2 | +17.50 (points) | holds on 2 of 2 |" in text
+    assert "| yeast | PLT | +25.00 [+12.58, +37.42] | 3 | for |" in text
+    assert "| scene | PLT | +10.00 [+10.00, +10.00] | 2 | for |" in text
+    assert "low: margin 50, all is lower." in text
+
+
+def test_without_records_there_is_no_data():
+    made = claims_table([declared()])("plt2016", [], NOTHING)
+    assert made.frame["verdict"].tolist() == ["no data"]
+    assert math.isnan(made.frame["effect"][0])
+    assert "no data" in to_markdown(made)
+
+
+def test_one_seed_decides_no_unit():
+    made = claims_table([declared()])("plt2016", ranked(0.9), NOTHING)
+    assert made.frame["verdict"].tolist() == ["cannot be told"]
+    assert "one seed" in to_markdown(made)
+
+
+def test_a_claim_takes_the_records_of_its_own_needs():
+    taken = []
+
+    @claim("both", THRESHOLDS, RANKINGS, statement="So it is.", source="Section 1, page 2", unit="points")
+    def both(*records):
+        taken.extend(records)
+        return []
+
+    table = claims_table([declared("one"), both])
+    assert [need.kind for need in table.needs] == ["ranking", "thresholds"]
+    ranked_, tuned = ranked(0.7), [as_record(thresholds())]
+    table("plt2016", ranked_, NOTHING, tuned)
+    assert taken == [tuned, ranked_]
+
+
+def test_effects_of_clocks_and_memory_are_no_part_of_the_fingerprint():
+    table = claims_table([declared(cost=True)])
+    made, other = (table("plt2016", ranked(*scores), NOTHING) for scores in ((0.9, 0.91), (0.1, 0.12)))
+    assert to_csv(made) != to_csv(other)
+    assert fingerprint_of(made) == fingerprint_of(other)
+    assert made.frame["cost_verdict"].tolist() == ["holds"]
+
+
+def test_wrong_declarations_are_refused():
+    with pytest.raises(ValueError, match="margin 2 and reason ''"):
+        declared(margin=2.0)
+    with pytest.raises(ValueError, match="names that differ"):
+        claims_table([declared(), declared()])
+    with pytest.raises(ValueError, match="one need of each kind and portion"):
+        claims_table([declared("one"), declared("two", MULTI_LABEL_RANKINGS)])
+
+
+def test_each_paper_states_its_claims_first():
+    suites = Project.read({"papers": []}, ROOT / "config").suites
+    for paper in [room for room, table in every_table() if table.name == "claims"]:
+        assert suites[paper].tables[0] == "claims"

@@ -1,0 +1,218 @@
+"""What a paper states, tested on our records: how a claim is declared, and the table of a paper's claims.
+
+`xmlc.papers.common.effects` has the rules of the verdicts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import pandas as pd
+
+from xmlc.papers.common.effects import Effect, Outcome, Scale, Unit, outcome_of
+from xmlc.records.base import Record, Row
+from xmlc.suites.needs import Need
+from xmlc.tables.columns import COST, column
+from xmlc.tables.intervals import Estimate
+from xmlc.tables.notes import digests_line
+from xmlc.tables.panels import Panel, PanelColumn, Published
+from xmlc.tables.table import Table, TableDefinition, table
+from xmlc.tables.titles import model_title
+
+CLAIM_KEYS = ("claim",)
+DECIDED = ("effect", "lower", "upper", "supports", "contradicts", "verdict")  # columns of what the records say
+# Of effects in the CSV: libraries agree on logarithms and exponentials to more digits than these, not to the last bit.
+DIGITS = 9
+SIDES = {1: "for", 0: "open", -1: "against"}
+
+Measure = Callable[..., Iterable[Effect]]  # of the records of each need
+R = TypeVar("R", bound=Record)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement of a paper and its test; calling it measures the effects.
+
+    Attributes
+    ----------
+    name : str
+        Of its row.
+    needs : tuple of Need
+        Records that it is tested on; some or all may be missing.
+    statement : str
+        In our words, so that it can be read without the paper.
+    source : str
+        Where the paper states it: section, page of the paper, table.
+    unit : str
+        Of the effects; what is subtracted from, or divided by, what.
+    measure : callable
+        Takes the records of each need and returns the effects.
+    margin : float
+        What an effect must exceed to speak for the statement; 0 of differences and 1 of ratios, where none is given.
+    reason : str
+        Why the margin is another one.
+    scale : {"difference", "ratio"}
+    cost : bool
+        Whether effects are of clocks or of memory, so that they differ from run to run.
+    """
+
+    name: str
+    needs: tuple[Need, ...]
+    statement: str
+    source: str
+    unit: str
+    measure: Measure
+    margin: float
+    reason: str
+    scale: Scale
+    cost: bool
+
+    def __call__(self, *records: Sequence[Any]) -> list[Effect]:
+        """Measure the effects in the records of each need."""
+        return list(self.measure(*records))
+
+    def outcome(self, *records: Sequence[Any]) -> Outcome:
+        """Decide the claim by the records of each need."""
+        return outcome_of(self(*records), self.margin, self.scale)
+
+
+def claim(
+    name: str,
+    *needs: Need,
+    statement: str,
+    source: str,
+    unit: str,
+    margin: float | None = None,
+    reason: str = "",
+    scale: Scale = "difference",
+    cost: bool = False,
+) -> Callable[[Measure], Claim]:
+    """Declare the claim whose effects the function below measures; `Claim` has the parameters.
+
+    Raises
+    ------
+    ValueError
+        A margin other than "no difference" has no reason.
+    """
+    nothing = 1.0 if scale == "ratio" else 0.0
+    level = nothing if margin is None else margin
+    if (level != nothing) != bool(reason):
+        raise ValueError(f"claim {name}: margin {level:g} and reason {reason!r}; expected a margin of its own with one")
+
+    def declare(measure: Measure) -> Claim:
+        return Claim(name, needs, statement, source, unit, measure, level, reason, scale, cost)
+
+    return declare
+
+
+def claims_table(claims: Sequence[Claim]) -> TableDefinition:
+    """Declare the table of a paper's claims, a row for each.
+
+    Raises
+    ------
+    ValueError
+        Two claims have one name, or two needs are of the same kind and portion, which files do not tell apart.
+    """
+    needs = tuple(dict.fromkeys(need for one in claims for need in one.needs))
+    if len({one.name for one in claims}) < len(claims) or len({(n.kind, n.portion) for n in needs}) < len(needs):
+        raise ValueError("claims: expected names that differ, and one need of each kind and portion")
+
+    @table("claims", CLAIM_KEYS, *needs, partial=True)
+    def build(paper: str, first: Sequence[Any], published: Published, *others: Sequence[Any]) -> Table:
+        given = dict(zip(needs, (first, *others), strict=True))
+        return _table(paper, {one: one.outcome(*(given[need] for need in one.needs)) for one in claims}, given)
+
+    return build
+
+
+def by_method(records: Iterable[R]) -> Mapping[tuple[str, str, int], dict[str, R]]:
+    """Group records by dataset, model and seed: of each, the records by method."""
+    groups: dict[tuple[str, str, int], dict[str, R]] = {}
+    for record in records:
+        runs = groups.setdefault((record.dataset.name, record.model, record.seed), {})
+        runs[record.method_name or ""] = record
+    return groups
+
+
+def by_model(records: Iterable[R]) -> Mapping[tuple[str, int], dict[str, R]]:
+    """Group records of one method, or of none, by dataset and seed: of each, the records by model."""
+    groups: dict[tuple[str, int], dict[str, R]] = {}
+    for record in records:
+        groups.setdefault((record.dataset.name, record.seed), {})[record.model] = record
+    return groups
+
+
+def _table(paper: str, outcomes: Mapping[Claim, Outcome], given: Mapping[Need, Sequence[Any]]) -> Table:
+    frame = pd.DataFrame([_row(one, outcome) for one, outcome in outcomes.items()], dtype=object)
+    panels = [_summary(outcomes), *(_units(one, outcome) for one, outcome in outcomes.items() if outcome.units)]
+    caption = (
+        "What the paper states, tested on our records. An effect above the margin, which is no difference where no "
+        "other is named, speaks for the statement. Effects are paired, run by run; their mean over seeds, with a 95 % "
+        "interval, decides each dataset and subject: for, against, or open. In the first panel they are means over "
+        "datasets, with the interval over these where there are at least three. A statement holds where more than half "
+        "of all are for it, or, where most are open, by the mean over datasets if none is against it."
+    )
+    records = [record for records in given.values() for record in records if isinstance(record, Record)]
+    margins = [f"{one.name}: margin {one.margin:g}, {one.reason}." for one in outcomes if one.reason]
+    digests = {record.dataset.name: record.dataset.digest for record in records}
+    footnotes = [digests_line(digests)] if digests else []
+    return Table("claims", paper, CLAIM_KEYS, frame, caption, panels, [*margins, *footnotes])
+
+
+def _row(one: Claim, outcome: Outcome) -> Row:
+    effect = outcome.effect
+    numbers = [round(value, DIGITS) for value in (effect.mean, effect.lower, effect.upper)]
+    decided = dict(zip(DECIDED, (*numbers, outcome.supports, outcome.contradicts, outcome.word), strict=True))
+    # Numbers of clocks and memory differ from run to run, and verdicts with them: they have columns of their own.
+    measured, timed = (None, decided) if one.cost else (decided, None)
+    row: Row = {"claim": one.name}
+    row |= {name: measured[name] if measured else None for name in DECIDED}
+    row |= {COST + name: timed[name] if timed else None for name in DECIDED}
+    seeds = min((unit.seeds for unit in outcome.units), default=0)
+    return row | {"units": len(outcome.units), "seeds": seeds}
+
+
+def _summary(outcomes: Mapping[Claim, Outcome]) -> Panel:
+    places = [(one.name,) for one in outcomes]
+    keys = ("claim", "statement", "source")
+    rows = pd.DataFrame([(one.name, one.statement, one.source) for one in outcomes], columns=list(keys))
+    texts = {
+        "effect": [_printed(one, outcome.effect, with_unit=True) for one, outcome in outcomes.items()],
+        "verdict": [outcome.verdict for outcome in outcomes.values()],
+    }
+    columns = [_texts(name, values, places) for name, values in texts.items()]
+    return Panel("", rows, keys, columns)
+
+
+def _units(one: Claim, outcome: Outcome) -> Panel:
+    """Return a claim's effects, unit by unit."""
+    keys = ["dataset", "subject"]
+    rows = pd.DataFrame([(unit.dataset, model_title(unit.subject)) for unit in outcome.units], columns=keys)
+    places = [(one.name,)] * len(rows)
+    columns = [
+        _texts("unit_effect", [_printed(one, unit.effect) for unit in outcome.units], places),
+        _texts("seeds", [str(unit.seeds) for unit in outcome.units], places),
+        _texts("side", [_side(unit) for unit in outcome.units], places),
+    ]
+    shown = keys if any(unit.subject for unit in outcome.units) else keys[:1]
+    return Panel(f"{one.name}: {one.unit}", rows, tuple(shown), columns)
+
+
+def _side(unit: Unit) -> str:
+    return SIDES[unit.side] if unit.effect.has_interval else "one seed"
+
+
+def _texts(name: str, values: list[str], places: Sequence[tuple[str]]) -> PanelColumn:
+    return PanelColumn(column(name).heading, column(name), values, None, None, "", keys=CLAIM_KEYS, places=places)
+
+
+def _printed(one: Claim, effect: Estimate, with_unit: bool = False) -> str:
+    """Write an effect with its interval, such as ``+1.25 [0.50, 2.00]``."""
+    if math.isnan(effect.mean):
+        return column("effect").printed(None)
+    mean = f"{effect.mean:.3g}" if one.scale == "ratio" else f"{effect.mean:+.2f}"
+    lower, upper = (f"{end:.3g}" if one.scale == "ratio" else f"{end:+.2f}" for end in (effect.lower, effect.upper))
+    return mean + (f" [{lower}, {upper}]" if effect.has_interval else "") + (f" ({one.unit})" if with_unit else "")

@@ -1,0 +1,72 @@
+"""Means with intervals of confidence, by Student's t."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+CONFIDENCE = 0.95
+# Of a quantile of Student's t: libraries agree to more digits than these, but not to the last bit.
+QUANTILE_DIGITS = 9
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean and the interval that holds the true one with 95 % confidence.
+
+    Attributes
+    ----------
+    mean : float
+    lower, upper : float
+        Ends of the interval; NaN where the values are too few for one.
+    """
+
+    mean: float
+    lower: float = math.nan
+    upper: float = math.nan
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether there were values enough."""
+        return not math.isnan(self.lower)
+
+    def mapped(self, function: Callable[[float], float]) -> Estimate:
+        """Return the estimate on another scale, by an increasing function."""
+        return Estimate(
+            *(value if math.isnan(value) else function(value) for value in (self.mean, self.lower, self.upper))
+        )
+
+    def side_of(self, margin: float) -> int:
+        """Return 1 if the whole interval lies above the margin, -1 if below, 0 if it does not tell."""
+        return int(self.lower > margin) - int(self.upper < margin)
+
+
+def estimate_of(values: Sequence[float], fewest: int = 2) -> Estimate:
+    """Estimate a mean from independent values of one normal distribution.
+
+    Parameters
+    ----------
+    values : sequence of float
+        At least one.
+    fewest : int
+        With fewer values than these, at least 2, there is no interval.
+
+    Returns
+    -------
+    Estimate
+        Its interval is mean ± t s / sqrt(n), with the deviation s (divisor n - 1) and the 97.5 % quantile t of
+        Student's distribution with n - 1 degrees of freedom. Equal values have an interval of no width.
+    """
+    from scipy.stats import t
+
+    n = len(values)
+    mean = math.fsum(values) / n
+    if n < max(fewest, 2):
+        return Estimate(mean)
+    if min(values) == max(values):  # not by the deviation: the mean of equal values may differ from them by a bit
+        return Estimate(values[0], values[0], values[0])
+    variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
+    quantile = round(float(t.ppf(0.5 + CONFIDENCE / 2, n - 1)), QUANTILE_DIGITS)
+    half = quantile * math.sqrt(variance / n)
+    return Estimate(mean, mean - half, mean + half)
