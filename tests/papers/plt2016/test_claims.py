@@ -2,46 +2,115 @@
 
 import pytest
 from record_files import as_record
-from report_cases import ranking, thresholds
+from report_cases import ranking, thresholds, write
 
+from xmlc.papers.building import build_table
 from xmlc.papers.plt2016 import claims
 
 SEEDS = (0, 1, 2)
 
 
-def tuned(model="plt", validation=None, **test):
-    """Records of methods, with the macro-F of each on the test set and, of some, on the validation set, in percent."""
+def tuned(model="plt", validation=None, inner_products=None, ms=0.25, **test):
+    """Records of methods, with the macro-F of each on the test set and on the validation set, in percent."""
     records = []
     for seed in SEEDS:
-        for method, score in test.items():
-            record = thresholds("bibtex", model, method.replace("_", "-"), seed, score / 100)
-            record["best"]["validation"] = {"macro_f": (validation or test)[method] / 100}
-            records.append(as_record(record))
+        for name, score in test.items():
+            record = thresholds("bibtex", model, name.replace("_", "-"), seed, score / 100)
+            record["best"]["validation"] = {"macro_f": (validation or test)[name] / 100}
+            record["costs"]["test_inner_products_per_instance"] = (inner_products or {}).get(name, 100)
+            record["costs"]["test_ms_per_instance"] = ms
+            records.append(record)
     return records
 
 
-def ranked(plt, fastxml):
-    scores = {"plt": plt, "fastxml": fastxml}
-    return [as_record(ranking("bibtex", name, seed, p / 100)) for name, p in scores.items() for seed in SEEDS]
+def ranked(plt, fastxml, seconds=(90.0, 90.0), labels=4.0):
+    records = []
+    for name, p1, time in zip(claims.MODELS, (plt, fastxml), seconds, strict=True):
+        records += [ranking("bibtex", name, seed, p1 / 100, time) for seed in SEEDS]
+    for record in records:
+        record["dataset"]["labels_per_instance"] = labels
+    return records
 
 
-def decided(claim, *records):
+def decided(claim, records):
     """Effect and verdict of a claim."""
-    outcome = claim.outcome(*records)
+    outcome = claim.outcome([as_record(record) for record in records])
     return pytest.approx(outcome.effect.mean, nan_ok=True), outcome.word
 
 
 def test_a_par_allows_what_the_paper_allows():
     assert decided(claims.precision_on_par, ranked(60, 63)) == (-3, "holds")
     assert decided(claims.precision_on_par, ranked(60, 64)) == (-4, "does not hold")
-    assert decided(claims.precision_on_par, ranked(60, 64)[:3])[1] == "no data"
+    assert decided(claims.precision_on_par, ranked(60, 64)[:3])[1] == "no data"  # PLT alone
 
 
-def test_sto_on_the_validation_set_against_the_better_of_the_others():
+def test_training_times_are_compared_where_labels_are_few():
+    assert decided(claims.trains_faster, ranked(60, 60, (10.0, 25.0))) == (2.5, "holds")
+    assert decided(claims.trains_faster, ranked(60, 60, (10.0, 2.5))) == (0.25, "does not hold")
+    assert decided(claims.trains_faster, ranked(60, 60, (10.0, 25.0), labels=6.0))[1] == "no data"
+
+
+def test_sto_is_compared_with_the_better_of_the_others_on_the_validation_set():
     test = {"fta": 40, "sto": 30, "ofo": 41}
-    assert decided(claims.sto_best_on_validation, tuned(validation={"fta": 42, "sto": 50, "ofo": 43}, **test)) == (
-        7, "holds"
-    )  # fmt: skip
+    best = {"fta": 42, "sto": 50, "ofo": 43}
+    assert decided(claims.sto_best_on_validation, tuned(validation=best, **test)) == (7, "holds")
     assert decided(claims.sto_best_on_validation, tuned(**test)) == (-11, "does not hold")
     assert decided(claims.sto_best_on_validation, tuned("swnn", **test))[1] == "no data"  # no model of the paper
     assert decided(claims.sto_best_on_validation, tuned(fta=40, sto=50))[1] == "no data"
+
+
+def test_what_sto_loses_is_compared_with_what_the_others_lose():
+    test = {"fta": 40, "sto": 30, "ofo": 41}
+    far, near = {"fta": 42, "sto": 50, "ofo": 44}, {"fta": 42, "sto": 31, "ofo": 44}
+    assert decided(claims.sto_loses_most_on_test, tuned(validation=far, **test)) == (17, "holds")
+    assert decided(claims.sto_loses_most_on_test, tuned(validation=near, **test)) == (-2, "does not hold")
+
+
+def test_the_rival_of_sto_is_chosen_on_the_validation_set():
+    test = {"fta": 40, "sto": 38, "ofo": 35}
+    chosen = {"fta": 45, "sto": 50, "ofo": 43}
+    assert decided(claims.sto_outperformed, tuned(validation=chosen, **test)) == (2, "holds")
+    assert decided(claims.sto_outperformed, tuned(validation=chosen | {"ofo": 46}, **test)) == (-3, "does not hold")
+
+
+@pytest.mark.parametrize(
+    ("claim", "better", "worse"),
+    [
+        (claims.ofo_most_promising, "ofo", "fta"),
+        (claims.tuning_a_helps, "ofo_ab", "ofo"),
+        (claims.one_threshold_more_stable, "fta", "fta_labelwise"),
+    ],
+)
+def test_two_methods_on_the_test_set(claim, better, worse):
+    assert decided(claim, tuned(**{better: 31, worse: 30})) == (1, "holds")
+    assert decided(claim, tuned(**{better: 30, worse: 31})) == (-1, "does not hold")
+    assert decided(claim, tuned(**{better: 30, worse: 30})) == (0, "cannot be told")
+
+
+def test_inner_products_and_times_of_plt_and_fastxml():
+    forest = tuned("fastxml", fta=30, inner_products={"fta": 700}, ms=3.0)
+    fast, slow = (tuned("plt", fta=30, inner_products={"fta": n}, ms=ms) for n, ms in ((350, 1.5), (1400, 6.0)))
+    for claim in (claims.fewer_inner_products, claims.predicts_faster):
+        assert decided(claim, fast + forest) == (2, "holds")
+        assert decided(claim, slow + forest) == (0.5, "does not hold")
+        assert decided(claim, forest)[1] == "no data"
+
+
+def test_inner_products_of_sto_and_of_the_dearer_of_the_others():
+    test = {"fta": 40, "sto": 30, "ofo": 41}
+    low, high = ({"fta": 50, "sto": n, "ofo": 200} for n in (100, 800))
+    assert decided(claims.sto_costs_most, tuned(inner_products=high, **test)) == (4, "holds")
+    assert decided(claims.sto_costs_most, tuned(inner_products=low, **test)) == (0.5, "does not hold")
+    assert decided(claims.sto_costs_most, tuned("fastxml", inner_products=high, **test))[1] == "no data"
+
+
+def test_the_table_of_claims(tmp_path):
+    records = ranked(60, 63, (10.0, 25.0)) + tuned(fta=40, sto=38, ofo=41)
+    table = build_table("claims", "plt2016", write(tmp_path, records))
+    rows = table.frame.set_index("claim")
+    assert list(rows.index) == [claim.name for claim in claims.CLAIMS]
+    assert rows.loc["precision-on-par", ["effect", "verdict", "units"]].tolist() == [-3, "holds", 1]
+    assert rows.loc["trains-faster", ["effect", "verdict"]].isna().all()
+    assert rows.loc["trains-faster", ["cost_effect", "cost_verdict", "units"]].tolist() == [2.5, "holds", 1]
+    assert rows.loc["ofo-most-promising", ["effect", "lower", "seeds"]].tolist() == [1, pytest.approx(1), 3]
+    assert rows.loc["tuning-a-helps", ["verdict", "units", "seeds"]].tolist() == ["no data", 0, 0]
