@@ -7,9 +7,10 @@ import gdown
 import pytest
 from archive_cases import tar_member, tar_of, zip_of
 from click.testing import CliRunner
+from command_line import run
 from file_server import serve
 
-from xmlc.cli import group, main
+from xmlc.cli import group
 from xmlc.data import fetch
 from xmlc.data.catalogue import Dataset, load_catalogue
 from xmlc.data.download import download
@@ -229,9 +230,7 @@ def test_the_command_fails_with_a_message_and_status_1(tmp_path, capsys, monkeyp
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(gdown, "download", lambda id, output, quiet: None)
     (tmp_path / "c.yaml").write_text("tiny: {drive: abcdefghijklmn}\n")
-    with pytest.raises(SystemExit) as status:
-        main(["download", "tiny", "--out", "resources/tiny", "--catalogue", "c.yaml"])
-    assert status.value.code == 1
+    assert run("download", "tiny", "--out", "resources/tiny", "--catalogue", "c.yaml") == 1
     assert "xmlc: error: tiny: https://drive.google.com/uc?id=abcdefghijklmn: " in capsys.readouterr().err
     assert files_left(tmp_path / "resources") == []
 

@@ -1,25 +1,12 @@
-"""What a comparison says, and the exit status that follows."""
+"""What a comparison says, as text and as Markdown."""
 
-import math
-import shutil
-
-import pandas as pd
 import pytest
-from compare_cases import TABLE, table_writer
-from repository import ROOT
+from compare_cases import MIXED, TABLE, table_writer
 
-from xmlc.cli import main
 from xmlc.judging.compare import compare
 from xmlc.judging.compare_text import headline, to_markdown, to_text
 from xmlc.judging.tolerances import Deviations, Tolerances
 from xmlc.judging.verdict import Verdict
-from xmlc.tables.fingerprint import fingerprint
-
-MIXED = """\
-dataset,model,method,macro_f,test_ms,inner_products,c
-yeast,plt,fta,40.1,0.5,55.0,10
-yeast,plt,sto,36.0,0.5,,100
-"""
 
 
 @pytest.fixture
@@ -75,71 +62,6 @@ def test_many_parts_are_not_all_listed(files):
     assert "table2.csv: row missing: set0 / plt / fta; set1 / plt / fta; " in text
     assert "set11 / plt / fta; and 8 more" in text
     assert "set12" not in text
-
-
-def run(capsys, *arguments):
-    with pytest.raises(SystemExit) as stop:
-        main(["compare", *map(str, arguments)])
-    return stop.value.code, *capsys.readouterr()
-
-
-def test_exit_status(files, tmp_path, capsys):
-    left, right = files(TABLE, MIXED)
-    status, out, err = run(capsys, left, left)
-    assert (status, err) == (0, "")
-    word = fingerprint(left).word
-    assert out.splitlines()[0] == f"Same fingerprint, {word}: every number but costs is the same"
-    status, out, err = run(capsys, left, right)
-    assert (status, err) == (1, "")
-    assert out.splitlines()[0] == f"Fingerprints differ: old {word}, new {fingerprint(right).word}"
-    assert out.splitlines()[1].startswith("3 of 6 cells reproduced")
-    status, out, _ = run(capsys, left, right, "--report-only", "--markdown", tmp_path / "out" / "c.md")
-    assert status == 0
-    assert "report only" in out
-    assert (tmp_path / "out" / "c.md").read_text().splitlines()[2].startswith("**3 of 6 cells reproduced")
-    status, _, err = run(capsys, left, tmp_path / "nothing.csv", "--report-only")
-    assert status == 2
-    assert "no such table" in err
-    assert run(capsys, left, left, "--unknown", "x")[0] == 2
-    status, _, err = run(capsys, left, left, "--tolerances", ROOT / "config/tolerances.yaml")
-    assert status == 2
-    assert "two runs of ours are compared exactly" in err
-
-
-def test_the_last_bit_of_one_number_turns_the_comparison_red(tmp_path, capsys):
-    """What CI does, with one cell of a copy of the accepted numbers changed."""
-    reference, new = ROOT / "results/reference", tmp_path / "new"
-    shutil.copytree(reference / "plt2016", new)
-    assert run(capsys, reference / "plt2016", new)[0] == 0
-    frame = pd.read_csv(new / "table2.csv", dtype=str)
-    row = (frame["model"] == "plt") & (frame["method"] == "sto")
-    (old,) = frame.loc[row, "macro_f"]
-    changed = repr(math.nextafter(float(old), 100))
-    frame.loc[row, "macro_f"] = changed
-    frame.to_csv(new / "table2.csv", index=False)
-    status, out, _ = run(capsys, reference / "plt2016", new)
-    assert status == 1
-    assert out.startswith("Fingerprints differ: ")
-    assert ", 1 different" in out.splitlines()[1]
-    (line,) = (line for line in out.splitlines() if "bibtex / plt / sto" in line and "table2.csv" in line)
-    table, *place, column, before, after, difference = line.split()
-    assert (table, " ".join(place), column) == ("table2.csv", "bibtex / plt / sto", "macro_f")
-    assert (before, after) == (old, changed)
-    assert 0 < float(difference) < 1e-13
-
-
-def test_tables_as_published_equal_themselves(capsys):
-    folder = ROOT / "results/published/plt2016"
-    status, out, _ = run(capsys, folder, folder)
-    assert status == 0
-    # Table 1: 12 rows of 9 columns and a time; Table 2: 36 of 2 and a time; Table 3: 4 of 2; Table 4: 12 of 6.
-    cells = 12 * 9 + 36 * 2 + 4 * 2 + 12 * 6
-    assert out.splitlines()[1].startswith(f"{cells} of {cells} cells reproduced")
-    assert "; 48 shown without judgement" in out
-    # As a paper's, a and b are left without judgement too.
-    status, out, _ = run(capsys, folder, folder, "--published", "--tolerances", ROOT / "config/tolerances.yaml")
-    assert status == 0
-    assert out.startswith(f"{cells - 24} of {cells - 24} cells reproduced")
 
 
 def test_beside_a_paper_its_own_digits_count_and_more_of_ours_is_no_difference(files):

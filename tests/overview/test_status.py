@@ -7,7 +7,7 @@ from suite_cases import write_suite
 
 from xmlc.cli.tables.status import command
 from xmlc.errors import XmlcError
-from xmlc.overview.failed import error_message, failures
+from xmlc.overview.failed import failures
 from xmlc.overview.status import MADE, status_of, to_text
 
 FULL = "results/{0}/{1}/seed{2}/full/ranking.json"
@@ -98,30 +98,3 @@ def test_an_unknown_paper_a_setting_that_is_none_and_a_folder_without_a_project_
     assert "plt2016" in str(CliRunner().invoke(command, ["--paper", "x"]).exception)
     assert "expected key=value" in str(CliRunner().invoke(command, ["yeast"]).exception)
     assert isinstance(CliRunner().invoke(command, ["--config", str(tmp_path / "x")]).exception, XmlcError)
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("", None),
-        ("error 12 % after 3 s\n", None),
-        ("xmlc: error: first\nxmlc: error: last\n", "last"),
-        ("Traceback (most recent call last):\n  File x\nValueError: bad\n", "ValueError: bad"),
-    ],
-)
-def test_the_last_error_of_a_log_is_its_reason(text, reason):
-    assert error_message(text) == reason
-
-
-def test_failures_say_whose_they_are(tmp_path):
-    for name in ("yeast/prepare", "yeast/tuning/plt", "yeast/plt/seed3/80/evaluation/fta", "tables/plt2016/table1"):
-        log = tmp_path / f"{name}.log"
-        log.parent.mkdir(parents=True, exist_ok=True)
-        log.write_text("xmlc: error: x\n")
-    found = {(f.step, f.dataset, f.model, f.seed, f.portion) for f in failures(tmp_path)}
-    assert found == {
-        ("prepare", "yeast", "", None, ""),
-        ("tune", "yeast", "plt", None, ""),
-        ("evaluation/fta", "yeast", "plt", 3, "80"),
-        ("tables/plt2016/table1", "", "", None, ""),
-    }

@@ -5,6 +5,12 @@ dataset,model,method,macro_f,test_ms,inner_products,c
 yeast,plt,fta,40.0,0.25,55.0,10
 yeast,plt,sto,35.123456,0.5,60.0,100
 """
+# The same table with two cells that differ and one that is missing.
+MIXED = """\
+dataset,model,method,macro_f,test_ms,inner_products,c
+yeast,plt,fta,40.1,0.5,55.0,10
+yeast,plt,sto,36.0,0.5,,100
+"""
 
 
 def table_writer(folder):

@@ -1,9 +1,9 @@
 """`xmlc condense`: each row is what its smaller training set does."""
 
 import pytest
+from command_line import run
 from small_data import prepare_tiny
 
-from xmlc.cli import main
 from xmlc.data.prepared import Prepared
 from xmlc.files import read_json
 from xmlc.metrics import precision_at_k
@@ -11,12 +11,6 @@ from xmlc.models import SparseWeightedNearestNeighbors
 from xmlc.models.condensing import kept_instances
 from xmlc.records.condensed import CondensedRecord
 from xmlc.records.reading import read_records
-
-
-def run(*arguments):
-    with pytest.raises(SystemExit) as stop:
-        main([str(argument) for argument in arguments])
-    return stop.value.code
 
 
 @pytest.fixture

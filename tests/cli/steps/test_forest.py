@@ -1,21 +1,15 @@
 """`xmlc forest` and `xmlc sweep`: each row is what a forest of that size, or with that value, does."""
 
 import pytest
+from command_line import run
 from small_data import prepare_tiny
 
-from xmlc.cli import main
 from xmlc.data.prepared import Prepared
 from xmlc.metrics import precision_and_ndcg
 from xmlc.models.fastxml import FastXML
 from xmlc.records.forest import ForestRecord
 from xmlc.records.reading import read_records
 from xmlc.records.sweep import SweepRecord
-
-
-def run(*arguments):
-    with pytest.raises(SystemExit) as stop:
-        main([str(argument) for argument in arguments])
-    return stop.value.code
 
 
 @pytest.fixture

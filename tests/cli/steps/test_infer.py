@@ -4,11 +4,11 @@ import json
 
 import numpy as np
 import pytest
+from command_line import run
 from record_cases import estimates as estimates_file
 from scipy import sparse
 from small_data import prepare_tiny
 
-from xmlc.cli import main
 from xmlc.csr import load_csr, save_csr
 from xmlc.data.prepared import Prepared
 from xmlc.files import read_json, write_json
@@ -34,12 +34,6 @@ class Coins(SparseProbabilityEstimator):
         shape = (X.shape[0] * n_samples, self.n_labels_)
         return sparse.csr_array(np.random.default_rng(0).random(shape) < self.share_[0])
 '''
-
-
-def run(*arguments):
-    with pytest.raises(SystemExit) as stop:
-        main([str(argument) for argument in arguments])
-    return stop.value.code
 
 
 @pytest.fixture(scope="module")

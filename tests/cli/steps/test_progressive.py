@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from command_line import run
 from small_data import prepare_tiny
 
-from xmlc.cli import main
 from xmlc.data.prepared import Prepared
 from xmlc.files import read_json
 from xmlc.kernels.counter_random import random_permutation
@@ -42,12 +42,6 @@ class Last(SparseProbabilityEstimator):
         Y = as_labels(Y)
         return sparse.vstack([sparse.csr_array((1, Y.shape[1]), dtype=bool), Y[:-1]], format="csr")
 """
-
-
-def run(*arguments):
-    with pytest.raises(SystemExit) as stop:
-        main([str(argument) for argument in arguments])
-    return stop.value.code
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from command_line import run
 from small_data import prepare_tiny
 
-from xmlc.cli import main
 from xmlc.cli.steps.thresholds import UNFINISHED
 from xmlc.files import read_json
 from xmlc.thresholds.tune import METHODS
@@ -25,12 +25,6 @@ def sweep(spe, Y, priors, grid):
         raise ZeroDivisionError("a bad day")
     yield GridPoint(np.full(spe.shape[1], 0.25, dtype=np.float32), c=4)
 '''
-
-
-def run(*arguments):
-    with pytest.raises(SystemExit) as stop:
-        main([str(argument) for argument in arguments])
-    return stop.value.code
 
 
 @pytest.fixture(scope="module")

@@ -1,16 +1,8 @@
 """`xmlc report` and `xmlc facts` where some of the records that tables were made of are gone."""
 
 import pandas as pd
-import pytest
+from command_line import run
 from page_cases import PAPER, small_run
-
-from xmlc.cli import main
-
-
-def run(*arguments):
-    with pytest.raises(SystemExit) as stopped:
-        main([str(argument) for argument in arguments])
-    return stopped.value.code
 
 
 def test_a_table_whose_records_are_gone_is_named_and_the_others_are_shown(tmp_path, capsys):

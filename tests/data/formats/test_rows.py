@@ -1,9 +1,5 @@
 """Readers of sparse rows against plain-Python ones and scikit-learn."""
 
-import bz2
-import gzip
-import lzma
-
 import format_twin
 import numpy as np
 import pytest
@@ -14,7 +10,6 @@ from sklearn.datasets import load_svmlight_file
 
 from xmlc.data import load
 from xmlc.data.formats import rows, stream
-from xmlc.data.formats.growing import GrowingArray
 
 
 def assert_same(ours, theirs):
@@ -79,16 +74,6 @@ def test_rows_across_blocks_are_joined(tmp_path, monkeypatch):
     assert_same(load(path), format_twin.read_rows(text, shape=(12, 9)))
 
 
-@pytest.mark.parametrize(("suffix", "opener"), [(".gz", gzip.open), (".xz", lzma.open), (".bz2", bz2.open), ("", open)])
-def test_compression_is_told_by_content(tmp_path, suffix, opener):
-    path = tmp_path / f"odd-name{suffix[::-1]}"
-    with opener(path, "wb") as file:
-        file.write(b"2 3 2\n1 0:1 2:0.5\n 1:2\n")
-    X, Y = load(path)
-    assert X.toarray().tolist() == [[1, 0, 0.5], [0, 2, 0]]
-    assert Y.toarray().tolist() == [[False, True], [False, False]]
-
-
 def test_labels_and_zeros_are_tidied(tmp_path):
     X, Y = load(write(tmp_path / "a", "3 4 5\n4,1,4 3:0 0:1\n\t2:7\n \n"))
     assert X.toarray().tolist() == [[1, 0, 0, 0], [0, 0, 7, 0], [0, 0, 0, 0]]
@@ -116,21 +101,6 @@ def test_svmlight_comments(tmp_path):
     X, Y = load(write(tmp_path / "a", "# made by hand\n1,0 0:2#tail 1:3\n 1:1 # 0:5\n#\n"), "svmlight")
     assert X.toarray().tolist() == [[2, 0], [0, 1]]
     assert Y.toarray().tolist() == [[True, True], [False, False]]
-
-
-@settings(deadline=None, max_examples=60)
-@given(st.lists(st.integers(0, 40), max_size=8), st.integers(1, 9))
-def test_growing_array_is_concatenation(sizes, chunk):
-    parts = [np.arange(size, dtype=np.int32) + 100 * i for i, size in enumerate(sizes)]
-    growing = GrowingArray(np.int32, chunk_bytes=4 * chunk)
-    for part in parts:
-        growing.extend(part)
-    expected = np.concatenate([np.zeros(0, dtype=np.int32), *parts])
-    assert growing.size == expected.size
-    np.testing.assert_array_equal(growing.take(), expected)
-    assert growing.size == 0
-    growing.extend(np.array([7]))
-    assert growing.take().tolist() == [7]
 
 
 @pytest.mark.parametrize("base", [0, 1])

@@ -15,7 +15,6 @@ from xmlc.kernels.streams import Stream
 from xmlc.models import BinaryRelevance
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.linear import label_logistic
-from xmlc.models.linear.regression import make_problem
 
 
 @pytest.fixture(scope="module")
@@ -79,16 +78,6 @@ def test_a_label_on_which_all_instances_agree_is_sure(problem):
     assert (model.predict_proba(X, threshold=0.5).toarray() == np.where(spe > 0.5, spe, 0)).all()
 
 
-@pytest.mark.parametrize("common", [True, False])
-def test_the_best_place_is_that_of_the_smallest_mean_loss(common):
-    losses = np.random.default_rng(2).random((6, 3, 5))
-    losses[0, 1] = np.nan
-    losses[5] = np.nan
-    means = [np.nanmean(row, axis=0) if not np.isnan(row).all() else np.zeros(5) for row in losses]
-    expected = [int(np.argmin(sum(means)))] * 6 if common else [int(np.argmin(row)) for row in means]
-    assert label_logistic.best_places(losses, common).tolist() == expected
-
-
 def test_losses_are_those_of_scikit_learns_fits(problem):
     X, Y = problem
     grid = (0.01, 0.3, 4.0)
@@ -130,18 +119,6 @@ def test_threads_and_blocks_change_nothing(problem, monkeypatch):
         assert (whole != blocks).nnz == 0
         assert blocks.dtype == np.float32
         assert (several.inner_products_ == 4).all()
-
-
-def test_pieces_of_work_hold_each_label_once_and_begin_with_the_costly(monkeypatch):
-    Y = np.arange(40)[:, None] < np.array([0, 3, 40, 20, 1, 39, 12, 30])
-    widths = np.full(8, 2)
-    problem = make_problem(sparse.csr_array(np.eye(40, 2, dtype=np.float32)), sparse.csr_array(Y), True, 1.0, widths)
-    monkeypatch.setattr(label_logistic, "PIECE", 4)
-    blocks = label_logistic.blocks_of(problem, np.ones(40, dtype=bool))
-    assert [block.tolist() for block in blocks] == [[3, 7, 4], [6, 1, 5]]
-    monkeypatch.setattr(label_logistic, "PIECE", 6)
-    blocks = label_logistic.blocks_of(problem, np.arange(40) >= 5)
-    assert [block.tolist() for block in blocks] == [[3, 7, 6, 5]]
 
 
 def test_labels_are_solved_tightly_or_it_is_said(problem, monkeypatch):

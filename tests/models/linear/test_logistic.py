@@ -1,23 +1,19 @@
-"""The solver of logistic regressions against its twin and against scikit-learn, and the kernels around it."""
+"""The solver of logistic regressions against its twin and against scikit-learn."""
 
-import itertools
 import math
 import warnings
 
 import numpy as np
 import pytest
-from logistic_twin import row_product, solve_naively
-from numba import njit
+from logistic_twin import solve_naively
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
-from xmlc.csr import as_features, as_labels, kernel_csr
+from xmlc.csr import as_features, as_labels
 from xmlc.kernels.float64 import sigmoid
 from xmlc.models.linear import _logistic
-from xmlc.models.linear._lanes import LANES, add_row, multiply_row
-from xmlc.models.linear._linear import column_variances, linear_scores
-from xmlc.models.linear._relevance import estimates_above
-from xmlc.models.linear.regression import learnable, make_problem, scales, solve
+from xmlc.models.linear._lanes import LANES
+from xmlc.models.linear.regression import learnable, make_problem, solve
 
 
 def random_problem(n=40, d=6, m=11, seed=0, chain=True, standardize=True):
@@ -35,30 +31,6 @@ def dense(problem):
     return sparse.csr_array(
         (data, indices.astype(np.int32), indptr), (problem.n_instances, problem.scale.size)
     ).toarray()
-
-
-@njit
-def multiply_and_add(indptr, indices, data, vectors, products, multiples, sums):
-    for i in range(indptr.size - 1):
-        multiply_row(indices, data, indptr[i], indptr[i + 1], vectors, i, products)
-        add_row(indices, data, indptr[i], indptr[i + 1], multiples, i, sums)
-
-
-def test_lanes_are_products_and_sums_of_rows():
-    rng = np.random.default_rng(0)
-    X = sparse.random_array((30, 20), density=0.4, rng=rng, format="csr")
-    vectors, multiples = rng.normal(size=(20, LANES)), rng.normal(size=(30, LANES))
-    products, sums = rng.normal(size=(30, LANES)), rng.normal(size=(20, LANES))
-    expected = sums.copy()
-    indptr, indices = X.indptr.astype(np.int64), X.indices.astype(np.uint32)
-    multiply_and_add(indptr, indices, X.data, vectors, products, multiples, sums)
-    for i, lane in itertools.product(range(30), range(LANES)):
-        columns = X.indices[X.indptr[i] : X.indptr[i + 1]]
-        row = X.data[X.indptr[i] : X.indptr[i + 1]]
-        assert products[i, lane] == row_product(X[[i]].toarray()[0], vectors[:, lane])
-        for k, x in zip(columns, row, strict=True):
-            expected[k, lane] += x * multiples[i, lane]
-    assert (sums == expected).all()
 
 
 @pytest.mark.parametrize("standardize", [True, False])
@@ -169,45 +141,3 @@ def test_labels_are_solved_alike_in_any_company():
     for i in range(labels.size):
         alone = solve(problem, labels[i : i + 1], grid[:1], np.arange(40))
         assert (alone.weights[0] == together.weights[i]).all()
-
-
-def test_scores_are_sums_in_the_order_of_features():
-    rng = np.random.default_rng(1)
-    X = sparse.random_array((12, 9), density=0.5, rng=rng, dtype=np.float32, format="csr")
-    weights, constants = rng.normal(size=(9, 5)).astype(np.float32), rng.normal(size=5).astype(np.float32)
-    scores = linear_scores(*kernel_csr(X), weights, constants)
-    for i, j in itertools.product(range(12), range(5)):
-        expected = float(constants[j])
-        for place in range(X.indptr[i], X.indptr[i + 1]):
-            expected += float(X.data[place]) * float(weights[X.indices[place], j])
-        assert scores[i, j] == expected
-
-
-def test_variances_are_those_of_numpy():
-    X = np.random.default_rng(2).normal([0, 100, 0, 0], [1, 3, 1e-3, 1], size=(30, 4))
-    X[::3, 0], X[:, 3] = 0, 0
-    columns = sparse.csr_array(X)
-    variances, squares = column_variances(columns.indices.astype(np.uint32), columns.data, 30, 4)
-    assert np.allclose(variances, X.var(axis=0, ddof=1), rtol=1e-12)
-    assert np.allclose(squares, (X**2).mean(axis=0), rtol=1e-12)
-
-
-def test_scales_are_those_of_numpy_and_leave_constants_alone():
-    X = np.random.default_rng(1).normal([0, 100, 0, 0], size=(30, 4))
-    X[:, 2], X[:, 3] = 7.3, 0
-    found = scales(sparse.csr_array(X))
-    assert np.allclose(found[:2], 1 / X[:, :2].std(axis=0, ddof=1))
-    assert (found[2:] == 1).all()
-
-
-def test_estimates_above_are_those_of_plain_loops():
-    rng = np.random.default_rng(3)
-    scores, thresholds = rng.normal(0, 4, (7, 5)), rng.random(5).astype(np.float32)
-    scores[2, 1] = scores[3, 1] = 0.25
-    thresholds[1] = np.float32(sigmoid(0.25))  # equal is not above
-    counts, labels, estimates = estimates_above(scores, thresholds)
-    expected = [[(j, np.float32(sigmoid(s))) for j, s in enumerate(row)] for row in scores]
-    expected = [[(j, p) for j, p in row if p > thresholds[j]] for row in expected]
-    assert counts.tolist() == [len(row) for row in expected]
-    assert list(zip(labels.tolist(), estimates, strict=True)) == list(itertools.chain.from_iterable(expected))
-    assert estimates.dtype == np.float32

@@ -6,7 +6,6 @@ import pytest
 from matplotlib.colors import to_hex
 from report_cases import GRID, every_method, ranking, thresholds, write
 
-from xmlc.cli import main
 from xmlc.errors import XmlcError
 from xmlc.papers.building import draw_figure
 from xmlc.papers.plt2016.figures import PARTS, STYLES
@@ -102,11 +101,3 @@ def test_records_that_make_no_figure(tmp_path):
     other["grid"] = other["grid"][1:]
     with pytest.raises(XmlcError, match="different values of c"):
         draw_figure("1", "demo", write(tmp_path, [thresholds(seed=0), other]))
-
-
-def test_command(tmp_path, capsys):
-    paths = write(tmp_path / "records", every_method())
-    with pytest.raises(SystemExit) as stop:
-        main(["figure", "figure1", "--paper", "demo", *map(str, paths), "--out", str(tmp_path / "figure1")])
-    assert stop.value.code == 0
-    assert capsys.readouterr().out.split() == [str(tmp_path / "figure1.svg"), str(tmp_path / "figure1.png")]

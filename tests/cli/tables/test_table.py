@@ -1,0 +1,38 @@
+"""`xmlc table`: the files that it writes and what it prints."""
+
+from command_line import run
+from report_cases import every_method, write
+
+
+def printed(capsys, *arguments):
+    return run("table", *arguments), *capsys.readouterr()
+
+
+def test_it_says_only_where_the_files_are(tmp_path, capsys):
+    records = write(tmp_path / "records", every_method())
+    prefix = tmp_path / "table2"
+    status, out, err = printed(capsys, "2", *records, "--paper", "demo", "--out", prefix)
+    assert (status, err) == (0, "")
+    assert out.split() == [f"{prefix}.csv", f"{prefix}.md", f"{prefix}.tex"]
+    listed = tmp_path / "list.txt"
+    listed.write_text("\n".join(map(str, records)) + "\n")
+    arguments = ("--records-from", listed, "--paper", "demo", "--out", tmp_path / "again", "--print")
+    status, out, _ = printed(capsys, "table2", *arguments)
+    assert status == 0
+    assert "**42.00**" in out
+    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "table2.csv").read_bytes()
+    marked = ("--paper", "demo", "--records", *records, "--out", tmp_path / "third")
+    assert printed(capsys, "2", *marked)[0] == 0
+    assert (tmp_path / "third.md").read_bytes() == (tmp_path / "again.md").read_bytes()
+
+
+def test_it_leaves_nothing_behind_an_error(tmp_path, capsys):
+    path = tmp_path / "x.json"
+    path.write_text("{")
+    status, _, err = printed(capsys, "1", path, "--paper", "demo", "--out", tmp_path / "out" / "t")
+    assert status == 1
+    assert "x.json" in err
+    assert not (tmp_path / "out").exists()
+    status, _, err = printed(capsys, "1", "--paper", "demo", "--out", tmp_path / "out" / "t")
+    assert status == 1
+    assert "no records given" in err

@@ -1,0 +1,30 @@
+"""One regression for each label: the choice of C, and pieces of work."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from xmlc.models.linear import label_logistic
+from xmlc.models.linear.regression import make_problem
+
+
+@pytest.mark.parametrize("common", [True, False])
+def test_the_best_place_is_that_of_the_smallest_mean_loss(common):
+    losses = np.random.default_rng(2).random((6, 3, 5))
+    losses[0, 1] = np.nan
+    losses[5] = np.nan
+    means = [np.nanmean(row, axis=0) if not np.isnan(row).all() else np.zeros(5) for row in losses]
+    expected = [int(np.argmin(sum(means)))] * 6 if common else [int(np.argmin(row)) for row in means]
+    assert label_logistic.best_places(losses, common).tolist() == expected
+
+
+def test_pieces_of_work_hold_each_label_once_and_begin_with_the_costly(monkeypatch):
+    Y = np.arange(40)[:, None] < np.array([0, 3, 40, 20, 1, 39, 12, 30])
+    widths = np.full(8, 2)
+    problem = make_problem(sparse.csr_array(np.eye(40, 2, dtype=np.float32)), sparse.csr_array(Y), True, 1.0, widths)
+    monkeypatch.setattr(label_logistic, "PIECE", 4)
+    blocks = label_logistic.blocks_of(problem, np.ones(40, dtype=bool))
+    assert [block.tolist() for block in blocks] == [[3, 7, 4], [6, 1, 5]]
+    monkeypatch.setattr(label_logistic, "PIECE", 6)
+    blocks = label_logistic.blocks_of(problem, np.arange(40) >= 5)
+    assert [block.tolist() for block in blocks] == [[3, 7, 6, 5]]

@@ -1,0 +1,43 @@
+"""A small space of hyperparameters, a function of it to maximise, and the trials that a search makes."""
+
+from math import log10
+
+import pytest
+
+from xmlc.tuning.ranges import parse_space
+from xmlc.tuning.search import search
+
+NEEDS_SMAC = pytest.mark.needs("tune")
+
+
+SPACE = parse_space(
+    {
+        "gamma": {"low": 1e-6, "high": 10, "log": True},
+        "epochs": {"low": 5, "high": 30, "integer": True},
+        "solver": ["sgd", "adagrad", None],
+    }
+)
+
+
+GIVEN = {"gamma": 1.0, "epochs": 10, "solver": None, "arity": 16}
+
+
+FIRST = {"epochs": 10, "gamma": 1.0, "solver": None}
+
+
+def hill(trial):
+    """Worth with its top at gamma 0.1, epochs 20, solver sgd."""
+    return (
+        1 - (log10(trial["gamma"]) + 1) ** 2 / 50 - (trial["epochs"] - 20) ** 2 / 1000 - (trial["solver"] != "sgd") / 4
+    )
+
+
+def trials_of(method, budget, seed=0, space=SPACE, given=GIVEN, worth=hill):
+    tried = []
+
+    def objective(trial):
+        tried.append(trial)
+        return worth(trial)
+
+    search(method, space, objective, budget, seed, given)
+    return tried
