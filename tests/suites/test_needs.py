@@ -122,6 +122,7 @@ LISTED = {
     ("ldsm2020", "figure1"): lambda paper: ensembles(paper) + sweeps(paper) + rankings(paper),
     ("ldsm2020", "figure5"): sweeps,
     ("ldsm2020", "figure6"): lambda paper: ensembles(paper) + rankings(paper),
+    ("oplt2021", "claims"): lambda paper: rankings(paper) + streams(paper, FEW),
     ("oplt2021", "table1"): statistics,
     ("oplt2021", "table2"): lambda paper: rankings(paper, task=MANY),
     ("oplt2021", "table3"): lambda paper: rankings(paper, task=FEW),

@@ -28,7 +28,7 @@ def declared(name="high", *needs, **about):
     return measured
 
 
-def ranked(*scores, name="yeast", model="plt"):
+def ranked(*scores, name="yeast", model="mine"):
     return [as_record(ranking(name, model, seed, p1)) for seed, p1 in enumerate(scores)]
 
 
@@ -40,8 +40,8 @@ def test_a_row_for_each_claim_and_a_panel_of_its_units():
     assert made.frame.loc[0, ["effect", "supports", "contradicts", "units", "seeds"]].tolist() == [17.5, 2, 0, 2, 2]
     text = " ".join(to_markdown(made).split())
     assert "| high | P@1 is high. | Section 1, page 2 | +17.50 (points) | holds on 2 of 2 |" in text
-    assert "| yeast | PLT | +25.00 [+12.58, +37.42] | 3 | for |" in text
-    assert "| scene | PLT | +10.00 [+10.00, +10.00] | 2 | for |" in text
+    assert "| yeast | mine | +25.00 [+12.58, +37.42] | 3 | for |" in text
+    assert "| scene | mine | +10.00 [+10.00, +10.00] | 2 | for |" in text
     assert "low: margin 50, all is lower." in text
 
 

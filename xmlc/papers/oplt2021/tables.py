@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from xmlc.errors import XmlcError
+from xmlc.papers.oplt2021.claims import claims as claims
 from xmlc.records import statistics
 from xmlc.records.ranking import RankingRecord
 from xmlc.records.ranking import frame as ranking_frame

@@ -1,0 +1,106 @@
+"""Claims of oplt2021 on records made by hand: each holds on some and not on others."""
+
+import pytest
+from record_cases import progressive
+from record_files import as_record
+from report_cases import ranking, write
+
+from xmlc.papers.building import build_table
+from xmlc.papers.oplt2021 import claims
+
+SEEDS = (0, 1, 2)
+
+
+def ranked(dataset="bibtex", m=159, labels=2.5, seconds=None, **scores):
+    """Rankings with the P@1 of each model in percent, and the processor seconds of training, 10 if none are given."""
+    records = []
+    for model, p1 in scores.items():
+        for seed in SEEDS:
+            record = ranking(dataset, model.replace("_", "-"), seed, p1 / 100, hyperparameters={"max_leaf": 100})
+            record["dataset"] |= {"m": m, "labels_per_instance": labels}
+            record["costs"]["train_cpu_seconds"] = (seconds or {}).get(model, 10.0)
+            records.append(record)
+    return records
+
+
+def decided(claim, records):
+    """Effect, verdict and number of units of a claim."""
+    outcome = claim.outcome([as_record(record) for record in records])
+    return pytest.approx(outcome.effect.mean, nan_ok=True), outcome.word, len(outcome.units)
+
+
+def test_a_policy_is_as_good_where_it_is_behind_by_no_more_than_in_the_paper():
+    near = ranked(oplt_b_1_pass=59.6, oplt_r_1_pass=59.8, iplt_1_pass=60)
+    assert decided(claims.as_good_as_offline, near) == (-0.3, "holds", 2)
+    far = ranked(oplt_b_1_pass=59.2, oplt_r_1_pass=59, iplt_1_pass=60)
+    assert decided(claims.as_good_as_offline, far) == (-0.9, "does not hold", 2)
+
+
+def test_models_are_compared_at_equal_passes():
+    mixed = ranked(oplt_b_1_pass=50, oplt_b_3_passes=62, iplt_1_pass=60)
+    assert decided(claims.as_good_as_offline, mixed) == (-10, "does not hold", 1)
+
+
+def test_where_all_labels_fit_below_one_node_there_is_nothing_to_compare():
+    small = ranked(m=100, oplt_b_1_pass=60, oplt_r_1_pass=50, oplt_w_1_pass=60, iplt_1_pass=60)
+    for claim in (claims.as_good_as_offline, claims.greedy_over_random, claims.warm_start_helps):
+        assert decided(claim, small)[1] == "no data"
+
+
+def test_larger_datasets_are_a_claim_of_their_own():
+    large = ranked("amazon-670k", 670_091, oplt_b_3_passes=41, iplt_3_passes=43)
+    assert decided(claims.as_good_as_offline, large)[1] == "no data"
+    assert decided(claims.behind_offline_on_large, large) == (2, "holds", 1)
+    better = ranked("amazon-670k", 670_091, oplt_b_3_passes=44, iplt_3_passes=43)
+    assert decided(claims.behind_offline_on_large, better) == (-1, "does not hold", 1)
+    assert decided(claims.behind_offline_on_large, ranked(oplt_b_1_pass=50, iplt_1_pass=60))[1] == "no data"
+
+
+def test_policies_and_the_warm_start():
+    up = ranked(oplt_r_1_pass=58, oplt_b_1_pass=59, oplt_w_1_pass=60, iplt_1_pass=61)
+    down = ranked(oplt_r_1_pass=60, oplt_b_1_pass=59, oplt_w_1_pass=58, iplt_1_pass=61)
+    assert decided(claims.greedy_over_random, up) == (1, "holds", 1)
+    assert decided(claims.greedy_over_random, down) == (-1, "does not hold", 1)
+    assert decided(claims.warm_start_helps, up) == (1, "holds", 1)
+    assert decided(claims.warm_start_helps, down) == (-1, "does not hold", 1)
+    assert decided(claims.warm_start_as_good_as_offline, up) == (-1, "holds", 1)  # of 1.57 that are allowed
+    assert decided(claims.warm_start_as_good_as_offline, down) == (-3, "does not hold", 1)
+
+
+def test_processor_seconds_of_training():
+    slow, fast = ({"oplt_b_1_pass": seconds, "iplt_1_pass": 20.0} for seconds in (60.0, 5.0))
+    scores = {"oplt_b_1_pass": 60, "iplt_1_pass": 60}
+    assert decided(claims.trains_slower_than_offline, ranked(seconds=slow, **scores)) == (3, "holds", 1)
+    assert decided(claims.trains_slower_than_offline, ranked(seconds=fast, **scores)) == (0.25, "does not hold", 1)
+    unknown = ranked(seconds={"iplt_1_pass": None}, **scores)
+    assert decided(claims.trains_slower_than_offline, unknown)[1] == "no data"
+
+
+def test_the_memory_tree_on_texts_with_few_examples():
+    texts = ranked("wikipara-3", 10_000, 1.0, oplt_b_1_pass=24, oplt_r_1_pass=27, cmt_1_pass=3)
+    assert decided(claims.dominates_memory_tree, texts) == (22.5, "holds", 2)
+    worse = ranked("wikipara-3", 10_000, 1.0, oplt_b_1_pass=24, oplt_r_1_pass=27, cmt_1_pass=30)
+    assert decided(claims.dominates_memory_tree, worse) == (-4.5, "does not hold", 2)
+    objects = ranked("aloi", 1000, 1.0, oplt_b_1_pass=67, cmt_1_pass=72)
+    assert decided(claims.dominates_memory_tree, objects)[1] == "no data"
+
+
+@pytest.mark.parametrize(("rival", "word"), [(0.1, "holds"), (0.9, "does not hold")])
+def test_the_memory_tree_on_a_stream(rival, word):
+    records = []
+    for model, accuracy in {"oplt-b-1-pass": 0.5, "cmt-1-pass": rival}.items():
+        for seed in SEEDS:
+            record = progressive("wikipara-5", model, seed)
+            record["rows"][-1]["accuracy"] = accuracy
+            records.append(record)
+    assert decided(claims.dominates_memory_tree_online, records) == (100 * (0.5 - rival), word, 1)
+
+
+def test_the_table_of_claims(tmp_path):
+    records = [*ranked(oplt_r_1_pass=58, oplt_b_1_pass=59, iplt_1_pass=60), progressive("wikipara-5")]
+    table = build_table("claims", "oplt2021", write(tmp_path, records))
+    rows = table.frame.set_index("claim")
+    assert list(rows.index) == [claim.name for claim in claims.CLAIMS]
+    assert rows.loc["greedy-over-random", ["effect", "verdict", "units", "seeds"]].tolist() == [1, "holds", 1, 3]
+    assert rows.loc["trains-slower-than-offline", "cost_effect"] == 1
+    assert rows.loc["warm-start-helps", "verdict"] == "no data"
