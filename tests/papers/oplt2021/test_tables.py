@@ -6,7 +6,6 @@ from report_cases import dataset, ranking
 
 from xmlc.errors import XmlcError
 from xmlc.tables.render import to_markdown
-from xmlc.tables.titles import model_title, without_passes
 
 TABLE2 = (
     "dataset,model,p@1,p@3,p@5,train_cpu_minutes\n"
@@ -38,14 +37,6 @@ def five(model, p1, **more):
 
 def texts(panel):
     return [[text for text, _ in line] for line in panel.cells()]
-
-
-def test_names_that_differ_by_passes():
-    assert without_passes("oplt-b-3-passes") == ("oplt-b", 3)
-    assert without_passes("cmt-1-pass") == ("cmt", 1)
-    assert without_passes("ldsm-single") == ("ldsm-single", None)
-    assert model_title("oplt-b-3-passes") == "OPLT-B, 3 passes"
-    assert model_title("oplt-r-1-pass") == "OPLT-R, 1 pass"
 
 
 def test_the_better_number_of_passes_by_means_over_seeds(build):
