@@ -1,8 +1,7 @@
 """The record of condensed indexes, and its frame."""
 
-import pytest
 from record_cases import passport, step
-from record_files import as_record, check_nan_refused, check_refused, check_round_trip
+from record_files import RecordFile, as_record
 from report_cases import condensed
 
 from xmlc.records.condensed import WHOLE, CondensedRecord, frame
@@ -12,25 +11,14 @@ CONTENT |= {key: condensed()[key] for key in ("hyperparameters", "seed", "portio
 CONTENT |= {"passport": passport(), "step": step("condense")}
 
 
-def test_what_is_read_is_written_again(tmp_path):
-    check_round_trip(tmp_path, CondensedRecord, CONTENT)
-
-
-@pytest.mark.parametrize(
-    ("keys", "value", "place", "found"),
-    [
+class TestFile(RecordFile):
+    kind, content, nan_at = CondensedRecord, CONTENT, ["rows", 0, "metrics", "p@1"]
+    broken = (
         (["rows"], [], "$.rows", "length >= 1"),
         (["rows", 1, "metrics", "p@3"], ..., "$.rows[1].metrics", "'p@3' is a required property"),
         (["rows", 0, "index_bytes"], "much", "$.rows[0].index_bytes", "Expected"),
         (["costs"], {}, "$.costs", "'predict_threads' is a required property"),
-    ],
-)
-def test_what_does_not_fit_is_named_with_its_place(tmp_path, keys, value, place, found):
-    check_refused(tmp_path, CondensedRecord, CONTENT, keys, value, place, found)
-
-
-def test_nan_is_refused(tmp_path):
-    check_nan_refused(tmp_path, CondensedRecord, CONTENT, ["rows", 0, "metrics", "p@1"])
+    )
 
 
 def test_the_frame_has_a_row_for_each_similarity_and_shares_of_the_whole():

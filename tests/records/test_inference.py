@@ -1,8 +1,7 @@
 """The record of inferred label sets, and its frame."""
 
-import pytest
 from record_cases import whole
-from record_files import as_record, check_nan_refused, check_refused, check_round_trip
+from record_files import RecordFile, as_record
 from report_cases import inference, inferred_from_estimates
 
 from xmlc.records.inference import InferenceRecord, frame
@@ -13,27 +12,16 @@ CONTENT = whole(
 )
 
 
-def test_what_is_read_is_written_again(tmp_path):
-    check_round_trip(tmp_path, InferenceRecord, CONTENT)
-
-
-@pytest.mark.parametrize(
-    ("keys", "value", "place", "found"),
-    [
+class TestFile(RecordFile):
+    kind, content, nan_at = InferenceRecord, CONTENT, ["expected_f"]
+    broken = (
         (["finished"], ..., "$", "'finished' is a required property"),
         (["finished"], 1, "$.finished", "Expected"),
         (["metrics", "hamming_loss"], ..., "$.metrics", "'hamming_loss' is a required property"),
         (["metrics", "instance_f"], 60.0, "$.metrics.instance_f", "share"),
         (["estimates", "floor"], ..., "$.estimates", "'floor' is a required property"),
         (["costs", "inference_seconds"], ..., "$.costs", "'inference_seconds' is a required property"),
-    ],
-)
-def test_what_does_not_fit_is_named_with_its_place(tmp_path, keys, value, place, found):
-    check_refused(tmp_path, InferenceRecord, CONTENT, keys, value, place, found)
-
-
-def test_nan_is_refused(tmp_path):
-    check_nan_refused(tmp_path, InferenceRecord, CONTENT, ["expected_f"])
+    )
 
 
 def test_the_frame_has_percent_and_what_is_missing_where_the_clock_ran_out():

@@ -2,7 +2,7 @@
 
 import pytest
 from record_cases import simulation
-from record_files import check_nan_refused, check_refused, check_round_trip, save
+from record_files import RecordFile, save
 
 from xmlc.errors import XmlcError
 from xmlc.records.simulation import SimulationRecord, read_simulations
@@ -10,25 +10,14 @@ from xmlc.records.simulation import SimulationRecord, read_simulations
 CONTENT = simulation()
 
 
-def test_what_is_read_is_written_again(tmp_path):
-    check_round_trip(tmp_path, SimulationRecord, CONTENT)
-
-
-@pytest.mark.parametrize(
-    ("keys", "value", "place", "found"),
-    [
+class TestFile(RecordFile):
+    kind, content, nan_at = SimulationRecord, CONTENT, ["prior"]
+    broken = (
         (["models", "dependent"], ..., "$.models", "'dependent' is a required property"),
         (["growth", "samples", "ms"], ..., "$.growth.samples", "'ms' is a required property"),
         (["models", "dependent", "methods", "gfm", "limit"], "high", "$.models[...].methods[...].limit", "Expected"),
         (["kind"], "ranking", "$.kind", "expected simulation"),
-    ],
-)
-def test_what_does_not_fit_is_named_with_its_place(tmp_path, keys, value, place, found):
-    check_refused(tmp_path, SimulationRecord, CONTENT, keys, value, place, found)
-
-
-def test_nan_is_refused(tmp_path):
-    check_nan_refused(tmp_path, SimulationRecord, CONTENT, ["prior"])
+    )
 
 
 def test_there_is_one_among_files_of_other_kinds(tmp_path):

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 from record_cases import statistics
-from record_files import check_nan_refused, check_refused, check_round_trip, save
+from record_files import RecordFile, save
 
 from xmlc.errors import XmlcError
 from xmlc.records.statistics import Statistics, frame, read_statistics
@@ -11,25 +11,14 @@ from xmlc.records.statistics import Statistics, frame, read_statistics
 CONTENT = statistics()
 
 
-def test_what_is_read_is_written_again(tmp_path):
-    check_round_trip(tmp_path, Statistics, CONTENT)
-
-
-@pytest.mark.parametrize(
-    ("keys", "value", "place", "found"),
-    [
+class TestFile(RecordFile):
+    kind, content, nan_at = Statistics, CONTENT, ["train", "labels_per_instance", "mean"]
+    broken = (
         (["train", "labels_never_seen"], ..., "$.train", "'labels_never_seen' is a required property"),
         (["test", "labels_per_instance", "mean"], -1, "$.test.labels_per_instance.mean", ">= 0"),
         (["d"], 1.5, "$.d", "Expected"),
         (["digest"], ..., "$", "'digest' is a required property"),
-    ],
-)
-def test_what_does_not_fit_is_named_with_its_place(tmp_path, keys, value, place, found):
-    check_refused(tmp_path, Statistics, CONTENT, keys, value, place, found)
-
-
-def test_nan_is_refused(tmp_path):
-    check_nan_refused(tmp_path, Statistics, CONTENT, ["train", "labels_per_instance", "mean"])
+    )
 
 
 def test_a_dataset_has_one_file(tmp_path):

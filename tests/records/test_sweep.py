@@ -1,8 +1,7 @@
 """The record of a sweep, whose rows have the value under the name of the hyperparameter."""
 
-import pytest
 from record_cases import passport, step
-from record_files import check_nan_refused, check_refused, check_round_trip
+from record_files import RecordFile, check_round_trip
 from report_cases import sweep
 
 from xmlc.records.sweep import SweepRecord
@@ -13,27 +12,16 @@ CONTENT |= {"rows": [row | {"predict_ms_per_instance": 0.5} for row in sweep()["
 CONTENT |= {"passport": passport(), "step": step("sweep")}
 
 
-def test_what_is_read_is_written_again(tmp_path):
-    check_round_trip(tmp_path, SweepRecord, CONTENT)
-
-
-@pytest.mark.parametrize(
-    ("keys", "value", "place", "found"),
-    [
+class TestFile(RecordFile):
+    kind, content, nan_at = SweepRecord, CONTENT, ["rows", 0, "train_seconds"]
+    broken = (
         (["rows"], [], "$.rows", "length >= 1"),
         (["rows", 1, "max_nodes"], ..., "$.rows[1]", "'max_nodes' is a required property"),
         (["hyperparameter"], "arity", "$.rows[0]", "'arity' is a required property"),
         (["hyperparameter"], ..., "$", "'hyperparameter' is a required"),
         (["rows", 1, "metrics", "p@5"], ..., "$.rows[1].metrics", "'p@5' is a required property"),
         (["rows", 1], 7, "$.rows[1]", "Expected"),
-    ],
-)
-def test_what_does_not_fit_is_named_with_its_place(tmp_path, keys, value, place, found):
-    check_refused(tmp_path, SweepRecord, CONTENT, keys, value, place, found)
-
-
-def test_nan_is_refused(tmp_path):
-    check_nan_refused(tmp_path, SweepRecord, CONTENT, ["rows", 0, "train_seconds"])
+    )
 
 
 def test_a_row_has_its_value(tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 from record_cases import training
-from record_files import check_nan_refused, check_refused, check_round_trip
+from record_files import RecordFile, check_round_trip
 
 from xmlc.errors import XmlcError
 from xmlc.records.training import TrainingRecord
@@ -10,13 +10,9 @@ from xmlc.records.training import TrainingRecord
 CONTENT = training(tuning={"method": "random", "budget": 30, "seed": 0, "p@1": 0.75})
 
 
-def test_what_is_read_is_written_again(tmp_path):
-    check_round_trip(tmp_path, TrainingRecord, CONTENT)
-
-
-@pytest.mark.parametrize(
-    ("keys", "value", "place", "found"),
-    [
+class TestFile(RecordFile):
+    kind, content, nan_at = TrainingRecord, CONTENT, ["costs", "train_seconds"]
+    broken = (
         (["estimator"], ..., "$", "'estimator' is a required property"),
         (["costs", "train_seconds"], "long", "$.costs.train_seconds", "Expected"),
         (["costs", "model_bytes"], ..., "$.costs", "'model_bytes' is a required property"),
@@ -24,14 +20,7 @@ def test_what_is_read_is_written_again(tmp_path):
         (["dataset", "m"], ..., "$.dataset", "'m' is a required property"),
         (["step"], None, "$.step", "Expected"),
         (["tuning", "p@1"], "high", "$.tuning.p@1", "Expected"),
-    ],
-)
-def test_what_does_not_fit_is_named_with_its_place(tmp_path, keys, value, place, found):
-    check_refused(tmp_path, TrainingRecord, CONTENT, keys, value, place, found)
-
-
-def test_nan_is_refused(tmp_path):
-    check_nan_refused(tmp_path, TrainingRecord, CONTENT, ["costs", "train_seconds"])
+    )
 
 
 def test_a_number_among_the_hyperparameters(tmp_path):

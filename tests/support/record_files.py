@@ -1,4 +1,4 @@
-"""What every kind of record must keep: a file that is read and written again is the same, a broken one is named."""
+"""Files of records: what is read is written again as it was, and a file that does not fit is refused with the place."""
 
 import json
 import re
@@ -46,15 +46,28 @@ def changed(content, keys, value):
     return content
 
 
-def check_refused(folder, kind, content, keys, value, place, found):
-    """A changed file is refused with its name, the place in it, what is there and what to do."""
-    path = save(folder, changed(content, keys, value), "broken.json")
-    with pytest.raises(XmlcError, match=f"broken.json: {re.escape(place)}: .*{found}.*make it again"):
-        kind.read(path)
+class RecordFile:
+    """Tests of the file of one kind of record: a subclass says which, and which changes of its content break it.
 
+    ``broken`` has for each change the keys of a place, the value there (``...`` takes the key away), the place as the
+    message names it, and what else the message says.
+    """
 
-def check_nan_refused(folder, kind, content, keys):
-    """JSON has no NaN, and neither has a record."""
-    path = save(folder, changed(content, keys, float("nan")), "broken.json")
-    with pytest.raises(XmlcError, match=r"broken\.json: .*NaN"):
-        kind.read(path)
+    kind, content, nan_at, broken = None, {}, [], ()
+
+    def pytest_generate_tests(self, metafunc):
+        if "keys" in metafunc.fixturenames:
+            metafunc.parametrize(("keys", "value", "place", "found"), self.broken)
+
+    def test_what_is_read_is_written_again(self, tmp_path):
+        check_round_trip(tmp_path, self.kind, self.content)
+
+    def test_what_does_not_fit_is_named_with_its_place(self, tmp_path, keys, value, place, found):
+        path = save(tmp_path, changed(self.content, keys, value), "broken.json")
+        with pytest.raises(XmlcError, match=f"broken.json: {re.escape(place)}: .*{found}.*make it again"):
+            self.kind.read(path)
+
+    def test_nan_is_refused(self, tmp_path):
+        path = save(tmp_path, changed(self.content, self.nan_at, float("nan")), "broken.json")
+        with pytest.raises(XmlcError, match=r"broken\.json: .*NaN"):
+            self.kind.read(path)
