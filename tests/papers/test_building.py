@@ -1,7 +1,9 @@
-"""Tables of every paper, built from records."""
+"""Tables of every paper, built from records; of several kinds of record, each need gets its own."""
 
 import pytest
+import yaml
 from built_tables import build_from
+from record_cases import search, simulation, statistics
 from report_cases import (
     condensed,
     every_measure,
@@ -11,11 +13,13 @@ from report_cases import (
     inferred_from_estimates,
     ranking,
     thresholds,
+    write,
 )
 
 from xmlc.errors import XmlcError
 from xmlc.papers import COMMON, every_table
-from xmlc.papers.building import OTHER_FILES
+from xmlc.papers.building import OTHER_FILES, read_needs
+from xmlc.suites.needs import INFERRED_FROM_MODELS, RANKINGS, SEARCHES, SIMULATIONS, STATISTICS
 
 
 @pytest.fixture
@@ -51,3 +55,32 @@ def build_table_of(name, build, paper):
     if (paper, name) == ("oplt2021", "table3"):  # which is about instances with one label each
         ranked["dataset"] = ranked["dataset"] | {"labels_per_instance": 1}
     return build(name, [ranked, *every_method(dataset), *every_measure(dataset), *others], paper=paper)
+
+
+@pytest.fixture
+def files(tmp_path):
+    paths = write(tmp_path, [inference(), ranking(), simulation(), statistics()])
+    (tmp_path / "search.yaml").write_text(yaml.safe_dump(search()))
+    return [*paths, tmp_path / "search.yaml"]
+
+
+def test_each_need_gets_the_files_of_its_kind(files):
+    needs = (INFERRED_FROM_MODELS, SIMULATIONS, STATISTICS, SEARCHES, RANKINGS)
+    found = read_needs(needs, files)
+    assert [len(records) for records in found] == [1] * len(needs)
+    assert [type(records[0]).__name__ for records in found] == [
+        "InferenceRecord", "SimulationRecord", "Statistics", "SearchRecord", "RankingRecord",
+    ]  # fmt: skip
+
+
+def test_what_is_missing_is_refused_of_the_first_need_only(files):
+    assert read_needs((RANKINGS, SIMULATIONS, SEARCHES), files[1:2])[1:] == [[], []]
+    assert read_needs((SIMULATIONS, RANKINGS), files[1:2], partial=True)[0] == []
+    with pytest.raises(XmlcError, match="0 records of `xmlc simulate` among 0 files"):
+        read_needs((SIMULATIONS, RANKINGS), files[1:2])
+
+
+def test_a_file_that_is_not_readable_is_named(tmp_path, files):
+    (tmp_path / "broken.json").write_text("{")
+    with pytest.raises(XmlcError, match=r"broken\.json: not a readable JSON record"):
+        read_needs((RANKINGS, STATISTICS), [*files, tmp_path / "broken.json"])

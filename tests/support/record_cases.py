@@ -103,3 +103,14 @@ def whole(record, behind=()):
     order = ["kind", "schema", *training(), *behind]
     assert set(order) == set(record)
     return {key: record[key] for key in order}
+
+
+TRIAL = {"hyperparameters": {"S": 25}, "p@1": 0.5, "p@3": 0.375, "p@5": 0.25, "train_seconds": 1.5}
+
+
+def search(name="yeast", **changes):
+    """What `xmlc tune` writes, with two trials."""
+    trials = [TRIAL, TRIAL | {"p@1": 0.625}]
+    content = {"dataset": dataset(name), "estimator": "swnn", "method": "stages", "budget": 2, "chosen_by": "P@1"}
+    content |= {"space": [[{"S": 25}]], "fixed": {}, "seed": 0, "best": trials[1], "trials": trials, "passport": {}}
+    return content | changes

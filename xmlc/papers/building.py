@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from xmlc.papers import figure_of, table_of
 from xmlc.records.base import ExperimentRecord
+from xmlc.records.checking import parsed
 from xmlc.records.reading import kinds, read_records
 from xmlc.records.simulation import SimulationRecord, read_simulations
 from xmlc.records.statistics import Statistics, read_statistics
 from xmlc.records.step import StepRecord, read_steps
+from xmlc.records.training import SearchRecord, read_searches
 from xmlc.suites.needs import Need
 from xmlc.suites.reading import read_suite
 from xmlc.tables.panels import Published
@@ -22,11 +24,12 @@ if TYPE_CHECKING:
 
 # How to read files that are no records of a model, by the kind that a table or figure needs.
 OfTables = ExperimentRecord | StepRecord | Statistics
-AnyRecord = OfTables | SimulationRecord
+AnyRecord = OfTables | SimulationRecord | SearchRecord
 OTHER_FILES: dict[str, Callable[[Iterable[Path]], Sequence[AnyRecord]]] = {
     "step": read_steps,
     "statistics": read_statistics,
     "simulation": read_simulations,
+    "training": read_searches,
 }
 
 
@@ -81,13 +84,31 @@ def draw_figure(name: str, paper: str, records: Sequence[Path]) -> Figure:
 
 def read_needs(needs: Sequence[Need], records: Sequence[Path], partial: bool = False) -> list[Sequence[AnyRecord]]:
     """Read the records of each need; of the first there must be some, if not ``partial``."""
-    return [read_need(need, records, needed=need is needs[0] and not partial) for need in needs]
+    wanted = {need.kind for need in needs}
+    files = dict.fromkeys(wanted, records)
+    if len(wanted) > 1 and wanted & {*OTHER_FILES}:  # whose readers take no files of other kinds
+        files = {kind: [path for path in records if kind_of(path) == kind] for kind in wanted}
+    return [read_need(need, files[need.kind], needed=need is needs[0] and not partial) for need in needs]
+
+
+def kind_of(path: Path) -> str:
+    """Name the kind of a file that a table is made from; results of searches and statistics do not say theirs.
+
+    Raises
+    ------
+    XmlcError
+        It is not readable.
+    """
+    if path.suffix == ".yaml":
+        return "training"
+    content = parsed(path, "record")
+    return str(content.get("kind", "statistics")) if isinstance(content, dict) else ""
 
 
 def read_need(need: Need, records: Sequence[Path], needed: bool = True) -> Sequence[AnyRecord]:
     """Read the records of one need; without ``needed`` there may be none of them."""
     if need.kind in OTHER_FILES:
-        return OTHER_FILES[need.kind](records)
+        return OTHER_FILES[need.kind](records) if needed or records else []
     return read_records(records, kinds()[need.kind], need.portion, needed)
 
 

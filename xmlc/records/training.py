@@ -1,12 +1,22 @@
-"""The record of `xmlc train`: a model, and what its training cost. It says no kind, for every other one contains it."""
+"""The record of `xmlc train`: a model, and what its training cost. It says no kind, for every other one contains it.
+
+Before it there may be a search for hyperparameters, whose result is a file of its own.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar, TypedDict
+from pathlib import Path
+from typing import Annotated, ClassVar, TypedDict
 
+from msgspec import Meta
+
+from xmlc.errors import XmlcError
+from xmlc.estimator import Hyperparameters
 from xmlc.passport import Passport, StepCosts
-from xmlc.records.base import ExperimentRecord, Number, Record
+from xmlc.records.base import Dataset, ExperimentRecord, Fraction, Number, Record
+from xmlc.records.checking import as_checked, expected_of
 
 # How hyperparameters were searched, and with what validation P@1 the best were found.
 Search = TypedDict("Search", {"method": str, "budget": int, "seed": int, "p@1": float}, total=False)
@@ -63,3 +73,52 @@ class TrainingRecord(Record):
     passport: Passport
     tuning: Search | None = None
     step: StepCosts
+
+
+# Precisions are shares of the validation set.
+Trial = TypedDict(
+    "Trial",
+    {"hyperparameters": Hyperparameters, "p@1": Fraction, "p@3": Fraction, "p@5": Fraction, "train_seconds": float},
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchRecord:
+    """What a search tried and found, as tables take it from the YAML file of `xmlc tune`, which has more.
+
+    Attributes
+    ----------
+    dataset : Dataset
+    estimator : str
+    seed : int
+    best : Trial
+    trials : tuple of Trial
+        In the order in which they were tried.
+    """
+
+    dataset: Dataset
+    estimator: str
+    seed: int
+    best: Trial
+    trials: Annotated[tuple[Trial, ...], Meta(min_length=1)]
+
+
+def read_searches(paths: Iterable[Path]) -> list[SearchRecord]:
+    """Read results of searches, in their order.
+
+    Raises
+    ------
+    XmlcError
+        A file is not readable or lacks something.
+    """
+    return [_read(path) for path in paths]
+
+
+def _read(path: Path) -> SearchRecord:
+    import yaml
+
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise XmlcError(f"{path}: not a readable result of `xmlc tune` ({error}); make it again") from error
+    return as_checked(path, content, SearchRecord, expected_of("tune"))

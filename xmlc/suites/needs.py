@@ -96,6 +96,12 @@ def _condensed(project: Project, paper: str, datasets: Sequence[str] | None = No
     return [run.file(paths.CONDENSED) for run in project.runs(paper, datasets) if run.model in nearest]
 
 
+def _searched(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+    """List the results of the searches that a suite's models are trained with, each once for all seeds."""
+    found = [project.tuned_by(run.model, run.dataset) for run in project.runs(paper, datasets)]
+    return list(dict.fromkeys(file for file in found if file))
+
+
 def _by_first_trees(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
     ensembles = project.suites[paper].ensembles
     models = ensembles.models if ensembles else []
@@ -171,6 +177,7 @@ ENSEMBLES = Need("forest", "full", _by_first_trees)
 SWEEPS = Need("sweep", "full", _swept)
 MULTI_LABEL_STREAMS = Need("progressive", "full", _progressive_on("multi-label"))
 FEW_SHOT_STREAMS = Need("progressive", "full", _progressive_on("few-shot"))
+SEARCHES = Need("training", "", _searched)
 SIMULATIONS = Need("simulation", "", _simulated)
 PEER_RANKINGS = Need("ranking", "full", _ranked_with_peers)
 PEER_THRESHOLDS = Need("thresholds", "80", _evaluated_with_peers)

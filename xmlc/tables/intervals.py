@@ -58,8 +58,6 @@ def estimate_of(values: Sequence[float], fewest: int = 2) -> Estimate:
         Its interval is mean ± t s / sqrt(n), with the deviation s (divisor n - 1) and the 97.5 % quantile t of
         Student's distribution with n - 1 degrees of freedom. Equal values have an interval of no width.
     """
-    from scipy.stats import t
-
     n = len(values)
     mean = math.fsum(values) / n
     if n < max(fewest, 2):
@@ -67,6 +65,12 @@ def estimate_of(values: Sequence[float], fewest: int = 2) -> Estimate:
     if min(values) == max(values):  # not by the deviation: the mean of equal values may differ from them by a bit
         return Estimate(values[0], values[0], values[0])
     variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
-    quantile = round(float(t.ppf(0.5 + CONFIDENCE / 2, n - 1)), QUANTILE_DIGITS)
-    half = quantile * math.sqrt(variance / n)
+    return estimate_from(mean, math.sqrt(variance / n), n)
+
+
+def estimate_from(mean: float, error: float, n: int) -> Estimate:
+    """Return what `estimate_of` does where of the n values only their mean and its standard error are known."""
+    from scipy.stats import t
+
+    half = round(float(t.ppf(0.5 + CONFIDENCE / 2, n - 1)), QUANTILE_DIGITS) * error
     return Estimate(mean, mean - half, mean + half)

@@ -8,8 +8,8 @@ from xmlc.estimator import Hyperparameters
 from xmlc.metrics.ranking import precision_at_k
 from xmlc.models.registry import make_estimator
 from xmlc.passport import timed
+from xmlc.records.training import Trial
 from xmlc.runtime.progress import Progress
-from xmlc.tuning.result import Trial
 
 Part = tuple[sparse.csr_array, sparse.csr_array]
 

@@ -9,10 +9,10 @@ from xmlc.data.prepared import Prepared
 from xmlc.estimator import Hyperparameters
 from xmlc.models.registry import make_estimator
 from xmlc.models.warm_up import warm_up
+from xmlc.records.training import Trial
 from xmlc.runtime.progress import Progress
 from xmlc.tuning.objective import ValidationPrecision
 from xmlc.tuning.ranges import Objective, parse_space
-from xmlc.tuning.result import Trial
 from xmlc.tuning.search import search
 from xmlc.tuning.stages import METHOD as IN_STAGES
 from xmlc.tuning.stages import parse_stages, search_in_stages

@@ -12,13 +12,9 @@ from xmlc.errors import XmlcError
 from xmlc.estimator import Hyperparameters
 from xmlc.files import atomic_file
 from xmlc.passport import Passport
+from xmlc.records.training import Trial
 
 NEEDED = ("dataset", "estimator", "method", "budget", "seed", "best")
-
-Trial = TypedDict(
-    "Trial",
-    {"hyperparameters": Hyperparameters, "p@1": float, "p@3": float, "p@5": float, "train_seconds": float},
-)
 
 
 class TuningResult(TypedDict):

@@ -95,3 +95,16 @@ def test_a_clear_effect_is_seen_in_nearly_all_runs():
     assert words.count("holds") >= 190
     words = [outcome_of(simulated(rng, 6, 2, 5, -2.0, 0.0), 0).word for _ in range(200)]
     assert words.count("does not hold") >= 190
+
+
+def test_a_record_of_several_trials_decides_with_one_seed():
+    error = 1 / 2.0095752  # the quantile of Student's t with 49 degrees of freedom is 2.0095752
+    (unit,) = outcome_of([Effect("a", "", 0, 3.0, error, 50)], margin=1.5).units
+    assert (unit.effect.lower, unit.effect.upper) == (pytest.approx(2, abs=1e-6), pytest.approx(4, abs=1e-6))
+    assert unit.side == 1
+    exact = Effect("a", "", 0, 3.0, 0)
+    assert [outcome_of([exact], margin).word for margin in (2, 3, 4)] == ["holds", "cannot be told", "does not hold"]
+    (ratio,) = outcome_of([Effect("a", "", 0, 4.0, 0)], 1, "ratio").units
+    assert ratio.effect.upper == pytest.approx(4)
+    several = [Effect("a", "", seed, value, 0) for seed, value in enumerate((3.0, -3.0))]
+    assert outcome_of(several, 0).word == "cannot be told"  # not by the errors

@@ -3,7 +3,8 @@
 An *effect* is one measured difference, or ratio, of one dataset, subject and seed; above the statement's margin it
 speaks for it. Effects of a dataset and subject are a *unit*, decided by the interval of their mean over seeds:
 
-- for, if the interval lies above the margin; against, if it lies below; open otherwise, and with a single seed.
+- for, if the interval lies above the margin; against, if it lies below; open otherwise, and with a single seed, if its
+  record does not tell of several trials.
 
 The verdict on the statement:
 
@@ -22,11 +23,11 @@ Differences over seeds tell of trained models and drawn splits, on the given tes
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from xmlc.tables.intervals import Estimate, estimate_of
+from xmlc.tables.intervals import Estimate, estimate_from, estimate_of
 
 FEWEST_DATASETS = 3
 
@@ -46,12 +47,19 @@ class Effect:
     seed : int
     value : float
         Above the margin it speaks for the statement. A ratio is positive.
+    error : float or None
+        Standard error (of a ratio: of its logarithm) where one record tells of several trials; 0 where nothing is drawn
+        at random. It decides a unit of one seed; of several seeds, these tell how far values vary.
+    trials : int
+        Behind the standard error, at least 2.
     """
 
     dataset: str
     subject: str
     seed: int
     value: float
+    error: float | None = None
+    trials: int = 2
 
 
 @dataclass(frozen=True)
@@ -139,13 +147,13 @@ def outcome_of(effects: Sequence[Effect], margin: float, scale: Scale = "differe
     if not effects:
         return Outcome((), Estimate(math.nan), "no data")
     forth, back = (math.log, math.exp) if scale == "ratio" else (float, float)
-    groups: dict[tuple[str, str], dict[int, float]] = {}
+    groups: dict[tuple[str, str], dict[int, Effect]] = {}
     for effect in effects:
         runs = groups.setdefault((effect.dataset, effect.subject), {})
         if effect.seed in runs or not math.isfinite(effect.value):
             raise ValueError(f"{effect}: expected one finite effect of each dataset, subject and seed")
-        runs[effect.seed] = forth(effect.value)
-    estimates = {key: estimate_of([runs[seed] for seed in sorted(runs)]) for key, runs in groups.items()}
+        runs[effect.seed] = effect
+    estimates = {key: _estimate([runs[seed] for seed in sorted(runs)], forth) for key, runs in groups.items()}
     level = forth(margin)
     units = tuple(
         Unit(*key, len(groups[key]), estimate.mapped(back), estimate.side_of(level))
@@ -159,6 +167,14 @@ def outcome_of(effects: Sequence[Effect], margin: float, scale: Scale = "differe
         overall = next(iter(estimates.values()))
     word = _word([unit.side for unit in units], overall.side_of(level))
     return Outcome(units, overall.mapped(back), word)
+
+
+def _estimate(effects: Sequence[Effect], forth: Callable[[float], float]) -> Estimate:
+    """Estimate the mean of a unit's effects, one of each seed, on the scale of the verdict."""
+    first, *others = effects
+    if first.error is not None and not others:
+        return estimate_from(forth(first.value), first.error, first.trials)
+    return estimate_of([forth(effect.value) for effect in effects])
 
 
 def _word(sides: Sequence[int], overall: int) -> Word:
