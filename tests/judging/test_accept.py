@@ -19,7 +19,7 @@ def test_accepting_takes_the_tables_that_were_made_without_costs_and_no_others(t
         (tmp_path / f"{name}.csv").write_text(text)
     said = accept(made, reference)
     assert [(file.name, line.split(",")[0]) for file, line in said] == [
-        ("table2.csv", "1 of 2 cells reproduced"),  # the number of seeds is as before
+        ("table2.csv", "1 of 2 cells equal"),  # the number of seeds is as before
         ("table5.csv", "new table"),
     ]
     found = {str(file.relative_to(reference)): file.read_text() for file in sorted(reference.rglob("*.csv"))}

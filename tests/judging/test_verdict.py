@@ -1,50 +1,44 @@
-"""One judgement for comparisons and pages."""
-
-import math
+"""Verdicts: of measured numbers by their interval, of constants, of our own numbers beside earlier ones."""
 
 import pytest
 
-from xmlc.judging.tolerances import Deviations, Tolerances
-from xmlc.judging.verdict import Verdict, judge_exactly, judge_published, reproduced_line, unit_of_last_digit
-
-TOLERANCES = Tolerances(
-    k=3, deviations=Deviations({"bibtex": {"plt": {"runs": 5, "p@1": 0.5}}}), unjudged={"c": "a neighbour of the grid"}
+from xmlc.judging.verdict import (
+    Verdict,
+    equal_line,
+    judge_constant,
+    judge_exactly,
+    judge_measured,
+    reproduced_line,
+    unit_of_last_digit,
 )
 
 
 @pytest.mark.parametrize(
-    ("published", "measured", "verdict", "allowed"),
+    ("difference", "interval", "contrast", "better", "verdict"),
     [
-        ("63.42", 63.425, Verdict.EQUAL, 1.505),  # half a unit away, which floating point overshoots
-        ("63.42", 63.4252, Verdict.WITHIN, 1.505),
-        ("63.4", 63.45, Verdict.EQUAL, 1.55),
-        ("63.40", 63.45, Verdict.WITHIN, 1.505),  # a printed zero is a digit
-        ("63", 62.5, Verdict.EQUAL, 2.0),
-        ("63.42", 64.925, Verdict.WITHIN, 1.505),
-        ("63.42", 64.926, Verdict.OUTSIDE, 1.505),
-        ("63.42", 61.9, Verdict.OUTSIDE, 1.505),
-        ("63.42", None, Verdict.NOT_RUN, 1.505),
-        ("63.42", math.nan, Verdict.NOT_RUN, 1.505),
+        (0.4, 0.5, None, "higher", Verdict.REPRODUCED),
+        (0.5, 0.5, None, "higher", Verdict.REPRODUCED),
+        (0.50001, 0.5, None, "higher", Verdict.BETTER),
+        (-0.50001, 0.5, None, "higher", Verdict.NOT_REPRODUCED),
+        (-0.6, 0.5, None, "lower", Verdict.BETTER),
+        (0.6, 0.5, None, "lower", Verdict.NOT_REPRODUCED),
+        (0.6, 0.5, None, None, Verdict.NOT_REPRODUCED),
+        (0.0, 0.5, 1.0, "higher", Verdict.REPRODUCED),  # as wide as the contrast: either of the two could be told
+        (0.0, 0.5, 0.99, "higher", Verdict.UNCERTAIN),
+        (-0.6, 0.5, 0.1, "higher", Verdict.NOT_REPRODUCED),  # outside is outside, whatever the contrast
     ],
 )
-def test_verdicts_beside_a_published_number(published, measured, verdict, allowed):
-    judgement = judge_published(published, measured, "p@1", TOLERANCES, "plt", "bibtex")
-    assert judgement.verdict is verdict
-    assert judgement.allowed == pytest.approx(allowed)
-    if measured is not None and not math.isnan(measured):
-        assert judgement.difference == pytest.approx(measured - float(published))
-
-
-def test_a_failed_experiment_is_said_to_have_failed():
-    assert judge_published("63.42", None, "p@1", TOLERANCES, failed=True).verdict is Verdict.FAILED
+def test_a_measured_number_is_judged_by_its_interval(difference, interval, contrast, better, verdict):
+    assert judge_measured(difference, interval, contrast, better) is verdict
 
 
 @pytest.mark.parametrize(
-    ("published", "column"),
-    [(None, "p@1"), ("", "p@1"), ("-", "p@1"), ("inf", "p@1"), ("5", "train_seconds"), ("5", "c")],
+    ("difference", "unit", "verdict"),
+    [(0.005, 0.01, Verdict.EQUAL), (0.0051, 0.01, Verdict.DIFFERENT), (27, 1, Verdict.DIFFERENT)],
 )
-def test_where_nothing_is_printed_or_judged_there_is_no_verdict(published, column):
-    assert judge_published(published, 5.0, column, TOLERANCES) is None
+def test_a_constant_is_equal_within_half_a_unit(difference, unit, verdict):
+    judgement = judge_constant(difference, unit)
+    assert (judgement.verdict, judgement.interval) == (verdict, unit / 2)
 
 
 @pytest.mark.parametrize(
@@ -71,11 +65,12 @@ def test_verdicts_beside_an_earlier_number_of_ours(old, new, expected):
     assert judge_exactly(old, new).verdict is expected
 
 
-def test_the_headline_counts():
-    counts = {Verdict.EQUAL: 30, Verdict.WITHIN: 8, Verdict.OUTSIDE: 4, Verdict.NOT_RUN: 2, Verdict.FAILED: 0}
-    assert reproduced_line(counts) == "38 of 44 cells reproduced, 4 outside, 2 not run"
-    # What only our side has is no cell of the paper.
-    assert reproduced_line({Verdict.EQUAL: 1, Verdict.NEW: 2}) == "1 of 1 cells reproduced, 2 new"
+def test_the_headlines_count():
+    counts = {Verdict.REPRODUCED: 30, Verdict.BETTER: 8, Verdict.UNCERTAIN: 4, Verdict.NOT_RUN: 20, Verdict.FAILED: 0}
+    # What was not run has no verdict.
+    assert reproduced_line(counts) == "30 of 42 measured cells reproduced, 8 better, 4 too uncertain to say"
+    # What only our side has is no cell of the earlier one.
+    assert equal_line({Verdict.EQUAL: 1, Verdict.MISSING: 1, Verdict.NEW: 2}) == "1 of 2 cells equal, 1 missing, 2 new"
 
 
 def test_a_unit_of_the_last_digit():

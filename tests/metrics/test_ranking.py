@@ -16,6 +16,7 @@ from xmlc.metrics import (
     propensity_parameters,
     psp_at_k,
 )
+from xmlc.metrics.ranking import standard_errors
 
 
 def ranking_case(n, m, seed):
@@ -140,3 +141,19 @@ def test_maximum_precision_by_hand():
 def test_maximum_precision_is_that_of_the_truth_itself(n, m, k, seed):
     Y = ranking_case(n, m, seed)[0]
     assert maximum_precision_at_k(Y, k) == precision_at_k(Y, np.argsort(~Y, axis=1, kind="stable").astype(np.int32), k)
+
+
+@settings(deadline=None, max_examples=20)
+@given(n=st.integers(2, 12), m=st.integers(5, 12), seed=st.integers(0, 999))
+def test_standard_errors_are_those_of_the_scores_of_single_instances(n, m, seed):
+    Y, _, labels = ranking_case(n, m, seed)
+    found = standard_errors(Y, labels)
+    for name, metric in (("p", precision_at_k), ("ndcg", ndcg_at_k)):
+        for k in (1, 3, 5):
+            scores = [metric(Y[i : i + 1], labels[i : i + 1], k) for i in range(n)]
+            assert found[f"{name}@{k}"] == pytest.approx(np.std(scores, ddof=1) / np.sqrt(n))
+
+
+def test_the_standard_error_of_one_instance_is_nothing():
+    Y, _, labels = ranking_case(1, 6, 0)
+    assert set(standard_errors(Y, labels).values()) == {0.0}

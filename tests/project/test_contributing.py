@@ -257,15 +257,18 @@ def test_a_sixth_paper_takes_its_yaml_its_printed_tables_and_its_folder(house, c
 
 
 def test_a_sixth_papers_numbers_stand_beside_the_printed_ones_and_are_judged(house):
-    records = write(house.folder / "of-mine", [ranking("bibtex", p1=0.62512)])
+    errors = {"p@1": 0.0096, "p@3": 0.0061}
+    records = [ranking("bibtex", p1=p1, seed=seed, standard_errors=errors) for seed, p1 in ((0, 0.6241), (1, 0.6261))]
+    records = write(house.folder / "of-mine", records)
     out = ("--published", "results/published", "--out", "results/tables/mine2026/table1", "--print")
     said = house.xmlc_well("table", "1", "--paper", "mine2026", *records, *out)
     assert "P@1 (paper)" in said
-    assert re.search(r"\| bibtex +\| PLT +\| +62\.51 \| +20\.84 \| +62\.5 +\| +38\.90 \|", said)
+    assert re.search(r"\| bibtex +\| PLT +\| +62\.51 ± 0\.14 \| +20\.84 ± 0\.05 \| +62\.5 +\| +38\.90 \|", said)
+    house.xmlc_well("deviations", "results/tables", "--out", "config/runs.csv")
     judged = house.xmlc("compare", "--published", "results/published/mine2026", "results/tables/mine2026")
     assert judged.returncode == 1
-    assert "1 of 2 cells reproduced" in judged.stdout
-    assert re.search(r"bibtex / plt +p@3 +38\.9 +20\.8373", judged.stdout)
+    assert "1 of 2 measured cells reproduced, 1 not reproduced" in judged.stdout
+    assert re.search(r"bibtex / plt +p@3 +38\.9 +20\.8367 +-18\.1 +± \d", judged.stdout)
 
 
 def test_a_table_of_a_new_kind_of_record_takes_two_files(house, calibration):

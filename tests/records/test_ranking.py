@@ -6,7 +6,7 @@ from report_cases import ranking
 
 from xmlc.records.ranking import RankingRecord
 
-CONTENT = whole(ranking(), ["metrics"])
+CONTENT = whole(ranking(standard_errors={"p@1": 0.01}), ["metrics", "standard_errors"])
 
 
 class TestFile(RecordFile):

@@ -57,7 +57,7 @@ rule report_page:
     input:
         command_files("report"),
         sorted(map(str, PACKAGE.glob("page/templates/*"))),
-        tolerances=paths.TOLERANCES,
+        runs=paths.RUNS,
         suites=[suite.file for suite in project.suites.values()],
         reference=accepted_tables(),
     output:
@@ -115,6 +115,6 @@ rule deviations:
         "../envs/xmlc.yaml"
     params:
         tables=paths.TABLES,
-        tolerances=paths.TOLERANCES,
+        runs=paths.RUNS,
     shell:
-        "xmlc deviations {params.tables} --out {params.tolerances} 2>&1 | tee {log}"
+        "xmlc deviations {params.tables} --out {params.runs} 2>&1 | tee {log}"

@@ -50,7 +50,7 @@ GROUPS = {
         "compare": "Compare two tables and judge the differences.",
         "fingerprint": "Print a fingerprint of all numbers of tables or arrays, to compare two runs.",
         "accept": "Take the current tables as the accepted ones.",
-        "deviations": "Measure how our own runs vary with the seed, for the tolerances.",
+        "deviations": "Keep our runs with several seeds, which intervals are taken from.",
     },
     "tools": {
         "compile": "Compile the kernels of a suite ahead of its first run.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict
@@ -29,6 +30,13 @@ class Published(TypedDict):
     labels_per_instance: NotRequired[float]
     instances_per_label: NotRequired[float]
     source: str
+
+
+class PublishedSplit(TypedDict):
+    """Whether a paper's split into training and test set is known to be ours, and from what."""
+
+    same: bool
+    evidence: str
 
 
 class Synthetic(TypedDict):
@@ -61,6 +69,7 @@ class Entry(TypedDict, total=False):
     homepage: str
     licence: str
     published: Published
+    splits: dict[str, PublishedSplit]
     synthetic: Synthetic
 
 
@@ -87,6 +96,8 @@ class Dataset:
     alternatives : tuple of Dataset
         The same data in other files, tried when this entry's own sources fail.
     published : Published or None
+    splits : dict of str to PublishedSplit
+        By paper. It says how printed numbers are judged, and nothing about the data, so the entry's text lacks it.
     synthetic : Synthetic or None
     homepage, licence : str or None
     """
@@ -101,6 +112,7 @@ class Dataset:
     sources: tuple[tuple[str, Any], ...] = field(default=())
     alternatives: tuple[Dataset, ...] = field(default=())
     published: Published | None = None
+    splits: Mapping[str, PublishedSplit] = field(default_factory=dict, repr=False)
     synthetic: Synthetic | None = None
     homepage: str | None = None
     licence: str | None = None
@@ -175,6 +187,7 @@ def _entry(name: str, values: Entry) -> Dataset:
         sources=tuple((kind, values[kind]) for kind in SOURCES if kind in values),
         alternatives=tuple(_entry(name, other) for other in values.get("alternatives", ())),
         published=values.get("published"),
+        splits=values.get("splits", {}),
         synthetic=values.get("synthetic"),
         homepage=values.get("homepage"),
         licence=values.get("licence"),

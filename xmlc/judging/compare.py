@@ -11,11 +11,17 @@ from typing import Literal
 import pandas as pd
 
 from xmlc.errors import XmlcError
-from xmlc.judging.tolerances import Tolerances
-from xmlc.judging.verdict import Judgement, Verdict, judge_exactly, judge_published, number
+from xmlc.judging.judge import Found, Judge
+from xmlc.judging.kinds import Kind, kind_of
+from xmlc.judging.runs import Place
+from xmlc.judging.verdict import Judgement, Verdict, judge_exactly, number
 from xmlc.papers import every_table
-from xmlc.tables.columns import column
+from xmlc.tables.columns import DEVIATION, column
 from xmlc.tables.fingerprint import Fingerprint, of_parts, of_table, read_table
+from xmlc.tables.panels import Published
+from xmlc.tables.table import TableDefinition
+
+BAD = (Verdict.NOT_REPRODUCED, Verdict.DIFFERENT, Verdict.FAILED, Verdict.MISSING, Verdict.NEW)
 
 
 @dataclass(frozen=True)
@@ -28,6 +34,7 @@ class Cell:
     right: str
     judgement: Judgement
     judged: bool
+    kind: Kind = Kind.MEASURED
 
     @property
     def verdict(self) -> Verdict:
@@ -55,26 +62,37 @@ class Comparison:
     cells : list of Cell
     parts : list of Part
         Columns, rows or the whole table that only one side has.
+    printed : bool
+        Whether the left side is a paper's.
     """
 
     name: str
     keys: tuple[str, ...]
     cells: list[Cell] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
+    printed: bool = False
 
-    @property
-    def counts(self) -> Counter[Verdict]:
-        """Count the judged cells by verdict."""
-        return Counter(cell.verdict for cell in self.cells if cell.judged)
+    def counts(self, kind: Kind | None = None) -> Counter[Verdict]:
+        """Count the judged cells by verdict, all or those of one kind.
+
+        A statistic that a paper prints in each row of a dataset is one cell.
+        """
+        judged = [cell for cell in self.cells if cell.judged and kind in (None, cell.kind)]
+        if self.printed and "dataset" in self.keys:
+            place = self.keys.index("dataset")
+            named = {(cell.key[place:place + 1] if cell.kind is Kind.DATASET else cell.key, cell.column): cell
+                     for cell in judged}  # fmt: skip
+            judged = list(named.values())
+        return Counter(cell.verdict for cell in judged)
 
     @property
     def same(self) -> bool:
-        """Say whether nothing is outside, different, missing, new or not run."""
-        good = self.counts[Verdict.EQUAL] + self.counts[Verdict.WITHIN]
-        return not self.parts and good == self.counts.total()
+        """Say whether two tables of ours are equal, or no measured or constant cell of a paper is another."""
+        bad = any(cell.verdict in BAD for cell in self.cells if cell.judged and cell.kind is not Kind.QUOTED)
+        return not bad and all(part.verdict is Verdict.NOT_RUN for part in self.parts)
 
 
-def compare(left: Path, right: Path, keys: Sequence[str] = (), published: Tolerances | None = None) -> list[Comparison]:
+def compare(left: Path, right: Path, keys: Sequence[str] = (), published: Judge | None = None) -> list[Comparison]:
     """Compare two CSV tables, or two folders of them file by file.
 
     Folders may hold suites, which are folders of tables; those are compared that the left one has. Two tables of ours
@@ -89,9 +107,9 @@ def compare(left: Path, right: Path, keys: Sequence[str] = (), published: Tolera
         What is judged.
     keys : sequence of str
         Columns that name a row; by default those that the table is known to have, or the leading columns of text.
-    published : Tolerances or None
-        The left side was printed in a paper, and so much is tolerated: each number is as exact as its own digits,
-        seeds were others, and what only the right side has is no difference.
+    published : Judge or None
+        The left side was printed in a paper and is judged so: each number has an interval of its own, and what only
+        the right side has is no difference.
 
     Raises
     ------
@@ -112,7 +130,7 @@ def compare(left: Path, right: Path, keys: Sequence[str] = (), published: Tolera
     for name in names:
         if not (right / name).exists():
             verdict = Verdict.NOT_RUN if published else Verdict.MISSING
-            comparisons.append(Comparison(name, (), parts=[Part("table", (name,), verdict)]))
+            comparisons.append(Comparison(name, (), parts=[Part("table", (name,), verdict)], printed=bool(published)))
         elif not (left / name).exists():
             comparisons += [] if published else [Comparison(name, (), parts=[Part("table", (name,), Verdict.NEW)])]
         else:
@@ -127,12 +145,12 @@ def _tables(folder: Path, of: Path) -> set[str]:
     return {file.relative_to(folder).as_posix() for file in [*files, *folder.glob("*.csv")]}
 
 
-def _compare_files(name: str, left: Path, right: Path, keys: Sequence[str], published: Tolerances | None) -> Comparison:
+def _compare_files(name: str, left: Path, right: Path, keys: Sequence[str], published: Judge | None) -> Comparison:
     tables = {side: read_table(path) for side, path in (("left", left), ("right", right))}
     found = keys_of(left, tables["left"], tables["right"], keys)
     for path, table in ((left, tables["left"]), (right, tables["right"])):
         _check_keys(path, table, found)
-    return compare_frames(name, tables["left"], tables["right"], found, published)
+    return compare_frames(name, tables["left"], tables["right"], found, published, left.parent.name)
 
 
 def compared_fingerprints(left: Path, right: Path) -> tuple[Fingerprint, Fingerprint]:
@@ -191,10 +209,15 @@ def compare_frames(
     left: pd.DataFrame,
     right: pd.DataFrame,
     keys: tuple[str, ...],
-    published: Tolerances | None = None,
+    published: Judge | None = None,
+    paper: str = "",
 ) -> Comparison:
-    """Compare two frames of text on their keys; the rows come in the order of the left one."""
-    result = Comparison(name, keys)
+    """Compare two frames of text on their keys; the rows come in the order of the left one.
+
+    With ``published``, ``paper`` says whose numbers the left one has.
+    """
+    result = Comparison(name, keys, printed=bool(published))
+    beside = _Print.of(name, keys, left, published, paper) if published else None
     gone = Verdict.NOT_RUN if published else Verdict.MISSING
     every = [c for c in dict.fromkeys([*left, *right]) if c not in keys]
     if not published:
@@ -212,24 +235,48 @@ def compare_frames(
             result.parts.append(Part("row", key, gone))
         if pd.isna(row["place left "]) and not published:
             result.parts.append(Part("row", key, Verdict.NEW))
-        named = dict(zip(keys, key, strict=True))
         for c in every:
             texts = [row.get(f"{side} {c}", "") for side in ("left", "right")]
             left_text, right_text = ("" if pd.isna(text) else text for text in texts)
-            if published and number(left_text) is None:
+            if beside and number(left_text) is None:
                 continue
             # Where one side has no such row or column, a blank on the other side is no cell.
             in_both = c in left and c in right and row[["place left ", "place right "]].notna().all()
             if left_text or right_text or in_both:
-                result.cells.append(_cell(key, c, left_text, right_text, named, published))
+                result.cells.append(
+                    beside.cell(key, c, left_text, row) if beside else _exact_cell(key, c, left_text, right_text)
+                )
     return result
 
 
-def _cell(
-    key: tuple[str, ...], name: str, left: str, right: str, named: dict[str, str], published: Tolerances | None
-) -> Cell:
-    if published is None:
-        return Cell(key, name, left, right, judge_exactly(left, right), judged=not column(name).cost)
-    model, dataset = named.get("model"), named.get("dataset")
-    judgement = judge_published(left, number(right), name, published, model, dataset)
-    return Cell(key, name, left, right, judgement or Judgement(Verdict.EQUAL), judged=judgement is not None)
+def _exact_cell(key: tuple[str, ...], name: str, left: str, right: str) -> Cell:
+    return Cell(key, name, left, right, judge_exactly(left, right), judged=not column(name).cost)
+
+
+@dataclass(frozen=True)
+class _Print:
+    """A printed table that ours is compared with."""
+
+    paper: str
+    name: str
+    keys: tuple[str, ...]
+    definition: TableDefinition | None
+    printed: Published
+    judge: Judge
+
+    @classmethod
+    def of(cls, name: str, keys: tuple[str, ...], frame: pd.DataFrame, judge: Judge, paper: str) -> _Print:
+        stem = Path(name).stem
+        known = [table for own, table in every_table() if (own, table.name, table.keys) == (paper, stem, keys)]
+        printed = Published({tuple(row[key] for key in keys): row for row in frame.to_dict("records")}, keys)
+        return cls(paper, stem, keys, known[0] if known else None, printed, judge)
+
+    def cell(self, key: tuple[str, ...], name: str, left: str, row: pd.Series) -> Cell:
+        """Judge one number; ``row`` has ours in its columns ``right ...``."""
+        texts = {c: row.get(f"right {c}", "") for c in (name, name + DEVIATION, "seeds")}
+        ours = {c: None if pd.isna(text) else number(text) for c, text in texts.items()}
+        found = Found(ours[name], int(ours["seeds"] or 1), ours[name + DEVIATION])
+        judgement = self.judge.judge(self.definition, Place(self.paper, self.name, key, name), self.printed, found)
+        kind = kind_of(name, self.definition, dict(zip(self.keys, key)).get("model"))
+        right = "" if pd.isna(texts[name]) else str(texts[name])
+        return Cell(key, name, left, right, judgement or Judgement(Verdict.EQUAL), judgement is not None, kind)

@@ -4,32 +4,66 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tabulate import tabulate
 
 from xmlc.judging.compare import Cell, Comparison
-from xmlc.judging.verdict import Verdict, reproduced_line
+from xmlc.judging.kinds import Kind
+from xmlc.judging.verdict import Verdict, equal_line, reproduced_line
 from xmlc.tables.columns import column
 from xmlc.tables.fingerprint import Fingerprint
 
 # What a reader has to look at, in this order, and what may be folded.
-CHANGED = (Verdict.OUTSIDE, Verdict.DIFFERENT, Verdict.NOT_RUN, Verdict.MISSING, Verdict.NEW)
-FOLDED = (Verdict.WITHIN, Verdict.EQUAL)
+CHANGED = (Verdict.NOT_REPRODUCED, Verdict.DIFFERENT, Verdict.FAILED, Verdict.BETTER, Verdict.MISSING, Verdict.NEW)
+FOLDED = (Verdict.REPRODUCED, Verdict.UNCERTAIN, Verdict.NO_RUNS, Verdict.NOT_RUN, Verdict.EQUAL)
 LISTED = 12
 HEADINGS = ("table", "row", "column", "old", "new", "difference")
-PUBLISHED_HEADINGS = ("table", "row", "column", "published", "measured", "difference", "tolerance")
+PUBLISHED_HEADINGS = ("table", "row", "column", "published", "measured", "difference", "interval")
 
 
 def headline(comparisons: Sequence[Comparison]) -> str:
-    """Return the counts of all judged cells in one line; the total is of the left side, so new cells stand apart."""
-    counts: Counter[Verdict] = sum((comparison.counts for comparison in comparisons), Counter())
-    words = [reproduced_line(counts)]
-    words += [f"{counts[Verdict.WITHIN]} of them {Verdict.WITHIN}"] if counts[Verdict.WITHIN] else []
-    parts = Counter((part.kind, part.verdict) for comparison in comparisons for part in comparison.parts)
-    words += [f"{count} {kind}{'s' * (count > 1)} {verdict}" for (kind, verdict), count in parts.items()]
+    """Return the counts of all judged cells in one line; the total is of the left side, so new cells stand apart.
+
+    Of a paper's tables the measured cells are counted first, and each other kind of cell by itself.
+    """
+    counts = {kind: _counts(comparisons, kind) for kind in Kind}
+    if any(comparison.printed for comparison in comparisons):
+        words = [*_of_kinds(counts), *_not_run(counts)]
+        return "; ".join([*words, *_parts(comparisons)])
+    said = ", ".join([equal_line(sum(counts.values(), Counter())), *_parts(comparisons)])
     unjudged = sum(len(_cells(comparison, None)) for comparison in comparisons)
-    return ", ".join(words) + (f"; {unjudged} shown without judgement" if unjudged else "")
+    return said + (f"; {unjudged} shown without judgement" if unjudged else "")
+
+
+def kind_lines(counts: Mapping[Kind, Mapping[Verdict, int]]) -> list[str]:
+    """Say what became of the printed cells that are not measurements of the paper, kind by kind."""
+    lines = []
+    for kind in (Kind.DATASET, Kind.CONFIGURATION, Kind.QUOTED):
+        ran = {verdict: n for verdict, n in counts[kind].items() if verdict is not Verdict.NOT_RUN and n}
+        good = ran.pop(Verdict.REPRODUCED if kind is Kind.QUOTED else Verdict.EQUAL, 0)
+        if total := good + sum(ran.values()):
+            said = "reproduced" if kind is Kind.QUOTED else "equal"
+            lines.append(", ".join([f"{kind}: {good} of {total} {said}", *(f"{n} {v}" for v, n in ran.items())]))
+    return lines
+
+
+def _of_kinds(counts: Mapping[Kind, Mapping[Verdict, int]]) -> list[str]:
+    return [reproduced_line(counts[Kind.MEASURED]), *kind_lines(counts)]
+
+
+def _not_run(counts: Mapping[Kind, Mapping[Verdict, int]]) -> list[str]:
+    cells = sum(own.get(Verdict.NOT_RUN, 0) for own in counts.values())
+    return [f"{cells} cells not run"] if cells else []
+
+
+def _counts(comparisons: Sequence[Comparison], kind: Kind) -> Counter[Verdict]:
+    return sum((comparison.counts(kind) for comparison in comparisons), Counter())
+
+
+def _parts(comparisons: Sequence[Comparison]) -> list[str]:
+    parts = Counter((part.kind, part.verdict) for comparison in comparisons for part in comparison.parts)
+    return [f"{count} {kind}{'s' * (count > 1)} {verdict}" for (kind, verdict), count in parts.items()]
 
 
 def agreement(old: Fingerprint, new: Fingerprint) -> str:
@@ -48,8 +82,9 @@ def to_text(comparisons: Sequence[Comparison], title: str, published: bool = Fal
     if parts := _part_lines(comparisons):
         lines += ["", *parts]
     lines += ["", *(f"{comparison.name}: {headline([comparison])}" for comparison in comparisons)]
-    if rows := _rows(comparisons, Verdict.WITHIN, published):
-        lines += ["", f"{Verdict.WITHIN}:", _indented(_table(rows, "plain", published))]
+    for verdict in (Verdict.UNCERTAIN, Verdict.REPRODUCED, Verdict.NO_RUNS):
+        if rows := _rows(comparisons, verdict, published):
+            lines += ["", f"{verdict}:", _indented(_table(rows, "plain", published))]
     if rows := [line for comparison in comparisons for line in _unjudged(comparison)]:
         lines += ["", "without judgement:", _indented(tabulate(rows, tablefmt="plain", disable_numparse=True))]
     return "\n".join(lines) + "\n"
@@ -127,10 +162,14 @@ def _both(cell: Cell) -> tuple[str, str]:
 
 
 def _difference(cell: Cell, published: bool) -> list[str]:
-    """Return the difference and, beside a published number, what is tolerated."""
+    """Return the difference and, beside a published number, half the width of its interval."""
     unknown = math.isnan(cell.judgement.difference)
     texts = ["" if unknown else f"{cell.judgement.difference:+.3g}"]
-    return texts + ["" if unknown or not cell.judged else f"{cell.judgement.allowed:.3g}"] * published
+    return texts + ["" if unknown or not cell.judged else f"{_plus_minus(cell)}"] * published
+
+
+def _plus_minus(cell: Cell) -> str:
+    return "" if math.isnan(cell.judgement.interval) else f"± {cell.judgement.interval:.3g}"
 
 
 def _unjudged(comparison: Comparison) -> list[list[str]]:

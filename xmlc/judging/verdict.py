@@ -1,4 +1,4 @@
-"""What is said of a number beside the one that is expected: one judgement for every comparison and every page."""
+"""What is said of a number beside the one that is expected."""
 
 from __future__ import annotations
 
@@ -7,20 +7,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
-
-from xmlc.judging.tolerances import Tolerances
+from typing import Literal
 
 # Two decimal numbers that differ by exactly half a unit do so in floating point up to the last bits.
 ROUNDING = 1 + 1e-9
 
 
 class Verdict(StrEnum):
-    """What a cell can be, beside a published number or in two tables of ours, in which nothing is tolerated."""
+    """What a cell can be.
 
+    A number that a paper measured is reproduced, better, not reproduced or too uncertain to say; a printed constant, or
+    a number of ours beside an earlier one, is equal or different; the others were not compared.
+    """
+
+    REPRODUCED = "reproduced"
+    BETTER = "better"
+    NOT_REPRODUCED = "not reproduced"
+    UNCERTAIN = "too uncertain to say"
     EQUAL = "equal"
-    WITHIN = "within tolerance"
-    OUTSIDE = "outside"
     DIFFERENT = "different"
+    NO_RUNS = "without runs to judge by"
     NOT_RUN = "not run"
     FAILED = "failed"
     MISSING = "missing"
@@ -31,26 +37,51 @@ class Verdict(StrEnum):
 class Judgement:
     """A verdict, with the numbers that it rests on.
 
-    ``difference`` is found minus expected, NaN where one is no number; ``allowed`` is what was tolerated: half a unit
-    of the last printed digit and k standard deviations.
+    Attributes
+    ----------
+    verdict : Verdict
+    difference : float
+        Found minus expected; NaN where one is no number.
+    interval : float
+        The difference that is no difference: half the width of the cell's interval, or half a unit of the last printed
+        digit of a constant; NaN where there is none.
+    reason : str
+        What the interval is made of, or why there is none.
     """
 
     verdict: Verdict
     difference: float = math.nan
-    allowed: float = 0.0
+    interval: float = math.nan
+    reason: str = ""
 
 
-def judge(expected: float, found: float, printed: float, beyond: float) -> Judgement:
-    """Judge one number beside a published one.
+def judge_measured(
+    difference: float, interval: float, contrast: float | None, better: Literal["higher", "lower"] | None
+) -> Verdict:
+    """Judge a measured number by its interval.
 
-    It is equal within ``printed``, half a unit of the last digit, and tolerated within ``beyond`` more.
+    Parameters
+    ----------
+    difference : float
+        Ours minus printed.
+    interval : float
+        Half the width.
+    contrast : float or None
+        The smallest difference to another printed number that the paper compares this one with. An interval wider than
+        that (twice ``interval``) could not tell the two from each other.
+    better : {"higher", "lower"} or None
     """
-    difference = found - expected
-    if abs(difference) <= printed * ROUNDING:
-        verdict = Verdict.EQUAL
-    else:
-        verdict = Verdict.WITHIN if abs(difference) <= (printed + beyond) * ROUNDING else Verdict.OUTSIDE
-    return Judgement(verdict, difference, printed + beyond)
+    if abs(difference) > interval * ROUNDING:
+        gained = (difference > 0) if better == "higher" else (difference < 0) if better == "lower" else False
+        return Verdict.BETTER if gained else Verdict.NOT_REPRODUCED
+    wide = contrast is not None and 2 * interval > contrast * ROUNDING
+    return Verdict.UNCERTAIN if wide else Verdict.REPRODUCED
+
+
+def judge_constant(difference: float, unit: float) -> Judgement:
+    """Judge a number without chance: it is equal within half a unit of the last printed digit."""
+    equal = abs(difference) <= unit / 2 * ROUNDING
+    return Judgement(Verdict.EQUAL if equal else Verdict.DIFFERENT, difference, unit / 2)
 
 
 def judge_exactly(old: str, new: str) -> Judgement:
@@ -67,54 +98,24 @@ def judge_exactly(old: str, new: str) -> Judgement:
     return Judgement(Verdict.EQUAL if before == after else Verdict.DIFFERENT, after - before)
 
 
-def judge_published(
-    published: str | None,
-    measured: float | None,
-    column: str,
-    tolerances: Tolerances,
-    model: str | None = None,
-    dataset: str | None = None,
-    failed: bool = False,
-) -> Judgement | None:
-    """Judge one measured number beside the published one.
-
-    Parameters
-    ----------
-    published : str or None
-        As printed in the paper, in the unit of the column: its digits say how exact it is.
-    measured : float or None
-        None or NaN where the experiment has not run.
-    column : str
-        Its name in CSV files.
-    tolerances : Tolerances
-    model, dataset : str or None
-        As in the configuration; the deviation over seeds is theirs.
-    failed : bool
-        The experiment has run and ended without this number.
-
-    Returns
-    -------
-    Judgement or None
-        None where there is nothing to judge: the paper prints no number, or the column is a cost or is not judged.
-    """
-    expected = number(published or "")
-    if expected is None or not math.isfinite(expected) or not tolerances.judged(column):
-        return None
-    printed = tolerances.units * unit_of_last_digit(published or "")
-    beyond = tolerances.beyond_print(column, expected, model, dataset)
-    if failed:
-        return Judgement(Verdict.FAILED, allowed=printed + beyond)
-    if measured is None or math.isnan(measured):
-        return Judgement(Verdict.NOT_RUN, allowed=printed + beyond)
-    return judge(expected, measured, printed, beyond)
+def equal_line(counts: Mapping[Verdict, int]) -> str:
+    """Say how many cells of ours are as before, as in "38 of 44 cells equal, 4 different, 2 missing"."""
+    return _line(counts, Verdict.EQUAL, "cells equal")
 
 
 def reproduced_line(counts: Mapping[Verdict, int]) -> str:
-    """Say in one line how many cells were reproduced, as in "38 of 44 cells reproduced, 4 outside, 2 not run"."""
-    good = counts.get(Verdict.EQUAL, 0) + counts.get(Verdict.WITHIN, 0)
-    words = [f"{good} of {sum(counts.values()) - counts.get(Verdict.NEW, 0)} cells reproduced"]
-    others = (Verdict.OUTSIDE, Verdict.DIFFERENT, Verdict.NOT_RUN, Verdict.FAILED, Verdict.MISSING, Verdict.NEW)
-    return ", ".join(words + [f"{counts[verdict]} {verdict}" for verdict in others if counts.get(verdict)])
+    """Say what became of the measured cells, as in "98 of 132 measured cells reproduced, 4 better, 30 not reproduced".
+
+    What was not run has no verdict and is not among them.
+    """
+    ran: dict[Verdict, int] = {verdict: count for verdict, count in counts.items() if verdict is not Verdict.NOT_RUN}
+    return _line(ran, Verdict.REPRODUCED, "measured cells reproduced")
+
+
+def _line(counts: Mapping[Verdict, int], good: Verdict, words: str) -> str:
+    total = sum(counts.values()) - counts.get(Verdict.NEW, 0)
+    others = [verdict for verdict in Verdict if verdict is not good and counts.get(verdict)]
+    return ", ".join([f"{counts.get(good, 0)} of {total} {words}", *(f"{counts[one]} {one}" for one in others)])
 
 
 def number(text: str) -> float | None:

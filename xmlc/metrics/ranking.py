@@ -10,6 +10,7 @@ numba, so that kernels are imported where something is computed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Literal, NamedTuple
@@ -63,13 +64,19 @@ def ndcg_at_k(Y: object, labels: np.ndarray, k: int) -> float:
     The gain of a true label at rank r (from 1) is 1 / log2(r + 1); the ideal puts ``min(k, |y|)`` true labels first.
     An instance without true labels has no ideal and scores 0, as in scikit-learn.
     """
+    gains = _normalised_gains(Y, labels, k)
+    return float(gains.sum() / max(gains.size, 1))
+
+
+def _normalised_gains(Y: object, labels: np.ndarray, k: int) -> np.ndarray:
+    """Return the nDCG@k of each instance, float64 of shape (n,)."""
     from xmlc.kernels import elementwise
 
     relevant, n_true = hits_at_k(Y, labels, k)
     discounts = 1.0 / elementwise.log2(np.arange(2, k + 2))
     ideal = np.concatenate(([0.0], np.cumsum(discounts)))[np.minimum(n_true, k)]
     gained = (relevant * discounts).sum(axis=1)  # not a BLAS product, whose bits may depend on its threads
-    return float(np.divide(gained, ideal, out=np.zeros_like(gained), where=ideal > 0).sum() / max(n_true.size, 1))
+    return np.divide(gained, ideal, out=np.zeros_like(gained), where=ideal > 0)
 
 
 # Name without the prefix of the label-feature sets, in lower case; the first that fits.
@@ -197,6 +204,27 @@ def ranking_metrics(Y: object, labels: np.ndarray, propensity: np.ndarray) -> di
     """
     ranked = Ranked(as_labels(Y), labels, propensity)
     return {measure.name: measure.of(ranked) for measure in MEASURES}
+
+
+def standard_errors(Y: object, labels: np.ndarray) -> dict[str, float]:
+    """Return by how much ``p@k`` and ``ndcg@k`` vary with the test set that was drawn.
+
+    The standard error of a mean over n instances: the standard deviation of an instance's score (divisor n - 1),
+    divided by the square root of n; shares of one, 0 for fewer than two instances.
+    """
+    found = {}
+    for k in K:
+        relevant, _ = hits_at_k(Y, labels, k)
+        found[f"p@{k}"] = _standard_error(relevant.sum(axis=1) / k)
+    return found | {f"ndcg@{k}": _standard_error(_normalised_gains(Y, labels, k)) for k in K}
+
+
+def _standard_error(scores: np.ndarray) -> float:
+    n = scores.size
+    if n < 2:
+        return 0.0
+    mean = math.fsum(scores) / n
+    return math.sqrt(math.fsum((scores - mean) * (scores - mean)) / (n - 1) / n)
 
 
 def precision_and_ndcg(Y: object, labels: np.ndarray) -> dict[str, float]:

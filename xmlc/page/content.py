@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from xmlc.errors import XmlcError
-from xmlc.judging.tolerances import Tolerances
+from xmlc.judging.compare_text import kind_lines
+from xmlc.judging.judge import Judge
+from xmlc.judging.kinds import Kind
 from xmlc.judging.verdict import Verdict, reproduced_line
 from xmlc.overview.facts import Source, passport_of, sources_of
 from xmlc.overview.failed import Failure
 from xmlc.page.drawings import inline, svg_of
-from xmlc.page.expected import PAPER, REFERENCE, Expected, count, reference_of
+from xmlc.page.expected import PAPER, REFERENCE, Expectation, Expected, count, reference_of
 from xmlc.page.passports import Passports, Told
 from xmlc.page.tables import PageTable, table_on_page
 from xmlc.papers import figure_of
@@ -45,32 +47,61 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Tally:
-    """How many cells were reproduced.
+    """What became of the cells.
 
     Attributes
     ----------
-    counts : Counter of Verdict
+    printed : Counter of (Kind, Verdict)
         Beside what the paper prints.
     accepted : Counter of Verdict
         Beside this suite's own numbers, where the paper prints none.
     """
 
-    counts: Counter[Verdict] = field(default_factory=Counter)
+    printed: Counter[tuple[Kind, Verdict]] = field(default_factory=Counter)
     accepted: Counter[Verdict] = field(default_factory=Counter)
+
+    @classmethod
+    def of(cls, expectations: Sequence[Expectation], printed: bool) -> Tally:
+        """Count expectations; without ``printed`` those of the paper are counted with another table."""
+        kinds = count(expectations, PAPER) if printed else {}
+        beside = Counter({(kind, verdict): n for kind, own in kinds.items() for verdict, n in own.items()})
+        return cls(beside, sum(count(expectations, REFERENCE).values(), Counter()))
 
     def __add__(self, other: Tally) -> Tally:
         """Count both."""
-        return Tally(self.counts + other.counts, self.accepted + other.accepted)
+        return Tally(self.printed + other.printed, self.accepted + other.accepted)
+
+    def of_kind(self, kind: Kind) -> Counter[Verdict]:
+        """Count the printed cells of one kind by verdict."""
+        return Counter({verdict: n for (own, verdict), n in self.printed.items() if own is kind})
+
+    @property
+    def counts(self) -> Counter[Verdict]:
+        """Count the cells that the paper measured and that were run."""
+        counts = self.of_kind(Kind.MEASURED)
+        del counts[Verdict.NOT_RUN]
+        return counts
 
     @property
     def total(self) -> int:
-        """How many numbers of the paper there are."""
+        """How many of these there are."""
         return self.counts.total()
 
     @property
     def headline(self) -> str:
-        """Say it in one line."""
-        return reproduced_line(self.counts) if self.total else self.accepted_line or "Nothing to compare with"
+        """Say in one line what became of the measured cells."""
+        if self.total:
+            return reproduced_line(self.counts)
+        return "No cell that the paper measured was run" if self.printed else self.accepted_line or "Nothing to compare"
+
+    @property
+    def others(self) -> list[str]:
+        """Say what became of the other kinds of printed cells, of those not run, and of our own cells."""
+        lines = kind_lines({kind: self.of_kind(kind) for kind in Kind})
+        not_run = sum(n for (_, verdict), n in self.printed.items() if verdict is Verdict.NOT_RUN)
+        lines += [f"{not_run} printed cells not run"] if not_run else []
+        shown = self.accepted_line if self.total or self.printed else ""
+        return lines + ([shown] if shown else [])
 
     @property
     def accepted_line(self) -> str:
@@ -85,7 +116,7 @@ class Tally:
     @property
     def shares(self) -> list[tuple[Verdict, int, float]]:
         """Return verdict, number and percent of all, for a bar."""
-        shown = self.counts if self.total else self.accepted
+        shown = self.counts if self.printed else self.accepted
         return [
             (verdict, shown[verdict], 100 * shown[verdict] / shown.total()) for verdict in Verdict if shown[verdict]
         ]
@@ -127,7 +158,7 @@ class Folders:
     config: Path = Path("config")
 
 
-def page_of(tables: Sequence[MadeOf], failed: list[Failure], tolerances: Tolerances, folders: Folders) -> Page:
+def page_of(tables: Sequence[MadeOf], failed: list[Failure], judge: Judge, folders: Folders) -> Page:
     """Gather the page of finished tables.
 
     Raises
@@ -140,7 +171,7 @@ def page_of(tables: Sequence[MadeOf], failed: list[Failure], tolerances: Toleran
     sources = sources_of(tables)
     passports = Passports(sources)
     papers = [
-        _paper(paper, [made for made in tables if made.paper == paper], sources, failed, tolerances, folders, passports)
+        _paper(paper, [made for made in tables if made.paper == paper], sources, failed, judge, folders, passports)
         for paper in dict.fromkeys(made.paper for made in tables)
     ]
     abouts = [passport_of(source.record) for source in sources]
@@ -165,7 +196,7 @@ def _paper(
     tables: Sequence[MadeOf],
     sources: Sequence[Source],
     failed: list[Failure],
-    tolerances: Tolerances,
+    judge: Judge,
     folders: Folders,
     passports: Passports,
 ) -> PagePaper:
@@ -174,14 +205,14 @@ def _paper(
     for made in tables:
         table = build_table(made.table, made.paper, made.records, made.published, made.suite)
         printed = read_published(made.table, made.paper, made.published)
-        expected = Expected(table, printed, reference_of(table, folders.reference), tolerances, failed)
+        expected = Expected(table, printed, reference_of(table, folders.reference), judge, failed)
         # A table that is part of another in the paper has no file of its own; the rest is counted with that other.
         file = made.published and made.published / name / f"{table.name}.csv"
         own = Published.read(file, table.keys) if file and file.is_file() else None
         page_table, expectations = table_on_page(table, expected, passports, title_of(table), own)
         built.append(page_table)
         fingerprints[table.name + TABLE] = page_table.fingerprint
-        tally += Tally(count(expectations, PAPER), count(expectations, REFERENCE))
+        tally += Tally.of(expectations, printed=own is not None)
     mine = [source for source in sources if source.paper == name]
     datasets = {source.record.dataset_name for source in mine if getattr(source.record, "dataset", None)}
     left_out = [

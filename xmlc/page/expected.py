@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,13 @@ from typing import Any
 import pandas as pd
 
 from xmlc.judging.compare import Cell, compare_frames
-from xmlc.judging.tolerances import Tolerances
-from xmlc.judging.verdict import Judgement, Verdict, judge_published, number
+from xmlc.judging.judge import Found, Judge
+from xmlc.judging.kinds import Kind, kind_of
+from xmlc.judging.runs import Place
+from xmlc.judging.verdict import Judgement, Verdict, number
 from xmlc.overview.failed import Failure
-from xmlc.tables.columns import Column, column
+from xmlc.papers import table_of
+from xmlc.tables.columns import DEVIATION, Column, column
 from xmlc.tables.panels import Published
 from xmlc.tables.render import to_csv
 from xmlc.tables.table import Table
@@ -36,12 +40,15 @@ class Expectation:
         None where nothing is judged: costs, and what is no number.
     reason : str
         Why there is no measured value, where that is known.
+    kind : Kind
+        Of a cell of the paper.
     """
 
     text: str
     source: str
     judgement: Judgement | None
     reason: str = ""
+    kind: Kind = Kind.MEASURED
 
 
 @dataclass
@@ -55,15 +62,15 @@ class Expected:
         What the paper prints of it.
     reference : DataFrame or None
         Accepted numbers, as text.
-    tolerances : Tolerances
-        Of a published number; accepted ones are to be met exactly.
+    judge : Judge
+        Of published numbers; accepted ones are to be met exactly.
     failed : list of Failure
     """
 
     table: Table
     printed: Published
     reference: pd.DataFrame | None
-    tolerances: Tolerances
+    judge: Judge
     failed: list[Failure]
     shown: set[tuple[Key, str]] = field(default_factory=set)
 
@@ -91,7 +98,7 @@ class Expected:
         published = self._published(keys, place, name)
         if published is not None:
             self.shown.add(published[0])
-            return self._beside_paper(dict(zip(keys, place)), name, published[1], rows[0] if rows else None)
+            return self._beside_paper(keys, tuple(map(str, place)), name, published[1], rows[0] if rows else None)
         full = next((key for key in self._rows if rows and self._rows[key] is rows[0]), None)
         cell = self._accepted.get((full, name)) if full else None
         if cell is None or not cell.left or column(name).cost or cell.verdict in (Verdict.MISSING, Verdict.NEW):
@@ -118,20 +125,25 @@ class Expected:
             return [] if row is None else [row]
         return [row for row in self._rows.values() if all(str(row[key]) == value for key, value in wanted.items())]
 
+    def _source(self, keys: Key) -> Published:
+        """Return what the paper prints by these keys, which may be the first of the table's keys alone."""
+        return self.printed if tuple(keys) == tuple(self.table.keys) else self.printed.about(keys[0])
+
     def _published(self, keys: Key, place: Key, name: str) -> tuple[tuple[Key, str], str] | None:
         """Return where the paper prints a number, and the number as it stands there."""
         place = tuple(map(str, place))
-        source = self.printed if tuple(keys) == tuple(self.table.keys) else self.printed.about(keys[0])
-        text = source.value(place, name)
+        text = self._source(keys).value(place, name)
         return None if text is None or number(text) is None else ((place, name), text)
 
-    def _beside_paper(self, about: dict[str, str], name: str, text: str, row: dict[str, Any] | None) -> Expectation:
-        value = None if row is None else row.get(name)
-        found = None if value is None or pd.isna(value) or isinstance(value, str) else float(value)
-        reason = self._why_missing(about, row) if found is None else ""
-        model, dataset = about.get("model"), about.get("dataset")
-        judgement = judge_published(text, found, name, self.tolerances, model, dataset, failed=bool(reason))
-        return Expectation(text, PAPER, judgement, reason)
+    def _beside_paper(self, keys: Key, place: Key, name: str, text: str, row: dict[str, Any] | None) -> Expectation:
+        about, ours = dict(zip(keys, place)), row or {}
+        value, deviation = _as_number(ours.get(name)), _as_number(ours.get(name + DEVIATION))
+        reason = self._why_missing(about, row) if value is None else ""
+        found = Found(value, int(ours.get("seeds") or 1), deviation, failed=bool(reason))
+        definition = table_of(self.table.name, self.table.paper)
+        where = Place(self.table.paper, self.table.name, place, name)
+        judgement = self.judge.judge(definition, where, self._source(keys), found)
+        return Expectation(text, PAPER, judgement, reason, kind_of(name, definition, about.get("model")))
 
     def _why_missing(self, about: dict[str, str], row: dict[str, Any] | None) -> str:
         note = (row or {}).get("note")
@@ -147,9 +159,17 @@ def reference_of(table: Table, folder: Path) -> pd.DataFrame | None:
     return pd.read_csv(file, dtype=str, keep_default_na=False) if file.is_file() else None
 
 
-def count(expectations: list[Expectation], source: str) -> Counter[Verdict]:
-    """Count the judged cells of one source by verdict."""
-    return Counter(e.judgement.verdict for e in expectations if e.source == source and e.judgement is not None)
+def count(expectations: Sequence[Expectation], source: str) -> dict[Kind, Counter[Verdict]]:
+    """Count the judged cells of one source by kind and verdict."""
+    counts: dict[Kind, Counter[Verdict]] = {kind: Counter() for kind in Kind}
+    for one in expectations:
+        if one.source == source and one.judgement is not None:
+            counts[one.kind][one.judgement.verdict] += 1
+    return counts
+
+
+def _as_number(value: object) -> float | None:
+    return None if value is None or isinstance(value, str) or pd.isna(value) else float(value)  # type: ignore[arg-type]
 
 
 def _printed(definition: Column, text: str) -> str:

@@ -16,15 +16,27 @@ from xmlc.page.content import Page
 ROOM = "xmlc.page"
 # A verdict's sign, its class in the style sheet, and what it means.
 SIGNS = {
+    Verdict.REPRODUCED: ("≈", "good", "reproduced: within the interval of this cell"),
+    Verdict.BETTER: ("↑", "better", "better than printed, outside the interval of this cell"),
+    Verdict.NOT_REPRODUCED: ("≠", "outside", "not reproduced: outside the interval of this cell"),
+    Verdict.UNCERTAIN: ("?", "unsure", "too uncertain to say: the interval is wider than what the paper compares"),
+    Verdict.NO_RUNS: ("○", "notrun", "not judged: no runs with several seeds"),
     Verdict.EQUAL: ("=", "equal", "equal at the printed precision"),
-    Verdict.WITHIN: ("≈", "within", "within tolerance"),
-    Verdict.OUTSIDE: ("≠", "outside", "outside the tolerance"),
-    Verdict.DIFFERENT: ("≠", "outside", "different from what was accepted"),
+    Verdict.DIFFERENT: ("≠", "outside", "different"),
     Verdict.NOT_RUN: ("–", "notrun", "not run"),
     Verdict.FAILED: ("✕", "failed", "failed"),
     Verdict.MISSING: ("–", "notrun", "missing"),
     Verdict.NEW: ("+", "notrun", "new"),
 }
+# What the paper's measured cells can be, in the order of the overview.
+LEGEND = (
+    Verdict.REPRODUCED,
+    Verdict.BETTER,
+    Verdict.NOT_REPRODUCED,
+    Verdict.UNCERTAIN,
+    Verdict.NO_RUNS,
+    Verdict.FAILED,
+)
 
 
 def to_html(page: Page) -> str:
@@ -40,7 +52,8 @@ def to_html(page: Page) -> str:
     return room.get_template("report.html.j2").render(
         page=page,
         signs=SIGNS,
-        legend=[Verdict.EQUAL, Verdict.WITHIN, Verdict.OUTSIDE, Verdict.NOT_RUN, Verdict.FAILED],
+        legend=LEGEND,
+        also=(Verdict.EQUAL, Verdict.NOT_RUN),
         style=Markup(_template("report.css")),
         script=script,
         digest=digest,

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from xmlc.judging.kinds import Kind
 from xmlc.judging.verdict import Verdict
 from xmlc.page.expected import PAPER, Expectation, Expected
 from xmlc.page.passports import Passports
@@ -37,7 +38,8 @@ class PageCell:
         The measured value with all its digits.
     expected, source : str
         What it is held against, and whether that is of the paper or accepted before.
-    difference, allowed : str
+    difference, interval, because : str
+        By how much it differs, by how much a faithful reproduction may, and what that interval is made of.
     verdict : Verdict or None
     reason : str
         Why there is no measured value.
@@ -53,7 +55,8 @@ class PageCell:
     expected: str = ""
     source: str = ""
     difference: str = ""
-    allowed: str = ""
+    interval: str = ""
+    because: str = ""
     verdict: Verdict | None = None
     reason: str = ""
     passports: list[int] = field(default_factory=list)
@@ -110,7 +113,7 @@ def table_on_page(
     panels = [panel for panel in map(maker.panel, table.panels) if panel is not None]
     costs, others = maker.further_columns()
     not_run = None if own is None else maker.not_run(own)
-    found = list(maker.expectations.values())
+    found = maker.counted()
     verdicts = [e.judgement.verdict for e in found if e.judgement is not None]
     notes = [note for note in table.notes if not note.startswith(PAPERS_HEADING)]
     page = PageTable(
@@ -153,6 +156,15 @@ class _Maker:
                 cells.append(cell if not bold[i][names + j] else _bold(cell))
             rows.append((_named(panel.keys, row), cells))
         return PagePanel(panel.title, _titles(panel.keys), [part.heading for part in panel.columns], rows)
+
+    def counted(self) -> list[Expectation]:
+        """Return what is expected of each cell; a statistic that stands in several rows of a dataset once."""
+        found: dict[tuple[str, ...], Expectation] = {}
+        for (place, name), one in self.expectations.items():
+            if one.source == PAPER and one.kind is Kind.DATASET and "dataset" in self.table.keys:
+                place = place if len(place) == 1 else (place[self.table.keys.index("dataset")],)
+            found[*place, name] = one
+        return list(found.values())
 
     def _has_own(self, keys: tuple[str, ...], place: tuple[Any, ...]) -> bool:
         return bool(keys) and self.expected.row(keys, place) is not None
@@ -228,10 +240,11 @@ def _of_expectation(
     if expectation is None:
         return cell
     judgement = expectation.judgement
-    difference = allowed = ""
+    difference = interval = because = ""
     if judgement is not None and not pd.isna(judgement.difference):
         if expectation.source == PAPER:
-            allowed = f"{judgement.allowed:.3g}"
+            interval = "" if pd.isna(judgement.interval) else f"± {judgement.interval:.2g}"
+            because = judgement.reason
             difference = _signed(definition, judgement.difference)
         elif (
             judgement.verdict is not Verdict.EQUAL
@@ -246,7 +259,8 @@ def _of_expectation(
         expected=expectation.text,
         source=expectation.source,
         difference=difference,
-        allowed=allowed,
+        interval=interval,
+        because=because,
         verdict=None if judgement is None else judgement.verdict,
         reason=expectation.reason,
         passports=cell.passports,

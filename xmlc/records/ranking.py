@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from xmlc.metrics.measures import BY_NAME, FURTHER_RANKING_METRICS, MAXIMA, RANKING_METRICS
-from xmlc.records.base import Number, Row, costs_in, identity, known
+from xmlc.records.base import Fractions, Number, Row, costs_in, identity, known
 from xmlc.records.checking import check_scores
 from xmlc.records.training import ModelRecord, TrainingCosts
 
@@ -47,6 +47,8 @@ class RankingRecord(ModelRecord):
     ----------
     metrics : dict of str to float
         By the names of `xmlc.metrics.measures`, shares of one; records of earlier versions lack some.
+    standard_errors : dict of str to float
+        Of P@k and nDCG@k, as means over the test instances that were drawn; records of earlier versions lack them.
     """
 
     KIND: ClassVar[str] = "ranking"
@@ -54,6 +56,7 @@ class RankingRecord(ModelRecord):
 
     costs: RankingCosts
     metrics: dict[str, float]
+    standard_errors: Fractions = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_scores(".metrics", self.metrics, RANKING_METRICS, shares_of(self.metrics))

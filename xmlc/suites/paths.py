@@ -34,7 +34,7 @@ def _expression(pattern: str) -> re.Pattern[str]:
 
 
 CATALOGUE = "config/datasets.yaml"
-TOLERANCES = "config/tolerances.yaml"
+RUNS = "config/runs.csv"
 PUBLISHED, ACCEPTED = "results/published", "results/reference"
 
 # A dataset.

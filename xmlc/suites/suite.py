@@ -132,6 +132,7 @@ class Suite:
     tables: list[str]
     figures: list[str]
     models: dict[str, ModelSpec]
+    printed_runs: int = 1
     measures: list[str] = field(default_factory=list)
     extensions: list[str] = field(default_factory=list)
     inference: Inference | None = None

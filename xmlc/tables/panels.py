@@ -168,6 +168,15 @@ class Published:
             cells.setdefault((name[place],), row)
         return Published(cells, (key,))
 
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return the keys of all rows, in their order."""
+        return list(self._cells)
+
+    def columns(self) -> list[str]:
+        """Return the names of all columns but the keys."""
+        names = dict.fromkeys(name for row in self._cells.values() for name in row)
+        return [name for name in names if name not in self.keys]
+
     def frame(self) -> pd.DataFrame:
         """Return all rows as they are printed, in their order; no rows and columns where nothing is published."""
         return pd.DataFrame(list(self._cells.values()), dtype=object)

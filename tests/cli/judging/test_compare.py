@@ -30,16 +30,16 @@ def test_exit_status(files, tmp_path, capsys):
     status, out, err = compared(capsys, left, right)
     assert (status, err) == (1, "")
     assert out.splitlines()[0] == f"Fingerprints differ: old {word}, new {fingerprint(right).word}"
-    assert out.splitlines()[1].startswith("3 of 6 cells reproduced")
+    assert out.splitlines()[1].startswith("3 of 6 cells equal")
     status, out, _ = compared(capsys, left, right, "--report-only", "--markdown", tmp_path / "out" / "c.md")
     assert status == 0
     assert "report only" in out
-    assert (tmp_path / "out" / "c.md").read_text().splitlines()[2].startswith("**3 of 6 cells reproduced")
+    assert (tmp_path / "out" / "c.md").read_text().splitlines()[2].startswith("**3 of 6 cells equal")
     status, _, err = compared(capsys, left, tmp_path / "nothing.csv", "--report-only")
     assert status == 2
     assert "no such table" in err
     assert compared(capsys, left, left, "--unknown", "x")[0] == 2
-    status, _, err = compared(capsys, left, left, "--tolerances", ROOT / "config/tolerances.yaml")
+    status, _, err = compared(capsys, left, left, "--runs", ROOT / "config/runs.csv")
     assert status == 2
     assert "two runs of ours are compared exactly" in err
 
@@ -72,9 +72,14 @@ def test_tables_as_published_equal_themselves(capsys):
     assert status == 0
     # Table 1: 12 rows of 9 columns and a time; Table 2: 36 of 2 and a time; Table 3: 4 of 2; Table 4: 12 of 6.
     cells = 12 * 9 + 36 * 2 + 4 * 2 + 12 * 6
-    assert out.splitlines()[1].startswith(f"{cells} of {cells} cells reproduced")
+    assert out.splitlines()[1].startswith(f"{cells} of {cells} cells equal")
     assert "; 48 shown without judgement" in out
-    # As a paper's, a and b are left without judgement too.
-    status, out, _ = compared(capsys, folder, folder, "--published", "--tolerances", ROOT / "config/tolerances.yaml")
+    # As a paper's, what it measured has no runs of ours behind it, and the rest is equal: Table 1 has 6 statistics of
+    # 6 datasets in all, Table 3 ranges, Table 4 chosen a and b.
+    status, out, _ = compared(capsys, folder, folder, "--published")
     assert status == 0
-    assert out.startswith(f"{cells - 24} of {cells - 24} cells reproduced")
+    measured = 12 * 3 + 36 * 2 + 12 * 4
+    assert out.startswith(
+        f"0 of {measured} measured cells reproduced, {measured} without runs to judge by; "
+        "statistics of datasets: 36 of 36 equal; configuration: 32 of 32 equal"
+    )

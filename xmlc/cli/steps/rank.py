@@ -10,7 +10,7 @@ import click
 from xmlc.cli._options import FILE, data_option, model_option, threads_option
 from xmlc.data.prepared import Prepared
 from xmlc.measuring.prediction import instances_for, mean_inner_products, predict_timed
-from xmlc.metrics.ranking import K, propensities, propensity_parameters, ranking_metrics
+from xmlc.metrics.ranking import K, propensities, propensity_parameters, ranking_metrics, standard_errors
 from xmlc.models.registry import load_estimator
 from xmlc.passport import ending, peak_bytes
 from xmlc.records.ranking import RankingCosts, RankingRecord
@@ -30,7 +30,7 @@ def command(data: Path, model_folder: Path, training: Path, threads: int, out: P
     X, (_, Y) = instances_for(model, prepared, "test"), prepared.part("test")
     (labels, _), ms_per_instance = predict_timed(model, X, lambda rows: model.predict_top_k(rows, max(K)))
     propensity = propensities(prepared.part("train")[1], *propensity_parameters(prepared.meta["name"]))
-    metrics = ranking_metrics(Y, labels, propensity)
+    metrics, errors = ranking_metrics(Y, labels, propensity), standard_errors(Y, labels)
     costs = RankingCosts(
         **asdict(record.costs),
         predict_ms_per_instance=ms_per_instance,
@@ -39,4 +39,6 @@ def command(data: Path, model_folder: Path, training: Path, threads: int, out: P
         predict_peak_bytes=peak_bytes(),
     )
     about, last = record.described(), ending("rank", threads, *record.whose)
-    RankingRecord(**about, tuning=record.tuning, metrics=metrics, costs=costs, **last).write(out)
+    RankingRecord(**about, tuning=record.tuning, metrics=metrics, standard_errors=errors, costs=costs, **last).write(
+        out
+    )

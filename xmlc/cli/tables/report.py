@@ -8,7 +8,7 @@ import click
 
 from xmlc.cli._options import FILE, FOLDER
 from xmlc.files import atomic_file
-from xmlc.judging.tolerances import Tolerances, load_tolerances
+from xmlc.judging.judge import Judge
 from xmlc.overview.failed import failures, with_records
 from xmlc.page.content import Folders, page_of
 from xmlc.page.render import to_html
@@ -27,10 +27,8 @@ def command(
     tables: Path, figures: Path, reference: Path, config: Path, logs: Path, papers: tuple[str, ...], out: Path
 ) -> None:
     """Gather, render, write, say the headlines."""
-    file = config / "tolerances.yaml"
-    tolerances = load_tolerances(file) if file.is_file() else Tolerances()
     whole, gone = with_records(finished_tables(tables, papers))
-    page = page_of(whole, failures(logs) + gone, tolerances, Folders(figures, reference, config))
+    page = page_of(whole, failures(logs) + gone, Judge.of_project(config), Folders(figures, reference, config))
     with atomic_file(out) as temporary:
         temporary.write_text(to_html(page), encoding="utf-8")
     for table in gone:

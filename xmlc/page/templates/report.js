@@ -54,7 +54,8 @@
     const lines = [
       ["measured", data.exact ?? number.textContent],
       [data.source === "reference" ? "accepted before" : "the paper prints", data.expected],
-      ["difference", data.difference && data.allowed ? `${data.difference} (${data.allowed} allowed)` : data.difference],
+      ["difference", data.difference && data.interval ? `${data.difference} ${data.interval}` : data.difference],
+      ["interval", data.because],
       ["verdict", data.verdict],
       ["reason", data.reason],
     ].filter(([, text]) => text);

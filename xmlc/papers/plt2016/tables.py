@@ -33,7 +33,7 @@ from xmlc.tables.table import Table, csv_frame, table
 from xmlc.tables.titles import MACRO_F_CONVENTION, method_order, method_title
 
 
-@table("table1", ("dataset", "model"), RANKINGS)
+@table("table1", ("dataset", "model"), RANKINGS, contrasts=("model",))
 def table1(paper: str, records: Sequence[RankingRecord], published: Published) -> Table:
     """Build Table 1 of plt2016: the datasets, P@k and training minutes."""
     keys, scores = ("dataset", "model"), ("p@1", "p@3", "p@5", "train_minutes")
@@ -56,7 +56,7 @@ def table1(paper: str, records: Sequence[RankingRecord], published: Published) -
     return Table("table1", paper, keys, frame, caption, panels, notes(paper, records, threads, panels))
 
 
-@table("table2", ("dataset", "model", "method"), THRESHOLDS)
+@table("table2", ("dataset", "model", "method"), THRESHOLDS, contrasts=("model", "method"))
 def table2(paper: str, records: Sequence[ThresholdRecord], published: Published) -> Table:
     """Build Table 2 of plt2016: test macro-F, milliseconds and inner products of each threshold method."""
     keys, measures = ("dataset", "model", "method"), ("macro_f", "test_ms", "inner_products")
@@ -96,7 +96,7 @@ def by_method(frame: pd.DataFrame, published: Published, name: str) -> Panel:
     return Panel(BY_METHOD[name], rows, keys, columns)
 
 
-@table("table4", ("model", "dataset"), THRESHOLDS)
+@table("table4", ("model", "dataset"), THRESHOLDS, contrasts=("model",))
 def table4(paper: str, records: Sequence[ThresholdRecord], published: Published) -> Table:
     """Build Table 4 of plt2016: OFO with a and b tuned, beside FTA and STO."""
     keys = ("model", "dataset")

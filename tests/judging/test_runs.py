@@ -1,0 +1,68 @@
+"""The file of runs: written, read, put over an earlier one, refused where it is broken."""
+
+import pytest
+from repository import ROOT
+
+from xmlc.errors import XmlcError
+from xmlc.judging.runs import CellRuns, Place, Runs
+from xmlc.papers import table_of
+from xmlc.tables.columns import COLUMNS
+
+HEAD = "paper,table,row,column,seeds,values,standard_error\n"
+PLACE = Place("plt2016", "table2", ("yeast", "plt", "fta"), "macro_f")
+
+
+def test_what_is_written_is_read(tmp_path):
+    other = Place("ldsm2020", "table7", ("bibtex", "ldsm"), "p@1")
+    cells = {
+        PLACE: CellRuns({0: 40.0, 1: 41.5}),
+        other: CellRuns({0: 63.34, 3: 63.14, 5: 62.58}, 0.96),
+    }
+    Runs(cells).write(tmp_path / "runs.csv")
+    text = (tmp_path / "runs.csv").read_text()
+    assert text == HEAD + (
+        "ldsm2020,table7,bibtex / ldsm,p@1,0 3 5,63.34 63.14 62.58,0.96\n"
+        "plt2016,table2,yeast / plt / fta,macro_f,0 1,40 41.5,\n"
+    )
+    read = Runs.read(tmp_path / "runs.csv")
+    assert read.cells == cells
+    assert read.spread(PLACE).runs == 2
+    assert read.spread(other).standard_error == 0.96
+    assert read.spread(Place("plt2016", "table2", ("yeast", "plt", "sto"), "macro_f")) is None
+
+
+def test_a_dataset_of_a_table_is_replaced_as_a_whole():
+    def runs(value, *rows):
+        return Runs({Place("p", "t", (*row.split(),), "x"): CellRuns({0: value, 1: value}) for row in rows})
+
+    both = runs(2.0, "a plt").over(runs(1.0, "a plt", "a gone", "b plt"))
+    assert {place.row: cell.values[0] for place, cell in both.cells.items()} == {("a", "plt"): 2.0, ("b", "plt"): 1.0}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("paper,table\n", "columns paper, table; expected paper, table, row"),
+        (HEAD + "p,t,a / b,x,0,1,\n", r"runs.csv:2: 1 runs; expected values of at least two seeds"),
+        (HEAD + "p,t,a / b,x,0 1,1 2,\np,t,a / b,x,0 1,1 2,\n", r"runs.csv:3: a second line for p / t / a / b / x"),
+        (HEAD + "p,t,a / b,x,0 1,1,\n", "seeds '0 1', values '1'"),
+        (HEAD + "p,t,a / b,x,0 1,1 y,\n", "could not convert"),
+    ],
+)
+def test_a_broken_file_is_refused(tmp_path, text, message):
+    (tmp_path / "runs.csv").write_text(text)
+    with pytest.raises(XmlcError, match=message):
+        Runs.read(tmp_path / "runs.csv")
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    with pytest.raises(XmlcError, match="cannot be read"):
+        Runs.read(tmp_path / "runs.csv")
+
+
+def test_the_projects_file_is_about_cells_that_exist():
+    cells = Runs.read(ROOT / "config/runs.csv").cells
+    assert len(cells) > 90
+    for place in cells:
+        assert len(place.row) == len(table_of(place.table, place.paper).keys)
+        assert not COLUMNS[place.column].cost

@@ -1,0 +1,165 @@
+"""Printed numbers judged: which kind each is, how wide its own interval is, what it has to be told from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from xmlc.data.catalogue import load_catalogue
+from xmlc.judging.intervals import Spread, half_width
+from xmlc.judging.kinds import Kind, kind_of
+from xmlc.judging.runs import Place, Runs
+from xmlc.judging.verdict import Judgement, Verdict, judge_constant, judge_measured, number, unit_of_last_digit
+from xmlc.suites import paths
+from xmlc.suites.reading import read_suite
+from xmlc.tables.columns import DEVIATION, column
+from xmlc.tables.panels import Published
+from xmlc.tables.table import TableDefinition
+
+NO_RUNS = "no runs with several seeds: `snakemake deviations` measures them"
+NO_STANDARD_ERROR = "the paper's split is not known to be ours, and no standard error of another was measured"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A number of ours.
+
+    Attributes
+    ----------
+    value : float or None
+        In the unit of its column; None where the experiment was not run or failed.
+    seeds : int
+        Runs that it is the mean of.
+    deviation : float or None
+        Of these runs, where there are several.
+    failed : bool
+        The experiment was run and ended without this number.
+    """
+
+    value: float | None
+    seeds: int = 1
+    deviation: float | None = None
+    failed: bool = False
+
+
+@dataclass(frozen=True)
+class Judge:
+    """What is known about printed numbers before one is judged.
+
+    Attributes
+    ----------
+    runs : Runs
+        Ours, from which the deviations are taken.
+    printed_runs : dict of str to int
+        By paper, the runs that its numbers are means of; 1 where it is not said.
+    same_split : set of (str, str)
+        Paper and dataset, where the paper's split is known to be ours.
+    """
+
+    runs: Runs = field(default_factory=Runs)
+    printed_runs: Mapping[str, int] = field(default_factory=dict)
+    same_split: frozenset[tuple[str, str]] = frozenset()
+
+    @classmethod
+    def of_project(cls, config: Path, runs: Path | None = None) -> Judge:
+        """Gather what the project knows: its runs, the papers' configuration and the catalogue of datasets.
+
+        Raises
+        ------
+        XmlcError
+            A file breaks its schema.
+        """
+        file, catalogue = runs or config / Path(paths.RUNS).name, config / Path(paths.CATALOGUE).name
+        suites = {file.stem: read_suite(file) for file in sorted((config / "papers").glob("*.yaml"))}
+        entries = load_catalogue(catalogue) if catalogue.is_file() else {}
+        same = {
+            (paper, name) for name, entry in entries.items() for paper, split in entry.splits.items() if split["same"]
+        }
+        return cls(
+            Runs.read(file) if file.is_file() else Runs(),
+            {paper: suite.printed_runs for paper, suite in suites.items()},
+            frozenset(same),
+        )
+
+    def judge(
+        self, definition: TableDefinition | None, place: Place, printed: Published, found: Found
+    ) -> Judgement | None:
+        """Judge one number beside the printed one.
+
+        Parameters
+        ----------
+        definition : TableDefinition or None
+            The table; None where nothing is known of it.
+        place : Place
+            Where the number stands.
+        printed : Published
+            What the paper prints of the table.
+        found : Found
+
+        Returns
+        -------
+        Judgement or None
+            None where there is nothing to judge: the paper prints no number here, or a cost, or a deviation.
+        """
+        text = printed.value(place.row, place.column) or ""
+        expected = number(text)
+        named = dict(zip(printed.keys, place.row))
+        kind = kind_of(place.column, definition, named.get("model"))
+        unjudged = kind is Kind.COST or place.column.endswith(DEVIATION)
+        if expected is None or not math.isfinite(expected) or unjudged:
+            return None
+        if found.failed:
+            return Judgement(Verdict.FAILED)
+        if found.value is None or math.isnan(found.value):
+            return Judgement(Verdict.NOT_RUN)
+        difference, unit = found.value - expected, unit_of_last_digit(text)
+        if kind in (Kind.DATASET, Kind.CONFIGURATION):
+            return judge_constant(difference, unit)
+        spread = self._spread(place, found)
+        if spread is None:
+            return Judgement(Verdict.NO_RUNS, difference, reason=NO_RUNS)
+        other = (place.paper, named.get("dataset", "")) not in self.same_split
+        if other and spread.standard_error is None:
+            return Judgement(Verdict.NO_RUNS, difference, reason=NO_STANDARD_ERROR)
+        theirs = self.printed_runs.get(place.paper, 1)
+        interval = half_width(spread, unit, found.seeds, theirs, other)
+        contrast = contrast_of(definition, place, printed)
+        verdict = judge_measured(difference, interval, contrast, column(place.column).better)
+        return Judgement(verdict, difference, interval, _reason(spread, found.seeds, theirs, other, contrast))
+
+    def _spread(self, place: Place, found: Found) -> Spread | None:
+        """Return the spread of the runs at hand, where there are several, else of those on file."""
+        filed = self.runs.spread(place)
+        if found.seeds > 1 and found.deviation is not None and not math.isnan(found.deviation):
+            return Spread(found.seeds, found.deviation, filed.standard_error if filed else None)
+        return filed
+
+
+def contrast_of(definition: TableDefinition | None, place: Place, printed: Published) -> float | None:
+    """Return the smallest difference to a printed number that the paper compares this one with.
+
+    Those are the numbers of the rows that differ in one of the table's contrasts only, such as the model, and not by
+    nothing.
+    """
+    own = number(printed.value(place.row, place.column) or "")
+    if definition is None or own is None:
+        return None
+    differences = []
+    for row in printed.rows():
+        apart = [key for key, mine, other in zip(printed.keys, place.row, row) if mine != other]
+        if len(apart) == 1 and apart[0] in definition.contrasts:
+            other = number(printed.value(row, place.column) or "")
+            if other is not None and math.isfinite(other) and other != own:
+                differences.append(abs(other - own))
+    return min(differences, default=None)
+
+
+def _reason(spread: Spread, ours: int, theirs: int, other: bool, contrast: float | None) -> str:
+    """Say what an interval is made of."""
+    words = [f"deviation {spread.deviation:.2g} of {spread.runs} runs, {ours} beside {theirs}"]
+    if other:
+        words.append(f"standard error {spread.standard_error:.2g} of a test set, as the paper's split is not known")
+    words += [f"the nearest number that the paper compares it with is {contrast:.3g} away"] if contrast else []
+    return "; ".join(words)
