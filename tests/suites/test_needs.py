@@ -115,6 +115,7 @@ def instance_f(paper):
 LISTED = {
     ("gfm2011", "table1"): lambda paper: inferred(paper, "full"),
     ("gfm2011", "figure1"): lambda paper: ["results/simulations/gfm2011.json"],
+    ("gfm2011", "claims"): lambda paper: [*inferred(paper, "full"), "results/simulations/gfm2011.json"],
     ("plt2016", "claims"): lambda paper: rankings(paper) + every_method(paper),
     ("ldsm2020", "table3"): statistics,
     ("ldsm2020", "table4"): ensembles,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from xmlc.metrics.measures import FURTHER_SET_METRICS, SET_METRICS
+from xmlc.papers.gfm2011.claims import claims as claims
 from xmlc.records.inference import InferenceRecord
 from xmlc.records.inference import frame as inference_frame
 from xmlc.suites.needs import INFERRED_FROM_MODELS
