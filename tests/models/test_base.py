@@ -16,7 +16,7 @@ TABLE = {
     "parabel": (),
     "fastxml": ("Forest",),
     "ldsm": ("Forest", "TellsShape", "TellsObjectives"),
-    "oplt": ("Streaming", "StreamsSets", "WarmStarting"),
+    "oplt": ("Streaming", "StreamsSets", "WarmStarting", "TellsShape"),
     "br": (),
     "pcc": ("DrawsSamples",),
     "swnn": ("KeepsInstances",),

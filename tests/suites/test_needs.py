@@ -77,9 +77,9 @@ def ensembles(paper):
 
 
 def sweeps(paper):
-    return [
-        f"{folder}/full/sweep-{paper}.json" for *_, folder in folders(paper, models=[YAML[paper]["sweep"]["model"]])
-    ]
+    sweep = YAML[paper]["sweep"]
+    found = folders(paper, models=[sweep["model"]])
+    return [f"{folder}/full/sweep-{paper}.json" for name, _, folder in found if name not in sweep.get("without", {})]
 
 
 def streams(paper, task):
@@ -123,7 +123,7 @@ LISTED = {
     ("ldsm2020", "figure1"): lambda paper: ensembles(paper) + sweeps(paper) + rankings(paper),
     ("ldsm2020", "figure5"): sweeps,
     ("ldsm2020", "figure6"): lambda paper: ensembles(paper) + rankings(paper),
-    ("oplt2021", "claims"): lambda paper: rankings(paper) + streams(paper, FEW),
+    ("oplt2021", "claims"): lambda paper: rankings(paper) + streams(paper, FEW) + sweeps(paper),
     ("oplt2021", "table1"): statistics,
     ("oplt2021", "table2"): lambda paper: rankings(paper, task=MANY),
     ("oplt2021", "table3"): lambda paper: rankings(paper, task=FEW),

@@ -41,11 +41,11 @@ def test_oplt2021_tells_few_shot_datasets_from_others(project):
     settings = ("--config", "mirror=nowhere", "models=[parabel-single, oplt-b-1-pass]")
     both = project.planned("oplt2021", *settings, "datasets=[far-set, synthetic-aloi-like]")
     # Five seeds; Parabel is compared with where instances have several labels.
-    expected = {"train": 15, "rank": 15, "progressive": 10, "table": 4, "figure": 2, "oplt2021": 1}
+    expected = {"train": 15, "rank": 15, "sweep": 10, "progressive": 10, "table": 5, "figure": 2, "oplt2021": 1}
     assert both == {"download": 1, "synthesise": 1, "prepare": 2} | expected
     # Without few-shot datasets there are no tables and figures of them.
     one = project.planned("oplt2021", *settings, "datasets=[far-set]")
-    assert (one["train"], one["progressive"], one["table"], one["figure"]) == (10, 5, 3, 1)
+    assert (one["train"], one["progressive"], one["table"], one["figure"]) == (10, 5, 4, 1)
 
 
 def test_thresholds_of_a_model_are_one_job_where_they_are_configured(project):

@@ -155,11 +155,11 @@ rule sweep:
         mem_mb=memory,
     params:
         hyperparameter=lambda wildcards: project.sweep(wildcards.paper).hyperparameter,
-        values=lambda wildcards: options("--value", project.sweep(wildcards.paper).values),
+        values=lambda wildcards: options("--value", map(json.dumps, project.sweep(wildcards.paper).values)),
         hyperparameters=lambda wildcards: json.dumps(project.sweep(wildcards.paper).hyperparameters),
     shell:
         "xmlc sweep --data {input.data} --training {input.training} --parameters {params.hyperparameters:q}"
-        " --hyperparameter {params.hyperparameter:q} {params.values} --threads {threads} --out {output} 2> {log}"
+        " --hyperparameter {params.hyperparameter:q} {params.values:q} --threads {threads} --out {output} 2> {log}"
 
 
 # Models on a stream of the training set, each instance predicted before it is learned.

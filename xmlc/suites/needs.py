@@ -110,8 +110,10 @@ def _by_first_trees(project: Project, paper: str, datasets: Sequence[str] | None
 
 def _swept(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
     sweep = project.suites[paper].sweep
-    runs = project.runs(paper, datasets) if sweep else []
-    return [run.file(paths.SWEEP, paper=paper) for run in runs if sweep and run.model == sweep.model]
+    if sweep is None:
+        return []
+    runs = [run for run in project.runs(paper, datasets) if run.model == sweep.model]
+    return [run.file(paths.SWEEP, paper=paper) for run in runs if run.dataset not in sweep.without]
 
 
 def _progressive_on(task: Task) -> Files:

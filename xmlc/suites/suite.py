@@ -102,12 +102,13 @@ class Ensembles:
 
 @dataclass(frozen=True)
 class Sweep:
-    """One hyperparameter of one model, whose values are tried on the whole training set."""
+    """One hyperparameter of one model, whose values are tried on the whole training set; ``without`` some datasets."""
 
     model: str
     hyperparameter: str
-    values: list[int | float]
+    values: list[int | float | str]
     hyperparameters: Hyperparameters = field(default_factory=dict)
+    without: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -205,6 +205,7 @@ _ALL = (
       for part in (Column(name, title), Column(COST + name, f"{title}, by clocks or memory", cost=True))),
     Column("subject", "Subject", kind="constant"),
     Column("units", "Datasets and subjects", decimals=0, kind="constant"),
+    Column("unit", "Effect is in", kind="constant"),
     Column("unit_effect", "Effect"),
     Column("side", "Decision", kind="constant"),
     Column("note", "Note", kind="constant"),

@@ -69,6 +69,7 @@ def test_tree_and_estimates_are_those_of_the_algorithms_step_by_step(policy, ari
     instances = [dict(zip(X[[i]].indices.tolist(), X[[i]].data.tolist())) for i in range(X.shape[0])]
     twin.partial_fit(instances, [set(Y[[i]].indices.tolist()) for i in range(Y.shape[0])])
     assert shape(model.tree_, model.labels_) == twin.shape()
+    assert (model.tree_depths_.tolist(), model.n_nodes_.tolist()) == ([model.tree_.depth.max()], [model.tree_.n_nodes])
     found = model.predict_proba(X[:20]).toarray()
     for i in range(20):
         expected = twin.estimates(instances[i])

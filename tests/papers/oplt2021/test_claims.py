@@ -3,7 +3,7 @@
 import pytest
 from record_cases import progressive
 from record_files import as_record
-from report_cases import ranking, write
+from report_cases import ranking, sweep, write
 
 from xmlc.papers.building import build_table
 from xmlc.papers.oplt2021 import claims
@@ -94,6 +94,43 @@ def test_the_memory_tree_on_a_stream(rival, word):
             record["rows"][-1]["accuracy"] = accuracy
             records.append(record)
     assert decided(claims.dominates_memory_tree_online, records) == (100 * (0.5 - rival), word, 1)
+
+
+def swept(program, printed, m=26_296, largest=100):
+    """Sweeps over the scores of best-greedy, of each the depth and the P@1 in percent."""
+    records = []
+    for seed in SEEDS:
+        settings = {"arity": 2, "max_leaf": largest}
+        record = sweep("tib", "oplt-b-1-pass", seed, hyperparameter="balance", hyperparameters=settings)
+        record["dataset"] |= {"m": m}
+        row = record["rows"][0]
+        row.pop("max_nodes")
+        for score, (depth, p1) in {"ratio": program, "printed": printed}.items():
+            metrics = row["metrics"] | {"p@1": p1 / 100}
+            record["rows"].append({"balance": score} | row | {"depth": depth, "metrics": metrics})
+        del record["rows"][:3]
+        records.append(record)
+    return records
+
+
+def test_the_least_depth_has_room_for_all_labels():
+    def depth(m, largest):
+        return claims.least_depth(as_record(swept((9, 45), (60, 41), m, largest)[0]))
+
+    assert [depth(m, 100) for m in (100, 101, 200, 201, 25_600, 25_601)] == [1, 2, 2, 3, 9, 10]
+    assert depth(5, 2) == 3
+
+
+def test_the_printed_score_is_close_to_balanced_up_to_twice_the_least_depth():
+    assert decided(claims.printed_score_keeps_balance, swept((10, 45), (12, 41))) == (10 / 12, "holds", 1)
+    assert decided(claims.printed_score_keeps_balance, swept((10, 45), (40, 41))) == (0.25, "does not hold", 1)
+    assert decided(claims.printed_score_keeps_balance, swept((1, 45), (1, 41), m=100))[1] == "no data"
+
+
+def test_precision_of_the_less_deep_tree():
+    assert decided(claims.balance_helps, swept((10, 45), (40, 41))) == (4, "holds", 1)
+    assert decided(claims.balance_helps, swept((10, 45), (40, 46))) == (-1, "does not hold", 1)
+    assert decided(claims.balance_helps, swept((10, 45), (10, 46)))[1] == "no data"  # neither is deeper
 
 
 def test_the_table_of_claims(tmp_path):

@@ -42,6 +42,16 @@ class OnlineTreePrediction(SparseProbabilityEstimator):
         return self.to_plt().tree_
 
     @property
+    def tree_depths_(self) -> np.ndarray:
+        """Depth of the deepest leaf, int64, shape (1,); the root has depth 0, and so has a tree without labels."""
+        return np.array([self.tree_.depth.max() if self._has_labels() else 0], dtype=np.int64)
+
+    @property
+    def n_nodes_(self) -> np.ndarray:
+        """Number of nodes, the leaves included, int64, shape (1,)."""
+        return np.array([self.tree_.n_nodes if self._has_labels() else 1], dtype=np.int64)
+
+    @property
     def n_instances_(self) -> int:
         """Instances learned so far, each pass counted."""
         self._check_fitted()
@@ -56,6 +66,10 @@ class OnlineTreePrediction(SparseProbabilityEstimator):
         leaves = np.full(self.n_labels_, NONE, dtype=np.int32)
         leaves[: self._online.leaves.size] = self._online.leaves
         return np.where(leaves != NONE, self._online.nodes["bound"][leaves], np.float32(np.nan))
+
+    def _has_labels(self) -> bool:
+        """Tell whether a label was seen; an AttributeError before the first instance, so that no shape is told."""
+        return bool((self._online.leaves != NONE).any())
 
     def to_plt(self) -> PLT:
         """Return a fitted `PLT` with the tree and weights as they stand, over ``labels_`` in their order.

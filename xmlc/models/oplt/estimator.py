@@ -73,6 +73,8 @@ class OPLT(OnlineTreePrediction):
         The labels seen so far, ascending.
     tree_ : LabelTree
         The tree over them, in that order.
+    tree_depths_, n_nodes_ : ndarray of int64, shape (1,)
+        Depth of its deepest leaf, the root's being 0; number of its nodes, leaves included.
     thresholds_ : ndarray of float32, shape (m,)
         Thresholds of `progressive_sets`; NaN for labels not seen yet.
     n_instances_ : int

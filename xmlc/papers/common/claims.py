@@ -180,7 +180,8 @@ def _summary(outcomes: Mapping[Claim, Outcome]) -> Panel:
     keys = ("claim", "statement", "source")
     rows = pd.DataFrame([(one.name, one.statement, one.source) for one in outcomes], columns=list(keys))
     texts = {
-        "effect": [_printed(one, outcome.effect, with_unit=True) for one, outcome in outcomes.items()],
+        "effect": [_printed(one, outcome.effect) for one, outcome in outcomes.items()],
+        "unit": [one.unit for one in outcomes],
         "verdict": [outcome.verdict for outcome in outcomes.values()],
     }
     columns = [_texts(name, values, places) for name, values in texts.items()]
@@ -209,10 +210,10 @@ def _texts(name: str, values: list[str], places: Sequence[tuple[str]]) -> PanelC
     return PanelColumn(column(name).heading, column(name), values, None, None, "", keys=CLAIM_KEYS, places=places)
 
 
-def _printed(one: Claim, effect: Estimate, with_unit: bool = False) -> str:
+def _printed(one: Claim, effect: Estimate) -> str:
     """Write an effect with its interval, such as ``+1.25 [0.50, 2.00]``."""
     if math.isnan(effect.mean):
         return column("effect").printed(None)
     mean = f"{effect.mean:.3g}" if one.scale == "ratio" else f"{effect.mean:+.2f}"
     lower, upper = (f"{end:.3g}" if one.scale == "ratio" else f"{end:+.2f}" for end in (effect.lower, effect.upper))
-    return mean + (f" [{lower}, {upper}]" if effect.has_interval else "") + (f" ({one.unit})" if with_unit else "")
+    return mean + (f" [{lower}, {upper}]" if effect.has_interval else "")

@@ -9,14 +9,17 @@ from collections.abc import Callable, Iterator, Sequence
 
 from xmlc.papers.common.claims import by_model, claim, claims_table
 from xmlc.papers.common.effects import Effect
+from xmlc.records.base import Record
 from xmlc.records.progressive import ProgressiveRecord
 from xmlc.records.ranking import RankingRecord
-from xmlc.suites.needs import FEW_SHOT_STREAMS, RANKINGS
+from xmlc.records.sweep import SweepRecord, SweepRow
+from xmlc.suites.needs import FEW_SHOT_STREAMS, RANKINGS, SWEEPS
 from xmlc.tables.titles import model_title, without_passes
 
 WIKI10 = 30_938  # labels; the paper calls its datasets with more of them the larger ones
 SINGLE = 1.0  # label of an instance, in few-shot data
 ONLINE = ("oplt-r", "oplt-b")
+PROGRAM, PRINTED = "ratio", "printed"  # scores of best-greedy, by their names in OPLT
 POINTS = "points of P@1"
 
 
@@ -134,6 +137,38 @@ def dominates_memory_tree_online(records: Sequence[ProgressiveRecord]) -> Iterat
                 yield Effect(dataset, name, seed, 100 * (accuracies[0] - accuracies[1]))
 
 
+@claim(
+    "printed-score-keeps-balance",
+    SWEEPS,
+    statement="With the score as the paper prints it, best-greedy builds trees close to balanced.",
+    source="Section 4.3, page 6; Algorithm 8",
+    unit="depth, least possible / as built",
+    margin=0.5,
+    reason="a tree of more than twice the least depth is not called close to balanced",
+    scale="ratio",
+)
+def printed_score_keeps_balance(records: Sequence[SweepRecord]) -> Iterator[Effect]:
+    """Compare the depth of trees of the printed score with the least depth that has room for all labels."""
+    for record, rows in _by_score(records):
+        if depth := rows[PRINTED].depth:
+            yield Effect(record.dataset.name, "", record.seed, least_depth(record) / depth)
+
+
+@claim(
+    "balance-helps",
+    SWEEPS,
+    statement="More balanced trees have a higher P@1: here those of the authors' program, against the printed score's.",
+    source="Section 5, page 7; Appendix F",
+    unit=f"{POINTS}, the less deep tree − the deeper one",
+)
+def balance_helps(records: Sequence[SweepRecord]) -> Iterator[Effect]:
+    """Compare the P@1 of trees of the two scores, where one is deeper."""
+    for record, rows in _by_score(records):
+        program, printed = (rows[score] for score in (PROGRAM, PRINTED))
+        if program.depth and printed.depth and program.depth < printed.depth:
+            yield Effect(record.dataset.name, "", record.seed, 100 * (program.metrics["p@1"] - printed.metrics["p@1"]))
+
+
 def _differences(records: Sequence[RankingRecord], models: Sequence[str], rival: str) -> Iterator[Effect]:
     """Yield the differences of models and a rival in P@1, on multi-label data."""
     return _pairs(_multi_label(records), models, rival, _difference)
@@ -164,9 +199,25 @@ def _multi_label(records: Sequence[RankingRecord]) -> list[RankingRecord]:
     return [record for record in records if record.dataset.labels_per_instance != SINGLE and _has_levels(record)]
 
 
-def _has_levels(record: RankingRecord) -> bool:
+def _has_levels(record: Record) -> bool:
     largest = record.hyperparameters.get("max_leaf")
     return not isinstance(largest, int) or record.dataset.m > largest
+
+
+def _by_score(records: Sequence[SweepRecord]) -> Iterator[tuple[SweepRecord, dict[object, SweepRow]]]:
+    """Yield sweeps over both scores of best-greedy, where a tree has levels at all, with their rows by score."""
+    for record in records:
+        rows = {row.value: row for row in record.rows}
+        if record.hyperparameter == "balance" and {PROGRAM, PRINTED} <= {*rows} and _has_levels(record):
+            yield record, rows
+
+
+def least_depth(record: SweepRecord) -> int:
+    """Return the depth of the least deep tree with room for all labels: `max_leaf` below a node, `arity` above."""
+    depth, room = 1, record.setting("max_leaf")
+    while room < record.dataset.m:
+        depth, room = depth + 1, room * record.setting("arity")
+    return depth
 
 
 def _texts(records: Sequence[RankingRecord]) -> list[RankingRecord]:
@@ -182,5 +233,7 @@ CLAIMS = (
     trains_slower_than_offline,
     dominates_memory_tree,
     dominates_memory_tree_online,
+    printed_score_keeps_balance,
+    balance_helps,
 )
 claims = claims_table(CLAIMS)
