@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 CONFIDENCE = 0.95
 # Of a quantile of Student's t: libraries agree to more digits than these, but not to the last bit.
@@ -70,7 +71,12 @@ def estimate_of(values: Sequence[float], fewest: int = 2) -> Estimate:
 
 def estimate_from(mean: float, error: float, n: int) -> Estimate:
     """Return what `estimate_of` does where of the n values only their mean and its standard error are known."""
+    half = _quantile(n - 1) * error
+    return Estimate(mean, mean - half, mean + half)
+
+
+@cache
+def _quantile(freedom: int) -> float:
     from scipy.stats import t
 
-    half = round(float(t.ppf(0.5 + CONFIDENCE / 2, n - 1)), QUANTILE_DIGITS) * error
-    return Estimate(mean, mean - half, mean + half)
+    return round(float(t.ppf(0.5 + CONFIDENCE / 2, freedom)), QUANTILE_DIGITS)

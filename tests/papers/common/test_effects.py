@@ -29,8 +29,8 @@ def effects(**units):
         ({"a_x": CLEAR, "a_y": CLEAR, "b_x": AGAINST}, "holds", "holds on 2 of 3"),
         ({"a_x": CLEAR, "b_x": AGAINST}, "mixed", "mixed: 1 of 2 for, 1 against"),
         ({"a_x": (1.0,), "b_x": (1.1,)}, "cannot be told", "cannot be told"),
-        ({"a_x": (1.0,), "b_x": (1.1,), "c_x": (1.2,)}, "holds", "holds in the mean"),
-        ({"a_x": (-1.0,), "b_x": (-1.1,), "c_x": (-1.2,)}, "does not hold", "does not hold in the mean"),
+        ({"a_x": (1.0,), "b_x": (1.1,), "c_x": (1.2,)}, "holds", "holds in the mean of 3 datasets"),
+        ({"a_x": (-1.0,), "b_x": (-1.1,), "c_x": (-1.2,)}, "does not hold", "does not hold in the mean of 3 datasets"),
         # A unit against it keeps the mean from deciding.
         ({"a_x": (8.0,), "b_x": (8.1,), "c_x": (8.2,), "c_y": AGAINST}, "cannot be told", "cannot be told"),
     ],

@@ -114,16 +114,17 @@ class Outcome:
 
     @property
     def verdict(self) -> str:
-        """The verdict as a reader wants it, with how many units are behind it."""
-        of = f"of {len(self.units)}"
-        if self.word == "holds":
-            return f"holds on {self.supports} {of}" if self.supports else "holds in the mean"
-        if self.word == "does not hold":
-            return (
-                f"does not hold: {self.contradicts} {of} against" if self.contradicts else "does not hold in the mean"
-            )
-        if self.word == "mixed":
-            return f"mixed: {self.supports} {of} for, {self.contradicts} against"
+        """The verdict as a reader wants it: on how many units it rests, or that it is the datasets' mean."""
+        of, half = f"of {len(self.units)}", len(self.units) / 2
+        in_the_mean = f"in the mean of {len({unit.dataset for unit in self.units})} datasets"
+        match self.word:
+            case "holds":
+                return f"holds on {self.supports} {of}" if self.supports > half else f"holds {in_the_mean}"
+            case "does not hold":
+                against = f": {self.contradicts} {of} against" if self.contradicts > half else f" {in_the_mean}"
+                return f"does not hold{against}"
+            case "mixed":
+                return f"mixed: {self.supports} {of} for, {self.contradicts} against"
         return self.word
 
 
