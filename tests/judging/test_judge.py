@@ -133,3 +133,14 @@ def test_the_projects_judge_knows_splits_and_printed_runs():
     assert judge.printed_runs["plt2016"] == 1
     assert ("gfm2011", "scene") in judge.same_split
     assert ("ldsm2020", "delicious") not in judge.same_split
+    assert "Table 1 on scene" in judge.calibrated["gfm2011", "br"]
+    assert ("plt2016", "plt") not in judge.calibrated
+
+
+def test_a_number_with_settings_from_printed_results_is_marked():
+    about = {("plt2016", "plt"): "C_grid: kept because a printed row has its digits then"}
+    judgement = verdict_of(judge_with(10.96, 10.96, calibrated=about), 10.96)
+    assert judgement.verdict is Verdict.REPRODUCED
+    assert judgement.calibrated.startswith("C_grid: ")
+    other = {("plt2016", "fastxml"): "max_leaf: kept"}
+    assert verdict_of(judge_with(10.96, 10.96, calibrated=other), 10.96).calibrated == ""

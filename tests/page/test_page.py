@@ -8,7 +8,7 @@ import shutil
 from html.parser import HTMLParser
 
 import pytest
-from page_cases import HOSTILE, PAPER, page_of_run, small_run
+from page_cases import HOSTILE, PAPER, SPLIT, page_of_run, small_run
 
 from xmlc.errors import XmlcError
 from xmlc.judging.judge import Judge
@@ -133,6 +133,16 @@ def test_a_number_has_the_passports_of_its_own_records_one_for_each_seed(page):
     assert "numpy 2.4.6" in lines[0]["versions"]
     assert lines[0]["this step"] == "5.25 s, process and all"
     assert told[0]["command"].endswith(lines[0]["record"])
+
+
+def test_numbers_with_settings_from_printed_results_are_marked_and_counted(run, html):
+    about = {(PAPER, "plt"): "C: kept because the printed row comes out"}
+    page = page_of_run(run, Judge(same_split=SPLIT, calibrated=about))
+    assert page.tally.others[0] == "‡ 3 of them with settings calibrated on the printed test results"
+    assert cell(page, "Table 2", 0, ["yeast", "PLT"], "STO").calibrated.startswith("C: ")
+    marked = to_html(page)
+    assert marked.count("‡</sup>") == 3
+    assert "‡" not in html
 
 
 def test_no_table_is_an_error_that_says_what_to_do(tmp_path):

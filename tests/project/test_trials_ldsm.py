@@ -1,4 +1,4 @@
-"""docs/trials-ldsm.csv: its names are LdSM's, and what the configuration and docs/ldsm.md take from it is there."""
+"""LdSM's trials: the names are its hyperparameters', and what the configuration and docs/ldsm.md take is there."""
 
 import inspect
 import re
@@ -10,7 +10,7 @@ from repository import ROOT
 
 from xmlc.models import LdSM
 
-TRIALS = pd.read_csv(ROOT / "docs/trials-ldsm.csv")
+TRIALS = pd.read_csv(ROOT / "results/published/tuning/ldsm.csv")
 MODEL = yaml.safe_load((ROOT / "config/papers/ldsm2020.yaml").read_text())["models"]["ldsm"]
 SCORES = ["p@1", "p@3", "p@5"]
 HYPERPARAMETERS = [name for name in TRIALS if name not in {"dataset", "depth", *SCORES}]

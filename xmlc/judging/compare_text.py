@@ -29,7 +29,7 @@ def headline(comparisons: Sequence[Comparison]) -> str:
     """
     counts = {kind: _counts(comparisons, kind) for kind in Kind}
     if any(comparison.printed for comparison in comparisons):
-        words = [*_of_kinds(counts), *_not_run(counts)]
+        words = [*_of_kinds(comparisons, counts), *_not_run(counts)]
         return "; ".join([*words, *_parts(comparisons)])
     said = ", ".join([equal_line(sum(counts.values(), Counter())), *_parts(comparisons)])
     unjudged = sum(len(_cells(comparison, None)) for comparison in comparisons)
@@ -48,8 +48,16 @@ def kind_lines(counts: Mapping[Kind, Mapping[Verdict, int]]) -> list[str]:
     return lines
 
 
-def _of_kinds(counts: Mapping[Kind, Mapping[Verdict, int]]) -> list[str]:
-    return [reproduced_line(counts[Kind.MEASURED]), *kind_lines(counts)]
+def calibrated_line(cells: int) -> str:
+    """Say how many of the measured cells have settings that were chosen on the printed results."""
+    return f"{cells} of them with settings calibrated on the printed test results"
+
+
+def _of_kinds(comparisons: Sequence[Comparison], counts: Mapping[Kind, Mapping[Verdict, int]]) -> list[str]:
+    cells = [cell for comparison in comparisons for cell in comparison.cells if cell.kind is Kind.MEASURED]
+    calibrated = sum(bool(cell.judgement.calibrated) for cell in cells if cell.judged)
+    line = reproduced_line(counts[Kind.MEASURED])
+    return [f"{line} ({calibrated_line(calibrated)})" if calibrated else line, *kind_lines(counts)]
 
 
 def _not_run(counts: Mapping[Kind, Mapping[Verdict, int]]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from xmlc.data.catalogue import load_catalogue
@@ -56,11 +56,14 @@ class Judge:
         By paper, the runs that its numbers are means of; 1 where it is not said.
     same_split : set of (str, str)
         Paper and dataset, where the paper's split is known to be ours.
+    calibrated : dict of (str, str) to str
+        By paper and model, which settings were chosen because the printed test results come out with them.
     """
 
     runs: Runs = field(default_factory=Runs)
     printed_runs: Mapping[str, int] = field(default_factory=dict)
     same_split: frozenset[tuple[str, str]] = frozenset()
+    calibrated: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @classmethod
     def of_project(cls, config: Path, runs: Path | None = None) -> Judge:
@@ -81,6 +84,12 @@ class Judge:
             Runs.read(file) if file.is_file() else Runs(),
             {paper: suite.printed_runs for paper, suite in suites.items()},
             frozenset(same),
+            {
+                (paper, name): model.calibration
+                for paper, suite in suites.items()
+                for name, model in suite.all_models.items()
+                if model.calibration
+            },
         )
 
     def judge(
@@ -117,10 +126,20 @@ class Judge:
         difference, unit = found.value - expected, unit_of_last_digit(text)
         if kind in (Kind.DATASET, Kind.CONFIGURATION):
             return judge_constant(difference, unit)
+        judgement = self._measured(definition, place, printed, found)
+        return replace(judgement, calibrated=self.calibrated.get((place.paper, named.get("model", "")), ""))
+
+    def _measured(
+        self, definition: TableDefinition | None, place: Place, printed: Published, found: Found
+    ) -> Judgement:
+        """Judge a number that was measured, by the paper and by us."""
+        text = printed.value(place.row, place.column) or ""
+        difference, unit = (found.value or 0.0) - float(text), unit_of_last_digit(text)
         spread = self._spread(place, found)
         if spread is None:
             return Judgement(Verdict.NO_RUNS, difference, reason=NO_RUNS)
-        other = (place.paper, named.get("dataset", "")) not in self.same_split
+        dataset = dict(zip(printed.keys, place.row)).get("dataset", "")
+        other = (place.paper, dataset) not in self.same_split
         if other and spread.standard_error is None:
             return Judgement(Verdict.NO_RUNS, difference, reason=NO_STANDARD_ERROR)
         theirs = self.printed_runs.get(place.paper, 1)

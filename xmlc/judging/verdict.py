@@ -47,12 +47,15 @@ class Judgement:
         digit of a constant; NaN where there is none.
     reason : str
         What the interval is made of, or why there is none.
+    calibrated : str
+        Which settings were chosen because the printed test results come out with them; empty if none.
     """
 
     verdict: Verdict
     difference: float = math.nan
     interval: float = math.nan
     reason: str = ""
+    calibrated: str = ""
 
 
 def judge_measured(

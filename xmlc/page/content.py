@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from xmlc.errors import XmlcError
-from xmlc.judging.compare_text import kind_lines
+from xmlc.judging.compare_text import calibrated_line, kind_lines
 from xmlc.judging.judge import Judge
 from xmlc.judging.kinds import Kind
 from xmlc.judging.verdict import Verdict, reproduced_line
@@ -31,6 +31,7 @@ from xmlc.tables.panels import Published
 from xmlc.tables.render import title_of
 
 PARETO = "pareto"
+CALIBRATED = "‡"  # behind numbers whose settings were chosen on the printed test results
 PARETO_COSTS = [COST_COLUMNS[name][0] for name in COSTS]
 NUMBERED = re.compile(r"^Figure \d+( of \w+)?: ")
 
@@ -55,21 +56,26 @@ class Tally:
         Beside what the paper prints.
     accepted : Counter of Verdict
         Beside this suite's own numbers, where the paper prints none.
+    calibrated : int
+        Measured cells with settings that were chosen on the printed test results.
     """
 
     printed: Counter[tuple[Kind, Verdict]] = field(default_factory=Counter)
     accepted: Counter[Verdict] = field(default_factory=Counter)
+    calibrated: int = 0
 
     @classmethod
     def of(cls, expectations: Sequence[Expectation], printed: bool) -> Tally:
         """Count expectations; without ``printed`` those of the paper are counted with another table."""
         kinds = count(expectations, PAPER) if printed else {}
         beside = Counter({(kind, verdict): n for kind, own in kinds.items() for verdict, n in own.items()})
-        return cls(beside, sum(count(expectations, REFERENCE).values(), Counter()))
+        calibrated = [e for e in expectations if printed and e.judgement is not None and e.judgement.calibrated]
+        return cls(beside, sum(count(expectations, REFERENCE).values(), Counter()), len(calibrated))
 
     def __add__(self, other: Tally) -> Tally:
         """Count both."""
-        return Tally(self.printed + other.printed, self.accepted + other.accepted)
+        calibrated = self.calibrated + other.calibrated
+        return Tally(self.printed + other.printed, self.accepted + other.accepted, calibrated)
 
     def of_kind(self, kind: Kind) -> Counter[Verdict]:
         """Count the printed cells of one kind by verdict."""
@@ -97,7 +103,8 @@ class Tally:
     @property
     def others(self) -> list[str]:
         """Say what became of the other kinds of printed cells, of those not run, and of our own cells."""
-        lines = kind_lines({kind: self.of_kind(kind) for kind in Kind})
+        lines = [f"{CALIBRATED} {calibrated_line(self.calibrated)}"] if self.calibrated else []
+        lines += kind_lines({kind: self.of_kind(kind) for kind in Kind})
         not_run = sum(n for (_, verdict), n in self.printed.items() if verdict is Verdict.NOT_RUN)
         lines += [f"{not_run} printed cells not run"] if not_run else []
         shown = self.accepted_line if self.total or self.printed else ""

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from xmlc import __version__
 from xmlc.judging.verdict import Verdict
-from xmlc.page.content import Page
+from xmlc.page.content import CALIBRATED, Page
 
 ROOM = "xmlc.page"
 # A verdict's sign, its class in the style sheet, and what it means.
@@ -53,6 +53,7 @@ def to_html(page: Page) -> str:
         page=page,
         signs=SIGNS,
         legend=LEGEND,
+        calibrated=CALIBRATED,
         also=(Verdict.EQUAL, Verdict.NOT_RUN),
         style=Markup(_template("report.css")),
         script=script,

@@ -40,6 +40,8 @@ class PageCell:
         What it is held against, and whether that is of the paper or accepted before.
     difference, interval, because : str
         By how much it differs, by how much a faithful reproduction may, and what that interval is made of.
+    calibrated : str
+        Which settings were chosen on the printed test results.
     verdict : Verdict or None
     reason : str
         Why there is no measured value.
@@ -57,6 +59,7 @@ class PageCell:
     difference: str = ""
     interval: str = ""
     because: str = ""
+    calibrated: str = ""
     verdict: Verdict | None = None
     reason: str = ""
     passports: list[int] = field(default_factory=list)
@@ -261,6 +264,7 @@ def _of_expectation(
         difference=difference,
         interval=interval,
         because=because,
+        calibrated="" if judgement is None else judgement.calibrated,
         verdict=None if judgement is None else judgement.verdict,
         reason=expectation.reason,
         passports=cell.passports,

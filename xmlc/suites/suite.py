@@ -23,12 +23,32 @@ class Run(NamedTuple):
         return pattern.of(**self._asdict(), **further)
 
 
+Source = Literal["paper", "program", "search", "calibrated", "hand"]
+
+
 @dataclass(frozen=True)
 class Found:
-    """How hyperparameters of a dataset were found: ``by`` what, and the P@1 on validation, a share, where known."""
+    """How hyperparameters of a dataset were found.
+
+    Attributes
+    ----------
+    by : str
+        In words, for Table 3.
+    p_at_1 : float or None
+        On validation, a share, where known.
+    source : {"paper", "program", "search", "calibrated", "hand"}
+        As in `ModelSpec.provenance`.
+    trials : str or None
+        Of a search, the file with every trial.
+    command : str or None
+        Of a search without such a file, what makes it again.
+    """
 
     by: str
     p_at_1: float | None = None
+    source: Source = "search"
+    trials: str | None = None
+    command: str | None = None
 
 
 @dataclass(frozen=True)
@@ -47,6 +67,10 @@ class ModelSpec:
         Hyperparameters of single datasets, put over the common ones.
     whole : dict of str to dict
         Hyperparameters of the datasets of a suite of its own, in place of the common ones.
+    provenance : dict of str to str
+        By hyperparameter, ``all`` for every other common one and ``datasets`` for those of single datasets: where the
+        values are from, as ``source: where``. The source is the paper, the authors' program, a search on validation,
+        calibrated (chosen because printed test results then come out) or hand (set by hand, nothing searched).
     found : dict of str to Found
         By dataset, how its hyperparameters were found.
     tuning : dict or None
@@ -68,6 +92,7 @@ class ModelSpec:
     hyperparameters: Hyperparameters = field(default_factory=dict)
     datasets: dict[str, Hyperparameters] = field(default_factory=dict)
     whole: dict[str, Hyperparameters] = field(default_factory=dict)
+    provenance: dict[str, str] = field(default_factory=dict)
     found: dict[str, Found] = field(default_factory=dict)
     tuning: dict[str, object] | None = None
     search: list[list[Hyperparameters]] | None = None
@@ -76,6 +101,12 @@ class ModelSpec:
     without: dict[str, str] = field(default_factory=dict)
     ranks_only: str | None = None
     untuned: str | None = None
+
+    @property
+    def calibration(self) -> str:
+        """Say what was calibrated on printed test results, and how; nothing where nothing was."""
+        parts = {name: text.split(": ", 1) for name, text in self.provenance.items()}
+        return "; ".join(f"{name}: {where}" for name, (source, where) in parts.items() if source == "calibrated")
 
     def values_on(self, dataset: str) -> Hyperparameters:
         """Return the hyperparameters on one dataset."""

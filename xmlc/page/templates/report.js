@@ -56,6 +56,7 @@
       [data.source === "reference" ? "accepted before" : "the paper prints", data.expected],
       ["difference", data.difference && data.interval ? `${data.difference} ${data.interval}` : data.difference],
       ["interval", data.because],
+      ["calibrated on printed results", data.calibrated],
       ["verdict", data.verdict],
       ["reason", data.reason],
     ].filter(([, text]) => text);

@@ -1,0 +1,53 @@
+"""Every shipped hyperparameter says where it is from, and every search can be looked up or made again."""
+
+import json
+import shlex
+
+import click
+import pytest
+from repository import ROOT
+
+from xmlc.cli.steps.tune import command as tune
+from xmlc.suites.reading import read_suites
+
+SUITES = read_suites(ROOT / "config")
+MODELS = [(suite, name, model) for suite in SUITES.values() for name, model in suite.all_models.items()]
+FOUND = [(name, dataset, found) for _, name, model in MODELS for dataset, found in model.found.items()]
+
+
+@pytest.mark.parametrize(("suite", "name", "model"), MODELS, ids=[f"{suite.name}-{name}" for suite, name, _ in MODELS])
+def test_every_hyperparameter_says_where_it_is_from(suite, name, model):
+    said = model.provenance
+    for values in (model.hyperparameters, *model.whole.values()):
+        assert "all" in said or set(values) <= set(said), "a common hyperparameter without provenance"
+    own = {dataset for dataset, values in model.datasets.items() if values}
+    assert "datasets" in said or own <= set(model.found), "values of a dataset without provenance"
+    searched = {key for stage in model.search or [] for trial in stage for key in trial}
+    assert all(said.get(key, said.get("all", "")).startswith("search: ") for key in searched)
+
+
+@pytest.mark.parametrize(("name", "dataset", "found"), FOUND, ids=[f"{name}-{dataset}" for name, dataset, _ in FOUND])
+def test_a_search_is_kept_or_can_be_made_again(name, dataset, found):
+    if found.source != "search":
+        assert found.trials is found.command is None
+        return
+    assert (found.trials is None) != (found.command is None)
+    if found.trials is not None:
+        lines = (ROOT / found.trials).read_text().splitlines()
+        assert any(line.startswith(f"{dataset},") for line in lines)
+        return
+    program, *words = shlex.split(found.command)
+    if program == "snakemake":
+        assert words[0] in SUITES
+        return
+    assert (program, words[0]) == ("xmlc", "tune")
+    given = tune.make_parser(click.Context(tune)).parse_args(list(words[1:]))[0]
+    for option in ("space", "stages"):
+        assert json.loads(given.get(option, "1"))
+
+
+def test_what_was_calibrated_says_so():
+    gfm, plt = SUITES["gfm2011"], SUITES["plt2016"]
+    assert {name for name, model in gfm.models.items() if model.calibration} == {"br", "pcc"}
+    assert "C_grid: kept because BR's rows of Table 1 on scene" in gfm.models["br"].calibration
+    assert not any(model.calibration for model in plt.all_models.values())
