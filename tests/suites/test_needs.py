@@ -117,6 +117,7 @@ LISTED = {
     ("gfm2011", "figure1"): lambda paper: ["results/simulations/gfm2011.json"],
     ("gfm2011", "claims"): lambda paper: [*inferred(paper, "full"), "results/simulations/gfm2011.json"],
     ("plt2016", "claims"): lambda paper: rankings(paper) + every_method(paper),
+    ("ldsm2020", "claims"): lambda paper: rankings(paper) + ensembles(paper) + sweeps(paper),
     ("ldsm2020", "table3"): statistics,
     ("ldsm2020", "table4"): ensembles,
     **{("ldsm2020", f"figure{n}"): ensembles for n in (2, 3, 4, 7)},

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -143,6 +143,21 @@ def by_model(records: Iterable[R]) -> Mapping[tuple[str, int], dict[str, R]]:
     for record in records:
         groups.setdefault((record.dataset.name, record.seed), {})[record.model] = record
     return groups
+
+
+def differences(records: Iterable[R], one: str, other: str, value_of: Callable[[R], float]) -> Iterator[Effect]:
+    """Yield by how much a model's value exceeds another's, dataset by dataset, seed by seed."""
+    for (dataset, seed), models in by_model(records).items():
+        if {one, other} <= {*models}:
+            yield Effect(dataset, "", seed, value_of(models[one]) - value_of(models[other]))
+
+
+def multiples(records: Iterable[R], one: str, other: str, cost_of: Callable[[R], float | None]) -> Iterator[Effect]:
+    """Yield what the other model costs in multiples of the one's costs, where both are known."""
+    for (dataset, seed), models in by_model(records).items():
+        cost, others = (cost_of(models[name]) if name in models else None for name in (one, other))
+        if cost and others:
+            yield Effect(dataset, "", seed, others / cost)
 
 
 def _table(paper: str, outcomes: Mapping[Claim, Outcome], given: Mapping[Need, Sequence[Any]]) -> Table:

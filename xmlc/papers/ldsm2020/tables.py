@@ -8,6 +8,7 @@ from dataclasses import replace
 import pandas as pd
 
 from xmlc.errors import XmlcError
+from xmlc.papers.ldsm2020.claims import claims as claims
 from xmlc.records import forest, statistics
 from xmlc.records.forest import ForestRecord
 from xmlc.records.ranking import RankingCosts, RankingRecord

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Iterator, Sequence
 
-from xmlc.papers.common.claims import by_method, by_model, claim, claims_table
+from xmlc.papers.common.claims import by_method, claim, claims_table, differences, multiples
 from xmlc.papers.common.effects import Effect
 from xmlc.records.ranking import RankingRecord
 from xmlc.records.thresholds import ThresholdRecord
@@ -17,7 +16,6 @@ FEW_LABELS = 6  # "small (i.e., < 6)" (Section 6.1)
 POINTS = "points of macro-F"
 
 Methods = dict[str, ThresholdRecord]
-R = TypeVar("R", RankingRecord, ThresholdRecord)
 
 
 @claim(
@@ -31,10 +29,7 @@ R = TypeVar("R", RankingRecord, ThresholdRecord)
 )
 def precision_on_par(records: Sequence[RankingRecord]) -> Iterator[Effect]:
     """Compare P@1 of PLT and FastXML."""
-    for (dataset, seed), models in by_model(records).items():
-        if {*MODELS} <= {*models}:
-            plt, fastxml = (models[name].metrics["p@1"] for name in MODELS)
-            yield Effect(dataset, "", seed, 100 * (plt - fastxml))
+    return differences(records, *MODELS, lambda record: 100 * record.metrics["p@1"])
 
 
 @claim(
@@ -49,7 +44,7 @@ def precision_on_par(records: Sequence[RankingRecord]) -> Iterator[Effect]:
 def trains_faster(records: Sequence[RankingRecord]) -> Iterator[Effect]:
     """Compare the training times of PLT and FastXML on datasets with few labels for each instance."""
     few = [record for record in records if record.dataset.labels_per_instance < FEW_LABELS]
-    return _multiples(few, lambda record: record.costs.train_seconds)
+    return multiples(few, *MODELS, lambda record: record.costs.train_seconds)
 
 
 @claim(
@@ -140,7 +135,7 @@ def one_threshold_more_stable(records: Sequence[ThresholdRecord]) -> Iterator[Ef
 )
 def fewer_inner_products(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
     """Compare the inner products of PLT and FastXML; FastXML's are the same for every threshold."""
-    return _multiples(_of_fta(records), lambda record: record.costs.test_inner_products_per_instance)
+    return multiples(_of_fta(records), *MODELS, lambda record: record.costs.test_inner_products_per_instance)
 
 
 @claim(
@@ -171,7 +166,7 @@ def sto_costs_most(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
 )
 def predicts_faster(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
     """Compare the times of prediction of PLT and FastXML with FTA."""
-    return _multiples(_of_fta(records), lambda record: record.costs.test_ms_per_instance)
+    return multiples(_of_fta(records), *MODELS, lambda record: record.costs.test_ms_per_instance)
 
 
 def _tuned(records: Sequence[ThresholdRecord], *needed: str) -> Iterator[tuple[tuple[str, str, int], Methods]]:
@@ -189,14 +184,6 @@ def _difference(records: Sequence[ThresholdRecord], better: str, worse: str) -> 
 
 def _of_fta(records: Sequence[ThresholdRecord]) -> list[ThresholdRecord]:
     return [record for record in records if record.method == "fta"]
-
-
-def _multiples(records: Sequence[R], cost_of: Callable[[R], float | None]) -> Iterator[Effect]:
-    """Yield what FastXML costs in multiples of PLT's costs, where both are known."""
-    for (dataset, seed), models in by_model(records).items():
-        plt, fastxml = (cost_of(models[name]) if name in models else None for name in MODELS)
-        if plt and fastxml:
-            yield Effect(dataset, "", seed, fastxml / plt)
 
 
 def _on_validation(record: ThresholdRecord) -> float:

@@ -1,0 +1,128 @@
+"""Claims of ldsm2020 on records made by hand: each holds on some and not on others."""
+
+import math
+
+import pytest
+from record_files import as_record
+from report_cases import forest, ranking, sweep
+
+from xmlc.papers.ldsm2020 import claims
+
+SEEDS = (0, 1, 2)
+OF_P1 = (1 + 1 / 3 + 1 / 5) / 3  # the mean of P@1, P@3 and P@5 of these records, as a share of P@1
+
+
+def ranked(products=None, ms=None, **p1):
+    """Rankings of models by P@1 in percent; maybe with the cost of each."""
+    records = []
+    for seed in SEEDS:
+        for model, score in p1.items():
+            record = ranking("bibtex", model.replace("_", "-"), seed, score / 100)
+            costs = {"inner_products_per_instance": (products or {}).get(model, 100)}
+            record["costs"] |= costs | {"predict_ms_per_instance": (ms or {}).get(model, 0.5)}
+            records.append(as_record(record))
+    return records
+
+
+def grown(model="ldsm", name="bibtex", hyperparameters=None, **p1):
+    """Records of a forest, with P@1 in percent by number of trees: ``t10=60``."""
+    records = []
+    for seed in SEEDS:
+        record = forest(name, model, seed)
+        shape = record["rows"][0]
+        record["rows"] = [
+            shape
+            | {"n_trees": int(n[1:])}
+            | {"metrics": {f"{metric}@{k}": score / 100 / k for metric in ("p", "ndcg") for k in (1, 3, 5)}}
+            for n, score in p1.items()
+        ] or record["rows"]
+        record["hyperparameters"] |= hyperparameters or {}
+        records.append(record)
+    return records
+
+
+def read(records):
+    return [as_record(record) for record in records]
+
+
+def decided(claim, *records):
+    """Effect and verdict of a claim."""
+    outcome = claim.outcome(*records)
+    return pytest.approx(outcome.effect.mean, nan_ok=True), outcome.word
+
+
+def test_ldsm_beside_each_other_tree():
+    claim = claims.as_good_as_other_trees
+    outcome = claim.outcome(ranked(ldsm=60, fastxml=61, pfastrexml=63, plt=50, swnn=90))
+    assert [(unit.subject, unit.side) for unit in outcome.units] == [("fastxml", 1), ("pfastrexml", -1), ("plt", 1)]
+    assert (outcome.units[0].effect.mean, outcome.word) == (pytest.approx(-OF_P1), "holds")
+    assert decided(claim, ranked(ldsm=60, fastxml=65)) == (-5 * OF_P1, "does not hold")
+    assert decided(claim, ranked(ldsm=60))[1] == "no data"
+
+
+def test_single_trees_of_an_ensemble_and_of_a_search():
+    claim = claims.better_single_tree
+    first = read([*grown(t1=50, t50=90), *grown("fastxml", t1=40, t50=95)])
+    best = ranked(ldsm_single=52, fastxml_single=48)
+    outcome = claim.outcome(first, best)
+    assert [unit.subject for unit in outcome.units] == ["first of the ensemble", "best of a search"]
+    assert [unit.effect.mean for unit in outcome.units] == [pytest.approx(10 * OF_P1), pytest.approx(4 * OF_P1)]
+    assert outcome.word == "holds"
+    worse = read([*grown(t1=30), *grown("fastxml", t1=40)])
+    assert decided(claim, worse, []) == (-10 * OF_P1, "does not hold")
+    assert decided(claim, worse[:3], ranked(ldsm_single=52))[1] == "no data"
+
+
+def test_ensembles_of_as_many_trees():
+    claim = claims.better_ensemble
+    assert decided(claim, read([*grown(t1=1, t50=62), *grown("fastxml", t1=9, t50=60)])) == (2 * OF_P1, "holds")
+    assert decided(claim, read([*grown(t50=58), *grown("fastxml", t50=60)])) == (-2 * OF_P1, "does not hold")
+    assert decided(claim, read([*grown(t50=58), *grown("fastxml", t10=60)]))[1] == "no data"
+
+
+def test_what_the_first_ten_trees_gain_and_what_the_others_do():
+    first, others = claims.first_ten_trees_gain_most, claims.more_trees_gain_little
+    some = read(grown(name="delicious", t1=50, t10=60, t20=61, t50=61.5))
+    assert decided(first, some) == ((10 - 1.5) * OF_P1, "holds")
+    assert decided(others, some) == (-1.5, "holds")
+    late = read(grown(name="delicious", t1=50, t10=52, t20=61, t50=62))
+    assert decided(first, late) == ((2 - 10) * OF_P1, "does not hold")
+    assert decided(others, late) == (-10, "does not hold")
+    assert decided(others, read(grown(t1=50, t10=52, t20=61, t50=62))) == (-1, "holds")  # bibtex, from 20 trees
+    assert decided(first, read(grown(t1=50, t10=60)))[1] == decided(others, read(grown(t1=50, t10=60)))[1] == "no data"
+
+
+def test_the_depth_beside_that_of_a_balanced_tree():
+    balanced = math.log2(14)  # of the 14 labels of these records; the deepest tree has depth 7
+    assert decided(claims.logarithmic_depth, read(grown())) == (3 - 7 / balanced, "holds")
+    four = read(grown(hyperparameters={"arity": 4}))
+    assert decided(claims.logarithmic_depth, four) == (3 - 14 / balanced, "does not hold")
+    assert decided(claims.logarithmic_depth, read(grown(name="delicious"))) == (2 - 7 / balanced, "holds")
+    without = [record | {"trees": None} for record in grown()]
+    assert decided(claims.logarithmic_depth, read(without))[1] == "no data"
+
+
+def test_depths_and_scores_of_a_sweep():
+    swept = read([sweep(seed=seed) for seed in SEEDS])  # 16 times the nodes: 4 levels more, and 4 points of P@1
+    assert decided(claims.depth_grows_with_log_of_nodes, swept) == (2 * 4 - 4, "holds")
+    assert decided(claims.shallow_trees_suffice, swept) == (-4 * OF_P1, "holds")
+    deep = [sweep(seed=seed, p1=0.4) for seed in SEEDS]
+    for record in deep:
+        record["rows"][-1]["depth"] = 13
+        record["rows"][-1]["metrics"] = {name: 2 * score for name, score in record["rows"][0]["metrics"].items()}
+    assert decided(claims.depth_grows_with_log_of_nodes, read(deep)) == (2 * 4 - 10, "does not hold")
+    assert decided(claims.shallow_trees_suffice, read(deep)) == (-40 * OF_P1, "does not hold")
+    other = [sweep(seed=seed, hyperparameter="epochs") for seed in SEEDS]
+    for record in other:
+        record["rows"] = [{"epochs": row.pop("max_nodes"), **row} for row in record["rows"]]
+    assert decided(claims.depth_grows_with_log_of_nodes, read(other))[1] == "no data"
+
+
+def test_costs_of_ranking_as_ratios():
+    p1 = {"ldsm": 60, "fastxml": 60}
+    assert decided(claims.fewer_inner_products, ranked({"ldsm": 50, "fastxml": 100}, **p1)) == (2, "holds")
+    assert decided(claims.fewer_inner_products, ranked({"ldsm": 400}, **p1)) == (0.25, "does not hold")
+    assert decided(claims.fewer_inner_products, ranked({"ldsm": None}, **p1))[1] == "no data"
+    assert decided(claims.faster_prediction, ranked(ms={"ldsm": 0.125}, **p1)) == (4, "holds")
+    assert decided(claims.faster_prediction, ranked(ms={"ldsm": 1}, **p1)) == (0.5, "does not hold")
+    assert decided(claims.faster_prediction, ranked(ms={"ldsm": None}, **p1))[1] == "no data"
