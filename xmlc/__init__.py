@@ -1,3 +1,3 @@
 """Extreme multi-label classification with sparse probability estimates (SPE)."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
