@@ -39,7 +39,7 @@ def test_a_row_for_each_claim_and_a_panel_of_its_units():
     assert made.frame["verdict"].tolist() == ["holds", "does not hold"]
     assert made.frame.loc[0, ["effect", "supports", "contradicts", "units", "seeds"]].tolist() == [17.5, 2, 0, 2, 2]
     text = " ".join(to_markdown(made).split())
-    assert "| high | P@1 is high. | Section 1, page 2 | +17.50 | points | holds on 2 of 2 |" in text
+    assert "| high | P@1 is high. | Section 1, page 2 | points | +17.50 | holds on 2 of 2 |" in text
     assert "| yeast | mine | +25.00 [+12.58, +37.42] | 3 | for |" in text
     assert "| scene | mine | +10.00 [+10.00, +10.00] | 2 | for |" in text
     assert "low: margin 50, all is lower." in text
@@ -79,6 +79,7 @@ def test_effects_of_clocks_and_memory_are_no_part_of_the_fingerprint():
     assert to_csv(made) != to_csv(other)
     assert fingerprint_of(made) == fingerprint_of(other)
     assert made.frame["cost_verdict"].tolist() == ["holds"]
+    assert any(note.endswith("differ from run to run: high.") for note in made.notes)
 
 
 def test_wrong_declarations_are_refused():

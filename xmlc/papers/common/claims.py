@@ -26,6 +26,7 @@ CLAIM_KEYS = ("claim",)
 DECIDED = ("effect", "lower", "upper", "supports", "contradicts", "verdict")  # columns of what the records say
 # Of effects in the CSV: libraries agree on logarithms and exponentials to more digits than these, not to the last bit.
 DIGITS = 9
+LARGE_RATIO = 100  # from which on decimals say nothing
 SIDES = {1: "for", 0: "open", -1: "against"}
 
 Measure = Callable[..., Iterable[Effect]]  # of the records of each need
@@ -171,10 +172,12 @@ def _table(paper: str, outcomes: Mapping[Claim, Outcome], given: Mapping[Need, S
         "of all are for it, or, where most are open, by the mean over datasets if none is against it."
     )
     records = [record for records in given.values() for record in records if isinstance(record, Record)]
-    margins = [f"{one.name}: margin {one.margin:g}, {one.reason}." for one in outcomes if one.reason]
+    about = [f"{one.name}: margin {one.margin:g}, {one.reason}." for one in outcomes if one.reason]
     digests = {record.dataset.name: record.dataset.digest for record in records}
     footnotes = [digests_line(digests)] if digests else []
-    return Table("claims", paper, CLAIM_KEYS, frame, caption, panels, [*margins, *footnotes])
+    if costs := [one.name for one in outcomes if one.cost]:
+        about.append(f"Of clocks or memory, so that they differ from run to run: {', '.join(costs)}.")
+    return Table("claims", paper, CLAIM_KEYS, frame, caption, panels, [*about, *footnotes])
 
 
 def _row(one: Claim, outcome: Outcome) -> Row:
@@ -192,11 +195,10 @@ def _row(one: Claim, outcome: Outcome) -> Row:
 
 def _summary(outcomes: Mapping[Claim, Outcome]) -> Panel:
     places = [(one.name,) for one in outcomes]
-    keys = ("claim", "statement", "source")
-    rows = pd.DataFrame([(one.name, one.statement, one.source) for one in outcomes], columns=list(keys))
+    keys = ("claim", "statement", "source", "unit")
+    rows = pd.DataFrame([(one.name, one.statement, one.source, one.unit) for one in outcomes], columns=list(keys))
     texts = {
         "effect": [_printed(one, outcome.effect) for one, outcome in outcomes.items()],
-        "unit": [one.unit for one in outcomes],
         "verdict": [outcome.verdict for outcome in outcomes.values()],
     }
     columns = [_texts(name, values, places) for name, values in texts.items()]
@@ -229,6 +231,11 @@ def _printed(one: Claim, effect: Estimate) -> str:
     """Write an effect with its interval, such as ``+1.25 [0.50, 2.00]``."""
     if math.isnan(effect.mean):
         return column("effect").printed(None)
-    mean = f"{effect.mean:.3g}" if one.scale == "ratio" else f"{effect.mean:+.2f}"
-    lower, upper = (f"{end:.3g}" if one.scale == "ratio" else f"{end:+.2f}" for end in (effect.lower, effect.upper))
-    return mean + (f" [{lower}, {upper}]" if effect.has_interval else "")
+    mean, lower, upper = (_number(value, one.scale) for value in (effect.mean, effect.lower, effect.upper))
+    return f"{mean} [{lower}, {upper}]" if effect.has_interval else mean
+
+
+def _number(value: float, scale: Scale) -> str:
+    if scale == "difference":
+        return f"{value:+.2f}"
+    return f"{value:.2f}" if value < LARGE_RATIO else f"{value:.0f}"
