@@ -10,6 +10,7 @@ from suite_cases import project_of, suite
 
 from xmlc.errors import XmlcError
 from xmlc.suites import project as module
+from xmlc.suites.needs import SWEEPS
 from xmlc.suites.project import Project
 from xmlc.suites.suite import Run
 from xmlc.thresholds.bounds import GRID
@@ -169,6 +170,16 @@ def test_a_sweep_and_extensions_are_a_suites_own(tmp_path):
     assert project.extensions == ["b.py", "z.py"]
     with pytest.raises(XmlcError, match="config: b has no sweep"):
         project.sweep("b")
+
+
+def test_a_sweep_is_not_made_on_datasets_that_it_is_without(tmp_path):
+    sweep = {"model": "plt", "hyperparameter": "solver", "values": ["sgd", "batch"]}
+    several = suite({"plt": {}, "other": {}}, sweep=sweep, datasets=["one", "large"])
+    few = several | {"sweep": sweep | {"without": {"large": "it would take too long"}}}
+    project = project_of(tmp_path, several=several, few=few)
+    record = "results/{}/plt/seed0/full/sweep-{}.json".format
+    assert SWEEPS.files(project, "several") == [record("one", "several"), record("large", "several")]
+    assert SWEEPS.files(project, "few") == [record("one", "few")]
 
 
 def test_a_step_of_a_model_depends_on_the_command_and_its_own_estimator(tmp_path):
