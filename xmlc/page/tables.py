@@ -246,7 +246,8 @@ def _of_expectation(
     difference = interval = because = ""
     if judgement is not None and not pd.isna(judgement.difference):
         if expectation.source == PAPER:
-            interval = "" if pd.isna(judgement.interval) else f"± {judgement.interval:.2g}"
+            constant = expectation.kind in (Kind.DATASET, Kind.CONFIGURATION)
+            interval = "" if constant or pd.isna(judgement.interval) else f"± {judgement.interval:.2g}"
             because = judgement.reason
             difference = _signed(definition, judgement.difference)
         elif (
