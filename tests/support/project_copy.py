@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
@@ -56,6 +57,16 @@ class Project:
         self.environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
         self.environment.pop("NUMBA_CACHE_DIR", None)  # the copy keeps its own compiled kernels, see `copy_kernels`
 
+    @contextmanager
+    def restored(self, *names):
+        """Put files back as they were."""
+        before = {name: (self.folder / name).read_text() for name in names}
+        try:
+            yield
+        finally:
+            for name, text in before.items():
+                (self.folder / name).write_text(text)
+
     def edit_yaml(self, name, change):
         path = self.folder / name
         content = yaml.safe_load(path.read_text())
@@ -81,6 +92,13 @@ class Project:
         steps.pop("total", None)
         return {rule: int(count) for rule, count in steps.items()}
 
+    def planned_after_an_edit(self, name):
+        """Number of jobs of the demo that each rule would run with another line in a file."""
+        with self.restored(name):
+            with (self.folder / name).open("a") as file:
+                file.write("\n# edited\n")
+            return self.planned()
+
     def tables(self):
         """The columns that no clock made, of every table."""
         frames = {file.name: pd.read_csv(file) for file in sorted(self.folder.glob("results/tables/demo/*.csv"))}
@@ -88,6 +106,13 @@ class Project:
             name: frame[[c for c in frame if not (c in COLUMNS and COLUMNS[c].cost)]].to_csv()
             for name, frame in frames.items()
         }
+
+
+def finished_demo(folder):
+    """Return a copy of the project in which the demo has run."""
+    project = Project(folder)
+    project.run_well("demo")
+    return project
 
 
 def copy_kernels(folder):

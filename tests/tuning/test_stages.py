@@ -4,7 +4,7 @@ import json
 
 import pytest
 import yaml
-from click.testing import CliRunner
+from command_line import call
 from small_data import prepare_tiny
 
 from xmlc.cli.steps.train import command as train_command
@@ -14,7 +14,6 @@ from xmlc.errors import XmlcError
 from xmlc.files import read_json
 from xmlc.metrics import precision_at_k
 from xmlc.models import SparseWeightedNearestNeighbors
-from xmlc.runtime.threads import numba_threads
 from xmlc.tuning.stages import parse_stages, search_in_stages
 
 STAGES = [[{"S": "labels-per-instance", "alpha": 0.0}, {"S": 3, "alpha": 1.0}], [{"S": 5}, {"S": 3}, {"S": 40}]]
@@ -65,16 +64,8 @@ def data(tmp_path):
     return prepare_tiny(tmp_path)
 
 
-def run(command, *arguments):
-    with numba_threads(None):
-        result = CliRunner().invoke(command, list(map(str, arguments)))
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == 0, result.output
-
-
 def tune(data, out, *arguments):
-    run(tune_command, "--data", data, "--estimator", "swnn", "--out", out, *arguments)
+    call(tune_command, "--data", data, "--estimator", "swnn", "--out", out, *arguments)
     return yaml.safe_load(out.read_text())
 
 
@@ -90,7 +81,7 @@ def test_the_command_tries_the_stages_and_training_takes_the_best(data, tmp_path
         assert trial["p@1"] == precision_at_k(Y_val, model.predict_top_k(X_val, 1)[0], 1)
     assert result["best"] == max(result["trials"], key=lambda trial: trial["p@1"])
     common = ("--data", data, "--estimator", "swnn", "--name", "x", "--out", tmp_path / "model")
-    run(train_command, *common, "--record", tmp_path / "train.json", "--tuned", tmp_path / "r.yaml")
+    call(train_command, *common, "--record", tmp_path / "train.json", "--tuned", tmp_path / "r.yaml")
     record = read_json(tmp_path / "train.json")
     assert result["best"]["hyperparameters"].items() <= record["hyperparameters"].items()
     assert record["tuning"]["budget"] == len(result["trials"])

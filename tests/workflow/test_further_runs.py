@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from project_copy import TINY, Project
+from project_copy import TINY, finished_demo
 
 from xmlc.data.writer import save_repository
 from xmlc.files import read_json
@@ -21,9 +21,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    project = Project(tmp_path_factory.mktemp("project"))
-    project.run_well("demo")
-    return project
+    return finished_demo(tmp_path_factory.mktemp("project"))
 
 
 def test_report_shows_what_is_finished_and_makes_no_table(finished):
@@ -125,21 +123,15 @@ def test_killed_and_started_again_gives_the_same_tables_on_one_thread(finished):
 def test_the_scale_run_tells_what_each_step_cost_and_how_costs_grow(finished):
     """With the sizes of the demo, one model and one multiple, so that its kernels are those of the demo."""
     names = ["growth-base", "growth-n-x2"]
-    before = {name: (finished.folder / name).read_text() for name in ("config/datasets.yaml", "config/scale.yaml")}
     sizes = {"amazon-670k-shape": TINY, "growth-base": TINY, "growth-n-x2": TINY | {"n_train": 600}}
-    finished.edit_yaml(
-        "config/datasets.yaml",
-        lambda content: content.update({name: {"synthetic": tiny} for name, tiny in sizes.items()}),
-    )
+    sets = {name: {"synthetic": tiny} for name, tiny in sizes.items()}
     model = {"plt": {"estimator": "plt", "hyperparameters": {"epochs": 2}}}
     few = {"growth": names, "methods": ["sto"], "models": model}
-    finished.edit_yaml("config/scale.yaml", lambda content: content.update(few))
-    try:
+    with finished.restored("config/datasets.yaml", "config/scale.yaml"):
+        finished.edit_yaml("config/datasets.yaml", lambda content: content.update(sets))
+        finished.edit_yaml("config/scale.yaml", lambda content: content.update(few))
         finished.run_well("scale")
         assert finished.planned("scale") == {}
-    finally:
-        for name, text in before.items():
-            (finished.folder / name).write_text(text)
     tables = finished.folder / "results/tables/scale"
     steps = pd.read_csv(tables / "scale.csv")
     titles = "synth; prepare; train, 100 %; rank; train, 80 %; estimate; threshold, STO; evaluate, STO; all steps"

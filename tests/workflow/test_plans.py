@@ -62,26 +62,24 @@ def test_thresholds_of_a_model_are_one_job_where_they_are_configured(project):
     assert other == {"synthesise": 1} | before | {"thresholds_anywhere": 1}
 
 
-def test_inference_from_a_model_that_a_suite_does_not_have_is_refused(project):
-    before = (project.folder / "config/demo.yaml").read_text()
-    project.edit_yaml("config/demo.yaml", lambda content: content["inference"]["methods"].update(forest=["gfm"]))
-    try:
+def refusal_after(project, suite, change):
+    """Return what a dry run says of a suite with a mistake in it."""
+    with project.restored(suite):
+        project.edit_yaml(suite, change)
         done = project.run("--dry-run", "demo")
-    finally:
-        (project.folder / "config/demo.yaml").write_text(before)
     assert done.returncode != 0
-    assert "demo infers from forest, which is none of its models" in done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def test_inference_from_a_model_that_a_suite_does_not_have_is_refused(project):
+    said = refusal_after(project, "config/demo.yaml", lambda it: it["inference"]["methods"].update(forest=["gfm"]))
+    assert "demo infers from forest, which is none of its models" in said
 
 
 def test_a_model_as_in_another_paper_must_be_there(project):
-    before = (project.folder / "config/papers/ldsm2020.yaml").read_text()
-    project.edit_yaml("config/papers/ldsm2020.yaml", lambda content: content["models"]["br"].update(as_in="swnn2018"))
-    try:
-        done = project.run("--dry-run", "demo")
-    finally:
-        (project.folder / "config/papers/ldsm2020.yaml").write_text(before)
-    assert done.returncode != 0
-    assert "ldsm2020 has model br as in swnn2018, which defines none of this name" in done.stdout + done.stderr
+    suite = "config/papers/ldsm2020.yaml"
+    said = refusal_after(project, suite, lambda it: it["models"]["br"].update(as_in="swnn2018"))
+    assert "ldsm2020 has model br as in swnn2018, which defines none of this name" in said
 
 
 def test_a_search_that_is_not_configured_is_refused_with_what_to_add(project):

@@ -3,16 +3,14 @@
 import os
 
 import pytest
-from project_copy import Project
+from project_copy import finished_demo
 
 from xmlc.files import read_json
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    project = Project(tmp_path_factory.mktemp("project"))
-    project.run_well("demo")
-    return project
+    return finished_demo(tmp_path_factory.mktemp("project"))
 
 
 def test_records_tell_the_threads_that_numba_had(finished):
@@ -25,15 +23,9 @@ def test_a_second_run_has_nothing_to_do(finished):
 
 
 def test_touching_a_file_runs_nothing_and_editing_it_runs_what_depends_on_it(finished):
-    file = finished.folder / "xmlc/thresholds/sto.py"
-    text = file.read_text()
-    os.utime(file)
+    os.utime(finished.folder / "xmlc/thresholds/sto.py")
     assert finished.planned() == {}
-    file.write_text(text + "\n# edited\n")
-    try:
-        planned = finished.planned()
-    finally:
-        file.write_text(text)
+    planned = finished.planned_after_an_edit("xmlc/thresholds/sto.py")
     assert planned == {"thresholds_demo": 2, "table": 4, "figure": 1, "demo": 1}  # of two models
 
 
@@ -42,13 +34,7 @@ def test_touching_a_file_runs_nothing_and_editing_it_runs_what_depends_on_it(fin
     [("xmlc/models/plt/training/_sgd.py", {"train": 2}), ("xmlc/papers/plt2016/figures.py", {"figure": 1})],
 )
 def test_edits_of_a_model_or_a_figure_stay_there(finished, name, first):
-    file = finished.folder / name
-    text = file.read_text()
-    file.write_text(text + "\n# edited\n")
-    try:
-        planned = finished.planned()
-    finally:
-        file.write_text(text)
+    planned = finished.planned_after_an_edit(name)
     for rule, count in first.items():
         assert planned[rule] == count  # the PLT's two trainings, not the oracle's
     assert "prepare" not in planned
@@ -57,23 +43,15 @@ def test_edits_of_a_model_or_a_figure_stay_there(finished, name, first):
 
 
 def test_an_edit_of_inference_infers_again_and_estimates_nothing(finished):
-    file = finished.folder / "xmlc/inference/gfm.py"
-    text = file.read_text()
-    file.write_text(text + "\n# edited\n")
-    try:
-        planned = finished.planned()
-    finally:
-        file.write_text(text)
+    planned = finished.planned_after_an_edit("xmlc/inference/gfm.py")
     assert planned == {"infer_80_plt": 1, "table": 1, "demo": 1}
 
 
 def test_hyperparameters_rerun_only_their_model(finished):
-    before = (finished.folder / "config/demo.yaml").read_text()
-    finished.edit_yaml("config/demo.yaml", lambda content: content["models"]["plt"]["hyperparameters"].update(epochs=3))
-    try:
+    suite = "config/demo.yaml"
+    with finished.restored(suite):
+        finished.edit_yaml(suite, lambda content: content["models"]["plt"]["hyperparameters"].update(epochs=3))
         planned = finished.planned()
-    finally:
-        (finished.folder / "config/demo.yaml").write_text(before)
     assert (planned["train"], planned["thresholds_demo"]) == (2, 1)
 
 

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 import yaml
-from click.testing import CliRunner
+from command_line import call
 
 from xmlc.cli.steps.train import command as train_command
 from xmlc.cli.steps.tune import command as tune_command
@@ -17,7 +17,6 @@ from xmlc.errors import XmlcError
 from xmlc.files import read_json, write_json
 from xmlc.metrics import precision_at_k
 from xmlc.models import PLT
-from xmlc.runtime.threads import numba_threads
 from xmlc.tuning.search import METHODS
 
 EACH = [pytest.param(method, marks=pytest.mark.needs("tune") if method == "smac" else ()) for method in METHODS]
@@ -40,18 +39,10 @@ def data(tmp_path, multilabel):
     return tmp_path / "data"
 
 
-def run(command, *arguments):
-    with numba_threads(None):
-        result = CliRunner().invoke(command, list(map(str, arguments)))
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == 0, result.output
-
-
 def tune(data, out, *arguments, space=SPACE, given=None, threads=1):
     given = json.dumps({"gamma": 0.02, "lam": 1e-5, "epochs": 2} if given is None else given)
     common = ("--data", data, "--estimator", "plt", "--parameters", given, "--space", json.dumps(space))
-    run(tune_command, *common, "--threads", threads, "--out", out, *arguments)
+    call(tune_command, *common, "--threads", threads, "--out", out, *arguments)
     return yaml.safe_load(out.read_text())
 
 
@@ -103,7 +94,7 @@ def test_an_unknown_hyperparameter_is_found_before_anything_is_trained(data, tmp
 
 def train(data, folder, *arguments):
     common = ("--data", data, "--estimator", "plt", "--name", "plt", "--out", folder / "model")
-    run(train_command, *common, "--record", folder / "train.json", *arguments)
+    call(train_command, *common, "--record", folder / "train.json", *arguments)
     return read_json(folder / "train.json")
 
 
