@@ -197,18 +197,9 @@ def step_costs(
     }
 
 
-def ending(
-    name: str,
-    threads: int,
-    dataset: str,
-    model: str | None = None,
-    portion: str | None = None,
-    method: str | None = None,
-    written: Path | None = None,
-) -> Ending:
-    """Say with what a step was measured and what it cost, until now: call it last; see `step_costs`."""
-    costs = step_costs(name, threads, dataset, model, portion, method, written)
-    return {"passport": passport(threads), "step": costs}
+def ending(costs: StepCosts) -> Ending:
+    """Return the costs of a step, which end a record, with the passport of what measured them."""
+    return {"passport": passport(costs["threads"]), "step": costs}
 
 
 def timed(work: Callable[[], T]) -> tuple[T, float]:

@@ -5,19 +5,17 @@ Matplotlib is imported where something is drawn: the workflow only asks figures 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xmlc.files import atomic_file
-from xmlc.suites.needs import Need
+from xmlc.suites.needs import Declared, Need
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from xmlc.suites.project import Project
 
 SETTINGS: dict[Any, Any] = {
     "font.family": "sans-serif",
@@ -42,24 +40,10 @@ Draw = Callable[..., "Figure"]
 
 
 @dataclass(frozen=True)
-class FigureDefinition:
-    """What is known of a figure before there are records; calling it draws the figure.
+class FigureDefinition(Declared):
+    """A declared figure and the function that draws it, which a call runs."""
 
-    Attributes
-    ----------
-    name : str
-    needs : tuple of Need
-        Records that it is made from: the first must be there, others may be missing.
-    draw : callable
-    """
-
-    name: str
-    needs: tuple[Need, ...]
     draw: Draw
-
-    def files(self, project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-        """Name the records that the figure of a suite is made from, of its datasets or of some."""
-        return [file for need in self.needs for file in need.files(project, paper, datasets)]
 
     def __call__(self, *given: Any) -> Figure:
         """Draw the figure, in the style of all."""

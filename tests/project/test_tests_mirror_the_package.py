@@ -23,7 +23,6 @@ ELSEWHERE = {
     "cli/steps/test_tune.py": ["tuning/plan.py", "tuning/result.py"],
     "data/test_prepare.py": ["data/prepared.py"],
     "models/oplt/test_estimator.py": ["models/oplt/tree.py"],
-    "papers/plt2016/test_figures.py": ["plotting.py"],
     "papers/plt2016/test_tables.py": ["tables/notes.py", "tables/table.py", "tables/titles.py"],
     "suites/test_reading.py": ["suites/suite.py"],
 }

@@ -46,18 +46,14 @@ class Counts(TypedDict):
     instances_per_label: float
 
 
-class Meta(TypedDict):
-    """What is known of a prepared dataset, in the order of the keys of ``meta.json``.
+class Meta(Counts):
+    """What ``meta.json`` holds of a prepared dataset, beside its counts.
 
     Attributes
     ----------
     version : int
         Of the folder's format.
     name : str
-    n_train, n_test, d, m : int
-        Instances of both parts, features, labels.
-    labels_per_instance, instances_per_label : float
-        Averages over the training set.
     digest : str
         SHA-256 over the source files.
     split : Split
@@ -67,12 +63,6 @@ class Meta(TypedDict):
 
     version: int
     name: str
-    n_train: int
-    n_test: int
-    d: int
-    m: int
-    labels_per_instance: float
-    instances_per_label: float
     digest: str
     split: Split
     notes: list[str]

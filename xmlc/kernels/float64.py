@@ -267,22 +267,24 @@ def _cos_near_zero(r, rest):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
-def sin(x):
-    """Return sin(x) of an angle in radians, error below 1 ulp; NaN where abs(x) is above 1e6."""
+def _sin_ahead(x, quarters):
+    """Return sin(x + quarters * pi / 2), NaN where abs(x) is above `LARGEST_ANGLE`; ``quarters`` is a whole number."""
     x = np.float64(x)
     if not abs(x) <= LARGEST_ANGLE:
         return np.nan
     n, r, rest = _quarter_turns(x)
+    n += quarters
     value = _cos_near_zero(r, rest) if n & 1 else _sin_near_zero(r, rest)
     return -value if n & 2 else value
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
+def sin(x):
+    """Return sin(x) of an angle in radians, error below 1 ulp; NaN where abs(x) is above 1e6."""
+    return _sin_ahead(x, 0)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def cos(x):
     """Return cos(x) of an angle in radians, error below 1 ulp; NaN where abs(x) is above 1e6."""
-    x = np.float64(x)
-    if not abs(x) <= LARGEST_ANGLE:
-        return np.nan
-    n, r, rest = _quarter_turns(x)
-    value = _sin_near_zero(r, rest) if n & 1 else _cos_near_zero(r, rest)
-    return -value if (n + 1) & 2 else value
+    return _sin_ahead(x, 1)

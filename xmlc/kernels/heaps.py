@@ -18,13 +18,19 @@ from numba import njit
 from xmlc.kernels.bits import bits_float, float_bits
 
 
+@njit(cache=True, nogil=True, inline="always")
+def ranks_before(value, number, other_value, other_number):
+    """Whether something ranks before something else: by the greater value, of equal ones by the smaller number."""
+    return value > other_value or (value == other_value and number < other_number)
+
+
 @njit(cache=True, nogil=True)
 def push_node(heap_nodes, heap_estimates, size, node, estimate):
     """Push onto a max-heap ordered by (estimate, smaller node first)."""
     i = size
     while i > 0:
         up = (i - 1) >> 1
-        if heap_estimates[up] > estimate or (heap_estimates[up] == estimate and heap_nodes[up] < node):
+        if ranks_before(heap_estimates[up], heap_nodes[up], estimate, node):
             break
         heap_nodes[i], heap_estimates[i] = heap_nodes[up], heap_estimates[up]
         i = up
@@ -42,12 +48,11 @@ def pop_node(heap_nodes, heap_estimates, size):
         if child >= last:
             break
         right = child + 1
-        if right < last and (
-            heap_estimates[right] > heap_estimates[child]
-            or (heap_estimates[right] == heap_estimates[child] and heap_nodes[right] < heap_nodes[child])
+        if right < last and ranks_before(
+            heap_estimates[right], heap_nodes[right], heap_estimates[child], heap_nodes[child]
         ):
             child = right
-        if estimate > heap_estimates[child] or (estimate == heap_estimates[child] and node < heap_nodes[child]):
+        if ranks_before(estimate, node, heap_estimates[child], heap_nodes[child]):
             break
         heap_nodes[i], heap_estimates[i] = heap_nodes[child], heap_estimates[child]
         i = child
@@ -105,21 +110,16 @@ def take_best(heap, n_kept, numbers, similarities):
         similarities[n_kept] = bits_float(np.uint32(key >> np.uint64(32)))
 
 
-@njit(cache=True, nogil=True, inline="always")
-def comes_first(values, ids, a, b):
-    """Whether place ``a`` ranks before ``b``: by the greater value, of equal ones by the smaller id."""
-    return values[a] > values[b] or (values[a] == values[b] and ids[a] < ids[b])
-
-
 @njit(cache=True, nogil=True)
 def sift_index(heap, size, node, values, ids):
     """Restore the heap below ``node``, in O(log size)."""
     moved = heap[node]
     while 2 * node + 1 < size:
         child = 2 * node + 1
-        if child + 1 < size and comes_first(values, ids, heap[child + 1], heap[child]):
-            child += 1
-        if not comes_first(values, ids, heap[child], moved):
+        if child + 1 < size:
+            left, right = heap[child], heap[child + 1]
+            child += ranks_before(values[right], ids[right], values[left], ids[left])
+        if not ranks_before(values[heap[child]], ids[heap[child]], values[moved], ids[moved]):
             break
         heap[node] = heap[child]
         node = child
@@ -140,6 +140,14 @@ def make_heap(heap, values, ids):
         heap[i] = i
     for node in range(heap.size // 2 - 1, -1, -1):
         sift_index(heap, heap.size, node, values, ids)
+
+
+@njit(cache=True, nogil=True)
+def heap_of(values, ids):
+    """Return a new heap of `make_heap`."""
+    heap = np.empty(values.size, dtype=np.int64)
+    make_heap(heap, values, ids)
+    return heap
 
 
 @njit(cache=True, nogil=True)

@@ -13,7 +13,7 @@ from xmlc.errors import XmlcError
 from xmlc.measuring.prediction import instances_for, mean_inner_products, predict_timed
 from xmlc.metrics.classification import classification_metrics
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.passport import ending
+from xmlc.passport import ending, step_costs
 from xmlc.records.thresholds import Chosen, ThresholdCosts, ThresholdRecord, TunedThresholds
 from xmlc.records.training import TrainingRecord
 from xmlc.thresholds.apply import apply_thresholds
@@ -96,5 +96,5 @@ def evaluate_method(
         grid=tuning.grid,
         best=Chosen(c=point.c, a=point.a, b=point.b, validation=found.validation, test=found.test),
         costs=costs,
-        **ending("evaluate", threads, *training.whose, tuning.method),
+        **ending(step_costs("evaluate", threads, *training.whose, tuning.method)),
     ).write(out)

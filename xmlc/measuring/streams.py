@@ -88,7 +88,10 @@ def run_stream(model: object, X: sparse.csr_array, Y: sparse.csr_array) -> Progr
         curves += [progressive_macro_f(Y, sets, instances, average) for average in ("all", "present")]
     else:
         curves += [np.full(instances.size, np.nan)] * 2
-    rows = [_row(*numbers) for numbers in zip(instances.tolist(), *map(_known, curves), strict=True)]
+    rows = [
+        ProgressiveRow(**dict(zip(ProgressiveRow.__dataclass_fields__, numbers, strict=True)))
+        for numbers in zip(instances.tolist(), *map(_known, curves), strict=True)
+    ]
     return Progressed(tuple(rows), constant, seconds, sets_seconds)
 
 

@@ -12,7 +12,7 @@ from xmlc.csr import load_csr
 from xmlc.data.prepared import Prepared
 from xmlc.files import atomic_folder
 from xmlc.metrics.classification import measure_scores
-from xmlc.passport import WARM_UP_ROWS, ending, timed
+from xmlc.passport import WARM_UP_ROWS, ending, step_costs, timed
 from xmlc.records.estimates import Estimates
 from xmlc.records.thresholds import GridPoint, TunedThresholds
 from xmlc.thresholds.apply import apply_thresholds
@@ -67,5 +67,5 @@ def tune_method(prepared: Prepared, estimates: Path, method: str, threads: int, 
             grid=tuple(GridPoint(**asdict(point)) for point in tuned.grid),
             best=tuned.best,
             tune_seconds=seconds,
-            **ending("threshold", threads, *names, written=folder),
+            **ending(step_costs("threshold", threads, *names, written=folder)),
         ).write(folder)

@@ -6,8 +6,7 @@ others, neither in time nor in the workflow's view of what changed.
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from xmlc.lazy import lazy_names
 
 PUBLIC = {
     "BinaryRelevance": "xmlc.models.linear.binary_relevance",
@@ -20,12 +19,4 @@ PUBLIC = {
     "SparseWeightedNearestNeighbors": "xmlc.models.nearest",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name in PUBLIC:
-        return getattr(importlib.import_module(PUBLIC[name]), name)
-    raise AttributeError(f"module 'xmlc.models' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(PUBLIC)
+__getattr__, __dir__ = lazy_names(__name__, PUBLIC)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol, Self
+from collections.abc import Collection, Sequence
+from typing import Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -13,18 +13,28 @@ class Trees(Protocol):
 
     Attributes
     ----------
+    biases : ndarray, shape (n_inner, ...)
+        Of the inner nodes.
     leaf_starts, labels, counts : ndarray
         Label histograms of all leaves, as in `xmlc.models._leaf_averages.Histograms`.
+    sizes : ndarray, shape (n_leaves,)
+        Number of training instances of each leaf.
     """
 
     @property
-    def leaf_starts(self) -> np.ndarray: ...  # noqa: D102 - attributes stand above
+    def biases(self) -> np.ndarray: ...  # noqa: D102 - attributes stand above
+
+    @property
+    def leaf_starts(self) -> np.ndarray: ...  # noqa: D102
 
     @property
     def labels(self) -> np.ndarray: ...  # noqa: D102
 
     @property
     def counts(self) -> np.ndarray: ...  # noqa: D102
+
+    @property
+    def sizes(self) -> np.ndarray: ...  # noqa: D102
 
     def _asdict(self) -> dict[str, np.ndarray]: ...
 
@@ -34,6 +44,31 @@ class Trees(Protocol):
 
     def first(self, n: int, /) -> Self:
         """Return the first ``n`` trees, on the same arrays."""
+
+
+F = TypeVar("F", bound=Trees)
+
+
+def joined_forest(forests: Sequence[F], starts: Collection[str], codes: Collection[str]) -> F:
+    """Put forests one after the other.
+
+    Parameters
+    ----------
+    forests : sequence of a NamedTuple of arrays
+    starts : collection of str
+        Names of the arrays that say where the parts of another one start.
+    codes : collection of str
+        Names of the arrays of nodes: inner nodes, or ~leaf.
+    """
+    n_inner = np.cumsum([0] + [len(forest.biases) for forest in forests])
+    n_leaves = np.cumsum([0] + [forest.sizes.size for forest in forests])
+    joined: dict[str, np.ndarray] = {}
+    for name in forests[0]._asdict():
+        parts = [getattr(forest, name) for forest in forests]
+        if name in codes:
+            parts = [shifted_codes(*part) for part in zip(parts, n_inner, n_leaves)]
+        joined[name] = joined_starts(parts) if name in starts else np.concatenate(parts)
+    return type(forests[0])(**joined)
 
 
 def shifted_codes(codes: np.ndarray, n_inner: int, n_leaves: int) -> np.ndarray:

@@ -59,7 +59,7 @@ class Parabel(SparseProbabilityEstimator):
     unit_norm : bool
         Scale each instance to Euclidean length 1 first.
     random_state : int
-        Seed.
+        Seed of the 2-means trees, and of the order of training; each tree has its own numbers.
     n_jobs : int or None
         Threads; the result is the same bits on any number. None: as many as numba is given; -1: all cores.
 

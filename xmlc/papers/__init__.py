@@ -24,7 +24,7 @@ Definition = TypeVar("Definition")
 
 
 def table_of(name: str, paper: str) -> TableDefinition:
-    """Return what a paper calls so; a bare number stands for ``table<number>``.
+    """Return the table of this name, the paper's own or that of all suites; a bare number means ``table<number>``.
 
     Raises
     ------
@@ -37,13 +37,7 @@ def table_of(name: str, paper: str) -> TableDefinition:
 
 
 def figure_of(name: str, paper: str) -> FigureDefinition:
-    """Return what a paper calls so; a bare number stands for ``figure<number>``.
-
-    Raises
-    ------
-    XmlcError
-        Neither the paper nor all suites have it.
-    """
+    """Return the figure of this name, see `table_of`; a bare number means ``figure<number>``."""
     from xmlc.plotting import FigureDefinition
 
     return _of(name, paper, "figure", FigureDefinition)

@@ -65,18 +65,7 @@ def build_table(
 def draw_figure(name: str, paper: str, records: Sequence[Path]) -> Figure:
     """Draw one figure of a paper.
 
-    Parameters
-    ----------
-    name : str
-        A figure of the paper or of all suites; a bare number means ``figure<number>``.
-    paper : str
-    records : sequence of Path
-        Those of other kinds than the figure's are left out.
-
-    Raises
-    ------
-    XmlcError
-        The figure is unknown, or the records do not fit.
+    Parameters and errors are those of `build_table`; a bare number means ``figure<number>``.
     """
     definition = figure_of(name, paper)
     return definition(paper, *read_needs(definition.needs, records))

@@ -12,7 +12,16 @@ from msgspec import Meta
 from xmlc.errors import XmlcError
 from xmlc.estimator import Hyperparameters
 from xmlc.files import write_json
-from xmlc.records.checking import HIGHEST, SCHEMA, as_checked, check_header, expected_of, parsed, read_checked
+from xmlc.records.checking import (
+    HIGHEST,
+    SCHEMA,
+    as_checked,
+    check_header,
+    check_scores,
+    expected_of,
+    parsed,
+    read_checked,
+)
 
 Number = int | float  # as it stands in the file: an integer stays one when it is written again
 Fraction = Annotated[float, Meta(ge=0, le=HIGHEST)]
@@ -185,6 +194,16 @@ class ExperimentRecord(Record):
     """A record that tables or figures are made from; these do not need to know the estimator."""
 
     estimator: str = ""
+
+
+class RankingRow:
+    """A row with the metrics of a ranking of the test set, all that ``METRICS`` names, as shares."""
+
+    METRICS: ClassVar[tuple[str, ...]]
+    metrics: Fractions
+
+    def __post_init__(self) -> None:
+        check_scores(".metrics", self.metrics, self.METRICS)
 
 
 def identity(record: Record) -> Row:

@@ -9,18 +9,16 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta
 
 from xmlc.passport import Passport, StepCosts
-from xmlc.records.base import ExperimentRecord, Fractions, Number, identity
-from xmlc.records.checking import check_scores
+from xmlc.records.base import ExperimentRecord, Fractions, Number, RankingRow, identity
 
 if TYPE_CHECKING:
     import pandas as pd
 
-METRICS = ("p@1", "p@3", "p@5")
 WHOLE = "all"  # instead of a similarity, where nothing is left out
 
 
 @dataclass(frozen=True, kw_only=True)
-class CondensedRow:
+class CondensedRow(RankingRow):
     """An index of the instances that a similarity keeps.
 
     Attributes
@@ -33,14 +31,13 @@ class CondensedRow:
     predict_ms_per_instance : float or None
     """
 
+    METRICS: ClassVar[tuple[str, ...]] = ("p@1", "p@3", "p@5")
+
     similarity: Number | None
     instances: Number
     index_bytes: Number
     metrics: Fractions
     predict_ms_per_instance: Number | None
-
-    def __post_init__(self) -> None:
-        check_scores(".metrics", self.metrics, METRICS)
 
 
 @dataclass(frozen=True, kw_only=True)

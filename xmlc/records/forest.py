@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta
 
 from xmlc.passport import Passport, StepCosts
-from xmlc.records.base import ExperimentRecord, Fractions, Number, Row, identity
-from xmlc.records.checking import check_scores
+from xmlc.records.base import ExperimentRecord, Fractions, Number, RankingRow, Row, identity
 from xmlc.records.condensed import PredictionThreads
 
 if TYPE_CHECKING:
@@ -23,15 +22,14 @@ Epochs = Annotated[tuple[float, ...], Meta(min_length=1)]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ForestRow:
+class ForestRow(RankingRow):
     """Ranking with the first trees alone: `METRICS` on the test set as shares."""
+
+    METRICS: ClassVar[tuple[str, ...]] = METRICS
 
     n_trees: Count
     metrics: Fractions
     predict_ms_per_instance: Number | None
-
-    def __post_init__(self) -> None:
-        check_scores(".metrics", self.metrics, METRICS)
 
 
 @dataclass(frozen=True, kw_only=True)

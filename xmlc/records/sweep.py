@@ -9,13 +9,13 @@ from typing import Annotated, ClassVar, Self
 from msgspec import Meta
 
 from xmlc.passport import Passport, StepCosts
-from xmlc.records.base import ExperimentRecord, Fractions, Number
-from xmlc.records.checking import check_scores, expected_of, misfit
+from xmlc.records.base import ExperimentRecord, Fractions, Number, RankingRow
+from xmlc.records.checking import expected_of, misfit
 from xmlc.records.forest import METRICS
 
 
 @dataclass(frozen=True, kw_only=True)
-class SweepRow:
+class SweepRow(RankingRow):
     """Training with one value, which in the file has the hyperparameter's name.
 
     Attributes
@@ -28,15 +28,14 @@ class SweepRow:
     train_seconds, predict_ms_per_instance : float or None
     """
 
+    METRICS: ClassVar[tuple[str, ...]] = METRICS
+
     value: object
     metrics: Fractions
     depth: Number | None
     nodes: Number | None
     train_seconds: Number | None
     predict_ms_per_instance: Number | None = None
-
-    def __post_init__(self) -> None:
-        check_scores(".metrics", self.metrics, METRICS)
 
 
 @dataclass(frozen=True, kw_only=True)

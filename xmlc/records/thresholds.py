@@ -48,19 +48,15 @@ class GridPoint:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Chosen:
+class Chosen(GridPoint):
     """The grid point that is best on the validation set, with every metric of its thresholds.
 
     Attributes
     ----------
-    c, a, b : float or None
     validation, test : dict of str to float
         By the names of `xmlc.metrics.measures`; of the validation set macro-F at least.
     """
 
-    c: Number | None
-    a: Number | None
-    b: Number | None
     validation: dict[str, float]
     test: dict[str, float]
 

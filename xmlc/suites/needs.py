@@ -38,6 +38,25 @@ class Need:
     files: Files
 
 
+@dataclass(frozen=True)
+class Declared:
+    """What is known of a table or figure before there are records.
+
+    Attributes
+    ----------
+    name : str
+    needs : tuple of Need
+        Records that it is made from: the first must be there, others may be missing.
+    """
+
+    name: str
+    needs: tuple[Need, ...]
+
+    def files(self, project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+        """Return the paths of the records that it is made from, of a suite's datasets or of some of them."""
+        return [file for need in self.needs for file in need.files(project, paper, datasets)]
+
+
 def of_each_run(pattern: Pattern) -> Files:
     """Name one file of each run of a suite's models: the dataset, model and seed of its path are the run's."""
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
-from xmlc.suites.needs import Need
+from xmlc.suites.needs import Declared, Need
 from xmlc.tables.columns import DEVIATION
 from xmlc.tables.panels import Panel
-
-if TYPE_CHECKING:
-    from xmlc.suites.project import Project
 
 
 @dataclass
@@ -47,16 +44,13 @@ Builder = Callable[..., Table]
 
 
 @dataclass(frozen=True)
-class TableDefinition:
-    """What is known of a table before there are records; calling it builds the table.
+class TableDefinition(Declared):
+    """A declared table and the function that builds it, which a call runs.
 
     Attributes
     ----------
-    name : str
     keys : tuple of str
         Columns that name a row.
-    needs : tuple of Need
-        Records that it is made from: the first must be there, if not `partial`; others may be missing.
     build : callable
     takes_suite : bool
         Whether it tells something of the suite's configuration.
@@ -71,19 +65,13 @@ class TableDefinition:
         Models whose printed numbers the paper measured itself, the others' being quoted; all if there is none.
     """
 
-    name: str
     keys: tuple[str, ...]
-    needs: tuple[Need, ...]
     build: Builder
     takes_suite: bool = False
     printed_in: tuple[str, ...] = ()
     partial: bool = False
     contrasts: tuple[str, ...] = ()
     measured_models: tuple[str, ...] = ()
-
-    def files(self, project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-        """Name the records that the table of a suite is made from, of its datasets or of some."""
-        return [file for need in self.needs for file in need.files(project, paper, datasets)]
 
     def __call__(self, *given: Any) -> Table:
         """Build the table."""
@@ -103,7 +91,7 @@ def table(
     """Declare the table that the function below builds; its module belongs to the paper that has it."""
 
     def declare(build: Builder) -> TableDefinition:
-        return TableDefinition(name, keys, needs, build, takes_suite, printed_in, partial, contrasts, measured_models)
+        return TableDefinition(name, needs, keys, build, takes_suite, printed_in, partial, contrasts, measured_models)
 
     return declare
 

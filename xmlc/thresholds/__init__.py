@@ -6,8 +6,7 @@ not wait for kernels.
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from xmlc.lazy import lazy_names
 
 PUBLIC = {
     "FTA": "xmlc.thresholds.fta",
@@ -18,12 +17,4 @@ PUBLIC = {
     "apply_thresholds": "xmlc.thresholds.apply",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name in PUBLIC:
-        return getattr(importlib.import_module(PUBLIC[name]), name)
-    raise AttributeError(f"module 'xmlc.thresholds' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(PUBLIC)
+__getattr__, __dir__ = lazy_names(__name__, PUBLIC)

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.kernels.arrays import copy_into
-from xmlc.thresholds._kernels import mark_hits
+from xmlc.thresholds._kernels import column_of, mark_hits
 
 # Values of single instances are summed as whole multiples of this, so that a sum does not depend on the path that
 # led to it and cannot drift over billions of updates. Room for 2^23 instances in 63 bits.
@@ -24,9 +24,8 @@ def mark_column_hits(columns, start, end, hits):
         Written at the places of these labels' estimates.
     """
     for label in range(start, end):
-        first, last = columns.starts[label], columns.starts[label + 1]
-        true_rows = columns.true_rows[columns.true_starts[label] : columns.true_starts[label + 1]]
-        copy_into(hits[first:], mark_hits(columns.rows[first:last], true_rows))
+        rows, _, true_rows = column_of(columns, label)
+        copy_into(hits[columns.starts[label] :], mark_hits(rows, true_rows))
 
 
 @njit(cache=True, nogil=True)

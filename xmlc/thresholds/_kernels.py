@@ -45,6 +45,14 @@ def copy_above(indptr, labels, estimates, thresholds, kept):
 
 
 @njit(cache=True, nogil=True)
+def column_of(columns, label):
+    """Return a label's part of `Columns`: rows and values of its estimates, and the rows of its positives."""
+    first, last = columns.starts[label], columns.starts[label + 1]
+    true_rows = columns.true_rows[columns.true_starts[label] : columns.true_starts[label + 1]]
+    return columns.rows[first:last], columns.estimates[first:last], true_rows
+
+
+@njit(cache=True, nogil=True)
 def mark_hits(rows, true_rows):
     """Mark which of the ascending ``rows`` occur in the ascending ``true_rows``; both uint32."""
     hits = np.zeros(rows.size, dtype=np.bool_)
@@ -110,9 +118,7 @@ def sto_thresholds(columns, start, end, floors, count_hidden, recall, thresholds
     """
     as_bits = thresholds.view(np.uint32)
     for label in range(start, end):
-        first, last = columns.starts[label], columns.starts[label + 1]
-        estimates, rows = columns.estimates[first:last], columns.rows[first:last]
-        true_rows = columns.true_rows[columns.true_starts[label] : columns.true_starts[label + 1]]
+        rows, estimates, true_rows = column_of(columns, label)
         bits, hits = estimates.view(np.uint32), mark_hits(rows, true_rows)
         keys = np.empty(estimates.size, dtype=np.uint32)
         n_keys = visible = 0
@@ -142,9 +148,7 @@ def fixed_counts(columns, start, end, fixed, lower, hits, predicted):
         Written in the rows ``start .. end - 1``.
     """
     for label in range(start, end):
-        first, last = columns.starts[label], columns.starts[label + 1]
-        estimates, rows = columns.estimates[first:last], columns.rows[first:last]
-        true_rows = columns.true_rows[columns.true_starts[label] : columns.true_starts[label + 1]]
+        rows, estimates, true_rows = column_of(columns, label)
         hit = mark_hits(rows, true_rows)
         for i in range(estimates.size):
             for g in range(fixed.size):
@@ -172,9 +176,7 @@ def ofo_thresholds(columns, start, end, a, b, lower, thresholds):
         Written.
     """
     for label in range(start, end):
-        rows = columns.rows[columns.starts[label] : columns.starts[label + 1]]
-        estimates = columns.estimates[columns.starts[label] : columns.starts[label + 1]]
-        true_rows = columns.true_rows[columns.true_starts[label] : columns.true_starts[label + 1]]
+        rows, estimates, true_rows = column_of(columns, label)
         a_j, b_j = a[label], b[label]
         tau = max(np.float32(a_j / b_j), lower[label])
         i = t = 0

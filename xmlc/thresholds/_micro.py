@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from xmlc.thresholds._kernels import mark_hits
+from xmlc.thresholds._kernels import column_of, mark_hits
 
 
 @njit(cache=True, nogil=True)
@@ -19,13 +19,12 @@ def sort_keys(columns, start, end, keys):
         Written at the places of these labels' estimates.
     """
     for label in range(start, end):
-        first, last = columns.starts[label], columns.starts[label + 1]
-        true_rows = columns.true_rows[columns.true_starts[label] : columns.true_starts[label + 1]]
-        hits = mark_hits(columns.rows[first:last], true_rows)
-        bits = columns.estimates[first:last].view(np.uint32)
+        rows, estimates, true_rows = column_of(columns, label)
+        hits, bits = mark_hits(rows, true_rows), estimates.view(np.uint32)
+        own = keys[columns.starts[label] : columns.starts[label + 1]]
         for i in range(hits.size):
-            keys[first + i] = bits[i] << np.uint32(1) | np.uint32(hits[i])
-        keys[first:last].sort()
+            own[i] = bits[i] << np.uint32(1) | np.uint32(hits[i])
+        own.sort()
 
 
 @njit(cache=True, nogil=True)

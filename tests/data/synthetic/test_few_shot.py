@@ -114,7 +114,7 @@ def vars_of(model):
 
 
 def test_rows_and_sizes_that_are_not_there_are_refused():
-    with pytest.raises(XmlcError, match=r"2 objects have 108 views each: expected rows of 0 \.\. 215"):
+    with pytest.raises(XmlcError, match=r"2 objects have 108 views each, expected rows of 0 \.\. 215"):
         ObjectViews(16, 2).draw(200, 217)
     with pytest.raises(XmlcError, match="expected at least one"):
         ShortTexts(16, 2).draw(5, 5)

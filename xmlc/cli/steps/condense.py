@@ -10,7 +10,7 @@ from xmlc.cli._options import FILE, data_option, threads_option
 from xmlc.data.prepared import Prepared
 from xmlc.measuring.subject import trained_on_all
 from xmlc.measuring.sweeps import condensed_rows
-from xmlc.passport import ending
+from xmlc.passport import ending, step_costs
 from xmlc.records.condensed import CondensedRecord, PredictionThreads
 
 
@@ -33,7 +33,7 @@ def command(data: Path, training: Path, similarities: tuple[float, ...], threads
     record = trained_on_all(training, prepared)
     settings = record.hyperparameters, similarities, record.seed, threads
     rows = condensed_rows(prepared, record.estimator, *settings)
-    last = ending("condense", threads, *record.whose)
+    last = ending(step_costs("condense", threads, *record.whose))
     CondensedRecord(**record.described(), rows=rows, costs=PredictionThreads(predict_threads=threads), **last).write(
         out
     )

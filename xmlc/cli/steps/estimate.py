@@ -13,7 +13,7 @@ from xmlc.data.prepared import Prepared
 from xmlc.files import atomic_folder
 from xmlc.measuring.estimation import estimate_part
 from xmlc.models.registry import load_estimator
-from xmlc.passport import ending, peak_bytes
+from xmlc.passport import ending, peak_bytes, step_costs
 from xmlc.records.estimates import Estimates
 from xmlc.records.training import TrainingRecord
 
@@ -40,5 +40,5 @@ def command(data: Path, model_folder: Path, training: Path, floor: float, thread
             if found.inner_products is not None:
                 np.save(folder / f"{part}.inner_products.npy", found.inner_products)
             parts[part] = found.about
-        peak, last = peak_bytes(), ending("estimate", threads, *record.whose, written=folder)
+        peak, last = peak_bytes(), ending(step_costs("estimate", threads, *record.whose, written=folder))
         Estimates(floor=floor, parts=parts, peak_bytes=peak, **last).write(folder)

@@ -10,7 +10,7 @@ from xmlc.cli._options import FILE, data_option, model_option, threads_option
 from xmlc.data.prepared import Prepared
 from xmlc.measuring.forests import objectives_by_level, rank_by_first_trees, shape_of_trees
 from xmlc.models.registry import load_estimator
-from xmlc.passport import ending
+from xmlc.passport import ending, step_costs
 from xmlc.records.condensed import PredictionThreads
 from xmlc.records.forest import ForestRecord
 from xmlc.records.training import TrainingRecord
@@ -34,5 +34,5 @@ def command(data: Path, model_folder: Path, training: Path, sizes: tuple[int, ..
         costs=PredictionThreads(predict_threads=threads),
         trees=shape_of_trees(model),
         objectives=objectives_by_level(model),
-        **ending("forest", threads, *record.whose),
+        **ending(step_costs("forest", threads, *record.whose)),
     ).write(out)

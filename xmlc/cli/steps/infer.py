@@ -15,7 +15,7 @@ from xmlc.inference.methods import METHODS, method_named
 from xmlc.measuring.inference import basis_of, check_sources
 from xmlc.measuring.label_sets import infer_and_score
 from xmlc.models.registry import load_estimator
-from xmlc.passport import ending
+from xmlc.passport import ending, step_costs
 from xmlc.records.inference import InferenceCosts, InferenceRecord
 from xmlc.records.training import TrainingRecord
 
@@ -71,5 +71,5 @@ def command(
             expected_f=found.expected_f,
             floor_loss=found.floor_loss,
             costs=InferenceCosts(**asdict(record.costs), **asdict(found.costs)),
-            **ending("infer", threads, *record.whose, method),
+            **ending(step_costs("infer", threads, *record.whose, method)),
         ).write(out / f"{method}.json")

@@ -15,7 +15,7 @@ from xmlc.files import atomic_file
 from xmlc.measuring.streams import run_stream, shuffled_stream
 from xmlc.measuring.subject import dataset_of, hyperparameters_of
 from xmlc.models.registry import make_estimator
-from xmlc.passport import ending, peak_bytes
+from xmlc.passport import ending, peak_bytes, step_costs
 from xmlc.records.progressive import ProgressiveCosts, ProgressiveRecord, ProgressiveRow
 
 
@@ -51,7 +51,7 @@ def command(
             threads=threads,
             peak_bytes=peak_bytes(),
         ),
-        **ending("progressive", threads, prepared.meta["name"], name, "full"),
+        **ending(step_costs("progressive", threads, prepared.meta["name"], name, "full")),
     ).write(out)
 
 

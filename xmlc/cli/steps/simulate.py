@@ -29,7 +29,7 @@ def command(trials: int, seed: int, labels: int, rounds: int, threads: int, out:
     from xmlc.inference.claims import claims, time_claim
     from xmlc.inference.growth import measure_growth
     from xmlc.inference.simulation import PRIOR, SAMPLE_SIZES, simulate
-    from xmlc.passport import ending
+    from xmlc.passport import ending, step_costs
     from xmlc.records.simulation import SimulationRecord
 
     models = simulate(seed, trials, SAMPLE_SIZES, labels, threads)
@@ -45,7 +45,7 @@ def command(trials: int, seed: int, labels: int, rounds: int, threads: int, out:
         models=models,
         growth=growth,
         claims=checked,
-        **ending("simulate", threads, "simulation"),
+        **ending(step_costs("simulate", threads, "simulation")),
     ).write(out)
     for claim in checked:
         click.echo(f"{claim['claim']}: {'yes' if claim['holds'] else 'no'}; {claim['measured']}")

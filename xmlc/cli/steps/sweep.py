@@ -11,7 +11,7 @@ from xmlc.cli._options import FILE, data_option, parse_parameters, threads_optio
 from xmlc.data.prepared import Prepared
 from xmlc.measuring.subject import trained_on_all
 from xmlc.measuring.sweeps import sweep_rows
-from xmlc.passport import ending
+from xmlc.passport import ending, step_costs
 from xmlc.records.sweep import SweepRecord, Threads
 
 
@@ -32,6 +32,6 @@ def command(
     hyperparameters = record.hyperparameters | parse_parameters(parameters)
     settings = hyperparameters, hyperparameter, map(json.loads, values), record.seed, threads
     rows = sweep_rows(prepared, record.estimator, *settings)
-    about, last = record.described(), ending("sweep", threads, *record.whose)
+    about, last = record.described(), ending(step_costs("sweep", threads, *record.whose))
     about["hyperparameters"] = hyperparameters
     SweepRecord(**about, hyperparameter=hyperparameter, rows=rows, costs=Threads(threads=threads), **last).write(out)

@@ -12,7 +12,7 @@ from xmlc.files import folder_bytes
 from xmlc.measuring.subject import dataset_of, hyperparameters_of
 from xmlc.measuring.training import fit_timed, training_costs
 from xmlc.models.registry import make_estimator
-from xmlc.passport import ending
+from xmlc.passport import ending, step_costs
 from xmlc.records.base import Described, Portion
 from xmlc.records.training import Search, TrainingRecord
 from xmlc.tuning.result import TuningResult, read_result
@@ -64,7 +64,7 @@ def command(
         "portion": PORTIONS[part],
     }
     costs = training_costs(model, *times, threads, folder_bytes(out))
-    last = ending("train", threads, prepared.meta["name"], name, PORTIONS[part], written=out)
+    last = ending(step_costs("train", threads, prepared.meta["name"], name, PORTIONS[part], written=out))
     TrainingRecord(**about, costs=costs, tuning=search_of(result), **last).write(record)
 
 

@@ -1,8 +1,8 @@
 """Synthetic multi-class data with few examples of each class, in the manner of oplt2021's few-shot tasks.
 
 ALOI is a thousand objects seen under 108 views, WikiPara ten thousand pages with a few paragraphs each. Neither set is
-copied or imitated in its values: what is alike are the numbers of classes, examples and features, and where a class's
-examples differ.
+copied, nor are its values imitated: the numbers of classes, examples and features are alike, and so is what the
+examples of a class differ by.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.data.synthetic._few_shot import VIEWS, draw_texts, draw_views
+from xmlc.data.synthetic.rows import check_rows
 from xmlc.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.streams import Stream
@@ -78,7 +79,7 @@ class ObjectViews:
         """
         if not 0 <= start < end <= self._pairs.size:
             raise XmlcError(
-                f"rows {start} .. {end - 1} asked for; {self.n_labels} objects have {VIEWS} views each: "
+                f"rows {start} .. {end - 1}: {self.n_labels} objects have {VIEWS} views each, "
                 f"expected rows of 0 .. {self._pairs.size - 1}"
             )
         pairs = self._pairs[start:end]
@@ -94,8 +95,8 @@ class ShortTexts:
 
     Word f has probability proportional to about (f + 1) ** (-2/3), as in `xmlc.data.synthetic.labels`. A topic has 60
     words of its own, drawn like all words, so that few of them tell it from the others; a quarter of a text's words
-    are its topic's. Text i is about topic i modulo m: n rows in a row hold each topic n / m times. Whoever streams
-    them shuffles.
+    are its topic's. Text i is about topic i modulo m: n successive rows hold each topic n / m times, so a stream of
+    them has to be shuffled.
 
     Parameters
     ----------
@@ -126,8 +127,7 @@ class ShortTexts:
         XmlcError
             There is no row from ``start`` to ``end``.
         """
-        if not 0 <= start < end:
-            raise XmlcError(f"rows {start} .. {end - 1} asked for, expected at least one, counted from 0")
+        check_rows(start, end)
         common = (self.n_features, self.n_labels, self.nonzeros, TOPIC_WORDS, TOPIC_SHARE)
         blocks = row_blocks(end - start, ROWS_PER_BLOCK)
         pieces = [(self.seed, start + a, start + b, *common) for a, b in blocks]

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.data.synthetic._labels import LabelModel, draw_label_parameters, draw_rows, sample_scores
+from xmlc.data.synthetic.rows import check_rows
 from xmlc.errors import XmlcError
 from xmlc.kernels import elementwise
 from xmlc.runtime.parallel import row_blocks, run_pieces
@@ -93,8 +94,7 @@ class SyntheticModel:
         XmlcError
             There is no row from ``start`` to ``end``.
         """
-        if not 0 <= start < end:
-            raise XmlcError(f"rows {start} .. {end - 1} asked for, expected at least one, counted from 0")
+        check_rows(start, end)
         common = (self.nonzeros, self.n_features, self._model, self.intercept, np.float32(POSTERIOR_FLOOR))
         pieces = [(self.seed, start + a, start + b, *common) for a, b in row_blocks(end - start, ROWS_PER_BLOCK)]
         costs = [piece[2] - piece[1] for piece in pieces]

@@ -11,7 +11,7 @@ from numba import njit
 
 from xmlc.inference._kernels.poisson_binomial import count_distribution, count_limit
 from xmlc.kernels.arrays import copy_into
-from xmlc.kernels.heaps import make_heap, pop_first
+from xmlc.kernels.heaps import heap_of, pop_first
 
 
 @njit(cache=True, nogil=True)
@@ -25,8 +25,7 @@ def lewis_rows(indptr, labels, marginals, counts, values):
     place = 0
     for i in range(counts.size):
         ids, p = labels[indptr[i] : indptr[i + 1]], marginals[indptr[i] : indptr[i + 1]]
-        heap = np.empty(p.size, dtype=np.int64)
-        make_heap(heap, p, ids)
+        heap = heap_of(p, ids)
         total, p_empty = 0.0, 1.0
         for j in range(p.size):
             total += p[j]
@@ -51,8 +50,7 @@ def multinomial_rows(indptr, labels, marginals, counts, values):
     place = 0
     for i in range(counts.size):
         ids, p = labels[indptr[i] : indptr[i + 1]], marginals[indptr[i] : indptr[i + 1]]
-        heap = np.empty(p.size, dtype=np.int64)
-        make_heap(heap, p, ids)
+        heap = heap_of(p, ids)
         k, mass = 0, 0.0
         while k < p.size and mass < (1 + k) * p[heap[0]]:
             best = pop_first(heap, p.size - k, p, ids)

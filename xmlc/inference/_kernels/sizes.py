@@ -119,13 +119,7 @@ def best_of_sizes(p, ids, weights, heap):
 def gfm_sizes_rows(indptr, labels, marginals, weights, counts, values):
     """Run `best_of_sizes` on every instance of a block; return the labels of the best sets, uint32.
 
-    Parameters
-    ----------
-    indptr : int64 (n + 1,), labels : uint32, marginals : float64
-        Instance by instance, the first at entry 0; marginals above 0.
-    weights : float64 (S,)
-    counts : int64 (n,), values : float64 (n,)
-        Written: size and expected F-measure of the best sets.
+    Parameters but ``weights``, float64 (S,), are those of `xmlc.inference._kernels.independent.meuf_rows`.
     """
     kept = np.empty(labels.size, dtype=np.uint32)
     place = 0

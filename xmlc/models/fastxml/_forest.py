@@ -8,7 +8,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numba import njit
 
-from xmlc.models.forest_arrays import joined_starts, shifted_codes
+from xmlc.models.forest_arrays import joined_forest
 
 
 class Forest(NamedTuple):
@@ -60,14 +60,7 @@ def single_tree(tree: Sequence[np.ndarray]) -> Forest:
 
 def join_forests(forests: Sequence[Forest]) -> Forest:
     """Put forests one after the other."""
-    n_inner = np.cumsum([0] + [forest.biases.size for forest in forests])
-    n_leaves = np.cumsum([0] + [forest.sizes.size for forest in forests])
-    joined = {}
-    for name, parts in zip(Forest._fields, zip(*forests, strict=True), strict=True):
-        if name in ("roots", "children"):
-            parts = tuple(map(shifted_codes, parts, n_inner, n_leaves))
-        joined[name] = (joined_starts if name in ("weight_starts", "leaf_starts") else np.concatenate)(parts)
-    return Forest(**joined)
+    return joined_forest(forests, starts=("weight_starts", "leaf_starts"), codes=("roots", "children"))
 
 
 @njit(cache=True, nogil=True)

@@ -58,7 +58,7 @@ class FastXML(AveragedForest[Forest]):
     gamma : float
         Steepness of the tail classifiers.
     random_state : int
-        Seed.
+        Seed of the first sides; each tree has random numbers of its own.
     n_jobs : int or None
         Threads; the result is the same bits on any number. None: as many as numba is given; -1: all cores.
 

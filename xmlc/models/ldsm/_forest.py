@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from xmlc.models.forest_arrays import joined_starts, shifted_codes
+from xmlc.models.forest_arrays import joined_forest
 
 STARTS = ("inner_starts", "tree_leaves", "weight_starts", "leaf_starts")
 
@@ -77,15 +77,7 @@ class Forest(NamedTuple):
 
 def join_forests(forests: Sequence[Forest]) -> Forest:
     """Put forests one after the other."""
-    n_inner = np.cumsum([0] + [forest.levels.size for forest in forests])
-    n_leaves = np.cumsum([0] + [forest.sizes.size for forest in forests])
-    joined = {
-        name: (joined_starts if name in STARTS else np.concatenate)(parts)
-        for name, parts in zip(Forest._fields, zip(*forests, strict=True), strict=True)
-        if name != "children"
-    }
-    children = [shifted_codes(forest.children, *shifts) for forest, *shifts in zip(forests, n_inner, n_leaves)]
-    return Forest(children=np.concatenate(children), **joined)
+    return joined_forest(forests, starts=STARTS, codes=("children",))
 
 
 def tree_depths(forest: Forest) -> np.ndarray:

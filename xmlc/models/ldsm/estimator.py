@@ -71,7 +71,7 @@ class LdSM(AveragedForest[Forest]):
         `predict_top_k` ranks by beta * P + (1 - beta) * B, P the forest's estimate and B that of the tail classifiers
         with steepness gamma (`xmlc.models.tail.TailClassifiers`), for labels with P > 0. beta = 1 trains none.
     random_state : int
-        Seed.
+        Seed of the order of the instances, of ties, and of random first weights; each tree has its own numbers.
     n_jobs : int or None
         Threads; the result is the same bits on any number. None: as many as numba is given; -1: all cores.
 

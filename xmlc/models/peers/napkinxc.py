@@ -13,13 +13,13 @@ from scipy import sparse
 
 from xmlc.errors import XmlcError
 from xmlc.estimator import hyperparameters
-from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.estimates import stack_estimates
+from xmlc.models.peers.program import ProgramModel
+from xmlc.models.peers.rankings import estimates_above, ranking_of
 from xmlc.runtime.threads import resolve_threads
 
 
 @hyperparameters
-class NapkinXCModel(SparseProbabilityEstimator):
+class NapkinXCModel(ProgramModel):
     """What the program's models share: its types, and its own files for a model.
 
     The hyperparameters of all of them are given by keyword.
@@ -37,22 +37,13 @@ class NapkinXCModel(SparseProbabilityEstimator):
         """Return the estimates above ``threshold``, float32 CSR of shape (n, m)."""
         X = self._instances(X)
         limits = self._label_thresholds(threshold)
-        counts, labels, scores = self._estimates(X, **self._asked(min(float(limits.min()), 1.0)))
-        spe = stack_estimates(counts, labels, scores, self.n_labels_)
-        spe.data[spe.data <= limits[spe.indices]] = 0  # the program's >= on tau becomes our strict >
-        spe.eliminate_zeros()
-        return spe
+        found = self._estimates(X, **self._prediction_options(min(float(limits.min()), 1.0)))
+        return estimates_above(*found, limits)  # the program's >= on tau becomes our strict >
 
     def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the k most probable labels and their estimates, best first; -1 = none."""
         X = self._instances(X)
-        counts, found, estimates = self._estimates(X, top_k=k)
-        labels = np.full((X.shape[0], k), -1, dtype=np.int32)
-        scores = np.zeros((X.shape[0], k), dtype=np.float32)
-        rows = np.repeat(np.arange(X.shape[0]), counts)
-        rank = np.arange(found.size) - np.repeat(np.cumsum(counts) - counts, counts)
-        labels[rows, rank], scores[rows, rank] = found, estimates
-        return labels, scores
+        return ranking_of(*self._estimates(X, top_k=k), k)
 
     def save(self, path: str | Path) -> None:
         """Write the model: the program's own files beside our JSON."""
@@ -67,14 +58,14 @@ class NapkinXCModel(SparseProbabilityEstimator):
         model._load_program()
         return model
 
-    def _estimates(self, X: sparse.csr_array, **asked: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _estimates(self, X: sparse.csr_array, **options: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return for each instance how many labels the program gave, then all labels and estimates, best first."""
         self.inner_products_ = None
         self.model_.set_params(threads=resolve_threads(self.n_jobs))  # those of now, not those of the training
-        return _flatten(self.model_.predict_proba(sparse.csr_matrix(X), **asked))
+        return _flatten(self.model_.predict_proba(sparse.csr_matrix(X), **options))
 
-    def _asked(self, smallest: float) -> dict[str, float]:
-        """Say how to ask for all estimates above the smallest threshold, at least."""
+    def _prediction_options(self, smallest: float) -> dict[str, float]:
+        """Return the options that give all estimates above the smallest threshold, at least."""
         return {"threshold": smallest} if smallest > 0 else {"top_k": self.n_labels_}
 
     def _program(self, folder: str) -> Any:
@@ -100,12 +91,6 @@ class NapkinXCModel(SparseProbabilityEstimator):
         """Have the program read its files."""
         self.model_ = self._program(str(self._files))
         self.model_.load()
-
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        return {}, {}
-
-    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
-        pass
 
 
 @hyperparameters
@@ -188,7 +173,7 @@ class NapkinXCBR(NapkinXCBatch):
     _: KW_ONLY
     optimizer: str = "liblinear"
 
-    def _asked(self, smallest: float) -> dict[str, float]:
+    def _prediction_options(self, smallest: float) -> dict[str, float]:
         return {"top_k": self.n_labels_}
 
     def _program(self, folder: str) -> Any:

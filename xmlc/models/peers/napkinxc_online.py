@@ -81,8 +81,8 @@ class NapkinXCOnline(NapkinXCModel):
                 "expected arity from 2, max_leaf and epochs from 1, eta and eps above 0"
             )
 
-    def _estimates(self, X: sparse.csr_array, **asked: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        counts, labels, scores = super()._estimates(X, **asked)
+    def _estimates(self, X: sparse.csr_array, **options: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        counts, labels, scores = super()._estimates(X, **options)
         return counts, self.label_order_[labels], scores
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:

@@ -13,14 +13,14 @@ from xmlc.csr import without_zeros
 from xmlc.data.writer import save_repository
 from xmlc.errors import XmlcError
 from xmlc.estimator import hyperparameters
-from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.estimates import stack_estimates
+from xmlc.models.peers.program import ProgramModel
 from xmlc.models.peers.quiet import quiet
+from xmlc.models.peers.rankings import estimates_above, ranking_of
 from xmlc.runtime.threads import resolve_threads
 
 
 @hyperparameters
-class OmikujiParabel(SparseProbabilityEstimator):
+class OmikujiParabel(ProgramModel):
     """The Parabel of omikuji: trees by balanced 2-means over label centroids, liblinear in the nodes, beam search.
 
     What is not a parameter here has the program's default, so its instances are scaled to Euclidean length 1. It takes
@@ -82,21 +82,12 @@ class OmikujiParabel(SparseProbabilityEstimator):
     def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the scores above ``threshold``, float32 CSR of shape (n, m): estimates under logistic loss only."""
         X, limits = self._instances(X), self._label_thresholds(threshold)
-        counts, labels, scores = self._scores(X, self.n_labels_)
-        spe = stack_estimates(counts, labels, scores, self.n_labels_)
-        spe.data[spe.data <= limits[spe.indices]] = 0
-        spe.eliminate_zeros()
-        return spe
+        return estimates_above(*self._scores(X, self.n_labels_), limits)
 
     def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the k labels that the program ranks first and their scores, best first; -1 = none."""
         X = self._instances(X)
-        counts, found, values = self._scores(X, k)
-        filled = np.arange(k) < counts[:, None]
-        labels = np.full((X.shape[0], k), -1, dtype=np.int32)
-        scores = np.zeros((X.shape[0], k), dtype=np.float32)
-        labels[filled], scores[filled] = found, values
-        return labels, scores
+        return ranking_of(*self._scores(X, k), k)
 
     def save(self, path: str | Path) -> None:
         """Write the model: the program's own files beside our JSON."""
@@ -135,12 +126,6 @@ class OmikujiParabel(SparseProbabilityEstimator):
         counts = np.array([len(row) for row in rows], dtype=np.int64)
         labels = np.array([label for row in rows for label, _ in row], dtype=np.int32)
         return counts, labels, np.array([score for row in rows for _, score in row], dtype=np.float32)
-
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        return {}, {}
-
-    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
-        pass
 
 
 def _program() -> Any:

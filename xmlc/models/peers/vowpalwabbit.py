@@ -11,7 +11,7 @@ from scipy import sparse
 
 from xmlc.errors import XmlcError
 from xmlc.estimator import hyperparameters
-from xmlc.models.estimates import stack_estimates
+from xmlc.models.peers.rankings import estimates_above, ranking_of
 from xmlc.models.peers.vw_program import VowpalWabbitModel, vw_lines, vw_pairs, vw_program
 
 OPTIMIZERS = {"adaptive": [], "sgd": ["--sgd"]}
@@ -32,7 +32,7 @@ class VowpalWabbitPLT(VowpalWabbitModel):
     text format, is part of the training time, as for anybody who calls it from Python with data in memory; so is
     writing the model, because it knows no other way. Its Python interface predicts one instance per call: turning each
     instance into its types, and reading its answer, are part of the prediction time, while loading the model is not,
-    once a first prediction has asked for the same threshold or k. It knows one thread; in training a second one reads
+    once a first prediction has had the same threshold or k. It knows one thread; in training a second one reads
     its file ahead, which took no time to speak of: on bibtex and delicious the processor was as long at work as the
     clock.
 
@@ -88,29 +88,18 @@ class VowpalWabbitPLT(VowpalWabbitModel):
     def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the estimates above ``threshold``, float32 CSR of shape (n, m).
 
-        The program takes one threshold for all labels: it is asked for the smallest, and the others are applied here.
+        The program takes one threshold for all labels: it is given the smallest, and the others are applied here.
         """
         X, limits = self._instances(X), self._label_thresholds(threshold)
         # Its estimates are compared before they are rounded, ours behind that.
         smallest = min(max(float(limits.min()) - RESOLUTION, 0.0), 1.0)
-        counts, labels, scores = self._estimates(X, "--threshold", f"{smallest:.9f}")
-        spe = stack_estimates(counts, labels, scores, self.n_labels_)
-        spe.data[spe.data <= limits[spe.indices]] = 0
-        spe.eliminate_zeros()
-        return spe
+        return estimates_above(*self._estimates(X, "--threshold", f"{smallest:.9f}"), limits)
 
     def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the k labels that the program ranks first and their estimates, best first; -1 = none."""
         X = self._instances(X)
-        asked = min(k, self.n_labels_) + self._phantoms()
-        counts, found, estimates = self._estimates(X, "--top_k", str(asked))
-        rank = np.arange(found.size) - np.repeat(np.cumsum(counts) - counts, counts)
-        rows = np.repeat(np.arange(X.shape[0]), counts)
-        labels = np.full((X.shape[0], k), -1, dtype=np.int32)
-        scores = np.zeros((X.shape[0], k), dtype=np.float32)
-        best = rank < k
-        labels[rows[best], rank[best]], scores[rows[best], rank[best]] = found[best], estimates[best]
-        return labels, scores
+        n_wanted = min(k, self.n_labels_) + self._phantoms()
+        return ranking_of(*self._estimates(X, "--top_k", str(n_wanted)), k)
 
     def _phantoms(self) -> int:
         """Return how many labels the program may answer that do not exist.
@@ -127,22 +116,22 @@ class VowpalWabbitPLT(VowpalWabbitModel):
         options += ["--bit_precision", str(self.hash_bits), *OPTIMIZERS[self.optimizer]]
         return [*options, "--data", str(data), "--cache_file", f"{data}.cache", "--final_regressor", str(model)]
 
-    def _workspace(self, *asked: str) -> tuple[Any, Any]:
-        """Return the program with the model loaded, and the open file of its answers, for one way of asking."""
-        if self._loaded is None or self._loaded[0] != asked:
+    def _workspace(self, *options: str) -> tuple[Any, Any]:
+        """Return the program with the model loaded for prediction with some options, and its open output file."""
+        if self._loaded is None or self._loaded[0] != options:
             answers = Path(self._folder.name) / "answers.txt"
-            options = ["--quiet", "--testonly", "--loss_function", "logistic", "--initial_regressor", str(self._model)]
-            options += ["--probabilities", *asked, "--predictions", str(answers)]
+            common = ["--quiet", "--testonly", "--loss_function", "logistic", "--initial_regressor", str(self._model)]
+            common += ["--probabilities", "--predictions", str(answers)]
             if self._loaded is not None:
                 self._loaded[1].finish()
                 self._loaded[2].close()
-            self._loaded = (asked, vw_program().Workspace(arg_list=options), answers.open("rb"))
+            self._loaded = (options, vw_program().Workspace(arg_list=[*common, *options]), answers.open("rb"))
         return self._loaded[1:]
 
-    def _estimates(self, X: sparse.csr_array, *asked: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _estimates(self, X: sparse.csr_array, *options: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return for each instance how many labels the program gave, then all labels and estimates in its order."""
         self.inner_products_ = None
-        workspace, answers = self._workspace(*asked)
+        workspace, answers = self._workspace(*options)
         X = self._scaled(X)
         blocks = []
         for start in range(0, X.shape[0], ROWS_PER_BLOCK):
@@ -156,10 +145,10 @@ class VowpalWabbitPLT(VowpalWabbitModel):
 
 
 def _answer(workspace: Any, pairs: list[tuple[int, float]]) -> None:
-    """Let the program predict one instance; finishing the instance writes the answer to its file.
+    """Predict one instance; finishing the instance writes the labels and estimates to the program's output file.
 
-    The answer is not taken from the interface: it would put a label's estimate at the label's place in a list as long
-    as the number of labels found, beyond whose end it writes.
+    They are not taken from the interface: it writes a label's estimate at the label's index into a list that is only
+    as long as the number of labels found, and so beyond its end.
     """
     program = vw_program()
     example = program.Example(workspace, {" ": pairs})

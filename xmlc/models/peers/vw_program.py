@@ -8,15 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
 from scipy import sparse
 
 from xmlc.csr import unit_rows, without_zeros
 from xmlc.errors import XmlcError
-from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.peers.program import ProgramModel
 
 
-class VowpalWabbitModel(SparseProbabilityEstimator):
+class VowpalWabbitModel(ProgramModel):
     """A model of the program's, a file in a folder that lives as long as this object, or beside our JSON."""
 
     unit_norm: bool
@@ -29,7 +28,7 @@ class VowpalWabbitModel(SparseProbabilityEstimator):
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a model written by `save`; the program reads its file when it is first asked."""
+        """Read a model written by `save`; the program reads its file at its first prediction."""
         model = super().load(path)
         model._scratch()
         model._model = Path(path) / "model.vw"
@@ -42,12 +41,6 @@ class VowpalWabbitModel(SparseProbabilityEstimator):
 
     def _scaled(self, X: sparse.csr_array) -> sparse.csr_array:
         return without_zeros(unit_rows(X) if self.unit_norm else X)
-
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        return {}, {}
-
-    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
-        pass
 
 
 def vw_lines(X: sparse.csr_array, Y: sparse.csr_array) -> Iterator[str]:
