@@ -9,7 +9,7 @@ from xmlc.suites import paths
 from xmlc.suites.existing import accepted_tables, finished_results
 from xmlc.suites.jobs import inference_jobs, threshold_jobs
 from xmlc.suites.project import Project
-from xmlc.suites.words import folder_above, gathered, one_of, options, without_ending
+from xmlc.suites.rule_text import folder_above, gathered, one_of, options, without_ending
 
 min_version("9.19")
 

@@ -56,17 +56,17 @@ def parts_of(suite: Path) -> list[Part]:
     XmlcError
         The file cannot be read, or is no suite's.
     """
-    asked = read_suite(suite)
+    configured = read_suite(suite)
     parts = []
-    for name, model in asked.models.items():
+    for name, model in configured.models.items():
         if model.estimator != "oracle":  # which looks posteriors up
             arguments = {"estimator": model.estimator, "hyperparameters": model.hyperparameters}
             parts.append(Part("model", name, json.dumps(arguments, sort_keys=True)))
     parts += [Part("data", "data", "{}"), Part("ranking", "ranking", "{}")]
-    inferring = {method for model in asked.models for method in asked.inferred(model)}
+    inferring = {method for model in configured.models for method in configured.inferred(model)}
     if inferring:
         parts.append(Part("inference", "inference", json.dumps({"methods": sorted(inferring)})))
-    if tuned := [*asked.methods, *asked.measure_methods]:
+    if tuned := [*configured.methods, *configured.measure_methods]:
         parts.append(Part("thresholds", "thresholds", json.dumps({"methods": tuned})))
     return parts
 
@@ -81,7 +81,7 @@ def compile_parts(parts: Sequence[Part], cores: int) -> Iterator[tuple[Part, flo
 
 def compile_part(part: Part) -> float:
     """Compile one part in this process and return the wall seconds that it took."""
-    with redirect_stderr(StringIO()):  # progress of a few instances would tell nothing
+    with redirect_stderr(StringIO()):  # progress bars over a few instances are useless
         _, seconds = timed(lambda: COMPILE[part.kind](**json.loads(part.arguments)))
     mark(part)
     return seconds
@@ -100,7 +100,7 @@ def mark(part: Part) -> None:
 
 
 def _mark(part: Part) -> Path | None:
-    """Return the file that stands for a compiled part; None where it is numba that decides where kernels are kept."""
+    """Return the file that stands for a compiled part; None where numba decides where compiled kernels are stored."""
     if not (folder := os.environ.get("NUMBA_CACHE_DIR")):
         return None
     about = (*part, platform.python_version(), importlib.metadata.version("numba"), platform.machine(), cpu_name())

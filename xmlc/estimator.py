@@ -1,8 +1,8 @@
 """scikit-learn's conventions for estimators, without the time that importing scikit-learn takes.
 
 ``import sklearn.base`` brings scipy.stats and pandas with it and takes 1.0 s of CPU, more than most steps of a suite
-compute: `xmlc evaluate` took 1.5 s to be imported, and takes 0.56 without. What its base class does is little. Nothing
-here needs scikit-learn to be installed.
+compute: `xmlc evaluate` took 1.5 s to be imported, and takes 0.56 without. Its base class does little. Nothing here
+needs scikit-learn to be installed.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ def not_fitted(estimator: object) -> Exception:
 
 
 class UnfittedError(XmlcError, ValueError, AttributeError):
-    """What scikit-learn's NotFittedError is, where that is not installed: a ValueError and an AttributeError."""
+    """Replaces scikit-learn's NotFittedError where that is not installed; like it a ValueError and AttributeError."""
 
 
 class Estimator:
-    """Base of estimators that scikit-learn's tools take for their own: clone, pipelines, searches over a grid.
+    """Base of estimators that scikit-learn's tools accept: clone, pipelines, searches over a grid.
 
     Hyperparameters are the arguments of ``__init__``, which stores them as they are under their names. A class may
     write it, or declare the hyperparameters in its body and leave it to `hyperparameters`.
@@ -56,7 +56,7 @@ class Estimator:
         Raises
         ------
         ValueError
-            There is no such hyperparameter; what scikit-learn raises.
+            There is no such hyperparameter; scikit-learn raises it too.
         """
         names = self._hyperparameter_names()
         for name, value in params.items():
@@ -76,7 +76,7 @@ class Estimator:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in own.items())})"
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn's tools, which alone ask, what they want to know: the answers of its own base class."""
+        """Return the tags of scikit-learn's own base class; only scikit-learn's tools call this."""
         from sklearn.base import BaseEstimator
 
         return BaseEstimator.__sklearn_tags__(self)

@@ -25,7 +25,7 @@ WARM_UP_ROWS = 8  # a step is run on so few rows first, untimed, that compilatio
 class Passport(TypedDict, total=False):
     """Program, versions and machine of a measured step, in the order of a record's JSON keys.
 
-    `passport` tells all; a record of another version may lack some.
+    `passport` gives all; a record of another version may lack some.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ def peak_bytes() -> int:
 
 
 def process_seconds() -> float:
-    """Return the wall seconds since this process began; where that is not told, since this module was loaded.
+    """Return the wall seconds since this process began; where that is unknown, since this module was loaded.
 
     Unlike what `timed` measures this is all that a user waits for: start, compilation, reading, work and writing.
     """
@@ -160,7 +160,7 @@ def step_costs(
     method: str | None = None,
     written: Path | None = None,
 ) -> StepCosts:
-    """Say what one step of the workflow cost, until now: call it last.
+    """Return what one step of the workflow cost until now: call it last.
 
     Of several steps in one process the first is charged with the start, and each other from the end of the one before.
 

@@ -1,6 +1,6 @@
 """One style for all figures, how a figure is declared, and how it is written.
 
-Matplotlib is imported where something is drawn: the workflow only asks figures what they need, at each of its starts.
+Matplotlib is imported where something is drawn: at each start the workflow reads only which records figures need.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def test_an_alternative_is_taken_where_the_first_source_fails_and_that_is_said(s
     other = Dataset("tiny", "svmlight", False, ("a.svm",), ("b.svm",), sources=(("url", server.url + "/other.zip"),))
     urls = tuple(("url", f"{server.url}/{name}.zip") for name in ("gone", "quota", "short"))
     said = []
-    origin = download(Dataset("tiny", sources=urls, alternatives=(other,)), resources / "tiny", passed_over=said.append)
+    origin = download(Dataset("tiny", sources=urls, alternatives=(other,)), resources / "tiny", on_missing=said.append)
     assert origin == f"{server.url}/other.zip"
     assert [text.split(": ")[0] for text in said] == [address for _, address in urls]
     source = read_json(resources / "tiny/source.json")

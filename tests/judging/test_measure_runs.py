@@ -8,7 +8,7 @@ from xmlc.cli import main
 from xmlc.errors import XmlcError
 from xmlc.judging.measure_runs import runs_of
 from xmlc.judging.runs import Place, Runs
-from xmlc.tables.made_of import finished_tables
+from xmlc.tables.provenance import finished_tables
 
 
 @pytest.fixture

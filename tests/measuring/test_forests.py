@@ -32,7 +32,7 @@ def test_objectives_are_those_of_the_first_trees():
 def test_what_tells_nothing_has_nothing():
     assert shape_of_trees(SimpleNamespace()) is None
     assert objectives_by_level(SimpleNamespace()) == ()
-    with pytest.raises(XmlcError, match="SimpleNamespace is no forest whose first trees could be asked alone"):
+    with pytest.raises(XmlcError, match="SimpleNamespace is no forest: it cannot predict with its first trees alone"):
         rank_by_first_trees(SimpleNamespace(), None, None, [1])
 
 

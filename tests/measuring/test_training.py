@@ -23,5 +23,5 @@ def test_what_is_no_share_is_refused(share):
 
 
 def test_only_a_forest_has_shares():
-    with pytest.raises(XmlcError, match="PLT is no forest whose trees could be grown apart"):
+    with pytest.raises(XmlcError, match="PLT is no forest: no share of its trees can be grown"):
         fit_timed(PLT(max_leaf=2, arity=2, epochs=1), np.eye(4), np.eye(4), "1-of-2")

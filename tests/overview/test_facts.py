@@ -19,9 +19,9 @@ from report_cases import (
 )
 
 from xmlc.overview.facts import FACT_COLUMNS, FAILED, LEFT_OUT, MEASURED, facts_of
-from xmlc.overview.failed import failures
+from xmlc.overview.failures import failures
 from xmlc.tables.columns import DEVIATION
-from xmlc.tables.made_of import finished_tables
+from xmlc.tables.provenance import finished_tables
 
 # Columns that a table names otherwise than the record, and those that it computes from several numbers.
 RENAMED = (

@@ -7,7 +7,7 @@ from suite_cases import write_suite
 
 from xmlc.cli.tables.status import command
 from xmlc.errors import XmlcError
-from xmlc.overview.failed import failures
+from xmlc.overview.failures import failures
 from xmlc.overview.status import MADE, status_of, to_text
 
 FULL = "results/{0}/{1}/seed{2}/full/ranking.json"

@@ -131,7 +131,7 @@ def test_a_number_has_the_passports_of_its_own_records_one_for_each_seed(page):
     assert lines[0]["machine"] == "A <fast> CPU"
     assert lines[0]["threads"] == "2"
     assert "numpy 2.4.6" in lines[0]["versions"]
-    assert lines[0]["this step"] == "5.25 s, process and all"
+    assert lines[0]["this step"] == "5.25 s, whole process"
     assert told[0]["command"].endswith(lines[0]["record"])
 
 

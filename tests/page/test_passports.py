@@ -28,4 +28,4 @@ def test_a_cell_finds_its_record(about, name, titles):
     sources = [Source("p", Path(f"{place}.json"), as_record(record)) for place, record in enumerate(records)]
     passports = Passports(sources)
     found = passports.behind("p", "ranking", {"dataset": "yeast"} | about, name)
-    assert [passports.told[place]["title"] for place in found] == titles
+    assert [passports.shown[place]["title"] for place in found] == titles

@@ -131,9 +131,9 @@ def test_inference_from_a_model_is_one_job_for_each_portion(tmp_path):
         InferenceJob("plt", "full", ["h"], 9, 60),
     ]
     estimates, model = inference_jobs(project)
-    assert (estimates.name, estimates.option, estimates.asks_the_model) == ("infer_80_plt", "--estimates", False)
+    assert (estimates.name, estimates.option, estimates.predicts) == ("infer_80_plt", "--estimates", False)
     assert estimates.given == "results/{dataset}/{model}/seed{seed}/80/spe"
-    assert (model.name, model.option, model.asks_the_model) == ("infer_full_plt", "--model", True)
+    assert (model.name, model.option, model.predicts) == ("infer_full_plt", "--model", True)
     assert model.given == "results/{dataset}/{model}/seed{seed}/full/model"
 
 

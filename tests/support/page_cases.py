@@ -4,12 +4,12 @@ from report_cases import every_method, ranking, thresholds, write
 from suite_cases import write_suite
 
 from xmlc.judging.judge import Judge
-from xmlc.overview.failed import failures
+from xmlc.overview.failures import failures
 from xmlc.page.content import Folders, page_of
 from xmlc.papers.building import build_table, draw_figure
 from xmlc.papers.plan import SuitePlan
 from xmlc.plotting import write_figure
-from xmlc.tables.made_of import MadeOf, finished_tables
+from xmlc.tables.provenance import TableProvenance, finished_tables
 from xmlc.tables.render import write_table
 
 PAPER = "plt2016"
@@ -39,7 +39,7 @@ def make_table(run, name, records, paper=PAPER, suite=None):
     table = build_table(name, paper, records, published, suite)
     prefix = run / "results/tables" / paper / table.name
     write_table(table, prefix)
-    MadeOf(table.name, paper, tuple(records), published, suite).write(prefix)
+    TableProvenance(table.name, paper, tuple(records), published, suite).write(prefix)
     return table
 
 

@@ -1,4 +1,4 @@
-"""Slow, obvious tail classifiers: what xmlc.models.tail must equal."""
+"""Slow, obvious tail classifiers: what xmlc.models.tail_classifiers must equal."""
 
 import numpy as np
 

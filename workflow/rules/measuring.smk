@@ -86,7 +86,7 @@ for job in inference_jobs(project):
         name:
             job.name
         input:
-            code_for("infer") if job.asks_the_model else command_files("infer"),
+            code_for("infer") if job.predicts else command_files("infer"),
             extensions=project.extensions,
             data=paths.DATA,
             training=paths.TRAINING.of(portion=job.portion),

@@ -58,10 +58,10 @@ class Named(Protocol):
 def list_definitions(
     every: Callable[[], Sequence[tuple[str, Named]]],
 ) -> Callable[[click.Context, click.Parameter, bool], None]:
-    """Return what the option ``--list`` does: print (paper, name) of all definitions, a paper on a line, and leave."""
+    """Return what the option ``--list`` does: print the names of all definitions, one line for each paper, and exit."""
 
-    def show(ctx: click.Context, parameter: click.Parameter, asked: bool) -> None:
-        if not asked:
+    def show(ctx: click.Context, parameter: click.Parameter, is_given: bool) -> None:
+        if not is_given:
             return
         found: dict[str, list[str]] = {}
         for paper, definition in every():

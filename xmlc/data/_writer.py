@@ -7,7 +7,7 @@ from numba import njit
 
 SPACE, COMMA, COLON, POINT, NEWLINE = np.frombuffer(b" ,:.\n", dtype=np.uint8)
 ZERO, TEN, STEPS = np.uint64(48), np.uint64(10), np.uint64(10000)
-MOST = 1024.0  # below it single precision tells k / 10000 from its neighbours, so no shorter decimal comes back as well
+MOST = 1024.0  # below it k / 10000 and its neighbours differ in single precision, so no shorter decimal equals it
 ENTRY_BYTES = 24  # " 2147483647:1023.9999" and some
 
 

@@ -23,7 +23,7 @@ LISTED = 20
 
 
 class UnsafeArchive(XmlcError):
-    """An archive tries to write outside its folder: whoever made it is not to be trusted with a second try."""
+    """An archive contains a path outside its folder; it may be malicious, so no other way to read it is tried."""
 
 
 def unpack(archive: Path, wanted: Iterable[str], folder: Path) -> None:
@@ -35,7 +35,7 @@ def unpack(archive: Path, wanted: Iterable[str], folder: Path) -> None:
     Parameters
     ----------
     archive : Path
-        ``.zip``, ``.tar`` with any compression of tarfile, or one ``.gz``, ``.bz2``, ``.xz`` file; told by content.
+        ``.zip``, ``.tar`` with any compression of tarfile, or one ``.gz``, ``.bz2``, ``.xz`` file, whatever its name.
     wanted : iterable of str
         Base names.
     folder : Path

@@ -67,7 +67,7 @@ def download(
     out: Path,
     mirror: str | None = None,
     digests: Path | None = None,
-    passed_over: Callable[[str], object] = lambda reason: None,
+    on_missing: Callable[[str], object] = lambda reason: None,
 ) -> str:
     """Fetch a dataset into the folder ``out``, whole or not at all.
 
@@ -84,7 +84,7 @@ def download(
         Folder or base URL laid out ``<dataset>/{train,test}.txt[.gz|.xz|.bz2]``, in the repository format.
     digests : Path, optional
         JSON file of the recorded digests, one for each dataset; ``digests/<dataset>.json`` beside ``out``.
-    passed_over : callable, optional
+    on_missing : callable, optional
         Called with a sentence for each source that does not have the dataset.
 
     Returns
@@ -95,7 +95,7 @@ def download(
     Raises
     ------
     XmlcError
-        It cannot be had, or is not what it should be; the message says where to put a hand-downloaded copy.
+        No source has it, or it is not what it should be; the message says where to put a hand-downloaded copy.
     """
     name, beside = dataset.name, out.parent
     if dataset.synthetic:
@@ -108,7 +108,7 @@ def download(
             return _into(out, place, attempt)
         except NotThere as error:  # look elsewhere; any other error is for the user to mend
             problems.append(str(error))
-            passed_over(str(error))
+            on_missing(str(error))
         except (XmlcError, OSError) as error:
             raise XmlcError(f"{name}: {error}. {place.by_hand()}") from error
     if problems:

@@ -62,7 +62,7 @@ def _opened(path: Path) -> Iterator[BinaryIO | gzip.GzipFile]:
 
 
 def _blocks(x: KernelCSR, y: KernelCSR) -> Iterator[bytes | memoryview]:
-    """Give the text of blocks of rows; a block is valid until the next is asked for."""
+    """Yield the text of blocks of rows; a block is valid until the next one is taken."""
     text = np.empty(0, dtype=np.uint8)
     n_rows = x.indptr.size - 1
     for start in range(0, n_rows, ROWS_PER_BLOCK):

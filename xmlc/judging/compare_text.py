@@ -105,7 +105,7 @@ def to_markdown(comparisons: Sequence[Comparison], title: str, published: bool =
         if rows := _rows(comparisons, verdict, published):
             lines += ["", f"### {verdict.capitalize()}", "", _table(rows, "pipe", published)]
     if parts := [f"- {line}" for line in _part_lines(comparisons)]:
-        # What of a paper was not asked for is no finding.
+        # A part of a paper that was not run is no finding.
         folded = ["<details><summary>Not run</summary>", "", *parts, "", "</details>"]
         lines += ["", *(folded if published else parts)]
     for comparison in comparisons:

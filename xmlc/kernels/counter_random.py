@@ -1,4 +1,4 @@
-"""Random numbers from counters, so that they depend on (seed, piece) and never on the thread that asks.
+"""Random numbers from counters, so that they depend on (seed, piece) and never on the thread.
 
 The generator is SplitMix64's finaliser applied to a key and a counter (Steele, Lea and Flood, "Fast
 splittable pseudorandom number generators", OOPSLA 2014): stateless, and each number costs a few instructions.

@@ -14,7 +14,7 @@ READ, KEEP, DATA = 0, 3, 1  # the operands of LLVM's llvm.prefetch: to read, int
 
 @intrinsic
 def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
-    """Ask for the cache line of ``array[index]`` without waiting for it; the index must lie inside the array."""
+    """Request the cache line of ``array[index]`` without waiting for it; the index must lie inside the array."""
 
     def generate(context, builder, signature, arguments):
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data

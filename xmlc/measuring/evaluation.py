@@ -1,4 +1,4 @@
-"""Tuned thresholds put to use: every measure of the label sets, and the cost of asking the model for them."""
+"""Evaluation of tuned thresholds: every measure of the label sets, and the cost of predicting them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Evaluated:
     validation, test : dict of str to float
         As from `xmlc.metrics.classification_metrics`.
     test_ms_per_instance, test_inner_products_per_instance : float or None
-        Of asking the model for the test set's label sets.
+        Of predicting the test set's label sets with the model.
     """
 
     validation: dict[str, float]
@@ -42,7 +42,7 @@ def evaluate_thresholds(
 ) -> Evaluated:
     """Predict validation and test set with thresholds, and score both.
 
-    The cost of a prediction is that of asking the model for these thresholds, not of reading its estimates.
+    The cost is that of a prediction by the model with these thresholds, not of reading its estimates.
 
     Parameters
     ----------
@@ -56,15 +56,15 @@ def evaluate_thresholds(
     Raises
     ------
     XmlcError
-        The model answers otherwise than its estimates.
+        The model does not predict what its estimates say.
     """
     predicted = {part: apply_thresholds(load_csr(estimates, part), thresholds) for part in ("val", "test")}
     X = instances_for(model, prepared, "test")
     answer, ms = predict_timed(model, X, lambda rows: model.predict_proba(rows, thresholds))
     if answer.nnz != predicted["test"].nnz or (answer.indices != predicted["test"].indices).any():
         raise XmlcError(
-            f"the model's answer to these thresholds ({answer.nnz} labels) is not what its estimates say "
-            f"({predicted['test'].nnz} labels); estimates and model do not belong together: delete {estimates}"
+            f"the model predicts {answer.nnz} labels with these thresholds, its saved estimates "
+            f"{predicted['test'].nnz}; estimates and model do not belong together: delete {estimates}"
         )
     validation, test = (classification_metrics(prepared.part(part)[1], sets) for part, sets in predicted.items())
     return Evaluated(validation, test, ms, mean_inner_products(model))

@@ -1,4 +1,4 @@
-"""What a forest does with its first trees alone, how deep its trees are, and what their nodes optimised."""
+"""Ranking by the first trees of a forest, depths of its trees, and objectives of their nodes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xmlc.metrics.ranking import K, precision_and_ndcg
 from xmlc.models.base import Forest, SparseProbabilityEstimator, TellsObjectives, TellsShape
 from xmlc.records.forest import ForestRow, LevelObjectives, TreeShapes
 
-EXEMPLARY = 2  # trees whose objectives are told
+EXEMPLARY = 2  # trees whose objectives are recorded
 
 
 def rank_by_first_trees(
@@ -37,7 +37,7 @@ def rank_by_first_trees(
         The model is no forest.
     """
     if not isinstance(model, Forest):
-        raise XmlcError(f"{type(model).__name__} is no forest whose first trees could be asked alone")
+        raise XmlcError(f"{type(model).__name__} is no forest: it cannot predict with its first trees alone")
     rows = []
     for n in [*sorted(size for size in set(sizes) if size < model.n_trees), model.n_trees]:
         first = model.trees(n)
@@ -47,7 +47,7 @@ def rank_by_first_trees(
 
 
 def shape_of_trees(model: SparseProbabilityEstimator) -> TreeShapes | None:
-    """Return depths and numbers of nodes tree by tree; None where an estimator does not tell."""
+    """Return depths and numbers of nodes tree by tree; None where an estimator does not report them."""
     if not isinstance(model, TellsShape):
         return None
     return TreeShapes(depths=tuple(model.tree_depths_.tolist()), nodes=tuple(model.n_nodes_.tolist()))

@@ -1,4 +1,4 @@
-"""What label sets are inferred from: samples of a model or its marginals, asked for and timed, or saved estimates."""
+"""What label sets are inferred from: samples or marginals of a model, timed, or saved estimates."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def check_sources(methods: Iterable[str], model: Path | None, estimates: Path | 
 
 
 def needs_sizes(methods: Iterable[str]) -> bool:
-    """Tell whether any of these methods needs sizes; each must be known."""
+    """Return whether any of these methods needs sizes; each must be known."""
     return any([method_named(name).takes_sizes for name in methods])
 
 
@@ -72,7 +72,7 @@ def basis_of(
     floor: float,
     n_samples: int,
 ) -> Basis:
-    """Draw from a model or ask it for marginals, or read estimates; learn sizes where a method needs them.
+    """Draw samples from a model, estimate its marginals, or read estimates; learn sizes where a method needs them.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def basis_of(
     estimates : Path or None
         In place of a model: folder written by `xmlc estimate`.
     floor : float
-        Marginals asked of a model must be greater.
+        Only greater marginals are estimated.
     n_samples : int
         Label sets drawn for each instance.
 
@@ -98,7 +98,7 @@ def basis_of(
             raise TypeError("neither a model nor estimates")
         given = given_estimates(estimates)
     else:
-        given = ask_model(prepared, model, floor, n_samples)
+        given = draw_or_estimate(prepared, model, floor, n_samples)
     Y, n = prepared.part("test")[1], n_instances(given.distribution)
     if n != Y.shape[0]:
         raise XmlcError(
@@ -122,14 +122,14 @@ def describe_estimates(marginals: sparse.csr_array, floor: float, Y: sparse.csr_
 
 
 def given_estimates(folder: Path) -> Given:
-    """Take the test set's part of what `xmlc estimate` wrote; its cost is told there."""
+    """Take the test set's part of what `xmlc estimate` wrote, and its cost."""
     meta = Estimates.read(folder)
     ms = meta.parts["test"].ms_per_instance
     return Given(load_csr(folder, "test", mmap=False), estimate_ms_per_instance=ms, floor=meta.floor)
 
 
-def ask_model(prepared: Prepared, model: SparseProbabilityEstimator, floor: float, n_samples: int) -> Given:
-    """Draw label sets for the test set from a model that can be drawn from; ask any other for its marginals.
+def draw_or_estimate(prepared: Prepared, model: SparseProbabilityEstimator, floor: float, n_samples: int) -> Given:
+    """Draw label sets for the test set from a model of the joint distribution; estimate the marginals of any other.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def ask_model(prepared: Prepared, model: SparseProbabilityEstimator, floor: floa
     model : SparseProbabilityEstimator
         Trained.
     floor : float
-        Marginals must be greater.
+        Only greater marginals are estimated.
     n_samples : int
         Label sets drawn for each instance.
     """

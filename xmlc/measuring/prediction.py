@@ -1,4 +1,4 @@
-"""A model asked for its predictions: the time that it takes, without compilation, and its inner products."""
+"""Predictions of a model: their time, without compilation, and their inner products."""
 
 from __future__ import annotations
 

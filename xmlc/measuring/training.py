@@ -1,4 +1,4 @@
-"""A model trained: all of it, or a share of a forest's trees; the time that it takes, without compilation."""
+"""Training of a model or of a share of a forest's trees, and its time without compilation."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def fit_timed(
     Raises
     ------
     XmlcError
-        A share is asked of what is no forest, or of fewer trees.
+        A share is given but the estimator is no forest, or has fewer trees.
     """
     warm_up(model, X, Y)
     fit: Callable[[], object] = partial(model.fit, X, Y)
     if share is not None:
         if not isinstance(model, Forest):
-            raise XmlcError(f"{type(model).__name__} is no forest whose trees could be grown apart")
+            raise XmlcError(f"{type(model).__name__} is no forest: no share of its trees can be grown")
         fit = partial(model.fit_trees, X, Y, *share_of_trees(share, model.n_trees))
     before = cpu_seconds()
     _, seconds = timed(fit)

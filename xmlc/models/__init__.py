@@ -1,7 +1,7 @@
 """Estimators of sparse probability estimates, by name.
 
-An estimator is imported when it is first asked for: training one model must not depend on the code of the
-others, neither in time nor in the workflow's view of what changed.
+An estimator is imported when it is first used: training one model must not depend on the code of the others, neither in
+time nor in what makes the workflow train it again.
 """
 
 from __future__ import annotations

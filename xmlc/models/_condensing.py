@@ -8,7 +8,7 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def kept_of_group(x, group, bound, fronts):
-    """Choose among the instances of one label set: whoever has a cosine below ``bound`` to all that are kept before.
+    """Choose the instances of one label set that have a cosine below ``bound`` to all that are kept before.
 
     The non-zeros of kept instances are chained by feature, so that an instance meets only those that it shares.
     Products are added in float64, in the order of its features.

@@ -16,7 +16,7 @@ from xmlc.models._leaf_averages import Histograms, Reached, average_above, avera
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.estimates import stack_estimates, top_k_of
 from xmlc.models.forest_arrays import Trees
-from xmlc.models.tail import TailClassifiers
+from xmlc.models.tail_classifiers import TailClassifiers
 from xmlc.runtime.parallel import row_blocks, run_pieces
 
 ROWS_PER_DESCENT = 16384  # large, because each block lays out the weights of the nodes that it reaches
@@ -26,9 +26,9 @@ F = TypeVar("F", bound=Trees)
 
 
 class AveragedForest(SparseProbabilityEstimator, ABC, Generic[F]):
-    """Base of forests: all instances go down all trees, then a kernel averages what their leaves say.
+    """Base of forests: all instances go down all trees, then a kernel averages the shares in their leaves.
 
-    A forest gives what is its own: how trees grow (`_grow`), how instances descend (`_descend`), what a leaf is worth
+    A subclass defines how trees grow (`_grow`), how instances descend (`_descend`), how leaves are weighted
     (`_leaf_weights`), and how tail classifiers re-rank (`_rerank`).
 
     Attributes
@@ -158,7 +158,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC, Generic[F]):
             self.tail_ = TailClassifiers.from_arrays(arrays, self.n_features_in_, **options)
 
     def _reranks(self) -> bool:
-        """Say whether labels rank by something else than their estimates."""
+        """Return whether labels rank by something else than their estimates."""
         return self.tail_ is not None
 
     @property
@@ -189,11 +189,11 @@ class AveragedForest(SparseProbabilityEstimator, ABC, Generic[F]):
 
     @abstractmethod
     def _open_forest(self) -> Any:
-        """Work out what all descents need."""
+        """Compute what all descents need."""
 
     @abstractmethod
     def _leaf_weights(self) -> np.ndarray:
-        """Return the share of each leaf that one of its counts is, float64 (n_leaves,)."""
+        """Return the share that a count of 1 means in each leaf, float64 (n_leaves,)."""
 
     @abstractmethod
     def _descend(self, x: KernelCSR, first: int, last: int, opened: Any) -> tuple[Reached, np.ndarray]:

@@ -1,7 +1,7 @@
-"""What every estimator shares: scikit-learn conventions, sparse probability estimates, models on disk.
+"""What all estimators share: scikit-learn conventions, sparse probability estimates, models on disk.
 
-What only some can do is a protocol here, such as `Forest`: whatever has its members is one, whoever wrote it. Whether
-they are there ``isinstance`` looks up, which evaluates properties: of what is learned it tells after ``fit`` only.
+What only some can do is a protocol here, such as `Forest`; a class needs its members and no base class. ``isinstance``
+looks the members up and evaluates properties, so those that are learned are found after ``fit`` only.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from xmlc.models.estimates import top_k_of
 
 @runtime_checkable
 class Forest(Protocol):
-    """An ensemble whose trees can be grown apart, and whose first trees can be asked alone."""
+    """An ensemble whose trees can be grown in several jobs, and whose first trees predict alone."""
 
     n_trees: int
 
@@ -31,7 +31,7 @@ class Forest(Protocol):
 
     @classmethod
     def join_trees(cls, parts: Sequence[Self], /) -> Self:
-        """Put such parts together, in the order of their trees: what ``fit`` gives."""
+        """Join such parts in the order of their trees: what ``fit`` gives."""
 
     def trees(self, n: int, /) -> Self:
         """Return the model of the first ``n`` trees: what ``fit`` gives with ``n_trees=n``."""
@@ -39,7 +39,7 @@ class Forest(Protocol):
 
 @runtime_checkable
 class TellsShape(Protocol):
-    """A fitted ensemble that knows how deep and how large its trees are.
+    """A fitted ensemble with trees of known depth and size.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class TellsShape(Protocol):
 
 @runtime_checkable
 class TellsObjectives(Protocol):
-    """A fitted ensemble that knows what its nodes optimised.
+    """A fitted ensemble with the objectives of its nodes.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class DrawsSamples(Protocol):
 
 @runtime_checkable
 class LooksUp(Protocol):
-    """An oracle: it is given the posteriors that it then returns, and computes nothing whose cost could be measured."""
+    """An oracle: it returns posteriors that it is given, and computes nothing whose cost could be measured."""
 
     def use_posteriors(self, posteriors: sparse.csr_array | None) -> None:
         """Take the posteriors (CSR, shape (n, m)) of the instances that are predicted next."""
@@ -148,7 +148,7 @@ class SparseProbabilityEstimator(Estimator):
     n_labels_ : int
         Number of labels m seen in ``fit``.
     inner_products_ : ndarray of int64, shape (n,), or None
-        Inner products that the last prediction computed for each instance; None where an estimator does not tell.
+        Inner products that the last prediction computed for each instance; None where an estimator does not count them.
     """
 
     MODEL_FORMAT = 1
@@ -276,9 +276,9 @@ class SparseProbabilityEstimator(Estimator):
         return kernel_csr(unit_rows(X) if self.unit_norm else X)
 
     def _check_k(self, k: int) -> int:
-        """Return how many labels are asked for, at least one."""
+        """Return k as an int, at least 1."""
         if k < 1:
-            raise XmlcError(f"k={k}: at least one label per instance must be asked for")
+            raise XmlcError(f"k={k}: expected at least one label per instance")
         return int(k)
 
     def _label_thresholds(self, threshold: float | np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The oracle: true posteriors in the place of estimates."""
+"""The oracle: true posteriors instead of estimates."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from xmlc.models.base import SparseProbabilityEstimator
 class Oracle(SparseProbabilityEstimator):
     """Gives the true posteriors of a synthetic dataset, as if a perfect model had estimated them.
 
-    What a threshold method reaches with it is what the method itself costs: the rest of the way to 1 is noise
-    in the labels, and the rest of the way down to a real model is that model's error.
+    Its score with a threshold method is the best that the method can reach: the difference to 1 is due to noise in the
+    labels and to the method, and the difference to a trained model's score is due to the model's errors.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 """The fact table: one row for each number that was measured, from which every table is a pivot.
 
 A row says whose number it is (paper, dataset, model, variant, method, seed), what it is (metric, value, unit) and how
-it came about. What was not measured although it was asked for is a row too, with the reason instead of a value.
+it came about. A number that is missing is a row too, with the reason instead of a value.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TypeGuard
 import pandas as pd
 
 from xmlc.estimator import Hyperparameters
-from xmlc.overview.failed import Failure
+from xmlc.overview.failures import Failure
 from xmlc.papers import table_of
 from xmlc.papers.building import OTHER_FILES, OfTables
 from xmlc.papers.scale.steps import step_title
@@ -34,7 +34,7 @@ from xmlc.records.sweep import SweepRecord
 from xmlc.records.thresholds import ThresholdRecord
 from xmlc.suites.reading import find_suite
 from xmlc.tables.columns import COLUMNS, column
-from xmlc.tables.made_of import MadeOf
+from xmlc.tables.provenance import TableProvenance
 from xmlc.tables.summaries import COUNTED, NUMBERS
 
 MEASURED, FAILED, LEFT_OUT = "measured", "failed", "left out"
@@ -48,19 +48,21 @@ _KEYS = {*IDENTITY, "note"}
 
 @dataclass(frozen=True)
 class Source:
-    """One record and the paper that asks for it."""
+    """One record and the paper that uses it."""
 
     paper: str
     path: Path
     record: OfTables
 
 
-def facts_of(tables: Sequence[MadeOf], failures: Iterable[Failure] = (), config: Path | None = None) -> pd.DataFrame:
+def facts_of(
+    tables: Sequence[TableProvenance], failures: Iterable[Failure] = (), config: Path | None = None
+) -> pd.DataFrame:
     """Collect the facts behind finished tables.
 
     Parameters
     ----------
-    tables : sequence of MadeOf
+    tables : sequence of TableProvenance
     failures : iterable of Failure
         Steps that failed.
     config : Path or None
@@ -86,7 +88,7 @@ def facts_of(tables: Sequence[MadeOf], failures: Iterable[Failure] = (), config:
     return pd.DataFrame(rows, columns=list(FACT_COLUMNS))
 
 
-def sources_of(tables: Iterable[MadeOf]) -> list[Source]:
+def sources_of(tables: Iterable[TableProvenance]) -> list[Source]:
     """Read the records behind tables, each once for a paper, in the order of the tables."""
     found: dict[tuple[str, Path], Source] = {}
     for made in tables:
@@ -96,7 +98,7 @@ def sources_of(tables: Iterable[MadeOf]) -> list[Source]:
     return list(found.values())
 
 
-def _read(made: MadeOf, kind: str, portion: str) -> list[tuple[Path, OfTables]]:
+def _read(made: TableProvenance, kind: str, portion: str) -> list[tuple[Path, OfTables]]:
     """Read one kind of a table's records with their paths."""
     if kind in OTHER_FILES:
         found = zip(made.records, OTHER_FILES[kind](made.records), strict=True)
@@ -169,7 +171,7 @@ def passport_of(record: OfTables) -> Passport:
 
 
 def step_of(record: OfTables) -> StepCosts | None:
-    """Return what the step cost that wrote a record, if it is told."""
+    """Return what the step cost that wrote a record, if it is known."""
     return getattr(record, "step", None)
 
 

@@ -1,4 +1,4 @@
-"""What of a run is done, missing and failed, paper by paper and dataset by dataset."""
+"""What is done, missing and failed of a run, paper by paper and dataset by dataset."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from tabulate import tabulate
 
 from xmlc.errors import XmlcError
-from xmlc.overview.failed import Failure
+from xmlc.overview.failures import Failure
 from xmlc.papers.plan import SuitePlan
 from xmlc.suites import paths
 
@@ -55,7 +55,7 @@ Status = dict[tuple[str, str], Progress]
 def status_of(
     plan: Mapping[str, SuitePlan], root: Path, failed: Sequence[Failure], papers: Sequence[str] = ()
 ) -> Status:
-    """Look which of the planned files are there.
+    """Find out which of the planned files are there.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def status_of(
         Folder that its paths start from.
     failed : sequence of Failure
     papers : sequence of str
-        Only these; if there are none, those that the configuration asks for and others that were begun.
+        Only these; if there are none, those that the settings name and those that were begun.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def status_of(
     found: Status = {}
     for paper in papers or plan:
         part = _paper_status(paper, plan[paper], root, failed)
-        if papers or plan[paper].asked or any(progress.done for progress in part.values()):
+        if papers or plan[paper].requested or any(progress.done for progress in part.values()):
             found |= part
     return found
 

@@ -14,10 +14,10 @@ from xmlc.judging.judge import Judge
 from xmlc.judging.kinds import Kind
 from xmlc.judging.verdict import Verdict, reproduced_line
 from xmlc.overview.facts import Source, passport_of, sources_of
-from xmlc.overview.failed import Failure
+from xmlc.overview.failures import Failure
 from xmlc.page.drawings import inline, svg_of
 from xmlc.page.expected import PAPER, REFERENCE, Expectation, Expected, count, reference_of
-from xmlc.page.passports import Passports, Told
+from xmlc.page.passports import Passports, ShownPassport
 from xmlc.page.tables import PageTable, table_on_page
 from xmlc.papers import figure_of
 from xmlc.papers.building import build_table, read_published
@@ -26,8 +26,8 @@ from xmlc.records.ranking import COST_COLUMNS, RankingRecord
 from xmlc.suites import paths
 from xmlc.suites.reading import find_suite
 from xmlc.tables.fingerprint import TABLE, Fingerprint, of_parts
-from xmlc.tables.made_of import MadeOf
 from xmlc.tables.panels import Published
+from xmlc.tables.provenance import TableProvenance
 from xmlc.tables.render import title_of
 
 PARETO = "pareto"
@@ -150,7 +150,7 @@ class Page:
     fingerprint: Fingerprint
     tally: Tally
     failures: list[Failure]
-    passports: list[Told]
+    passports: list[ShownPassport]
     made: str
     versions: list[str]
     machines: list[str]
@@ -165,7 +165,7 @@ class Folders:
     config: Path = Path("config")
 
 
-def page_of(tables: Sequence[MadeOf], failed: list[Failure], judge: Judge, folders: Folders) -> Page:
+def page_of(tables: Sequence[TableProvenance], failed: list[Failure], judge: Judge, folders: Folders) -> Page:
     """Gather the page of finished tables.
 
     Raises
@@ -188,7 +188,7 @@ def page_of(tables: Sequence[MadeOf], failed: list[Failure], judge: Judge, folde
         fingerprint=of_parts({paper.name: paper.fingerprint for paper in papers}),
         tally=sum((paper.tally for paper in papers), Tally()),
         failures=failed,
-        passports=passports.told,
+        passports=passports.shown,
         made=max((about.get("time", "") for about in abouts), default=""),
         versions=list(dict.fromkeys(versions)),
         machines=list(dict.fromkeys(about["cpu"] for about in abouts if about.get("cpu"))),
@@ -200,7 +200,7 @@ _NOT_PACKAGES = ("machine", "cpu", "threads", "time")
 
 def _paper(
     name: str,
-    tables: Sequence[MadeOf],
+    tables: Sequence[TableProvenance],
     sources: Sequence[Source],
     failed: list[Failure],
     judge: Judge,
@@ -234,7 +234,7 @@ def _paper(
 
 
 def _drawings(paper: str, sources: Sequence[Source], folder: Path) -> list[Drawing]:
-    """Return the finished figures, and the Pareto picture of what was ranked if nobody has drawn it yet."""
+    """Return the finished figures, and a Pareto figure of the rankings if none is among them."""
     drawings = []
     for number, file in enumerate(sorted(folder.glob("*.svg"))):
         drawings.append(_drawing(paper, file.stem, file.read_text(encoding="utf-8"), f"{paper}-f{number}-"))

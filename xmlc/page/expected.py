@@ -1,4 +1,4 @@
-"""What is expected of a table's cells: what the paper prints, or else what this suite accepted before."""
+"""The numbers that a table's cells are compared with: what the paper prints, or else the accepted ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xmlc.judging.judge import Found, Judge
 from xmlc.judging.kinds import Kind, kind_of
 from xmlc.judging.runs import Place
 from xmlc.judging.verdict import Judgement, Verdict, number
-from xmlc.overview.failed import Failure
+from xmlc.overview.failures import Failure
 from xmlc.papers import table_of
 from xmlc.tables.columns import DEVIATION, Column, column
 from xmlc.tables.panels import Published
@@ -29,7 +29,7 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Expectation:
-    """What one cell is held against.
+    """What one cell is compared with.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Expectation:
 
 @dataclass
 class Expected:
-    """The expectations of one table, each judged once; `shown` remembers which the page has a place for.
+    """The expectations of one table, each judged once; `shown` remembers those that the page shows.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The passports of a page: for each record with what, on what and how its numbers were measured."""
+"""The passports of a page: software, machine, data and settings behind the numbers of each record."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from xmlc.tables.titles import method_title, model_title, without_passes
 
 # Columns of a table that hold a threshold method's macro-F under the method's name.
 METHOD_COLUMNS = {"fta": "fta", "sto": "sto", "ofo": "ofo"}
-# Costs of a record that are told, with unit and factor.
-TOLD = {
+# Costs of a record that a passport shows, with unit and factor.
+SHOWN_COSTS = {
     "train_seconds": ("training", "s", 1),
     "tune_seconds": ("tuning thresholds", "s", 1),
     "inference_seconds": ("inferring", "s", 1),
@@ -25,8 +25,8 @@ TOLD = {
 }
 
 
-class Told(TypedDict):
-    """A passport as the page shows it: a title, lines of name and text, and the command that makes it again."""
+class ShownPassport(TypedDict):
+    """A passport as the page shows it: a title, lines of name and text, and the command that makes the record again."""
 
     title: str
     lines: list[tuple[str, str]]
@@ -34,14 +34,14 @@ class Told(TypedDict):
 
 
 class Passports:
-    """Every record that a page tells of, numbered as it is first asked for."""
+    """The passports of all records behind a page, numbered in the order of their first use."""
 
     def __init__(self, sources: Sequence[Source]):
         self._sources: dict[str, list[Source]] = {}
         for source in sources:
             self._sources.setdefault(source.paper, []).append(source)
         self._numbers: dict[str, int] = {}
-        self.told: list[Told] = []
+        self.shown: list[ShownPassport] = []
 
     def behind(self, paper: str, kind: str, about: dict[str, str], name: str) -> list[int]:
         """Return the numbers of the records behind one cell, one for each seed.
@@ -74,8 +74,8 @@ class Passports:
     def _number(self, source: Source) -> int:
         path = source.path.as_posix()
         if path not in self._numbers:
-            self._numbers[path] = len(self.told)
-            self.told.append(told(source))
+            self._numbers[path] = len(self.shown)
+            self.shown.append(shown_passport(source))
         return self._numbers[path]
 
 
@@ -93,7 +93,7 @@ def _seed(record: OfTables) -> int | None:
     return getattr(record, "seed", None)
 
 
-def told(source: Source) -> Told:
+def shown_passport(source: Source) -> ShownPassport:
     """Return a passport as the page shows it."""
     record, about = source.record, provenance(source)
     title = [model_title(record.model_name)] if record.model_name else []
@@ -106,14 +106,14 @@ def told(source: Source) -> Told:
         ("hyperparameters", _settings(about.hyperparameters)),
         *_costs(record),
         ("threads", "" if about.threads is None else str(about.threads)),
-        ("this step", "" if spent is None else f"{spent:.4g} s, process and all"),
+        ("this step", "" if spent is None else f"{spent:.4g} s, whole process"),
         ("its peak memory", "" if peak is None else f"{peak:.4g} MB"),
         ("machine", about.cpu),
         ("versions", about.versions),
         ("made", about.time),
         ("record", about.record),
     ]
-    return Told(
+    return ShownPassport(
         title=", ".join(title) or record.dataset_name,
         lines=[line for line in lines if line[1]],
         command=f"snakemake --cores {about.threads or 1} --force {shlex.quote(about.record)}",
@@ -121,12 +121,12 @@ def told(source: Source) -> Told:
 
 
 def _costs(record: OfTables) -> list[tuple[str, str]]:
-    """Return lines of `TOLD`, of those costs that a record has."""
+    """Return lines of `SHOWN_COSTS`, of those costs that a record has."""
     costs = getattr(record, "costs", None) or {}
     found = costs if isinstance(costs, dict) else asdict(costs)
     return [
         (name, f"{found[key] * factor:.4g} {unit}")
-        for key, (name, unit, factor) in TOLD.items()
+        for key, (name, unit, factor) in SHOWN_COSTS.items()
         if found.get(key) is not None
     ]
 

@@ -1,4 +1,4 @@
-"""The page as HTML: one file with its style and script in it, which asks for nothing from outside."""
+"""The page as HTML: one file with its style and script in it, which loads nothing from outside."""
 
 from __future__ import annotations
 

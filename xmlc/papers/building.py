@@ -48,7 +48,7 @@ def build_table(
     published : Path or None
         Folder with ``<paper>/<table>.csv``; a paper without such a file has no published values.
     suite : Path or None
-        The paper's configuration, for a table that tells something of it.
+        The paper's configuration, for a table that uses it.
 
     Raises
     ------

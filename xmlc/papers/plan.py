@@ -1,4 +1,4 @@
-"""All that a run is asked for: the tables and figures of each suite, and the records that they are made from."""
+"""The plan of a run: the tables and figures of each suite, and the records that they are made from."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ TABLE_FILES, FIGURE_FILES = ("csv", "md", "tex"), ("svg", "png")
 
 @dataclass(frozen=True)
 class SuitePlan:
-    """What a suite asks for.
+    """The tables and figures of a suite.
 
     Attributes
     ----------
     title : str
-    asked : bool
+    requested : bool
         Whether the settings of the run name it.
     tables, figures : dict of str to list of str
         By name, the records that each is made from.
     """
 
     title: str
-    asked: bool
+    requested: bool
     tables: dict[str, list[str]]
     figures: dict[str, list[str]]
 
@@ -62,7 +62,7 @@ def result_files(project: Project, paper: str) -> list[str]:
 
 
 def _can_be_made(project: Project, paper: str, definition: TableDefinition | FigureDefinition) -> bool:
-    """Tell whether there are records; of a paper with few-shot datasets, some tables are about these alone."""
+    """Return whether there are records: some tables of a paper are about few-shot datasets alone."""
     return not project.suites[paper].few_shot or bool(definition.files(project, paper))
 
 

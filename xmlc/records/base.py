@@ -157,7 +157,7 @@ class Record(RecordFile):
 
     @property
     def dataset_name(self) -> str:
-        """Name of the dataset, as every kind of file tells it."""
+        """Name of the dataset, as of every kind of file."""
         return self.dataset.name
 
     @property

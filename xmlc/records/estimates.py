@@ -11,7 +11,7 @@ from xmlc.records.base import FolderFile, Number
 
 @dataclass(frozen=True, kw_only=True)
 class PartEstimates:
-    """How many estimates one part has, and what they cost; None where a model does not tell."""
+    """How many estimates one part has, and what they cost; None where a model does not report it."""
 
     instances: int
     estimates_per_instance: Number

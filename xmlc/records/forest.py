@@ -72,7 +72,7 @@ class ForestRecord(ExperimentRecord):
         The last is of all trees.
     costs : PredictionThreads
     trees : TreeShapes or None
-        Where the estimator tells them.
+        Where the estimator has them.
     objectives : tuple of LevelObjectives
         Of the first trees; none where the estimator has no objectives.
     passport : Passport
@@ -91,7 +91,7 @@ class ForestRecord(ExperimentRecord):
 
 
 def frame(records: Sequence[ForestRecord]) -> pd.DataFrame:
-    """Return one row for each record that tells the shape of its trees: depth, nodes, and depth of a balanced tree."""
+    """Return one row for each record with the shape of its trees: depth, nodes, and depth of a balanced tree."""
     import pandas as pd
 
     return pd.DataFrame([_shape(record, record.trees) for record in records if record.trees])

@@ -31,7 +31,7 @@ COST_COLUMNS = {
 
 @dataclass(frozen=True, kw_only=True)
 class RankingCosts(TrainingCosts):
-    """Costs of training, and of asking for the five best labels of each test instance."""
+    """Costs of training, and of predicting the five best labels of each test instance."""
 
     predict_ms_per_instance: Number | None
     inner_products_per_instance: Number | None

@@ -85,7 +85,7 @@ class Statistics:
 
     @property
     def dataset_name(self) -> str:
-        """Name of the dataset, as every kind of file tells it."""
+        """Name of the dataset, as of every kind of file."""
         return self.name
 
     @property
@@ -100,7 +100,7 @@ class Statistics:
 
     @property
     def data_digest(self) -> str:
-        """The digest of the data, as every kind of file tells it."""
+        """The digest of the data, as of every kind of file."""
         return self.digest
 
     def write(self, path: Path) -> None:

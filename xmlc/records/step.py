@@ -1,4 +1,4 @@
-"""Files of any kind in which a step tells what it cost, and what else the table of steps says of them."""
+"""Files of any kind that hold the costs of a step, and what else the table of steps prints of them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RECORDS_IN_FOLDERS = ("source.json", Estimates.FILE, TunedThresholds.FILE)
 
 @dataclass(frozen=True, kw_only=True)
 class StepRecord:
-    """A file that a step wrote, whichever it was: what it cost, and what else is told of it where it is there.
+    """A file that any step wrote: what the step cost, and what else the file has of these.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class StepRecord:
         Raises
         ------
         XmlcError
-            It is not readable, or tells no costs.
+            It is not readable, or has no costs.
         """
         found = (path / name for name in RECORDS_IN_FOLDERS)
         file = next((file for file in found if file.is_file()), path)
@@ -73,7 +73,7 @@ class StepRecord:
 
     @property
     def dataset_name(self) -> str:
-        """Name of the dataset, as every kind of file tells it."""
+        """Name of the dataset, as of every kind of file."""
         return self.step["dataset"]
 
     @property
@@ -88,17 +88,17 @@ class StepRecord:
 
     @property
     def data_digest(self) -> str:
-        """The digest of the data, likewise; empty where the file does not tell."""
+        """The digest of the data, likewise; empty where the file has none."""
         return self.dataset.digest if self.dataset else self.digest
 
 
 def read_steps(paths: Iterable[Path]) -> list[StepRecord]:
-    """Read files in which a step tells its costs (`xmlc.passport.step_costs`), in their order.
+    """Read files that hold the costs of a step (`xmlc.passport.step_costs`), in their order.
 
     Raises
     ------
     XmlcError
-        A file is not readable, or tells no costs.
+        A file is not readable, or has no costs.
     """
     return [StepRecord.read(path) for path in paths]
 

@@ -67,7 +67,7 @@ class Chosen(GridPoint):
 
 @dataclass(frozen=True, kw_only=True)
 class ThresholdCosts(KnownTrainingCosts):
-    """Costs of training and tuning, and of asking the model for the labels above its thresholds."""
+    """Costs of training and tuning, and of predicting the labels above their thresholds."""
 
     tune_seconds: Number | None
     test_ms_per_instance: Number | None

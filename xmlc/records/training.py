@@ -1,4 +1,4 @@
-"""The record of `xmlc train`: a model, and what its training cost. It says no kind, for every other one contains it.
+"""The record of `xmlc train`: a model, and what its training cost. It has no kind, because other records contain it.
 
 Before it there may be a search for hyperparameters, whose result is a file of its own.
 """
@@ -45,7 +45,7 @@ class KnownTrainingCosts(TrainingCosts):
 
 @dataclass(frozen=True, kw_only=True)
 class ModelRecord(ExperimentRecord):
-    """A record of a trained model, which tells its training too.
+    """A record of a trained model, which contains that of its training.
 
     Attributes
     ----------

@@ -59,7 +59,7 @@ def about(record: logging.LogRecord) -> str:
     """Say what a job does and on what, such as ``train plt on demo, 80 %``."""
     rule: str = record.__dict__["rule_name"]
     wildcards: Mapping[str, str] = record.__dict__["wildcards"]
-    words = [rule.split("_")[0]]  # thresholds_demo, infer_80_plt: the rest tells of wildcards
+    words = [rule.split("_")[0]]  # thresholds_demo, infer_80_plt: the rest is made of wildcards
     words += [wildcards[name] for name in ("model", "table", "figure") if name in wildcards]
     if place := wildcards.get("dataset") or wildcards.get("paper"):
         words += ["of" if "paper" in wildcards else "on", place]

@@ -48,7 +48,7 @@ class Progress:
         """Say how far it is, how fast it goes and what is left, as in ``x: 25 %, 00:30, 1.20M nnz/s, 01:30 left``."""
         rate = self.done / seconds if seconds > 0 else 0.0
         speed = f"{tqdm.format_interval(seconds)}, {tqdm.format_sizeof(rate)} {self.unit}/s"
-        if not self.total:  # nobody knows how much it is
+        if not self.total:  # the amount of work is unknown
             return f"{self.title}: {tqdm.format_sizeof(self.done)} {self.unit}, {speed}"
         left = f", {tqdm.format_interval(max(self.total - self.done, 0) / rate)} left" if rate > 0 else ""
         return f"{self.title}: {100 * self.done / self.total:.0f} %, {speed}{left}"

@@ -14,10 +14,10 @@ def set_process_threads(n_threads: int) -> None:
     """Give this process ``n_threads`` numba threads, for the command line: call it before numba is imported.
 
     Snakemake hands a job's threads to OpenMP and BLAS by environment variables but not to numba, whose pool
-    takes every core unless told otherwise.
+    takes every core unless it is limited.
     """
     if n_threads < 1:
-        raise XmlcError(f"{n_threads} threads asked for, at least 1 is needed")
+        raise XmlcError(f"{n_threads} threads: expected at least 1")
     if "numba" in sys.modules:
         import numba
 
@@ -36,7 +36,7 @@ def resolve_threads(n_jobs: int | None) -> int:
     if n_jobs is None:
         return numba.get_num_threads()
     if n_jobs == 0:
-        raise XmlcError("n_jobs=0 asked for; use a positive number, -1 for all cores or None for the default")
+        raise XmlcError("n_jobs=0: expected a positive number, -1 for all cores or None for the default")
     return n_jobs if n_jobs > 0 else max(1, _most_threads() + 1 + n_jobs)
 
 

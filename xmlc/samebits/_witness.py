@@ -1,4 +1,4 @@
-"""A kernel whose result depends on the processor on purpose: it shows that another one is imitated."""
+"""A kernel whose result depends on the processor on purpose, to check that another processor is emulated."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 
-@njit(nogil=True, fastmath={"reassoc", "nsz"})  # not cached: nobody else needs it
+@njit(nogil=True, fastmath={"reassoc", "nsz"})  # not cached: used once
 def reordered_sum(x):
     """Sum float32 numbers in whatever order suits the processor's vectors."""
     total = np.float32(0)

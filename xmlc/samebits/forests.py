@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xmlc.models import FastXML, LdSM, SparseWeightedNearestNeighbors
 from xmlc.models.condensing import kept_instances
-from xmlc.models.tail import TailClassifiers
+from xmlc.models.tail_classifiers import TailClassifiers
 from xmlc.samebits.models import estimator
 from xmlc.samebits.pieces import Data, Parts, Run
 

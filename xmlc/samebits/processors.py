@@ -1,7 +1,7 @@
 """Processors that one machine can imitate, by environment variables, and a look at whether it did.
 
 Four parts of a program choose their code by the processor: numba compiles for it, NumPy and the C library pick one of
-several forms of a function when they start, and so does OpenBLAS. Each can be told to do without vector instructions
+several forms of a function when they start, and so does OpenBLAS. Both have settings that disable vector instructions
 that the processor has.
 """
 

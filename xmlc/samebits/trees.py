@@ -18,7 +18,7 @@ def _tree(**hyperparameters: object) -> PLT:
 
 
 def one_by_one(data: Data) -> Parts:
-    """Rank single instances, as for those who serve."""
+    """Rank single instances, as in online serving."""
     X = data.X_test[:40]
     rows = [
         (X.indices[X.indptr[i] : X.indptr[i + 1]], X.data[X.indptr[i] : X.indptr[i + 1]]) for i in range(X.shape[0])

@@ -1,1 +1,1 @@
-"""What is asked for: the configuration read, checked and resolved, the runs, and every path of the project."""
+"""The configuration, read, checked and resolved; the runs that follow from it; and every path of the project."""

@@ -1,4 +1,4 @@
-"""Files of the project that are there already and that rules depend on."""
+"""Existing files of the project that rules depend on."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ def accepted_tables() -> list[str]:
 
 
 def finished_results() -> dict[str, int]:
-    """Tell which tables and figures are finished, and since when, in nanoseconds."""
+    """Return the finished tables and figures with the times of their last change, in nanoseconds."""
     files = [*Path(paths.TABLES).glob("*/*.made-of.json"), *Path(paths.FIGURES).glob("*/*.svg")]
     return {str(file): file.stat().st_mtime_ns for file in sorted(files)}

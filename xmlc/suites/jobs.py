@@ -1,4 +1,4 @@
-"""What is one job: several methods of one model are, because a process starts longer than most of them take."""
+"""Which work is one job: several methods of one model are, because a process takes longer to start than most run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xmlc.suites.suite import Suite
 
 PAPERS, ANYWHERE = "papers", "anywhere"  # places that are no suite of its own
 INFERRED_FROM = {"full": "model", "80": "spe"}  # by portion, what of a run label sets are inferred from
-INFERRING = {"full": "--model", "80": "--estimates"}  # and how `xmlc infer` is told
+INFERRING = {"full": "--model", "80": "--estimates"}  # and the option of `xmlc infer` for it
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class ThresholdJob:
 
 
 def threshold_jobs(project: Project) -> list[ThresholdJob]:
-    """List the jobs of all suites, and last that of any method that is asked for by the name of its record.
+    """List the jobs of all suites, and last the job of any method that is requested by the path of its record.
 
     Of a model that several papers have the methods of all are one job. Suites of their own have jobs of their own.
     """
@@ -90,8 +90,8 @@ def _one_of(suite: Suite) -> str:
 class InferenceJob:
     """Inference methods of one model that are one job: drawing or estimating is done once.
 
-    From models on the whole training set label sets are inferred by asking the model (gfm2011); from those on 80 % by
-    their estimates, which are there for the thresholds.
+    Label sets are inferred with models on the whole training set by predicting (gfm2011), with those on 80 % from the
+    estimates that were written for thresholds.
     """
 
     model: str
@@ -106,7 +106,7 @@ class InferenceJob:
         return f"infer_{self.portion}_{self.model}"
 
     @property
-    def asks_the_model(self) -> bool:
+    def predicts(self) -> bool:
         """Whether label sets are inferred from the model itself."""
         return self.portion == "full"
 
@@ -117,7 +117,7 @@ class InferenceJob:
 
     @property
     def option(self) -> str:
-        """How `xmlc infer` is told what it is given."""
+        """The option of `xmlc infer` that takes it."""
         return INFERRING[self.portion]
 
 

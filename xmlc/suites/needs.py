@@ -10,7 +10,7 @@ from xmlc.suites import paths
 from xmlc.suites.paths import Pattern
 from xmlc.suites.suite import Run, Task
 
-if TYPE_CHECKING:  # records and tables name their needs, and do not depend on what answers them
+if TYPE_CHECKING:  # records and tables name their needs, and do not depend on the project
     from xmlc.suites.project import Project
 
 PEER_METHODS = ("fta", "sto", "ofo")  # those whose macro-F stands in the table of peers
@@ -170,7 +170,7 @@ def _evaluated_with_peers(project: Project, paper: str, datasets: Sequence[str] 
 
 
 def _steps(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-    """List what each step of a suite's run wrote and tells its costs in, in running order."""
+    """List the files with the costs of each step of a suite's run, in running order."""
     steps: list[str] = []
     for dataset in project.datasets_of(paper):
         made = [paths.RESOURCE.of(dataset=dataset)] if project.entry(dataset).synthetic else []

@@ -1,4 +1,4 @@
-"""The project as a run sees it: settings, suites and catalogue together, and what they ask for."""
+"""Settings, suites and catalogue together, and the runs that follow from them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PACKAGES = {"memory_tree": "vowpalwabbit", "napkinxc_online": "napkinxc"}
 
 @dataclass(frozen=True)
 class Project:
-    """All that a run is asked for.
+    """The configuration of one run of the workflow.
 
     Attributes
     ----------
@@ -65,16 +65,16 @@ class Project:
         return catalogue_entry(dataset, self.catalogue)
 
     def datasets_of(self, paper: str) -> list[str]:
-        """Name the datasets of a suite that are asked for."""
+        """Name the datasets of a suite that are selected."""
         suite = self.suites[paper]
         return suite.datasets if suite.own else self.settings.datasets or suite.datasets
 
     def selected_datasets(self) -> list[str]:
-        """Name every dataset that some suite is asked for, in order."""
+        """Name every selected dataset of any suite, in order."""
         return list(dict.fromkeys(name for paper in self.suites for name in self.datasets_of(paper)))
 
     def of_task(self, paper: str, task: Task, datasets: Sequence[str] | None = None) -> list[str]:
-        """Name those of some datasets, or of a suite's, with which it does this."""
+        """Name those of some datasets, or of a suite's, that it has for a task."""
         return [name for name in datasets or self.datasets_of(paper) if self.suites[paper].task_of(name) == task]
 
     def models_on(self, paper: str, dataset: str) -> list[str]:
@@ -126,7 +126,7 @@ class Project:
         Raises
         ------
         XmlcError
-            A search is asked for by the name of its result, and none is configured.
+            The result of a search is requested, and none is configured.
         """
         spec, tuning = self.models[model], self.settings.tuning
         if spec.search:
@@ -155,7 +155,7 @@ class Project:
         return min(20_000, int(1_500 + 2.4e-3 * instances + 24e-3 * labels))
 
     def ensemble_sizes(self, model: str) -> list[int]:
-        """List the numbers of trees by which a forest is scored, of all suites that ask."""
+        """List the numbers of trees by which a forest is scored, of all suites together."""
         blocks = [suite.ensembles for suite in self.suites.values() if suite.ensembles]
         return sorted({size for block in blocks if model in block.models for size in block.sizes})
 
@@ -171,7 +171,7 @@ class Project:
 
     @property
     def with_peers(self) -> list[str]:
-        """Suites that are asked for and have baselines."""
+        """Selected suites that have baselines."""
         return [paper for paper in self.settings.papers if self.suites[paper].peers]
 
     def sweep(self, paper: str) -> Sweep:

@@ -23,7 +23,7 @@ class Search:
 
 @dataclass(frozen=True)
 class Settings:
-    """What a run is asked for; the keys are explained in ``config.schema.yaml`` and config/README.md."""
+    """The settings of a run; the keys are explained in ``config.schema.yaml`` and config/README.md."""
 
     papers: list[str]
     datasets: list[str] | None = None

@@ -84,7 +84,7 @@ class ModelSpec:
     without : dict of str to str
         Datasets that it is not run on, with the reason.
     ranks_only, untuned : str or None
-        Of a baseline: why its scores take no thresholds; which hyperparameters nobody searched.
+        Of a baseline: why its scores take no thresholds; which hyperparameters were not searched.
     """
 
     estimator: str
@@ -151,7 +151,7 @@ class Suite:
     name, file : str
         Of the file, such as ``plt2016`` and ``config/papers/plt2016.yaml``.
     own : bool
-        Whether it is no paper's: it has datasets of its own, whatever the key `datasets` of config.yaml says.
+        Whether it is not a paper's: it has datasets of its own, whatever the key `datasets` of config.yaml says.
     """
 
     name: str

@@ -218,7 +218,7 @@ DEVIATION = "_std"
 
 
 def column(name: str) -> Column:
-    """Return a column's definition; one that nobody defined has no unit, no direction and is no cost.
+    """Return a column's definition; one that is not defined has no unit, no direction and is no cost.
 
     The standard deviation over seeds of a column has the column's definition, but no direction.
     """

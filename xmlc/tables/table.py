@@ -39,7 +39,7 @@ class Table:
     notes: list[str] = field(default_factory=list)
 
 
-# Of (paper, records, published), then the records of further needs, and the suite where `takes_suite` says so.
+# Of (paper, records, published), then the records of further needs, and the suite if `takes_suite`.
 Builder = Callable[..., Table]
 
 
@@ -53,7 +53,7 @@ class TableDefinition(Declared):
         Columns that name a row.
     build : callable
     takes_suite : bool
-        Whether it tells something of the suite's configuration.
+        Whether it uses the suite's configuration.
     printed_in : tuple of str
         Published tables that hold its values, the later over the earlier; its own if there is none.
     partial : bool

@@ -33,7 +33,7 @@ PASSES = re.compile(r"(.+)-(\d+)-pass(?:es)?")
 HYPERPARAMETERS = {"arity": "arity b", "lam": "lambda", "gamma": "gamma", "epochs": "epochs"}
 SEARCHES = {"random": "random search", "smac": "SMAC", "stages": "search in stages"}
 
-# Models that know what nobody can know; they stand in a table as a limit and win no prize.
+# Models that are given the true posteriors: a table shows them as a limit, never as the best.
 LIMITS = ("oracle",)
 
 MACRO_F_CONVENTION = (

@@ -1,7 +1,7 @@
 """Threshold methods on sparse probability estimates: for the macro F-measure (plt2016, Section 4), and others.
 
-They are imported when they are first asked for: the workflow reads a grid from this package at every start, which must
-not wait for kernels.
+They are imported when they are first used: the workflow reads a grid from this package at each start, and must not load
+kernels for that.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from xmlc.thresholds.sto import STO
 
 @dataclass(frozen=True)
 class GridPoint:
-    """What one value of a method's grid gives.
+    """The thresholds that one value of a method's grid gives.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class Tried:
     validation : dict of str to float
         Macro-F, and the score of the method's own measure, if it is another.
     test : dict of str to float or None
-        What was asked for beside.
+        Scores on the test set, where ``score_test`` is given.
     """
 
     c: float | None
@@ -143,9 +143,9 @@ def tune(
     grid : sequence of float
         The set C.
     floor : float
-        Where the SPE ends: it says nothing of estimates up to here, so no threshold is put below.
+        The SPE holds only estimates above it, so no threshold is put below.
     score_test : callable, optional
-        Is given each point's thresholds and returns their scores on the test set, to be kept beside.
+        Is given each point's thresholds and returns their scores on the test set.
 
     Notes
     -----

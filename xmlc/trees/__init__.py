@@ -1,6 +1,7 @@
 """Label trees as arrays.
 
-``xmlc.trees.kmeans`` stays apart: it runs on threads, which those who only need a tree's form need not import.
+``xmlc.trees.kmeans`` stays apart: it needs the modules for threads, which are not imported where only a tree's
+shape is needed.
 """
 
 from xmlc.trees.complete import complete_tree, random_complete_tree

@@ -11,7 +11,7 @@ from xmlc.kernels.counter_random import random_below, stream_key
 MIN_GAIN = 1e-4  # rounds go on while the mean similarity gains at least this much (Parabel)
 MAX_ROUNDS = 50
 NO_SIDE = -1
-RESOLUTION = 2.0**20  # differences of cosines are told apart to 1 / this: coarser than the rounding of float32 sums
+RESOLUTION = 2.0**20  # differences of cosines are resolved to 1 / this: coarser than the rounding of float32 sums
 MIN_SQUARE = 1e-6  # a sum shorter than the root of this is what rounding left of rows that cancel out
 NONZEROS_PER_COPY = 1 << 18  # segments up to this size are bisected in a copy (2 MiB) with features numbered anew
 NOT_SEEN = np.uint32(0xFFFFFFFF)

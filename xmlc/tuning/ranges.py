@@ -59,7 +59,7 @@ class Range:
         if self.values:
             return self.values[int(u * len(self.values))]
         if self.log:
-            from xmlc.kernels.float64 import exp, log  # kernels: whoever only reads ranges does not load numba
+            from xmlc.kernels.float64 import exp, log  # kernels: reading ranges alone does not load numba
 
             low, high = float(self.low), float(self.high)
             return self.typed(exp(log(low) + u * (log(high) - log(low))))

@@ -1,4 +1,4 @@
-"""Search methods: each asks one objective for the worth of one trial after the other."""
+"""Search methods: each evaluates an objective for one trial after the other."""
 
 from __future__ import annotations
 

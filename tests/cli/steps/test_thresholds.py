@@ -79,7 +79,7 @@ def test_a_method_that_fails_loses_nothing_of_the_others(options, tmp_path, caps
     assert "ZeroDivisionError" in said  # where it happened
     assert said.strip().splitlines()[-1] == (
         "xmlc: error: threshold method moody failed: ZeroDivisionError: a bad day; "
-        "what the other 2 found is kept for the next attempt"
+        "results of the other 2 are kept for the next attempt"
     )
     assert not (out / "evaluation").exists()  # Snakemake would delete it: the job has failed
     # The next attempt does the one that failed, and no other.

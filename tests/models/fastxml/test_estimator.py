@@ -12,7 +12,7 @@ from xmlc.errors import XmlcError
 from xmlc.metrics import precision_at_k, propensities, psp_at_k
 from xmlc.models import FastXML
 from xmlc.models.estimates import top_k_of
-from xmlc.models.tail import TailClassifiers
+from xmlc.models.tail_classifiers import TailClassifiers
 from xmlc.thresholds import STO, apply_thresholds
 
 PFASTREXML = {"propensity_weighted": True, "alpha": 0.8}

@@ -12,7 +12,7 @@ from xmlc.data import load
 from xmlc.errors import XmlcError
 from xmlc.metrics import precision_at_k
 from xmlc.models import LdSM
-from xmlc.models.tail import TailClassifiers
+from xmlc.models.tail_classifiers import TailClassifiers
 
 SMALL = {"n_trees": 4, "max_nodes": 31, "learning_rate": 0.5, "lambda_1": 1.3, "n_jobs": 1}
 RERANKED = {"beta": 0.6, "gamma": 2.0}

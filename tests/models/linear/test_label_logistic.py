@@ -15,7 +15,7 @@ def test_the_best_place_is_that_of_the_smallest_mean_loss(common):
     losses[5] = np.nan
     means = [np.nanmean(row, axis=0) if not np.isnan(row).all() else np.zeros(5) for row in losses]
     expected = [int(np.argmin(sum(means)))] * 6 if common else [int(np.argmin(row)) for row in means]
-    assert label_logistic.best_places(losses, common).tolist() == expected
+    assert label_logistic.best_indices(losses, common).tolist() == expected
 
 
 def test_pieces_of_work_hold_each_label_once_and_begin_with_the_costly(monkeypatch):

@@ -81,7 +81,7 @@ def test_objectives_level_by_level(tmp_path, number, trees):
 def test_what_is_missing_is_said(tmp_path):
     with pytest.raises(XmlcError, match="no record is of ldsm"):
         draw(tmp_path, "4", forest(model="fastxml"))
-    with pytest.raises(XmlcError, match="tells objectives"):
+    with pytest.raises(XmlcError, match="has objectives"):
         draw(tmp_path, "3", forest(objectives=[]))
     with pytest.raises(XmlcError, match="no record of kind 'sweep'"):
         draw(tmp_path, "5", forest())

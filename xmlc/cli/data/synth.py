@@ -39,9 +39,9 @@ def command(
     """Draw both parts and write them as text, with the posteriors beside."""
     listed = catalogue_entry(dataset, load_catalogue(catalogue)).synthetic
     kind = kind or (listed.get("kind", "labels") if listed else "labels")
-    asked = {key: value for key, value in (listed or {}).items() if isinstance(value, int | float)}
-    asked |= {key: value for key, value in options.items() if value is not None}
-    if missing := [key for key in SIZES if key not in asked]:
+    given = {key: value for key, value in (listed or {}).items() if isinstance(value, int | float)}
+    given |= {key: value for key, value in options.items() if value is not None}
+    if missing := [key for key in SIZES if key not in given]:
         flags = ", ".join("--" + key.replace("_", "-") for key in missing)
         raise XmlcError(f"{dataset} is no synthetic set of the catalogue; give {flags}")
-    make_dataset(dataset, kind, asked, out, threads)
+    make_dataset(dataset, kind, given, out, threads)

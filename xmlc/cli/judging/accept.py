@@ -21,6 +21,6 @@ nothing else.
 @click.argument("tables", type=FOLDER)
 @click.argument("reference", type=FOLDER)
 def command(tables: Path, reference: Path) -> None:
-    """Accept, and say what was."""
+    """Accept the tables and print which."""
     for file, line in accept(tables, reference):
         click.echo(f"{file}: {line}")

@@ -16,15 +16,15 @@ from xmlc.judging.judge import Judge
 TABLE = click.Path(path_type=Path)
 CONFIG = Path("config")
 HELP = """Compare the tables NEW with what is expected, OLD: two CSV files, two folders of them, or two
-folders of suites, of which those are compared that OLD has.
+folders of suites, of which those in OLD are compared.
 
 Two runs of ours, or a run and the accepted numbers, are compared exactly: one seed gives the same numbers to the last
 bit, whatever the processor and the number of threads. With --published, OLD was printed in a paper: each number that
 the paper measured is judged by an interval of its own, taken from our runs with several seeds, and NEW may have more.
 
-Costs, such as times, are shown where both have them and never judged. Exit status: 0 where every judged cell is equal,
-reproduced, better, too uncertain to say or not run; 1 where a cell is different, not reproduced or failed, or a cell,
-row, column or table of ours is missing or new; 2 where the comparison cannot be made (a path that does not exist, a
+Costs, such as times, are shown where both have them and never judged. Exit status: 0 if every judged cell is equal,
+reproduced, better, too uncertain to say or not run; 1 if a cell is different, not reproduced or failed, or a cell,
+row, column or table of ours is missing or new; 2 if the comparison cannot be made (a path that does not exist, a
 file that is no table, an unknown option).
 """
 

@@ -1,4 +1,4 @@
-"""`xmlc condense`: index fewer training instances, and see what that costs in P@k."""
+"""`xmlc condense`: index fewer training instances, and measure the loss of P@k."""
 
 from __future__ import annotations
 

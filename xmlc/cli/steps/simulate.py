@@ -25,7 +25,7 @@ from xmlc.cli._options import FILE, threads_option
 @threads_option
 @click.option("--out", type=FILE, required=True, help="Record to write.")
 def command(trials: int, seed: int, labels: int, rounds: int, threads: int, out: Path) -> None:
-    """Simulate, measure, write; print what the paper claims and what was found."""
+    """Simulate, measure, write; print the paper's claims and whether they hold here."""
     from xmlc.inference.claims import claims, time_claim
     from xmlc.inference.growth import measure_growth
     from xmlc.inference.simulation import PRIOR, SAMPLE_SIZES, simulate

@@ -13,12 +13,12 @@ from xmlc.measuring.tuned_thresholds import tune_method
 from xmlc.thresholds.tune import METHODS
 
 
-@click.command(help="Try every value of a method's grid on the validation set and keep the best thresholds.")
+@click.command(help="Try every value of a method's grid on the validation set and write the best thresholds.")
 @data_option
 @click.option("--estimates", type=FOLDER, required=True, help="Folder written by `xmlc estimate`.")
 @click.option("--method", required=True, help=f"One of {', '.join(METHODS)}, or one that an extension registers.")
 @click.option("--extension", type=FILE, multiple=True, help="Python file that registers a method of your own.")
-@click.option("--seed", default=0, show_default=True, help="Of the run, which has a validation part of its own.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the run, which determines the validation part.")
 @threads_option
 @click.option("--out", type=FOLDER, required=True, help="Folder to write.")
 def command(

@@ -45,7 +45,7 @@ def command(
     threads: int,
     out: Path,
 ) -> None:
-    """Do one method after the other; one that fails stops no other, and these are not done again."""
+    """Tune and evaluate each method; the next attempt repeats only those that failed."""
     for file in extension:
         import_file(file)
     record = TrainingRecord.read(training)
@@ -61,12 +61,12 @@ def command(
         try:
             tune_method(prepared, estimates, method, threads, tuned)
             evaluate_method(prepared, model, record, estimates, tuned, threads, evaluated)
-        except Exception as error:  # a method may be anyone's, and so may be its errors
+        except Exception as error:  # an extension's method may raise anything
             traceback.print_exc()
             failed[method] = str(error) if isinstance(error, XmlcError) else f"{type(error).__name__}: {error}"
     if failed:
         reasons = "; ".join(f"threshold method {method} failed: {reason}" for method, reason in failed.items())
-        raise XmlcError(f"{reasons}; what the other {len(methods) - len(failed)} found is kept for the next attempt")
+        raise XmlcError(f"{reasons}; results of the other {len(methods) - len(failed)} are kept for the next attempt")
     for method in methods:
         move(work / "thresholds" / method, out / "thresholds" / method)
         move(work / "evaluation" / f"{method}.json", out / "evaluation" / f"{method}.json")
@@ -74,7 +74,7 @@ def command(
 
 
 def move(source: Path, target: Path) -> None:
-    """Put a file or folder in the place of another, which may be there."""
+    """Move a file or folder to a path, and replace what is there."""
     target.parent.mkdir(parents=True, exist_ok=True)
     if target.is_dir():
         shutil.rmtree(target)

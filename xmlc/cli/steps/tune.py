@@ -52,7 +52,7 @@ def command(
     threads: int,
     out: Path,
 ) -> None:
-    """Search; the test set is never looked at."""
+    """Search, without reading the test set."""
     prepared, fixed = Prepared(data), parse_parameters(parameters)
     first = make_estimator(estimator, fixed, seed, threads).get_params()
     if (space is None) == (stages is None):
@@ -71,7 +71,7 @@ def command(
         "space": json.loads(space or str(stages)),
         "fixed": fixed,
         "seed": seed,
-        "best": deepcopy(max(trials, key=lambda trial: trial["p@1"])),  # a copy, lest YAML write a reference
+        "best": deepcopy(max(trials, key=lambda trial: trial["p@1"])),  # a copy, so that YAML writes no reference
         "trials": trials,
         "passport": passport(threads),
     }

@@ -20,6 +20,6 @@ from xmlc.plotting import write_figure
               help="List the figures of each paper, and those of every suite (common).")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Prefix of the .svg and .png to write.")
 def command(name: str, records: tuple[Path, ...], records_from: Path | None, paper: str, out: Path) -> None:
-    """Draw, write, say where."""
+    """Draw, write, print the paths."""
     for file in write_figure(draw_figure(name, paper, gather_records(records, records_from)), out):
         click.echo(str(file))

@@ -9,10 +9,10 @@ import click
 from xmlc.cli._options import FILE, FOLDER
 from xmlc.files import atomic_file
 from xmlc.judging.judge import Judge
-from xmlc.overview.failed import failures, with_records
+from xmlc.overview.failures import failures, with_records
 from xmlc.page.content import Folders, page_of
 from xmlc.page.render import to_html
-from xmlc.tables.made_of import finished_tables
+from xmlc.tables.provenance import finished_tables
 
 
 @click.command(help="Make one self-contained HTML page of all finished tables and figures, beside what papers print.")
@@ -26,7 +26,7 @@ from xmlc.tables.made_of import finished_tables
 def command(
     tables: Path, figures: Path, reference: Path, config: Path, logs: Path, papers: tuple[str, ...], out: Path
 ) -> None:
-    """Gather, render, write, say the headlines."""
+    """Gather, render, write; print the headlines."""
     whole, gone = with_records(finished_tables(tables, papers))
     page = page_of(whole, failures(logs) + gone, Judge.of_project(config), Folders(figures, reference, config))
     with atomic_file(out) as temporary:

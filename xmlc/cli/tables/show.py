@@ -1,4 +1,4 @@
-"""`xmlc show`: print finished tables, and say where they are."""
+"""`xmlc show`: print finished tables and the paths of result files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xmlc.cli._options import FILE
 @click.command(help="Print Markdown tables and name other result files.")
 @click.argument("files", type=FILE, nargs=-1, required=True)
 def command(files: tuple[Path, ...]) -> None:
-    """Print what can be read in a terminal first, then where everything is."""
+    """Print Markdown tables first, then all paths."""
     for file in files:
         if file.suffix == ".md":
             click.echo(f"\n{file.read_text(encoding='utf-8').strip()}\n")

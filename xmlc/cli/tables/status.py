@@ -1,4 +1,4 @@
-"""`xmlc status`: say for each paper and dataset what is done, missing and failed."""
+"""`xmlc status`: show for each paper and dataset what is done, missing and failed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from xmlc.cli._options import FOLDER
-from xmlc.overview.failed import failures
+from xmlc.overview.failures import failures
 from xmlc.overview.status import status_of, to_text
 from xmlc.papers.plan import plan_of
 from xmlc.suites.project import Project
@@ -25,7 +25,7 @@ from xmlc.suites.settings import read_config
 @click.option("--logs", type=FOLDER, default="logs", show_default=True, help="Folder of the steps' logs.")
 @click.pass_context
 def command(ctx: click.Context, settings: tuple[str, ...], papers: tuple[str, ...], config: Path, logs: Path) -> None:
-    """Plan as the workflow does, look what is there."""
+    """Plan as the workflow does, and look up which files exist."""
     plan = plan_of(Project.read(read_config(config / "config.yaml", settings), config))
     status = status_of(plan, Path(), failures(logs), papers)
     click.echo(to_text(status), nl=False)

@@ -21,7 +21,7 @@ SIZES = ("n_train", "n_test", "n_features", "n_labels")
 
 
 class Draws(Protocol):
-    """Whoever draws rows of a dataset: instances, labels, and posteriors if they are known."""
+    """A source of rows of a dataset: instances, labels, and posteriors if they are known."""
 
     def draw(
         self, start: int, end: int, n_jobs: int | None = None
@@ -30,7 +30,7 @@ class Draws(Protocol):
 
 
 class Kind(NamedTuple):
-    """A kind of synthetic data: who draws it, and the parameters beside `SIZES` with their default values."""
+    """A kind of synthetic data: the class that draws it, and the defaults of its parameters beside `SIZES`."""
 
     model: Callable[..., Draws]
     defaults: Mapping[str, float]
@@ -43,7 +43,7 @@ KINDS = {
 }
 
 
-def make_dataset(name: str, kind: str, asked: Mapping[str, float], out: Path, n_jobs: int) -> None:
+def make_dataset(name: str, kind: str, given: Mapping[str, float], out: Path, n_jobs: int) -> None:
     """Draw a dataset and write it to the folder ``out``, which is there only when all of it is written.
 
     Parameters
@@ -51,7 +51,7 @@ def make_dataset(name: str, kind: str, asked: Mapping[str, float], out: Path, n_
     name : str
     kind : str
         A key of `KINDS`.
-    asked : mapping of str to number
+    given : mapping of str to number
         Parameters: all of `SIZES`, and those of the kind's that differ from its defaults.
     out : Path
     n_jobs : int
@@ -63,7 +63,7 @@ def make_dataset(name: str, kind: str, asked: Mapping[str, float], out: Path, n_
         A parameter is none of the kind's, or out of range.
     """
     draws, defaults = KINDS[kind]
-    parameters = {**defaults, **asked}
+    parameters = {**defaults, **given}
     if unknown := [key for key in parameters if key not in (*SIZES, *defaults)]:
         raise XmlcError(f"{name}: {', '.join(unknown)} is no parameter of kind {kind}; expected {', '.join(defaults)}")
     n_train, n_test = int(parameters["n_train"]), int(parameters["n_test"])

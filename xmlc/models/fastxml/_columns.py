@@ -45,11 +45,11 @@ def gather_columns(indptr, indices, data, node, side, costs, counts, bounds, fea
     n_touched = count_features(indptr, indices, data, node, side, costs, counts, bounds, features)
     n_columns, end = 0, np.uint32(0)
     for i in range(n_touched):
-        feature, keep = features[i], bounds[features[i], 0] > 1.0 or bounds[features[i], 1] > 1.0
+        feature, is_useful = features[i], bounds[features[i], 0] > 1.0 or bounds[features[i], 1] > 1.0
         bounds[feature, 0] = 0.0
         bounds[feature, 1] = 0.0
         n_own, counts[feature] = counts[feature], NO_COLUMN
-        if keep:
+        if is_useful:
             counts[feature] = end  # from here on, where the feature's next value goes
             starts[n_columns] = end
             end += n_own

@@ -54,7 +54,7 @@ class FastXML(AveragedForest[Forest]):
         Parameters A and B of the propensities.
     alpha : float
         PfastreXML: `predict_top_k` ranks by P**alpha * B**(1 - alpha), P the forest's score and B that of the tail
-        classifiers (`xmlc.models.tail.TailClassifiers`). 1 trains none.
+        classifiers (`xmlc.models.tail_classifiers.TailClassifiers`). 1 trains none.
     gamma : float
         Steepness of the tail classifiers.
     random_state : int

@@ -69,7 +69,7 @@ class LdSM(AveragedForest[Forest]):
         Scale each instance to Euclidean length 1 first. The published figures take features as they come.
     beta, gamma : float
         `predict_top_k` ranks by beta * P + (1 - beta) * B, P the forest's estimate and B that of the tail classifiers
-        with steepness gamma (`xmlc.models.tail.TailClassifiers`), for labels with P > 0. beta = 1 trains none.
+        with steepness gamma (`xmlc.models.tail_classifiers.TailClassifiers`), for labels with P > 0. 1 trains none.
     random_state : int
         Seed of the order of the instances, of ties, and of random first weights; each tree has its own numbers.
     n_jobs : int or None

@@ -34,8 +34,8 @@ class ProbabilisticClassifierChain(LabelLogistic):
     order : {"given", "reversed"}
         Order of the labels in the chain: that of their numbers, or from the last to the first. gfm2011 does not say.
     label_scale : float
-        Labels as features are multiplied with this, after scaling if ``standardize``: the larger, the less what a label
-        tells of later ones is regularised.
+        Labels as features are multiplied with this, after scaling if ``standardize``: the larger, the less the
+        influence of a label on later ones is regularised.
     random_state : int
         Seed of the folds and of the samples.
     C, C_grid, folds, common, standardize, n_jobs
@@ -123,7 +123,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
         self.influence_ = np.zeros((self.n_labels_, self.n_labels_), dtype=np.float32)
 
     def _store_weights(self, labels: np.ndarray, weights: np.ndarray) -> None:
-        """Part what each classifier has learned into weights of features and weights of labels."""
+        """Divide the weights of each classifier into those of features and those of labels."""
         super()._store_weights(labels, weights[:, : self.n_features_in_])
         influence = weights[:, self.n_features_in_ :].T
         self.influence_[: len(influence), labels] = influence  # a single label has no other as a feature

@@ -95,7 +95,7 @@ class LabelLogistic(SparseProbabilityEstimator):
         return self
 
     def _choose(self, problem: Problem) -> np.ndarray:
-        """Return the C of each label by cross-validation, and keep the losses."""
+        """Return the C of each label by cross-validation, and store the losses."""
         grid = np.asarray(self.C_grid, dtype=np.float64)
         fold_of = random_permutation(problem.n_instances, self.random_state, Stream.LOGISTIC_FOLD) % self.folds
         pieces = []
@@ -114,7 +114,7 @@ class LabelLogistic(SparseProbabilityEstimator):
         found = run_pieces(losses_of, pieces, self.n_jobs, costs, title=title, unit="labels")
         for (fold, labels), losses in zip(pieces, found, strict=True):
             self.losses_[labels, fold] = losses
-        return grid[best_places(self.losses_, self.common)]
+        return grid[best_indices(self.losses_, self.common)]
 
     def _learn(self, problem: Problem) -> None:
         """Learn every label's classifier."""
@@ -148,11 +148,11 @@ class LabelLogistic(SparseProbabilityEstimator):
         return make_problem(X, Y, self.standardize, 1.0, np.full(Y.shape[1], X.shape[1]))
 
     def _make_weights(self, problem: Problem) -> None:
-        """Make room for what the classifiers learn."""
+        """Allocate the weights."""
         self.weights_ = np.zeros((self.n_labels_, self.n_features_in_), dtype=np.float32)
 
     def _store_weights(self, labels: np.ndarray, weights: np.ndarray) -> None:
-        """Keep what some labels' classifiers have learned, weights of shape (len(labels), width)."""
+        """Store the weights of some labels' classifiers, shape (len(labels), width)."""
         self.weights_[labels] = weights
 
     def _weights_by_feature(self) -> np.ndarray:
@@ -178,20 +178,20 @@ class LabelLogistic(SparseProbabilityEstimator):
             )
 
 
-def best_places(losses: np.ndarray, common: bool) -> np.ndarray:
-    """Return for each label the place on the grid with the smallest mean loss over folds.
+def best_indices(losses: np.ndarray, common: bool) -> np.ndarray:
+    """Return for each label the index of the grid's value with the smallest mean loss over folds.
 
     Parameters
     ----------
     losses : ndarray of float64, shape (m, folds, size of the grid)
         NaN where a label could not be learned on a fold.
     common : bool
-        One place for all labels, by the mean of their losses.
+        One value for all labels, by the mean of their losses.
 
     Returns
     -------
     ndarray of int64, shape (m,)
-        A label without losses gets the first place, the strongest regularisation.
+        A label without losses gets index 0, the strongest regularisation.
     """
     known = ~np.isnan(losses)
     sums, counts = np.where(known, losses, 0.0).sum(axis=1), known.sum(axis=1)

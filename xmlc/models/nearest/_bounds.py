@@ -88,7 +88,7 @@ def add_postings(features, values, index, block, count_mask, scratch):
     """Add the query's lists to the sums of a block: product and count in one addition, 4 bytes per posting.
 
     A posting is multiplied as it is: the instance's number in its lower half counts for less than a step of its value.
-    What float32 loses is within `ROUNDING`. Memory is asked for the fronts of all lists before the first is read.
+    What float32 loses is within `ROUNDING`. The fronts of all lists are prefetched before the first is read.
     """
     n_frequent = index.words.shape[0] * WORD_BITS
     starts, base = index.list_starts[block], index.block_starts[block]

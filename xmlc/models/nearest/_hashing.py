@@ -147,7 +147,7 @@ def near_instances(x, start, end, index, tables, n_candidates, bucket_bits, scra
     """Find S near training instances for queries ``start .. end - 1``: see `nearest_instances` for what is returned.
 
     The ``n_candidates`` that the query meets in most tables are compared with it; of those that it meets equally
-    often, whoever it meets first. Similarities are exact.
+    often, in whatever order they are met. Similarities are exact.
     """
     S, beta, n_tables = scratch.best.size, scratch.beta, scratch.buckets.size
     neighbours = np.full((end - start, S), -1, dtype=np.int32)

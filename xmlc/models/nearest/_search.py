@@ -38,7 +38,7 @@ from xmlc.models.nearest._select import GROUP, below_kth_largest, collect, split
 HISTOGRAM_BARS = 512
 GROUPS_PER_NEIGHBOUR = 4  # with fewer groups than so many times S, their maxima say little about the S best
 LOWER = np.float32(0.75)  # of the first mark: the S-th best is seldom less similar
-AHEAD = 4  # rows that memory is asked for before they are needed
+AHEAD = 4  # rows that are prefetched before they are needed
 # Not `whole`; a plain False has a type of its own, for which `compare` would be compiled again.
 CLOSER_FIRST = np.bool_(False)
 
@@ -200,7 +200,7 @@ def compare(candidates, first, index, n_features, query_parts, n_best, beta, who
 
 @njit(cache=True, nogil=True)
 def ask_for_row(places, values, starts, i, whole):
-    """Ask memory for the front of a row, or for the whole, before it is needed."""
+    """Prefetch the front of a row, or all of it, before it is needed."""
     end = starts[i + 1] if whole else min(starts[i] + 16, starts[i + 1])
     for p in range(starts[i], end, 16):
         prefetch(places, p)

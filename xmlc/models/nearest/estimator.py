@@ -33,8 +33,8 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     equally similar ones those with the smaller numbers are the nearest. A label's estimate is its share of the votes
     (the weights V_i of Section 3.5), so that it is at most 1. Training builds an index only.
 
-    The search is exact: whoever is skipped has an upper bound of the similarity below the S-th best. Similarities are
-    numbers of float32 and the same bits on any number of threads.
+    The search is exact: an instance that is skipped has an upper bound of the similarity below the S-th best.
+    Similarities are numbers of float32 and the same bits on any number of threads.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     reservoir : int
         Approximate search: a bucket keeps a sample of at most so many instances.
     n_candidates : int
-        Approximate search: so many instances are compared for each neighbour that is asked for.
+        Approximate search: so many instances are compared for each of the S neighbours.
     random_state : int
         Approximate search: seed of the hashes and samples.
     n_jobs : int, optional

@@ -16,7 +16,7 @@ from xmlc.models.oplt.tree import SLOT
 
 
 class Scratch(NamedTuple):
-    """Room for one instance: the slots of its features and their values, and a number for each sibling, twice."""
+    """Buffers for one instance: the slots of its features and their values, and a number for each sibling, twice."""
 
     slots: np.ndarray
     values: np.ndarray
@@ -68,7 +68,7 @@ def find_rows(tree, v, ids, scratch):
 
 @njit(cache=True, nogil=True)
 def ask_for_homes(table, bits, ids):
-    """Ask for the entries where features should stand, all at once: one after the other each would be waited for."""
+    """Prefetch the entries where features should stand, all at once, instead of waiting for one after the other."""
     for feature in ids:
         prefetch(table, home_of(feature, bits))
 

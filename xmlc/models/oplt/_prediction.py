@@ -20,7 +20,7 @@ from xmlc.trees import LabelTree
 class OnlineTreePrediction(SparseProbabilityEstimator):
     """Prediction and persistence of an OPLT: the half of `OPLT` that does not learn.
 
-    It predicts as a PLT with the same tree and weights, of which it makes one when it is first asked.
+    It predicts as a PLT with the same tree and weights, which is made at the first prediction.
     """
 
     gamma: float  # these three are hyperparameters of `OPLT`
@@ -124,7 +124,7 @@ class OnlineTreePrediction(SparseProbabilityEstimator):
         """Find the k most probable labels of each instance and their estimates, best first; -1 = none."""
         X = self._instances(X)
         if k < 1:
-            raise XmlcError(f"k={k}: at least one label per instance must be asked for")
+            raise XmlcError(f"k={k}: expected at least one label per instance")
         if self.labels_.size == 0:
             self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
             return np.full((X.shape[0], k), -1, dtype=np.int32), np.zeros((X.shape[0], k), dtype=np.float32)

@@ -27,7 +27,7 @@ NO_THRESHOLD = 1.0  # of new labels as long as no sets are predicted
 
 @hyperparameters
 class OPLT(OnlineTreePrediction):
-    """Online probabilistic label tree (oplt2021): learns from a stream, and knows nothing of it in advance.
+    """Online probabilistic label tree (oplt2021): learns from a stream without knowing its labels in advance.
 
     A label tree that grows with every label that is new. Beside its classifier, a node that may be extended has an
     auxiliary one, which learned the node's positive instances; the classifiers of new nodes start as its copy or its
@@ -85,8 +85,8 @@ class OPLT(OnlineTreePrediction):
     The children of a node share one row of weights for each feature, found in a hash table of the node's own, so that
     one look-up serves all of them. Learning an instance takes, for each positive node, a look-up per non-zero and 24
     bytes moved per non-zero and child. Weights take 8 to 12 bytes for each pair of a node and a feature that reached
-    its parent, and a prediction of a batch 4 more, for a copy in the form that is searched fastest; it is made
-    when it is first asked for after learning.
+    its parent. The first prediction of a batch after learning makes a copy in the form that is searched fastest, which
+    takes 4 bytes more for each.
     """
 
     policy: str = "best_greedy"
@@ -151,7 +151,7 @@ class OPLT(OnlineTreePrediction):
             Their estimates.
         """
         if k < 1:
-            raise XmlcError(f"k={k}: at least one label per instance must be asked for")
+            raise XmlcError(f"k={k}: expected at least one label per instance")
         x, y = self._stream(X, Y)
         return self._learn(x, y, np.arange(x.indptr.size - 1), int(k))
 
@@ -167,7 +167,7 @@ class OPLT(OnlineTreePrediction):
         X, Y
             As for `partial_fit`.
         a, b : float
-            Initial a_j and b_j, 0 < a / b <= 0.5; used when it is first called, after that what was learned goes on.
+            Initial a_j and b_j, 0 < a / b <= 0.5; used at the first call; later calls continue with what was learned.
 
         Returns
         -------

@@ -160,7 +160,7 @@ def _longer(array: np.ndarray, size: int, factor: float) -> np.ndarray:
         return array
     size = max(size, int(array.size * factor))
     if array.flags.owndata and array.flags.writeable:
-        # Kernels keep no view of it between calls, and nobody else has one.
+        # Kernels keep no view of it between calls, and nothing else holds one.
         array.resize(size, refcheck=False)
         return array
     longer = np.zeros(size, dtype=array.dtype)

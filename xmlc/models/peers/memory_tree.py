@@ -16,7 +16,7 @@ from xmlc.estimator import hyperparameters
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.streams import Stream
 from xmlc.models.estimates import stack_estimates
-from xmlc.models.peers.quiet import quiet
+from xmlc.models.peers.silenced_output import silenced_output
 from xmlc.models.peers.vw_program import VowpalWabbitModel, vw_lines, vw_pairs, vw_program
 
 
@@ -25,28 +25,29 @@ class VowpalWabbitCMT(VowpalWabbitModel):
     """The contextual memory tree of Vowpal Wabbit (option ``--memory_tree``; Sun et al., ICML 2019).
 
     A binary tree of online classifiers routes an instance to a leaf, which keeps the instances that came there; the
-    answer is the class of the most similar one, by cosine and, with ``learn_at_leaf``, a learned correction. So there
-    is one class and no estimate: `predict_proba` has 1 at that class, and nobody is second. What is not a parameter has
-    the program's default; the defaults here are those of the authors' script for ALOI (``demo/memory_tree``).
+    prediction is the class of the most similar one, by cosine and, with ``learn_at_leaf``, a learned correction. So
+    there is one class and no estimate: `predict_proba` has 1 at that class and nothing else. Options that are no
+    parameter here have the program's default; the defaults here are those of the authors' script for ALOI
+    (``demo/memory_tree``).
 
     With ``oas`` it takes label sets and trains one classifier for each label on the instances of its leaf. The program
-    does not tell which labels these choose, only how many of an instance's are wrong: see `hamming_losses`.
+    does not report which labels these choose, only how many of an instance's are wrong: see `hamming_losses`.
 
     Training writes the data in the program's text format, which the program reads, and the program writes its model:
-    all of that is in the time of training, as for anybody who calls it from Python with data in memory. The model keeps
-    every instance. Asked with ``--testonly`` version 9.11.9 reads the weights wrongly unless they were trained by plain
-    SGD, so it is asked without; a model that was read learns nothing all the same. Its Python interface predicts one
-    instance per call, and turning that into its types is part of the prediction time. It knows one thread.
+    all of that is in the time of training, as in any use of it from Python with data in memory. The model keeps every
+    instance. With ``--testonly`` version 9.11.9 reads the weights wrongly unless they were trained by plain SGD, so the
+    option is left out; a loaded model learns nothing all the same. Its Python interface predicts one instance per call,
+    and turning that into its types is part of the prediction time. It uses one thread.
 
     Parameters
     ----------
     max_nodes : int or None
         The tree's nodes, at most. None: 2 * passes * n / (leaf_multiplier * log2(n)), as in the authors' scripts; the
-        program has to be told before the stream begins, and so is the number of labels.
+        program needs this number, and that of labels, before the stream begins.
     leaf_multiplier : int
         A leaf is split when it holds this many times log2(max_nodes) instances.
     alpha : float
-        Weight of the router's opinion, or of the reward, against the balance of the tree.
+        Weight of the router's score, or of the reward, against the balance of the tree.
     dream_repeats : int
         Stored instances that are taken out and inserted anew for each instance.
     dream_at_update : bool
@@ -102,7 +103,7 @@ class VowpalWabbitCMT(VowpalWabbitModel):
         return self
 
     def progressive_top_k(self, X: object, Y: object, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Learn a stream from the start in one pass, and return the class answered for each instance before that.
+        """Learn a stream from the start in one pass, and return the class predicted for each instance before that.
 
         Parameters
         ----------
@@ -114,7 +115,7 @@ class VowpalWabbitCMT(VowpalWabbitModel):
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            -1 where there was no answer, as for the first instance, and in all places but the first.
+            -1 where no class was predicted, as for the first instance, and at all ranks but the first.
         scores : ndarray of float32, shape (n, k)
             1, or 0 where there was none.
 
@@ -127,14 +128,14 @@ class VowpalWabbitCMT(VowpalWabbitModel):
         return _answers(self._train(*self._training_data(X, Y), passes=1), k)
 
     def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return 1 at the class answered where that is above ``threshold``, float32 CSR of shape (n, m)."""
+        """Return 1 at the predicted class where that is above ``threshold``, float32 CSR of shape (n, m)."""
         X, limits = self._instances(X), self._label_thresholds(threshold)
         labels, scores = self.predict_top_k(X, 1)
         found = (labels >= 0) & (scores > limits[labels])
         return stack_estimates(found.sum(axis=1), labels[found], scores[found], self.n_labels_)
 
     def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the class that the program answers, and 1; -1 and 0 where it has none, and in all places behind it.
+        """Return the class that the program predicts, and 1; -1 and 0 where it has none, and at all later ranks.
 
         Raises
         ------
@@ -169,7 +170,7 @@ class VowpalWabbitCMT(VowpalWabbitModel):
         """
         X, Y = self._instances(as_features(X)), as_labels(Y)
         if not self.oas:
-            raise XmlcError("Hamming losses are told by a memory tree of label sets; set oas=True")
+            raise XmlcError("Hamming losses are those of a memory tree of label sets; set oas=True")
         program, workspace = vw_program(), self._workspace()
         losses = np.zeros(X.shape[0], dtype=np.float32)
         for place, line in enumerate(vw_lines(self._scaled(X), Y)):
@@ -195,7 +196,7 @@ class VowpalWabbitCMT(VowpalWabbitModel):
             options = [*self._options(), "--passes", str(passes), "--data", str(data), "--predictions", str(answers)]
             options += ["--cache_file", f"{data}.cache", "--final_regressor", str(self._model)]
             program = vw_program()
-            with quiet():
+            with silenced_output():
                 program.Workspace(arg_list=options).finish()  # constructed with data it trains at once
             return np.zeros(0) if self.oas else np.array(answers.read_text().split(), dtype=np.float64)
 
@@ -221,7 +222,7 @@ class VowpalWabbitCMT(VowpalWabbitModel):
         if self._loaded is None:
             labels = ["--oas", "--max_number_of_labels", str(self.n_labels_)] if self.oas else []  # a model lacks them
             options = ["--quiet", "--initial_regressor", str(self._model), *labels]
-            with quiet():
+            with silenced_output():
                 self._loaded = vw_program().Workspace(arg_list=options)
         return self._loaded
 
@@ -233,7 +234,7 @@ class VowpalWabbitCMT(VowpalWabbitModel):
 
     def _check_answers(self) -> None:
         if self.oas:
-            raise XmlcError("with oas the program tells no labels, only Hamming losses; see hamming_losses")
+            raise XmlcError("with oas the program reports no labels, only Hamming losses; see hamming_losses")
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         return {}, {"max_nodes": self.max_nodes_}

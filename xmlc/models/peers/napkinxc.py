@@ -118,10 +118,10 @@ class NapkinXCBatch(NapkinXCModel):
 class NapkinXCPLT(NapkinXCBatch):
     """The PLT of napkinXC, with its own names for the hyperparameters.
 
-    Its program reports no inner products, so ``inner_products_`` is None after a prediction. Its training
-    time includes writing the model, because it knows no other way; converting the data to its types is part
-    of both times, as for anybody who calls it from Python. Asked with a threshold for each label, version 0.7.2 answers
-    all labels; so it is asked with the smallest, and the others are applied here. Its liblinear visits instances in an
+    The program reports no inner products, so ``inner_products_`` is None after a prediction. Its training time includes
+    writing the model, because it has no other way to keep it; converting the data to its types is part of both times,
+    as in any use of it from Python. Given a threshold for each label, version 0.7.2 returns all labels; so it is given
+    the smallest, and the others are applied here. Its liblinear visits instances in an
     order that no seed reaches: a second training in the same process differs a little from the first.
 
     Parameters
@@ -181,7 +181,7 @@ class NapkinXCBR(NapkinXCBatch):
 
 
 def program_models() -> Any:
-    """Return the program's module of models, or say how to get it."""
+    """Return the program's module of models; raise `XmlcError` if it is not installed."""
     try:
         from napkinxc import models
     except ImportError as error:

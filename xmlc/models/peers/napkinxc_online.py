@@ -20,7 +20,7 @@ KMEANS = "hierarchicalKmeans"
 
 @hyperparameters
 class NapkinXCOnline(NapkinXCModel):
-    """What the program's online models share: AdaGrad, weights in hash maps, one pass after another over a stream.
+    """The online models of the program: AdaGrad, weights in hash maps, one pass after another over a stream.
 
     Labels are given to the program by order of appearance: a tree that it builds from data has a leaf for every number
     below the largest.
@@ -58,7 +58,7 @@ class NapkinXCOnline(NapkinXCModel):
         return self
 
     def _phases(self, n: int) -> list[tuple[int, int, dict[str, object]]]:
-        """Say which instances are trained on with which options, in turn."""
+        """Return the parts of the stream in turn: first and last instance, and the options they are trained with."""
         return [(0, n, {"tree_type": KMEANS})]
 
     def _program(self, folder: str) -> Any:
@@ -177,7 +177,7 @@ class NapkinXCIPLT(NapkinXCOnline):
 
 
 def _first_labelled(sizes: np.ndarray) -> int:
-    """Return the place of the first instance with labels, given how many each has."""
+    """Return the index of the first instance with labels, given how many each has."""
     if not sizes.any():
         raise XmlcError("napkinXC has nothing to learn from: no instance has a label")
     return int(np.argmax(sizes > 0))

@@ -14,8 +14,8 @@ from xmlc.data.writer import save_repository
 from xmlc.errors import XmlcError
 from xmlc.estimator import hyperparameters
 from xmlc.models.peers.program import ProgramModel
-from xmlc.models.peers.quiet import quiet
 from xmlc.models.peers.rankings import estimates_above, ranking_of
+from xmlc.models.peers.silenced_output import silenced_output
 from xmlc.runtime.threads import resolve_threads
 
 
@@ -28,7 +28,7 @@ class OmikujiParabel(ProgramModel):
     is None after a prediction.
 
     Its training reads a file. Writing that file, in the repository format, and the program's reading of it are part of
-    the training time, as for anybody who calls it from Python with data in memory; instances with neither features nor
+    the training time, as in any use of it from Python with data in memory; instances with neither features nor
     labels are left out, because it cannot read their lines. Its Python interface predicts one instance per call, and
     turning each instance into its types is part of the prediction time. For one tree and one thread that made 2.4 of
     19.3 s and 0.06 of 0.89 ms on tib-core-26k, 0.02 of 0.63 s and 0.024 of 0.055 ms on bibtex. Threads share its nodes
@@ -75,7 +75,7 @@ class OmikujiParabel(ProgramModel):
             save_repository(file, X[known], Y[known])
             threads = resolve_threads(self.n_jobs)
             hyperparameters = self._hyperparameters(program)
-            with quiet():  # it draws a bar anew for every instance
+            with silenced_output():  # it redraws a progress bar for every instance
                 self.model_ = program.Model.train_on_data(str(file), hyperparameters, threads)
         return self
 
@@ -92,7 +92,7 @@ class OmikujiParabel(ProgramModel):
     def save(self, path: str | Path) -> None:
         """Write the model: the program's own files beside our JSON."""
         super().save(path)
-        with quiet():
+        with silenced_output():
             self.model_.save(str(Path(path) / "omikuji"))
 
     @classmethod
@@ -100,7 +100,7 @@ class OmikujiParabel(ProgramModel):
         """Read a model written by `save`."""
         program = _program()
         model = super().load(path)
-        with quiet():
+        with silenced_output():
             model.model_ = program.Model.load(str(Path(path) / "omikuji"))
             model.model_.densify_weights(model.max_sparse_density)
         return model

@@ -29,12 +29,11 @@ class VowpalWabbitPLT(VowpalWabbitModel):
     after a prediction.
 
     Its training reads a file and keeps a binary copy of it for the passes after the first. Writing that file, in its
-    text format, is part of the training time, as for anybody who calls it from Python with data in memory; so is
-    writing the model, because it knows no other way. Its Python interface predicts one instance per call: turning each
-    instance into its types, and reading its answer, are part of the prediction time, while loading the model is not,
-    once a first prediction has had the same threshold or k. It knows one thread; in training a second one reads
-    its file ahead, which took no time to speak of: on bibtex and delicious the processor was as long at work as the
-    clock.
+    text format, is part of the training time, as in any use of it from Python with data in memory; so is writing the
+    model, because it has no other way to keep it. Its Python interface predicts one instance per call: turning each
+    instance into its types, and reading its output, are part of the prediction time, while loading the model is not,
+    once a first prediction has had the same threshold or k. It uses one thread; in training a second one reads the file
+    ahead, which takes hardly any time: on bibtex and delicious processor time and wall time were equal.
 
     Its estimates come with six decimals: two that differ by less than 1e-6 are the same.
 

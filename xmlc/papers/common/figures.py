@@ -1,4 +1,4 @@
-"""What every suite can draw, whoever's it is: a suite's own figure of the same name comes before."""
+"""Figures of every suite; a figure of a paper's own with the same name takes precedence."""
 
 from __future__ import annotations
 

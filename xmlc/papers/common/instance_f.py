@@ -41,7 +41,7 @@ def instance_f(
     records = [record for record in records if record.estimates is not None]
     if not records:
         raise XmlcError(
-            "instance-f: no record tells of estimates with a floor; expected those of `xmlc infer --estimates`"
+            "instance-f: no record is of estimates with a floor; expected those of `xmlc infer --estimates`"
         )
     inferred = average_seeds(inference_frame(records), INFERENCE_KEYS)
     averaged = _beside(inferred, [record for record in thresholds if record.method == THRESHOLD])

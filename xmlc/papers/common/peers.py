@@ -56,7 +56,7 @@ def peers(
     ]
     caption = (
         "Our models and baselines on the same data and machine. Precision@k and costs are those of training "
-        "on the whole training set and of asking for the five best labels of each test instance; times contain what "
+        "on the whole training set and of predicting the five best labels of each test instance; times contain what "
         "a program needs to take the data from Python. MB are 10^6 bytes; a model's size is that of its files; threads "
         "are those that a program was given; peaks are of the whole process, Python included. "
         "Macro-F is reached with the thresholds of FTA, STO and OFO. "

@@ -1,4 +1,4 @@
-"""What every suite can make, whoever's it is: a suite's own table of the same name comes before."""
+"""Tables of every suite; a table of a paper's own with the same name takes precedence."""
 
 from __future__ import annotations
 

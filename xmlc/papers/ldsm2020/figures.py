@@ -90,11 +90,11 @@ def figure1(
 @figure("figure2", ENSEMBLES)
 def figure2(paper: str, records: Sequence[ForestRecord]) -> Figure:
     """Draw Figure 2: depth of the deepest tree against that of a balanced tree with a leaf for each label, log_M K."""
-    told = [(record, record.trees) for record in _of_model(records, OURS) if record.trees]
+    shaped = [(record, record.trees) for record in _of_model(records, OURS) if record.trees]
     sheet, ((axes,),) = _sheet(1, 1, 1.5)
     top = 0.0
-    for name in _datasets([record for record, _ in told]):
-        own = [(record, trees) for record, trees in told if record.dataset.name == name]
+    for name in _datasets([record for record, _ in shaped]):
+        own = [(record, trees) for record, trees in shaped if record.dataset.name == name]
         arity, m = own[0][0].setting("arity"), own[0][0].dataset.m
         x, y = math.log(m, arity), float(np.mean([max(trees.depths) for _, trees in own]))
         axes.plot([x], [y], color=COLOURS[1], marker="o", linestyle="none", label=name)
@@ -123,7 +123,7 @@ def _objectives_figure(name: str, trees: int) -> FigureDefinition:
         """Draw the objectives J against epochs, level by level."""
         records = [record for record in _of_model(records, OURS) if record.objectives]
         if not records:
-            raise XmlcError(f"figure: no record of {OURS} tells objectives; expected those of a forest that was split")
+            raise XmlcError(f"figure: no record of {OURS} has objectives; expected those of a forest that was split")
         names = _datasets(records)
         sheet, grid = _sheet(len(names), trees, 1.25)
         for row, name in zip(grid, names, strict=True):

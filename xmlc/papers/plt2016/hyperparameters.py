@@ -122,7 +122,7 @@ def _value_rows(record: RankingRecord, searched: SearchedModel) -> list[Row]:
 
 
 def _provenance(record: RankingRecord, searched: SearchedModel) -> Row:
-    """Return how a record's values were found: by the workflow's search, as the suite says, or nobody knows."""
+    """Return how a record's values were found: by the workflow's search, as the suite says, or unknown."""
     dataset = record.dataset.name
     by: str | None
     p1: float | None

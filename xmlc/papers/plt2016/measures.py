@@ -1,4 +1,4 @@
-"""Measures other than macro-F, as plt2016's Conclusions ask for: what tuning for one costs on the others."""
+"""Measures other than macro-F, which plt2016's Conclusions suggest: what tuning for one costs on the others."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def growth(paper: str, records: Sequence[RankingRecord], published: Published) -
         "How costs grow when one number of a dataset is multiplied and all others stay. The base has "
         f"{base['n_train']:,.0f} training instances (n), {base['d']:,.0f} features (d), {base['m']:,.0f} labels (m) "
         f"and {base['labels_per_instance']:.1f} labels per instance. Training is on the whole training set, prediction "
-        "asks for the five best labels of a test instance; a ratio is to the base of the same model. MB are 10^6 "
+        "predicts the five best labels of a test instance; a ratio is to the base of the same model. MB are 10^6 "
         "bytes; peak memory is that of the process, which holds the program itself too."
     )
     threads = [record.costs.train_threads for record in records]
@@ -60,7 +60,7 @@ def multiplied(dataset: str) -> str:
     Raises
     ------
     XmlcError
-        The name tells neither.
+        The name contains neither.
     """
     if BASE.fullmatch(dataset):
         return NOTHING

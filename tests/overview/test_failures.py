@@ -2,7 +2,7 @@
 
 import pytest
 
-from xmlc.overview.failed import error_message, failures
+from xmlc.overview.failures import error_message, failures
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Keeping a program's progress out of terminals and logs."""
+"""What programs write to the terminal, such as progress, kept out of logs."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-TOLD_BYTES = 2000
+SHOWN_BYTES = 2000  # of the output before an exception
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
-    """Hold back what this process writes to standard output and error; if it fails, show the last of it as error.
+def silenced_output() -> Iterator[None]:
+    """Discard what this process writes to standard output and error; after an exception show the last `SHOWN_BYTES`.
 
-    Programs in other languages write to the file descriptors, past ``sys.stdout`` and ``sys.stderr``; so this holds
-    for all threads.
+    Programs in other languages write to the file descriptors, past ``sys.stdout`` and ``sys.stderr``. These belong to
+    the process, so the output of all its threads is discarded.
     """
     _flush()
     with tempfile.TemporaryFile() as held:
@@ -33,7 +33,7 @@ def quiet() -> Iterator[None]:
                 os.dup2(copy, descriptor)
                 os.close(copy)
             if failed:
-                held.seek(max(held.seek(0, os.SEEK_END) - TOLD_BYTES, 0))
+                held.seek(max(held.seek(0, os.SEEK_END) - SHOWN_BYTES, 0))
                 os.write(2, held.read())
 
 

@@ -4,20 +4,20 @@ import os
 
 import pytest
 
-from xmlc.models.peers.quiet import TOLD_BYTES, quiet
+from xmlc.models.peers.silenced_output import SHOWN_BYTES, silenced_output
 
 
 @pytest.mark.parametrize("descriptor", [1, 2])
 def test_what_is_written_inside_is_not_seen_and_what_comes_behind_is(capfd, descriptor):
-    with quiet():
+    with silenced_output():
         os.write(descriptor, b"progress")
     os.write(descriptor, b"behind")
     assert "".join(capfd.readouterr()) == "behind"
 
 
 def fail_after_writing():
-    with quiet():
-        os.write(2, b"x" * 10 * TOLD_BYTES)
+    with silenced_output():
+        os.write(2, b"x" * 10 * SHOWN_BYTES)
         os.write(1, b"the reason")
         raise ValueError("broken")
 
@@ -28,4 +28,4 @@ def test_a_failure_shows_the_last_that_was_written(capfd):
     told = capfd.readouterr()
     assert told.out == ""
     assert told.err.endswith("xthe reason")
-    assert len(told.err) == TOLD_BYTES
+    assert len(told.err) == SHOWN_BYTES

@@ -1,4 +1,4 @@
-"""Which steps of a run failed, and with what message: read from the logs, which each attempt begins anew."""
+"""Which steps of a run failed, and with what message: read from the logs, which hold the last attempt only."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from xmlc.suites import paths
-from xmlc.tables.made_of import MadeOf
+from xmlc.tables.provenance import TableProvenance
 
 MESSAGE = re.compile(r"^xmlc: error: (.+(?:\n(?!xmlc: error: |Traceback ).+)*)", re.MULTILINE)
 TRACEBACK = "Traceback (most recent call last):"
@@ -42,7 +42,7 @@ class Failure:
     reason: str
 
     def concerns(self, dataset: str | None, model: str | None) -> bool:
-        """Say whether a cell of this dataset and model may be missing because of it."""
+        """Return whether a cell of this dataset and model may be missing because of it."""
         return self.dataset == dataset and self.model in ("", model)
 
 
@@ -59,14 +59,14 @@ def failures(logs: Path) -> list[Failure]:
     return found
 
 
-def with_records(tables: Sequence[MadeOf]) -> tuple[list[MadeOf], list[Failure]]:
-    """Set tables apart whose records are gone, as after deleting the results of a dataset: they tell of nothing now.
+def with_records(tables: Sequence[TableProvenance]) -> tuple[list[TableProvenance], list[Failure]]:
+    """Separate the tables whose records still exist from those whose records were deleted.
 
     Returns
     -------
-    whole : list of MadeOf
+    whole : list of TableProvenance
     gone : list of Failure
-        One for each of the others, which says how to make it again.
+        One for each of the others, with the command that makes it again.
     """
     whole, gone = [], []
     for made in tables:
@@ -93,7 +93,7 @@ def error_message(text: str) -> str | None:
 
 
 def _failure(log: Path, place: Path, reason: str) -> Failure:
-    """Say whose log it is; ``place`` is its path within the folder of logs, without ending."""
+    """Return the failure that a log describes; ``place`` is its path within the folder of logs, without ending."""
     path = f"logs/{place.as_posix()}.log"
     if paths.LOG_OF_TABLE.read(path) or paths.LOG_OF_FIGURE.read(path):
         return Failure(log, place.as_posix(), "", "", None, "", reason)

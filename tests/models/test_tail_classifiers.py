@@ -12,8 +12,8 @@ from small_data import random_multilabel
 
 from xmlc.csr import unit_rows
 from xmlc.errors import XmlcError
-from xmlc.models import _tail, tail
-from xmlc.models.tail import TailClassifiers
+from xmlc.models import _tail_classifiers, tail_classifiers
+from xmlc.models.tail_classifiers import TailClassifiers
 
 
 def candidates_of(n, m, seed=0, density=0.5):
@@ -120,8 +120,8 @@ def test_both_ways_to_multiply_give_the_same_bits(d, density, centroid_density, 
     weights = rng.normal(size=features.size).astype(np.float32)
     dense = np.zeros(d, dtype=np.float32)
     dense[ids] = values
-    gathered = _tail.gathered_product(dense, features, weights)
-    assert gathered == _tail.searched_product(ids, values, features, weights)
+    gathered = _tail_classifiers.gathered_product(dense, features, weights)
+    assert gathered == _tail_classifiers.searched_product(ids, values, features, weights)
     centroid = np.zeros(d)
     centroid[features] = weights
     np.testing.assert_allclose(gathered, dense.astype(np.float64) @ centroid, atol=1e-9)
@@ -136,15 +136,15 @@ def test_long_centroids_are_searched():
     x = sparse.csr_array(X[:20] * (rng.random((20, 2000)) < 0.2))  # few features
     model = TailClassifiers().fit(X, Y)
     lengths = np.diff(model.centroids_.indptr)
-    chosen = {_tail.searching_is_cheaper(n, length) for n in np.diff(x.indptr) for length in lengths}
+    chosen = {_tail_classifiers.searching_is_cheaper(n, length) for n in np.diff(x.indptr) for length in lengths}
     assert chosen == {True, False}
     B = tail_twin.probabilities(x, tail_twin.centroids(X, sparse.csr_array(Y)), 30.0)
     np.testing.assert_allclose(model.log_scores(x, everything(20, 3)).toarray(), np.log(B), rtol=1e-5)
 
 
 def test_same_bits_on_any_number_of_threads(monkeypatch):
-    monkeypatch.setattr(tail, "LABELS_PER_BLOCK", 7)
-    monkeypatch.setattr(tail, "ROWS_PER_BLOCK", 5)
+    monkeypatch.setattr(tail_classifiers, "LABELS_PER_BLOCK", 7)
+    monkeypatch.setattr(tail_classifiers, "ROWS_PER_BLOCK", 5)
     X, Y = random_multilabel(120, 30, 40, seed=5)
     forest = candidates_of(120, 40)
     one = TailClassifiers(n_jobs=1).fit(X, Y)
@@ -160,8 +160,8 @@ def test_blocks_do_not_change_the_result(monkeypatch):
     X, Y = random_multilabel(120, 30, 40, seed=5)
     whole = TailClassifiers().fit(X, Y)
     scores = whole.rerank(X, candidates_of(120, 40), 0.8)
-    monkeypatch.setattr(tail, "LABELS_PER_BLOCK", 3)
-    monkeypatch.setattr(tail, "ROWS_PER_BLOCK", 1)
+    monkeypatch.setattr(tail_classifiers, "LABELS_PER_BLOCK", 3)
+    monkeypatch.setattr(tail_classifiers, "ROWS_PER_BLOCK", 1)
     parts = TailClassifiers().fit(X, Y)
     np.testing.assert_array_equal(whole.centroids_.data, parts.centroids_.data)
     np.testing.assert_array_equal(scores.data, parts.rerank(X, candidates_of(120, 40), 0.8).data)

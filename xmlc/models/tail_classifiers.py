@@ -12,7 +12,7 @@ from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, unit_rows, w
 from xmlc.errors import XmlcError
 from xmlc.estimator import not_fitted
 from xmlc.kernels import elementwise
-from xmlc.models._tail import count_features, fill_centroids, log_scores_of_rows
+from xmlc.models._tail_classifiers import count_features, fill_centroids, log_scores_of_rows
 from xmlc.runtime.parallel import row_blocks, run_pieces
 
 LABELS_PER_BLOCK = 1024
@@ -20,10 +20,10 @@ ROWS_PER_BLOCK = 256
 
 
 class TailClassifiers:
-    """One classifier per label that knows nothing but the mean of the label's instances (PfastreXML).
+    """One classifier per label that uses only the mean of the label's instances (PfastreXML).
 
-    Trees seldom rank a rare label high: it is outvoted in every leaf. A label's tail classifier asks instead how far an
-    instance x is from the centroid mu of the label's training instances::
+    Trees seldom rank a rare label high: the labels around it outnumber it in every leaf. A label's tail classifier
+    measures the distance of an instance x from the centroid mu of the label's training instances::
 
         B_l(x) = 1 / (1 + exp(gamma / 2 * |x - mu_l|^2)),
 

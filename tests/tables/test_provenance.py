@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from xmlc.errors import XmlcError
-from xmlc.tables.made_of import MadeOf
+from xmlc.tables.provenance import TableProvenance
 
-MADE = MadeOf("table2", "plt2016", (Path("a/1.json"), Path("a/0.json")), Path("results/published"))
+MADE = TableProvenance("table2", "plt2016", (Path("a/1.json"), Path("a/0.json")), Path("results/published"))
 CONTENT = {
     "schema": 1,
     "table": "table2",
@@ -23,7 +23,7 @@ def test_what_is_written_is_read_again(tmp_path):
     path = MADE.write(tmp_path / "table2")
     assert path.name == "table2.made-of.json"
     assert path.read_text() == json.dumps(CONTENT, indent=2) + "\n"
-    assert MadeOf.read(path) == MADE
+    assert TableProvenance.read(path) == MADE
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_what_does_not_fit_is_named_with_its_place(tmp_path, change, found):
     with pytest.raises(
         XmlcError, match=rf"x\.made-of\.json: {found}.*expected what `xmlc table` of this version writes"
     ):
-        MadeOf.read(path)
+        TableProvenance.read(path)
 
 
 def test_each_part_must_be_there(tmp_path):
@@ -50,4 +50,4 @@ def test_each_part_must_be_there(tmp_path):
     for name in CONTENT:
         path.write_text(json.dumps({key: value for key, value in CONTENT.items() if key != name}))
         with pytest.raises(XmlcError, match=f"'{name}' is a required property"):
-            MadeOf.read(path)
+            TableProvenance.read(path)

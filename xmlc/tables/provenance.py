@@ -1,4 +1,4 @@
-"""What a finished table was made of: a small file beside it, from which reports make the table again."""
+"""The provenance of a finished table: a small file beside it, from which reports build the table again."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _File(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True)
-class MadeOf:
+class TableProvenance:
     """The arguments of `xmlc.papers.building.build_table` that gave one table.
 
     Attributes
@@ -39,7 +39,7 @@ class MadeOf:
     published : Path or None
         Folder of published tables.
     suite : Path or None
-        Configuration of the paper, where the table tells something of it.
+        Configuration of the paper, where the table uses it.
     """
 
     table: str
@@ -63,26 +63,26 @@ class MadeOf:
         return path
 
     @classmethod
-    def read(cls, path: Path) -> MadeOf:
+    def read(cls, path: Path) -> TableProvenance:
         """Read one file.
 
         Raises
         ------
         XmlcError
-            It is not readable or something else.
+            It is not readable, or another kind of file.
         """
         content = read_checked(path, _File, "what `xmlc table` of this version writes beside a table")
         published, suite = (Path(name) if name else None for name in (content.published, content.suite))
         return cls(content.table, content.paper, tuple(map(Path, content.records)), published, suite)
 
 
-def finished_tables(folder: Path, papers: Iterable[str]) -> list[MadeOf]:
-    """Read what the tables in ``folder/<paper>/`` were made of, by paper in the given order, by name within one.
+def finished_tables(folder: Path, papers: Iterable[str]) -> list[TableProvenance]:
+    """Read the provenance of the tables in ``folder/<paper>/``, by paper in the given order, by name within one.
 
     Papers that are not given come last; a paper without tables is left out.
     """
     order = {paper: place for place, paper in enumerate(papers)}
-    found = [MadeOf.read(path) for path in sorted(folder.glob(f"*/*{SUFFIX}"))]
+    found = [TableProvenance.read(path) for path in sorted(folder.glob(f"*/*{SUFFIX}"))]
     return sorted(found, key=lambda made: (order.get(made.paper, len(order)), made.paper, _by_number(made.table)))
 
 

@@ -1,4 +1,4 @@
-"""How rules write what they are asked for: options of a command line, regular expressions, parts of paths."""
+"""Text that rules need: options of a command line, regular expressions of wildcards, parts of paths."""
 
 from __future__ import annotations
 
