@@ -62,6 +62,7 @@ def test_latex_is_balanced_and_escaped(build):
     rows = [line for line in text.splitlines() if line.endswith(r"\\") and " & " in line]
     assert {re.sub(r"\\&", "", row).count("&") for row in rows} == {5}
     assert latex(r"50 % of x_1 \ {~}") == r"50 \% of x\_1 \textbackslash{} \{\textasciitilde{}\}"
+    assert latex("OFO − FTA ± 1") == r"OFO $-$ FTA $\pm$ 1"
 
 
 def test_csv_holds_every_digit_and_only_measured_values(build, tmp_path):
