@@ -91,6 +91,11 @@ def condensed(paper):
     return [f"{folder}/full/condensed.json" for *_, folder in folders(paper, models=["swnn", "swnn-searched"])]
 
 
+def searched(paper):
+    models = [name for name, model in YAML[paper]["models"].items() if "search" in model]
+    return [f"results/{dataset}/tuning/{model}.yaml" for dataset in YAML[paper]["datasets"] for model in models]
+
+
 def growth(paper):
     found = product(YAML[paper]["growth"], YAML[paper]["models"], YAML[paper]["seeds"])
     return [f"results/{dataset}/{model}/seed{seed}/full/ranking.json" for dataset, model, seed in found]
@@ -130,6 +135,7 @@ LISTED = {
     ("oplt2021", "table3"): lambda paper: rankings(paper, task=FEW),
     ("oplt2021", "figure2"): lambda paper: streams(paper, FEW),
     ("oplt2021", "macrof"): lambda paper: streams(paper, MANY),
+    ("swnn2018", "claims"): lambda paper: rankings(paper) + searched(paper) + condensed(paper) + statistics(paper),
     **{("swnn2018", f"table{n}"): statistics for n in range(1, 6)},
     ("swnn2018", "condensed"): condensed,
     ("scale", "growth"): growth,
@@ -199,6 +205,16 @@ def test_of_some_datasets_a_table_needs_what_is_about_them(project):
         expected = [file for file in definition.files(project, paper) if file.startswith(f"results/{dataset}/")]
         assert definition.files(project, paper, [dataset]) == expected
         assert expected
+
+
+def test_a_model_of_other_suites_beside_ones_own(tmp_path):
+    left_out = suite({"br": {"without": {"scene": "why"}}})
+    project = project_of(tmp_path, a=suite({"plt": {}}, seeds=[0, 4]), b=suite({"br": {}}), c=left_out)
+    ranked = needs.RANKINGS_BESIDE_BR.files
+    both = [f"results/yeast/{model}/seed{seed}/full/ranking.json" for model in ("plt", "br") for seed in (0, 4)]
+    assert ranked(project, "a", ["yeast"]) == both
+    assert ranked(project, "a", ["scene"]) == [file.replace("yeast", "scene") for file in both[:2]]
+    assert ranked(project_of(tmp_path / "alone", a=suite({"plt": {}})), "a", ["yeast"]) == both[:1]
 
 
 def test_one_file_of_each_run(tmp_path):

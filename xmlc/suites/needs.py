@@ -80,6 +80,25 @@ def _growing(project: Project, paper: str, datasets: Sequence[str] | None = None
     return _ranked(project, paper, project.suites[paper].growth)
 
 
+def _ranked_beside(model: str) -> Files:
+    """Name the rankings of a suite's runs and, on the same datasets with the same seeds, of a model of other suites.
+
+    Where one of these leaves it out, so does this suite.
+    """
+
+    def files(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+        homes = [name for name, suite in project.suites.items() if model in suite.models]
+        beside = [
+            Run(dataset, model, seed)
+            for dataset in (project.datasets_of(paper) if datasets is None else datasets)
+            if homes and all(model in project.models_on(home, dataset) for home in homes)
+            for seed in project.suites[paper].seeds
+        ]
+        return _ranked(project, paper, datasets) + [run.file(paths.RANKING) for run in beside]
+
+    return files
+
+
 def _evaluated(methods_of: Callable[[Project, str], Sequence[str]]) -> Files:
     def files(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
         methods = methods_of(project, paper)
@@ -185,6 +204,7 @@ def _steps(project: Project, paper: str, datasets: Sequence[str] | None = None) 
 
 STATISTICS = Need("statistics", "", _of_datasets)
 RANKINGS = Need("ranking", "full", _ranked)
+RANKINGS_BESIDE_BR = Need("ranking", "full", _ranked_beside("br"))
 MULTI_LABEL_RANKINGS = Need("ranking", "full", _ranked_on("multi-label"))
 FEW_SHOT_RANKINGS = Need("ranking", "full", _ranked_on("few-shot"))
 GROWTH = Need("ranking", "full", _growing)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from xmlc.metrics.measures import MAXIMA
+from xmlc.papers.swnn2018.claims import claims as claims
 from xmlc.papers.swnn2018.condensed import condensed as condensed
 from xmlc.records import statistics
 from xmlc.records.ranking import RankingRecord

@@ -1,0 +1,133 @@
+"""Claims of swnn2018 on records made by hand: each holds on some and not on others."""
+
+import math
+
+import pytest
+from record_cases import TRIAL, search, statistics
+from record_files import as_record, save
+from report_cases import condensed, dataset, ranking
+
+from xmlc.papers.swnn2018 import claims
+from xmlc.records.statistics import Statistics
+from xmlc.records.training import SearchRecord, read_searches
+from xmlc.tuning.result import write_result
+
+SEEDS = (0, 1, 2)
+OF_P1 = (1 + 1 / 3 + 1 / 5) / 3  # the mean of P@1, P@3 and P@5 of these records, as a share of P@1
+MANY = 10_000_000  # training instances: intervals are narrow
+
+
+def ranked(ms=(0.5, 0.5), size=(100, 100), swnn=60, br=60):
+    """Rankings of SWNN and of one-versus-rest classifiers, by P@1 in percent, with their times and sizes."""
+    records = []
+    for model, p1, cost, bytes_ in zip(("swnn-searched", "br"), (swnn, br), ms, size):
+        for seed in SEEDS:
+            record = ranking(model=model, seed=seed, p1=p1 / 100)
+            record["costs"] |= {"predict_ms_per_instance": cost, "model_bytes": bytes_}
+            records.append(as_record(record))
+    return records
+
+
+@pytest.fixture
+def searched(tmp_path):
+    """Return what a search found, by (S, alpha, beta): P@1 in percent; the best comes first of equal ones."""
+
+    def make(scores, n_train=MANY) -> list[SearchRecord]:
+        trials = [
+            TRIAL | {"hyperparameters": dict(zip(("S", "alpha", "beta"), setting)), "p@1": score / 100}
+            for setting, score in scores.items()
+        ]
+        about = {"dataset": dataset() | {"n_train": n_train}}
+        best = max(trials, key=lambda trial: trial["p@1"])
+        write_result(tmp_path / "search.yaml", search(trials=trials, best=best.copy(), **about))
+        return read_searches([tmp_path / "search.yaml"])
+
+    return make
+
+
+def decided(claim, records):
+    """Effect and verdict of a claim."""
+    outcome = claim.outcome(records)
+    return pytest.approx(outcome.effect.mean, nan_ok=True), outcome.word
+
+
+def test_rankings_beside_one_versus_rest():
+    claim = claims.as_good_as_one_versus_rest
+    assert decided(claim, ranked(swnn=60, br=61)) == (-OF_P1, "holds")
+    assert decided(claim, ranked(swnn=60, br=62)) == (-2 * OF_P1, "does not hold")
+    assert decided(claim, ranked()[:3])[1] == "no data"
+
+
+def test_costs_beside_one_versus_rest():
+    assert decided(claims.faster_than_one_versus_rest, ranked(ms=(0.5, 2))) == (4, "holds")
+    assert decided(claims.faster_than_one_versus_rest, ranked(ms=(2, 1))) == (0.5, "does not hold")
+    assert decided(claims.smaller_than_one_versus_rest, ranked(size=(100, 200))) == (2, "holds")
+    assert decided(claims.smaller_than_one_versus_rest, ranked(size=(100, 25))) == (0.25, "does not hold")
+    assert decided(claims.smaller_than_one_versus_rest, ranked(size=(100, None)))[1] == "no data"
+
+
+FIRST = {(4, 0.0, 0): 50, (4, 0.5, 0): 54, (4, 1.0, 0): 52, (4, 1.0, 1): 55, (4, 2.0, 0): 51, (4, 2.0, 1): 53}
+SECOND = {(25, 1.0, 1): 60, (50, 1.0, 1): 59, (75, 1.0, 1): 58}
+
+
+def test_beta_at_the_same_alpha(searched):
+    assert decided(claims.jaccard_helps, searched(FIRST | SECOND)) == (3, "holds")  # without alpha 0.5: 52
+    worse = FIRST | {(4, 1.0, 1): 48, (4, 2.0, 1): 49}
+    assert decided(claims.jaccard_helps, searched(worse)) == (-3, "does not hold")
+    assert decided(claims.jaccard_helps, searched(FIRST, n_train=1000))[1] == "cannot be told"
+    assert decided(claims.jaccard_helps, searched({(4, 1.0, 0): 50}))[1] == "no data"
+
+
+def test_weights_of_votes_without_common_features(searched):
+    assert decided(claims.weighted_votes_help, searched(FIRST | SECOND)) == (4, "holds")
+    assert decided(claims.weighted_votes_help, searched(FIRST | {(4, 0.0, 0): 58})) == (-4, "does not hold")
+    assert decided(claims.weighted_votes_help, searched(SECOND))[1] == "no data"
+
+
+def test_sizes_of_the_neighbourhood_with_the_best_weights(searched):
+    claim = claims.size_hardly_matters
+    assert decided(claim, searched(FIRST | SECOND)) == (-2, "holds")
+    assert decided(claim, searched(FIRST | SECOND | {(75, 1.0, 1): 50})) == (-10, "does not hold")
+    assert decided(claim, searched(FIRST | {(25, 1.0, 0): 99, **SECOND}))[1] == "no data"  # of other weights
+
+
+def test_the_standard_error_is_that_of_two_shares_of_a_fifth_of_the_training_set(searched):
+    (effect,) = claims.weighted_votes_help(searched({(4, 0.0, 0): 50, (4, 1.0, 0): 60}, n_train=1000))
+    assert effect.error == pytest.approx(100 * math.sqrt((0.25 + 0.24) / 200))
+    assert (effect.trials, effect.dataset) == (200, "yeast")
+
+
+def test_what_is_lost_with_a_tenth_of_the_instances():
+    claim = claims.near_duplicates_are_noise
+
+    def record(p1):
+        content = condensed(model="swnn-searched", p1=0.8)
+        half = content["rows"][1]
+        half["metrics"] = {f"p@{k}": p1 / k for k in (1, 3, 5)}
+        most = half | {"similarity": 0.95, "instances": 950}  # more than nine tenths
+        return [as_record(content | {"rows": [content["rows"][0], most, *content["rows"][1:]]})]
+
+    assert decided(claim, record(0.796)) == (-0.4 * OF_P1, "holds")
+    assert decided(claim, record(0.78)) == (-2 * OF_P1, "does not hold")
+    assert decided(claim, [as_record(condensed())])[1] == "no data"  # of another model
+
+
+@pytest.fixture
+def counted(tmp_path):
+    """Return statistics of a training set of 1000 instances with some median and mean."""
+
+    def make(median=9.0, mean=50.0):
+        content = statistics()
+        content["train"] |= {"instances": 1000}
+        content["train"]["instances_per_label_seen"] |= {"median": median}
+        content["train"]["occurrences_per_feature_seen"] |= {"mean": mean}
+        return [Statistics.read(save(tmp_path, content))]
+
+    return make
+
+
+def test_counts_of_the_training_set(counted):
+    assert decided(claims.most_labels_are_rare, counted(median=3.0)) == (7, "holds")
+    assert decided(claims.most_labels_are_rare, counted(median=28.0)) == (-18, "does not hold")
+    assert decided(claims.short_index_lists, counted(mean=50.0)) == (20, "holds")
+    assert decided(claims.short_index_lists, counted(mean=200.0)) == (5, "does not hold")
