@@ -79,8 +79,8 @@ def test_beta_at_the_same_alpha(searched):
 
 
 def test_weights_of_votes_without_common_features(searched):
-    assert decided(claims.weighted_votes_help, searched(FIRST | SECOND)) == (4, "holds")
-    assert decided(claims.weighted_votes_help, searched(FIRST | {(4, 0.0, 0): 58})) == (-4, "does not hold")
+    assert decided(claims.weighted_votes_help, searched(FIRST | SECOND)) == (2, "holds")
+    assert decided(claims.weighted_votes_help, searched(FIRST | {(4, 0.0, 0): 58})) == (-6, "does not hold")
     assert decided(claims.weighted_votes_help, searched(SECOND))[1] == "no data"
 
 
