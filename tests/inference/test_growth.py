@@ -33,7 +33,7 @@ def test_a_full_distribution_has_mass_on_every_size_and_no_ties():
 
 
 @pytest.mark.usefixtures("short")
-def test_a_simulation_is_one_record(tmp_path, capsys):
+def test_a_simulation_is_one_record(tmp_path):
     out = tmp_path / "simulation.json"
     arguments = ["--trials", "3", "--labels", "5", "--rounds", "1", "--seed", "2", "--out", str(out)]
     simulate_command.command.main(arguments, standalone_mode=False)
@@ -42,6 +42,3 @@ def test_a_simulation_is_one_record(tmp_path, capsys):
     assert list(record["models"]) == list(MODELS)
     assert len(record["models"]["dependent"]["methods"]["gfm"]["mean"]) == len(record["sample_sizes"])
     assert set(record["growth"]["samples"]["ms"]) == set(growth.TIMED)
-    assert len(record["claims"]) == 6
-    printed = capsys.readouterr().out
-    assert all(claim["claim"] in printed for claim in record["claims"])

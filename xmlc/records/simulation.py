@@ -15,23 +15,6 @@ from xmlc.records.checking import Misfit, parsed
 MODELS = ("independent", "dependent", "dependent-signed")
 
 
-class Claim(TypedDict):
-    """What the paper says, and whether it is so here, in the order of a record's JSON keys.
-
-    Attributes
-    ----------
-    claim : str
-        In short.
-    measured : str
-        As a sentence.
-    holds : bool
-    """
-
-    claim: str
-    measured: str
-    holds: bool
-
-
 class Scores(TypedDict):
     """Means over trials and their standard errors, for each sample size."""
 
@@ -134,7 +117,6 @@ class SimulationRecord(RecordFile):
     models : dict of ModelScores
         By name, of `MODELS`.
     growth : Growth
-    claims : list of Claim
     passport : Passport
     step : StepCosts or None
     """
@@ -150,7 +132,6 @@ class SimulationRecord(RecordFile):
     scoring: str
     models: dict[str, ModelScores]
     growth: Growth
-    claims: list[Claim]
     passport: Passport
     step: StepCosts | None = None
 
