@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xmlc.models.plt.weights._nodes import CompactNodeWeights, NodeWeights
+from xmlc.models.plt.weights import CompactNodeWeights, NodeWeights
 from xmlc.trees import random_complete_tree
 
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-import numpy as np
 from scipy import sparse
 
-from xmlc.errors import XmlcError
 from xmlc.metrics.ranking import K, precision_at_k
 from xmlc.models.plt import PLT
-from xmlc.models.plt.weights import HashedWeights
 
 
 @dataclass(frozen=True)
@@ -55,7 +52,5 @@ def compacted(model: PLT, X: sparse.csr_array, Y: sparse.csr_array, cuts: Iterab
         smaller = model if cut is None else model.drop_weights(cut)
         labels, _ = smaller.predict_top_k(X, max(K))
         nodes = smaller.nodes_
-        if isinstance(nodes, HashedWeights):
-            raise XmlcError("its weights are hashed and shared by all nodes, none can be dropped")
-        size = sum(array.nbytes for array in nodes if isinstance(array, np.ndarray))
-        yield Compacted(cut, nodes.weights.size, size, [precision_at_k(Y, labels, k) for k in K])
+        size = sum(array.nbytes for array in nodes.state()[0].values())
+        yield Compacted(cut, nodes.n_weights, size, [precision_at_k(Y, labels, k) for k in K])

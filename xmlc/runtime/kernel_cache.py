@@ -2,7 +2,7 @@
 
 Numba recompiles a kernel when the file that defines it changes, but not when a kernel that it calls from another file
 does. The command line and the tests therefore keep compiled kernels in a folder named after the content of all files
-that hold kernels.
+that hold kernels, or the types of what they take.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ def use_kernel_cache() -> None:
 
 
 def kernel_digest() -> str:
-    """Return 16 hexadecimal digits that change with the content of any file that holds kernels, or their constants."""
+    """Return 16 hexadecimal digits that change with any file that holds kernels, their constants or their types."""
     digest = hashlib.sha256()
     for file in sorted(PACKAGE.rglob("*.py")):
         content = file.read_bytes()
-        if b"from numba" in content or file.parent == PACKAGE / "kernels":
+        if b"from numba" in content or b"NamedTuple" in content or file.parent == PACKAGE / "kernels":
             digest.update(str(file.relative_to(PACKAGE)).encode() + b"\0" + content + b"\0")
     return digest.hexdigest()[:16]

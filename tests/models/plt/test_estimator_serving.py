@@ -8,7 +8,6 @@ from plt_cases import random_nodes, weights_of
 
 from xmlc.errors import XmlcError
 from xmlc.models import PLT
-from xmlc.models.plt.weights._compact import compact_nodes, drop_more
 
 
 @pytest.mark.parametrize("options", [{}, {"weight_cut": 0.02}, {"unit_norm": False}, {"hash_bits": 12}])
@@ -55,10 +54,10 @@ def test_what_is_no_instance_is_refused(multilabel, indices, values, message):
 @pytest.mark.parametrize("seed", range(4))
 def test_sparse_rows_can_be_cut_again(seed):
     _, nodes = random_nodes(30, 4, 12, seed)
-    once = compact_nodes(nodes, 0.9)
-    before = weights_of(compact_nodes(nodes, 0.2))
-    sparse = compact_nodes(nodes, 0.2)
-    twice = drop_more(sparse, 0.9)
+    once = nodes.drop(0.9)
+    before = weights_of(nodes.drop(0.2))
+    sparse = nodes.drop(0.2)
+    twice = sparse.drop(0.9)
     for one, other in zip(twice, once, strict=True):
         assert one.dtype == other.dtype
         np.testing.assert_array_equal(one, other)

@@ -13,9 +13,8 @@ from xmlc.estimator import hyperparameters
 from xmlc.kernels.counter_random import random_permutation, stream_key
 from xmlc.kernels.streams import Stream
 from xmlc.models.plt._prediction import TreePrediction
-from xmlc.models.plt.training import AdaGrad, DualDescent, Sgd, Solver, train_nodes
+from xmlc.models.plt.training import AdaGrad, DualDescent, Sgd, Solver, train_hashed, train_nodes
 from xmlc.models.plt.weights._compact import check_cut
-from xmlc.models.plt.weights._hashed import train_hashed
 from xmlc.trees import LabelTree, huffman_tree, random_complete_tree
 from xmlc.trees.kmeans import check_kmeans_shape, kmeans_tree, label_representations
 
@@ -137,8 +136,7 @@ class PLT(TreePrediction):
             training = (order, self._solver(), self.weight_cut, self.n_jobs)
             self.nodes_ = train_nodes(x, y, X.shape[1], self.tree_, *training)
         else:
-            step = (float(self.gamma), float(self.lam), int(self.epochs))
-            self.nodes_ = train_hashed(x, y, self.tree_, order, *step, self.hash_bits, self.random_state)
+            self.nodes_ = train_hashed(x, y, self.tree_, order, self._sgd(), self.hash_bits, self.random_state)
         return self
 
     def _label_tree(self, X: sparse.csr_array, Y: sparse.csr_array) -> LabelTree:
@@ -150,13 +148,15 @@ class PLT(TreePrediction):
         return random_complete_tree(self.n_labels_, self.arity, self.random_state)
 
     def _solver(self) -> Solver:
-        epochs = int(self.epochs)
         if self.solver == "sgd":
-            return Sgd(float(self.gamma), float(self.lam), epochs)
+            return self._sgd()
         if self.solver == "adagrad":
-            return AdaGrad(float(self.gamma), float(self.eps), epochs)
+            return AdaGrad(float(self.gamma), float(self.eps), int(self.epochs))
         key = np.uint64(stream_key(np.int64(self.random_state), np.int64(Stream.PLT_PASSES)))
-        return DualDescent(float(self.C), float(self.tol), epochs, self.loss == "squared_hinge", key)
+        return DualDescent(float(self.C), float(self.tol), int(self.epochs), self.loss == "squared_hinge", key)
+
+    def _sgd(self) -> Sgd:
+        return Sgd(float(self.gamma), float(self.lam), int(self.epochs))
 
     def _check_hyperparameters(self) -> None:
         if self.solver not in SOLVERS:

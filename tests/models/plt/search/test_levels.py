@@ -14,14 +14,13 @@ from xmlc.errors import XmlcError
 from xmlc.kernels.float32 import fma
 from xmlc.kernels.sibling_rows import dense_scores
 from xmlc.models import PLT
-from xmlc.models.plt import _prediction
+from xmlc.models.plt.search import queries
 from xmlc.models.plt.search._beam import rank_by_beam, rank_by_levels
+from xmlc.models.plt.search._block_scores import LOGISTIC_LINK, estimate_scores
 from xmlc.models.plt.search._by_instance import search_threshold, search_top_k
-from xmlc.models.plt.search._groups import LOGISTIC_LINK, estimate_scores
 from xmlc.models.plt.search._levels import EVERY_NODE, estimate_by_levels
-from xmlc.models.plt.search._lookup import clear_features, empty_lookup, find_marked, mark_features
-from xmlc.models.plt.weights._compact import compact_nodes
-from xmlc.models.plt.weights._nodes import match_features
+from xmlc.models.plt.search._lookup import clear_features, empty_lookup, find_marked, mark_features, match_features
+from xmlc.models.plt.weights import _nodes
 
 SIZES = {"n": st.integers(1, 30), "d": st.integers(1, 12), "m": st.integers(1, 40), "seed": st.integers(0, 99)}
 LINKS = st.sampled_from([LOGISTIC_LINK, 2, 3])  # powers of the squared hinge loss
@@ -53,7 +52,7 @@ def test_thresholds_by_level_equal_the_search_instance_by_instance(n, d, m, arit
     thresholds = tree.node_thresholds(rng.choice([0.0, 0.01, 0.1, 0.5, np.inf], m).astype(np.float32))
     shape = shape_of(x, d, tree)
     expected = search_threshold(x, 0, n, nodes, link, thresholds, shape)
-    weights = compact_nodes(nodes, 0.0) if compact else nodes
+    weights = nodes.drop(0.0) if compact else nodes
     found = estimate_by_levels(x, 0, n, weights, link, thresholds, EVERY_NODE, shape)
     assert_same(in_label_order(*found), in_label_order(*expected))
 
@@ -67,7 +66,7 @@ def test_ranking_by_level_equals_best_first_search(n, d, m, arity, seed, k, open
     x = instances(n, d, seed)
     shape = shape_of(x, d, tree)
     expected = search_top_k(x, 0, n, nodes, link, k, shape)
-    for weights in (nodes, compact_nodes(nodes, 0.0)):
+    for weights in (nodes, nodes.drop(0.0)):
         assert_same(rank_by_levels(x, 0, n, weights, link, k, opening, shape)[:2], expected[:2])
         assert_same(rank_by_beam(x, 0, n, weights, link, k, tree.n_nodes, shape)[:2], expected[:2])
         assert_same(search_top_k(x, 0, n, weights, link, k, shape), expected)
@@ -104,11 +103,11 @@ def test_a_wide_node_is_done_in_chunks_of_instances():
 @pytest.mark.parametrize("beam", [None, 4])
 @pytest.mark.parametrize("weight_cut", [None, 0.05])
 def test_batches_and_threads_do_not_show(multilabel, monkeypatch, weight_cut, beam):
-    monkeypatch.setattr(_prediction, "BYTES_IN_CACHE", -1)
+    monkeypatch.setattr(_nodes, "BYTES_IN_CACHE", -1)
     X, Y = multilabel(300, 40, 90, seed=2)
     model = PLT(arity=4, epochs=2, weight_cut=weight_cut, beam=beam, n_jobs=1).fit(X, Y)
     whole = (*model.predict_top_k(X, 3), model.inner_products_, model.predict_proba(X, 0.02).toarray())
-    monkeypatch.setattr(_prediction, "ROWS_PER_BATCH", 37)
+    monkeypatch.setattr(queries, "ROWS_PER_BATCH", 37)
     for n_jobs in (1, 2):
         model.set_params(n_jobs=n_jobs)
         cut = (*model.predict_top_k(X, 3), model.inner_products_, model.predict_proba(X, 0.02).toarray())
@@ -120,13 +119,13 @@ def test_models_within_and_beyond_the_caches_rank_alike(multilabel, monkeypatch,
     X, Y = multilabel(300, 40, 90, seed=3)
     model = PLT(arity=4, epochs=2, weight_cut=weight_cut).fit(X, Y)
     small, fewest = model.predict_top_k(X, 4), model.inner_products_
-    monkeypatch.setattr(_prediction, "BYTES_IN_CACHE", -1)
+    monkeypatch.setattr(_nodes, "BYTES_IN_CACHE", -1)
     assert_same(model.predict_top_k(X, 4), small)
     assert (model.inner_products_ >= fewest).all()
 
 
 def test_a_beam_costs_less_and_finds_what_is_best_where_the_tree_is_sure(multilabel, monkeypatch):
-    monkeypatch.setattr(_prediction, "BYTES_IN_CACHE", -1)
+    monkeypatch.setattr(_nodes, "BYTES_IN_CACHE", -1)
     X, Y = multilabel(400, 30, 200, seed=5)
     model = PLT(arity=2, epochs=3).fit(X, Y)
     exact, scores = model.predict_top_k(X, 5)

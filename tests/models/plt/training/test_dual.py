@@ -12,7 +12,6 @@ from xmlc.csr import kernel_csr, unit_rows
 from xmlc.kernels.sibling_rows import padded_size
 from xmlc.models import PLT
 from xmlc.models.plt.training._dual import logistic_steps, squared_hinge_steps, train_children_dual
-from xmlc.models.plt.weights._compact import compact_nodes
 
 EXACT = {"tol": 1e-7, "epochs": 2000, "solver": "batch"}
 
@@ -84,7 +83,7 @@ def test_weights_dropped_while_training_are_those_dropped_after_it(multilabel, m
     X, Y = multilabel(300, 40, 60, seed=4)
     model = PLT(arity=4, solver="batch", n_jobs=n_jobs)
     dense = clone(model).fit(X, Y).nodes_
-    expected = compact_nodes(dense, 0.05)
+    expected = dense.drop(0.05)
     monkeypatch.setattr(_pieces, "WEIGHTS_PER_WAVE", 500)
     found = model.set_params(weight_cut=0.05).fit(X, Y).nodes_
     assert 0 < found.weights.size < dense.weights.size

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from plt_cases import random_nodes, weights_of
 
 from xmlc.errors import XmlcError
-from xmlc.models.plt.weights._compact import compact_nodes, count_kept, fill_kept, room_for
+from xmlc.models.plt.weights._compact import empty_blocks
+from xmlc.models.plt.weights._kept import count_kept, fill_kept
 
 
 @settings(deadline=None, max_examples=20)
@@ -20,7 +21,7 @@ from xmlc.models.plt.weights._compact import compact_nodes, count_kept, fill_kep
 )
 def test_what_is_kept_is_what_exceeds_the_cut(m, arity, d, seed, cut):
     _, nodes = random_nodes(m, arity, d, seed)
-    compact = compact_nodes(nodes, cut, n_jobs=1)
+    compact = nodes.drop(cut, n_jobs=1)
     expected = {place: value for place, value in weights_of(nodes).items() if abs(value) > np.float32(cut)}
     assert weights_of(compact) == expected
     assert compact.weights.size == len(expected)
@@ -32,10 +33,10 @@ def test_blocks_made_compact_in_any_shares_are_the_same(monkeypatch):
     from xmlc.models.plt.weights import _compact
 
     _, nodes = random_nodes(60, 4, 20, 1)
-    whole = compact_nodes(nodes, 0.2)
+    whole = nodes.drop(0.2)
     monkeypatch.setattr(_compact, "WEIGHTS_PER_PIECE", 50)
     for n_jobs in (1, 2):
-        for one, other in zip(whole, compact_nodes(nodes, 0.2, n_jobs)):
+        for one, other in zip(whole, nodes.drop(0.2, n_jobs)):
             np.testing.assert_array_equal(one, other)
 
 
@@ -55,14 +56,14 @@ def test_a_block_alone_is_numbered_from_zero():
 
 def test_siblings_are_numbered_by_what_they_need():
     none = np.zeros(3, dtype=np.int64)
-    assert room_for(none, none, 1 << 16).siblings.dtype == np.uint16
-    assert room_for(none, none, (1 << 16) + 1).siblings.dtype == np.uint32
+    assert empty_blocks(none, none, 1 << 16).siblings.dtype == np.uint16
+    assert empty_blocks(none, none, (1 << 16) + 1).siblings.dtype == np.uint32
     with pytest.raises(XmlcError, match="keep 4294967296 weights"):
-        room_for(none, np.array([0, 1 << 32, 0]), 2)
+        empty_blocks(none, np.array([0, 1 << 32, 0]), 2)
 
 
 @pytest.mark.parametrize("cut", [-0.1, float("nan")])
 def test_a_cut_that_is_none_is_refused(cut):
     _, nodes = random_nodes(5, 2, 3, 0)
     with pytest.raises(XmlcError, match="expected a number of at least 0"):
-        compact_nodes(nodes, cut)
+        nodes.drop(cut)

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.kernels.top_k import insert_best
-from xmlc.models.plt.search._groups import group_estimates, open_block
+from xmlc.models.plt.search._block_scores import group_estimates, open_block
 from xmlc.models.plt.search._levels import (
     DENSE_WEIGHTS,
     ESTIMATES_PER_CHUNK,

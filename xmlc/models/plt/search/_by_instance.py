@@ -9,8 +9,8 @@ from numba import njit
 from numba.extending import overload
 
 from xmlc.kernels.heaps import pop_node, push_node
-from xmlc.models.plt.search._groups import instance_estimates
-from xmlc.models.plt.weights._hashed import hashed_block_estimates
+from xmlc.models.plt.search._block_scores import instance_estimates
+from xmlc.models.plt.search._hashed_scores import hashed_block_estimates
 
 
 class SearchScratch(NamedTuple):

@@ -9,7 +9,7 @@ from numba import njit
 
 from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.top_k import insert_best
-from xmlc.models.plt.search._groups import group_estimates, open_block
+from xmlc.models.plt.search._block_scores import group_estimates, open_block
 from xmlc.models.plt.search._lookup import clear_features, empty_lookup
 
 ESTIMATES_PER_CHUNK = 1 << 16  # 256 kB

@@ -9,7 +9,6 @@ from numba import njit
 
 from xmlc.kernels.bits import bits_set
 from xmlc.kernels.float64 import log2
-from xmlc.models.plt.weights._nodes import match_features
 
 
 class Lookup(NamedTuple):
@@ -78,6 +77,47 @@ def find_marked(ids, values, lookup):
         out_ids[count] = ranks[feature >> six] + np.uint32(bits_set(word & ((one << bit) - one)))
         out_values[count] = values[k]
         count += (word >> bit) & one
+    return np.int64(count)
+
+
+@njit(cache=True, nogil=True)
+def match_features(ids, values, features, out_ids, out_values):
+    """Find an instance's features among the ascending ``features`` of a block.
+
+    All are searched at once, each halving its range in the same step: no step waits for another's answer and none has
+    to be guessed. Measured on an AMD EPYC, a feature takes 0.7 ns for each halving; a search that starts where the last
+    one ended has fewer comparisons but takes 8 to 60 ns, because its turns cannot be foreseen.
+
+    Parameters
+    ----------
+    ids : uint32, values : float32
+        The instance.
+    features : uint32
+    out_ids : uint32, out_values : float32
+        As long as the instance at least.
+
+    Returns
+    -------
+    int
+        How many were found; their places and values stand in ``out_ids`` and ``out_values``.
+    """
+    size = features.size
+    if size == 0:
+        return 0
+    for k in range(ids.size):
+        out_ids[k] = 0
+    while size > 1:
+        half = np.uint32(size >> 1)
+        probes = features[half - np.uint32(1) :]
+        for k in range(ids.size):
+            place = out_ids[k]
+            out_ids[k] = place + half * np.uint32(probes[place] < ids[k])
+        size -= half
+    count = np.uint64(0)
+    for k in range(ids.size):
+        place = out_ids[k]
+        out_ids[count], out_values[count] = place, values[k]
+        count += np.uint64(features[place] == ids[k])
     return np.int64(count)
 
 

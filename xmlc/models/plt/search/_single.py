@@ -7,8 +7,8 @@ from numba import njit
 
 from xmlc.kernels.top_k import insert_best
 from xmlc.models.plt.search._beam import labels_of
+from xmlc.models.plt.search._block_scores import instance_estimates
 from xmlc.models.plt.search._by_instance import best_first, empty_search_scratch
-from xmlc.models.plt.search._groups import instance_estimates
 from xmlc.models.plt.search._levels import NONE, children_of
 
 

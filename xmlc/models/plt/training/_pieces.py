@@ -11,8 +11,8 @@ from xmlc.models.plt.training._gather import count_features, fill_features
 from xmlc.models.plt.training._paths import count_node_rows, fill_node_rows
 from xmlc.models.plt.training._siblings import Reach, train_siblings
 from xmlc.models.plt.training._solvers import Solver
+from xmlc.models.plt.weights import CompactNodeWeights, NodeWeights
 from xmlc.models.plt.weights._compact import compact_blocks, join_compact
-from xmlc.models.plt.weights._nodes import CompactNodeWeights, NodeWeights
 from xmlc.runtime.parallel import run_pieces
 from xmlc.runtime.progress import Progress
 from xmlc.trees import LabelTree

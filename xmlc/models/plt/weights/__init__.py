@@ -1,6 +1,9 @@
-"""The weights of a label tree's nodes: how they lie in memory, how they are summed, updated and cut."""
+"""The weights of a label tree's nodes: how they lie in memory, how they are searched, saved and cut."""
 
+from xmlc.models.plt.weights._compact import CompactNodeWeights
 from xmlc.models.plt.weights._hashed import HashedWeights
-from xmlc.models.plt.weights._nodes import CompactNodeWeights, NodeWeights
+from xmlc.models.plt.weights._nodes import NodeWeights
+from xmlc.models.plt.weights._saved import weights_from_state
+from xmlc.models.plt.weights._searches import TreeWeights
 
-__all__ = ["CompactNodeWeights", "HashedWeights", "NodeWeights"]
+__all__ = ["CompactNodeWeights", "HashedWeights", "NodeWeights", "TreeWeights", "weights_from_state"]

@@ -1,20 +1,28 @@
-"""Node weights hashed into one table: kernels (plt2016, Section 6: feature hashing shared over all nodes)."""
+"""Node weights hashed into one table (plt2016, Section 6: feature hashing shared over all nodes)."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn, Self
 
 import numpy as np
-from numba import njit
 
-from xmlc.csr import KernelCSR
-from xmlc.kernels.counter_random import mix64, stream_key
-from xmlc.kernels.float32 import sigmoid
-from xmlc.kernels.streams import Stream
-from xmlc.trees import LabelTree
+from xmlc.errors import XmlcError
+from xmlc.models.plt.search._by_instance import search_threshold, search_top_k
+from xmlc.models.plt.search._single import rank_single
+from xmlc.models.plt.search.queries import Queries
+from xmlc.models.plt.weights._searches import Found
 
 
-class HashedWeights(NamedTuple):
+class _Arrays(NamedTuple):
+    children: np.ndarray
+    label: np.ndarray
+    table: np.ndarray
+    scale: np.ndarray
+    bias: np.ndarray
+    seed: np.uint64
+
+
+class HashedWeights(_Arrays):
     """Tree and hashed weights in the form that the kernels take.
 
     Attributes
@@ -31,117 +39,42 @@ class HashedWeights(NamedTuple):
         Key of the hash function.
     """
 
-    children: np.ndarray
-    label: np.ndarray
-    table: np.ndarray
-    scale: np.ndarray
-    bias: np.ndarray
-    seed: np.uint64
+    __slots__ = ()
 
+    @property
+    def n_weights(self) -> int:
+        """How many weights all nodes share."""
+        return int(self.table.size)
 
-@njit(cache=True, nogil=True)
-def node_key(seed, node):
-    """Return the uint64 key under which a node hashes its features."""
-    return mix64(np.uint64(seed) ^ mix64(np.uint64(node) + np.uint64(1)))
+    def threshold_search(self, queries: Queries, thresholds: np.ndarray) -> Found:
+        """Search each instance by itself: siblings have no weights side by side that a batch could read once."""
+        return queries.one_by_one(search_threshold, self, thresholds)
 
+    def ranking_search(self, queries: Queries, k: int, beam: int | None) -> Found:
+        """Search each instance by itself, best node first; exactly, whatever the beam."""
+        return queries.one_by_one(search_top_k, self, k)
 
-@njit(cache=True, nogil=True)
-def slot_and_sign(key, feature, mask):
-    """Return the slot of (node, feature) and its sign, from independent bits of one hash."""
-    bits = mix64(key + np.uint64(feature))
-    sign = np.float32(1.0) if bits >> np.uint64(63) else np.float32(-1.0)
-    return bits & mask, sign
+    def beam_search(self, queries: Queries, beam: int | None) -> NoReturn:
+        """Refuse."""
+        raise XmlcError(f"{self._named()} are not searched by beam, only weights that each node has for itself")
 
+    def rank_one(self, ids: np.ndarray, values: np.ndarray, link: int, k: int, beam: int | None, degree: int) -> Found:
+        """Rank labels for one instance exactly, whatever the beam."""
+        return rank_single(ids, values, self, link, k, degree)
 
-@njit(cache=True, nogil=True)
-def hashed_score(ids, values, table, bias, key):
-    """Return the scaled linear score of one node: one random read of the table per non-zero."""
-    mask = np.uint64(table.size - 1)
-    score = bias
-    for k in range(ids.size):
-        slot, sign = slot_and_sign(key, ids[k], mask)
-        score += values[k] * (sign * table[slot])
-    return score
+    def drop(self, cut: float, n_jobs: int | None = None) -> NoReturn:
+        """Refuse."""
+        raise XmlcError(f"{self._named()} are shared by all nodes, none can be dropped")
 
+    def state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+        """Return the arrays, and the seed apart from them."""
+        arrays = self._asdict()
+        return arrays, {"seed": int(arrays.pop("seed"))}
 
-@njit(cache=True, nogil=True)
-def hashed_estimate(ids, values, nodes, node):
-    """Return the probability estimate of one node for one instance."""
-    key = node_key(nodes.seed, node)
-    score = hashed_score(ids, values, nodes.table, nodes.bias[node], key)
-    return sigmoid(np.float32(score * np.float32(1.0 / nodes.scale[node])))
+    @classmethod
+    def from_state(cls, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> Self:
+        """Return the weights of these arrays and this seed."""
+        return cls(**arrays, seed=np.uint64(meta["seed"]))
 
-
-@njit(cache=True, nogil=True)
-def hashed_block_estimates(ids, values, nodes, first, estimates):
-    """Write the probability estimates of ``estimates.size`` nodes from ``first`` on for one instance."""
-    for c in range(estimates.size):
-        estimates[c] = hashed_estimate(ids, values, nodes, first + c)
-
-
-@njit(cache=True, nogil=True)
-def hashed_step(ids, values, nodes, steps_done, node, target, gamma, lam):
-    """Take one two-phase step (Appendix B) for one node and one instance."""
-    key = node_key(nodes.seed, node)
-    mask = np.uint64(nodes.table.size - 1)
-    gamma_t = gamma / (1.0 + lam * gamma * steps_done[node])
-    estimate = hashed_estimate(ids, values, nodes, node)
-    step = np.float32(nodes.scale[node] * gamma_t) * (estimate - target)
-    nodes.bias[node] -= step
-    for k in range(ids.size):
-        slot, sign = slot_and_sign(key, ids[k], mask)
-        nodes.table[slot] -= values[k] * (sign * step)
-    nodes.scale[node] *= 1.0 + lam * gamma_t
-    steps_done[node] += 1
-
-
-@njit(cache=True, nogil=True)
-def hashed_pass(x, y, order, leaf, parent, nodes, steps_done, gamma, lam, stamp, epoch):
-    """Pass once over the training set, instance by instance, root first (Algorithm 3 as an online learner).
-
-    ``stamp`` is int64 (n_nodes,) scratch that starts at -1; ``steps_done`` int64 (n_nodes,) counts steps.
-    """
-    positives = np.empty(parent.size, dtype=np.int32)
-    for position in range(order.size):
-        row = order[position]
-        ids = x.indices[x.indptr[row] : x.indptr[row + 1]]
-        values = x.data[x.indptr[row] : x.indptr[row + 1]]
-        mark = epoch * order.size + position
-        count = 0
-        for label in y.indices[y.indptr[row] : y.indptr[row + 1]]:
-            node = leaf[label]
-            while node >= 0 and stamp[node] != mark:
-                stamp[node] = mark
-                positives[count] = node
-                count += 1
-                node = parent[node]
-        root_target = np.float32(1.0) if count > 0 else np.float32(0.0)
-        hashed_step(ids, values, nodes, steps_done, np.int64(0), root_target, gamma, lam)
-        for node in np.sort(positives[:count]):
-            for child in range(nodes.children[node], nodes.children[node + 1]):
-                target = np.float32(1.0) if stamp[child] == mark else np.float32(0.0)
-                hashed_step(ids, values, nodes, steps_done, child, target, gamma, lam)
-
-
-def train_hashed(
-    x: KernelCSR,
-    y: KernelCSR,
-    tree: LabelTree,
-    order: np.ndarray,
-    gamma: float,
-    lam: float,
-    epochs: int,
-    hash_bits: int,
-    random_state: int,
-) -> HashedWeights:
-    """Train all node classifiers on one shared table of ``2**hash_bits`` weights, on one thread."""
-    n_nodes = tree.n_nodes
-    seed = np.uint64(stream_key(np.int64(random_state), np.int64(Stream.PLT_HASH)))
-    table = np.zeros(1 << hash_bits, dtype=np.float32)
-    scale, bias = np.ones(n_nodes), np.zeros(n_nodes, dtype=np.float32)
-    nodes = HashedWeights(tree.children, tree.label, table, scale, bias, seed)
-    stamp, steps_done = np.full(n_nodes, -1, dtype=np.int64), np.zeros(n_nodes, dtype=np.int64)
-    leaf = tree.leaf
-    for epoch in range(epochs):
-        hashed_pass(x, y, order, leaf, tree.parent, nodes, steps_done, gamma, lam, stamp, epoch)
-    return nodes
+    def _named(self) -> str:
+        return f"hash_bits={self.table.size.bit_length() - 1}: hashed weights"

@@ -12,8 +12,7 @@ from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.float32 import exp_of_negative, fma, sigmoid
 from xmlc.kernels.prefetch import prefetch
 from xmlc.kernels.sibling_rows import dense_scores
-from xmlc.models.plt.search._lookup import find_features, mark_features, marking_pays
-from xmlc.models.plt.weights._nodes import match_features
+from xmlc.models.plt.search._lookup import find_features, mark_features, marking_pays, match_features
 
 LOGISTIC_LINK = 0
 LOOKUPS_PER_DENSE_ROW = 2  # from so many on it pays to make a sparse row dense

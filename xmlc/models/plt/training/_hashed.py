@@ -1,0 +1,80 @@
+"""Training of weights that are hashed into one table: kernels (plt2016, Section 6: feature hashing)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from xmlc.csr import KernelCSR
+from xmlc.kernels.counter_random import stream_key
+from xmlc.kernels.streams import Stream
+from xmlc.models.plt.search._hashed_scores import hashed_estimate, node_key, slot_and_sign
+from xmlc.models.plt.training._solvers import Sgd
+from xmlc.models.plt.weights import HashedWeights
+from xmlc.trees import LabelTree
+
+
+@njit(cache=True, nogil=True)
+def hashed_step(ids, values, nodes, steps_done, node, target, gamma, lam):
+    """Take one two-phase step (Appendix B) for one node and one instance."""
+    key = node_key(nodes.seed, node)
+    mask = np.uint64(nodes.table.size - 1)
+    gamma_t = gamma / (1.0 + lam * gamma * steps_done[node])
+    estimate = hashed_estimate(ids, values, nodes, node)
+    step = np.float32(nodes.scale[node] * gamma_t) * (estimate - target)
+    nodes.bias[node] -= step
+    for k in range(ids.size):
+        slot, sign = slot_and_sign(key, ids[k], mask)
+        nodes.table[slot] -= values[k] * (sign * step)
+    nodes.scale[node] *= 1.0 + lam * gamma_t
+    steps_done[node] += 1
+
+
+@njit(cache=True, nogil=True)
+def hashed_pass(x, y, order, leaf, parent, nodes, steps_done, gamma, lam, stamp, epoch):
+    """Pass once over the training set, instance by instance, root first (Algorithm 3 as an online learner).
+
+    ``stamp`` is int64 (n_nodes,) scratch that starts at -1; ``steps_done`` int64 (n_nodes,) counts steps.
+    """
+    positives = np.empty(parent.size, dtype=np.int32)
+    for position in range(order.size):
+        row = order[position]
+        ids = x.indices[x.indptr[row] : x.indptr[row + 1]]
+        values = x.data[x.indptr[row] : x.indptr[row + 1]]
+        mark = epoch * order.size + position
+        count = 0
+        for label in y.indices[y.indptr[row] : y.indptr[row + 1]]:
+            node = leaf[label]
+            while node >= 0 and stamp[node] != mark:
+                stamp[node] = mark
+                positives[count] = node
+                count += 1
+                node = parent[node]
+        root_target = np.float32(1.0) if count > 0 else np.float32(0.0)
+        hashed_step(ids, values, nodes, steps_done, np.int64(0), root_target, gamma, lam)
+        for node in np.sort(positives[:count]):
+            for child in range(nodes.children[node], nodes.children[node + 1]):
+                target = np.float32(1.0) if stamp[child] == mark else np.float32(0.0)
+                hashed_step(ids, values, nodes, steps_done, child, target, gamma, lam)
+
+
+def train_hashed(
+    x: KernelCSR,
+    y: KernelCSR,
+    tree: LabelTree,
+    order: np.ndarray,
+    solver: Sgd,
+    hash_bits: int,
+    random_state: int,
+) -> HashedWeights:
+    """Train all node classifiers on one shared table of ``2**hash_bits`` weights, on one thread."""
+    n_nodes = tree.n_nodes
+    seed = np.uint64(stream_key(np.int64(random_state), np.int64(Stream.PLT_HASH)))
+    table = np.zeros(1 << hash_bits, dtype=np.float32)
+    scale, bias = np.ones(n_nodes), np.zeros(n_nodes, dtype=np.float32)
+    nodes = HashedWeights(tree.children, tree.label, table, scale, bias, seed)
+    stamp, steps_done = np.full(n_nodes, -1, dtype=np.int64), np.zeros(n_nodes, dtype=np.int64)
+    leaf = tree.leaf
+    for epoch in range(solver.epochs):
+        hashed_pass(x, y, order, leaf, tree.parent, nodes, steps_done, solver.step, solver.lam, stamp, epoch)
+    return nodes

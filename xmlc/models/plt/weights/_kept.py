@@ -1,0 +1,113 @@
+"""What is left of blocks of weights when small weights are dropped: kernels."""
+
+from __future__ import annotations
+
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def count_kept(weights, weight_starts, degrees, blocks, cut, kept_features, kept_weights):
+    """Count what is left of some blocks when the weights w with abs(w) <= cut are dropped.
+
+    The two passes, this and `fill_kept`, look at no more than the blocks they are given and write nothing else, so
+    that any share of the blocks can be made compact as soon as it is trained, on any thread. The numbers in
+    ``blocks`` index all arrays given; whoever holds a few blocks only numbers them from 0.
+
+    Parameters
+    ----------
+    weights : float32, flat
+        Dense blocks of (features, siblings), see `NodeWeights`.
+    weight_starts : int64
+        Where each block starts in ``weights``; one more than there are blocks.
+    degrees : int64
+        Number of siblings of each block.
+    blocks : int64
+        The blocks to count.
+    cut : float32
+    kept_features, kept_weights : int64, as many as there are blocks
+        Overwritten for the blocks given: the features that keep a weight, and the weights kept.
+    """
+    for block in blocks:
+        degree = degrees[block]
+        mine = weights[weight_starts[block] : weight_starts[block + 1]]
+        rows, entries = 0, 0
+        for start in range(0, mine.size, max(degree, 1)):
+            kept = 0
+            for weight in mine[start : start + degree]:
+                kept += abs(weight) > cut
+            entries += kept
+            rows += kept > 0
+        kept_features[block], kept_weights[block] = rows, entries
+
+
+@njit(cache=True, nogil=True)
+def fill_kept(
+    features, feature_starts, weights, weight_starts, degrees, blocks, cut,
+    out_feature_starts, out_features, out_entry_starts, out_row_starts, out_siblings, out_weights,
+):  # fmt: skip
+    """Write what `count_kept` counted.
+
+    Parameters
+    ----------
+    features : uint32, feature_starts : int64
+        Features of each dense block, and where they start.
+    weights, weight_starts, degrees, blocks, cut
+        As for `count_kept`.
+    out_feature_starts, out_entry_starts : int64, one more than there are blocks
+        Where the kept features and weights of each block start: sums of what was counted.
+    out_features, out_row_starts, out_siblings, out_weights
+        See `CompactNodeWeights`; the places of the blocks given are overwritten.
+    """
+    for block in blocks:
+        degree = degrees[block]
+        ids = features[feature_starts[block] : feature_starts[block + 1]]
+        mine = weights[weight_starts[block] : weight_starts[block + 1]]
+        base, row = out_entry_starts[block], out_feature_starts[block]
+        kept = 0
+        out_row_starts[row + block] = 0
+        for f in range(ids.size):
+            before = kept
+            values = mine[f * degree : (f + 1) * degree]
+            for c in range(values.size):
+                if abs(values[c]) > cut:
+                    out_siblings[base + kept], out_weights[base + kept] = c, values[c]
+                    kept += 1
+            if kept > before:
+                out_features[row] = ids[f]
+                row += 1
+                out_row_starts[row + block] = kept
+
+
+@njit(cache=True, nogil=True)
+def keep_entries(nodes, cut, kept_features, kept_weights, row_starts):
+    """Drop weights w with abs(w) <= cut from sparse rows, in place; what is left moves to the front.
+
+    Parameters
+    ----------
+    nodes : CompactNodeWeights
+        Its features, siblings and weights are overwritten.
+    cut : float32
+    kept_features, kept_weights : int64 (n_nodes + 1,)
+        Overwritten: how many features and weights each block keeps.
+    row_starts : uint32, as those of ``nodes``
+        Overwritten with those of what is kept.
+    """
+    rows, entries, starts = 0, 0, 0
+    for block in range(nodes.feature_starts.size - 1):
+        first, end = nodes.feature_starts[block], nodes.feature_starts[block + 1]
+        rows_before, entries_before = rows, entries
+        row_starts[starts] = 0
+        starts += 1
+        for f in range(first, end):
+            before = entries
+            base = nodes.entry_starts[block]
+            for entry in range(base + nodes.row_starts[f + block], base + nodes.row_starts[f + block + 1]):
+                if abs(nodes.weights[entry]) > cut:
+                    nodes.siblings[entries], nodes.weights[entries] = nodes.siblings[entry], nodes.weights[entry]
+                    entries += 1
+            if entries > before:
+                nodes.features[rows] = nodes.features[f]
+                rows += 1
+                row_starts[starts] = entries - entries_before
+                starts += 1
+        kept_features[block], kept_weights[block] = rows - rows_before, entries - entries_before
