@@ -1,25 +1,80 @@
-"""Ranking by beam search, and the exact top k that it opens the way to: kernels."""
+"""Ranking by beam search, and the exact top k for which it finds a bound: kernels."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+from numba.extending import overload
 
 from xmlc.kernels.top_k import insert_best
-from xmlc.models.plt.search._block_scores import group_estimates, open_block
-from xmlc.models.plt.search._levels import (
-    DENSE_WEIGHTS,
-    ESTIMATES_PER_CHUNK,
-    EVERY_NODE,
+from xmlc.models.plt.search._levels import EVERY_NODE, leaves_above
+from xmlc.models.plt.search._walk import (
     NONE,
-    children_of,
-    descend_to_thresholds,
     empty_frontier,
-    group_end,
-    root_frontier,
+    next_level,
     sorted_by_node,
+    take_estimates,
+    walk_levels,
 )
-from xmlc.models.plt.search._lookup import clear_features, empty_lookup
+
+
+class BestInBeam(NamedTuple):
+    """Collector of the best leaves and of a beam of inner nodes for each instance, see `walk_levels`.
+
+    Attributes
+    ----------
+    leaves : int32 (rows, k), leaf_estimates : float32 (rows, k)
+        Best first; -1 and `NONE` where there are fewer.
+    beam_nodes : int32 (rows, beam), beam_estimates : float32 (rows, beam)
+        The inner nodes of this level.
+    """
+
+    leaves: np.ndarray
+    leaf_estimates: np.ndarray
+    beam_nodes: np.ndarray
+    beam_estimates: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def keep_best(first, parent, estimates, label, leaves, leaf_estimates, beam_nodes, beam_estimates):
+    """Insert the children of one node into one instance's best leaves, best inner nodes, or neither.
+
+    Parameters
+    ----------
+    first : int
+        Number of the first child.
+    parent : float32
+        Estimate of the node.
+    estimates : float32 (siblings,)
+        Of the children, given the node.
+    label : int32 (n_nodes,)
+        As in `NodeWeights`.
+    leaves : int32 (k,), leaf_estimates : float32 (k,)
+    beam_nodes : int32 (beam,), beam_estimates : float32 (beam,)
+        A row of `BestInBeam`.
+    """
+    for c in range(estimates.size):
+        product = parent * estimates[c]
+        if product > leaf_estimates[-1]:
+            if label[first + c] >= 0:
+                insert_best(leaves, leaf_estimates, first + c, product)
+            elif product > beam_estimates[-1]:
+                insert_best(beam_nodes, beam_estimates, first + c, product)
+
+
+@njit(cache=True, nogil=True)
+def take_best(collector, rows, parents, estimates, first, label):
+    """Keep the best leaves and inner nodes of each instance; see `take_estimates`."""
+    leaves, leaf_estimates, beam_nodes, beam_estimates = collector
+    for q in range(rows.size):
+        row = rows[q]
+        keep_best(
+            first, parents[q], estimates[q], label,
+            leaves[row], leaf_estimates[row], beam_nodes[row], beam_estimates[row],
+        )  # fmt: skip
+    return collector
 
 
 @njit(cache=True, nogil=True)
@@ -36,8 +91,30 @@ def beam_frontier(beam_nodes, beam_estimates, leaf_estimates):
     return sorted_by_node(frontier, used)
 
 
+@overload(take_estimates)
+def _take_estimates(collector, rows, parents, estimates, first, label):
+    if collector.instance_class is BestInBeam:
+        return lambda collector, rows, parents, estimates, first, label: take_best(
+            collector, rows, parents, estimates, first, label
+        )
+    return None
+
+
+@overload(next_level)
+def _next_level(collector):
+    if collector.instance_class is not BestInBeam:
+        return None
+
+    def implementation(collector):
+        frontier = beam_frontier(collector.beam_nodes, collector.beam_estimates, collector.leaf_estimates)
+        collector.beam_estimates[:] = NONE
+        return frontier, collector
+
+    return implementation
+
+
 @njit(cache=True, nogil=True)
-def descend_beam(x, start, end, nodes, link, k, beam, shape):
+def leaves_in_beam(x, start, end, nodes, link, k, beam, shape):
     """Find k labels with large estimates, best first, for instances ``start .. end - 1`` by beam search.
 
     Of the inner nodes met on a level the ``beam`` best of each instance are expanded, of all leaves the k best kept.
@@ -45,8 +122,8 @@ def descend_beam(x, start, end, nodes, link, k, beam, shape):
 
     Parameters
     ----------
-    x, nodes, link, shape
-        As for `descend_to_thresholds`.
+    x, start, end, nodes, link, shape
+        As for `walk_levels`.
     k, beam : int
 
     Returns
@@ -55,47 +132,11 @@ def descend_beam(x, start, end, nodes, link, k, beam, shape):
         -1 and -1 where fewer than k leaves were found.
     inner_products : int64 (end - start,)
     """
-    n_features, max_nonzeros, max_degree = shape
-    lookup = empty_lookup(n_features, max_nonzeros)
-    room = np.empty(max(ESTIMATES_PER_CHUNK, max_degree), dtype=np.float32)
-    dense = np.empty(DENSE_WEIGHTS, dtype=np.float32)
-    inner_products = np.zeros(end - start, dtype=np.int64)
-    nonzeros = (x.indptr[end] - x.indptr[start]) / max(end - start, 1)
-    leaves, leaf_estimates = np.full((end - start, k), -1, dtype=np.int32), np.full((end - start, k), NONE)
-    beam_nodes, beam_estimates = (
-        np.empty((end - start, beam), dtype=np.int32),
-        np.empty((end - start, beam), np.float32),
-    )
-    frontier = root_frontier(end - start)
-    while frontier.rows.size > 0:
-        beam_estimates[:] = NONE
-        begin = np.int64(0)
-        while begin < frontier.rows.size:
-            stop, node = group_end(frontier, begin), frontier.nodes[begin]
-            first, degree = children_of(nodes, node)
-            block = open_block(nodes, node + 1, first, degree, stop - begin, nonzeros, lookup, dense)
-            step = room.size // degree
-            for low in range(begin, stop, step):
-                rows, parents = (
-                    frontier.rows[low : min(low + step, stop)],
-                    frontier.estimates[low : min(low + step, stop)],
-                )
-                estimates = room[: rows.size * degree].reshape((rows.size, degree))
-                group_estimates(x, start + rows, nodes, block, link, lookup, estimates)
-                for q in range(rows.size):
-                    row = rows[q]
-                    inner_products[row] += degree
-                    for c in range(degree):
-                        product = parents[q] * estimates[q, c]
-                        if product > leaf_estimates[row, -1]:
-                            if nodes.label[first + c] >= 0:
-                                insert_best(leaves[row], leaf_estimates[row], first + c, product)
-                            elif product > beam_estimates[row, -1]:
-                                insert_best(beam_nodes[row], beam_estimates[row], first + c, product)
-            if block.marked:
-                clear_features(block.features, lookup)
-            begin = stop
-        frontier = beam_frontier(beam_nodes, beam_estimates, leaf_estimates)
+    n = end - start
+    leaves, leaf_estimates = np.full((n, k), -1, dtype=np.int32), np.full((n, k), NONE)
+    beam_nodes, beam_estimates = np.empty((n, beam), dtype=np.int32), np.full((n, beam), NONE)
+    collector = BestInBeam(leaves, leaf_estimates, beam_nodes, beam_estimates)
+    _, inner_products = walk_levels(x, start, end, nodes, link, collector, shape)
     return leaves, leaf_estimates, inner_products
 
 
@@ -112,7 +153,7 @@ def labels_of(leaves, leaf_estimates, label):
 
 @njit(cache=True, nogil=True)
 def rank_by_beam(x, start, end, nodes, link, k, beam, shape):
-    """Rank labels by beam search; see `descend_beam`.
+    """Rank labels by beam search; see `leaves_in_beam`.
 
     Returns
     -------
@@ -120,7 +161,7 @@ def rank_by_beam(x, start, end, nodes, link, k, beam, shape):
         -1 and 0 where there are fewer than k labels.
     inner_products : int64 (end - start,)
     """
-    leaves, estimates, inner_products = descend_beam(x, start, end, nodes, link, k, beam, shape)
+    leaves, estimates, inner_products = leaves_in_beam(x, start, end, nodes, link, k, beam, shape)
     labels_of(leaves, estimates, nodes.label)
     return leaves, estimates, inner_products
 
@@ -132,12 +173,12 @@ def rank_by_levels(x, start, end, nodes, link, k, beam, shape):
     A narrow beam finds k leaves; the estimate of the last is a bound below which no node leads to one of the k best,
     and all others are expanded.
     """
-    leaves, estimates, inner_products = descend_beam(x, start, end, nodes, link, k, beam, shape)
+    leaves, estimates, inner_products = leaves_in_beam(x, start, end, nodes, link, k, beam, shape)
     bounds = np.empty(end - start, dtype=np.float32)
     for row in range(end - start):
         bounds[row] = np.nextafter(estimates[row, -1], np.float32(-2.0))
     none = np.full(nodes.label.size, NONE - np.float32(1.0))
-    found, more = descend_to_thresholds(x, start, end, nodes, link, none, bounds, EVERY_NODE, shape)
+    found, more = leaves_above(x, start, end, nodes, link, none, bounds, EVERY_NODE, shape)
     inner_products += more
     leaves[:], estimates[:] = -1, NONE
     for i in range(found.rows.size):

@@ -14,7 +14,20 @@ from xmlc.models.plt.search._hashed_scores import hashed_block_estimates
 
 
 class SearchScratch(NamedTuple):
-    """Room that a search needs: a heap of all nodes, one instance's features, the estimates of one block."""
+    """Buffers of a search for one instance.
+
+    Its arrays are passed on one by one: handing a kernel the whole of it, or taking an array from one as its result,
+    costs 10 to 30 % of a search.
+
+    Attributes
+    ----------
+    heap_nodes : int32 (n_nodes,), heap_estimates : float32 (n_nodes,)
+        The nodes to expand.
+    ids : uint32 (max_nonzeros,), values : float32 (max_nonzeros,)
+        What a block has of the instance's features.
+    out : float32 (max_degree,)
+        Estimates of one block's nodes.
+    """
 
     heap_nodes: np.ndarray
     heap_estimates: np.ndarray

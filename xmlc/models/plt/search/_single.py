@@ -9,12 +9,12 @@ from xmlc.kernels.top_k import insert_best
 from xmlc.models.plt.search._beam import labels_of
 from xmlc.models.plt.search._block_scores import instance_estimates
 from xmlc.models.plt.search._by_instance import best_first, empty_search_scratch
-from xmlc.models.plt.search._levels import NONE, children_of
+from xmlc.models.plt.search._walk import NONE, children_of
 
 
 @njit(cache=True, nogil=True)
 def first_fault(ids, values, n_features):
-    """Return the place of the first feature that is out of range or not above the last, or whose value is no number."""
+    """Return the index of the first feature that is out of range or not above the last, or whose value is no number."""
     for i in range(ids.size):
         if not 0 <= ids[i] < n_features or (i > 0 and ids[i] <= ids[i - 1]) or not np.isfinite(values[i]):
             return i
@@ -30,12 +30,11 @@ def rank_single(ids, values, nodes, link, k, max_degree):
 
     Parameters
     ----------
-    ids : uint32, values : float32
-        The instance.
-    nodes : NodeWeights, CompactNodeWeights or HashedWeights
-    link : int
-        See `estimate_scores`.
-    k, max_degree : int
+    ids, values, nodes, link
+        As for `best_first`.
+    k : int
+    max_degree : int
+        Largest number of siblings.
 
     Returns
     -------
@@ -50,7 +49,7 @@ def rank_single(ids, values, nodes, link, k, max_degree):
 
 @njit(cache=True, nogil=True)
 def rank_single_by_beam(ids, values, nodes, link, k, beam, max_degree):
-    """Rank the labels of one instance by beam search, as `descend_beam` does; parameters as for `rank_single`."""
+    """Rank the labels of one instance by beam search, as `leaves_in_beam` does; parameters as for `rank_single`."""
     leaves, leaf_estimates = np.full((1, k), -1, dtype=np.int32), np.full((1, k), NONE)
     parents, parent_estimates = np.full(beam, -1, dtype=np.int32), np.ones(beam, dtype=np.float32)
     best, best_estimates = np.empty(beam, dtype=np.int32), np.empty(beam, dtype=np.float32)
