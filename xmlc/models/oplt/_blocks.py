@@ -75,17 +75,17 @@ def ask_for_homes(table, bits, ids):
 
 @njit(cache=True, nogil=True)
 def make_rows(tree, v, ids, scratch, missing):
-    """Give the ``missing`` features whose slot is 0 a row of zeros each; there must be room."""
+    """Give the ``missing`` features whose slot is 0 a row of zeros each; there must be capacity."""
     node = tree.nodes[v]
     bits = bits_for(node.n_features + missing, node.table_bits)
     if bits > node.table_bits:
-        place = take_table(tree, bits)
-        table = tree.entries[place : place + (np.int64(1) << bits)]
+        index = take_table(tree, bits)
+        table = tree.entries[index : index + (np.int64(1) << bits)]
         for entry in table_of(tree, v):
             if entry != 0:
                 insert_slot(table, bits, entry >> np.uint64(32), entry & np.uint64(0xFFFFFFFF))
         give_table(tree, node.table_bits, node.table)
-        node.table, node.table_bits = place, bits
+        node.table, node.table_bits = index, bits
     table = table_of(tree, v)
     for k in range(ids.size):
         if scratch.slots[k] == 0:
@@ -120,8 +120,8 @@ def update_block(tree, v, ids, values, scratch, rate, eps):
     """Let all classifiers of a block learn from one instance (Algorithm 7): those of positive children with target 1,
     the auxiliary classifier too, the others with target 0.
 
-    There must be room for a row for each feature. The steps are those of `train_children_adagrad`, to the bit. Moves 24
-    bytes per non-zero and column, and looks each non-zero up.
+    There must be capacity for a row for each feature. The steps are those of `train_children_adagrad`, to the bit.
+    Moves 24 bytes per non-zero and column, and looks each non-zero up.
     """
     node, nodes = tree.nodes[v], tree.nodes
     missing = ids.size - find_rows(tree, v, ids, scratch)
@@ -175,10 +175,10 @@ def widen(tree, v, width):
         return
     node.bias = moved_row(tree, np.int64(node.bias), node.padded, padded)
     table = table_of(tree, v)
-    for place in range(table.size):
-        if table[place] != 0:
-            slot = moved_row(tree, np.int64(table[place] & np.uint64(0xFFFFFFFF)), node.padded, padded)
-            table[place] = (table[place] >> np.uint64(32)) << np.uint64(32) | np.uint64(slot)
+    for index in range(table.size):
+        if table[index] != 0:
+            slot = moved_row(tree, np.int64(table[index] & np.uint64(0xFFFFFFFF)), node.padded, padded)
+            table[index] = (table[index] >> np.uint64(32)) << np.uint64(32) | np.uint64(slot)
     node.padded = padded
 
 

@@ -32,7 +32,7 @@ from xmlc.models.oplt.tree import (
 
 
 @njit(cache=True, nogil=True)
-def has_room(tree, nodes, slots, entries):
+def has_capacity(tree, nodes, slots, entries):
     """Tell whether so much more fits; if not, write down what is wanted."""
     counters = tree.counters
     if (
@@ -80,9 +80,9 @@ def plant_root(tree, threshold):
     Returns
     -------
     bool
-        False if there is no room for it; `has_room` then says how much it wants.
+        False if the arrays are full; `has_capacity` has then counted what it wants.
     """
-    if not has_room(tree, 2, 4, 2 << SMALLEST_TABLE):
+    if not has_capacity(tree, 2, 4, 2 << SMALLEST_TABLE):
         return False
     above = new_node(tree, NONE, threshold)
     open_block(tree, above, 1, 0, SMALLEST_TABLE)
@@ -98,7 +98,7 @@ def add_label(tree, ids, values, label, scratch, settings):
     Returns
     -------
     bool
-        False if there is no room for it; nothing has changed then.
+        False if the arrays are full; nothing has changed then.
     """
     nodes, counters, root = tree.nodes, tree.counters, tree.nodes[ROOT]
     if root.n_leaves == 0:
@@ -114,7 +114,7 @@ def add_label(tree, ids, values, label, scratch, settings):
     node = nodes[v]
     # At the most a block of as many rows, or the same rows two columns longer, and two small ones.
     wider = slots_of(padded_size(node.width + 2)) + 1
-    if not has_room(tree, 2, (node.n_features + 1) * wider + 4, (np.int64(1) << node.table_bits) + 16):
+    if not has_capacity(tree, 2, (node.n_features + 1) * wider + 4, (np.int64(1) << node.table_bits) + 16):
         return False
     if node.degree == 0:
         extend_leaf(tree, v, label, settings)

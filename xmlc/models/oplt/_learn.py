@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.models.oplt._blocks import empty_scratch, update_block
-from xmlc.models.oplt._extend import add_label, has_room
+from xmlc.models.oplt._extend import add_label, has_capacity
 from xmlc.models.oplt._robin_hood import bits_for
 from xmlc.models.oplt._rows import slots_of
 from xmlc.models.oplt._search import empty_queue, rank_labels
@@ -40,7 +40,7 @@ def mark_positives(tree, labels, positives):
 
 
 @njit(cache=True, nogil=True)
-def has_room_to_learn(tree, positives, n_features):
+def has_capacity_to_learn(tree, positives, n_features):
     """Tell whether all positive nodes' blocks can take all features of an instance."""
     slots, entries = np.int64(0), np.int64(0)
     for v in positives:
@@ -50,7 +50,7 @@ def has_room_to_learn(tree, positives, n_features):
             bits = bits_for(node.n_features + n_features, node.table_bits)
             if bits > node.table_bits:
                 entries += np.int64(1) << bits
-    return has_room(tree, 0, slots, entries)
+    return has_capacity(tree, 0, slots, entries)
 
 
 @njit(cache=True, nogil=True)
@@ -60,13 +60,13 @@ def learn_instance(tree, ids, values, labels, scratch, positives, settings):
     Returns
     -------
     bool
-        False if there was no room: with more of it, the same call goes on where this one stopped.
+        False if the arrays were full: once they have grown, the same call goes on where this one stopped.
     """
     for label in labels:
         if tree.leaves[label] == NONE and not add_label(tree, ids, values, label, scratch, settings):
             return False
     found = positives[: mark_positives(tree, labels, positives)]
-    if not has_room_to_learn(tree, found, ids.size):
+    if not has_capacity_to_learn(tree, found, ids.size):
         return False
     for v in found:
         if tree.nodes[v].padded > 0:
@@ -95,7 +95,7 @@ def learn_rows(x, y, order, start, ranked, tree, settings, max_nonzeros, ranking
     Returns
     -------
     start, ranked : int
-        Where to go on: before the end if the tree has no room for more.
+        Where to go on: before the end if the tree's arrays are full.
     """
     scratch, queue = empty_scratch(max_nonzeros, tree), empty_queue(tree)
     positives = np.empty(tree.nodes.size, dtype=np.int32)

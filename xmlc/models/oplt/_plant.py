@@ -7,7 +7,7 @@ from numba import njit
 
 from xmlc.kernels.sibling_rows import padded_size
 from xmlc.models.oplt._blocks import open_block
-from xmlc.models.oplt._extend import append_child, has_room, new_node, plant_root
+from xmlc.models.oplt._extend import append_child, has_capacity, new_node, plant_root
 from xmlc.models.oplt._policy import FIXED
 from xmlc.models.oplt._rows import slots_of
 from xmlc.models.oplt.tree import (
@@ -30,12 +30,12 @@ def plant_given(tree, children, label, settings):
     Returns
     -------
     bool
-        False if there is no room for it; `has_room` then says how much it wants.
+        False if its arrays are full; `has_capacity` has then counted what it wants.
     """
     n_nodes, slots = label.size, np.int64(4)
     for t in range(n_nodes):
         slots += slots_of(padded_size(children[t + 1] - children[t] + 1)) + 1
-    if not has_room(tree, n_nodes + 1, slots, (n_nodes + 1) << SMALLEST_TABLE):
+    if not has_capacity(tree, n_nodes + 1, slots, (n_nodes + 1) << SMALLEST_TABLE):
         return False
     nodes = tree.nodes
     above = new_node(tree, NONE, settings.threshold)

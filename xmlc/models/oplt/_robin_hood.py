@@ -1,7 +1,7 @@
 """Hash tables with open addressing and Robin Hood hashing: kernels (oplt2021, Section 5; Celis et al., FOCS 1985).
 
 A table is a run of 2**bits uint64 entries: the key, a feature, in the upper half, a slot other than 0 in the lower; an
-entry of 0 is empty. An entry is as near to its home as can be: one that is inserted takes the place of the first that
+entry of 0 is empty. An entry is as near to its home as can be: one that is inserted takes the entry of the first that
 is nearer to its own, which moves on. So a search may stop where an entry is nearer to its home than the one sought
 would be, and tables can be seven eighths full.
 """
@@ -25,14 +25,14 @@ def find_slot(table, bits, feature):
     """Return the slot of a feature, uint64, or 0 if it is not in the table; two cache lines at most, nearly always."""
     mask, one = np.uint64(table.size - 1), np.uint64(1)
     wanted = np.uint64(feature)
-    place, distance = home_of(wanted, bits), np.uint64(0)
+    index, distance = home_of(wanted, bits), np.uint64(0)
     while True:
-        entry = table[place]
+        entry = table[index]
         if entry >> np.uint64(32) == wanted and entry != 0:
             return entry & np.uint64(0xFFFFFFFF)
-        if entry == 0 or (place - home_of(entry >> np.uint64(32), bits)) & mask < distance:
+        if entry == 0 or (index - home_of(entry >> np.uint64(32), bits)) & mask < distance:
             return np.uint64(0)
-        place = (place + one) & mask
+        index = (index + one) & mask
         distance += one
 
 
@@ -41,17 +41,17 @@ def insert_slot(table, bits, feature, slot):
     """Put a feature that is not in the table into it; there must be an empty entry."""
     mask, one = np.uint64(table.size - 1), np.uint64(1)
     carried = np.uint64(feature) << np.uint64(32) | np.uint64(slot)
-    place, distance = home_of(feature, bits), np.uint64(0)
+    index, distance = home_of(feature, bits), np.uint64(0)
     while True:
-        entry = table[place]
+        entry = table[index]
         if entry == 0:
-            table[place] = carried
+            table[index] = carried
             return
-        theirs = (place - home_of(entry >> np.uint64(32), bits)) & mask
+        theirs = (index - home_of(entry >> np.uint64(32), bits)) & mask
         if theirs < distance:
-            table[place] = carried
+            table[index] = carried
             carried, distance = entry, theirs
-        place = (place + one) & mask
+        index = (index + one) & mask
         distance += one
 
 

@@ -19,7 +19,7 @@ def slots_of(padded):
 
 @njit(cache=True, nogil=True)
 def take_row(tree, padded):
-    """Return the slot of a row of zeros for ``padded`` siblings; there must be room for it and one slot more."""
+    """Return the slot of a row of zeros for ``padded`` siblings; there must be capacity for it and one slot more."""
     size, links = slots_of(padded), tree.rows.view(np.uint32)
     slot = np.int64(tree.free_rows[size])
     if slot != 0:
@@ -44,20 +44,20 @@ def give_row(tree, padded, slot):
 
 @njit(cache=True, nogil=True)
 def take_table(tree, bits):
-    """Return the place of an empty table of 2**bits entries; there must be room for it."""
+    """Return the index of an empty table of 2**bits entries; there must be capacity for it."""
     size = np.int64(1) << bits
-    place = tree.free_tables[bits]
-    if place != 0:
-        tree.free_tables[bits] = np.int64(tree.entries[place])
+    index = tree.free_tables[bits]
+    if index != 0:
+        tree.free_tables[bits] = np.int64(tree.entries[index])
     else:
-        place = tree.counters[ENTRIES_USED]
-        tree.counters[ENTRIES_USED] = place + size
-    tree.entries[place : place + size] = 0
-    return place
+        index = tree.counters[ENTRIES_USED]
+        tree.counters[ENTRIES_USED] = index + size
+    tree.entries[index : index + size] = 0
+    return index
 
 
 @njit(cache=True, nogil=True)
-def give_table(tree, bits, place):
+def give_table(tree, bits, index):
     """Take a table back."""
-    tree.entries[place] = tree.free_tables[bits]
-    tree.free_tables[bits] = place
+    tree.entries[index] = tree.free_tables[bits]
+    tree.free_tables[bits] = index

@@ -1,4 +1,4 @@
-"""The stream goes through the kernels; where they stop because a tree is full, it gets more room."""
+"""The stream goes through the kernels; where they stop because a tree is full, its arrays grow."""
 
 from __future__ import annotations
 

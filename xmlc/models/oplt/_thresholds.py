@@ -67,7 +67,7 @@ def learn_rows_with_thresholds(x, y, order, start, predicted, tree, settings, ma
     Returns
     -------
     start, predicted : int
-        Where to go on: before the end if the tree has no room for more.
+        Where to go on: before the end if the tree's arrays are full.
     sets : int32
         The sets predicted in this call, one after the other.
     """

@@ -190,7 +190,7 @@ class OPLT(OnlineTreePrediction):
         return sets
 
     def _stream(self, X: object, Y: object) -> tuple[KernelCSR, KernelCSR]:
-        """Check more of the stream, make room for its labels, and return it as kernels take it."""
+        """Check more of the stream, add capacity for its labels, and return it as kernels take it."""
         self._check_hyperparameters()
         X, Y = as_features(X), as_labels(Y)
         if X.shape[0] != Y.shape[0]:

@@ -1,4 +1,4 @@
-"""A label tree that grows: its nodes, the rows of weights of their children, and room for more."""
+"""A label tree that grows: its nodes, the rows of weights of their children, and arrays that grow."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NONE = -1  # no node, no label
 SLOT = 8  # float32 in a slot, the unit in which rows are given out: a row of four siblings
 SMALLEST_TABLE = 3  # a table has at least 2**3 entries: a cache line
 
-# Places in OnlineTree.counters.
+# Indices in OnlineTree.counters.
 N_NODES, SLOTS_USED, ENTRIES_USED, N_LEARNED, MARK, SELECTED, SELECTED_FOR = range(7)
 NODES_WANTED, SLOTS_WANTED, ENTRIES_WANTED = range(7, 10)
 N_COUNTERS = 10
@@ -38,7 +38,7 @@ NODE = np.dtype(
         ("table_bits", np.int32),  # its table has 2**table_bits entries
         ("bias", np.uint32),  # slot of the row of the constant feature
         ("bound", np.float32),  # smallest threshold of a label below
-        ("table", np.int64),  # place of the table's first entry
+        ("table", np.int64),  # index of the table's first entry
         ("stamp", np.int64),  # the last mark: of the instance for which it was positive
         ("head", np.int32),  # then: its first positive child
         ("next_positive", np.int32),  # and its parent's next
@@ -48,7 +48,7 @@ NODE = np.dtype(
 
 
 class OnlineTree(NamedTuple):
-    """What kernels work on; the arrays have room to spare, `grown` gives more.
+    """What kernels work on; the arrays have capacity to spare, `grown` gives more.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class Settings(NamedTuple):
 
 
 def empty_online_tree(max_degree: int) -> OnlineTree:
-    """Make room for a tree whose nodes have at most ``max_degree`` children; nothing is in it, not even a root."""
+    """Make an empty tree whose nodes have at most ``max_degree`` children, without even a root."""
     counters = np.zeros(N_COUNTERS, dtype=np.int64)
     counters[SLOTS_USED], counters[ENTRIES_USED], counters[SELECTED_FOR] = 2, 1 << SMALLEST_TABLE, NONE
     return OnlineTree(
@@ -124,7 +124,7 @@ def empty_online_tree(max_degree: int) -> OnlineTree:
 
 
 def grown(tree: OnlineTree) -> OnlineTree:
-    """Return the tree with room for what its counters say is wanted, and some more; what it holds stays.
+    """Return the tree with capacity for what its counters say is wanted, and some more; what it holds stays.
 
     The largest arrays grow in place where they are the tree's own: the system moves their pages, so that they need
     not fit twice.
@@ -138,7 +138,7 @@ def grown(tree: OnlineTree) -> OnlineTree:
 
 
 def with_labels(tree: OnlineTree, n_labels: int) -> OnlineTree:
-    """Return the tree with room for labels below ``n_labels``."""
+    """Return the tree with capacity for labels below ``n_labels``."""
     more = n_labels - tree.leaves.size
     if more <= 0:
         return tree
@@ -146,7 +146,7 @@ def with_labels(tree: OnlineTree, n_labels: int) -> OnlineTree:
 
 
 def trimmed(tree: OnlineTree) -> OnlineTree:
-    """Return the tree without spare room, as it is kept on disk: views of its arrays."""
+    """Return the tree without spare capacity, as it is kept on disk: views of its arrays."""
     counters = tree.counters
     return tree._replace(
         nodes=tree.nodes[: counters[N_NODES]],

@@ -73,7 +73,7 @@ def row_scores(ids, values, nodes, block, first, scores):
     Parameters
     ----------
     ids : uint32, values : float32
-        Places within the block's features, and the instance's values there.
+        Indices within the block's features, and the instance's values there.
     nodes : NodeWeights or CompactNodeWeights
     block, first : int
         The block and the number of its first node.
@@ -101,25 +101,25 @@ def _choose_row_scores(ids, values, nodes, block, first, scores):
     return implementation
 
 
-def dense_rows(nodes, block, degree, n_lookups, room):
+def dense_rows(nodes, block, degree, n_lookups, buffer):
     """Return a block's dense weights and whether there are any.
 
-    Sparse rows are made dense in ``room`` (float32) if that pays: if they fit, and ``n_lookups`` look-ups will follow,
-    each of which is two to four times quicker with dense rows.
+    Sparse rows are made dense in ``buffer`` (float32) if that pays: if they fit, and ``n_lookups`` look-ups will
+    follow, each of which is two to four times quicker with dense rows.
     """
     raise TypeError("only kernels call this")
 
 
 @overload(dense_rows)
-def _choose_dense_rows(nodes, block, degree, n_lookups, room):
+def _choose_dense_rows(nodes, block, degree, n_lookups, buffer):
     if "row_starts" in nodes.fields:
 
-        def implementation(nodes, block, degree, n_lookups, room):
+        def implementation(nodes, block, degree, n_lookups, buffer):
             n_rows = nodes.feature_starts[block + 1] - nodes.feature_starts[block]
-            if n_lookups < LOOKUPS_PER_DENSE_ROW * n_rows or n_rows * degree > room.size:
-                return room[:0], False
+            if n_lookups < LOOKUPS_PER_DENSE_ROW * n_rows or n_rows * degree > buffer.size:
+                return buffer[:0], False
             row_starts, siblings, weights = sparse_rows(nodes, block)
-            dense = room[: n_rows * degree]
+            dense = buffer[: n_rows * degree]
             dense[:] = 0
             for row in range(n_rows):
                 for entry in range(np.uint64(row_starts[row]), np.uint64(row_starts[row + 1])):
@@ -128,7 +128,7 @@ def _choose_dense_rows(nodes, block, degree, n_lookups, room):
 
     else:
 
-        def implementation(nodes, block, degree, n_lookups, room):
+        def implementation(nodes, block, degree, n_lookups, buffer):
             return nodes.weights[nodes.weight_starts[block] : nodes.weight_starts[block + 1]], True
 
     return implementation
@@ -139,7 +139,7 @@ def instance_estimates(ids, values, nodes, block, first, link, scratch_ids, scra
     """Write the estimates of all nodes of one block for one instance into ``estimates``.
 
     ``first`` is the number of the block's first node; ``scratch_ids`` (uint32) and ``scratch_values`` (float32) have
-    room for the instance.
+    space for the instance.
     """
     features = nodes.features[nodes.feature_starts[block] : nodes.feature_starts[block + 1]]
     count = match_features(ids, values, features, scratch_ids, scratch_values)
@@ -156,7 +156,7 @@ class OpenBlock(NamedTuple):
         Which block, and the number of its first node.
     features : uint32
     marked : bool
-        Whether the features stand in the lookup; `clear_features` must follow then.
+        Whether the features are in the lookup; `clear_features` must follow then.
     rows : float32, flat
         Dense weights, feature after feature.
     is_dense : bool
@@ -172,16 +172,16 @@ class OpenBlock(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def open_block(nodes, block, first, degree, n_queries, nonzeros, lookup, room):
+def open_block(nodes, block, first, degree, n_queries, nonzeros, lookup, buffer):
     """Prepare for ``n_queries`` instances with ``nonzeros`` features each what of a block it pays to prepare.
 
-    ``lookup`` is an empty `Lookup`, ``room`` (float32) scratch that the result may refer to.
+    ``lookup`` is an empty `Lookup`, ``buffer`` (float32) scratch that the result may refer to.
     """
     features = nodes.features[nodes.feature_starts[block] : nodes.feature_starts[block + 1]]
     marked = marking_pays(features.size, n_queries, nonzeros)
     if marked:
         mark_features(features, lookup)
-    rows, is_dense = dense_rows(nodes, block, degree, n_queries * nonzeros, room)
+    rows, is_dense = dense_rows(nodes, block, degree, n_queries * nonzeros, buffer)
     return OpenBlock(block, first, features, marked, rows, is_dense)
 
 

@@ -12,16 +12,16 @@ from xmlc.kernels.float64 import log2
 
 
 class Lookup(NamedTuple):
-    """A set of features that tells of each one its place; scratch of 12 bytes for 64 features.
+    """A set of features with the index of each in its block; scratch of 12 bytes for 64 features.
 
     Attributes
     ----------
     words : uint64 (n_features // 64 + 1,)
         One bit per feature; all zero between uses.
     ranks : uint32 (n_features // 64 + 1,)
-        Place of the first feature of a word; meaningless where the word is zero.
+        Index of the first feature of a word; meaningless where the word is zero.
     ids : uint32 (max_nonzeros,), values : float32 (max_nonzeros,)
-        Room for what is found of one instance.
+        Buffers for what is found of one instance.
     """
 
     words: np.ndarray
@@ -43,12 +43,12 @@ def mark_features(features, lookup):
     """Enter ascending ``features`` into an empty lookup; reads 4 bytes per feature."""
     words, ranks = lookup.words, lookup.ranks
     six, low = np.uint32(6), np.uint64(63)
-    for place in range(features.size):
-        feature = features[place]
+    for index in range(features.size):
+        feature = features[index]
         at = feature >> six
         word = words[at]
         if word == 0:
-            ranks[at] = place
+            ranks[at] = index
         words[at] = word | (np.uint64(1) << (np.uint64(feature) & low))
 
 
@@ -62,7 +62,7 @@ def clear_features(features, lookup):
 
 @njit(cache=True, nogil=True)
 def find_marked(ids, values, lookup):
-    """Look an instance's features up; return how many there are, their places and values stand in ``lookup``.
+    """Look an instance's features up; return how many there are, their indices and values are in ``lookup``.
 
     What is looked up is 12 bytes per 64 features of the data, which the first-level cache holds up to some 200,000
     features. Every feature is written and the next one writes over it unless it was there: which are there cannot be
@@ -99,7 +99,7 @@ def match_features(ids, values, features, out_ids, out_values):
     Returns
     -------
     int
-        How many were found; their places and values stand in ``out_ids`` and ``out_values``.
+        How many were found; their indices and values are in ``out_ids`` and ``out_values``.
     """
     size = features.size
     if size == 0:
@@ -110,14 +110,14 @@ def match_features(ids, values, features, out_ids, out_values):
         half = np.uint32(size >> 1)
         probes = features[half - np.uint32(1) :]
         for k in range(ids.size):
-            place = out_ids[k]
-            out_ids[k] = place + half * np.uint32(probes[place] < ids[k])
+            index = out_ids[k]
+            out_ids[k] = index + half * np.uint32(probes[index] < ids[k])
         size -= half
     count = np.uint64(0)
     for k in range(ids.size):
-        place = out_ids[k]
-        out_ids[count], out_values[count] = place, values[k]
-        count += np.uint64(features[place] == ids[k])
+        index = out_ids[k]
+        out_ids[count], out_values[count] = index, values[k]
+        count += np.uint64(features[index] == ids[k])
     return np.int64(count)
 
 

@@ -127,7 +127,7 @@ def some_columns(rows, columns, size):
 
 @njit(cache=True, nogil=True)
 def put_columns(rows, columns, result):
-    """Copy the first columns of a matrix to their places in another."""
+    """Copy the first columns of a matrix to those of another that ``columns`` names."""
     for i in range(rows.shape[0]):
         for c in range(columns.size):
             result[i, columns[c]] = rows[i, c]
@@ -162,7 +162,7 @@ def train_children_dual(ends, ids, values, targets, weights, bias, n_real, squar
     order = np.arange(squares.size)
     alpha = np.zeros(targets.shape, dtype=np.float32)
     original = weights.reshape((-1, bias.size))
-    siblings = np.arange(n_real)  # the places of those that are still going
+    siblings = np.arange(n_real)  # which columns those are that are still going
     own_targets, own_weights, own_bias = targets, original, bias
     largest = np.empty(bias.size, dtype=np.float32)
     going = np.arange(bias.size) < n_real

@@ -9,6 +9,7 @@ from xmlc.csr import KernelCSR
 from xmlc.kernels.counter_random import stream_key
 from xmlc.kernels.streams import Stream
 from xmlc.models.plt.search._hashed_scores import hashed_estimate, node_key, slot_and_sign
+from xmlc.models.plt.training._paths import positive_nodes
 from xmlc.models.plt.training._solvers import Sgd
 from xmlc.models.plt.weights import HashedWeights
 from xmlc.trees import LabelTree
@@ -42,14 +43,8 @@ def hashed_pass(x, y, order, leaf, parent, nodes, steps_done, gamma, lam, stamp,
         ids = x.indices[x.indptr[row] : x.indptr[row + 1]]
         values = x.data[x.indptr[row] : x.indptr[row + 1]]
         mark = epoch * order.size + position
-        count = 0
-        for label in y.indices[y.indptr[row] : y.indptr[row + 1]]:
-            node = leaf[label]
-            while node >= 0 and stamp[node] != mark:
-                stamp[node] = mark
-                positives[count] = node
-                count += 1
-                node = parent[node]
+        labels = y.indices[y.indptr[row] : y.indptr[row + 1]]
+        count = positive_nodes(labels, leaf, parent, mark, stamp, positives)
         root_target = np.float32(1.0) if count > 0 else np.float32(0.0)
         hashed_step(ids, values, nodes, steps_done, np.int64(0), root_target, gamma, lam)
         for node in np.sort(positives[:count]):
@@ -67,7 +62,21 @@ def train_hashed(
     hash_bits: int,
     random_state: int,
 ) -> HashedWeights:
-    """Train all node classifiers on one shared table of ``2**hash_bits`` weights, on one thread."""
+    """Train all node classifiers on one shared table of weights, on one thread.
+
+    Parameters
+    ----------
+    x, y : KernelCSR
+        Instances and their label sets.
+    tree : LabelTree
+    order : int64 (n,)
+        Rows in the order of each pass.
+    solver : Sgd
+    hash_bits : int
+        The table has ``2**hash_bits`` weights.
+    random_state : int
+        Seed of the hash function.
+    """
     n_nodes = tree.n_nodes
     seed = np.uint64(stream_key(np.int64(random_state), np.int64(Stream.PLT_HASH)))
     table = np.zeros(1 << hash_bits, dtype=np.float32)

@@ -7,6 +7,39 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
+def positive_nodes(labels, leaf, parent, mark, stamp, positives):
+    """List the nodes with z_t = 1 for one instance: those on the paths from its labels to the root.
+
+    Parameters
+    ----------
+    labels : uint32
+        Labels of the instance.
+    leaf : int32 (m,), parent : int32 (n_nodes,)
+        The tree.
+    mark : int
+        A number that no instance before had.
+    stamp : int64 (n_nodes,)
+        ``mark`` is entered for each node listed.
+    positives : int32 (n_nodes,)
+        Overwritten from the beginning.
+
+    Returns
+    -------
+    int
+        How many there are.
+    """
+    count = 0
+    for label in labels:
+        node = leaf[label]
+        while node >= 0 and stamp[node] != mark:
+            stamp[node] = mark
+            positives[count] = node
+            count += 1
+            node = parent[node]
+    return count
+
+
+@njit(cache=True, nogil=True)
 def count_node_rows(y_indptr, y_indices, order, leaf, parent):
     """Count the instances with z_t = 1 for each node t (plt2016, Section 5.2).
 
@@ -26,14 +59,12 @@ def count_node_rows(y_indptr, y_indices, order, leaf, parent):
     """
     starts = np.zeros(parent.size + 1, dtype=np.int64)
     stamp = np.full(parent.size, -1, dtype=np.int64)
+    positives = np.empty(parent.size, dtype=np.int32)
     for position in range(order.size):
-        row = order[position]
-        for label in y_indices[y_indptr[row] : y_indptr[row + 1]]:
-            node = leaf[label]
-            while node >= 0 and stamp[node] != position:
-                stamp[node] = position
-                starts[node + 1] += 1
-                node = parent[node]
+        labels = y_indices[y_indptr[order[position]] : y_indptr[order[position] + 1]]
+        count = positive_nodes(labels, leaf, parent, position, stamp, positives)
+        for node in positives[:count]:
+            starts[node + 1] += 1
     for node in range(parent.size):
         starts[node + 1] += starts[node]
     return starts
@@ -52,13 +83,11 @@ def fill_node_rows(y_indptr, y_indices, order, leaf, parent, starts):
     positions = np.empty(starts[-1], dtype=np.uint32)
     stamp = np.full(parent.size, -1, dtype=np.int64)
     end = starts[:-1].copy()
+    positives = np.empty(parent.size, dtype=np.int32)
     for position in range(order.size):
-        row = order[position]
-        for label in y_indices[y_indptr[row] : y_indptr[row + 1]]:
-            node = leaf[label]
-            while node >= 0 and stamp[node] != position:
-                stamp[node] = position
-                positions[end[node]] = position
-                end[node] += 1
-                node = parent[node]
+        labels = y_indices[y_indptr[order[position]] : y_indptr[order[position] + 1]]
+        count = positive_nodes(labels, leaf, parent, position, stamp, positives)
+        for node in positives[:count]:
+            positions[end[node]] = position
+            end[node] += 1
     return positions

@@ -72,7 +72,7 @@ def train_nodes(
             weight_starts = np.concatenate(([0], np.cumsum(distinct[begin:end] * degrees[begin:end])))
             features = np.empty(feature_starts[-1], dtype=np.uint32)
             weights = np.zeros(weight_starts[-1], dtype=np.float32)
-            places = (features, feature_starts, weights, weight_starts)
+            dense = (features, feature_starts, weights, weight_starts)
             inside = [group[(group >= begin) & (group < end)] for group in groups]
             fills = [(*rows, group, n_features, feature_starts, features, begin) for group in inside if group.size]
             run_pieces(fill_features, fills, n_jobs)
@@ -80,12 +80,12 @@ def train_nodes(
             wave = blocks[(blocks >= begin) & (blocks < end)]
             for (chosen, bases, widths), cost in _pieces(wave, degrees, nonzeros, limit):
                 sizes = (chosen, firsts[chosen], bases, widths, degrees[chosen])
-                pieces.append((x, reach, *sizes, *places, bias, solver, n_features, begin))
+                pieces.append((x, reach, *sizes, *dense, bias, solver, n_features, begin))
                 costs.append(cost)
             run_pieces(train_siblings, pieces, n_jobs, costs, progress=progress)
             if cut is None:
                 return NodeWeights(tree.children, tree.label, feature_starts, features, weight_starts, weights, bias)
-            parts.append(compact_blocks(*places, degrees[begin:end], cut, n_jobs))
+            parts.append(compact_blocks(*dense, degrees[begin:end], cut, n_jobs))
     return join_compact(tree.children, tree.label, bias, parts)
 
 

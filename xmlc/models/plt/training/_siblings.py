@@ -1,4 +1,4 @@
-"""Training of siblings together: gather what reaches their parent, solve, put the weights into place: kernels."""
+"""Training of siblings together: gather what reaches their parent, solve, copy the weights: kernels."""
 
 from __future__ import annotations
 

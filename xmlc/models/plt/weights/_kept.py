@@ -56,7 +56,7 @@ def fill_kept(
     out_feature_starts, out_entry_starts : int64, one more than there are blocks
         Where the kept features and weights of each block start: sums of what was counted.
     out_features, out_row_starts, out_siblings, out_weights
-        See `CompactNodeWeights`; the places of the blocks given are overwritten.
+        See `CompactNodeWeights`; the parts of the blocks given are overwritten.
     """
     for block in blocks:
         degree = degrees[block]
