@@ -1,34 +1,37 @@
-"""What compiling costs: measured in processes of their own, and told by part and function."""
+"""What compiling costs: measured in processes of their own, by part and by function."""
 
 import json
 
+from bench_rows import by_key
+
 from xmlc.bench import compilation as bench
-from xmlc.bench.compilation import Compilation, Compiled, PartCosts, to_text
-from xmlc.bench.results import as_json
+from xmlc.bench.harness import CPU_TIME, Rows
 from xmlc.compiling import Part
 
-# A program of others has nothing to compile, and need not be installed.
+# A baseline has nothing to compile, and need not be installed.
 THEIRS = Part("model", "theirs", json.dumps({"estimator": "omikuji-parabel", "hyperparameters": {}}))
 
 
 def test_each_part_is_measured_in_a_process_of_its_own(tmp_path, monkeypatch):
     monkeypatch.setattr(bench, "parts_of", lambda suite: [THEIRS, THEIRS._replace(title="again")])
-    content = as_json(bench.measure_compilation(tmp_path, 1))
-    assert list(content) == ["wall_seconds", "parts", "compiled"]
-    assert [part["part"] for part in content["parts"]] == ["theirs", "again"]
-    assert all(set(part) == {"part", "wall_seconds", "cpu_seconds"} for part in content["parts"])
-    assert content["compiled"] == []
+    report = bench.bench_compilation(tmp_path / "demo.yaml", 1)
+    rows = by_key(report.rows)
+    names = {name for name, task, measure, _ in rows if (task, measure) == (bench.PARTS, CPU_TIME)}
+    assert names == {"theirs", "again", "all"}
+    assert rows["all", bench.PARTS, bench.WALL_TIME, 1]["value"] > 0
+    assert {task for _, task, *_ in rows} == {bench.PARTS}  # nothing was compiled
 
 
-def test_costs_are_told_by_part_and_function():
+def test_costs_are_added_by_part_and_function():
     compiled = [
-        Compiled("plt", "xmlc.a.f", "(int64,)", 2.0),
-        Compiled("data", "xmlc.a.f", "(int32,)", 1.0),
-        Compiled("data", "numba.x", "(int64,)", 0.5),
+        bench.Compiled("plt", "xmlc.a.f", "(int64,)", 2.0),
+        bench.Compiled("data", "xmlc.a.f", "(int32,)", 1.0),
+        bench.Compiled("data", "numba.np.g", "(int32,)", 0.5),
     ]
-    parts = [PartCosts("plt", wall_seconds=2.6, cpu_seconds=2.5), PartCosts("data", wall_seconds=1.8, cpu_seconds=1.7)]
-    lines = to_text(Compilation(3.0, parts, compiled)).splitlines()
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
-    assert ["data", "1.7", "1", "1.0", "1", "0.5"] in cells
-    assert ["all", "4.2", "2", "3.0", "1", "0.5"] in cells
-    assert ["xmlc.a.f", "2", "2", "2", "3.00"] in cells
+    rows = Rows("compile", "demo")
+    bench.add_parts(rows, [bench.PartCosts("plt", 9.0, 2.5), bench.PartCosts("data", 9.0, 2.0)], compiled)
+    bench.add_functions(rows, compiled)
+    parts = {name: [row.value for row in rows.of(name, bench.PARTS)] for name in ("plt", "data", "all")}
+    assert parts == {"plt": [2.5, 1, 2, 0, 0, 9], "data": [2.0, 1, 1, 1, 0.5, 9], "all": [4.5, 2, 3, 1, 0.5]}
+    assert [row.value for row in rows.of("xmlc.a.f", bench.COSTLY)] == [2, 2, 2, 3.0]
+    assert [row.note for row in rows.of("xmlc.a.f", bench.EVERY)] == ["plt: (int64,)", "data: (int32,)"]

@@ -1,15 +1,13 @@
-"""The benchmark of reading: it measures both readers, on equal arrays, and says so."""
+"""The benchmark of reading: it measures both readers, on equal arrays."""
 
 import gzip
-import json
-import statistics
 import sys
 from dataclasses import replace
 
 import pytest
+from bench_rows import run_benchmark
 
-from xmlc.bench.read import READERS, Reading, compare_readers, write_text
-from xmlc.cli.tools.bench import command
+from xmlc.bench.read import READERS, READING, Reading, bench_read, write_text
 from xmlc.data import load
 from xmlc.errors import XmlcError
 
@@ -22,20 +20,16 @@ def test_synthetic_text_has_the_shape_it_promises(tmp_path):
 
 
 def test_both_readers_take_turns_on_one_file(tmp_path, capsys):
-    file, out = tmp_path / "train.txt", tmp_path / "bench.json"
+    file = tmp_path / "train.txt"
     file.write_text("3 4 5\n1,2 0:1 3:0.1\n 1:2.5e-3\n4 2:7\n")
-    command.main(["read", str(file), "--rounds", "2", "--out", str(out)], standalone_mode=False)
-    printed = capsys.readouterr().out
-    assert "train.txt: 0.0 MB of text, 3 instances\n1 thread, page cache, median of 2 alternating rounds" in printed
-    assert "both give the same arrays" in printed
-    result = json.loads(out.read_text())
+    rows = run_benchmark(tmp_path, "read", file, "--rounds", 2)
+    assert "train.txt: 0.0 MB of text, 3 instances; page cache, minimum of 2" in capsys.readouterr().out
     for reader in ("xmlc", "scikit-learn"):
-        assert len(result[reader]["seconds"]) == 2
-        speed = file.stat().st_size / 1e6 / statistics.median(result[reader]["seconds"])
-        assert result[reader]["megabytes_per_second"] == speed
-    ratio = result["xmlc"]["megabytes_per_second"] / result["scikit-learn"]["megabytes_per_second"]
-    assert result["ratio"] == ratio
-    assert result["passport"]["threads"] == 1
+        time, speed = (rows[reader, READING, measure, 1] for measure in ("time", "speed"))
+        assert len(time["rounds"]) == 2
+        assert speed["value"] == file.stat().st_size / 1e6 / time["value"]
+    ratio = rows["xmlc", READING, "speed", 1]["value"] / rows["scikit-learn", READING, "speed", 1]["value"]
+    assert rows["xmlc / scikit-learn", f"{READING}, compared", "speed", 1]["value"] == ratio
 
 
 def test_different_arrays_are_noticed(tmp_path, monkeypatch):
@@ -44,20 +38,20 @@ def test_different_arrays_are_noticed(tmp_path, monkeypatch):
     readings = {"xmlc": one, "scikit-learn": replace(one, digest="b")}
     monkeypatch.setattr("xmlc.bench.read._in_own_process", lambda work, path: readings[work])
     with pytest.raises(XmlcError, match="the readers disagree"):
-        compare_readers(tmp_path / "train.txt")
+        bench_read(tmp_path / "train.txt")
 
 
 def test_a_file_that_cannot_be_read_is_an_error(tmp_path):
     file = tmp_path / "train.txt"
     file.write_text("1 4 5\n1 9:1\n")
     with pytest.raises(XmlcError, match=r"failed:\n.*1 malformed line.*\n.*train\.txt:2: found '9:1'"):
-        compare_readers(file)
+        bench_read(file)
     with pytest.raises(XmlcError, match="no such file"):
-        compare_readers(tmp_path / "nothing.txt")
+        bench_read(tmp_path / "nothing.txt")
     with gzip.open(tmp_path / "train.txt.gz", "wb") as packed:
         packed.write(file.read_bytes())
     with pytest.raises(XmlcError, match="expected a header n d m; give a repository file, not compressed"):
-        compare_readers(tmp_path / "train.txt.gz")
+        bench_read(tmp_path / "train.txt.gz")
 
 
 def test_without_scikit_learn_the_error_says_how_to_get_it(tmp_path, monkeypatch):

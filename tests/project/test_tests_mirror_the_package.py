@@ -13,7 +13,6 @@ MOST_LINES, LONG = 300, 60
 # Long modules that are tested in files of other names. A command and what it calls are tested at once where neither has
 # anything to show without the other; classes that hold what others read are tested where they are read.
 ELSEWHERE = {
-    "bench/forests/test_ldsm.py": ["bench/calibration.py"],
     "bench/plt/test_plt.py": ["cli/tools/bench.py"],
     "cli/data/test_synth.py": ["data/synthetic/dataset.py"],
     "cli/steps/test_forest.py": ["measuring/sweeps.py"],

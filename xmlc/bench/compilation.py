@@ -13,14 +13,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from tabulate import tabulate
-
+from xmlc.bench.harness import CPU_TIME, Rows
+from xmlc.bench.rows import Report
 from xmlc.compiling import Part, compile_part, parts_of
 from xmlc.runtime.threads import set_process_threads
 
 OWN = "xmlc."
-PART_HEADINGS = ("Part", "CPU s", "Kernels", "s", "numba's functions", "s")
-FUNCTION_HEADINGS = ("Function", "Compiled", "Signatures", "Parts", "CPU s")
+LONGEST = 20
+PARTS, COSTLY, EVERY = "parts", f"the {LONGEST} most costly functions", "every compilation"
+WALL_TIME = "wall time"
 
 
 class Compiled(NamedTuple):
@@ -58,24 +59,7 @@ class PartCosts:
     cpu_seconds: float
 
 
-@dataclass(frozen=True)
-class Compilation:
-    """What a suite cost.
-
-    Attributes
-    ----------
-    wall_seconds : float
-        Of all parts.
-    parts : list of PartCosts
-    compiled : list of Compiled
-    """
-
-    wall_seconds: float
-    parts: list[PartCosts]
-    compiled: list[Compiled]
-
-
-def measure_compilation(suite: Path, cores: int) -> Compilation:
+def bench_compilation(suite: Path, cores: int) -> Report:
     """Compile the parts of a suite into an empty folder, ``cores`` at a time."""
     parts = parts_of(suite)
     before = os.environ.get("NUMBA_CACHE_DIR")
@@ -90,10 +74,15 @@ def measure_compilation(suite: Path, cores: int) -> Compilation:
         finally:
             os.environ.pop("NUMBA_CACHE_DIR")
             os.environ |= {} if before is None else {"NUMBA_CACHE_DIR": before}
-    return Compilation(
-        wall_seconds=time.perf_counter() - started,
-        parts=[costs for costs, _ in found],
-        compiled=[compiled for _, listed in found for compiled in listed],
+    rows = Rows("compile", suite.name)
+    compiled = [one for _, listed in found for one in listed]
+    add_parts(rows, [costs for costs, _ in found], compiled)
+    rows.add("all", PARTS, WALL_TIME, "s", time.perf_counter() - started)
+    add_functions(rows, compiled)
+    return rows.report(
+        about=f"kernels compiled into an empty folder, a process for each part, {cores} at a time",
+        contenders=[],
+        unprinted=frozenset({EVERY}),
     )
 
 
@@ -124,29 +113,38 @@ def record_part(part: Part) -> tuple[PartCosts, list[Compiled]]:
     return PartCosts(part.title, wall, time.process_time() - before), recorder.compiled
 
 
-def to_text(result: Compilation, longest: int = 20) -> str:
-    """Lay the costs out as Markdown tables: by part, the most costly functions, and what is compiled repeatedly."""
-    parts = [_part_row(costs, result.compiled) for costs in result.parts]
-    totals = [sum(column) for column in list(zip(*parts))[1:]]
-    lines = [tabulate([*parts, ["all", *totals]], PART_HEADINGS, "pipe", floatfmt=".1f"), ""]
+def add_parts(rows: Rows, parts: list[PartCosts], compiled: list[Compiled]) -> None:
+    """Add what each part cost, and all of them: of its functions, those of this package are its kernels."""
+    for name in [*(costs.part for costs in parts), "all"]:
+        of_part = [one for one in compiled if name in ("all", one.part)]
+        own = [one for one in of_part if one.function.startswith(OWN)]
+        figures: dict[tuple[str, str], float] = {
+            (CPU_TIME, "s"): sum(costs.cpu_seconds for costs in parts if name in ("all", costs.part)),
+            ("kernels", ""): len(own),
+            ("CPU time of kernels", "s"): _seconds(own),
+            ("numba's functions", ""): len(of_part) - len(own),
+            ("CPU time of numba's functions", "s"): _seconds(of_part) - _seconds(own),
+        }
+        rows.add_each(name, PARTS, figures)
+    for costs in parts:
+        rows.add(costs.part, PARTS, WALL_TIME, "s", costs.wall_seconds)
+
+
+def add_functions(rows: Rows, compiled: Iterable[Compiled]) -> None:
+    """Add the most costly functions, and every compilation."""
     by_function: dict[str, list[Compiled]] = defaultdict(list)
-    for one in result.compiled:
+    for one in compiled:
         by_function[one.function].append(one)
-    functions = sorted(by_function.items(), key=lambda item: -_seconds(item[1]))
-    rows = [
-        [name, len(found), len({one.signature for one in found}), len({one.part for one in found}), _seconds(found)]
-        for name, found in functions[:longest]
-    ]
-    lines += [tabulate(rows, FUNCTION_HEADINGS, "pipe", floatfmt=".2f"), ""]
-    lines.append(f"All parts took {result.wall_seconds:.0f} s of wall time.")
-    return "\n".join(lines)
-
-
-def _part_row(costs: PartCosts, compiled: Iterable[Compiled]) -> tuple[str, float, int, float, int, float]:
-    of_part = [one for one in compiled if one.part == costs.part]
-    own = [one for one in of_part if one.function.startswith(OWN)]
-    rest = len(of_part) - len(own), _seconds(of_part) - _seconds(own)
-    return costs.part, costs.cpu_seconds, len(own), _seconds(own), *rest
+        rows.add(one.function, EVERY, CPU_TIME, "s", one.seconds, note=f"{one.part}: {one.signature}")
+    costly = sorted(by_function.items(), key=lambda item: -_seconds(item[1]))
+    for name, found in costly[:LONGEST]:
+        figures: dict[tuple[str, str], float] = {
+            ("compiled", ""): len(found),
+            ("signatures", ""): len({one.signature for one in found}),
+            ("parts", ""): len({one.part for one in found}),
+            (CPU_TIME, "s"): _seconds(found),
+        }
+        rows.add_each(name, COSTLY, figures)
 
 
 def _seconds(compiled: Iterable[Compiled]) -> float:

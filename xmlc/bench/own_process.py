@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,7 +26,7 @@ def in_own_process(module: str, *arguments: str) -> Any:
     Raises
     ------
     XmlcError
-        It failed; with the last that it said.
+        It failed; the message has the end of its standard error.
     """
     environment = os.environ | dict.fromkeys(ONE_THREAD, "1")
     command = [sys.executable, "-m", module, *arguments]
@@ -51,3 +52,12 @@ def peak_above(work: Callable[[], T]) -> tuple[T, int]:
     before = peak_bytes()
     result = work()
     return result, peak_bytes() - before
+
+
+def main_of(run: Callable[..., Any]) -> None:
+    """Call ``run`` with this process's arguments and print the fields of the dataclass that it returns as JSON."""
+    try:
+        result = run(*sys.argv[1:])
+    except XmlcError as error:
+        sys.exit(str(error))
+    print(json.dumps(None if result is None else asdict(result)))

@@ -1,31 +1,30 @@
-"""How fast the repository format is read, and in how much memory, beside scikit-learn's reader of the same bytes.
+"""How fast the repository format is read, and in how much memory, compared with scikit-learn's reader.
 
-Every reading has a process of its own on one thread, so that the peak of memory is its own too, and the readers take
-turns. The text lies in the page cache, kernels are compiled before the clock starts, and both must give the same
+Every reading has a process of its own on one thread, so that the peak of memory is its own too, and the readers
+alternate. The text lies in the page cache, kernels are compiled before the clock starts, and both must give the same
 arrays.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from xmlc.bench.own_process import in_own_process
-from xmlc.bench.results import INLINE, as_json, from_json
+from xmlc.bench.harness import CPU_TIME, TIME, Rows
+from xmlc.bench.own_process import in_own_process, main_of
+from xmlc.bench.rows import Contender, Report
 from xmlc.errors import XmlcError
-from xmlc.passport import Passport, passport, peak_bytes
+from xmlc.passport import peak_bytes
 
+READING = "reading"
 TINY = "2 2 2\n0 0:0.5 1:1\n 1:1e-30\n"
 
 
@@ -52,53 +51,7 @@ class Reading:
     digest: str
 
 
-@dataclass(frozen=True)
-class ReaderResult:
-    """The readings of one reader.
-
-    Attributes
-    ----------
-    seconds, cpu_seconds : list of float
-        Of the rounds.
-    megabytes_per_second, megabytes_per_cpu_second : float
-        Of their medians.
-    array_bytes, peak_bytes : int
-    """
-
-    seconds: list[float]
-    cpu_seconds: list[float]
-    megabytes_per_second: float
-    megabytes_per_cpu_second: float
-    array_bytes: int
-    peak_bytes: int
-
-
-@dataclass(frozen=True)
-class Readers:
-    """All readers on one file.
-
-    Attributes
-    ----------
-    file : str
-    megabytes : float
-        Of text.
-    instances : int
-    readers : dict of ReaderResult
-        By name, see `READERS`.
-    ratio : float
-        Of the wall speeds.
-    passport : Passport
-    """
-
-    file: str
-    megabytes: float
-    instances: int
-    readers: dict[str, ReaderResult] = field(metadata=INLINE)
-    ratio: float
-    passport: Passport
-
-
-def compare_readers(path: Path | None = None, instances: int = 220_000, rounds: int = 3) -> Readers:
+def bench_read(path: Path | None = None, instances: int = 220_000, rounds: int = 3) -> Report:
     """Measure both readers on one file.
 
     Parameters
@@ -124,35 +77,27 @@ def compare_readers(path: Path | None = None, instances: int = 220_000, rounds: 
         megabytes = path.stat().st_size / 1e6
     if len({turn[reader].digest for turn in turns for reader in READERS}) > 1:
         raise XmlcError(f"{path}: the readers disagree on the arrays; please report this with the file")
-    results = {reader: _summary([turn[reader] for turn in turns], megabytes) for reader in READERS}
-    ratio = results["xmlc"].megabytes_per_second / results["scikit-learn"].megabytes_per_second
-    return Readers(path.name, megabytes, turns[0]["xmlc"].instances, results, ratio, passport(threads=1))
-
-
-def _summary(readings: list[Reading], megabytes: float) -> ReaderResult:
-    seconds, cpu_seconds = [one.seconds for one in readings], [one.cpu_seconds for one in readings]
-    return ReaderResult(
-        seconds=seconds,
-        cpu_seconds=cpu_seconds,
-        megabytes_per_second=megabytes / statistics.median(seconds),
-        megabytes_per_cpu_second=megabytes / statistics.median(cpu_seconds),
-        array_bytes=readings[0].array_bytes,
-        peak_bytes=max(one.peak_bytes for one in readings),
+    rows = Rows("read", path.name)
+    for reader in READERS:
+        add_readings(rows, reader, [turn[reader] for turn in turns], megabytes)
+    rows.compare("xmlc", "scikit-learn", READING)
+    return rows.report(
+        about=f"{megabytes:.1f} MB of text, {turns[0]['xmlc'].instances} instances; page cache, minimum of {rounds} "
+        f"interleaved rounds; all readers give the same arrays",
+        contenders=[Contender("xmlc", "this package"), Contender("scikit-learn", "load_svmlight_file")],
     )
 
 
-def to_text(result: Readers) -> str:
-    """Return what was measured, as lines."""
-    rounds = len(result.readers["xmlc"].seconds)
-    lines = [
-        f"{result.file}: {result.megabytes:.1f} MB of text, {result.instances} instances",
-        f"1 thread, page cache, median of {rounds} alternating rounds; {result.passport['cpu']}",
-        f"{'reader':<14}{'MB/s':>8}{'MB/CPU s':>10}{'arrays MB':>11}{'peak MB':>9}",
-    ]
-    for name, reader in result.readers.items():
-        speeds = f"{reader.megabytes_per_second:8.1f}{reader.megabytes_per_cpu_second:10.1f}"
-        lines.append(f"{name:<14}{speeds}{reader.array_bytes / 1e6:11.0f}{reader.peak_bytes / 1e6:9.0f}")
-    return "\n".join([*lines, f"ratio {result.ratio:.2f}; both give the same arrays"])
+def add_readings(rows: Rows, reader: str, readings: list[Reading], megabytes: float) -> None:
+    """Add the readings of one reader: times, speeds and memory."""
+    times = {TIME: [one.seconds for one in readings], CPU_TIME: [one.cpu_seconds for one in readings]}
+    for measure, seconds in times.items():
+        rows.add_least(reader, READING, measure, "s", seconds)
+        speeds = [megabytes / turn for turn in seconds]
+        rows.add(reader, READING, measure.replace("time", "speed"), "MB/s", max(speeds), speeds)
+    rows.add(reader, READING, "arrays", "MB", readings[0].array_bytes / 1e6)
+    peaks = [one.peak_bytes / 1e6 for one in readings]
+    rows.add(reader, READING, "peak memory", "MB", max(peaks), peaks)
 
 
 def _check_plain(path: Path) -> None:
@@ -168,19 +113,15 @@ def _check_plain(path: Path) -> None:
 
 def _in_own_process(reader: str, path: Path) -> Reading:
     """Run this module: a process begins with its parent's peak of memory, so that the parent must stay small."""
-    return from_json(Reading, in_own_process("xmlc.bench.read", reader, str(path)))
+    return Reading(**in_own_process("xmlc.bench.read", reader, str(path)))
 
 
-def _main(work: str, path: str, *arguments: str) -> None:
-    reading = None
-    try:
-        if work == "write":
-            write_text(Path(path), int(*arguments))
-        else:
-            reading = _measure(READERS[work], Path(path))
-    except XmlcError as error:
-        sys.exit(str(error))
-    print(json.dumps(as_json(reading)))
+def run(work: str, path: str, *arguments: str) -> Reading | None:
+    """Read once, or write the synthetic text, with the arguments of the process."""
+    if work == "write":
+        write_text(Path(path), int(*arguments))
+        return None
+    return _measure(READERS[work], Path(path))
 
 
 def write_text(path: Path, instances: int) -> None:
@@ -259,4 +200,4 @@ def _digest(X: sparse.csr_array, Y: sparse.csr_array) -> str:
 
 
 if __name__ == "__main__":
-    _main(*sys.argv[1:])
+    main_of(run)

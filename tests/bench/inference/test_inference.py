@@ -1,16 +1,14 @@
-"""The benchmark of inference: it measures what it promises, prints what it measured, and its growth table fits."""
-
-import json
+"""The benchmark of inference: it measures what it promises, and counts what GFM cannot leave out."""
 
 import numpy as np
 import pytest
+from bench_rows import run_benchmark
 from scipy import sparse
 from small_data import prepare_tiny
 
 from xmlc.bench.inference import comparison as bench
 from xmlc.bench.inference import work
 from xmlc.bench.inference._counting import count_by_size
-from xmlc.cli.tools import bench as command_line
 from xmlc.errors import XmlcError
 from xmlc.inference import growth
 from xmlc.inference.distributions import labels_by_size
@@ -42,32 +40,30 @@ def short(monkeypatch):
     monkeypatch.setattr(bench, "make_estimator", lambda *_: Sampler())
 
 
-def test_everything_is_measured_and_printed(tmp_path, capsys):
-    data, out = prepare_tiny(tmp_path), tmp_path / "bench.json"
-    arguments = ["inference", "--data", str(data), "--samples", "20", "--rounds", "2", "--out", str(out)]
-    command_line.command.main(arguments, standalone_mode=False)
-    result = json.loads(out.read_text())
-    assert result["shape"] == [120, 8]
-    assert {len(measured["seconds"]) for measured in result["methods"].values()} == {2}
-    best = {name: min(measured["seconds"]) for name, measured in result["methods"].items()}
-    assert result["ratios"] == {name: seconds / best["gfm"] for name, seconds in best.items()}
-    assert list(result["methods"]) == list(bench.METHODS)
-    assert result["methods"]["meuf"]["instance_f"] == result["methods"]["meuf-cubic"]["instance_f"]
-    assert result["limit"]["ms"] > 0
-    printed = capsys.readouterr().out
-    assert f"| {result['ratios']['meuf-cubic']:.2f} |" in " ".join(printed.split())
-    assert f"GFM is {result['ratios']['meuf-cubic']:.1f} times as fast" in printed
-    assert f"takes {result['methods']['gfm']['ms'] / result['limit']['ms']:.1f} times as long" in printed
-    assert "fitted to the upper half" in printed
-    assert result["growth"]["samples"]["labels"] == [3, 4, 5]
-    assert [result["growth"][part]["instances"] for part in ("samples", "large")] == [4, growth.FEW_TRIALS]
-    assert f"{result['growth']['large']['exponent']['gfm']:.2f} |" in printed
+def test_everything_is_measured(tmp_path):
+    rows = run_benchmark(tmp_path, "inference", "--data", prepare_tiny(tmp_path), "--samples", 20, "--rounds", 2)
+    times = {name: rows[name, bench.INFERENCE, "time", 1] for name in bench.METHODS}
+    assert {len(row["rounds"]) for row in times.values()} == {2}
+    for name, row in times.items():
+        assert rows[name, bench.INFERENCE, "time / gfm's", 1]["value"] == row["value"] / times["gfm"]["value"]
+    f = [rows[name, bench.INFERENCE, "instance-F", 1]["value"] for name in ("meuf", "meuf-cubic")]
+    assert f[0] == f[1]
+    limit = rows["gfm", work.LIMIT, "time", 1]["value"]
+    found = rows["gfm", bench.INFERENCE, "time / limit", 1]["value"]
+    assert found == pytest.approx(times["gfm"]["value"] / limit)
+    assert rows["process", "whole benchmark", "drawing the samples, in no other time", 1]["value"] > 0
+    grown = {task for _, task, measure, _ in rows if measure == bench.POWER}
+    assert len(grown) == 3
+    (samples,) = [task for task in grown if " 4 instances" in task]
+    assert {measure for name, task, measure, _ in rows if (name, task) == ("gfm", samples)} == {
+        "m = 3", "m = 4", "m = 5", bench.POWER
+    }  # fmt: skip
 
 
 def test_a_model_that_cannot_draw_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(bench, "estimator_class", lambda name: Oracle)
     with pytest.raises(XmlcError, match="fastxml has no method `sample`"):
-        bench.compare_inference(prepare_tiny(tmp_path), estimator="fastxml")
+        bench.bench_inference(prepare_tiny(tmp_path), estimator="fastxml")
 
 
 def test_work_is_counted(multilabel):

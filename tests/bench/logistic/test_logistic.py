@@ -1,54 +1,43 @@
-"""The benchmark of BR and PCC: what it prints is what it measured, and the peer's training is that of before."""
+"""The benchmark of BR and PCC: it measures what it promises, and the peer's training is that of before."""
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
+from bench_rows import run_benchmark
 from scipy import sparse
 from small_data import prepare_tiny
 
 from xmlc.bench.logistic import comparison as bench
 from xmlc.bench.logistic._streaming import read_non_zeros
 from xmlc.bench.logistic.peer import largest_difference
-from xmlc.bench.logistic.tables import to_text
-from xmlc.cli.tools.bench import command
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.models import BinaryRelevance, ProbabilisticClassifierChain
 
+PEER, TRAINING = bench.PEER, bench.TRAINING
+
 
 @pytest.mark.parametrize("estimator", ["br", "pcc"])
-def test_everything_is_measured_and_printed(tmp_path, capsys, estimator):
-    data, out = prepare_tiny(tmp_path), tmp_path / "bench.json"
-    arguments = ["logistic", "--data", str(data), "--estimator", estimator, "--rounds", "2", "--out", str(out)]
-    command.main(arguments, standalone_mode=False)
-    result = json.loads(out.read_text())
-    assert result["shape"] == [120, 20, 8]
-    for measured in ("seconds", "cpu_seconds"):
-        assert {name: len(turns) for name, turns in result[measured].items()} == {
-            "xmlc, 1 thread": 2,
-            "xmlc, 2 threads": 2,
-            "scikit-learn": 2,
-        }
-    best = {name: min(turns) for name, turns in result["seconds"].items()}
-    assert result["ratio"] == best["scikit-learn"] / best["xmlc, 2 threads"]
+def test_everything_is_measured(tmp_path, estimator):
+    data, name = prepare_tiny(tmp_path), estimator.upper()
+    rows = run_benchmark(tmp_path, "logistic", "--data", data, "--estimator", estimator, "--rounds", 2)
+    for measure in ("time", "CPU time"):
+        for contender, n in ((name, 1), (name, 2), (PEER, 1)):
+            assert len(rows[contender, TRAINING, measure, n]["rounds"]) == 2
+        ratio = rows[PEER, TRAINING, measure, 1]["value"] / rows[name, TRAINING, measure, 2]["value"]
+        assert rows[name, TRAINING, f"{PEER}'s {measure} / this", 2]["value"] == pytest.approx(ratio)
     X, Y = Prepared(data).part("train")
     model = bench.ESTIMATORS[estimator](n_jobs=1).fit(X, Y)
-    assert result["C"] == model.C_[0]
-    assert result["same_C"]
-    assert result["differing_arrays"] == []
-    assert result["decrement"] == model.decrements_.max()
-    assert 0 < result["difference"] < 1e-6
-    assert result["limit"]["ns"] > result["limit"]["read_ns"] > 0
-    printed = capsys.readouterr().out
-    reached = "yes" if result["ratio"] >= 5 else "no"
-    assert f"| times as fast as scikit-learn | at least 5 | {result['ratio']:.1f} | {reached} |" in printed
-    assert f"at most 1e-06 | {result['difference']:.1e} | yes |" in printed
-    assert "the same bits" in printed
-    content = result | {"limit": bench.Limit(**result["limit"]), "differing_arrays": ["weights_"]}
-    assert "other bits: weights_" in to_text(bench.Logistic(**content))
+    solution = {measure: row["value"] for (_, task, measure, _), row in rows.items() if task == bench.SOLUTION}
+    assert solution.pop("C") == model.C_[0]
+    same_C, decrement, difference = solution.values()
+    assert same_C == 1
+    assert decrement == model.decrements_.max()
+    assert 0 < difference < 1e-6
+    assert rows[name, TRAINING, "same bits", 2]["value"] == 1
+    _, solver, reading = [row["value"] for (_, task, _, _), row in rows.items() if task == bench.NON_ZERO]
+    assert solver > reading > 0
 
 
 @pytest.mark.parametrize("kind", [BinaryRelevance, ProbabilisticClassifierChain])
@@ -72,4 +61,4 @@ def test_every_non_zero_is_read():
 def test_without_scikit_learn_it_says_so(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "sklearn.linear_model", None)
     with pytest.raises(XmlcError, match=r"xmlc\[peers\]"):
-        bench.compare_logistic(tmp_path)
+        bench.bench_logistic(tmp_path)

@@ -1,15 +1,14 @@
 """The benchmark of online label trees on classes: what it calls accuracy, and what it refuses."""
 
-import json
+from dataclasses import asdict
 
 import numpy as np
 import pytest
+from bench_rows import run_benchmark
 from scipy import sparse
 from small_data import prepare_tiny
 
 from xmlc.bench.oplt import classes as bench
-from xmlc.bench.results import as_json
-from xmlc.cli.tools.bench import command
 from xmlc.data.catalogue import Dataset
 from xmlc.data.prepare import prepare
 from xmlc.data.prepared import Prepared
@@ -17,6 +16,8 @@ from xmlc.data.writer import save_repository
 from xmlc.errors import XmlcError
 from xmlc.files import write_json
 from xmlc.models.oplt import OPLT
+
+ONLINE = ("OPLT-B", bench.STREAM)
 
 
 def prepare_classes(folder, name="tiny"):
@@ -36,41 +37,33 @@ def prepare_classes(folder, name="tiny"):
 
 def in_this_process(module, *arguments):
     """Do what the process of a model would do, where kernels are compiled already."""
-    data, estimator, online, several, seed = arguments
-    return as_json(bench.run_once(data, estimator, json.loads(online), json.loads(several), int(seed)))
+    return asdict(bench.run(*arguments))
 
 
 @pytest.mark.needs("peers")
-def test_accuracies_are_those_on_the_stream_and_after_it(tmp_path, monkeypatch, capsys):
+def test_accuracies_are_those_on_the_stream_and_after_it(tmp_path, monkeypatch):
     monkeypatch.setattr(bench, "in_own_process", in_this_process)
     monkeypatch.setattr(bench, "random_permutation", lambda n, seed, stream: np.arange(n)[:: 1 - 2 * (seed % 2)])
-    prepared, out = prepare_classes(tmp_path), tmp_path / "bench.json"
-    asked = ["oplt-classes", "--data", str(prepared), "--seeds", "2", "--hash-bits", "16", "--out", str(out)]
-    command.main(asked, standalone_mode=False)
-    result = json.loads(out.read_text())
-    assert list(result["models"]) == ["OPLT-R", "OPLT-B", "CMT"]
+    prepared = prepare_classes(tmp_path)
+    rows = run_benchmark(tmp_path, "oplt-classes", "--data", prepared, "--seeds", 2, "--hash-bits", 16)
     (X, Y), (X_test, Y_test) = (Prepared(prepared).part(part) for part in ("train", "test"))
-    truth, asked_truth = Y.indices, Y_test.indices
+    truth, test_truth = Y.indices, Y_test.indices
     stream, test = [], []
     for seed, order in enumerate((np.arange(150), np.arange(150)[::-1])):
         model = OPLT(policy="best_greedy", max_leaf=10, random_state=seed)
         labels, _ = model.progressive_top_k(X[order], Y[order])
         stream.append(np.mean(labels[:, 0] == truth[order]))
-        test.append(np.mean(model.predict_top_k(X_test, 1)[0][:, 0] == asked_truth))
-    measured = result["models"]["OPLT-B"]
-    assert measured["progressive"] == pytest.approx(100 * np.mean(stream))
-    assert measured["test_online"] == pytest.approx(100 * np.mean(test))
-    assert measured["reduction"] == pytest.approx(np.log2(np.mean(stream)) - np.log2(np.bincount(truth).max() / 150))
-    assert all(model["test_several"] > 80 for model in result["models"].values())
-    assert capsys.readouterr().out.count("| CMT") == 1
-
-
-def test_texts_have_the_values_of_their_script():
-    _, online, several = bench.memory_tree("synthetic-wikipara-3-like", 20)
-    assert (online["dream_repeats"], several["passes"], several["eta"]) == (15, 2, 0.1)
-    assert bench.memory_tree("synthetic-aloi-like", 20)[1]["dream_repeats"] == 20
+        test.append(np.mean(model.predict_top_k(X_test, 1)[0][:, 0] == test_truth))
+    found = {measure: row["value"] for (name, task, measure, _), row in rows.items() if (name, task) == ONLINE}
+    constant = np.bincount(truth).max() / 150
+    assert found[bench.ACCURACY] == pytest.approx(100 * np.mean(stream))
+    assert found[bench.ON_TEST] == pytest.approx(100 * np.mean(test))
+    assert found["entropy reduction"] == pytest.approx(np.log2(np.mean(stream)) - np.log2(constant))
+    assert rows["constant predictor", bench.STREAM, bench.ACCURACY, 1]["value"] == pytest.approx(100 * constant)
+    for name in ("OPLT-R", "OPLT-B", "CMT"):
+        assert rows[name, bench.SEVERAL, bench.ON_TEST, 1]["value"] > 80
 
 
 def test_label_sets_are_refused(tmp_path):
     with pytest.raises(XmlcError, match="expected classes, one for each instance"):
-        bench.compare_classes(prepare_tiny(tmp_path))
+        bench.bench_classes(prepare_tiny(tmp_path))

@@ -147,7 +147,7 @@ def test_what_a_pass_takes_is_told_from_the_rest(small, monkeypatch):
 
     def linear(model, X, Y):
         assert model.tol == 0
-        return {plt_cost.TRAINING: 5.0 + 2.0 * model.epochs}
+        return {plt_cost.TRAINING_STEP: 5.0 + 2.0 * model.epochs}
 
     monkeypatch.setattr(plt_cost, "phases", linear)
     assert plt_cost.pass_seconds(PLT(solver="batch", epochs=20), X, Y, rounds=2) == (2.0, 5.0)

@@ -1,19 +1,15 @@
-"""The benchmark of PLTs: it measures everything it promises, and what it prints is what it measured."""
+"""The benchmark of PLTs: it measures everything it promises."""
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
+from bench_rows import run_benchmark
 from small_data import prepare_tiny
 
+from xmlc.bench.harness import PREDICTION, TRAINING, Data, Rows
 from xmlc.bench.plt import comparison as bench
-from xmlc.bench.plt import contenders, limits
-from xmlc.bench.plt import tables as plt_tables
-from xmlc.bench.plt.threads import SpeedUp, speed_up
-from xmlc.bench.results import Data
-from xmlc.cli.tools.bench import command
+from xmlc.bench.plt import contenders, cost, limits
 from xmlc.models.plt import PLT
 
 
@@ -25,76 +21,73 @@ def prepared(tmp_path, monkeypatch):
 
 
 def stand_ins():
-    """Models of ours under the names of the peers."""
-    return {name: PLT(arity=2, n_jobs=1) for names in contenders.PEERS_OF.values() for name in names}
+    """Models of ours under the names of the baselines."""
+    return {name: PLT(arity=2, n_jobs=1) for names in contenders.BASELINES_OF.values() for name in names}
 
 
-def test_everything_is_measured_and_printed(prepared, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(bench, "make_peers", stand_ins)
-    out = tmp_path / "bench.json"
-    command.main(["plt", "--data", str(prepared), "--rounds", "2", "--json", str(out)], standalone_mode=False)
-    result = json.loads(out.read_text())
-    assert result["shape"] == [120, 20, 8]
-    assert result["settings"]["batch"] == contenders.BATCH[contenders.LIKE]
-    assert {len(measured["seconds"]) for measured in result["training"].values()} == {2}
-    assert len(result["training"]) == 2 * 2 + 3
-    assert len(result["prediction"]) == 2 * 2 * 2 + 3 + 1
-    best = {name: min(measured["seconds"]) for name, measured in result["training"].items()}
-    pair = "PLT, batch, 1 thread / omikuji, one tree"
-    assert result["ratios"]["training"][pair] == best["PLT, batch, 1 thread"] / best["omikuji, one tree"]
-    assert len(result["ratios"]["training"]) == 3
-    assert len(result["ratios"]["prediction"]) == 2 * 1 + 2 * 3
-    speed_up = best["PLT, adagrad, 1 thread"] / best["PLT, adagrad, 2 threads"]
-    assert result["threads_of"]["adagrad"]["training"] == speed_up
+def test_everything_is_measured(prepared, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(bench, "make_baselines", stand_ins)
+    rows = run_benchmark(tmp_path, "plt", "--data", prepared, "--rounds", 2)
+    trained, ranked = (
+        {key: row for key, row in rows.items() if key[1:3] == (task, "time")} for task in (TRAINING, PREDICTION)
+    )
+    assert len(trained) == 2 * 2 + 3
+    assert len(ranked) == 2 * 2 * 2 + 3 + 1
+    assert {len(row["rounds"]) for row in [*trained.values(), *ranked.values()]} == {2}
+    pair = "PLT, batch / omikuji, one tree", f"{TRAINING}, compared", "time", 1
+    times = [rows[name, TRAINING, "time", 1]["value"] for name in pair[0].split(" / ")]
+    assert rows[pair]["value"] == times[0] / times[1]
+    compared = [key for key in rows if key[1] == f"{PREDICTION}, compared" and key[2] == "time"]
+    assert len(compared) == 2 * 1 + 2 * 3
     for solver in ("adagrad", "batch"):
-        assert result["threads_of"][solver]["differing_arrays"] == []
-        assert 0 < result["latency"][solver]["exact"]["median_ms"] <= result["latency"][solver]["exact"]["p99_ms"]
-        assert result["cost"][solver]["pairs"] > 0
+        name = contenders.name_of(solver)
+        own = [rows[name, TRAINING, "time", n]["value"] for n in (1, 2)]
+        assert rows[name, TRAINING, "speed-up", 2]["value"] == own[0] / own[1]
+        assert rows[name, TRAINING, "same bits", 2]["value"] == 1
+        median, high = (rows[f"{name}, exact", bench.SINGLE, m, 1]["value"] for m in ("median", "99th percentile"))
+        assert 0 < median <= high
+        assert rows[f"{name}: a pass of training", cost.PAIRS_TASK, "pairs", 1]["value"] > 0
     printed = capsys.readouterr().out
-    assert f"{result['ratios']['training'][pair]:.4f} |" in printed
-    ratios = {(what, name) for what, pairs in result["ratios"].items() for name in pairs}
-    assert all(ratios >= goals.keys() for goals in plt_tables.GOALS.values())
-    assert f"{speed_up:.2f} |" in printed
-    assert printed.count("yes |") == 2
+    assert f"| {rows[pair]['value']:.4f} |" in " ".join(printed.split())
     assert "half a gigabyte" in printed
 
 
-def test_without_peers_there_are_no_ratios(prepared, capsys):
-    command.main(["plt", "--data", str(prepared), "--no-peers", "--rounds", "1"], standalone_mode=False)
-    printed = capsys.readouterr().out
-    assert "omikuji" not in printed
-    assert "Ratios" not in printed
-    assert "**Speed-up of 2 threads**" in printed
+def test_without_peers_there_are_no_ratios(prepared, tmp_path, capsys):
+    rows = run_benchmark(tmp_path, "plt", "--data", prepared, "--no-peers", "--rounds", 1)
+    assert not [key for key in rows if "compared" in key[1]]
+    assert "omikuji:" not in capsys.readouterr().out
 
 
 @pytest.mark.needs("peers")
-def test_the_peers_themselves(prepared):
-    data = Data.read(prepared)
-    for name, model in contenders.make_peers().items():
+def test_the_baselines_themselves(prepared):
+    data, rows = Data.read(prepared), Rows("plt", "tiny")
+    for name, model in contenders.make_baselines().items():
         contenders.fit(model, data)()
         assert model.predict_top_k(data.X, 5)[0].shape == (120, 5), name
-    assert bench._conversion(data)["train_seconds"] > 0
-
-
-def test_settings_of_known_datasets_are_settings_of_plts():
-    for settings in (contenders.ADAGRAD, *contenders.BATCH.values()):
-        PLT(**settings)._check_hyperparameters()
+    bench._add_conversions(rows, data)
+    assert min(row.value for row in rows.all) > 0
 
 
 def test_a_planted_difference_between_threads_is_reported(multilabel):
     X, Y = multilabel(60, 10, 6)
     one, two = (PLT(solver="adagrad", epochs=1).fit(X, Y) for _ in range(2))
-    ours = {("adagrad", 1): one, ("adagrad", 2): two}
-    names = [contenders.name_of("adagrad", n, search) for n in (1, 2) for search in contenders.SEARCHES]
-    seconds = {contenders.name_of("adagrad", n): 1.0 / n for n in (1, 2)}
-    ms = dict.fromkeys(names, 1.0)
-    answers = {name: one.predict_top_k(X, 5) for name in names}
+    data = Data("tiny", X, Y, X, Y)
+    rankings = {}
 
-    def compared():
-        return speed_up("adagrad", 2, ours, seconds, ms, answers)
+    def differences():
+        rows = Rows("plt", "tiny")
+        for n in (1, 2):
+            rows.add("PLT, adagrad", TRAINING, "time", "s", 1.0 / n, threads=n)
+            for search in contenders.SEARCHES:
+                name = contenders.name_of("adagrad", search)
+                rows.add(name, PREDICTION, "time", "s", 1.0, threads=n)
+                rankings.setdefault((name, PREDICTION, n), one.predict_top_k(X, 5))
+        bench.add_threads(rows, "adagrad", 2, {("adagrad", 1): one, ("adagrad", 2): two}, rankings, data)
+        assert rows.value("PLT, adagrad", TRAINING, "speed-up", 2) == 2
+        return [row.note for row in rows.all if row.measure == "same bits"]
 
-    assert compared() == SpeedUp(2.0, [], {"exact": 1.0, "beam 10": 1.0})
+    assert differences() == ["", "", ""]
     two.nodes_.weights[3] = np.nextafter(two.nodes_.weights[3], np.float32(9))
-    labels, scores = answers[names[2]]
-    answers[names[2]] = labels, np.nextafter(scores, np.float32(9))
-    assert compared().differing_arrays == ["weights", "scores, exact"]
+    labels, scores = rankings["PLT, adagrad, exact", PREDICTION, 2]
+    rankings["PLT, adagrad, exact", PREDICTION, 2] = labels, np.nextafter(scores, np.float32(9))
+    assert differences() == ["other bits: weights", "other bits: scores", ""]

@@ -1,83 +1,38 @@
-"""How fast the expected F is maximised for each instance, method beside method on the same samples.
+"""How fast the expected F is maximised for each instance, method by method on the same samples.
 
-One process, tasks in turns, the best round of each; every task has run before, so that no kernel is compiled in a
-measured time. The model is trained or read, and its samples are drawn, once and outside of all measured times: a method
-gets label vectors in memory and gives label sets.
+Every task has run before, so that no kernel is compiled in a measured time. The model is trained or read, and its
+samples are drawn, once and outside of all measured times: a method gets label vectors in memory and returns label sets.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from scipy import sparse
 
-from xmlc.bench.inference.work import Limit, Work, gfm_limit, gfm_work
-from xmlc.bench.results import Data, InTurns
+from xmlc.bench.harness import PER_INSTANCE, TIME, Data, Rows, Task, ratio
+from xmlc.bench.inference.work import LIMIT, add_gfm_limit, add_gfm_work
+from xmlc.bench.rows import PERCENT, TIMES, Contender, Report
+from xmlc.bench.settings import paper_setting
 from xmlc.errors import XmlcError
 from xmlc.inference import gfm
-from xmlc.inference.growth import measure_growth, task_of
+from xmlc.inference.growth import TIMED, measure_growth, task_of
 from xmlc.metrics.classification import instance_f
 from xmlc.models.base import DrawsSamples, SparseProbabilityEstimator
 from xmlc.models.registry import estimator_class, make_estimator
-from xmlc.passport import WARM_UP_ROWS, in_turns, passport, peak_bytes, timed
-from xmlc.records.simulation import Growth
+from xmlc.passport import WARM_UP_ROWS, timed
+from xmlc.records.simulation import Growth, GrowthFromSamples
 from xmlc.samples import Samples
 
 METHODS = ("gfm", "gfm-t", "meuf-cubic", "meuf-approx", "meuf", "lewis")
-ESTIMATOR = "pcc"
+ESTIMATOR, OF_PAPER = "pcc", ("pcc", "br")
 AT_LEAST = 0.2  # seconds of a task per round
+INFERENCE = "inference from samples"
 
 
-@dataclass(frozen=True)
-class MeasuredMethod:
-    """What one method took and gave.
-
-    Attributes
-    ----------
-    seconds : list of float
-        Of the rounds.
-    ms : float
-        Per instance, of the best round.
-    instance_f : float
-        On the test set.
-    """
-
-    seconds: list[float]
-    ms: float
-    instance_f: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Inference(InTurns):
-    """All methods on the same samples; ``shape`` has the test instances and labels.
-
-    Attributes
-    ----------
-    n_samples : int
-        Label vectors for each instance.
-    sampling_seconds : float
-        In no other time.
-    methods : dict of MeasuredMethod
-    ratios : dict of float
-        Of best times to GFM's.
-    work : Work
-    limit : Limit
-    growth : Growth or None
-    """
-
-    n_samples: int
-    sampling_seconds: float
-    methods: dict[str, MeasuredMethod]
-    ratios: dict[str, float]
-    work: Work
-    limit: Limit
-    growth: Growth | None
-
-
-def compare_inference(
-    data: Path,
+def bench_inference(
+    folder: Path,
     model_folder: Path | None = None,
     estimator: str = ESTIMATOR,
     n_samples: int = 200,
@@ -85,22 +40,20 @@ def compare_inference(
     rounds: int = 3,
     seed: int = 0,
     growth: bool = True,
-) -> Inference:
+) -> Report:
     """Measure what inference takes on the test set, by method, and how GFM's time compares with the machine's limit.
 
     Parameters
     ----------
-    data : Path
-        Folder written by `xmlc prepare`.
+    folder : Path
+        Written by `xmlc prepare`.
     model_folder : Path or None
         A trained model that can draw samples; without it one is trained.
     estimator : str
         The model's, see `xmlc.models.registry`.
     n_samples : int
         Label vectors for each instance.
-    threads : int
-    rounds : int
-        The best counts.
+    threads, rounds : int
     seed : int
         Of training and of the samples.
     growth : bool
@@ -111,28 +64,25 @@ def compare_inference(
     XmlcError
         The folder holds no dataset, or the model cannot draw samples.
     """
-    content = Data.read(data)
-    model: Any = _model(content, model_folder, estimator, threads, seed)
-    model.sample(content.X_test[:WARM_UP_ROWS], n_samples)  # loads what is compiled
-    drawn, sampling_seconds = timed(lambda: model.sample(content.X_test, n_samples))
+    data = Data.read(folder)
+    rows = Rows("inference", data.name)
+    model: Any = _model(data, model_folder, estimator, threads, seed)
+    model.sample(data.X_test[:WARM_UP_ROWS], n_samples)  # loads what is compiled
+    drawn, sampling_seconds = timed(lambda: model.sample(data.X_test, n_samples))
     samples = Samples(drawn, n_samples)
-    work = gfm_work(samples, gfm(samples, n_jobs=threads)[1])
-    methods = compare_methods(samples, content.Y_test, threads, rounds)
-    best = {name: min(measured.seconds) for name, measured in methods.items()}
-    return Inference(
-        dataset=content.name,
-        shape=list(content.Y_test.shape),
-        n_samples=n_samples,
+    add_methods(rows, samples, data.Y_test, threads, rounds)
+    work = add_gfm_work(rows, samples, gfm(samples, n_jobs=threads)[1])
+    add_gfm_limit(rows, samples, work, rounds)
+    times_limit = ratio(rows.value("gfm", INFERENCE, TIME, threads), rows.value("gfm", LIMIT, TIME))
+    rows.add("gfm", INFERENCE, f"{TIME} / limit", TIMES, times_limit, threads=threads)
+    rows.add("process", "whole benchmark", "drawing the samples, in no other time", "s", sampling_seconds)
+    rows.add_process()
+    if growth:
+        add_growth(rows, measure_growth(seed, rounds=rounds))
+    return rows.report(
+        about=f"{data.size}; {n_samples} samples for each test instance; minimum of {rounds} interleaved rounds",
         threads=threads,
-        rounds=rounds,
-        sampling_seconds=sampling_seconds,
-        methods=methods,
-        ratios={name: seconds / best["gfm"] for name, seconds in best.items()},
-        work=work,
-        limit=gfm_limit(samples, work, rounds),
-        growth=measure_growth(seed, rounds=rounds) if growth else None,
-        peak_bytes=peak_bytes(),
-        passport=passport(threads),
+        contenders=[Contender(name, "inference method of this package", threads=(threads,)) for name in METHODS],
     )
 
 
@@ -144,16 +94,48 @@ def _model(data: Data, folder: Path | None, estimator: str, threads: int, seed: 
         )
     if folder is not None:
         return kind.load(folder)
-    return make_estimator(estimator, {}, seed, threads).fit(data.X, data.Y)
+    hyperparameters = paper_setting("gfm2011", estimator).hyperparameters if estimator in OF_PAPER else {}
+    return make_estimator(estimator, hyperparameters, seed, threads).fit(data.X, data.Y)
 
 
-def compare_methods(samples: Samples, Y: sparse.csr_array, threads: int, rounds: int) -> dict[str, MeasuredMethod]:
-    """Infer with every method in turns."""
-    tasks = {name: task_of(name, samples, threads) for name in METHODS}
-    for task in tasks.values():
-        task()
-    seconds, found = in_turns(tasks, rounds, AT_LEAST)
-    return {
-        name: MeasuredMethod(turns, 1e3 * min(turns) / Y.shape[0], float(instance_f(Y, found[name][0])))
-        for name, turns in seconds.items()
-    }
+def add_methods(rows: Rows, samples: Samples, Y: sparse.csr_array, threads: int, rounds: int) -> None:
+    """Infer with every method in turns; add times, their ratio to GFM's, and the F-measure on the test set."""
+    tasks = [
+        Task(name, INFERENCE, task_of(name, samples, threads), PER_INSTANCE, Y.shape[0], threads) for name in METHODS
+    ]
+    for task in tasks:
+        task.call()
+    found = rows.measure(tasks, rounds, AT_LEAST)
+    least = rows.value("gfm", INFERENCE, TIME, threads)
+    for name in METHODS:
+        own = rows.value(name, INFERENCE, TIME, threads)
+        rows.add(name, INFERENCE, f"{TIME} / gfm's", TIMES, own / least, threads=threads)
+        score = 100 * float(instance_f(Y, found[name, INFERENCE, threads][0]))
+        rows.add(name, INFERENCE, "instance-F", PERCENT, score, threads=threads)
+
+
+def add_growth(rows: Rows, growth: Growth) -> None:
+    """Add how times grow with the number of labels m, and the powers of m that they grow with."""
+    for samples in (growth["samples"], growth["large"]):
+        _add_growth_from_samples(rows, samples)
+    full, task = growth["full"], "growth with m: GFM given a P with mass on every size"
+    for m, ms in zip(full["labels"], full["ms"]):
+        rows.add("gfm", task, f"m = {m}", PER_INSTANCE, ms)
+    rows.add("gfm", task, POWER, "", full["exponent"])
+
+
+POWER = "power of m, fitted to the upper half"
+
+
+def _add_growth_from_samples(rows: Rows, samples: GrowthFromSamples) -> None:
+    task = (
+        f"growth with m: {samples['n_samples']} samples of independent labels, {samples['instances']} instances, "
+        f"m up to {samples['labels'][-1]}"
+    )
+    for name in TIMED:
+        for m, ms in zip(samples["labels"], samples["ms"][name]):
+            rows.add(name, task, f"m = {m}", PER_INSTANCE, ms)
+        rows.add(name, task, POWER, "", samples["exponent"][name])
+    for m, sizes, labels in zip(samples["labels"], samples["distinct_sizes"], samples["labels_drawn"]):
+        rows.add("samples", f"{task}: what is drawn", f"distinct sizes, m = {m}", "", sizes)
+        rows.add("samples", f"{task}: what is drawn", f"labels drawn, m = {m}", "", labels)

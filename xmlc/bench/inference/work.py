@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xmlc.bench.harness import PER_INSTANCE, TIME, Rows
 from xmlc.bench.inference._counting import count_by_size
 from xmlc.errors import XmlcError
 from xmlc.inference.growth import occupied
@@ -14,6 +15,7 @@ from xmlc.passport import in_turns
 from xmlc.samples import Samples
 
 AT_LEAST = 0.2  # seconds of a task per round
+LIMIT = "what GFM cannot leave out of an instance, and the machine's limit"
 SIDE = 128  # of the matrices whose product tells how fast the machine multiplies and adds
 
 
@@ -44,23 +46,27 @@ class Work:
     bytes: float
 
 
-@dataclass(frozen=True)
-class Limit:
-    """How long this machine needs for that work at the least, on one thread.
+def add_gfm_work(rows: Rows, samples: Samples, best_f: np.ndarray) -> Work:
+    """Add, per instance, what GFM cannot leave out.
 
-    Attributes
+    Parameters
     ----------
-    count_ns : float
-        Per one, by a kernel that does nothing else, on a table in the first cache.
-    multiply_add_ns : float
-        By the BLAS of numpy on matrices in the cache.
-    ms : float
-        Per instance, from both.
+    rows : Rows
+    samples : Samples
+    best_f : ndarray of float64, shape (n,)
+        See `gfm_work`.
     """
-
-    count_ns: float
-    multiply_add_ns: float
-    ms: float
+    work = gfm_work(samples, best_f)
+    figures = {
+        ("ones of the samples, counted", ""): work.ones,
+        ("bytes of them", ""): work.bytes,
+        ("labels drawn, L", ""): work.labels_drawn,
+        ("distinct sizes, S", ""): work.distinct_sizes,
+        ("columns of F that may hold the maximum, K", ""): work.columns,
+        ("products added, L S K", ""): work.multiply_adds,
+    }
+    rows.add_each("gfm", LIMIT, figures)
+    return work
 
 
 def gfm_work(samples: Samples, best_f: np.ndarray) -> Work:
@@ -90,8 +96,11 @@ def gfm_work(samples: Samples, best_f: np.ndarray) -> Work:
     )
 
 
-def gfm_limit(samples: Samples, work: Work, rounds: int) -> Limit:
-    """Measure how long this machine needs for that work at the least, on one thread.
+def add_gfm_limit(rows: Rows, samples: Samples, work: Work, rounds: int) -> None:
+    """Measure and add how long this machine needs for that work at the least, on one thread.
+
+    A one is counted by a kernel that does nothing else, on a table in the first cache; a product is added by the BLAS
+    of numpy on matrices in the cache.
 
     Raises
     ------
@@ -113,7 +122,9 @@ def gfm_limit(samples: Samples, work: Work, rounds: int) -> Limit:
         task()
     with threadpool_limits(1, user_api="blas"):
         seconds, _ = in_turns(tasks, rounds, AT_LEAST)
-    count_ns = 1e9 * min(seconds["count"]) / max(indices.size, 1)
-    multiply_add_ns = 1e9 * min(seconds["multiply_add"]) / SIDE**3
-    ms = 1e-6 * (count_ns * work.ones + multiply_add_ns * work.multiply_adds)
-    return Limit(count_ns, multiply_add_ns, ms)
+    count_ns = [1e9 * turn / max(indices.size, 1) for turn in seconds["count"]]
+    product_ns = [1e9 * turn / SIDE**3 for turn in seconds["multiply_add"]]
+    rows.add_least("gfm", LIMIT, "time for a one", "ns", count_ns)
+    rows.add_least("gfm", LIMIT, "time for a product", "ns", product_ns)
+    ms = 1e-6 * (min(count_ns) * work.ones + min(product_ns) * work.multiply_adds)
+    rows.add("gfm", LIMIT, TIME, PER_INSTANCE, ms)

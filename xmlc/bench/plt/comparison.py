@@ -1,187 +1,160 @@
-"""How fast a PLT is trained and asked, beside napkinXC and omikuji, and what a second thread gives.
+"""How fast a PLT is trained and ranks, compared with napkinXC and omikuji, and what a second thread gives.
 
-One process, one task at a time, rounds that take turns; the best round of each counts, because a machine can be
-disturbed but not hurried. Everything of ours is run once before, at full size, so that no kernel is compiled in a
-measured time; the data is in memory.
+Everything of ours is run once before, at full size, so that no kernel is compiled in a measured time; the data is in
+memory.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise, product
 from pathlib import Path
 
-from xmlc.bench.answers import precisions
+import numpy as np
+from scipy import sparse
+
+from xmlc.bench.harness import (
+    PER_INSTANCE,
+    PREDICTION,
+    TOP,
+    TRAINING,
+    Data,
+    Key,
+    Ranking,
+    Rows,
+    Task,
+    differing,
+    precisions,
+    ranking_task,
+)
 from xmlc.bench.plt.contenders import (
+    BASELINES_OF,
     OMIKUJI,
     OMIKUJI_DENSE,
-    PEERS_OF,
     SEARCHES,
-    Answer,
-    Others,
-    Ours,
-    ask,
+    Baselines,
+    Models,
+    contenders,
     fit,
-    make_peers,
+    learned,
+    make_baselines,
     name_of,
-    our_models,
-    settings_for,
+    solver_settings,
+    warmed_up_models,
     with_hyperparameters,
 )
-from xmlc.bench.plt.cost import Cost, cost_of
-from xmlc.bench.plt.latency import Latency, latency
-from xmlc.bench.plt.threads import SpeedUp, speed_up
-from xmlc.bench.results import PRECISION, Data, InTurns
+from xmlc.bench.plt.cost import add_cost
+from xmlc.bench.rows import Report
 from xmlc.data.writer import save_repository
-from xmlc.estimator import Hyperparameters
-from xmlc.passport import in_turns, passport, peak_bytes, timed
+from xmlc.models.plt import PLT
+from xmlc.passport import WARM_UP_ROWS, timed
 
-AT_LEAST = 0.3  # seconds of asking per round: a small test set is asked in a few milliseconds
-
-
-@dataclass(frozen=True)
-class Trained:
-    """The training of one contender.
-
-    Attributes
-    ----------
-    seconds : list of float
-        Of the rounds.
-    precision : list of float
-        P@1, P@3 and P@5.
-    """
-
-    seconds: list[float]
-    precision: list[float] = field(metadata=PRECISION)
+AT_LEAST = 0.3  # seconds of prediction per round: a small test set takes a few milliseconds
+SINGLE = "prediction of one instance at a time, from Python"
+SINGLE_INSTANCES = 2000  # at most
+CONVERSION = "conversions within omikuji's times"
+LIMITS = """\
+The limit is measured by kernels that touch a row of siblings for each non-zero of the training set, block by block, and
+compute nothing that could be left out: with rows that fit the first cache, with blocks of the sizes of this data, and
+with rows scattered over half a gigabyte. The solver "batch" skips siblings that need no step, and stores no weights
+below its cut, so that it may need less."""
 
 
-@dataclass(frozen=True)
-class Asked:
-    """One question to one contender.
-
-    Attributes
-    ----------
-    ms : list of float
-        Per test instance, of the rounds.
-    precision : list of float
-        P@1, P@3 and P@5.
-    """
-
-    ms: list[float]
-    precision: list[float] = field(metadata=PRECISION)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Comparison(InTurns):
-    """Our solvers and the peers.
-
-    Attributes
-    ----------
-    settings : dict of dict
-        Hyperparameters of our solvers.
-    training : dict of Trained
-        By contender.
-    prediction : dict of Asked
-        By question.
-    ratios : dict of dict of float
-        Of best times of ``training`` and of ``prediction``, by pair; empty without peers.
-    conversion : dict of float
-        What of omikuji's times is not its own: ``train_seconds`` and ``predict_ms``; empty without peers.
-    threads_of : dict of SpeedUp
-        By solver; like the next two.
-    latency : dict of dict of Latency
-        And by search.
-    cost : dict of Cost
-    """
-
-    settings: dict[str, Hyperparameters]
-    training: dict[str, Trained]
-    prediction: dict[str, Asked]
-    ratios: dict[str, dict[str, float]]
-    conversion: dict[str, float]
-    threads_of: dict[str, SpeedUp]
-    latency: dict[str, dict[str, Latency]]
-    cost: dict[str, Cost]
-
-
-def compare_plt(data: Path, peers: bool = True, threads: int = 2, rounds: int = 3) -> Comparison:
-    """Measure training and prediction on one and on several threads, beside the peers, and where the time goes.
+def bench_plt(folder: Path, peers: bool = True, threads: int = 2, rounds: int = 3) -> Report:
+    """Measure training and prediction on one and on several threads, the baselines, and where the time goes.
 
     Parameters
     ----------
-    data : Path
-        Folder written by `xmlc prepare`.
+    folder : Path
+        Written by `xmlc prepare`.
     peers : bool
         Whether to run napkinXC and omikuji too.
     threads : int
         Compared with one thread.
     rounds : int
-        How often everything is measured.
 
     Raises
     ------
     XmlcError
-        The folder holds no dataset, or a peer is not installed.
+        The folder holds no dataset, or a baseline is not installed.
     """
-    content = Data.read(data)
-    settings = settings_for(content.name)
-    ours, others = our_models(settings, threads, content), make_peers() if peers else {}
-    training = _training(ours, others, content, rounds)
-    prediction, answers = _prediction(ours, others, content, rounds)
-    seconds = {name: min(trained.seconds) for name, trained in training.items()}
-    ms = {name: min(asked.ms) for name, asked in prediction.items()}
-    return Comparison(
-        dataset=content.name,
-        shape=content.shape,
-        rounds=rounds,
+    data = Data.read(folder)
+    settings, rows = solver_settings(data.name), Rows("plt", data.name)
+    models, baselines = warmed_up_models(settings, threads, data), make_baselines() if peers else {}
+    _measure_training(rows, models, baselines, data, rounds)
+    rankings = _measure_prediction(rows, models, baselines, data, rounds)
+    for solver in settings:
+        add_threads(rows, solver, threads, models, rankings, data)
+    for solver, names in BASELINES_OF.items() if peers else ():
+        compare_solver(rows, solver, names)
+    if peers:
+        _add_conversions(rows, data)
+    for solver, (search, beam) in product(settings, SEARCHES.items()):
+        add_latency(rows, name_of(solver, search), with_hyperparameters(models[solver, 1], beam=beam), data.X_test)
+    for solver in settings:
+        add_cost(rows, solver, models[solver, 1], data, rounds)
+    rows.add_process()
+    return rows.report(
+        about=f"{data.size}; minimum of {rounds} interleaved rounds",
         threads=threads,
-        settings=settings,
-        training=training,
-        prediction=prediction,
-        ratios=_ratios(seconds, ms) if peers else {},
-        conversion=_conversion(content) if peers else {},
-        threads_of={solver: speed_up(solver, threads, ours, seconds, ms, answers) for solver in settings},
-        latency={solver: _latencies(ours, solver, content) for solver in settings},
-        cost={solver: _cost(ours, solver, content, ms, rounds) for solver in settings},
-        peak_bytes=peak_bytes(),
-        passport=passport(threads),
+        contenders=contenders(settings, threads, peers),
+        remarks=[LIMITS],
     )
 
 
-def _training(ours: Ours, others: Others, data: Data, rounds: int) -> dict[str, Trained]:
+def _measure_training(rows: Rows, models: Models, baselines: Baselines, data: Data, rounds: int) -> None:
     """Train all models; rank with each as its own hyperparameters say."""
-    models = {name_of(*key): model for key, model in ours.items()} | others
-    tasks = {name_of(*key): fit(model, data, key[1]) for key, model in ours.items()}
-    seconds, _ = in_turns(tasks | {name: fit(model, data) for name, model in others.items()}, rounds)
-    return {
-        name: Trained(seconds[name], precisions(data.Y_test, ask(model, data)()[0])) for name, model in models.items()
-    }
+    tasks = [Task(name_of(solver), TRAINING, fit(model, data, n), threads=n) for (solver, n), model in models.items()]
+    rows.measure(tasks + [Task(name, TRAINING, fit(model, data)) for name, model in baselines.items()], rounds)
+    everyone = {(name_of(solver), n): model for (solver, n), model in models.items()}
+    for (name, n), model in (everyone | {(name, 1): model for name, model in baselines.items()}).items():
+        rows.add_precision(
+            name, TRAINING, [precisions(data.Y_test, model.predict_top_k(data.X_test, TOP)[0])], threads=n
+        )
 
 
-def _prediction(ours: Ours, others: Others, data: Data, rounds: int) -> tuple[dict[str, Asked], dict[str, Answer]]:
-    """Ask all models for the best labels of all test instances, ours exactly and by beam search."""
-    tasks = {
-        name_of(solver, n, search): ask(ours[solver, n], data, beam=beam)
-        for (solver, n), (search, beam) in product(ours, SEARCHES.items())
-    }
+def _measure_prediction(
+    rows: Rows, models: Models, baselines: Baselines, data: Data, rounds: int
+) -> dict[Key, Ranking]:
+    """Rank the best labels of all test instances by all models, ours exactly and by beam search."""
+    X = data.X_test
+    tasks = [
+        ranking_task(name_of(solver, search), with_hyperparameters(model, beam=beam), X, n)
+        for ((solver, n), model), (search, beam) in product(models.items(), SEARCHES.items())
+    ]
     with tempfile.TemporaryDirectory(prefix="omikuji-") as folder:
-        for name, model in others.items():
-            tasks[name] = ask(model, data)
+        for name, model in baselines.items():
+            tasks.append(ranking_task(name, model, X))
             if name == OMIKUJI:  # loading is what makes weights dense
                 model.save(Path(folder) / "model")
-                tasks[OMIKUJI_DENSE] = ask(type(model).load(Path(folder) / "model"), data)
-        seconds, answers = in_turns(tasks, rounds, AT_LEAST)
-    per_instance = 1e3 / data.X_test.shape[0]
-    prediction = {
-        name: Asked([per_instance * turn for turn in seconds[name]], precisions(data.Y_test, labels))
-        for name, (labels, _) in answers.items()
-    }
-    return prediction, answers
+                tasks.append(ranking_task(OMIKUJI_DENSE, type(model).load(Path(folder) / "model"), X))
+        rankings = rows.measure(tasks, rounds, AT_LEAST)
+    for name in baselines | {OMIKUJI_DENSE: None} if baselines else ():
+        rows.add_precision(name, PREDICTION, [precisions(data.Y_test, rankings[name, PREDICTION, 1][0])])
+    return rankings
 
 
-def _conversion(data: Data) -> dict[str, float]:
+def add_threads(
+    rows: Rows, solver: str, threads: int, models: Models, rankings: dict[Key, Ranking], data: Data
+) -> None:
+    """Add P@k, how many times as fast several threads are, and whether model and rankings are the same bits."""
+    rows.add_speed_up(name_of(solver), TRAINING, threads)
+    other = differing(learned(models[solver, 1]), learned(models[solver, threads]))
+    rows.add_same_bits(name_of(solver), TRAINING, other, threads)
+    for search in SEARCHES:
+        rows.add_rankings(name_of(solver, search), rankings, data.Y_test, threads)
+
+
+def compare_solver(rows: Rows, solver: str, baselines: tuple[str, ...]) -> None:
+    """Compare a solver on one thread with its baselines."""
+    for name in baselines:
+        rows.compare(name_of(solver), name, TRAINING)
+    for search, name in product(SEARCHES, baselines + (OMIKUJI_DENSE,) * (OMIKUJI in baselines)):
+        rows.compare(name_of(solver, search), name, PREDICTION)
+
+
+def _add_conversions(rows: Rows, data: Data) -> None:
     """Measure what of omikuji's times is not its own: writing its input, and turning instances into its types."""
     with tempfile.TemporaryDirectory(prefix="omikuji-") as folder:
         _, written = timed(lambda: save_repository(Path(folder) / "train.txt", data.X, data.Y))
@@ -191,26 +164,16 @@ def _conversion(data: Data) -> dict[str, float]:
         for start, end in pairwise(x.indptr):
             list(zip(x.indices[start:end].tolist(), x.data[start:end].tolist()))
 
-    return {"train_seconds": written, "predict_ms": 1e3 * timed(pairs)[1] / x.shape[0]}
+    rows.add(OMIKUJI, CONVERSION, "training: writing the file that it reads", "s", written)
+    per_instance = 1e3 * timed(pairs)[1] / x.shape[0]
+    rows.add(OMIKUJI, CONVERSION, "prediction: turning instances into its types", PER_INSTANCE, per_instance)
 
 
-def _ratios(seconds: Mapping[str, float], ms: Mapping[str, float]) -> dict[str, dict[str, float]]:
-    """Divide our best times on one thread by those of each peer."""
-    training, prediction = {}, {}
-    for solver, peers in PEERS_OF.items():
-        own = name_of(solver, 1)
-        for peer in peers:
-            training[f"{own} / {peer}"] = seconds[own] / seconds[peer]
-        for search, peer in product(SEARCHES, peers + (OMIKUJI_DENSE,) * (OMIKUJI in peers)):
-            own = name_of(solver, 1, search)
-            prediction[f"{own} / {peer}"] = ms[own] / ms[peer]
-    return {"training": training, "prediction": prediction}
-
-
-def _latencies(ours: Ours, solver: str, data: Data) -> dict[str, Latency]:
-    model = ours[solver, 1]
-    return {search: latency(with_hyperparameters(model, beam=beam), data.X_test) for search, beam in SEARCHES.items()}
-
-
-def _cost(ours: Ours, solver: str, data: Data, ms: Mapping[str, float], rounds: int) -> Cost:
-    return cost_of(ours[solver, 1], data, {search: ms[name_of(solver, 1, search)] for search in SEARCHES}, rounds)
+def add_latency(rows: Rows, name: str, model: PLT, X: sparse.csr_array) -> None:
+    """Add how long it takes to rank one instance at a time: median and 99th percentile."""
+    instances = [(X.indices[start:end], X.data[start:end]) for start, end in pairwise(X.indptr[: SINGLE_INSTANCES + 1])]
+    for instance in instances[:WARM_UP_ROWS]:
+        model.rank_one(*instance, TOP)
+    turns = [1e3 * timed(partial(model.rank_one, *instance, TOP))[1] for instance in instances]
+    for measure, percent in (("median", 50), ("99th percentile", 99)):
+        rows.add(name, SINGLE, measure, PER_INSTANCE, np.percentile(turns, percent))

@@ -1,24 +1,23 @@
-"""Where the time of training and prediction of a PLT goes, on one thread, beside the machine's limit."""
+"""Where the time of training and prediction of a PLT goes, on one thread, and the machine's limit."""
 
 from __future__ import annotations
 
 import cProfile
 import pstats
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from scipy import sparse
 
-from xmlc.bench.plt.contenders import SEARCHES, K, with_hyperparameters
+from xmlc.bench.harness import PREDICTION, TIME, TOP, Data, Rows
+from xmlc.bench.plt.contenders import SEARCHES, name_of, with_hyperparameters
 from xmlc.bench.plt.limits import access_limits
 from xmlc.bench.plt.pairs import prediction_pairs, training_pairs
-from xmlc.bench.results import Data
 from xmlc.models.plt import PLT
 from xmlc.passport import timed
 from xmlc.runtime.threads import numba_threads
 
-TRAINING = "training of the nodes"
+TRAINING_STEP = "training of the nodes"
 PHASES = {  # steps of a fit by the module and the name of their function
     ("kmeans", "label_representations"): "tree: label representations",
     ("kmeans", "kmeans_tree"): "tree: bisections",
@@ -27,80 +26,57 @@ PHASES = {  # steps of a fit by the module and the name of their function
     ("_pieces", "reach_of"): "who reaches which node",
     ("_gather", "count_features"): "features of the nodes",
     ("_gather", "fill_features"): "features of the nodes",
-    ("_siblings", "train_siblings"): TRAINING,
+    ("_siblings", "train_siblings"): TRAINING_STEP,
     ("_compact", "compact_blocks"): "dropping weights",
     ("_compact", "join_compact"): "dropping weights",
 }
+LIMIT_OF = {"adagrad": "read, AdaGrad", "batch": "read, add"}  # what a pass of each solver does at the least
+PHASES_TASK, PAIRS_TASK = "steps of a training", "pairs (non-zero, node), and the machine's limit"
+PER_PAIR = "ns per pair"
 REST = "checks, unit length, memory"
 PHASE_NAMES = (*dict.fromkeys(PHASES.values()), REST)
 
 
-@dataclass(frozen=True)
-class Cost:
-    """What of a solver's training and prediction takes how long.
+def add_cost(rows: Rows, solver: str, model: PLT, data: Data, rounds: int) -> None:
+    """Account for the time of a solver's training and prediction on one thread, and add the machine's limit.
 
-    Attributes
-    ----------
-    pairs : int
-        Pairs (non-zero, node) of one pass over the training set.
-    phases : dict of float
-        Seconds of a fit by step.
-    pass_seconds, beside_seconds : float
-        Of one pass; what training of the nodes takes beside its passes.
-    passes : float
-        To how many the fit amounts, as "batch" stops early.
-    train_ns : float
-        Per pair and pass.
-    predict_pairs, predict_ns : dict of float
-        Per instance, and per pair, by search.
-    limits : dict of dict of float
-        Nanoseconds per pair, see `access_limits`.
-    """
-
-    pairs: int
-    phases: dict[str, float]
-    pass_seconds: float
-    beside_seconds: float
-    passes: float
-    train_ns: float
-    predict_pairs: dict[str, float]
-    predict_ns: dict[str, float]
-    limits: dict[str, dict[str, float]]
-
-
-def cost_of(model: PLT, data: Data, ms: Mapping[str, float], rounds: int) -> Cost:
-    """Account for the time of a solver's training and prediction on one thread, beside the machine's limit.
+    Adds the seconds of a fit by step; of a pass over the training set and of a prediction the pairs (non-zero, node),
+    and nanoseconds for each pair: ours, and the limits of `access_limits`.
 
     Parameters
     ----------
+    rows : Rows
+        With the measured times of prediction.
+    solver : str
     model : PLT
+        As trained on one thread.
     data : Data
-    ms : mapping of float
-        What an instance took by search (`SEARCHES`).
     rounds : int
-        The best counts.
     """
+    name = name_of(solver)
     with numba_threads(1):
         turns = [phases(model, data.X, data.Y) for _ in range(rounds)]
         fit = min(turns, key=lambda turn: sum(turn.values()))
         one, beside = pass_seconds(model, data.X, data.Y, rounds)
+    rows.add_each(name, PHASES_TASK, {(phase, "s"): fit.get(phase, 0.0) for phase in PHASE_NAMES})
+    rows.add(name, PHASES_TASK, "all", "s", sum(fit.values()))
+    rows.add(name, PHASES_TASK, "of the training: outside its passes", "s", max(beside, 0.0))
+    rows.add(name, PHASES_TASK, "passes that the training amounts to", "", (fit[TRAINING_STEP] - beside) / one)
+    limits = access_limits(data.X, data.Y, model.tree_, rounds)
     pairs = training_pairs(data.X, data.Y, model.tree_)
-    asked: dict[str, float] = {}
+    per_pass = {("pairs", ""): pairs, ("time", PER_PAIR): 1e9 * one / pairs}
+    rows.add_each(f"{name}: a pass of training", PAIRS_TASK, per_pass | _limits(limits[LIMIT_OF[solver]]))
     for search, beam in SEARCHES.items():
-        asking = with_hyperparameters(model, beam=beam)
-        asking.predict_top_k(data.X_test, K)
-        asked[search] = prediction_pairs(asking, data.X_test) / data.X_test.shape[0]
-    return Cost(
-        pairs=pairs,
-        phases=fit,
-        pass_seconds=one,
-        beside_seconds=beside,
-        passes=(fit[TRAINING] - beside) / one,
-        train_ns=1e9 * one / pairs,
-        predict_pairs=asked,
-        predict_ns={search: 1e6 * ms[search] / pairs_of_one for search, pairs_of_one in asked.items()},
-        limits=access_limits(data.X, data.Y, model.tree_, rounds),
-    )
+        searching = with_hyperparameters(model, beam=beam)
+        searching.predict_top_k(data.X_test, TOP)
+        n = prediction_pairs(searching, data.X_test) / data.X_test.shape[0]
+        ms = rows.value(name_of(solver, search), PREDICTION, TIME)
+        per_instance = {("pairs", ""): n, ("time", PER_PAIR): 1e6 * ms / n}
+        rows.add_each(f"{name_of(solver, search)}: an instance", PAIRS_TASK, per_instance | _limits(limits["read"]))
+
+
+def _limits(limits: Mapping[str, float]) -> dict[tuple[str, str], float]:
+    return {(f"limit, {place}", PER_PAIR): nanoseconds for place, nanoseconds in limits.items()}
 
 
 def phases(model: PLT, X: sparse.csr_array, Y: sparse.csr_array) -> dict[str, float]:
@@ -128,7 +104,9 @@ def pass_seconds(model: PLT, X: sparse.csr_array, Y: sparse.csr_array, rounds: i
     compared.
     """
     models = {passes: model.unfitted().set_params(epochs=passes, tol=0.0) for passes in (1, 3)}
-    turns = [{passes: phases(shorter, X, Y)[TRAINING] for passes, shorter in models.items()} for _ in range(rounds)]
+    turns = [
+        {passes: phases(shorter, X, Y)[TRAINING_STEP] for passes, shorter in models.items()} for _ in range(rounds)
+    ]
     first, three = (min(turn[passes] for turn in turns) for passes in (1, 3))
     one = (three - first) / 2
     return one, first - one

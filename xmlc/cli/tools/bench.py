@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from xmlc.cli._options import FILE, FOLDER, data_option, threads_option
+from xmlc.cli._options import FILE, FOLDER, data_option, parse_parameters
 
-out_option = click.option("--out", type=FILE, help="JSON file for everything that was measured.")
-several_threads = click.option(
-    "--threads", default=2, show_default=True, type=click.IntRange(min=2), help="Compared with one thread."
-)
-three_rounds = click.option(
-    "--rounds", default=3, show_default=True, type=click.IntRange(min=1), help="Measurements of each."
-)
+if TYPE_CHECKING:
+    from xmlc.bench.rows import Report
+
+Option = Callable[[Any], Any]  # a decorator of click's
 
 
 @click.group(help="Measure speed against a baseline in one run, without compilation.")
@@ -23,209 +21,252 @@ def command() -> None:
     """Hold the benchmarks; each imports what it needs when it is called."""
 
 
-def _report(result: object, text: str, out: Path | None) -> None:
-    """Print what was measured, and write it as JSON if a file is named."""
-    from xmlc.bench.results import as_json
-    from xmlc.files import write_json
+def count_option(name: str, default: int | None, text: str, least: int = 1, most: int | None = None) -> Option:
+    """Return an option that takes a whole number."""
+    return click.option(name, default=default, show_default=True, type=click.IntRange(least, most), help=text)
 
-    click.echo(text)
+
+def flag_option(name: str, text: str) -> Option:
+    """Return an option that is on unless it is negated."""
+    return click.option(f"--{name}/--no-{name}", default=True, show_default=True, help=text)
+
+
+def threads_option(default: int = 2) -> Option:
+    """Return the option of threads that are compared with one."""
+    return count_option("--threads", default, "Compared with one thread.", least=min(default, 2))
+
+
+def rounds_option(default: int = 3) -> Option:
+    """Return the option of rounds."""
+    return count_option("--rounds", default, "Interleaved measurements of each task; the minimum is reported.")
+
+
+def seeds_option(default: int, text: str) -> Option:
+    """Return the option of seeds."""
+    return count_option("--seeds", default, text)
+
+
+peers_option = flag_option("peers", "Whether to run the baselines too (extra `peers`).")
+out_option = click.option("--out", type=FILE, help="File for all rows: CSV if it ends in .csv, else JSON.")
+budgets_option = click.option("--budgets", is_flag=True, help="Check the budgets; fail if a figure is over its budget.")
+
+
+def benchmark(name: str, text: str, *options: Option) -> Callable[[Callable[..., Report]], click.Command]:
+    """Make a function that measures a command, which prints its report, writes it and checks its budgets."""
+
+    def decorate(run: Callable[..., Report]) -> click.Command:
+        def measure(out: Path | None, budgets: bool, **values: Any) -> None:
+            from xmlc.runtime.threads import set_process_threads
+
+            set_process_threads(values.get("threads", 1))
+            finish(run(**values), out, budgets)
+
+        decorated: Callable[..., Any] = measure
+        for option in (budgets_option, out_option, *options[::-1]):
+            decorated = option(decorated)
+        return command.command(name, help=text, short_help=text)(decorated)
+
+    return decorate
+
+
+def finish(report: Report, out: Path | None, budgets: bool) -> None:
+    """Print a report, write it if a file is named, and check it if that is wanted.
+
+    Raises
+    ------
+    XmlcError
+        A figure is over its budget, or was not measured.
+    """
+    from xmlc.bench.budgets import check, verdict_table
+    from xmlc.bench.render import to_text
+    from xmlc.bench.rows import write_report
+    from xmlc.errors import XmlcError
+
+    click.echo(to_text(report))
     if out:
-        write_json(out, as_json(result))
+        write_report(report, out)
+    if budgets:
+        verdicts = check(report.rows, report.benchmark, report.dataset)
+        click.echo(f"\n{verdict_table(verdicts)}")
+        failed = sorted({verdict.budget.name for verdict in verdicts if not verdict.within})
+        if failed:
+            raise XmlcError(f"over budget or not measured: {', '.join(failed)}")
 
 
-@command.command(help="Reading of the repository format, beside scikit-learn's reader.")
-@click.argument("file", type=FILE, required=False)
-@click.option("--instances", default=220_000, show_default=True, help="Size of the synthetic file, without FILE.")
-@click.option("--rounds", default=3, show_default=True, type=click.IntRange(min=1), help="Readings of each reader.")
-@out_option
-def read(file: Path | None, instances: int, rounds: int, out: Path | None) -> None:
-    """Print speed, memory and the ratio."""
-    from xmlc.bench.read import compare_readers, to_text
+@benchmark(
+    "read",
+    "Read the repository format, compared with scikit-learn's reader.",
+    click.argument("file", type=FILE, required=False),
+    count_option("--instances", 220_000, "Size of the synthetic file, without FILE."),
+    rounds_option(),
+)
+def read(file: Path | None, instances: int, rounds: int) -> Report:
+    """Measure speed and memory."""
+    from xmlc.bench.read import bench_read
 
-    result = compare_readers(file, instances, rounds)
-    _report(result, to_text(result), out)
-
-
-@command.command(help="Growing and asking a FastXML forest, beside the authors' program and on several threads.")
-@data_option
-@click.option("--trees", type=click.IntRange(min=1), help="Size of the forest; that of the program's measurement.")
-@several_threads
-@click.option("--rounds", default=2, show_default=True, type=click.IntRange(min=1), help="Measurements of each.")
-@out_option
-def fastxml(data: Path, trees: int | None, threads: int, rounds: int, out: Path | None) -> None:
-    """Print times, memory and ratios."""
-    from xmlc.bench.forests.fastxml import compare_with_program, to_text
-    from xmlc.runtime.threads import set_process_threads
-
-    set_process_threads(threads)
-    result = compare_with_program(data, trees, threads, rounds)
-    _report(result, to_text(result, rounds), out)
+    return bench_read(file, instances, rounds)
 
 
-@command.command(help="Maximising the expected F of each instance, method beside method, and how times grow.")
-@data_option
-@click.option("--model", "model_folder", type=FOLDER, help="Trained model; without it one is trained here.")
-@click.option("--estimator", default="pcc", show_default=True, help="The model's; it must be able to draw samples.")
-@click.option("--samples", default=200, show_default=True, type=click.IntRange(min=1), help="For each instance.")
-@click.option("--growth/--no-growth", default=True, show_default=True, help="Whether to time other numbers of labels.")
-@threads_option
-@three_rounds
-@out_option
+@benchmark(
+    "fastxml",
+    "Train a FastXML forest and rank, compared with the authors' program and on several threads.",
+    data_option,
+    count_option("--trees", None, "Size of the forest; by default that of the program's measurement."),
+    threads_option(),
+    rounds_option(2),
+)
+def fastxml(data: Path, trees: int | None, threads: int, rounds: int) -> Report:
+    """Measure times and P@k."""
+    from xmlc.bench.fastxml import bench_fastxml
+
+    return bench_fastxml(data, trees, threads, rounds)
+
+
+@benchmark(
+    "inference",
+    "Maximise the expected F of each instance by several methods, and measure how their times grow.",
+    data_option,
+    click.option("--model", "model_folder", type=FOLDER, help="Trained model; without it one is trained."),
+    click.option("--estimator", default="pcc", show_default=True, help="The model's; it must be able to draw samples."),
+    count_option("--samples", 200, "For each instance."),
+    flag_option("growth", "Whether to time other numbers of labels."),
+    count_option("--threads", 1, "Threads to compute with."),
+    rounds_option(),
+)
 def inference(
-    data: Path,
-    model_folder: Path | None,
-    estimator: str,
-    samples: int,
-    growth: bool,
-    threads: int,
-    rounds: int,
-    out: Path | None,
-) -> None:
-    """Print times, ratios, the machine's limit and fitted powers."""
-    from xmlc.bench.inference.comparison import compare_inference
-    from xmlc.bench.inference.tables import to_text
+    data: Path, model_folder: Path | None, estimator: str, samples: int, growth: bool, threads: int, rounds: int
+) -> Report:
+    """Measure times, the machine's limit and fitted powers."""
+    from xmlc.bench.inference.comparison import bench_inference
 
-    result = compare_inference(data, model_folder, estimator, samples, threads, rounds, growth=growth)
-    _report(result, to_text(result), out)
+    return bench_inference(data, model_folder, estimator, samples, threads, rounds, growth=growth)
 
 
-@command.command(help="Training and asking LdSM's trees: beside the authors' program, and on several threads.")
-@data_option
-@several_threads
-@three_rounds
-@click.option("--seeds", default=5, show_default=True, type=click.IntRange(min=1), help="P@k is the mean over them.")
-@out_option
-def ldsm(data: Path, threads: int, rounds: int, seeds: int, out: Path | None) -> None:
-    """Print times, precision, ratios and what was asked for."""
-    from xmlc.runtime.threads import set_process_threads
+@benchmark(
+    "ldsm",
+    "Train LdSM's trees and rank, compared with the authors' program and on several threads.",
+    data_option,
+    click.option(
+        "--rows",
+        "form",
+        default="unit",
+        show_default=True,
+        type=click.Choice(["unit", "raw"]),
+        help="Features scaled to rows of unit length, or as they come.",
+    ),
+    threads_option(),
+    rounds_option(),
+    seeds_option(5, "P@k is the mean over them."),
+)
+def ldsm(data: Path, form: str, threads: int, rounds: int, seeds: int) -> Report:
+    """Measure times and P@k."""
+    from xmlc.bench.ldsm import bench_ldsm
 
-    set_process_threads(threads)
-    from xmlc.bench.forests.ldsm import compare_ldsm
-    from xmlc.bench.forests.ldsm_tables import to_text
-
-    result = compare_ldsm(data, threads, rounds, seeds)
-    _report(result, to_text(result), out)
+    return bench_ldsm(data, threads, rounds, seeds, form)
 
 
-@command.command(help="Asking nearest neighbours: beside the times of the authors' program, and on several threads.")
-@data_option
-@several_threads
-@three_rounds
-@click.option("--calibration/--no-calibration", default=True, show_default=True, help="Whether to scale others' times.")
-@click.option("--calibration-data", type=FOLDER, help="Dataset to scale by, where --data has no known calibration.")
-@click.option("--instances", type=click.IntRange(min=1), help="Ask for so many of the test instances; all by default.")
-@out_option
+@benchmark(
+    "nearest",
+    "Search nearest neighbours, compared with the authors' program and on several threads.",
+    data_option,
+    flag_option("calibration", "Whether to scale times that were measured elsewhere, and compare them."),
+    click.option("--calibration-data", type=FOLDER, help="Dataset to scale by, where --data has no known calibration."),
+    count_option("--instances", None, "Rank so many test instances only, the first."),
+    threads_option(),
+    rounds_option(),
+)
 def nearest(
-    data: Path,
-    threads: int,
-    rounds: int,
-    calibration: bool,
-    calibration_data: Path | None,
-    instances: int | None,
-    out: Path | None,
-) -> None:
-    """Print times, speed-ups, precision, and ratios to the times of others."""
-    from xmlc.runtime.threads import set_process_threads
+    data: Path, calibration: bool, calibration_data: Path | None, instances: int | None, threads: int, rounds: int
+) -> Report:
+    """Measure times and P@k."""
+    from xmlc.bench.nearest import bench_nearest
 
-    set_process_threads(threads)
-    from xmlc.bench.nearest.comparison import compare_nearest
-    from xmlc.bench.nearest.tables import to_text
-
-    result = compare_nearest(data, threads, rounds, calibration, calibration_data, instances)
-    _report(result, to_text(result), out)
+    return bench_nearest(data, threads, rounds, calibration, calibration_data, instances)
 
 
-@command.command(help="Training BR and PCC: beside scikit-learn's logistic regression, and on several threads.")
-@data_option
-@click.option("--estimator", default="br", show_default=True, type=click.Choice(["br", "pcc"]))
-@several_threads
-@click.option("--rounds", default=1, show_default=True, type=click.IntRange(min=1), help="Measurements of each.")
-@out_option
-def logistic(data: Path, estimator: str, threads: int, rounds: int, out: Path | None) -> None:
-    """Print times, the ratio, how close the solutions are, and nanoseconds."""
-    from xmlc.runtime.threads import set_process_threads
+@benchmark(
+    "logistic",
+    "Train BR or PCC, compared with scikit-learn's logistic regression and on several threads.",
+    data_option,
+    click.option("--estimator", default="br", show_default=True, type=click.Choice(["br", "pcc"])),
+    threads_option(),
+    rounds_option(1),
+)
+def logistic(data: Path, estimator: str, threads: int, rounds: int) -> Report:
+    """Measure times, and how close the solutions are."""
+    from xmlc.bench.logistic.comparison import bench_logistic
 
-    set_process_threads(threads)
-    from xmlc.bench.logistic.comparison import compare_logistic
-    from xmlc.bench.logistic.tables import to_text
-
-    result = compare_logistic(data, estimator, threads, rounds)
-    _report(result, to_text(result), out)
+    return bench_logistic(data, estimator, threads, rounds)
 
 
-@command.command(help="Training and asking a PLT: beside napkinXC and omikuji, on several threads, and its limit.")
-@data_option
-@click.option("--peers/--no-peers", default=True, show_default=True, help="Whether to run the programs of others.")
-@several_threads
-@three_rounds
-@click.option("--out", "--json", "out", type=FILE, help="JSON file for everything that was measured.")
-def plt(data: Path, peers: bool, threads: int, rounds: int, out: Path | None) -> None:
-    """Print times, ratios, speed-ups and nanoseconds as tables."""
-    from xmlc.runtime.threads import set_process_threads
+@benchmark(
+    "plt",
+    "Train a PLT and rank, compared with napkinXC and omikuji, on several threads, and the machine's limit.",
+    data_option,
+    peers_option,
+    threads_option(),
+    rounds_option(),
+)
+def plt(data: Path, peers: bool, threads: int, rounds: int) -> Report:
+    """Measure times, P@k, and nanoseconds by pair of a non-zero and a node."""
+    from xmlc.bench.plt.comparison import bench_plt
 
-    set_process_threads(threads)
-    from xmlc.bench.plt.comparison import compare_plt
-    from xmlc.bench.plt.tables import to_text
-
-    result = compare_plt(data, peers, threads, rounds)
-    _report(result, to_text(result), out)
+    return bench_plt(data, peers, threads, rounds)
 
 
-@command.command(help="Online label trees: training, memory and P@k beside napkinXC's, shuffle after shuffle.")
-@data_option
-@click.option("--variant", "variants", multiple=True, help="OPLT-R, OPLT-B, OPLT-W or IPLT, repeatable; else all.")
-@click.option("--seeds", default=5, show_default=True, type=click.IntRange(min=1), help="Shuffles of the training set.")
-@click.option("--epochs", default=1, show_default=True, type=click.IntRange(min=1), help="Passes over it.")
-@click.option("--peers/--no-peers", default=True, show_default=True, help="Whether to train napkinXC's too.")
-@out_option
-def oplt(data: Path, variants: tuple[str, ...], seeds: int, epochs: int, peers: bool, out: Path | None) -> None:
-    """Print times, memory, precision, ratios and what was asked for."""
-    from xmlc.bench.oplt.tables import comparison_text
-    from xmlc.bench.oplt.variants import VARIANTS, compare_oplt
+@benchmark(
+    "oplt",
+    "Train online label trees, compared with napkinXC's: time, memory and P@k, shuffle by shuffle.",
+    data_option,
+    click.option("--variant", "variants", multiple=True, help="OPLT-R, OPLT-B, OPLT-W or IPLT, repeatable; else all."),
+    seeds_option(5, "Shuffles of the training set."),
+    count_option("--epochs", 1, "Passes over it."),
+    peers_option,
+)
+def oplt(data: Path, variants: tuple[str, ...], seeds: int, epochs: int, peers: bool) -> Report:
+    """Measure times, memory and P@k."""
+    from xmlc.bench.oplt.variants import bench_oplt
 
-    result = compare_oplt(data, variants or tuple(VARIANTS), seeds, epochs, peers)
-    _report(result, comparison_text(result), out)
-
-
-@command.command("oplt-stream", help="An online label tree on a synthetic stream whose labels and features grow.")
-@click.option("--instances", default=1_000_000, show_default=True, type=click.IntRange(min=100), help="Of the stream.")
-@click.option("--portions", default=10, show_default=True, type=click.IntRange(min=2), help="That are measured.")
-@click.option("--parameters", default="{}", help="Hyperparameters of OPLT as a JSON object.")
-@out_option
-def oplt_stream(instances: int, portions: int, parameters: str, out: Path | None) -> None:
-    """Print what an instance costs, beside training when the tree is known, and whether a saved model goes on alike."""
-    from xmlc.runtime.threads import set_process_threads
-
-    set_process_threads(1)
-    from xmlc.bench.oplt.stream import measure_stream
-    from xmlc.bench.oplt.tables import stream_text
-
-    result = measure_stream(instances, portions, **json.loads(parameters))
-    _report(result, stream_text(result), out)
+    return bench_oplt(data, variants, seeds, epochs, peers)
 
 
-@command.command("oplt-classes", help="Online label trees on classes with few examples, beside a memory tree (CMT).")
-@data_option
-@click.option("--seeds", default=1, show_default=True, type=click.IntRange(min=1), help="Shuffles of the training set.")
-@click.option("--hash-bits", default=24, show_default=True, type=click.IntRange(10, 32), help="Of the memory tree.")
-@click.option("--peers/--no-peers", default=True, show_default=True, help="Whether to run the memory tree.")
-@out_option
-def oplt_classes(data: Path, seeds: int, hash_bits: int, peers: bool, out: Path | None) -> None:
-    """Print accuracies on the stream and on the test set, and what they cost."""
-    from xmlc.bench.oplt.classes import compare_classes
-    from xmlc.bench.oplt.tables import classes_text
+@benchmark(
+    "oplt-stream",
+    "Train an online label tree on a synthetic stream whose labels and features grow.",
+    count_option("--instances", 1_000_000, "Of the stream.", least=100),
+    count_option("--portions", 10, "That are measured.", least=2),
+    click.option("--parameters", default="{}", help="Hyperparameters of OPLT as a JSON object."),
+)
+def oplt_stream(instances: int, portions: int, parameters: str) -> Report:
+    """Measure the cost of an instance, and of training when the tree is known."""
+    from xmlc.bench.oplt.stream import bench_stream
 
-    result = compare_classes(data, seeds, hash_bits, peers)
-    _report(result, classes_text(result), out)
+    return bench_stream(instances, portions, **parse_parameters(parameters))
 
 
-@command.command("compile", help="Compilation of the kernels that the steps of SUITE call, into an empty folder.")
-@click.argument("suite", type=FILE)
-@click.option("--cores", default=1, show_default=True, type=click.IntRange(min=1), help="Parts compiled side by side.")
-@click.option("--out", type=FILE, help="JSON file for every function that was compiled.")
-def compilation(suite: Path, cores: int, out: Path | None) -> None:
-    """Print seconds by part and by function, and what is compiled more than once."""
-    from xmlc.bench.compilation import measure_compilation, to_text
+@benchmark(
+    "oplt-classes",
+    "Train online label trees on classes with few examples, compared with a memory tree (CMT).",
+    data_option,
+    seeds_option(1, "Shuffles of the training set."),
+    count_option("--hash-bits", 24, "Of the memory tree.", 10, 32),
+    peers_option,
+)
+def oplt_classes(data: Path, seeds: int, hash_bits: int, peers: bool) -> Report:
+    """Measure accuracies on the stream and on the test set, and costs."""
+    from xmlc.bench.oplt.classes import bench_classes
 
-    result = measure_compilation(suite, cores)
-    _report(result, to_text(result), out)
+    return bench_classes(data, seeds, hash_bits, peers)
+
+
+@benchmark(
+    "compile",
+    "Compile the kernels that the steps of SUITE call, into an empty folder.",
+    click.argument("suite", type=FILE),
+    count_option("--cores", 1, "Parts compiled side by side."),
+)
+def compilation(suite: Path, cores: int) -> Report:
+    """Measure seconds by part and by function."""
+    from xmlc.bench.compilation import bench_compilation
+
+    return bench_compilation(suite, cores)

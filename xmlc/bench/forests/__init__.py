@@ -1,1 +1,0 @@
-"""Forests (FastXML, LdSM) beside the times of the authors' programs."""

@@ -1,1 +1,0 @@
-"""Nearest neighbours beside the times of the authors' program."""
