@@ -179,12 +179,13 @@ def _most(rows: Sequence[CondensedRow]) -> CondensedRow:
     STATISTICS,
     statement="Most labels occur only a few times in the training set.",
     source="Section 4.2; Table 2",
-    unit="10 − the median number of occurrences of a label",
+    unit="10 / median number of occurrences of a label",
+    scale="ratio",
 )
 def most_labels_are_rare(records: Sequence[Statistics]) -> Iterator[Effect]:
-    """Compare the median, over the labels that occur, with ten."""
+    """Compare ten with the median over the labels that occur."""
     for record in records:
-        yield Effect(record.name, "", 0, 10 - record.train.instances_per_label_seen.median, 0)
+        yield Effect(record.name, "", 0, 10 / record.train.instances_per_label_seen.median, 0)
 
 
 @claim(
