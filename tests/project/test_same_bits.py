@@ -21,6 +21,7 @@ ALLOWED = {
         ("judging/intervals.py", f"scipy.stats.{name}"): "quantiles: verdicts rest on them, and no table holds them"
         for name in ("norm", "t")
     },
+    ("tables/intervals.py", "scipy.stats.t"): "a quantile, rounded to digits on which libraries agree",
     ("compiling.py", "np.random"): "instances to compile kernels on; nothing that is computed of them is kept",
     **{
         ("samebits/processors.py", name): "shows which form of them NumPy and the C library take"

@@ -65,7 +65,7 @@ def estimate_of(values: Sequence[float], fewest: int = 2) -> Estimate:
         return Estimate(mean)
     if min(values) == max(values):  # not by the deviation: the mean of equal values may differ from them by a bit
         return Estimate(values[0], values[0], values[0])
-    variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
+    variance = math.fsum((value - mean) * (value - mean) for value in values) / (n - 1)
     return estimate_from(mean, math.sqrt(variance / n), n)
 
 

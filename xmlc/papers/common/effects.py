@@ -147,7 +147,9 @@ def outcome_of(effects: Sequence[Effect], margin: float, scale: Scale = "differe
     """
     if not effects:
         return Outcome((), Estimate(math.nan), "no data")
-    forth, back = (math.log, math.exp) if scale == "ratio" else (float, float)
+    from xmlc.kernels import float64
+
+    forth, back = (float64.log, float64.exp) if scale == "ratio" else (float, float)
     groups: dict[tuple[str, str], dict[int, Effect]] = {}
     for effect in effects:
         runs = groups.setdefault((effect.dataset, effect.subject), {})

@@ -146,9 +146,11 @@ def gfm_faster(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
 )
 def gfm_gains_with_labels(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
     """Fit a line to the logarithms of ratio and number of labels, of the datasets that a seed has."""
+    from xmlc.kernels.float64 import log
+
     found: dict[int, list[tuple[float, float]]] = {}
     for _, seed, labels, ratio in _times_gfm(records):
-        found.setdefault(seed, []).append((math.log(labels), math.log(ratio)))
+        found.setdefault(seed, []).append((log(float(labels)), log(ratio)))
     for seed, points in found.items():
         if len({x for x, _ in points}) > 1:
             yield Effect("all", "", seed, linear_regression(*zip(*points, strict=True)).slope)
@@ -186,7 +188,7 @@ def gfm_approaches_meuf(records: Sequence[SimulationRecord]) -> Iterator[Effect]
     for record in records:
         gain = record.models["independent"]["meuf_minus_gfm"]
         (first, *_, last), (error, *_, other) = gain["mean"], gain["standard_error"]
-        combined = math.hypot(error, other)
+        combined = math.sqrt(error * error + other * other)
         yield Effect("independent", "", record.seed, 100 * (first - last), 100 * combined, record.trials)
 
 

@@ -137,7 +137,7 @@ def logarithmic_depth(records: Sequence[ForestRecord]) -> Iterator[Effect]:
     """Compare the depth with the paper's bound for the dataset."""
     for record in of_ours(records):
         if record.trees:
-            balanced = math.log(record.dataset.m) / math.log(record.setting("arity"))
+            balanced = _log(record.dataset.m, record.setting("arity"))
             bound = DEPTH_FACTOR_ON.get(record.dataset.name, DEPTH_FACTOR)
             yield Effect(record.dataset.name, "", record.seed, bound - max(record.trees.depths) / balanced)
 
@@ -155,7 +155,7 @@ def depth_grows_with_log_of_nodes(records: Sequence[SweepRecord]) -> Iterator[Ef
         first, last = record.rows[0], record.rows[-1]
         if record.hyperparameter == "max_nodes" and first.depth is not None and last.depth is not None:
             factor = float(str(last.value)) / float(str(first.value))
-            allowed = 2 * math.log(factor) / math.log(record.setting("arity"))
+            allowed = 2 * _log(factor, record.setting("arity"))
             yield Effect(record.dataset.name, "", record.seed, allowed - (last.depth - first.depth))
 
 
@@ -207,6 +207,12 @@ def faster_prediction(records: Sequence[RankingRecord]) -> Iterator[Effect]:
 def of_ours(records: Sequence[R]) -> list[R]:
     """Leave out the records of other models."""
     return [record for record in records if record.model == OURS]
+
+
+def _log(value: float, base: float) -> float:
+    from xmlc.kernels.float64 import log
+
+    return log(float(value)) / log(float(base))
 
 
 def _score_of(record: ForestRecord, n_trees: int) -> float | None:
