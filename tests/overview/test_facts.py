@@ -4,8 +4,9 @@ import json
 
 import pandas as pd
 import pytest
+import yaml
 from page_cases import PAPER, make_table, small_run, step
-from record_cases import statistics
+from record_cases import search, statistics
 from report_cases import (
     condensed,
     dataset,
@@ -96,6 +97,14 @@ def candidates(facts, row, column):
 def best_of(row):
     """Name of the model that stands for a method in a row that tells its number of passes."""
     return f"{row['model']}-{row['passes']}-pass{'es' * (row['passes'] > 1)}" if "passes" in row else None
+
+
+def test_a_table_of_several_kinds_of_files_has_the_facts_of_records_and_statistics(tmp_path):
+    files = write(tmp_path / "records", [ranking(model="swnn-searched"), statistics()])
+    (tmp_path / "search.yaml").write_text(yaml.safe_dump(search()))
+    make_table(tmp_path, "claims", [*files, tmp_path / "search.yaml"], "swnn2018")
+    facts = facts_of(finished_tables(tmp_path / "results/tables", ["swnn2018"]))
+    assert {("swnn-searched", "p@1"), ("", "labels_per_instance")} <= {*zip(facts["model"], facts["metric"])}
 
 
 def test_steps_are_facts_of_what_they_cost(tmp_path):

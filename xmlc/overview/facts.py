@@ -18,7 +18,7 @@ import pandas as pd
 from xmlc.estimator import Hyperparameters
 from xmlc.overview.failures import Failure
 from xmlc.papers import table_of
-from xmlc.papers.building import OTHER_FILES, OfTables
+from xmlc.papers.building import OTHER_FILES, OfTables, files_of_kinds
 from xmlc.papers.scale.steps import step_title
 from xmlc.passport import Passport, StepCosts
 from xmlc.records import condensed, forest, inference, ranking, statistics, step, thresholds
@@ -92,18 +92,20 @@ def sources_of(tables: Iterable[TableProvenance]) -> list[Source]:
     """Read the records behind tables, each once for a paper, in the order of the tables."""
     found: dict[tuple[str, Path], Source] = {}
     for made in tables:
-        for need in table_of(made.table, made.paper).needs:
-            for path, record in _read(made, need.kind, need.portion):
+        needs = table_of(made.table, made.paper).needs
+        files = files_of_kinds(needs, made.records)
+        for need in needs:
+            for path, record in _read(files[need.kind], need.kind, need.portion):
                 found.setdefault((made.paper, path), Source(made.paper, path, record))
     return list(found.values())
 
 
-def _read(made: TableProvenance, kind: str, portion: str) -> list[tuple[Path, OfTables]]:
+def _read(files: Sequence[Path], kind: str, portion: str) -> list[tuple[Path, OfTables]]:
     """Read one kind of a table's records with their paths."""
     if kind in OTHER_FILES:
-        found = zip(made.records, OTHER_FILES[kind](made.records), strict=True)
+        found = zip(files, OTHER_FILES[kind](files) if files else [], strict=True)
         return [(path, _itself(path, record)) for path, record in found if isinstance(record, OfTables)]
-    pairs = [(path, read_records([path], kinds()[kind], portion, needed=False)) for path in made.records]
+    pairs = [(path, read_records([path], kinds()[kind], portion, needed=False)) for path in files]
     return [(path, records[0]) for path, records in pairs if records]
 
 

@@ -73,11 +73,22 @@ def draw_figure(name: str, paper: str, records: Sequence[Path]) -> Figure:
 
 def read_needs(needs: Sequence[Need], records: Sequence[Path], partial: bool = False) -> list[Sequence[AnyRecord]]:
     """Read the records of each need; of the first there must be some, if not ``partial``."""
-    wanted = {need.kind for need in needs}
-    files = dict.fromkeys(wanted, records)
-    if len(wanted) > 1 and wanted & {*OTHER_FILES}:  # whose readers take no files of other kinds
-        files = {kind: [path for path in records if kind_of(path) == kind] for kind in wanted}
+    files = files_of_kinds(needs, records)
     return [read_need(need, files[need.kind], needed=need is needs[0] and not partial) for need in needs]
+
+
+def files_of_kinds(needs: Sequence[Need], records: Sequence[Path]) -> dict[str, Sequence[Path]]:
+    """Return the files in which the records of each kind that is needed are; maybe with some of other kinds.
+
+    Raises
+    ------
+    XmlcError
+        One is not readable.
+    """
+    kinds = {need.kind for need in needs}
+    if len(kinds) > 1 and kinds & {*OTHER_FILES}:  # whose readers take no files of other kinds
+        return {kind: [path for path in records if kind_of(path) == kind] for kind in kinds}
+    return dict.fromkeys(kinds, records)
 
 
 def kind_of(path: Path) -> str:
