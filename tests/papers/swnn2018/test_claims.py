@@ -32,12 +32,12 @@ def ranked(ms=(0.5, 0.5), size=(100, 100), swnn=60, br=60):
 def searched(tmp_path):
     """Return what a search found, by (S, alpha, beta): P@1 in percent; the best comes first of equal ones."""
 
-    def make(scores, n_train=MANY) -> list[SearchRecord]:
+    def make(scores, n_train=MANY, name="yeast") -> list[SearchRecord]:
         trials = [
             TRIAL | {"hyperparameters": dict(zip(("S", "alpha", "beta"), setting)), "p@1": score / 100}
             for setting, score in scores.items()
         ]
-        about = {"dataset": dataset() | {"n_train": n_train}}
+        about = {"dataset": dataset(name) | {"n_train": n_train}}
         best = max(trials, key=lambda trial: trial["p@1"])
         write_result(tmp_path / "search.yaml", search(trials=trials, best=best.copy(), **about))
         return read_searches([tmp_path / "search.yaml"])
@@ -76,6 +76,7 @@ def test_beta_at_the_same_alpha(searched):
     assert decided(claims.jaccard_helps, searched(worse)) == (-3, "does not hold")
     assert decided(claims.jaccard_helps, searched(FIRST, n_train=1000))[1] == "cannot be told"
     assert decided(claims.jaccard_helps, searched({(4, 1.0, 0): 50}))[1] == "no data"
+    assert decided(claims.jaccard_helps, searched(worse, name="delicious-200k"))[1] == "no data"
 
 
 def test_weights_of_votes_without_common_features(searched):
