@@ -62,7 +62,7 @@ def faster_than_one_versus_rest(records: Sequence[RankingRecord]) -> Iterator[Ef
 @claim(
     "smaller-than-one-versus-rest",
     RANKINGS_BESIDE_BR,
-    statement="SWNN's model takes less memory than one-versus-rest linear classifiers.",
+    statement="SWNN's model is smaller than one-versus-rest linear classifiers.",
     source="Abstract; Section 4.3",
     unit="bytes of the model, one-versus-rest / SWNN",
     scale="ratio",
