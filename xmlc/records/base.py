@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, Self, TypedDict
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from msgspec import Meta
 
@@ -45,17 +45,6 @@ class Dataset:
     m: Number
     labels_per_instance: Number
     instances_per_label: Number
-
-
-class Described(TypedDict):
-    """What a record has from the training of its model."""
-
-    dataset: Dataset
-    estimator: str
-    model: str
-    hyperparameters: Hyperparameters
-    seed: int
-    portion: Portion
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,16 +128,9 @@ class Record(RecordFile):
     seed: int
     portion: Portion
 
-    def described(self) -> Described:
-        """Return what other records of the same model have too."""
-        return {
-            "dataset": self.dataset,
-            "estimator": self.estimator,
-            "model": self.model,
-            "hyperparameters": self.hyperparameters,
-            "seed": self.seed,
-            "portion": self.portion,
-        }
+    def described(self) -> dict[str, Any]:
+        """Return the fields of `Record`, which other records of the same model have too."""
+        return {field.name: getattr(self, field.name) for field in fields(Record)}
 
     @property
     def whose(self) -> tuple[str, str, Portion]:

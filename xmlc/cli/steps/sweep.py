@@ -32,6 +32,6 @@ def command(
     hyperparameters = record.hyperparameters | parse_parameters(parameters)
     settings = hyperparameters, hyperparameter, map(json.loads, values), record.seed, threads
     rows = sweep_rows(prepared, record.estimator, *settings)
-    about, last = record.described(), ending(step_costs("sweep", threads, *record.whose))
-    about["hyperparameters"] = hyperparameters
+    about = record.described() | {"hyperparameters": hyperparameters}
+    last = ending(step_costs("sweep", threads, *record.whose))
     SweepRecord(**about, hyperparameter=hyperparameter, rows=rows, costs=Threads(threads=threads), **last).write(out)

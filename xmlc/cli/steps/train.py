@@ -13,7 +13,7 @@ from xmlc.measuring.subject import dataset_of, hyperparameters_of
 from xmlc.measuring.training import fit_timed, training_costs
 from xmlc.models.registry import make_estimator
 from xmlc.passport import ending, step_costs
-from xmlc.records.base import Described, Portion
+from xmlc.records.base import Portion
 from xmlc.records.training import Search, TrainingRecord
 from xmlc.tuning.result import TuningResult, read_result
 
@@ -55,17 +55,18 @@ def command(
     model = make_estimator(estimator, hyperparameters, seed, threads)
     times = fit_timed(model, *prepared.part(part), share)
     model.save(out)
-    about: Described = {
-        "dataset": dataset_of(prepared),
-        "estimator": estimator,
-        "model": name,
-        "hyperparameters": hyperparameters_of(model),
-        "seed": seed,
-        "portion": PORTIONS[part],
-    }
-    costs = training_costs(model, *times, threads, folder_bytes(out))
     last = ending(step_costs("train", threads, prepared.meta["name"], name, PORTIONS[part], written=out))
-    TrainingRecord(**about, costs=costs, tuning=search_of(result), **last).write(record)
+    TrainingRecord(
+        dataset=dataset_of(prepared),
+        estimator=estimator,
+        model=name,
+        hyperparameters=hyperparameters_of(model),
+        seed=seed,
+        portion=PORTIONS[part],
+        costs=training_costs(model, *times, threads, folder_bytes(out)),
+        tuning=search_of(result),
+        **last,
+    ).write(record)
 
 
 def search_of(result: TuningResult | None) -> Search | None:
