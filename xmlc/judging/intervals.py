@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-CONFIDENCE = 0.95
+from xmlc.tables.intervals import student_quantile
 
 
 @dataclass(frozen=True)
@@ -70,12 +70,4 @@ def half_width(spread: Spread, unit: float, ours: int = 1, theirs: int = 1, othe
         return unit / 2
     share = of_runs / variance
     freedom = (spread.runs - 1) / (share * share) if share else math.inf
-    return max(unit / 2, _quantile(freedom) * math.sqrt(variance))
-
-
-def _quantile(freedom: float) -> float:
-    """Return the two-sided 95 % quantile of Student's t."""
-    from scipy.stats import norm, t
-
-    level = (1 + CONFIDENCE) / 2
-    return float(norm.ppf(level) if math.isinf(freedom) else t.ppf(level, freedom))
+    return max(unit / 2, student_quantile(freedom) * math.sqrt(variance))

@@ -71,12 +71,14 @@ def estimate_of(values: Sequence[float], fewest: int = 2) -> Estimate:
 
 def estimate_from(mean: float, error: float, n: int) -> Estimate:
     """Return what `estimate_of` does where of the n values only their mean and its standard error are known."""
-    half = _quantile(n - 1) * error
+    half = round(student_quantile(n - 1), QUANTILE_DIGITS) * error
     return Estimate(mean, mean - half, mean + half)
 
 
 @cache
-def _quantile(freedom: int) -> float:
-    from scipy.stats import t
+def student_quantile(freedom: float) -> float:
+    """Return the two-sided 95 % quantile of Student's t; of the normal distribution, if the freedom is infinite."""
+    from scipy.stats import norm, t
 
-    return round(float(t.ppf(0.5 + CONFIDENCE / 2, freedom)), QUANTILE_DIGITS)
+    level = (1 + CONFIDENCE) / 2
+    return float(norm.ppf(level) if math.isinf(freedom) else t.ppf(level, freedom))
