@@ -44,7 +44,8 @@ STATISTICS = Pattern("results/{dataset}/statistics.json")
 TUNING = Pattern("results/{dataset}/tuning/{model}.yaml")
 
 # A model with one seed, trained on the whole training set (full) or on 80 % of it.
-RUN = Pattern("results/{dataset}/{model}/seed{seed}/{portion}")
+ONE_RUN = "{dataset}/{model}/seed{seed}/{portion}"
+RUN = Pattern(f"results/{ONE_RUN}")
 MODEL = Pattern(f"{RUN}/model")
 TRAINING = Pattern(f"{RUN}/train.json")
 SHARE = Pattern(f"{RUN}/trees/{{scatteritem}}")
@@ -72,12 +73,12 @@ PAGE, FACTS = "results/report.html", "results/results.csv"
 # What each step says while it runs, and what Snakemake measures of it.
 LOG_OF_DATASET = Pattern("logs/{dataset}/{step}.log")
 LOG_OF_TUNING = Pattern("logs/{dataset}/tuning/{model}.log")
-LOG_OF_RUN = Pattern("logs/{dataset}/{model}/seed{seed}/{portion}/{step}.log")
-LOG_OF_METHOD = Pattern("logs/{dataset}/{model}/seed{seed}/{portion}/{folder}/{step}.log")
+LOG_OF_RUN = Pattern(f"logs/{ONE_RUN}/{{step}}.log")
+LOG_OF_METHOD = Pattern(f"logs/{ONE_RUN}/{{folder}}/{{step}}.log")
 LOG_OF_TABLE = Pattern("logs/tables/{paper}/{table}.log")
 LOG_OF_FIGURE = Pattern("logs/figures/{paper}/{figure}.log")
 LOG = Pattern("logs/{step}.log")
 LOG_OF_SIMULATION = Pattern("logs/simulations/{paper}.log")
 BENCHMARK_OF_DATASET = Pattern("benchmarks/{dataset}/{step}.jsonl")
-BENCHMARK_OF_RUN = Pattern("benchmarks/{dataset}/{model}/seed{seed}/{portion}/{step}.jsonl")
+BENCHMARK_OF_RUN = Pattern(f"benchmarks/{ONE_RUN}/{{step}}.jsonl")
 BENCHMARK_OF_SIMULATION = Pattern("benchmarks/simulations/{paper}.jsonl")
