@@ -6,10 +6,10 @@ import shutil
 import numpy as np
 import plt_descent_twin
 import pytest
+from real_data import bibtex
 from sklearn.base import clone
 from small_data import random_multilabel
 
-from xmlc.data.formats import load
 from xmlc.errors import XmlcError
 from xmlc.models import PLT, Parabel
 from xmlc.models._averages import Found, mean_above, mean_top_k
@@ -144,7 +144,7 @@ def test_means_are_those_of_omikujis_program(multilabel, tmp_path):
 
 @pytest.mark.needs("peers", "mirror")
 def test_it_ranks_as_well_as_omikujis_program_on_bibtex(mirror):
-    (X, Y), (test_X, test_Y) = (load(mirror / "bibtex" / f"{part}.txt.xz") for part in ("train", "test"))
+    (X, Y), (test_X, test_Y) = bibtex(mirror)
     truth, precision = test_Y.toarray(), {}
     for model in (Parabel(n_jobs=1), OmikujiParabel(n_jobs=1)):
         labels, _ = model.fit(X, Y).predict_top_k(test_X, 5)

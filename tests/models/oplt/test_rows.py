@@ -14,42 +14,59 @@ def roomy():
     return tree._replace(rows=rows, entries=entries)
 
 
-@settings(deadline=None, max_examples=30)
-@given(wishes=st.lists(st.tuples(st.sampled_from([4, 8, 16, 32, 48]), st.booleans()), max_size=60))
-def test_rows_in_use_never_overlap_and_start_as_zeros(wishes):
-    tree, used = roomy(), {}
-    for padded, give_one_back in wishes:
+def wishes(sizes, most):
+    """Sizes that are asked for, each with whether one in use is given back instead."""
+    return st.lists(st.tuples(sizes, st.booleans()), max_size=most)
+
+
+def served(wishes, take, give):
+    """Grant the wishes; return the size of what is in use by its place."""
+    used = {}
+    for wanted, give_one_back in wishes:
         if give_one_back and used:
-            slot, size = used.popitem()
-            give_row(tree, size, slot)
+            give(*used.popitem())
         else:
-            slot = take_row(tree, padded)
-            own = tree.rows[slot * SLOT : (slot + slots_of(padded)) * SLOT]
-            assert own.size == 2 * padded
-            assert not own.any()
-            assert padded == 4 or slot % 2 == 0  # whole cache lines
-            own[:] = np.nan
-            used[slot] = padded
+            used[take(wanted)] = wanted
+    return used
+
+
+@settings(deadline=None, max_examples=30)
+@given(wishes=wishes(st.sampled_from([4, 8, 16, 32, 48]), 60))
+def test_rows_in_use_never_overlap_and_start_as_zeros(wishes):
+    tree = roomy()
+
+    def take(padded):
+        slot = take_row(tree, padded)
+        own = tree.rows[slot * SLOT : (slot + slots_of(padded)) * SLOT]
+        assert own.size == 2 * padded
+        assert not own.any()
+        assert padded == 4 or slot % 2 == 0  # whole cache lines
+        own[:] = np.nan
+        return slot
+
+    used = served(wishes, take, lambda slot, padded: give_row(tree, padded, slot))
     taken = [s for slot, padded in used.items() for s in range(slot, slot + slots_of(padded))]
     assert len(taken) == len(set(taken))
     assert all(2 <= s < tree.counters[SLOTS_USED] for s in taken)
 
 
 @settings(deadline=None, max_examples=30)
-@given(wishes=st.lists(st.tuples(st.integers(3, 6), st.booleans()), max_size=40))
+@given(wishes=wishes(st.integers(3, 6), 40))
 def test_tables_in_use_never_overlap_and_what_is_given_back_is_used_again(wishes):
-    tree, used = roomy(), {}
-    for bits, give_one_back in wishes:
-        if give_one_back and used:
-            place, size = used.popitem()
-            give_table(tree, size, place)
-            assert take_table(tree, size) == place
-            give_table(tree, size, place)
-        else:
-            place = take_table(tree, bits)
-            assert not tree.entries[place : place + 2**bits].any()
-            tree.entries[place : place + 2**bits] = 1
-            used[place] = bits
+    tree = roomy()
+
+    def take(bits):
+        place = take_table(tree, bits)
+        assert not tree.entries[place : place + 2**bits].any()
+        tree.entries[place : place + 2**bits] = 1
+        return place
+
+    def give(place, bits):
+        give_table(tree, bits, place)
+        assert take_table(tree, bits) == place
+        give_table(tree, bits, place)
+
+    used = served(wishes, take, give)
     taken = [e for place, bits in used.items() for e in range(place, place + 2**bits)]
     assert len(taken) == len(set(taken))
     assert all(0 < e < tree.counters[ENTRIES_USED] for e in taken)

@@ -39,12 +39,14 @@ def test_table_1(build):
     datasets, scores = table.panels
     assert len(datasets.rows) == 1
     assert cells(datasets)[("yeast",), "#labels (paper)"] == "14"
-    printed = cells(scores)
-    assert printed[("yeast", "PLT"), "P@1 (%)"] == "*75.00*"
-    assert printed[("yeast", "FastXML"), "P@1 (%)"] == "60.00"
-    assert printed[("yeast", "FastXML"), "Time (min)"] == "*0.500*"
-    assert printed[("yeast", "PLT"), "P@1 (paper)"] == "63.4"
-    assert printed[("yeast", "FastXML"), "P@1 (paper)"] == "–"
+    printed = {
+        (("yeast", "PLT"), "P@1 (%)"): "*75.00*",
+        (("yeast", "FastXML"), "P@1 (%)"): "60.00",
+        (("yeast", "FastXML"), "Time (min)"): "*0.500*",
+        (("yeast", "PLT"), "P@1 (paper)"): "63.4",
+        (("yeast", "FastXML"), "P@1 (paper)"): "–",
+    }
+    assert cells(scores).items() >= printed.items()
     assert "P@3 (paper)" not in scores.headings()
 
 
