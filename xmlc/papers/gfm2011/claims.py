@@ -48,9 +48,7 @@ def measured(record: InferenceRecord, metric: str) -> float:
 )
 def inference_for_f_pays(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
     """Compare the worst of the methods for F with H."""
-    for dataset, model, seed, methods in runs_of(records, "h"):
-        if others := [measured(methods[name], "instance_f") for name in FOR_F.get(model, ()) if name in methods]:
-            yield Effect(dataset, model, seed, min(others) - measured(methods["h"], "instance_f"))
+    return _lowest_above_h(records, "instance_f")
 
 
 @claim(
@@ -62,9 +60,14 @@ def inference_for_f_pays(records: Sequence[InferenceRecord]) -> Iterator[Effect]
 )
 def h_has_the_least_hamming_loss(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
     """Compare the Hamming losses."""
+    return _lowest_above_h(records, "hamming_loss")
+
+
+def _lowest_above_h(records: Sequence[InferenceRecord], metric: str) -> Iterator[Effect]:
+    """Yield by how much the lowest of the methods for F is above H."""
     for dataset, model, seed, methods in runs_of(records, "h"):
-        if others := [measured(methods[name], "hamming_loss") for name in FOR_F.get(model, ()) if name in methods]:
-            yield Effect(dataset, model, seed, min(others) - measured(methods["h"], "hamming_loss"))
+        if others := [measured(methods[name], metric) for name in FOR_F.get(model, ()) if name in methods]:
+            yield Effect(dataset, model, seed, min(others) - measured(methods["h"], metric))
 
 
 @claim(
