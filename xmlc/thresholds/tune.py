@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -208,9 +208,7 @@ def sweep_ofo(
     spe: sparse.csr_array, Y: sparse.csr_array, priors: np.ndarray, grid: Sequence[float]
 ) -> Iterator[GridPoint]:
     """Run OFO with a = 1 and b in C."""
-    nu, data = lower_bounds(priors), columns(spe, Y)
-    for c in checked_grid(grid):
-        yield GridPoint(OFO(a=1, b=c, lower_bounds=nu).fit_columns(data).thresholds_, c=c, a=1, b=c)
+    return _run_ofo(spe, Y, priors, ((1, c, c) for c in checked_grid(grid)))
 
 
 # Appendix D takes a from C, the authors' program from C and 1 with b from C. Table 4 prints values that are in
@@ -235,9 +233,16 @@ def sweep_ofo_ab(
     spe: sparse.csr_array, Y: sparse.csr_array, priors: np.ndarray, grid: Sequence[float]
 ) -> Iterator[GridPoint]:
     """Run OFO with a and b both tuned (Appendix D, Table 4)."""
+    return _run_ofo(spe, Y, priors, ((a, b, b / a) for a, b in ofo_pairs(grid)))
+
+
+def _run_ofo(
+    spe: sparse.csr_array, Y: sparse.csr_array, priors: np.ndarray, points: Iterable[tuple[float, float, float]]
+) -> Iterator[GridPoint]:
+    """Run OFO with a and b of each point (a, b, c)."""
     nu, data = lower_bounds(priors), columns(spe, Y)
-    for a, b in ofo_pairs(grid):
-        yield GridPoint(OFO(a=a, b=b, lower_bounds=nu).fit_columns(data).thresholds_, c=b / a, a=a, b=b)
+    for a, b, c in points:
+        yield GridPoint(OFO(a=a, b=b, lower_bounds=nu).fit_columns(data).thresholds_, c=c, a=a, b=b)
 
 
 def _register_measure(name: str, measure: AveragedOverlap) -> None:
