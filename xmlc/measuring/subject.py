@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.estimator import Hyperparameters
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.records.base import Dataset
+from xmlc.records.base import Dataset, Portion
 from xmlc.records.training import TrainingRecord
 
 
@@ -30,6 +31,20 @@ def dataset_of(prepared: Prepared) -> Dataset:
 def hyperparameters_of(model: SparseProbabilityEstimator) -> Hyperparameters:
     """Return what a model was made with, but for threads and seed."""
     return {key: value for key, value in model.get_params().items() if key not in ("n_jobs", "random_state")}
+
+
+def description(
+    prepared: Prepared, model: SparseProbabilityEstimator, estimator: str, name: str, seed: int, portion: Portion
+) -> dict[str, Any]:
+    """Return the fields of `xmlc.records.base.Record`: the model, called ``name`` in tables, and its data."""
+    return {
+        "dataset": dataset_of(prepared),
+        "estimator": estimator,
+        "model": name,
+        "hyperparameters": hyperparameters_of(model),
+        "seed": seed,
+        "portion": portion,
+    }
 
 
 def trained_on_all(file: Path, prepared: Prepared) -> TrainingRecord:

@@ -13,7 +13,7 @@ from xmlc.cli._options import FILE, data_option, parse_parameters, threads_optio
 from xmlc.data.prepared import Prepared
 from xmlc.files import atomic_file
 from xmlc.measuring.streams import run_stream, shuffled_stream
-from xmlc.measuring.subject import dataset_of, hyperparameters_of
+from xmlc.measuring.subject import description
 from xmlc.models.registry import make_estimator
 from xmlc.passport import ending, peak_bytes, step_costs
 from xmlc.records.progressive import ProgressiveCosts, ProgressiveRecord, ProgressiveRow
@@ -37,12 +37,7 @@ def command(
     found = run_stream(model, *shuffled_stream(prepared, seed))
     write_curve(curve, found.rows)
     ProgressiveRecord(
-        dataset=dataset_of(prepared),
-        estimator=estimator,
-        model=name,
-        hyperparameters=hyperparameters_of(model),
-        seed=seed,
-        portion="full",
+        **description(prepared, model, estimator, name, seed, "full"),
         constant_accuracy=found.constant_accuracy,
         rows=found.rows,
         costs=ProgressiveCosts(

@@ -9,7 +9,7 @@ import click
 from xmlc.cli._options import FILE, FOLDER, data_option, parse_parameters, threads_option
 from xmlc.data.prepared import Prepared
 from xmlc.files import folder_bytes
-from xmlc.measuring.subject import dataset_of, hyperparameters_of
+from xmlc.measuring.subject import description
 from xmlc.measuring.training import fit_timed, training_costs
 from xmlc.models.registry import make_estimator
 from xmlc.passport import ending, step_costs
@@ -57,12 +57,7 @@ def command(
     model.save(out)
     last = ending(step_costs("train", threads, prepared.meta["name"], name, PORTIONS[part], written=out))
     TrainingRecord(
-        dataset=dataset_of(prepared),
-        estimator=estimator,
-        model=name,
-        hyperparameters=hyperparameters_of(model),
-        seed=seed,
-        portion=PORTIONS[part],
+        **description(prepared, model, estimator, name, seed, PORTIONS[part]),
         costs=training_costs(model, *times, threads, folder_bytes(out)),
         tuning=search_of(result),
         **last,
