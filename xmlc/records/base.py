@@ -49,10 +49,16 @@ class Dataset:
 
 @dataclass(frozen=True, kw_only=True)
 class RecordFile:
-    """A JSON file of one kind; the order of the fields is that of the file's keys."""
+    """A JSON file of one kind; the order of the fields is that of the file's keys.
 
-    KIND: ClassVar[str] = ""  # empty: the file says no kind
-    COMMAND: ClassVar[str] = ""  # that writes it
+    A class names its kind, and the command that writes it if that has another name. A file without a kind says none.
+    """
+
+    KIND: ClassVar[str] = ""
+    COMMAND: ClassVar[str] = ""
+
+    def __init_subclass__(cls, kind: str = "", command: str = "") -> None:
+        cls.KIND, cls.COMMAND = kind, command or kind
 
     def write(self, path: Path) -> None:
         """Write the record, whole or not at all."""
@@ -84,10 +90,13 @@ class RecordFile:
 
 @dataclass(frozen=True, kw_only=True)
 class FolderFile:
-    """A JSON file of a fixed name in the folder that it is about."""
+    """A JSON file in the folder that it is about; a class names the file and the command that writes it."""
 
     FILE: ClassVar[str]
-    COMMAND: ClassVar[str]  # that writes it
+    COMMAND: ClassVar[str]
+
+    def __init_subclass__(cls, file: str, command: str) -> None:
+        cls.FILE, cls.COMMAND = file, command
 
     def write(self, folder: Path) -> None:
         """Write the file into its folder."""

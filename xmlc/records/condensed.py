@@ -48,11 +48,8 @@ class PredictionThreads:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CondensedRecord(ExperimentRecord):
+class CondensedRecord(ExperimentRecord, kind="condensed", command="condense"):
     """What `xmlc condense` writes; the first row is of all instances."""
-
-    KIND: ClassVar[str] = "condensed"
-    COMMAND: ClassVar[str] = "condense"
 
     rows: Annotated[tuple[CondensedRow, ...], Meta(min_length=1)]
     costs: PredictionThreads

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from xmlc.passport import Passport, StepCosts
 from xmlc.records.base import FolderFile, Number
@@ -20,22 +19,8 @@ class PartEstimates:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Estimates(FolderFile):
-    """What `xmlc estimate` writes.
-
-    Attributes
-    ----------
-    floor : float
-        Estimates up to here are left out.
-    parts : dict of str to PartEstimates
-        ``val`` and ``test``.
-    peak_bytes : int
-    passport : Passport
-    step : StepCosts
-    """
-
-    FILE: ClassVar[str] = "estimate.json"
-    COMMAND: ClassVar[str] = "estimate"
+class Estimates(FolderFile, file="estimate.json", command="estimate"):
+    """What `xmlc estimate` writes of the parts ``val`` and ``test``; estimates up to the floor are left out."""
 
     floor: float
     parts: dict[str, PartEstimates]

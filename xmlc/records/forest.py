@@ -63,7 +63,7 @@ class LevelObjectives:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ForestRecord(ExperimentRecord):
+class ForestRecord(ExperimentRecord, kind="forest"):
     """What `xmlc forest` writes.
 
     Attributes
@@ -78,9 +78,6 @@ class ForestRecord(ExperimentRecord):
     passport : Passport
     step : StepCosts or None
     """
-
-    KIND: ClassVar[str] = "forest"
-    COMMAND: ClassVar[str] = "forest"
 
     rows: Annotated[tuple[ForestRow, ...], Meta(min_length=1)]
     costs: PredictionThreads

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from xmlc.metrics.measures import FURTHER_SET_METRICS, SET_METRICS
 from xmlc.records.base import Number, costs_in, identity, known
@@ -55,7 +55,7 @@ class InferenceCosts(KnownTrainingCosts):
 
 
 @dataclass(frozen=True, kw_only=True)
-class InferenceRecord(ModelRecord):
+class InferenceRecord(ModelRecord, kind="inference", command="infer"):
     """What `xmlc infer` writes.
 
     Attributes
@@ -78,9 +78,6 @@ class InferenceRecord(ModelRecord):
     floor_loss : float or None
         Bound of what the floor costs of it.
     """
-
-    KIND: ClassVar[str] = "inference"
-    COMMAND: ClassVar[str] = "infer"
 
     costs: InferenceCosts
     method: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from msgspec import Meta
 
@@ -43,22 +43,8 @@ class ProgressiveCosts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProgressiveRecord(ExperimentRecord):
-    """What `xmlc progressive` writes.
-
-    Attributes
-    ----------
-    constant_accuracy : float
-        Of the constant predictor.
-    rows : tuple of ProgressiveRow
-        The curve.
-    costs : ProgressiveCosts
-    passport : Passport
-    step : StepCosts or None
-    """
-
-    KIND: ClassVar[str] = "progressive"
-    COMMAND: ClassVar[str] = "progressive"
+class ProgressiveRecord(ExperimentRecord, kind="progressive"):
+    """What `xmlc progressive` writes: a curve, and the accuracy of the constant predictor."""
 
     constant_accuracy: Fraction
     rows: Annotated[tuple[ProgressiveRow, ...], Meta(min_length=1)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from xmlc.metrics.measures import BY_NAME, FURTHER_RANKING_METRICS, MAXIMA, RANKING_METRICS
 from xmlc.records.base import Fractions, Number, Row, costs_in, identity, known
@@ -40,7 +40,7 @@ class RankingCosts(TrainingCosts):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankingRecord(ModelRecord):
+class RankingRecord(ModelRecord, kind="ranking", command="rank"):
     """What `xmlc rank` writes.
 
     Attributes
@@ -50,9 +50,6 @@ class RankingRecord(ModelRecord):
     standard_errors : dict of str to float
         Of P@k and nDCG@k, as means over the test instances that were drawn; records of earlier versions lack them.
     """
-
-    KIND: ClassVar[str] = "ranking"
-    COMMAND: ClassVar[str] = "rank"
 
     costs: RankingCosts
     metrics: dict[str, float]

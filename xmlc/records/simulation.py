@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, TypedDict
+from typing import TypedDict
 
 from xmlc.errors import XmlcError
 from xmlc.passport import Passport, StepCosts
@@ -104,7 +104,7 @@ class Growth(TypedDict):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SimulationRecord(RecordFile):
+class SimulationRecord(RecordFile, kind="simulation", command="simulate"):
     """What `xmlc simulate` writes.
 
     Attributes
@@ -120,9 +120,6 @@ class SimulationRecord(RecordFile):
     passport : Passport
     step : StepCosts or None
     """
-
-    KIND: ClassVar[str] = "simulation"
-    COMMAND: ClassVar[str] = "simulate"
 
     seed: int
     trials: int

@@ -46,11 +46,8 @@ class Threads:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SweepRecord(ExperimentRecord):
+class SweepRecord(ExperimentRecord, kind="sweep"):
     """What `xmlc sweep` writes; ``hyperparameters`` are those of all rows, what is swept aside."""
-
-    KIND: ClassVar[str] = "sweep"
-    COMMAND: ClassVar[str] = "sweep"
 
     hyperparameter: str
     rows: Annotated[tuple[SweepRow, ...], Meta(min_length=1)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from xmlc.metrics.measures import FURTHER_SET_METRICS, SET_METRICS, TUNABLE_MEASURES
 from xmlc.passport import Passport, StepCosts
@@ -76,19 +76,8 @@ class ThresholdCosts(KnownTrainingCosts):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ThresholdRecord(ModelRecord):
-    """What `xmlc evaluate` writes.
-
-    Attributes
-    ----------
-    method : str
-    grid : tuple of GridPoint
-        In the order in which they were tried.
-    best : Chosen
-    """
-
-    KIND: ClassVar[str] = "thresholds"
-    COMMAND: ClassVar[str] = "evaluate"
+class ThresholdRecord(ModelRecord, kind="thresholds", command="evaluate"):
+    """What `xmlc evaluate` writes; grid points are in the order in which they were tried."""
 
     costs: ThresholdCosts
     method: str
@@ -97,22 +86,8 @@ class ThresholdRecord(ModelRecord):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TunedThresholds(FolderFile):
-    """What `xmlc threshold` writes beside the thresholds.
-
-    Attributes
-    ----------
-    method : str
-    grid : tuple of GridPoint
-    best : int
-        Index of the grid point that was chosen.
-    tune_seconds : float
-    passport : Passport
-    step : StepCosts
-    """
-
-    FILE: ClassVar[str] = "tuning.json"
-    COMMAND: ClassVar[str] = "threshold"
+class TunedThresholds(FolderFile, file="tuning.json", command="threshold"):
+    """What `xmlc threshold` writes beside the thresholds; ``best`` is the index of the grid point that was chosen."""
 
     method: str
     grid: tuple[GridPoint, ...]

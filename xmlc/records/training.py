@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar, TypedDict
+from typing import Annotated, TypedDict
 
 from msgspec import Meta
 
@@ -64,10 +64,8 @@ class ModelRecord(ExperimentRecord):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainingRecord(Record):
+class TrainingRecord(Record, command="train"):
     """What `xmlc train` and `xmlc join` write; see `ModelRecord`."""
-
-    COMMAND: ClassVar[str] = "train"
 
     costs: TrainingCosts
     passport: Passport
@@ -84,17 +82,7 @@ Trial = TypedDict(
 
 @dataclass(frozen=True, kw_only=True)
 class SearchRecord:
-    """What a search tried and found, as tables take it from the YAML file of `xmlc tune`, which has more.
-
-    Attributes
-    ----------
-    dataset : Dataset
-    estimator : str
-    seed : int
-    best : Trial
-    trials : tuple of Trial
-        In the order in which they were tried.
-    """
+    """What a search tried, in this order, and found: what tables take from the YAML file of `xmlc tune`."""
 
     dataset: Dataset
     estimator: str
