@@ -17,20 +17,9 @@ LONGEST = 400
 
 @dataclass(frozen=True)
 class Failure:
-    """One step whose last attempt ended with an error.
+    """One step whose last attempt ended with an error; the reason is its message on one line.
 
-    Attributes
-    ----------
-    log : Path
-    step : str
-        Name of the log, such as ``train`` or ``table2``.
-    dataset, model : str
-        Empty where the step has none.
-    seed : int or None
-    portion : str
-        ``full``, ``80`` or nothing.
-    reason : str
-        The message of the error on one line.
+    The step has the name of its log, such as ``train`` or ``table2``; dataset, model and portion may be empty.
     """
 
     log: Path

@@ -18,16 +18,7 @@ TABLE_FILES, FIGURE_FILES = ("csv", "md", "tex"), ("svg", "png")
 
 @dataclass(frozen=True)
 class SuitePlan:
-    """The tables and figures of a suite.
-
-    Attributes
-    ----------
-    title : str
-    requested : bool
-        Whether the settings of the run name it.
-    tables, figures : dict of str to list of str
-        By name, the records that each is made from.
-    """
+    """The tables and figures of a suite, by name the records that each is made from; the settings may request it."""
 
     title: str
     requested: bool

@@ -40,14 +40,7 @@ class Need:
 
 @dataclass(frozen=True)
 class Declared:
-    """What is known of a table or figure before there are records.
-
-    Attributes
-    ----------
-    name : str
-    needs : tuple of Need
-        Records that it is made from: the first must be there, others may be missing.
-    """
+    """What is known of a table or figure before there are records; the first of its needs must be met."""
 
     name: str
     needs: tuple[Need, ...]

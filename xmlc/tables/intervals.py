@@ -14,14 +14,7 @@ QUANTILE_DIGITS = 9
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean and the interval that holds the true one with 95 % confidence.
-
-    Attributes
-    ----------
-    mean : float
-    lower, upper : float
-        Ends of the interval; NaN where the values are too few for one.
-    """
+    """A mean and the interval that holds the true one with 95 % confidence; NaN where values are too few for one."""
 
     mean: float
     lower: float = math.nan

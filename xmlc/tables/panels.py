@@ -53,16 +53,7 @@ class PanelColumn:
 
 @dataclass(frozen=True)
 class Panel:
-    """Rows that belong together; a table has one panel or several.
-
-    Attributes
-    ----------
-    title : str
-    rows : DataFrame
-        Holds at least the columns ``keys``, one row for each printed row.
-    keys : tuple of str
-    columns : list of PanelColumn
-    """
+    """Rows of a table that belong together, one for each printed row; they have at least the columns ``keys``."""
 
     title: str
     rows: pd.DataFrame
