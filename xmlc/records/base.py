@@ -51,14 +51,14 @@ class Dataset:
 class RecordFile:
     """A JSON file of one kind; the order of the fields is that of the file's keys.
 
-    A class names its kind, and the command that writes it if that has another name. A file without a kind says none.
+    A class names its kind, which its files say, and the command that writes them, if it is not a script of the user's.
     """
 
     KIND: ClassVar[str] = ""
     COMMAND: ClassVar[str] = ""
 
     def __init_subclass__(cls, kind: str = "", command: str = "") -> None:
-        cls.KIND, cls.COMMAND = kind, command or kind
+        cls.KIND, cls.COMMAND = kind, command
 
     def write(self, path: Path) -> None:
         """Write the record, whole or not at all."""

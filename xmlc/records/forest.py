@@ -63,7 +63,7 @@ class LevelObjectives:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ForestRecord(ExperimentRecord, kind="forest"):
+class ForestRecord(ExperimentRecord, kind="forest", command="forest"):
     """What `xmlc forest` writes.
 
     Attributes

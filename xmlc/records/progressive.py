@@ -43,7 +43,7 @@ class ProgressiveCosts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProgressiveRecord(ExperimentRecord, kind="progressive"):
+class ProgressiveRecord(ExperimentRecord, kind="progressive", command="progressive"):
     """What `xmlc progressive` writes: a curve, and the accuracy of the constant predictor."""
 
     constant_accuracy: Fraction

@@ -46,7 +46,7 @@ class Threads:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SweepRecord(ExperimentRecord, kind="sweep"):
+class SweepRecord(ExperimentRecord, kind="sweep", command="sweep"):
     """What `xmlc sweep` writes; ``hyperparameters`` are those of all rows, what is swept aside."""
 
     hyperparameter: str
