@@ -12,7 +12,7 @@ from xmlc.inference.methods import infer_blocks, method_named, take_instances
 from xmlc.inference.sizes import fit_size_weights
 from xmlc.metrics.classification import classification_metrics
 from xmlc.passport import WARM_UP_ROWS, peak_bytes, timed
-from xmlc.records.inference import SizeWeights
+from xmlc.records.inference import InferringCosts, SizeWeights
 from xmlc.samples import Samples
 
 
@@ -39,28 +39,6 @@ class Given:
     def marginals(self) -> sparse.csr_array | None:
         """The marginals, where that is what is given."""
         return None if isinstance(self.distribution, Samples) else self.distribution
-
-
-@dataclass(frozen=True)
-class InferringCosts:
-    """What inferring took, and what came before it.
-
-    Attributes
-    ----------
-    draw_ms_per_instance, estimate_ms_per_instance, infer_ms_per_instance : float or None
-        Milliseconds for each instance.
-    inference_seconds : float or None
-        All that an instance takes, for the whole test set: gfm2011's "inference time".
-    threads : int
-    infer_peak_bytes : int
-    """
-
-    draw_ms_per_instance: float | None
-    estimate_ms_per_instance: float | None
-    infer_ms_per_instance: float | None
-    inference_seconds: float | None
-    threads: int
-    infer_peak_bytes: int
 
 
 @dataclass(frozen=True)
@@ -140,4 +118,11 @@ def _costs(given: Given, seconds: float | None, n: int, threads: int) -> Inferri
     ms = None if seconds is None else 1e3 * seconds / max(n, 1)
     before = given.estimate_ms_per_instance if given.draw_ms_per_instance is None else given.draw_ms_per_instance
     whole = None if ms is None or before is None else 1e-3 * n * (before + ms)
-    return InferringCosts(given.draw_ms_per_instance, given.estimate_ms_per_instance, ms, whole, threads, peak_bytes())
+    return InferringCosts(
+        draw_ms_per_instance=given.draw_ms_per_instance,
+        estimate_ms_per_instance=given.estimate_ms_per_instance,
+        infer_ms_per_instance=ms,
+        inference_seconds=whole,
+        threads=threads,
+        infer_peak_bytes=peak_bytes(),
+    )

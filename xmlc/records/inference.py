@@ -43,8 +43,17 @@ class SizeWeights:
 
 
 @dataclass(frozen=True, kw_only=True)
-class InferenceCosts(KnownTrainingCosts):
-    """Costs of training, of drawing or estimating, and of inferring; None where nothing was measured."""
+class InferringCosts:
+    """What inferring took, and what came before it; None where nothing was measured.
+
+    Attributes
+    ----------
+    draw_ms_per_instance, estimate_ms_per_instance, infer_ms_per_instance : float or None
+        Milliseconds for each instance.
+    inference_seconds : float or None
+        All that an instance takes, for the whole test set: gfm2011's "inference time".
+    threads, infer_peak_bytes : int or None
+    """
 
     draw_ms_per_instance: Number | None
     estimate_ms_per_instance: Number | None
@@ -52,6 +61,11 @@ class InferenceCosts(KnownTrainingCosts):
     inference_seconds: Number | None
     threads: int | None
     infer_peak_bytes: Number | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class InferenceCosts(InferringCosts, KnownTrainingCosts):
+    """Costs of training, of drawing or estimating, and of inferring."""
 
 
 @dataclass(frozen=True, kw_only=True)
