@@ -41,25 +41,18 @@ def test_a_constant_is_equal_within_half_a_unit(difference, unit, verdict):
     assert (judgement.verdict, judgement.interval) == (verdict, unit / 2)
 
 
+# An earlier number and one of now, by verdict: 0.1 is the same float64 in both, 0.3 the next one.
+NUMBERS = {
+    Verdict.EQUAL: [("40.0", "40"), ("0.1", "0.1000000000000000055"), ("0.0", "-0.0"), ("10/100", "10/100")]
+    + [("", ""), ("nan", ""), ("inf", "inf"), ("good", "good")],
+    Verdict.DIFFERENT: [("0.30000000000000004", "0.3"), ("10/100", "10"), ("inf", "1"), ("good", "bad")],
+    Verdict.MISSING: [("40.0", "")],
+    Verdict.NEW: [("", "40.0"), ("nan", "40.0")],
+}
+
+
 @pytest.mark.parametrize(
-    ("old", "new", "expected"),
-    [
-        ("40.0", "40", Verdict.EQUAL),
-        ("0.1", "0.1000000000000000055", Verdict.EQUAL),  # the same float64
-        ("0.30000000000000004", "0.3", Verdict.DIFFERENT),  # the next float64
-        ("0.0", "-0.0", Verdict.EQUAL),
-        ("10/100", "10/100", Verdict.EQUAL),
-        ("10/100", "10", Verdict.DIFFERENT),
-        ("", "", Verdict.EQUAL),
-        ("nan", "", Verdict.EQUAL),
-        ("40.0", "", Verdict.MISSING),
-        ("", "40.0", Verdict.NEW),
-        ("nan", "40.0", Verdict.NEW),
-        ("inf", "inf", Verdict.EQUAL),
-        ("inf", "1", Verdict.DIFFERENT),
-        ("good", "good", Verdict.EQUAL),
-        ("good", "bad", Verdict.DIFFERENT),
-    ],
+    ("old", "new", "expected"), [(*pair, verdict) for verdict, pairs in NUMBERS.items() for pair in pairs]
 )
 def test_verdicts_beside_an_earlier_number_of_ours(old, new, expected):
     assert judge_exactly(old, new).verdict is expected

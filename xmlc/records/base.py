@@ -116,19 +116,7 @@ class FolderFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Record(RecordFile):
-    """A JSON file about one model on one dataset.
-
-    Attributes
-    ----------
-    dataset : Dataset
-    estimator : str
-    model : str
-        Name in tables.
-    hyperparameters : dict
-    seed : int
-    portion : {"full", "80"}
-        What the model was trained on.
-    """
+    """A JSON file about one model on one dataset: its name in tables, and the portion that it was trained on."""
 
     dataset: Dataset
     estimator: str

@@ -64,19 +64,9 @@ class LevelObjectives:
 
 @dataclass(frozen=True, kw_only=True)
 class ForestRecord(ExperimentRecord, kind="forest", command="forest"):
-    """What `xmlc forest` writes.
+    """What `xmlc forest` writes; the last row is of all trees, objectives are of the first trees.
 
-    Attributes
-    ----------
-    rows : tuple of ForestRow
-        The last is of all trees.
-    costs : PredictionThreads
-    trees : TreeShapes or None
-        Where the estimator has them.
-    objectives : tuple of LevelObjectives
-        Of the first trees; none where the estimator has no objectives.
-    passport : Passport
-    step : StepCosts or None
+    What the estimator does not tell, shapes or objectives, is None or empty.
     """
 
     rows: Annotated[tuple[ForestRow, ...], Meta(min_length=1)]

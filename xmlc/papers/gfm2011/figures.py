@@ -39,14 +39,7 @@ APART = 0.7  # in sample size: curves that coincide are drawn side by side
 
 @figure("figure1", SIMULATIONS)
 def figure1(paper: str, records: Sequence[SimulationRecord]) -> Figure:
-    """Draw F against the sample size for both models, and time against the number of labels.
-
-    Parameters
-    ----------
-    paper : str
-    records : sequence of SimulationRecord
-        One.
-    """
+    """Draw F against the sample size for both models, and time against the number of labels, of the one record."""
     from matplotlib.figure import Figure
 
     (record,) = records
