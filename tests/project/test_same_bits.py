@@ -18,10 +18,9 @@ ELSEWHERE = ("bench/", "models/peers/", "papers/figures.py", "papers/ldsm2020/fi
 ALLOWED = {
     ("tables/columns.py", "math.log10"): "digits of costs in print: no other column has a varying number of them",
     **{
-        ("judging/intervals.py", f"scipy.stats.{name}"): "quantiles: verdicts rest on them, and no table holds them"
+        ("tables/intervals.py", f"scipy.stats.{name}"): "a quantile, rounded to digits on which libraries agree"
         for name in ("norm", "t")
     },
-    ("tables/intervals.py", "scipy.stats.t"): "a quantile, rounded to digits on which libraries agree",
     ("compiling.py", "np.random"): "instances to compile kernels on; nothing that is computed of them is kept",
     **{
         ("samebits/processors.py", name): "shows which form of them NumPy and the C library take"

@@ -73,18 +73,23 @@ def _growing(project: Project, paper: str, datasets: Sequence[str] | None = None
     return _ranked(project, paper, project.suites[paper].growth)
 
 
-def _ranked_beside(model: str) -> Files:
+def _ranked_beside(model: str, most_labels: int) -> Files:
     """Name the rankings of a suite's runs and, on the same datasets with the same seeds, of a model of other suites.
 
-    Where one of these leaves it out, so does this suite.
+    Where one of these leaves it out, so does this suite. The model is trained for a claim alone, so it is left out too
+    where the catalogue does not say that a dataset has at most ``most_labels`` labels.
     """
+
+    def is_small(project: Project, dataset: str) -> bool:
+        published = project.entry(dataset).published
+        return published is not None and published.get("m", most_labels + 1) <= most_labels
 
     def files(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
         homes = [name for name, suite in project.suites.items() if model in suite.models]
         beside = [
             Run(dataset, model, seed)
             for dataset in (project.datasets_of(paper) if datasets is None else datasets)
-            if homes and all(model in project.models_on(home, dataset) for home in homes)
+            if homes and is_small(project, dataset) and all(model in project.models_on(home, dataset) for home in homes)
             for seed in project.suites[paper].seeds
         ]
         return _ranked(project, paper, datasets) + [run.file(paths.RANKING) for run in beside]
@@ -197,7 +202,7 @@ def _steps(project: Project, paper: str, datasets: Sequence[str] | None = None) 
 
 STATISTICS = Need("statistics", "", _of_datasets)
 RANKINGS = Need("ranking", "full", _ranked)
-RANKINGS_BESIDE_BR = Need("ranking", "full", _ranked_beside("br"))
+RANKINGS_BESIDE_BR = Need("ranking", "full", _ranked_beside("br", most_labels=500))
 MULTI_LABEL_RANKINGS = Need("ranking", "full", _ranked_on("multi-label"))
 FEW_SHOT_RANKINGS = Need("ranking", "full", _ranked_on("few-shot"))
 GROWTH = Need("ranking", "full", _growing)
