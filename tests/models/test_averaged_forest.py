@@ -149,3 +149,24 @@ def test_estimates_are_ascending_by_label_however_many_there_are(labels):
 def test_arrays_of_a_forest_behind_another_are_renumbered():
     assert shifted_codes(np.array([0, ~0, 2, ~3]), 5, 7).tolist() == [5, ~7, 7, ~10]
     assert joined_starts([np.array([0, 2, 3]), np.array([0]), np.array([0, 4])]).tolist() == [0, 2, 3, 7]
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (FastXML(n_trees=0), "n_trees=0"),
+        (FastXML(cost=0), "cost=0"),
+        (FastXML(alpha=1.5), "alpha=1.5"),
+        (FastXML(max_leaf=0), "max_leaf=0"),
+        (LdSM(n_trees=0), "n_trees=0"),
+        (LdSM(arity=1), "arity=1"),
+        (LdSM(arity=9), "arity=9: expected at most 8"),
+        (LdSM(learning_rate=0), "learning_rate=0"),
+        (LdSM(lambda_1=-1.0), "lambda_1=-1"),
+        (LdSM(beta=1.5), "beta=1.5"),
+        (LdSM(optimizer="adam"), "expected 'nag' or 'sgd'"),
+    ],
+)
+def test_hyperparameters_out_of_range(multilabel, model, message):
+    with pytest.raises(XmlcError, match=message):
+        model.fit(*multilabel(20, 5, 3))

@@ -8,7 +8,6 @@ import pytest
 from real_data import assert_precision, bibtex
 from scipy import sparse
 
-from xmlc.errors import XmlcError
 from xmlc.metrics import propensities, psp_at_k
 from xmlc.models import FastXML
 from xmlc.models.estimates import top_k_of
@@ -109,20 +108,6 @@ def test_degenerate_data():
     assert scores.tolist() == [[0.5, 0.5, 0.0]]
     unlabelled = FastXML(n_trees=2).fit(nothing, sparse.csr_array((40, 3), dtype=bool))
     assert unlabelled.predict_proba(nothing).nnz == 0
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"n_trees": 0}, "n_trees=0"),
-        ({"cost": 0}, "cost=0"),
-        ({"alpha": 1.5}, "alpha=1.5"),
-        ({"max_leaf": 0}, "max_leaf=0"),
-    ],
-)
-def test_hyperparameters_out_of_range(multilabel, options, message):
-    with pytest.raises(XmlcError, match=message):
-        FastXML(**options).fit(*multilabel(20, 5, 3))
 
 
 def test_labels_kept_per_leaf(multilabel):

@@ -122,23 +122,6 @@ def test_degenerate_data(multilabel):
     assert np.isfinite(LdSM(n_trees=1).fit(zeros + X, Y).forest_.biases).all()
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"n_trees": 0}, "n_trees=0"),
-        ({"arity": 1}, "arity=1"),
-        ({"arity": 9}, "arity=9: expected at most 8"),
-        ({"learning_rate": 0}, "learning_rate=0"),
-        ({"lambda_1": -1.0}, "lambda_1=-1"),
-        ({"beta": 1.5}, "beta=1.5"),
-        ({"optimizer": "adam"}, "expected 'nag' or 'sgd'"),
-    ],
-)
-def test_hyperparameters_out_of_range(multilabel, options, message):
-    with pytest.raises(XmlcError, match=message):
-        LdSM(**options).fit(*multilabel(20, 5, 3))
-
-
 def test_too_many_features_to_standardise():
     X = sparse.csr_array((2000, 1 << 20), dtype=np.float32)
     with pytest.raises(XmlcError, match="take optimizer='nag'"):
