@@ -93,11 +93,7 @@ def beam_frontier(beam_nodes, beam_estimates, leaf_estimates):
 
 @overload(take_estimates)
 def _take_estimates(collector, rows, parents, estimates, first, label):
-    if collector.instance_class is BestInBeam:
-        return lambda collector, rows, parents, estimates, first, label: take_best(
-            collector, rows, parents, estimates, first, label
-        )
-    return None
+    return take_best.py_func if collector.instance_class is BestInBeam else None
 
 
 @overload(next_level)

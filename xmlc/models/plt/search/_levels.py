@@ -86,16 +86,12 @@ def level_above(collector):
 
 @overload(take_estimates)
 def _take_estimates(collector, rows, parents, estimates, first, label):
-    if collector.instance_class is AboveThresholds:
-        return lambda collector, rows, parents, estimates, first, label: take_above(
-            collector, rows, parents, estimates, first, label
-        )
-    return None
+    return take_above.py_func if collector.instance_class is AboveThresholds else None
 
 
 @overload(next_level)
 def _next_level(collector):
-    return (lambda collector: level_above(collector)) if collector.instance_class is AboveThresholds else None
+    return level_above.py_func if collector.instance_class is AboveThresholds else None
 
 
 @njit(cache=True, nogil=True)
