@@ -10,27 +10,27 @@ from xmlc.judging.intervals import Spread, half_width
 RUNS = 5
 
 
-def covered(deviation, unit, ours, theirs, standard_error=None, shift=0.0, trials=4000, seed=0):
+def covered(deviation, unit, ours, theirs, split_error=None, shift=0.0, trials=4000, seed=0):
     """Share of simulated reproductions that are within their interval of what a paper would have printed."""
     rng = np.random.default_rng(seed)
     inside = 0
     for _ in range(trials):
         level = rng.uniform(10, 90)
-        test_sets = level + (standard_error or 0) * rng.standard_normal(2)
+        test_sets = level + (split_error or 0) * rng.standard_normal(2)
         runs = test_sets[0] + deviation * rng.standard_normal(RUNS)
         value = runs[0] if ours == 1 else runs.mean()
         printed = test_sets[1] + shift + deviation * rng.standard_normal(theirs).mean()
         printed = round(printed / unit) * unit
-        h = half_width(Spread.of(list(runs), standard_error), unit, ours, theirs, standard_error is not None)
+        h = half_width(Spread.of(list(runs), split_error), unit, ours, theirs, split_error is not None)
         inside += abs(value - printed) <= h
     return inside / trials
 
 
-@pytest.mark.parametrize("standard_error", [None, 0.8])
+@pytest.mark.parametrize("split_error", [None, 0.8])
 @pytest.mark.parametrize("theirs", [1, 5])
 @pytest.mark.parametrize("deviation", [0.02, 0.3, 2.0])
-def test_of_100_faithful_reproductions_95_are_within(deviation, theirs, standard_error):
-    share = covered(deviation, 0.01, RUNS, theirs, standard_error)
+def test_of_100_faithful_reproductions_95_are_within(deviation, theirs, split_error):
+    share = covered(deviation, 0.01, RUNS, theirs, split_error)
     assert 0.93 < share < 0.97
 
 
@@ -54,11 +54,11 @@ def test_the_formula_by_hand():
     assert half_width(Spread(5, 1.0), 1e-9, 5, 5) == pytest.approx(2.776 * math.sqrt(0.4), abs=1e-2)
     # No deviation: half a unit, or 1.96 standard errors of two test sets.
     assert half_width(Spread(5, 0.0), 0.1) == 0.05
-    assert half_width(Spread(5, 0.0, 1.0), 1e-9, other_test_set=True) == pytest.approx(1.96 * math.sqrt(2), abs=1e-3)
+    assert half_width(Spread(5, 0.0, 1.0), 1e-9, other_split=True) == pytest.approx(1.96 * math.sqrt(2), abs=1e-3)
     # A known split needs no standard error, and has none.
     assert half_width(Spread(5, 0.0, 1.0), 0.1) == 0.05
-    with pytest.raises(ValueError, match="standard error"):
-        half_width(Spread(5, 0.0), 0.1, other_test_set=True)
+    with pytest.raises(ValueError, match="error of another split"):
+        half_width(Spread(5, 0.0), 0.1, other_split=True)
 
 
 def test_a_spread_is_numpys():

@@ -24,8 +24,8 @@ STO = Place("plt2016", "table2", ("yeast", "plt", "sto"), "macro_f")
 SAME = frozenset({("plt2016", "yeast")})
 
 
-def judge_with(*values, standard_error=None, same=SAME, place=STO, **about):
-    return Judge(Runs({place: CellRuns(dict(enumerate(values)), standard_error)}), same_split=same, **about)
+def judge_with(*values, split_error=None, same=SAME, place=STO, **about):
+    return Judge(Runs({place: CellRuns(dict(enumerate(values)), split_error)}), same_split=same, **about)
 
 
 def verdict_of(judge, value, place=STO, definition=TABLE2, printed=PRINTED, **found):
@@ -79,10 +79,10 @@ def test_runs_at_hand_count_before_those_on_file():
     assert "of 5 runs, 5 beside 1" in judgement.reason
 
 
-def test_another_split_adds_the_error_of_two_test_sets_or_leaves_it_unjudged():
+def test_another_split_adds_its_error_or_leaves_the_number_unjudged():
     unknown = judge_with(10.96, 10.95, 10.97, same=frozenset())
     assert verdict_of(unknown, 10.96).verdict is Verdict.NO_RUNS
-    known = judge_with(10.96, 10.95, 10.97, same=frozenset(), standard_error=0.5)
+    known = judge_with(10.96, 10.95, 10.97, same=frozenset(), split_error=0.5)
     judgement = verdict_of(known, 10.0)
     assert judgement.interval == pytest.approx(1.96 * 0.5 * math.sqrt(2), rel=1e-3)
     assert judgement.verdict is Verdict.UNCERTAIN

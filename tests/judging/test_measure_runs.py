@@ -1,12 +1,15 @@
 """Finished tables taken apart by seed, and the command that keeps the runs."""
 
+import math
+
+import numpy as np
 import pytest
 from page_cases import PAPER, make_table, small_run
 from report_cases import every_method, ranking, write
 
 from xmlc.cli import main
 from xmlc.errors import XmlcError
-from xmlc.judging.measure_runs import runs_of
+from xmlc.judging.measure_runs import runs_of, split_error
 from xmlc.judging.runs import Place, Runs
 from xmlc.tables.provenance import finished_tables
 
@@ -38,8 +41,17 @@ def test_rankings_tell_the_error_of_their_test_set(run):
     cells = runs_of(finished_tables(run / "results/tables", [PAPER])).cells
     found = cells[Place(PAPER, "table1", ("yeast", "plt"), "p@1")]
     assert found.values == pytest.approx({0: 75.0, 1: 76.0})
-    assert found.standard_error == pytest.approx(1.1)  # percent, the mean over seeds
-    assert cells[Place(PAPER, "table1", ("yeast", "plt"), "p@3")].standard_error is None
+    # In percent, the mean over seeds; 1500 of 2417 instances are for training.
+    assert found.split_error == pytest.approx(1.1 * math.sqrt(1500 / 2417))
+    assert cells[Place(PAPER, "table1", ("yeast", "plt"), "p@3")].split_error is None
+
+
+def test_the_split_error_is_that_of_random_splits():
+    rng = np.random.default_rng(0)
+    scores = rng.random(500) < 0.6
+    test_sets = [rng.permutation(scores)[:200] for _ in range(4000)]
+    found = [split_error(scores[:200].std(ddof=1) / math.sqrt(200), 300, 200)]
+    assert found[0] == pytest.approx(np.std([scores.mean() for scores in test_sets]), rel=0.05)
 
 
 def test_without_several_seeds_there_is_nothing_to_measure(run):
@@ -52,7 +64,7 @@ def test_the_command_keeps_what_the_file_has_of_other_datasets(run, monkeypatch,
     monkeypatch.chdir(run)
     file = run / "runs.csv"
     file.write_text(
-        "paper,table,row,column,seeds,values,standard_error\n"
+        "paper,table,row,column,seeds,values,split_error\n"
         f"{PAPER},table2,scene / plt / fta,macro_f,0 1,1 2,\n{PAPER},table2,yeast / gone / fta,macro_f,0 1,1 2,\n"
     )
     for _ in range(2):  # a second time changes nothing

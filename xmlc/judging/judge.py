@@ -19,7 +19,7 @@ from xmlc.tables.panels import Published
 from xmlc.tables.table import TableDefinition
 
 NO_RUNS = "no runs with several seeds: `snakemake deviations` measures them"
-NO_STANDARD_ERROR = "the paper's split is not known to be ours, and no standard error of another was measured"
+NO_SPLIT_ERROR = "the paper's split is not known to be ours, and no error of another was measured"
 
 
 @dataclass(frozen=True)
@@ -140,8 +140,8 @@ class Judge:
             return Judgement(Verdict.NO_RUNS, difference, reason=NO_RUNS)
         dataset = dict(zip(printed.keys, place.row)).get("dataset", "")
         other = (place.paper, dataset) not in self.same_split
-        if other and spread.standard_error is None:
-            return Judgement(Verdict.NO_RUNS, difference, reason=NO_STANDARD_ERROR)
+        if other and spread.split_error is None:
+            return Judgement(Verdict.NO_RUNS, difference, reason=NO_SPLIT_ERROR)
         theirs = self.printed_runs.get(place.paper, 1)
         interval = half_width(spread, unit, found.seeds, theirs, other)
         contrast = contrast_of(definition, place, printed)
@@ -152,7 +152,7 @@ class Judge:
         """Return the spread of the runs at hand, where there are several, else of those on file."""
         filed = self.runs.spread(place)
         if found.seeds > 1 and found.deviation is not None and not math.isnan(found.deviation):
-            return Spread(found.seeds, found.deviation, filed.standard_error if filed else None)
+            return Spread(found.seeds, found.deviation, filed.split_error if filed else None)
         return filed
 
 
@@ -179,6 +179,6 @@ def _reason(spread: Spread, ours: int, theirs: int, other: bool, contrast: float
     """Say what an interval is made of."""
     words = [f"deviation {spread.deviation:.2g} of {spread.runs} runs, {ours} beside {theirs}"]
     if other:
-        words.append(f"standard error {spread.standard_error:.2g} of a test set, as the paper's split is not known")
+        words.append(f"deviation {spread.split_error:.2g} over splits, as the paper's is not known")
     words += [f"the nearest number that the paper compares it with is {contrast:.3g} away"] if contrast else []
     return "; ".join(words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -42,7 +43,7 @@ def runs_of(tables: Iterable[TableProvenance]) -> Runs:
             seed: build_table(made.table, made.paper, records, made.published, made.suite).frame
             for seed, records in by_seed.items()
         }
-        errors = _standard_errors(made.records)
+        errors = _split_errors(made.records)
         cells |= _cells_of(made, frames, wanted, errors)
     if not cells:
         raise XmlcError("no printed cell was run with several seeds; make tables with --config seeds='[0, 1, 2, 3, 4]'")
@@ -85,8 +86,8 @@ def _cells_of(
     return cells
 
 
-def _standard_errors(records: Sequence[Path]) -> dict[tuple[str, str, str], float]:
-    """Return the standard errors of rankings by dataset, model and column, in its unit: the mean over seeds."""
+def _split_errors(records: Sequence[Path]) -> dict[tuple[str, str, str], float]:
+    """Return the split errors of rankings by dataset, model and column, in its unit: the mean over seeds."""
     found: dict[tuple[str, str, str], list[float]] = {}
     for path in records:
         content = parsed(path, "record")
@@ -96,5 +97,15 @@ def _standard_errors(records: Sequence[Path]) -> dict[tuple[str, str, str], floa
         if isinstance(record, RankingRecord) and record.portion == "full":
             for name, value in record.standard_errors.items():
                 scale = 100 if column(name).unit == "%" else 1
-                found.setdefault((record.dataset.name, record.model, name), []).append(scale * value)
+                error = scale * split_error(value, record.dataset.n_train, record.dataset.n_test)
+                found.setdefault((record.dataset.name, record.model, name), []).append(error)
     return {key: sum(values) / len(values) for key, values in found.items()}
+
+
+def split_error(standard_error: float, n_train: float, n_test: float) -> float:
+    """Return by how much a mean over a test set varies with the split of n_train + n_test instances.
+
+    The test set is a random sample without replacement of instances that are given, so that the standard error of a
+    mean of independent draws is multiplied by sqrt(1 - n_test / (n_train + n_test)).
+    """
+    return standard_error * math.sqrt(n_train / (n_train + n_test))

@@ -12,7 +12,7 @@ from xmlc.errors import XmlcError
 from xmlc.files import atomic_file
 from xmlc.judging.intervals import Spread
 
-COLUMNS = ("paper", "table", "row", "column", "seeds", "values", "standard_error")
+COLUMNS = ("paper", "table", "row", "column", "seeds", "values", "split_error")
 BETWEEN = " / "  # the keys of a row
 
 
@@ -42,17 +42,17 @@ class CellRuns:
     ----------
     values : dict of int to float
         By seed, in the unit of the column.
-    standard_error : float or None
-        By how much it varies with the test set, the mean over runs; None if nobody measured it.
+    split_error : float or None
+        Its standard deviation over splits of the same instances, the mean over runs; None if nobody measured it.
     """
 
     values: Mapping[int, float]
-    standard_error: float | None = None
+    split_error: float | None = None
 
     @property
     def spread(self) -> Spread:
         """The deviation over runs."""
-        return Spread.of(list(self.values.values()), self.standard_error)
+        return Spread.of(list(self.values.values()), self.split_error)
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Runs:
                 place.column,
                 " ".join(map(str, cell.values)),
                 " ".join(f"{value:.6g}" for value in cell.values.values()),
-                "" if cell.standard_error is None else f"{cell.standard_error:.3g}",
+                "" if cell.split_error is None else f"{cell.split_error:.3g}",
             )
             for place, cell in sorted(self.cells.items())
         ]
@@ -119,9 +119,7 @@ def _parsed(row: Iterable[str], where: str) -> tuple[Place, CellRuns]:
         by_seed = dict(zip(map(int, seeds.split()), map(float, values.split()), strict=True))
         cell = CellRuns(by_seed, float(error) if error else None)
     except ValueError as problem:
-        raise XmlcError(
-            f"{where}: seeds {seeds!r}, values {values!r}, standard error {error!r}: {problem}"
-        ) from problem
+        raise XmlcError(f"{where}: seeds {seeds!r}, values {values!r}, split error {error!r}: {problem}") from problem
     if len(by_seed) < 2:
         raise XmlcError(f"{where}: {len(by_seed)} runs; expected values of at least two seeds")
     return Place(paper, table, tuple(key.split(BETWEEN)), column), cell
