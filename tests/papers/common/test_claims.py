@@ -18,14 +18,12 @@ from xmlc.tables.render import fingerprint_of, to_csv, to_markdown
 NOTHING = Published({}, ("claim",))
 
 
-def declared(name="high", *needs, **about):
-    about = {"statement": "P@1 is high.", "source": "Section 1, page 2", "unit": "points"} | about
-
-    @claim(name, *(needs or (RANKINGS,)), **about)
+def declared(name="high", *needs, said="Source: Section 1,\n    page 2\n    ", **about):
     def measured(records, *others):
         return (Effect(r.dataset.name, r.model, r.seed, 100 * r.metrics["p@1"] - 50) for r in records)
 
-    return measured
+    measured.__name__, measured.__doc__ = name, f"P@1 is {name}.\n\n    As it is measured.\n\n    {said}"
+    return claim(*(needs or (RANKINGS,)), unit="points", **about)(measured)
 
 
 def ranked(*scores, name="yeast", model="mine"):
@@ -33,7 +31,7 @@ def ranked(*scores, name="yeast", model="mine"):
 
 
 def test_a_row_for_each_claim_and_a_panel_of_its_units():
-    table = claims_table([declared(), declared("low", statement="P@1 is low.", margin=50.0, reason="all is lower")])
+    table = claims_table([declared(), declared("low", margin=(50.0, "all is lower"))])
     made = table("plt2016", [*ranked(0.7, 0.75, 0.8), *ranked(0.6, 0.6, name="scene")], NOTHING)
     assert made.frame["claim"].tolist() == ["high", "low"]
     assert made.frame["verdict"].tolist() == ["holds", "does not hold"]
@@ -61,8 +59,12 @@ def test_one_seed_decides_no_unit():
 def test_a_claim_takes_the_records_of_its_own_needs():
     taken = []
 
-    @claim("both", THRESHOLDS, RANKINGS, statement="So it is.", source="Section 1, page 2", unit="points")
+    @claim(THRESHOLDS, RANKINGS, unit="points")
     def both(*records):
+        """So it is.
+
+        Source: Section 1, page 2
+        """
         taken.extend(records)
         return []
 
@@ -83,8 +85,10 @@ def test_effects_of_clocks_and_memory_are_no_part_of_the_fingerprint():
 
 
 def test_wrong_declarations_are_refused():
-    with pytest.raises(ValueError, match="margin 2 and reason ''"):
-        declared(margin=2.0)
+    with pytest.raises(
+        ValueError, match="claim high: expected a docstring whose last paragraph begins with 'Source: '"
+    ):
+        declared(said="")
     with pytest.raises(ValueError, match="names that differ"):
         claims_table([declared(), declared()])
     with pytest.raises(ValueError, match="one need of each kind and portion"):

@@ -86,7 +86,7 @@ def test_weights_of_votes_without_common_features(searched):
 
 
 def test_sizes_of_the_neighbourhood_with_the_best_weights(searched):
-    claim = claims.size_hardly_matters
+    claim = claims.size_of_neighbourhood_hardly_matters
     assert decided(claim, searched(FIRST | SECOND)) == (-2, "holds")
     assert decided(claim, searched(FIRST | SECOND | {(75, 1.0, 1): 50})) == (-10, "does not hold")
     assert decided(claim, searched(FIRST | {(25, 1.0, 0): 99, **SECOND}))[1] == "no data"  # of other weights

@@ -27,6 +27,7 @@ DECIDED = ("effect", "lower", "upper", "supports", "contradicts", "verdict")  # 
 # Of effects in the CSV: libraries agree on logarithms and exponentials to more digits than these, not to the last bit.
 DIGITS = 9
 LARGE_RATIO = 100  # from which on decimals say nothing
+SOURCE = "Source: "  # begins the last paragraph of a claim's docstring
 SIDES = {1: "for", 0: "open", -1: "against"}
 
 Measure = Callable[..., Iterable[Effect]]  # of the records of each need
@@ -81,30 +82,34 @@ class Claim:
 
 
 def claim(
-    name: str,
-    *needs: Need,
-    statement: str,
-    source: str,
-    unit: str,
-    margin: float | None = None,
-    reason: str = "",
-    scale: Scale = "difference",
-    cost: bool = False,
+    *needs: Need, unit: str, margin: tuple[float, str] | None = None, scale: Scale = "difference", cost: bool = False
 ) -> Callable[[Measure], Claim]:
-    """Declare the claim whose effects the function below measures; `Claim` has the parameters.
+    """Declare the claim whose effects the function below measures; its name and docstring are the claim's.
+
+    The first paragraph of the docstring is the statement, the last is ``Source:`` and where the paper states it; what
+    is measured may stand between them.
+
+    Parameters
+    ----------
+    needs, unit, scale, cost
+        As of `Claim`.
+    margin : (float, str) or None
+        What an effect must exceed, and why: no difference, where none is given.
 
     Raises
     ------
     ValueError
-        A margin other than "no difference" has no reason.
+        The docstring has no source.
     """
-    nothing = 1.0 if scale == "ratio" else 0.0
-    level = nothing if margin is None else margin
-    if (level != nothing) != bool(reason):
-        raise ValueError(f"claim {name}: margin {level:g} and reason {reason!r}; expected a margin of its own with one")
+    level, reason = margin or (1.0 if scale == "ratio" else 0.0, "")
 
     def declare(measure: Measure) -> Claim:
-        return Claim(name, needs, statement, source, unit, measure, level, reason, scale, cost)
+        name = measure.__name__.replace("_", "-")
+        said = [" ".join(part.split()) for part in (measure.__doc__ or "").split("\n\n")]
+        if not said[-1].startswith(SOURCE):
+            raise ValueError(f"claim {name}: expected a docstring whose last paragraph begins with {SOURCE!r}")
+        source = said[-1].removeprefix(SOURCE)
+        return Claim(name, needs, said[0], source, unit, measure, level, reason, scale, cost)
 
     return declare
 

@@ -38,28 +38,26 @@ def measured(record: InferenceRecord, metric: str) -> float:
     return 100 * record.metrics[metric]
 
 
-@claim(
-    "inference-for-f-pays",
-    INFERRED_FROM_MODELS,
-    statement="Every method that infers for F has a higher F than predicting the labels with a probability of at "
-    "least 1/2 (H).",
-    source="Section 4, page 7; Table 1",
-    unit=f"{POINTS}, the lowest of the methods for F − H",
-)
+@claim(INFERRED_FROM_MODELS, unit=f"{POINTS}, the lowest of the methods for F − H")
 def inference_for_f_pays(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
-    """Compare the worst of the methods for F with H."""
+    """Every method that infers for F has a higher F than predicting the labels with a probability of at least 1/2
+    (H).
+
+    Compare the worst of the methods for F with H.
+
+    Source: Section 4, page 7; Table 1
+    """
     return _lowest_above_h(records, "instance_f")
 
 
-@claim(
-    "h-has-the-least-hamming-loss",
-    INFERRED_FROM_MODELS,
-    statement="H, which is optimal for the Hamming loss, has the lowest Hamming loss.",
-    source="Section 4, page 7; Table 1",
-    unit="points of Hamming loss, the lowest of the methods for F − H",
-)
+@claim(INFERRED_FROM_MODELS, unit="points of Hamming loss, the lowest of the methods for F − H")
 def h_has_the_least_hamming_loss(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
-    """Compare the Hamming losses."""
+    """H, which is optimal for the Hamming loss, has the lowest Hamming loss.
+
+    Compare the Hamming losses.
+
+    Source: Section 4, page 7; Table 1
+    """
     return _lowest_above_h(records, "hamming_loss")
 
 
@@ -70,32 +68,27 @@ def _lowest_above_h(records: Sequence[InferenceRecord], metric: str) -> Iterator
             yield Effect(dataset, model, seed, min(others) - measured(methods["h"], metric))
 
 
-@claim(
-    "no-clear-winner",
-    INFERRED_FROM_MODELS,
-    statement="On the datasets neither GFM nor MEUF is clearly better: given the same samples of a PCC, their F is "
-    "about the same.",
-    source="Section 4, page 7; Table 1",
-    unit=f"{POINTS}, − |GFM − MEUF|",
-    margin=-SIMILAR,
-    reason=SIMILAR_REASON,
-)
+@claim(INFERRED_FROM_MODELS, unit=f"{POINTS}, − |GFM − MEUF|", margin=(-SIMILAR, SIMILAR_REASON))
 def no_clear_winner(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
-    """Take how far the two are apart, whichever is ahead."""
+    """On the datasets neither GFM nor MEUF is clearly better: given the same samples of a PCC, their F is about the
+    same.
+
+    Take how far the two are apart, whichever is ahead.
+
+    Source: Section 4, page 7; Table 1
+    """
     for dataset, seed, difference in _gfm_minus_meuf(records):
         yield Effect(dataset, "", seed, -abs(difference))
 
 
-@claim(
-    "gfm-above-meuf",
-    INFERRED_FROM_MODELS,
-    statement="Labels of real data depend on each other, so GFM, which does not assume independence, has a higher F "
-    "than MEUF.",
-    source="Section 6, page 8 (from a theoretical perspective); Section 3, page 6, leaves it open",
-    unit=f"{POINTS}, GFM − MEUF, given the same samples of a PCC",
-)
+@claim(INFERRED_FROM_MODELS, unit=f"{POINTS}, GFM − MEUF, given the same samples of a PCC")
 def gfm_above_meuf(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
-    """Take how far GFM is ahead."""
+    """Labels of real data depend on each other, so GFM, which does not assume independence, has a higher F than MEUF.
+
+    Take how far GFM is ahead.
+
+    Source: Section 6, page 8 (from a theoretical perspective); Section 3, page 6, leaves it open
+    """
     for dataset, seed, difference in _gfm_minus_meuf(records):
         yield Effect(dataset, "", seed, difference)
 
@@ -107,48 +100,44 @@ def _gfm_minus_meuf(records: Sequence[InferenceRecord]) -> Iterator[tuple[str, i
             yield dataset, seed, gfm - meuf
 
 
-@claim(
-    "variants-as-good",
-    INFERRED_FROM_MODELS,
-    statement="The simplified variants, GFM-T and approximate MEUF, perform like the exact methods.",
-    source="Section 4, page 6; Figure 1",
-    unit=f"{POINTS}, − |variant − exact method|",
-    margin=-SIMILAR,
-    reason=SIMILAR_REASON,
-)
+@claim(INFERRED_FROM_MODELS, unit=f"{POINTS}, − |variant − exact method|", margin=(-SIMILAR, SIMILAR_REASON))
 def variants_as_good(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
-    """Take how far each variant is from the method that it simplifies."""
+    """The simplified variants, GFM-T and approximate MEUF, perform like the exact methods.
+
+    Take how far each variant is from the method that it simplifies.
+
+    Source: Section 4, page 6; Figure 1
+    """
     for variant, exact in VARIANTS.items():
         for dataset, model, seed, methods in runs_of(records, variant, exact):
             difference = measured(methods[variant], "instance_f") - measured(methods[exact], "instance_f")
             yield Effect(dataset, f"{model_title(model)}, {method_title(variant)}", seed, -abs(difference))
 
 
-@claim(
-    "gfm-faster",
-    INFERRED_FROM_MODELS,
-    statement="GFM infers faster than MEUF by its published procedure.",
-    source="Section 4, page 7; Table 1",
-    unit="milliseconds per instance given samples, MEUF / GFM",
-    scale="ratio",
-    cost=True,
-)
+@claim(INFERRED_FROM_MODELS, unit="milliseconds per instance given samples, MEUF / GFM", scale="ratio", cost=True)
 def gfm_faster(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
-    """Compare the times of inference from the same samples."""
+    """GFM infers faster than MEUF by its published procedure.
+
+    Compare the times of inference from the same samples.
+
+    Source: Section 4, page 7; Table 1
+    """
     for dataset, seed, _, ratio in _times_gfm(records):
         yield Effect(dataset, "", seed, ratio)
 
 
 @claim(
-    "gfm-gains-with-labels",
     INFERRED_FROM_MODELS,
-    statement="The more labels there are, the more times as long as GFM does MEUF take.",
-    source="Section 3, page 5 (complexities); Figure 1, right; Table 1",
     unit="power of the number of labels that the ratio of times grows with, fitted over the datasets",
     cost=True,
 )
 def gfm_gains_with_labels(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
-    """Fit a line to the logarithms of ratio and number of labels, of the datasets that a seed has."""
+    """The more labels there are, the more times as long as GFM does MEUF take.
+
+    Fit a line to the logarithms of ratio and number of labels, of the datasets that a seed has.
+
+    Source: Section 3, page 5 (complexities); Figure 1, right; Table 1
+    """
     from xmlc.kernels.float64 import log
 
     found: dict[int, list[tuple[float, float]]] = {}
@@ -167,27 +156,25 @@ def _times_gfm(records: Sequence[InferenceRecord]) -> Iterator[tuple[str, int, f
             yield dataset, seed, methods["gfm"].dataset.m, meuf / gfm
 
 
-@claim(
-    "meuf-best-of-independent",
-    SIMULATIONS,
-    statement="Given samples of independent labels, MEUF has the highest F.",
-    source="Section 4, page 6; Figure 1, left",
-    unit="points of expected F, MEUF − GFM, mean of the trials",
-)
+@claim(SIMULATIONS, unit="points of expected F, MEUF − GFM, mean of the trials")
 def meuf_best_of_independent(records: Sequence[SimulationRecord]) -> Iterator[Effect]:
-    """Compare MEUF and GFM for each size of sample."""
+    """Given samples of independent labels, MEUF has the highest F.
+
+    Compare MEUF and GFM for each size of sample.
+
+    Source: Section 4, page 6; Figure 1, left
+    """
     return _by_sample_size(records, "independent", 1)
 
 
-@claim(
-    "gfm-approaches-meuf",
-    SIMULATIONS,
-    statement="With larger samples of independent labels GFM approaches MEUF.",
-    source="Section 4, page 6; Figure 1, left",
-    unit="points of expected F, MEUF − GFM at the smallest sample less that at the largest",
-)
+@claim(SIMULATIONS, unit="points of expected F, MEUF − GFM at the smallest sample less that at the largest")
 def gfm_approaches_meuf(records: Sequence[SimulationRecord]) -> Iterator[Effect]:
-    """Compare what GFM lacks at both ends of the curve, whose samples are drawn one without the other."""
+    """With larger samples of independent labels GFM approaches MEUF.
+
+    Compare what GFM lacks at both ends of the curve, whose samples are drawn one without the other.
+
+    Source: Section 4, page 6; Figure 1, left
+    """
     for record in records:
         gain = record.models["independent"]["meuf_minus_gfm"]
         (first, *_, last), (error, *_, other) = gain["mean"], gain["standard_error"]
@@ -196,30 +183,32 @@ def gfm_approaches_meuf(records: Sequence[SimulationRecord]) -> Iterator[Effect]
 
 
 @claim(
-    "meuf-poor-as-printed",
     SIMULATIONS,
-    statement="Given samples of dependent labels MEUF performs poorly, larger samples or not; in the model as printed.",
-    source="Section 4, page 6; Figure 1, centre",
     unit="points of expected F, GFM − MEUF, mean of the trials",
-    margin=POOR,
-    reason="poorly means a point or more",
+    margin=(POOR, "poorly means a point or more"),
 )
 def meuf_poor_as_printed(records: Sequence[SimulationRecord]) -> Iterator[Effect]:
-    """Compare GFM and MEUF in the model of the figure's caption."""
+    """Given samples of dependent labels MEUF performs poorly, larger samples or not; in the model as printed.
+
+    Compare GFM and MEUF in the model of the figure's caption.
+
+    Source: Section 4, page 6; Figure 1, centre
+    """
     return _by_sample_size(records, "dependent", -1)
 
 
 @claim(
-    "meuf-poor-with-signs",
     SIMULATIONS,
-    statement="The same in a model that the paper does not print: labels coded -1 and +1.",
-    source="Section 4, page 6; Figure 1, centre, whose axis this model fits",
     unit="points of expected F, GFM − MEUF, mean of the trials",
-    margin=POOR,
-    reason="poorly means a point or more",
+    margin=(POOR, "poorly means a point or more"),
 )
 def meuf_poor_with_signs(records: Sequence[SimulationRecord]) -> Iterator[Effect]:
-    """Compare GFM and MEUF in the other model."""
+    """The same in a model that the paper does not print: labels coded -1 and +1.
+
+    Compare GFM and MEUF in the other model.
+
+    Source: Section 4, page 6; Figure 1, centre, whose axis this model fits
+    """
     return _by_sample_size(records, "dependent-signed", -1)
 
 

@@ -35,16 +35,17 @@ def precision(metrics: Mapping[str, float]) -> float:
 
 
 @claim(
-    "as-good-as-other-trees",
     RANKINGS,
-    statement="LdSM ranks at least as well as other methods that are purely trees.",
-    source="Section 5; Table 1",
     unit=f"points, {PRECISION}, LdSM − the other method",
-    margin=-1.0,
-    reason="the paper says matches or outperforms; up to a point below is a match here",
+    margin=(-1.0, "the paper says matches or outperforms; up to a point below is a match here"),
 )
 def as_good_as_other_trees(records: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Compare LdSM with each method that the suite runs."""
+    """LdSM ranks at least as well as other methods that are purely trees.
+
+    Compare LdSM with each method that the suite runs.
+
+    Source: Section 5; Table 1
+    """
     for (dataset, seed), models in by_model(records).items():
         for other in OTHER_TREES:
             if {OURS, other} <= {*models}:
@@ -52,16 +53,14 @@ def as_good_as_other_trees(records: Sequence[RankingRecord]) -> Iterator[Effect]
                 yield Effect(dataset, other, seed, difference)
 
 
-@claim(
-    "better-single-tree",
-    ENSEMBLES,
-    RANKINGS,
-    statement="A single tree of LdSM ranks better than a single tree of FastXML.",
-    source="Section 5; Figures 1 and 6",
-    unit=f"points, {PRECISION}, LdSM − FastXML",
-)
+@claim(ENSEMBLES, RANKINGS, unit=f"points, {PRECISION}, LdSM − FastXML")
 def better_single_tree(forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Compare the first trees of the ensembles, and the single trees that a search found."""
+    """A single tree of LdSM ranks better than a single tree of FastXML.
+
+    Compare the first trees of the ensembles, and the single trees that a search found.
+
+    Source: Section 5; Figures 1 and 6
+    """
     for (dataset, seed), models in by_model(forests).items():
         first = {name: _score_of(record, 1) for name, record in models.items()}
         ours, other = first.get(OURS), first.get(FASTXML)
@@ -74,15 +73,14 @@ def better_single_tree(forests: Sequence[ForestRecord], rankings: Sequence[Ranki
             yield Effect(dataset, "best of a search", seed, ours - other)
 
 
-@claim(
-    "better-ensemble",
-    ENSEMBLES,
-    statement="An ensemble of LdSM's trees ranks better than one of as many of FastXML's.",
-    source="Section 5; Figures 1 and 6",
-    unit=f"points, {PRECISION}, LdSM − FastXML",
-)
+@claim(ENSEMBLES, unit=f"points, {PRECISION}, LdSM − FastXML")
 def better_ensemble(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """Compare the ensembles, where they have equally many trees."""
+    """An ensemble of LdSM's trees ranks better than one of as many of FastXML's.
+
+    Compare the ensembles, where they have equally many trees.
+
+    Source: Section 5; Figures 1 and 6
+    """
     for (dataset, seed), models in by_model(records).items():
         if {OURS, FASTXML} <= {*models}:
             ours, other = (models[name].rows[-1] for name in (OURS, FASTXML))
@@ -90,15 +88,14 @@ def better_ensemble(records: Sequence[ForestRecord]) -> Iterator[Effect]:
                 yield Effect(dataset, "", seed, precision(ours.metrics) - precision(other.metrics))
 
 
-@claim(
-    "first-ten-trees-gain-most",
-    ENSEMBLES,
-    statement="The first ten trees of an ensemble gain more than all that follow.",
-    source="Section 5; Figures 1 and 4",
-    unit=f"points, {PRECISION}, gain from 1 tree to 10 − gain from 10 to all",
-)
+@claim(ENSEMBLES, unit=f"points, {PRECISION}, gain from 1 tree to 10 − gain from 10 to all")
 def first_ten_trees_gain_most(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """Compare the gains."""
+    """The first ten trees of an ensemble gain more than all that follow.
+
+    Compare the gains.
+
+    Source: Section 5; Figures 1 and 4
+    """
     for record in of_ours(records):
         one, few = _score_of(record, 1), _score_of(record, FEW)
         if one is not None and few is not None and record.rows[-1].n_trees > FEW:
@@ -106,16 +103,17 @@ def first_ten_trees_gain_most(records: Sequence[ForestRecord]) -> Iterator[Effec
 
 
 @claim(
-    "more-trees-gain-little",
     ENSEMBLES,
-    statement="From ten trees to all 50 (on Bibtex from 20) no measure gains 2 points.",
-    source="Section 5; Figures 1 and 4",
     unit="points, − the largest gain of P@1, P@3, P@5, nDCG@3, nDCG@5",
-    margin=-2.0,
-    reason='"less than 2%" in the paper',
+    margin=(-2.0, '"less than 2%" in the paper'),
 )
 def more_trees_gain_little(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """Take the largest gain of any measure."""
+    """From ten trees to all 50 (on Bibtex from 20) no measure gains 2 points.
+
+    Take the largest gain of any measure.
+
+    Source: Section 5; Figures 1 and 4
+    """
     for record in of_ours(records):
         few = FEW_ON.get(record.dataset.name, FEW)
         last = record.rows[-1]
@@ -125,16 +123,15 @@ def more_trees_gain_little(records: Sequence[ForestRecord]) -> Iterator[Effect]:
                 yield Effect(record.dataset.name, f"from {few} trees", record.seed, -100 * gain)
 
 
-@claim(
-    "logarithmic-depth",
-    ENSEMBLES,
-    statement="The deepest tree of an ensemble is no deeper than 3 log_M K, for K labels and arity M; on Delicious, "
-    "AmazonCat, Wiki10, WikiLSHTC and Amazon-670K than 2 log_M K.",
-    source="Section 5; Figure 2; Table 4",
-    unit="times log_M K, the paper's bound − the depth",
-)
+@claim(ENSEMBLES, unit="times log_M K, the paper's bound − the depth")
 def logarithmic_depth(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """Compare the depth with the paper's bound for the dataset."""
+    """The deepest tree of an ensemble is no deeper than 3 log_M K, for K labels and arity M; on Delicious, AmazonCat,
+    Wiki10, WikiLSHTC and Amazon-670K than 2 log_M K.
+
+    Compare the depth with the paper's bound for the dataset.
+
+    Source: Section 5; Figure 2; Table 4
+    """
     for record in of_ours(records):
         if record.trees:
             balanced = _log(record.dataset.m, record.setting("arity"))
@@ -142,15 +139,14 @@ def logarithmic_depth(records: Sequence[ForestRecord]) -> Iterator[Effect]:
             yield Effect(record.dataset.name, "", record.seed, bound - max(record.trees.depths) / balanced)
 
 
-@claim(
-    "depth-grows-with-log-of-nodes",
-    SWEEPS,
-    statement="With phi times as many nodes a tree is less than 2 log_M phi deeper.",
-    source="Section 5; Figures 1 and 5",
-    unit="levels, 2 log_M phi − those that are added from the fewest nodes tried to the most",
-)
+@claim(SWEEPS, unit="levels, 2 log_M phi − those that are added from the fewest nodes tried to the most")
 def depth_grows_with_log_of_nodes(records: Sequence[SweepRecord]) -> Iterator[Effect]:
-    """Compare the depths at both ends of the sweep."""
+    """With phi times as many nodes a tree is less than 2 log_M phi deeper.
+
+    Compare the depths at both ends of the sweep.
+
+    Source: Section 5; Figures 1 and 5
+    """
     for record in of_ours(records):
         first, last = record.rows[0], record.rows[-1]
         if record.hyperparameter == "max_nodes" and first.depth is not None and last.depth is not None:
@@ -159,17 +155,14 @@ def depth_grows_with_log_of_nodes(records: Sequence[SweepRecord]) -> Iterator[Ef
             yield Effect(record.dataset.name, "", record.seed, allowed - (last.depth - first.depth))
 
 
-@claim(
-    "shallow-trees-suffice",
-    SWEEPS,
-    statement="More nodes than a sixteenth of the most that were tried gain less than 3 points.",
-    source="Section 5; Figures 1 and 5, whose numbers of nodes stand in the picture only",
-    unit=f"points, − the gain in {PRECISION}",
-    margin=-3.0,
-    reason='"less than 3%" in the paper',
-)
+@claim(SWEEPS, unit=f"points, − the gain in {PRECISION}", margin=(-3.0, '"less than 3%" in the paper'))
 def shallow_trees_suffice(records: Sequence[SweepRecord]) -> Iterator[Effect]:
-    """Compare the largest trees of a sweep with those of a sixteenth of their nodes."""
+    """More nodes than a sixteenth of the most that were tried gain less than 3 points.
+
+    Compare the largest trees of a sweep with those of a sixteenth of their nodes.
+
+    Source: Section 5; Figures 1 and 5, whose numbers of nodes stand in the picture only
+    """
     for record in of_ours(records):
         scores = {float(str(row.value)): precision(row.metrics) for row in record.rows}
         most = max(scores)
@@ -177,30 +170,25 @@ def shallow_trees_suffice(records: Sequence[SweepRecord]) -> Iterator[Effect]:
             yield Effect(record.dataset.name, "", record.seed, scores[most / FEWER] - scores[most])
 
 
-@claim(
-    "fewer-inner-products",
-    RANKINGS,
-    statement="LdSM ranks the labels of an instance with fewer inner products than FastXML.",
-    source="Section 5; Table 2, which has times",
-    unit="inner products per instance, FastXML / LdSM",
-    scale="ratio",
-)
+@claim(RANKINGS, unit="inner products per instance, FastXML / LdSM", scale="ratio")
 def fewer_inner_products(records: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Compare the counted inner products, which do not depend on a machine."""
+    """LdSM ranks the labels of an instance with fewer inner products than FastXML.
+
+    Compare the counted inner products, which do not depend on a machine.
+
+    Source: Section 5; Table 2, which has times
+    """
     return multiples(records, OURS, FASTXML, lambda record: record.costs.inner_products_per_instance)
 
 
-@claim(
-    "faster-prediction",
-    RANKINGS,
-    statement="LdSM ranks the labels of an instance faster than FastXML.",
-    source="Section 5; Table 2, in which it does on four of seven datasets",
-    unit="milliseconds per instance, FastXML / LdSM",
-    scale="ratio",
-    cost=True,
-)
+@claim(RANKINGS, unit="milliseconds per instance, FastXML / LdSM", scale="ratio", cost=True)
 def faster_prediction(records: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Compare the times of ranking."""
+    """LdSM ranks the labels of an instance faster than FastXML.
+
+    Compare the times of ranking.
+
+    Source: Section 5; Table 2, in which it does on four of seven datasets
+    """
     return multiples(records, OURS, FASTXML, lambda record: record.costs.predict_ms_per_instance)
 
 

@@ -13,15 +13,14 @@ from xmlc.suites.needs import ENSEMBLES
 OURS = "ldsm"
 
 
-@claim(
-    "root-is-hardest",
-    ENSEMBLES,
-    statement="The objective J ends at a higher value in the root than in the nodes below it.",
-    source="Section 6, with Figure 3; Section 10, with Figure 7",
-    unit="J of the root − mean J of the nodes below, after the last pass",
-)
+@claim(ENSEMBLES, unit="J of the root − mean J of the nodes below, after the last pass")
 def root_is_hardest(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """Compare the root with all nodes below it, in the trees whose objectives a record tells."""
+    """The objective J ends at a higher value in the root than in the nodes below it.
+
+    Compare the root with all nodes below it, in the trees whose objectives a record tells.
+
+    Source: Section 6, with Figure 3; Section 10, with Figure 7
+    """
     for record in _told(records):
         roots = [part.mean[-1] for part in record.objectives if part.level == 1]
         below = [part for part in record.objectives if part.level > 1]
@@ -31,16 +30,17 @@ def root_is_hardest(records: Sequence[ForestRecord]) -> Iterator[Effect]:
 
 
 @claim(
-    "bounds-of-the-objective",
     ENSEMBLES,
-    statement="Lemma 1: where lambda_2 > (M - 3) lambda_1, J lies between -lambda_1 (M - 1) and lambda_2 (M - 1).",
-    source="Section 3.1, Lemma 1",
     unit="J, distance of the nodes to the nearer bound, negative outside",
-    margin=-0.001,
-    reason="a perfect split is at the bound, but for roundings",
+    margin=(-0.001, "a perfect split is at the bound, but for roundings"),
 )
 def bounds_of_the_objective(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """Take the node, and the pass, that comes nearest to a bound."""
+    """Lemma 1: where lambda_2 > (M - 3) lambda_1, J lies between -lambda_1 (M - 1) and lambda_2 (M - 1).
+
+    Take the node, and the pass, that comes nearest to a bound.
+
+    Source: Section 3.1, Lemma 1
+    """
     for record in _told(records):
         lambda_1, lambda_2, splits = _weights(record)
         if lambda_2 > (splits - 2) * lambda_1:
@@ -50,17 +50,16 @@ def bounds_of_the_objective(records: Sequence[ForestRecord]) -> Iterator[Effect]
             yield Effect(record.dataset.name, "", record.seed, room)
 
 
-@claim(
-    "bound-of-the-purity",
-    ENSEMBLES,
-    statement="Lemma 3, multiplied out: where lambda_1 (M - 1) / 2 <= lambda_2 <= lambda_1 (M - 1), the purity factor "
-    "times a number is at most J - B + lambda_2. Factor, number and the balancing term B are at least 0, so no node "
-    "has J below -lambda_2.",
-    source="Section 3.1, Lemma 3, inequality 4",
-    unit="J, lowest of all nodes after the last pass + lambda_2",
-)
+@claim(ENSEMBLES, unit="J, lowest of all nodes after the last pass + lambda_2")
 def bound_of_the_purity(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """Take the node whose J is lowest; docs/ldsm.md says which step of the proof is wrong."""
+    """Lemma 3, multiplied out: where lambda_1 (M - 1) / 2 <= lambda_2 <= lambda_1 (M - 1), the purity factor times a
+    number is at most J - B + lambda_2. Factor, number and the balancing term B are at least 0, so no node has J below
+    -lambda_2.
+
+    Take the node whose J is lowest; docs/ldsm.md says which step of the proof is wrong.
+
+    Source: Section 3.1, Lemma 3, inequality 4
+    """
     for record in _told(records):
         lambda_1, lambda_2, splits = _weights(record)
         if lambda_1 * splits / 2 <= lambda_2 <= lambda_1 * splits:

@@ -24,82 +24,84 @@ POINTS = "points of P@1"
 
 
 @claim(
-    "as-good-as-offline",
     RANKINGS,
-    statement="Up to Wiki10's number of labels, both online policies are as good as a tree made before (IPLT).",
-    source="Section 5.1, page 7; Table 2",
     unit=f"{POINTS}, OPLT − IPLT",
-    margin=-0.53,
-    reason="the most by which the paper's Table 2 has a policy behind (OPLT-R on Wiki10) where it calls both as good",
+    margin=(
+        -0.53,
+        "the most by which the paper's Table 2 has a policy behind (OPLT-R on Wiki10) where it calls both as good",
+    ),
 )
 def as_good_as_offline(records: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Compare the P@1 of both policies with IPLT's on datasets up to Wiki10's size."""
+    """Up to Wiki10's number of labels, both online policies are as good as a tree made before (IPLT).
+
+    Compare the P@1 of both policies with IPLT's on datasets up to Wiki10's size.
+
+    Source: Section 5.1, page 7; Table 2
+    """
     few = [record for record in records if record.dataset.m <= WIKI10]
     return _differences(few, ONLINE, "iplt")
 
 
-@claim(
-    "behind-offline-on-large",
-    RANKINGS,
-    statement="With more labels, best-greedy trees are worse than a tree made before (IPLT).",
-    source="Section 5.1, page 7; Table 2",
-    unit=f"{POINTS}, IPLT − OPLT-B",
-)
+@claim(RANKINGS, unit=f"{POINTS}, IPLT − OPLT-B")
 def behind_offline_on_large(records: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Compare P@1 on datasets with more labels than Wiki10."""
+    """With more labels, best-greedy trees are worse than a tree made before (IPLT).
+
+    Compare P@1 on datasets with more labels than Wiki10.
+
+    Source: Section 5.1, page 7; Table 2
+    """
     many = [record for record in records if record.dataset.m > WIKI10]
     return _differences(many, ("iplt",), "oplt-b")
 
 
-@claim(
-    "greedy-over-random",
-    RANKINGS,
-    statement="On multi-label data the best-greedy policy has a higher P@1 than the random one.",
-    source="Section 5.1, page 7 (of the larger datasets); Table 2 (of all)",
-    unit=f"{POINTS}, OPLT-B − OPLT-R",
-)
+@claim(RANKINGS, unit=f"{POINTS}, OPLT-B − OPLT-R")
 def greedy_over_random(records: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Compare the P@1 of the two policies."""
+    """On multi-label data the best-greedy policy has a higher P@1 than the random one.
+
+    Compare the P@1 of the two policies.
+
+    Source: Section 5.1, page 7 (of the larger datasets); Table 2 (of all)
+    """
     return _differences(records, ("oplt-b",), "oplt-r")
 
 
 @claim(
-    "warm-start-as-good-as-offline",
     RANKINGS,
-    statement="A warm start on 10 % of the instances makes OPLT almost as good as IPLT.",
-    source="Section 5.1, page 7; Table 2",
     unit=f"{POINTS}, OPLT-W − IPLT",
-    margin=-1.57,
-    reason="the most by which the paper's Table 2 has it behind (on WikiLSHTC), which the paper calls almost as good",
+    margin=(
+        -1.57,
+        "the most by which the paper's Table 2 has it behind (on WikiLSHTC), which the paper calls almost as good",
+    ),
 )
 def warm_start_as_good_as_offline(records: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Compare the P@1 of OPLT-W and IPLT."""
+    """A warm start on 10 % of the instances makes OPLT almost as good as IPLT.
+
+    Compare the P@1 of OPLT-W and IPLT.
+
+    Source: Section 5.1, page 7; Table 2
+    """
     return _differences(records, ("oplt-w",), "iplt")
 
 
-@claim(
-    "warm-start-helps",
-    RANKINGS,
-    statement="A warm start on 10 % of the instances raises the P@1 of the best-greedy policy.",
-    source="Section 5.1, page 7; Table 2",
-    unit=f"{POINTS}, OPLT-W − OPLT-B",
-)
+@claim(RANKINGS, unit=f"{POINTS}, OPLT-W − OPLT-B")
 def warm_start_helps(records: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Compare the P@1 of OPLT-W and OPLT-B."""
+    """A warm start on 10 % of the instances raises the P@1 of the best-greedy policy.
+
+    Compare the P@1 of OPLT-W and OPLT-B.
+
+    Source: Section 5.1, page 7; Table 2
+    """
     return _differences(records, ("oplt-w",), "oplt-b")
 
 
-@claim(
-    "trains-slower-than-offline",
-    RANKINGS,
-    statement="Both online policies take more processor time to train than IPLT.",
-    source="Section 5.1, page 8; Table 2",
-    unit="processor seconds, OPLT / IPLT",
-    scale="ratio",
-    cost=True,
-)
+@claim(RANKINGS, unit="processor seconds, OPLT / IPLT", scale="ratio", cost=True)
 def trains_slower_than_offline(records: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Compare the processor seconds of training."""
+    """Both online policies take more processor time to train than IPLT.
+
+    Compare the processor seconds of training.
+
+    Source: Section 5.1, page 8; Table 2
+    """
 
     def ratio(online: RankingRecord, offline: RankingRecord) -> float | None:
         ours, others = online.costs.train_cpu_seconds, offline.costs.train_cpu_seconds
@@ -108,27 +110,25 @@ def trains_slower_than_offline(records: Sequence[RankingRecord]) -> Iterator[Eff
     return _pairs(_multi_label(records), ONLINE, "iplt", ratio)
 
 
-@claim(
-    "dominates-memory-tree",
-    RANKINGS,
-    statement="On texts with few examples of each class (WikiPara) OPLT is more accurate than CMT.",
-    source="Section 5.2, page 8; Table 3",
-    unit="points of accuracy, OPLT − CMT",
-)
+@claim(RANKINGS, unit="points of accuracy, OPLT − CMT")
 def dominates_memory_tree(records: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Compare the accuracy of both policies with CMT's on the test set."""
+    """On texts with few examples of each class (WikiPara) OPLT is more accurate than CMT.
+
+    Compare the accuracy of both policies with CMT's on the test set.
+
+    Source: Section 5.2, page 8; Table 3
+    """
     return _pairs(_texts(records), ONLINE, "cmt", _difference)
 
 
-@claim(
-    "dominates-memory-tree-online",
-    FEW_SHOT_STREAMS,
-    statement="On a stream of such texts, each predicted before it is learned, OPLT is more accurate than CMT.",
-    source="Section 5.2, page 8; Figure 2",
-    unit="points of accuracy, OPLT − CMT",
-)
+@claim(FEW_SHOT_STREAMS, unit="points of accuracy, OPLT − CMT")
 def dominates_memory_tree_online(records: Sequence[ProgressiveRecord]) -> Iterator[Effect]:
-    """Compare the accuracy over the whole stream."""
+    """On a stream of such texts, each predicted before it is learned, OPLT is more accurate than CMT.
+
+    Compare the accuracy over the whole stream.
+
+    Source: Section 5.2, page 8; Figure 2
+    """
     for (dataset, seed), models in by_model(record for record in records if "wikipara" in record.dataset.name).items():
         rival = models.get("cmt-1-pass")
         for name in (f"{base}-1-pass" for base in ONLINE):
@@ -138,31 +138,31 @@ def dominates_memory_tree_online(records: Sequence[ProgressiveRecord]) -> Iterat
 
 
 @claim(
-    "printed-score-keeps-balance",
     SWEEPS,
-    statement="With the score as the paper prints it, best-greedy builds trees close to balanced.",
-    source="Section 4.3, page 6; Algorithm 8",
     unit="depth, least possible / as built",
-    margin=0.5,
-    reason="a tree of more than twice the least depth is not called close to balanced",
+    margin=(0.5, "a tree of more than twice the least depth is not called close to balanced"),
     scale="ratio",
 )
 def printed_score_keeps_balance(records: Sequence[SweepRecord]) -> Iterator[Effect]:
-    """Compare the depth of trees of the printed score with the least depth that has room for all labels."""
+    """With the score as the paper prints it, best-greedy builds trees close to balanced.
+
+    Compare the depth of trees of the printed score with the least depth that has room for all labels.
+
+    Source: Section 4.3, page 6; Algorithm 8
+    """
     for record, rows in _by_score(records):
         if depth := rows[PRINTED].depth:
             yield Effect(record.dataset.name, "", record.seed, least_depth(record) / depth)
 
 
-@claim(
-    "balance-helps",
-    SWEEPS,
-    statement="More balanced trees have a higher P@1: here those of the authors' program, against the printed score's.",
-    source="Section 5, page 7; Appendix F",
-    unit=f"{POINTS}, the less deep tree − the deeper one",
-)
+@claim(SWEEPS, unit=f"{POINTS}, the less deep tree − the deeper one")
 def balance_helps(records: Sequence[SweepRecord]) -> Iterator[Effect]:
-    """Compare the P@1 of trees of the two scores, where one is deeper."""
+    """More balanced trees have a higher P@1: here those of the authors' program, against the printed score's.
+
+    Compare the P@1 of trees of the two scores, where one is deeper.
+
+    Source: Section 5, page 7; Appendix F
+    """
     for record, rows in _by_score(records):
         program, printed = (rows[score] for score in (PROGRAM, PRINTED))
         if program.depth and printed.depth and program.depth < printed.depth:

@@ -31,45 +31,38 @@ TRIED = "points of P@1 on the validation set"
 
 
 @claim(
-    "as-good-as-one-versus-rest",
-    RANKINGS_BESIDE_BR,
-    statement="SWNN ranks as well as one-versus-rest linear classifiers. Here they are logistic regressions; the paper "
-    "quotes DiSMEC and PPDSparse, of datasets with many more labels.",
-    source="Abstract; Section 4.3; Table 6",
-    unit="points, mean of P@1, P@3, P@5, SWNN − one-versus-rest",
-    margin=-1.0,
-    reason=COMPARABLE_REASON,
+    RANKINGS_BESIDE_BR, unit="points, mean of P@1, P@3, P@5, SWNN − one-versus-rest", margin=(-1.0, COMPARABLE_REASON)
 )
 def as_good_as_one_versus_rest(records: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Compare the rankings."""
+    """SWNN ranks as well as one-versus-rest linear classifiers. Here they are logistic regressions; the paper quotes
+    DiSMEC and PPDSparse, of datasets with many more labels.
+
+    Compare the rankings.
+
+    Source: Abstract; Section 4.3; Table 6
+    """
     return differences(records, OURS, ONE_VERSUS_REST, lambda record: 100 * _precision(record.metrics))
 
 
-@claim(
-    "faster-than-one-versus-rest",
-    RANKINGS_BESIDE_BR,
-    statement="SWNN ranks the labels of an instance faster than one-versus-rest linear classifiers do.",
-    source="Section 4.3",
-    unit="milliseconds per instance, one-versus-rest / SWNN",
-    scale="ratio",
-    cost=True,
-)
+@claim(RANKINGS_BESIDE_BR, unit="milliseconds per instance, one-versus-rest / SWNN", scale="ratio", cost=True)
 def faster_than_one_versus_rest(records: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Compare the times of ranking."""
+    """SWNN ranks the labels of an instance faster than one-versus-rest linear classifiers do.
+
+    Compare the times of ranking.
+
+    Source: Section 4.3
+    """
     return multiples(records, OURS, ONE_VERSUS_REST, lambda record: record.costs.predict_ms_per_instance)
 
 
-@claim(
-    "smaller-than-one-versus-rest",
-    RANKINGS_BESIDE_BR,
-    statement="SWNN's model is smaller than one-versus-rest linear classifiers.",
-    source="Abstract; Section 4.3",
-    unit="bytes of the model, one-versus-rest / SWNN",
-    scale="ratio",
-    cost=True,
-)
+@claim(RANKINGS_BESIDE_BR, unit="bytes of the model, one-versus-rest / SWNN", scale="ratio", cost=True)
 def smaller_than_one_versus_rest(records: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Compare the sizes of the models on disk."""
+    """SWNN's model is smaller than one-versus-rest linear classifiers.
+
+    Compare the sizes of the models on disk.
+
+    Source: Abstract; Section 4.3
+    """
     return multiples(records, OURS, ONE_VERSUS_REST, lambda record: record.costs.model_bytes)
 
 
@@ -77,16 +70,15 @@ def _precision(metrics: dict[str, float]) -> float:
     return math.fsum(metrics[name] for name in METRICS) / len(METRICS)
 
 
-@claim(
-    "jaccard-helps",
-    SEARCHES,
-    statement="Similarities that count common features too (beta = 1) rank better than cosines alone (beta = 0); on "
-    "all datasets but Delicious-200K.",
-    source="Section 4.3; Table 6",
-    unit=f"{TRIED}, best with beta = 1 − best with beta = 0; S and the values of alpha the same",
-)
+@claim(SEARCHES, unit=f"{TRIED}, best with beta = 1 − best with beta = 0; S and the values of alpha the same")
 def jaccard_helps(searches: Sequence[SearchRecord]) -> Iterator[Effect]:
-    """Compare trials with both values of beta, those of alpha that were tried with only one left out."""
+    """Similarities that count common features too (beta = 1) rank better than cosines alone (beta = 0); on all
+    datasets but Delicious-200K.
+
+    Compare trials with both values of beta, those of alpha that were tried with only one left out.
+
+    Source: Section 4.3; Table 6
+    """
     for search in searches:
         first, tried = _tried(search)
         common = [alpha for S, alpha, beta in tried if (S, beta) == (first, 1) and (S, alpha, 0) in tried]
@@ -94,32 +86,28 @@ def jaccard_helps(searches: Sequence[SearchRecord]) -> Iterator[Effect]:
             yield _effect(search, *(max(tried[first, alpha, beta] for alpha in common) for beta in (1, 0)))
 
 
-@claim(
-    "weighted-votes-help",
-    SEARCHES,
-    statement="Votes weighted by similarity (alpha = 1) rank better than equal ones (alpha = 0).",
-    source="Section 3.3; Table 6, in which alpha is 1 or 2 on all datasets",
-    unit=f"{TRIED}, alpha = 1 − alpha = 0; beta = 0, S the same",
-)
+@claim(SEARCHES, unit=f"{TRIED}, alpha = 1 − alpha = 0; beta = 0, S the same")
 def weighted_votes_help(searches: Sequence[SearchRecord]) -> Iterator[Effect]:
-    """Compare trials with and without weights."""
+    """Votes weighted by similarity (alpha = 1) rank better than equal ones (alpha = 0).
+
+    Compare trials with and without weights.
+
+    Source: Section 3.3; Table 6, in which alpha is 1 or 2 on all datasets
+    """
     for search in searches:
         first, tried = _tried(search)
         if {(first, 1, 0), (first, 0, 0)} <= {*tried}:
             yield _effect(search, tried[first, 1, 0], tried[first, 0, 0])
 
 
-@claim(
-    "size-of-neighbourhood-hardly-matters",
-    SEARCHES,
-    statement="With the best alpha and beta, S = 25, 50 and 75 rank almost equally well.",
-    source="Section 4.3",
-    unit=f"{TRIED}, worst of the three − best",
-    margin=-3.0,
-    reason="within several percent, the paper says",
-)
-def size_hardly_matters(searches: Sequence[SearchRecord]) -> Iterator[Effect]:
-    """Compare the trials of the second stage, and the first stage's best where it has one of these S."""
+@claim(SEARCHES, unit=f"{TRIED}, worst of the three − best", margin=(-3.0, "within several percent, the paper says"))
+def size_of_neighbourhood_hardly_matters(searches: Sequence[SearchRecord]) -> Iterator[Effect]:
+    """With the best alpha and beta, S = 25, 50 and 75 rank almost equally well.
+
+    Compare the trials of the second stage, and the first stage's best where it has one of these S.
+
+    Source: Section 4.3
+    """
     for search in searches:
         _, *best = _setting(search.best)
         scores = [score for (S, *weights), score in _tried(search)[1].items() if S in SIZES and weights == best]
@@ -146,16 +134,17 @@ def _effect(search: SearchRecord, share: float, other: float) -> Effect:
 
 
 @claim(
-    "near-duplicates-are-noise",
     CONDENSED,
-    statement="A tenth of the training instances can be left out, near-duplicates with the same labels, without loss.",
-    source="Section 5, which asks for such a compression and has none",
     unit="points, mean of P@1, P@3, P@5, after leaving out − before",
-    margin=-0.5,
-    reason="half a point is called no loss",
+    margin=(-0.5, "half a point is called no loss"),
 )
 def near_duplicates_are_noise(records: Sequence[CondensedRecord]) -> Iterator[Effect]:
-    """Compare the whole index with the largest that lacks a tenth of the instances."""
+    """A tenth of the training instances can be left out, near-duplicates with the same labels, without loss.
+
+    Compare the whole index with the largest that lacks a tenth of the instances.
+
+    Source: Section 5, which asks for such a compression and has none
+    """
     for record in records:
         whole, *rest = record.rows
         if record.model == OURS and (fewer := [row for row in rest if row.instances <= KEPT * whole.instances]):
@@ -167,33 +156,32 @@ def _most(rows: Sequence[CondensedRow]) -> CondensedRow:
     return max(rows, key=lambda row: row.instances)
 
 
-@claim(
-    "most-labels-are-rare",
-    STATISTICS,
-    statement="Most labels occur only a few times in the training set.",
-    source="Section 4.2; Table 2",
-    unit="10 / median number of occurrences of a label",
-    scale="ratio",
-)
+@claim(STATISTICS, unit="10 / median number of occurrences of a label", scale="ratio")
 def most_labels_are_rare(records: Sequence[Statistics]) -> Iterator[Effect]:
-    """Compare ten with the median over the labels that occur."""
+    """Most labels occur only a few times in the training set.
+
+    Compare ten with the median over the labels that occur.
+
+    Source: Section 4.2; Table 2
+    """
     for record in records:
         yield Effect(record.name, "", 0, 10 / record.train.instances_per_label_seen.median, 0)
 
 
 @claim(
-    "short-index-lists",
     STATISTICS,
-    statement="The list of the instances that have a feature is short beside the training set, which makes the search "
-    "for neighbours fast.",
-    source="Section 4.2; Table 5",
     unit="training instances / average length of a list",
-    margin=10.0,
-    reason="considerably shorter, the paper says: an order of magnitude",
+    margin=(10.0, "considerably shorter, the paper says: an order of magnitude"),
     scale="ratio",
 )
 def short_index_lists(records: Sequence[Statistics]) -> Iterator[Effect]:
-    """Compare the number of instances with the average over the features that occur."""
+    """The list of the instances that have a feature is short beside the training set, which makes the search for
+    neighbours fast.
+
+    Compare the number of instances with the average over the features that occur.
+
+    Source: Section 4.2; Table 5
+    """
     for record in records:
         length = record.train.occurrences_per_feature_seen.mean
         yield Effect(record.name, "", 0, record.train.instances / length, 0)
@@ -205,7 +193,7 @@ CLAIMS = (
     smaller_than_one_versus_rest,
     jaccard_helps,
     weighted_votes_help,
-    size_hardly_matters,
+    size_of_neighbourhood_hardly_matters,
     near_duplicates_are_noise,
     most_labels_are_rare,
     short_index_lists,
