@@ -64,17 +64,9 @@ class Effect:
 
 @dataclass(frozen=True)
 class Unit:
-    """The effects of one dataset and subject.
+    """The effects of one dataset and subject: their mean over seeds, and the side that they take.
 
-    Attributes
-    ----------
-    dataset, subject : str
-    seeds : int
-        How many runs there are.
-    effect : Estimate
-        Mean over seeds, with its interval.
-    side : {1, 0, -1}
-        For the statement, open, against it.
+    The side is 1 for the statement, 0 where it is open, -1 against it.
     """
 
     dataset: str
