@@ -45,18 +45,12 @@ class NapkinXCModel(ProgramModel):
         X = self._instances(X)
         return ranking_of(*self._estimates(X, top_k=k), k)
 
-    def save(self, path: str | Path) -> None:
-        """Write the model: the program's own files beside our JSON."""
-        super().save(path)
-        shutil.copytree(self._files, Path(path) / "napkinxc")
+    def _write_files(self, folder: Path) -> None:
+        shutil.copytree(self._files, folder / "napkinxc")
 
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read a model written by `save`."""
-        model = super().load(path)
-        model._files = Path(path) / "napkinxc"
-        model._load_program()
-        return model
+    def _use_files(self, folder: Path) -> None:
+        self._files = folder / "napkinxc"
+        self._load_program()
 
     def _estimates(self, X: sparse.csr_array, **options: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return for each instance how many labels the program gave, then all labels and estimates, best first."""

@@ -89,21 +89,15 @@ class OmikujiParabel(ProgramModel):
         X = self._instances(X)
         return ranking_of(*self._scores(X, k), k)
 
-    def save(self, path: str | Path) -> None:
-        """Write the model: the program's own files beside our JSON."""
-        super().save(path)
+    def _write_files(self, folder: Path) -> None:
         with silenced_output():
-            self.model_.save(str(Path(path) / "omikuji"))
+            self.model_.save(str(folder / "omikuji"))
 
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read a model written by `save`."""
+    def _use_files(self, folder: Path) -> None:
         program = _program()
-        model = super().load(path)
         with silenced_output():
-            model.model_ = program.Model.load(str(Path(path) / "omikuji"))
-            model.model_.densify_weights(model.max_sparse_density)
-        return model
+            self.model_ = program.Model.load(str(folder / "omikuji"))
+            self.model_.densify_weights(self.max_sparse_density)
 
     def _hyperparameters(self, program: Any) -> Any:
         losses = {"hinge": program.LossType.HINGE, "log": program.LossType.LOG}

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from scipy import sparse
 
@@ -21,18 +21,13 @@ class VowpalWabbitModel(ProgramModel):
     unit_norm: bool
     _model: Path
 
-    def save(self, path: str | Path) -> None:
-        """Write the model: the program's own file beside our JSON."""
-        super().save(path)
-        shutil.copyfile(self._model, Path(path) / "model.vw")
+    def _write_files(self, folder: Path) -> None:
+        shutil.copyfile(self._model, folder / "model.vw")
 
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read a model written by `save`; the program reads its file at its first prediction."""
-        model = super().load(path)
-        model._scratch()
-        model._model = Path(path) / "model.vw"
-        return model
+    def _use_files(self, folder: Path) -> None:
+        """Name the program's file, which it reads at its first prediction."""
+        self._scratch()
+        self._model = folder / "model.vw"
 
     def _scratch(self) -> None:
         """Make a new folder for the program's files, and forget what was loaded."""

@@ -74,11 +74,6 @@ class CompactNodeWeights(_Arrays, OwnWeights):
 
     __slots__ = ()
 
-    @property
-    def n_weights(self) -> int:
-        """How many weights are stored."""
-        return int(self.weights.size)
-
     def drop(self, cut: float, n_jobs: int | None = None) -> CompactNodeWeights:
         """Drop the weights w with abs(w) <= cut, on one thread; errors as for `NodeWeights.drop`."""
         check_cut(cut)

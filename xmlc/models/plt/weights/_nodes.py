@@ -47,11 +47,6 @@ class NodeWeights(_Arrays, OwnWeights):
 
     __slots__ = ()
 
-    @property
-    def n_weights(self) -> int:
-        """How many weights are stored, zeros too."""
-        return int(self.weights.size)
-
     def drop(self, cut: float, n_jobs: int | None = None) -> CompactNodeWeights:
         """Drop the weights w with abs(w) <= cut, and the features that are left without any.
 

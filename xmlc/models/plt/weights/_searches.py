@@ -112,6 +112,12 @@ class OwnWeights:
 
     __slots__ = ()
     label: np.ndarray
+    weights: np.ndarray
+
+    @property
+    def n_weights(self) -> int:
+        """How many weights are stored, zeros among them where the form has these."""
+        return int(self.weights.size)
 
     def threshold_search(self, queries: Queries, thresholds: np.ndarray) -> Found:
         """Descend level by level, all instances of a batch at once."""
