@@ -9,7 +9,6 @@ from scipy import sparse
 
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
-from xmlc.estimator import Hyperparameters
 from xmlc.measuring.forests import shape_of_trees
 from xmlc.measuring.prediction import predict_timed
 from xmlc.metrics.ranking import K, precision_and_ndcg, precision_at_k
@@ -20,37 +19,30 @@ from xmlc.models.warm_up import warm_up
 from xmlc.passport import WARM_UP_ROWS, timed
 from xmlc.records.condensed import CondensedRow
 from xmlc.records.sweep import SweepRow
+from xmlc.records.training import TrainingRecord
 
 Data = tuple[sparse.csr_array, sparse.csr_array]
 
 
 def sweep_rows(
-    prepared: Prepared,
-    estimator: str,
-    hyperparameters: Hyperparameters,
-    swept: str,
-    values: Iterable[object],
-    seed: int,
-    threads: int,
+    prepared: Prepared, base: TrainingRecord, swept: str, values: Iterable[object], threads: int
 ) -> tuple[SweepRow, ...]:
     """Train on the whole training set with each value of a hyperparameter, and rank the labels of the test set.
 
     Parameters
     ----------
     prepared : Prepared
-    estimator : str
-        Name, or ``path/to/file.py:ClassName``.
-    hyperparameters : dict
-        Of all rows; the swept one is put over them.
+    base : TrainingRecord
+        Its estimator, hyperparameters and seed are those of all rows; the swept one is put over them.
     swept : str
         Name of the hyperparameter.
     values : iterable
-    seed, threads : int
+    threads : int
     """
     train, test = prepared.part("train"), prepared.part("test")
     rows = []
     for value in values:
-        model = make_estimator(estimator, hyperparameters | {swept: value}, seed, threads)
+        model = make_estimator(base.estimator, base.hyperparameters | {swept: value}, base.seed, threads)
         rows.append(_train_and_rank(model, value, train, test))
     return tuple(rows)
 
@@ -71,24 +63,18 @@ def _train_and_rank(model: SparseProbabilityEstimator, value: object, train: Dat
 
 
 def condensed_rows(
-    prepared: Prepared,
-    estimator: str,
-    hyperparameters: Hyperparameters,
-    similarities: Iterable[float],
-    seed: int,
-    threads: int,
+    prepared: Prepared, base: TrainingRecord, similarities: Iterable[float], threads: int
 ) -> tuple[CondensedRow, ...]:
     """Index the whole training set, then what each similarity keeps of it, and rank the labels of the test set.
 
     Parameters
     ----------
     prepared : Prepared
-    estimator : str
-        One that keeps its training instances.
-    hyperparameters : dict
+    base : TrainingRecord
+        Of an estimator that keeps its training instances.
     similarities : iterable of float
         Cosines from which on an instance stands for another.
-    seed, threads : int
+    threads : int
 
     Raises
     ------
@@ -96,7 +82,7 @@ def condensed_rows(
         The estimator keeps no training instances.
     """
     (X, Y), test = prepared.part("train"), prepared.part("test")
-    model = make_estimator(estimator, hyperparameters, seed, threads)
+    model = make_estimator(base.estimator, base.hyperparameters, base.seed, threads)
     _kept_bytes(model.unfitted().fit(X[:WARM_UP_ROWS], Y[:WARM_UP_ROWS]))  # refuses at once what keeps none
     rows = [_index_and_rank(model, None, (X, Y), test)]
     for similarity in similarities:

@@ -31,8 +31,7 @@ def command(data: Path, training: Path, similarities: tuple[float, ...], threads
     """Train with the record's hyperparameters on what each similarity keeps, and rank the test set."""
     prepared = Prepared(data)
     record = trained_on_all(training, prepared)
-    settings = record.hyperparameters, similarities, record.seed, threads
-    rows = condensed_rows(prepared, record.estimator, *settings)
+    rows = condensed_rows(prepared, record, similarities, threads)
     last = ending(step_costs("condense", threads, *record.whose))
     CondensedRecord(**record.described(), rows=rows, costs=PredictionThreads(predict_threads=threads), **last).write(
         out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -29,9 +30,12 @@ def command(
     """Train and rank with each value."""
     prepared = Prepared(data)
     record = trained_on_all(training, prepared)
-    hyperparameters = record.hyperparameters | parse_parameters(parameters)
-    settings = hyperparameters, hyperparameter, map(json.loads, values), record.seed, threads
-    rows = sweep_rows(prepared, record.estimator, *settings)
-    about = record.described() | {"hyperparameters": hyperparameters}
-    last = ending(step_costs("sweep", threads, *record.whose))
-    SweepRecord(**about, hyperparameter=hyperparameter, rows=rows, costs=Threads(threads=threads), **last).write(out)
+    record = replace(record, hyperparameters=record.hyperparameters | parse_parameters(parameters))
+    rows = sweep_rows(prepared, record, hyperparameter, map(json.loads, values), threads)
+    SweepRecord(
+        **record.described(),
+        hyperparameter=hyperparameter,
+        rows=rows,
+        costs=Threads(threads=threads),
+        **ending(step_costs("sweep", threads, *record.whose)),
+    ).write(out)
