@@ -45,7 +45,6 @@ class AveragedForest(SparseProbabilityEstimator, ABC, Generic[F]):
     n_jobs: int | None
     forest_: F
     tail_: TailClassifiers | None
-    _join_forests: Callable[[Sequence[F]], F]  # puts forests one after the other
 
     def fit(self, X: object, Y: object) -> Self:
         """Grow the forest.
@@ -77,7 +76,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC, Generic[F]):
         XmlcError
             They hold more or fewer trees than the whole has.
         """
-        whole = parts[0]._with_trees(parts[0]._join_forests([part.forest_ for part in parts]))
+        whole = parts[0]._with_trees(parts[0].forest_.joined([part.forest_ for part in parts]))
         if whole.forest_.n_trees != whole.n_trees:
             raise XmlcError(f"the parts hold {whole.forest_.n_trees} trees in all, expected {whole.n_trees}")
         return whole

@@ -45,6 +45,10 @@ class Trees(Protocol):
     def first(self, n: int, /) -> Self:
         """Return the first ``n`` trees, on the same arrays."""
 
+    @classmethod
+    def joined(cls, forests: Sequence[Self], /) -> Self:
+        """Put forests one after the other."""
+
 
 F = TypeVar("F", bound=Trees)
 

@@ -42,6 +42,11 @@ class Forest(NamedTuple):
     counts: np.ndarray
     sizes: np.ndarray
 
+    @classmethod
+    def joined(cls, forests: Sequence[Self], /) -> Self:
+        """Put forests one after the other."""
+        return joined_forest(forests, starts=("weight_starts", "leaf_starts"), codes=("roots", "children"))
+
     @property
     def n_trees(self) -> int:
         """Number of trees."""
@@ -56,11 +61,6 @@ def single_tree(tree: Sequence[np.ndarray]) -> Forest:
     """Make a forest of what `grow_tree` returns."""
     root = 0 if tree[4].size else ~0
     return Forest(np.array([root], dtype=np.int32), *tree)
-
-
-def join_forests(forests: Sequence[Forest]) -> Forest:
-    """Put forests one after the other."""
-    return joined_forest(forests, starts=("weight_starts", "leaf_starts"), codes=("roots", "children"))
 
 
 @njit(cache=True, nogil=True)

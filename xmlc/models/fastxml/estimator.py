@@ -13,7 +13,7 @@ from xmlc.estimator import hyperparameters
 from xmlc.metrics.ranking import propensities
 from xmlc.models._leaf_averages import Reached
 from xmlc.models.averaged_forest import AveragedForest
-from xmlc.models.fastxml._forest import Forest, join_forests, leaf_depths, single_tree
+from xmlc.models.fastxml._forest import Forest, leaf_depths, single_tree
 from xmlc.models.fastxml._grow import grow_tree
 from xmlc.models.fastxml._logistic import SolverLimits
 from xmlc.models.fastxml._partition import LABEL_BITS, discount_table, ideal_table
@@ -76,8 +76,6 @@ class FastXML(AveragedForest[Forest]):
     equal numbers, and thresholds separate them or not as they would in exact arithmetic.
     """
 
-    _join_forests = staticmethod(join_forests)
-
     n_trees: int = 50
     cost: float = 1.0
     max_leaf: int = 10
@@ -107,7 +105,7 @@ class FastXML(AveragedForest[Forest]):
         seed, sizes = int(self.random_state), (float(self.cost), int(self.max_leaf), int(self.labels_per_leaf))
         pieces = [(x, y, X.shape[1], self.label_weights_, *tables, seed, tree, *sizes, limits) for tree in trees]
         grown = run_pieces(grow_tree, pieces, self.n_jobs, title="growing trees", unit="trees")
-        return join_forests([single_tree(tree) for tree in grown])
+        return Forest.joined([single_tree(tree) for tree in grown])
 
     def _stored_forest(self, arrays: Mapping[str, np.ndarray]) -> Forest:
         return Forest(**{name: arrays[name] for name in Forest._fields})

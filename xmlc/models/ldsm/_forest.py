@@ -54,6 +54,11 @@ class Forest(NamedTuple):
     counts: np.ndarray
     sizes: np.ndarray
 
+    @classmethod
+    def joined(cls, forests: Sequence[Self], /) -> Self:
+        """Put forests one after the other."""
+        return joined_forest(forests, starts=STARTS, codes=("children",))
+
     @property
     def n_trees(self) -> int:
         """Number of trees."""
@@ -73,11 +78,6 @@ class Forest(NamedTuple):
             "sizes": leaf,
         }
         return type(self)(**{name: array[: ends[name]] for name, array in self._asdict().items()})
-
-
-def join_forests(forests: Sequence[Forest]) -> Forest:
-    """Put forests one after the other."""
-    return joined_forest(forests, starts=STARTS, codes=("children",))
 
 
 def tree_depths(forest: Forest) -> np.ndarray:

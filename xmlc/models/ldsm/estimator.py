@@ -13,7 +13,7 @@ from xmlc.estimator import hyperparameters
 from xmlc.kernels import elementwise
 from xmlc.models._leaf_averages import Reached
 from xmlc.models.averaged_forest import AveragedForest
-from xmlc.models.ldsm._forest import Forest, join_forests, tree_depths
+from xmlc.models.ldsm._forest import Forest, tree_depths
 from xmlc.models.ldsm._grow import grow_tree
 from xmlc.models.ldsm._hyperparameters import check_dense_size, check_hyperparameters, settings_of
 from xmlc.models.ldsm._predict import find_leaves, leaf_weights
@@ -90,8 +90,6 @@ class LdSM(AveragedForest[Forest]):
     about 8 bytes for each non-zero of X and 16 d M in each thread, beside the data and the forest.
     """
 
-    _join_forests = staticmethod(join_forests)
-
     n_trees: int = 10
     arity: int = 2
     max_nodes: int = 1000
@@ -119,7 +117,7 @@ class LdSM(AveragedForest[Forest]):
         x, y, seed = self._kernel_form(X), kernel_csr(Y), int(self.random_state)
         sizes = int(self.max_nodes), bool(self.shuffle), settings_of(self)
         pieces = [(x, y, X.shape[1], Y.shape[1], seed, tree, *sizes) for tree in trees]
-        return join_forests(run_pieces(grow_tree, pieces, self.n_jobs, title="growing trees", unit="trees"))
+        return Forest.joined(run_pieces(grow_tree, pieces, self.n_jobs, title="growing trees", unit="trees"))
 
     @property
     def tree_depths_(self) -> np.ndarray:
