@@ -12,7 +12,6 @@ from sklearn.base import clone
 from xmlc.errors import XmlcError
 from xmlc.models import FastXML, LdSM
 from xmlc.models.estimates import top_k_of
-from xmlc.models.forest_arrays import joined_starts, shifted_codes
 
 SMALL = {"n_trees": 4, "max_nodes": 31, "learning_rate": 0.5, "lambda_1": 1.3, "n_jobs": 1}
 PLAIN = {
@@ -144,11 +143,6 @@ def test_estimates_are_ascending_by_label_however_many_there_are(labels):
             assert (np.diff(row) > 0).all()
         dense, limits = spe.toarray(), np.full(labels, 0.2, dtype=np.float32)
         assert np.array_equal(model.predict_proba(X, limits).toarray(), np.where(dense > limits, dense, 0))
-
-
-def test_arrays_of_a_forest_behind_another_are_renumbered():
-    assert shifted_codes(np.array([0, ~0, 2, ~3]), 5, 7).tolist() == [5, ~7, 7, ~10]
-    assert joined_starts([np.array([0, 2, 3]), np.array([0]), np.array([0, 4])]).tolist() == [0, 2, 3, 7]
 
 
 @pytest.mark.parametrize(
