@@ -1,9 +1,13 @@
 """Weights of small PLTs, in the forms that its kernels take."""
 
 import numpy as np
+from hypothesis import strategies as st
 
 from xmlc.models.plt.weights import CompactNodeWeights, NodeWeights
 from xmlc.trees import random_complete_tree
+
+# Labels, children of a node, and the seed of small label trees.
+TREES = {"m": st.integers(1, 40), "arity": st.integers(2, 9), "seed": st.integers(0, 99)}
 
 
 def random_nodes(m, arity, d, seed):

@@ -5,6 +5,7 @@ import plt_twin
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plt_cases import TREES
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -41,13 +42,7 @@ def dense_weights(model):
 
 
 @settings(deadline=None, max_examples=15)
-@given(
-    n=st.integers(1, 40),
-    d=st.integers(1, 12),
-    m=st.integers(1, 23),
-    arity=st.integers(2, 9),
-    seed=st.integers(0, 99),
-)
+@given(n=st.integers(1, 40), d=st.integers(1, 12), **TREES)
 def test_training_equals_the_twin(n, d, m, arity, seed):
     from small_data import random_multilabel
 
