@@ -77,7 +77,7 @@ class TableProvenance:
 
 
 def finished_tables(folder: Path, papers: Iterable[str]) -> list[TableProvenance]:
-    """Read the provenance of the tables in ``folder/<paper>/``, by paper in the given order, by name within one.
+    """Read the provenance of the tables in ``folder/<paper>/``, by paper in the given order, claims first within one.
 
     Papers that are not given come last; a paper without tables is left out.
     """
@@ -86,7 +86,7 @@ def finished_tables(folder: Path, papers: Iterable[str]) -> list[TableProvenance
     return sorted(found, key=lambda made: (order.get(made.paper, len(order)), made.paper, _by_number(made.table)))
 
 
-def _by_number(name: str) -> tuple[bool, int, str]:
-    """Sort numbered tables first, by their number."""
+def _by_number(name: str) -> tuple[bool, bool, int, str]:
+    """Sort claims first, then numbered tables by their number, then the others."""
     number = name.removeprefix("table")
-    return (not number.isdecimal(), int(number) if number.isdecimal() else 0, name)
+    return (name != "claims", not number.isdecimal(), int(number) if number.isdecimal() else 0, name)
