@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from repository import ROOT
 
@@ -135,6 +136,25 @@ def test_the_projects_judge_knows_splits_and_printed_runs():
     assert ("ldsm2020", "delicious") not in judge.same_split
     assert "Table 1 on scene" in judge.calibrated["gfm2011", "br"]
     assert ("plt2016", "plt") not in judge.calibrated
+
+
+@pytest.mark.parametrize(("shift", "least", "most"), [(0.0, 0.93, 0.99), (2.0, 0.0, 0.05)])
+def test_simulated_papers_on_delicious_with_our_own_deviations(shift, least, most):
+    """Papers' numbers are drawn from our own runs of delicious, on our split: the same distribution, or two points more."""
+    place = Place("ldsm2020", "table7", ("delicious", "ldsm"), "p@1")
+    runs = list(Runs.read(ROOT / "config/runs.csv").cells[place].values.values())
+    mean, deviation = np.mean(runs), np.std(runs, ddof=1)
+    rng, within, trials = np.random.default_rng(0), 0, 2000
+    for _ in range(trials):
+        ours = mean + deviation * rng.standard_normal(5)
+        text = f"{mean + shift + deviation * rng.standard_normal():.2f}"
+        printed = Published({place.row: {"p@1": text}}, TABLE7.keys)
+        judge = judge_with(*ours, place=place, same=frozenset({("ldsm2020", "delicious")}))
+        found = Found(ours.mean(), 5, ours.std(ddof=1))
+        verdict = judge.judge(TABLE7, place, printed, found).verdict
+        assert verdict in (Verdict.REPRODUCED, Verdict.BETTER, Verdict.NOT_REPRODUCED)  # nothing to be told from
+        within += verdict is Verdict.REPRODUCED
+    assert least < within / trials < most
 
 
 def test_a_number_with_settings_from_printed_results_is_marked():
