@@ -140,7 +140,7 @@ def test_the_projects_judge_knows_splits_and_printed_runs():
 
 @pytest.mark.parametrize(("shift", "least", "most"), [(0.0, 0.93, 0.99), (2.0, 0.0, 0.05)])
 def test_simulated_papers_on_delicious_with_our_own_deviations(shift, least, most):
-    """Papers' numbers are drawn from our own runs of delicious, on our split: the same distribution, or two points more."""
+    """Printed numbers are drawn from our own runs on our split: of the same distribution, or two points more."""
     place = Place("ldsm2020", "table7", ("delicious", "ldsm"), "p@1")
     runs = list(Runs.read(ROOT / "config/runs.csv").cells[place].values.values())
     mean, deviation = np.mean(runs), np.std(runs, ddof=1)
