@@ -110,7 +110,7 @@ def test_what_it_cannot_do_is_said(multilabel):
     model = Parabel(n_trees=1, beam=0, n_jobs=1).fit(X, Y)
     with pytest.raises(XmlcError, match="beam=0: expected None"):
         model.predict_proba(X)
-    with pytest.raises(XmlcError, match="hash_bits=8: only exact weights"):
+    with pytest.raises(XmlcError, match="hash_bits=8: hashed weights are not searched by beam"):
         PLT(hash_bits=8, epochs=1).fit(X, Y).estimates_in_beam(X)
 
 
