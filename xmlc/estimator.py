@@ -37,7 +37,7 @@ class Estimator:
     """Base of estimators that scikit-learn's tools accept: clone, pipelines, searches over a grid.
 
     Hyperparameters are the arguments of ``__init__``, which stores them as they are under their names. A class may
-    write it, or declare the hyperparameters in its body and leave it to `hyperparameters`.
+    write it, or declare the hyperparameters in its body and leave it to the decorator ``hyperparameters`` below.
     """
 
     @classmethod
