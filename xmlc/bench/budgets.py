@@ -18,28 +18,17 @@ FILE = Path(__file__).with_name("budgets.yaml")
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """A limit of one figure, or of several alike.
-
-    Attributes
-    ----------
-    name : str
-    benchmark : str
-    dataset, contender, task : str
-        Shell patterns: ``*`` stands for anything.
-    measure : str
-    threads : int
-    at_most, at_least : float or None
-        One of the two.
-    why : str
-    """
+    """A limit of one figure, or of several alike."""
 
     name: str
     benchmark: str
+    #: Shell patterns: ``*`` stands for anything.
     dataset: str = "*"
     contender: str = "*"
     task: str = "*"
     measure: str
     threads: int = 1
+    #: One of the two.
     at_most: float | None = None
     at_least: float | None = None
     why: str

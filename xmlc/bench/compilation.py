@@ -25,35 +25,22 @@ WALL_TIME = "wall time"
 
 
 class Compiled(NamedTuple):
-    """One function that was compiled for one signature.
+    """One function that was compiled for one signature."""
 
-    Attributes
-    ----------
-    part : str
-        Title of the part whose process compiled it.
-    function, signature : str
-        Module and name; types of the arguments.
-    seconds : float
-        CPU seconds, without those of functions that were compiled meanwhile because it calls them.
-    """
-
+    #: Title of the part whose process compiled it.
     part: str
+    #: Module and name; types of the arguments.
     function: str
     signature: str
+    #: CPU seconds, without those of functions that were compiled meanwhile because it calls them.
     seconds: float
 
 
 @dataclass(frozen=True)
 class PartCosts:
-    """What one part cost, in a process of its own.
+    """What one part cost, in a process of its own."""
 
-    Attributes
-    ----------
-    part : str
-        Its title.
-    wall_seconds, cpu_seconds : float
-    """
-
+    #: Its title.
     part: str
     wall_seconds: float
     cpu_seconds: float

@@ -37,36 +37,22 @@ SPLITS = {
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure of a program of others: a line of ``elsewhere.csv``.
-
-    Attributes
-    ----------
-    dataset : str
-    method : str
-        A contender of ours that it is compared with, or the part of its name before a comma.
-    program : str
-    task, measure : str
-        As in `Row`.
-    value : float
-    unit : str
-    split : str
-        Which train/test split, as in `SPLITS`; "any" of a time, which depends on sizes only.
-    rows : {"unit", "raw", "any"}
-        Whether features were scaled to rows of unit length.
-    subset : str
-        "all", or the test instances that were used.
-    machine, source : str
-    """
+    """One figure of a program of others: a line of ``elsewhere.csv``."""
 
     dataset: str
+    #: A contender of ours that it is compared with, or the part of its name before a comma.
     method: str
     program: str
+    #: As in `Row`.
     task: str
     measure: str
     value: float
     unit: str
+    #: Which train/test split, as in `SPLITS`; "any" of a time, which depends on sizes only.
     split: str
+    #: The form of the rows: unit (scaled to length 1), raw, or any.
     rows: str
+    #: "all", or the test instances that were used.
     subset: str
     machine: str
     source: str

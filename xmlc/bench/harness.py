@@ -61,23 +61,14 @@ class Data:
 
 @dataclass(frozen=True)
 class Task:
-    """Work of a contender that is timed.
-
-    Attributes
-    ----------
-    contender, name : str
-    call : callable
-    unit : str
-        Of its time; the first word is a key of `PER_SECOND`.
-    work : float
-        How much of what the unit counts a call does: 3,185 instances, say.
-    threads : int
-    """
+    """Work of a contender that is timed."""
 
     contender: str
     name: str
     call: Callable[[], Any]
+    #: Of its time; the first word is a key of `PER_SECOND`.
     unit: str = "s"
+    #: How much of what the unit counts a call does: 3,185 instances, say.
     work: float = 1.0
     threads: int = 1
 

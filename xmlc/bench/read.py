@@ -30,24 +30,15 @@ TINY = "2 2 2\n0 0:0.5 1:1\n 1:1e-30\n"
 
 @dataclass(frozen=True)
 class Reading:
-    """One reading of a file in a process of its own.
-
-    Attributes
-    ----------
-    seconds, cpu_seconds : float
-    array_bytes : int
-    peak_bytes : int
-        Above the process before reading.
-    instances : int
-    digest : str
-        Of the arrays.
-    """
+    """One reading of a file in a process of its own."""
 
     seconds: float
     cpu_seconds: float
     array_bytes: int
+    #: Above the process before reading.
     peak_bytes: int
     instances: int
+    #: Of the arrays.
     digest: str
 
 

@@ -17,32 +17,20 @@ PERCENT, YES_OR_NO, RATIO, TIMES, POINTS = "%", "yes or no", "ratio", "times", "
 
 @dataclass(frozen=True)
 class Row:
-    """One figure of a benchmark.
-
-    Attributes
-    ----------
-    benchmark, dataset : str
-    contender : str
-        What was measured; for a derived figure the two that are compared, ``"ours / baseline"``.
-    task : str
-        What it did, such as "training".
-    measure, unit : str
-        Such as "time" in "ms per instance". A truth value has the unit "yes or no" and is 1 or 0.
-    value : float
-        Of a cost the minimum over the rounds, of a quality the mean; NaN where a ratio has no denominator.
-    rounds : tuple of float
-        Every measurement that ``value`` summarises; empty for a derived figure.
-    threads : int
-    note : str
-    """
+    """One figure of a benchmark."""
 
     benchmark: str
     dataset: str
+    #: What was measured; for a derived figure the two that are compared, ``"ours / baseline"``.
     contender: str
+    #: What it did, such as "training".
     task: str
+    #: Such as "time" in "ms per instance". A truth value has the unit "yes or no" and is 1 or 0.
     measure: str
     unit: str
+    #: Of a cost the minimum over the rounds, of a quality the mean; NaN where a ratio has no denominator.
     value: float
+    #: Every measurement that ``value`` summarises; empty for a derived figure.
     rounds: tuple[float, ...] = ()
     threads: int = 1
     note: str = ""

@@ -75,43 +75,28 @@ class Entry(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Dataset:
-    """One entry of the catalogue.
-
-    Attributes
-    ----------
-    name : str
-    format : str
-        See `xmlc.data.formats.load`.
-    zero_based : bool
-        Whether ids (svmlight) or labels (vw) start from 0.
-    train, test : tuple of str
-        File names in ``resources/<name>``: one each, or features and labels for ``repository-two-files``.
-    labels : str or None
-        XML file that names the labels of an ARFF dataset.
-    split_files : SplitFiles or None
-        Where one data file is cut by lists of row numbers.
-    sources : tuple of (str, Any)
-        Where to fetch it: ``("drive", id)``, ``("url", address)``, ``("urls", {file name: address})``, or
-        ``("source", "mirror")`` where the mirror holds it in this entry's files and format.
-    alternatives : tuple of Dataset
-        The same data in other files, tried when this entry's own sources fail.
-    published : Published or None
-    splits : dict of str to PublishedSplit
-        By paper. It says how printed numbers are judged, and nothing about the data, so the entry's text lacks it.
-    synthetic : Synthetic or None
-    homepage, licence : str or None
-    """
+    """One entry of the catalogue."""
 
     name: str
+    #: See `xmlc.data.formats.load`.
     format: str = "repository"
+    #: Whether ids (svmlight) or labels (vw) start from 0.
     zero_based: bool = True
+    #: File names in ``resources/<name>``: one each, or features and labels for ``repository-two-files``.
     train: tuple[str, ...] = ("train.txt",)
     test: tuple[str, ...] = ("test.txt",)
+    #: XML file that names the labels of an ARFF dataset.
     labels: str | None = None
+    #: Where one data file is cut by lists of row numbers.
     split_files: SplitFiles | None = None
+    #: Where to fetch it: ``("drive", id)``, ``("url", address)``, ``("urls", {file name: address})``, or ``("source",
+    #: "mirror")`` where the mirror holds it in this entry's files and format.
     sources: tuple[tuple[str, Any], ...] = field(default=())
+    #: The same data in other files, tried when this entry's own sources fail.
     alternatives: tuple[Dataset, ...] = field(default=())
     published: Published | None = None
+    #: By paper. It says how printed numbers are judged, and nothing about the data, so
+    #: the entry's text lacks it.
     splits: Mapping[str, PublishedSplit] = field(default_factory=dict, repr=False)
     synthetic: Synthetic | None = None
     homepage: str | None = None

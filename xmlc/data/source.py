@@ -17,27 +17,18 @@ class SplitFiles(TypedDict):
 
 
 class Layout(TypedDict):
-    """How a dataset's files are read.
+    """How a dataset's files are read."""
 
-    Attributes
-    ----------
-    format : str
-        See `xmlc.data.formats.load`.
-    zero_based : bool
-        Whether ids (svmlight) or labels (vw) start from 0.
-    train, test : list of str
-        File names: one each, or features and labels for ``repository-two-files``.
-    labels : str or None
-        XML file that names the labels of an ARFF dataset.
-    split_files : SplitFiles or None
-        Where one data file is cut by lists of row numbers.
-    """
-
+    #: See `xmlc.data.formats.load`.
     format: str
+    #: Whether ids (svmlight) or labels (vw) start from 0.
     zero_based: bool
+    #: File names: one each, or features and labels for ``repository-two-files``.
     train: list[str]
     test: list[str]
+    #: XML file that names the labels of an ARFF dataset.
     labels: str | None
+    #: Where one data file is cut by lists of row numbers.
     split_files: SplitFiles | None
 
 

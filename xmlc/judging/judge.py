@@ -24,45 +24,30 @@ NO_SPLIT_ERROR = "the paper's split is not known to be ours, and no error of ano
 
 @dataclass(frozen=True)
 class Found:
-    """A number of ours.
+    """A number of ours."""
 
-    Attributes
-    ----------
-    value : float or None
-        In the unit of its column; None where the experiment was not run or failed.
-    seeds : int
-        Runs that it is the mean of.
-    deviation : float or None
-        Of these runs, where there are several.
-    failed : bool
-        The experiment was run and ended without this number.
-    """
-
+    #: In the unit of its column; None where the experiment was not run or failed.
     value: float | None
+    #: Runs that it is the mean of.
     seeds: int = 1
+    #: Of these runs, where there are several.
     deviation: float | None = None
+    #: The experiment was run and ended without this number.
     failed: bool = False
 
 
 @dataclass(frozen=True)
 class Judge:
-    """What is known about printed numbers before one is judged.
+    """What is known about printed numbers before one is judged."""
 
-    Attributes
-    ----------
-    runs : Runs
-        Ours, from which the deviations are taken.
-    printed_runs : dict of str to int
-        By paper, the runs that its numbers are means of; 1 where it is not said.
-    same_split : set of (str, str)
-        Paper and dataset, where the paper's split is known to be ours.
-    calibrated : dict of (str, str) to str
-        By paper and model, which settings were chosen because the printed test results come out with them.
-    """
-
+    #: Ours, from which the deviations are taken.
     runs: Runs = field(default_factory=Runs)
+    #: By paper, the runs that its numbers are means of; 1 where it is not said.
     printed_runs: Mapping[str, int] = field(default_factory=dict)
+    #: Paper and dataset, where the paper's split is known to be ours.
     same_split: frozenset[tuple[str, str]] = frozenset()
+    #: By paper and model, which settings were chosen because the printed test results come
+    #: out with them.
     calibrated: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @classmethod

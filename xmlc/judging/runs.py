@@ -18,18 +18,11 @@ BETWEEN = " / "  # the keys of a row
 
 @dataclass(frozen=True, order=True)
 class Place:
-    """Where a number stands.
-
-    Attributes
-    ----------
-    paper, table : str
-    row : tuple of str
-        Values of the table's keys.
-    column : str
-    """
+    """Where a number stands."""
 
     paper: str
     table: str
+    #: Values of the table's keys.
     row: tuple[str, ...]
     column: str
 

@@ -35,26 +35,17 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Judgement:
-    """A verdict, with the numbers that it rests on.
-
-    Attributes
-    ----------
-    verdict : Verdict
-    difference : float
-        Found minus expected; NaN where one is no number.
-    interval : float
-        The difference that is no difference: half the width of the cell's interval, or half a unit of the last printed
-        digit of a constant; NaN where there is none.
-    reason : str
-        What the interval is made of, or why there is none.
-    calibrated : str
-        Which settings were chosen because the printed test results come out with them; empty if none.
-    """
+    """A verdict, with the numbers that it rests on."""
 
     verdict: Verdict
+    #: Found minus expected; NaN where one is no number.
     difference: float = math.nan
+    #: The difference that is no difference: half the width of the cell's interval, or half a unit of the last printed
+    #: digit of a constant; NaN where there is none.
     interval: float = math.nan
+    #: What the interval is made of, or why there is none.
     reason: str = ""
+    #: Which settings were chosen because the printed test results come out with them; empty if none.
     calibrated: str = ""
 
 

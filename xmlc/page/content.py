@@ -48,20 +48,13 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Tally:
-    """What became of the cells.
+    """What became of the cells."""
 
-    Attributes
-    ----------
-    printed : Counter of (Kind, Verdict)
-        Beside what the paper prints.
-    accepted : Counter of Verdict
-        Beside this suite's own numbers, where the paper prints none.
-    calibrated : int
-        Measured cells with settings that were chosen on the printed test results.
-    """
-
+    #: Beside what the paper prints.
     printed: Counter[tuple[Kind, Verdict]] = field(default_factory=Counter)
+    #: Beside this suite's own numbers, where the paper prints none.
     accepted: Counter[Verdict] = field(default_factory=Counter)
+    #: Measured cells with settings that were chosen on the printed test results.
     calibrated: int = 0
 
     @classmethod

@@ -18,23 +18,15 @@ INFERRING = {"full": "--model", "80": "--estimates"}  # and the option of `xmlc 
 
 @dataclass(frozen=True)
 class ThresholdJob:
-    """Threshold methods that are tuned and evaluated in one job.
+    """Threshold methods that are tuned and evaluated in one job."""
 
-    Attributes
-    ----------
-    name : str
-        Of the rule.
-    methods, models : list of str
-    datasets : str
-        Regular expression of the datasets; what lies behind one is looked at where other jobs take some methods.
-    log : str
-        The step in the path of its log.
-    """
-
+    #: Of the rule.
     name: str
     methods: list[str]
     models: list[str]
+    #: Regular expression of the datasets; what lies behind one is looked at where other jobs take some methods.
     datasets: str
+    #: The step in the path of its log.
     log: str = "thresholds"
 
 

@@ -28,26 +28,17 @@ Source = Literal["paper", "program", "search", "calibrated", "hand"]
 
 @dataclass(frozen=True)
 class Found:
-    """How hyperparameters of a dataset were found.
+    """How hyperparameters of a dataset were found."""
 
-    Attributes
-    ----------
-    by : str
-        In words, for Table 3.
-    p_at_1 : float or None
-        On validation, a share, where known.
-    source : {"paper", "program", "search", "calibrated", "hand"}
-        As in `ModelSpec.provenance`.
-    trials : str or None
-        Of a search, the file with every trial.
-    command : str or None
-        Of a search without such a file, what makes it again.
-    """
-
+    #: In words, for Table 3.
     by: str
+    #: On validation, a share, where known.
     p_at_1: float | None = None
+    #: As in `ModelSpec.provenance`.
     source: Source = "search"
+    #: Of a search, the file with every trial.
     trials: str | None = None
+    #: Of a search without such a file, what makes it again.
     command: str | None = None
 
 

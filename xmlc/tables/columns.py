@@ -36,30 +36,19 @@ MISSING = "–"
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table.
+    """One column of a table."""
 
-    Attributes
-    ----------
-    name : str
-        Its name in CSV files.
-    title : str
-        Its heading in print.
-    unit : str
-        ``%``, ``min``, ``s``, ``ms``, ``MB`` (10^6 bytes) or nothing.
-    decimals : int or None
-        Printed decimals; None prints three significant digits of a cost, and any other number as it is.
-    better : {"higher", "lower"} or None
-    cost : bool
-    kind : {"measure", "constant", "choice"}
-        How seeds are summarised: the mean of a measure; a constant must not differ; a choice lists what was chosen.
-    """
-
+    #: Its name in CSV files.
     name: str
+    #: Its heading in print.
     title: str
+    #: ``%``, ``min``, ``s``, ``ms``, ``MB`` (10^6 bytes) or nothing.
     unit: str = ""
+    #: Printed decimals; None prints three significant digits of a cost, and any other number as it is.
     decimals: int | None = None
     better: Literal["higher", "lower"] | None = None
     cost: bool = False
+    #: How seeds are summarised: the mean of a measure; a constant must not differ; a choice lists what was chosen.
     kind: Literal["measure", "constant", "choice"] = "measure"
 
     @property

@@ -18,36 +18,23 @@ PAPER = "(paper)"
 
 @dataclass(frozen=True)
 class PanelColumn:
-    """One printed column: what it is, its values row by row, and what competes for bold.
-
-    Attributes
-    ----------
-    heading : str
-    column : Column
-    values : list
-        Numbers, choices as text, or NaN.
-    deviations : list of float or None
-        Standard deviations over seeds, where there are several.
-    published : list of (str or None), or None
-        As the paper prints them; None if it prints none of them.
-    contest : str
-        Columns with the same name of contest compete for the best value of a dataset; none for an empty name.
-    marked : sequence of bool
-        Rows whose value is printed in brackets; none if empty.
-    keys : tuple of str
-        Columns of the table's frame that name a cell.
-    places : sequence of tuple
-        Row by row, the values of ``keys``; none if empty: then nothing of this column was measured.
-    """
+    """One printed column: what it is, its values row by row, and what competes for bold."""
 
     heading: str
     column: Column
+    #: Numbers, choices as text, or NaN.
     values: list[Any]
+    #: Standard deviations over seeds, where there are several.
     deviations: list[float] | None
+    #: As the paper prints them; None if it prints none of them.
     published: list[str | None] | None
+    #: Columns with the same name of contest compete for the best value of a dataset; none for an empty name.
     contest: str
+    #: Rows whose value is printed in brackets; none if empty.
     marked: Sequence[bool] = ()
+    #: Columns of the table's frame that name a cell.
     keys: tuple[str, ...] = ()
+    #: Row by row, the values of ``keys``; none if empty: then nothing of this column was measured.
     places: Sequence[tuple[Any, ...]] = ()
 
 

@@ -15,26 +15,16 @@ from xmlc.tables.panels import Panel
 
 @dataclass
 class Table:
-    """A finished table.
-
-    Attributes
-    ----------
-    name, paper : str
-    keys : tuple of str
-        Columns that name a row of ``frame``.
-    frame : DataFrame
-        The CSV: measured values only, full precision, keys first.
-    caption : str
-    panels : list of Panel
-        What is printed, side by side with the published values.
-    notes : list of str
-    """
+    """A finished table."""
 
     name: str
     paper: str
+    #: Columns that name a row of ``frame``.
     keys: tuple[str, ...]
+    #: The CSV: measured values only, full precision, keys first.
     frame: pd.DataFrame
     caption: str
+    #: What is printed, side by side with the published values.
     panels: list[Panel]
     notes: list[str] = field(default_factory=list)
 

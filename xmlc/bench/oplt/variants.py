@@ -47,23 +47,15 @@ VARIANTS = {  # names of ours and of the program's in oplt2021.yaml; both have t
 
 @dataclass(frozen=True)
 class Training:
-    """One training in a process of its own.
-
-    Attributes
-    ----------
-    seconds, cpu_seconds : float
-    peak_bytes : int
-        Above the process with the data in memory.
-    ms : float
-        Of ranking an instance.
-    precision : list of float
-        P@1, P@3 and P@5.
-    """
+    """One training in a process of its own."""
 
     seconds: float
     cpu_seconds: float
+    #: Above the process with the data in memory.
     peak_bytes: int
+    #: Of ranking an instance.
     ms: float
+    #: P@1, P@3 and P@5.
     precision: list[float]
 
 

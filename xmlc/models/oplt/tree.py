@@ -77,34 +77,23 @@ class OnlineTree(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """How a tree grows and learns.
+    """How a tree grows and learns."""
 
-    Attributes
-    ----------
-    policy : int
-        See `xmlc.models.oplt._policy`.
-    alpha : float
-        Share of the tree's balance in best-greedy's score.
-    printed : bool
-        Whether balance is measured as the paper prints it.
-    arity, max_leaf : int
-        b and b_max of the paper: the largest degree of an inner node, and of one whose children are leaves.
-    rate, eps : float32
-        AdaGrad's learning rate and epsilon.
-    key : uint64
-        Random stream of the random policy.
-    threshold : float32
-        Of a label that is new.
-    """
-
+    #: See `xmlc.models.oplt._policy`.
     policy: int
+    #: Share of the tree's balance in best-greedy's score.
     alpha: float
+    #: Whether balance is measured as the paper prints it.
     printed: bool
+    #: b and b_max of the paper: the largest degree of an inner node, and of one whose children are leaves.
     arity: int
     max_leaf: int
+    #: float32: AdaGrad's learning rate and epsilon.
     rate: np.float32
     eps: np.float32
+    #: uint64: Random stream of the random policy.
     key: np.uint64
+    #: float32: Of a label that is new.
     threshold: np.float32
 
 

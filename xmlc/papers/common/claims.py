@@ -36,40 +36,26 @@ R = TypeVar("R", bound=Record)
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of a paper and its test; calling it measures the effects.
+    """A statement of a paper and its test; calling it measures the effects."""
 
-    Attributes
-    ----------
-    name : str
-        Of its row.
-    needs : tuple of Need
-        Records that it is tested on; some or all may be missing.
-    statement : str
-        In our words, so that it can be read without the paper.
-    source : str
-        Where the paper states it: section, page of the paper, table.
-    unit : str
-        Of the effects; what is subtracted from, or divided by, what.
-    measure : callable
-        Takes the records of each need and returns the effects.
-    margin : float
-        What an effect must exceed to speak for the statement; 0 of differences and 1 of ratios, where none is given.
-    reason : str
-        Why the margin is another one.
-    scale : {"difference", "ratio"}
-    cost : bool
-        Whether effects are of clocks or of memory, so that they differ from run to run.
-    """
-
+    #: Of its row.
     name: str
+    #: Records that it is tested on; some or all may be missing.
     needs: tuple[Need, ...]
+    #: In our words, so that it can be read without the paper.
     statement: str
+    #: Where the paper states it: section, page of the paper, table.
     source: str
+    #: Of the effects; what is subtracted from, or divided by, what.
     unit: str
+    #: Takes the records of each need and returns the effects.
     measure: Measure
+    #: What an effect must exceed to speak for the statement; 0 of differences and 1 of ratios, where none is given.
     margin: float
+    #: Why the margin is another one.
     reason: str
     scale: Scale
+    #: Whether effects are of clocks or of memory, so that they differ from run to run.
     cost: bool
 
     def __call__(self, *records: Sequence[Any]) -> list[Effect]:

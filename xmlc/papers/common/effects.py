@@ -37,28 +37,18 @@ Word = Literal["holds", "does not hold", "mixed", "cannot be told", "no data"]
 
 @dataclass(frozen=True)
 class Effect:
-    """One paired difference or ratio.
-
-    Attributes
-    ----------
-    dataset : str
-    subject : str
-        What of the dataset it is about, such as a model, or a pair of methods of one; may be empty.
-    seed : int
-    value : float
-        Above the margin it speaks for the statement. A ratio is positive.
-    error : float or None
-        Standard error (of a ratio: of its logarithm) where one record tells of several trials; 0 where nothing is drawn
-        at random. It decides a unit of one seed; of several seeds, these tell how far values vary.
-    trials : int
-        Behind the standard error, at least 2.
-    """
+    """One paired difference or ratio."""
 
     dataset: str
+    #: What of the dataset it is about, such as a model, or a pair of methods of one; may be empty.
     subject: str
     seed: int
+    #: Above the margin it speaks for the statement. A ratio is positive.
     value: float
+    #: Standard error (of a ratio: of its logarithm) where one record tells of several trials; 0 where nothing is drawn
+    #: at random. It decides a unit of one seed; of several seeds, these tell how far values vary.
     error: float | None = None
+    #: Behind the standard error, at least 2.
     trials: int = 2
 
 

@@ -161,20 +161,13 @@ def _widened(values: np.ndarray, least: float) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Label:
-    """Where the label of a point stands.
+    """Where the label of a point stands."""
 
-    Attributes
-    ----------
-    place : int
-        Which point.
-    offset : tuple of float
-        From the point to the lower left corner of its text, in points (1/72 inch).
-    tied : bool
-        Whether it is so far away that a line should tie it to its point.
-    """
-
+    #: Which point.
     place: int
+    #: From the point to the lower left corner of its text, in points (1/72 inch).
     offset: tuple[float, float]
+    #: Whether it is so far away that a line should tie it to its point.
     tied: bool
 
 
