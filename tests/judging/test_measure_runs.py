@@ -11,7 +11,7 @@ from xmlc.cli import main
 from xmlc.errors import XmlcError
 from xmlc.judging.measure_runs import runs_of, split_error
 from xmlc.judging.runs import Place, Runs
-from xmlc.tables.provenance import finished_tables
+from xmlc.tables.provenance import TableProvenance, finished_tables
 
 
 @pytest.fixture
@@ -44,6 +44,13 @@ def test_rankings_tell_the_error_of_their_test_set(run):
     # In percent, the mean over seeds; 1500 of 2417 instances are for training.
     assert found.split_error == pytest.approx(1.1 * math.sqrt(1500 / 2417))
     assert cells[Place(PAPER, "table1", ("yeast", "plt"), "p@3")].split_error is None
+
+
+def test_a_table_that_no_paper_prints_may_be_made_of_other_files(run):
+    (run / "search.yaml").write_text("method: stages")
+    made = [TableProvenance("claims", "swnn2018", (run / "search.yaml",), run / "results/published")]
+    with pytest.raises(XmlcError, match="no printed cell was run with several seeds"):
+        runs_of(made)
 
 
 def test_the_split_error_is_that_of_random_splits():

@@ -33,11 +33,15 @@ def test_what_is_written_is_read(tmp_path):
 
 
 def test_a_dataset_of_a_table_is_replaced_as_a_whole():
-    def runs(value, *rows):
-        return Runs({Place("p", "t", (*row.split(),), "x"): CellRuns({0: value, 1: value}) for row in rows})
+    def runs(table, value, *rows):
+        places = [Place("plt2016", table, (*row.split(),), "x") for row in rows]
+        return Runs({place: CellRuns({0: value, 1: value}) for place in places})
 
-    both = runs(2.0, "a plt").over(runs(1.0, "a plt", "a gone", "b plt"))
+    both = runs("table1", 2.0, "a plt").over(runs("table1", 1.0, "a plt", "a gone", "b plt"))
     assert {place.row: cell.values[0] for place, cell in both.cells.items()} == {("a", "plt"): 2.0, ("b", "plt"): 1.0}
+    # Table 4 names the model first.
+    both = runs("table4", 2.0, "plt a").over(runs("table4", 1.0, "plt a", "gone a", "plt b"))
+    assert {place.row: cell.values[0] for place, cell in both.cells.items()} == {("plt", "a"): 2.0, ("plt", "b"): 1.0}
 
 
 @pytest.mark.parametrize(

@@ -33,12 +33,12 @@ def runs_of(tables: Iterable[TableProvenance]) -> Runs:
     """
     cells: dict[Place, CellRuns] = {}
     for made in tables:
-        by_seed = _by_seed(made.records)
-        if len(by_seed) < 2:
-            continue
         printed = read_published(made.table, made.paper, made.published)
         wanted = {key: [name for name in printed.columns() if number(printed.value(key, name) or "") is not None]
                   for key in printed.rows()}  # fmt: skip
+        by_seed = _by_seed(made.records) if wanted else {}  # others may be made of files that are no JSON
+        if len(by_seed) < 2:
+            continue
         frames = {
             seed: build_table(made.table, made.paper, records, made.published, made.suite).frame
             for seed, records in by_seed.items()

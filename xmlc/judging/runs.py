@@ -11,6 +11,7 @@ import pandas as pd
 from xmlc.errors import XmlcError
 from xmlc.files import atomic_file
 from xmlc.judging.intervals import Spread
+from xmlc.papers import table_of
 
 COLUMNS = ("paper", "table", "row", "column", "seeds", "values", "split_error")
 BETWEEN = " / "  # the keys of a row
@@ -25,6 +26,11 @@ class Place:
     #: Values of the table's keys.
     row: tuple[str, ...]
     column: str
+
+    @property
+    def dataset(self) -> str:
+        """The dataset of its row; empty where the table has no such key."""
+        return dict(zip(table_of(self.table, self.paper).keys, self.row)).get("dataset", "")
 
 
 @dataclass(frozen=True)
@@ -61,8 +67,8 @@ class Runs:
 
     def over(self, earlier: Runs) -> Runs:
         """Return both; of a dataset of a paper's table that both have, these."""
-        mine = {(place.paper, place.table, place.row[0]) for place in self.cells}
-        kept = {p: cell for p, cell in earlier.cells.items() if (p.paper, p.table, p.row[0]) not in mine}
+        mine = {(place.paper, place.table, place.dataset) for place in self.cells}
+        kept = {p: cell for p, cell in earlier.cells.items() if (p.paper, p.table, p.dataset) not in mine}
         return Runs(kept | dict(self.cells))
 
     def write(self, file: Path) -> None:
