@@ -99,3 +99,11 @@ def test_each_paper_states_its_claims_first():
     suites = Project.read({"papers": []}, ROOT / "config").suites
     for paper in [room for room, table in every_table() if table.name == "claims"]:
         assert suites[paper].tables[0] == "claims"
+
+
+@pytest.mark.parametrize(
+    "about", [{"margin": (0.0, "why")}, {"margin": (1.0, "")}, {"margin": (1.0, "why"), "scale": "ratio"}]
+)
+def test_a_margin_other_than_no_difference_has_a_reason_and_no_other_has_one(about):
+    with pytest.raises(ValueError, match="expected another than no difference"):
+        declared(**about)

@@ -85,9 +85,14 @@ def claim(
     Raises
     ------
     ValueError
-        The docstring has no source.
+        The docstring has no source, or a margin is none, or has no reason.
     """
-    level, reason = margin or (1.0 if scale == "ratio" else 0.0, "")
+    nothing = 1.0 if scale == "ratio" else 0.0
+    level, reason = margin or (nothing, "")
+    if margin and (level == nothing or not reason):
+        raise ValueError(
+            f"margin {level:g} with reason {reason!r}; expected another than no difference, and its reason"
+        )
 
     def declare(measure: Measure) -> Claim:
         name = measure.__name__.replace("_", "-")
