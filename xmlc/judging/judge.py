@@ -111,15 +111,14 @@ class Judge:
         difference, unit = found.value - expected, unit_of_last_digit(text)
         if kind in (Kind.DATASET, Kind.CONFIGURATION):
             return judge_constant(difference, unit)
-        judgement = self._measured(definition, place, printed, found)
+        judgement = self._measured(definition, place, printed, found, difference)
         return replace(judgement, calibrated=self.calibrated.get((place.paper, named.get("model", "")), ""))
 
     def _measured(
-        self, definition: TableDefinition | None, place: Place, printed: Published, found: Found
+        self, definition: TableDefinition | None, place: Place, printed: Published, found: Found, difference: float
     ) -> Judgement:
         """Judge a number that was measured, by the paper and by us."""
-        text = printed.value(place.row, place.column) or ""
-        difference, unit = (found.value or 0.0) - float(text), unit_of_last_digit(text)
+        unit = unit_of_last_digit(printed.value(place.row, place.column) or "")
         spread = self._spread(place, found)
         if spread is None:
             return Judgement(Verdict.NO_RUNS, difference, reason=NO_RUNS)

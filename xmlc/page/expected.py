@@ -6,6 +6,7 @@ import io
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -169,7 +170,10 @@ def count(expectations: Sequence[Expectation], source: str) -> dict[Kind, Counte
 
 
 def _as_number(value: object) -> float | None:
-    return None if value is None or isinstance(value, str) or pd.isna(value) else float(value)  # type: ignore[arg-type]
+    """Return what a row holds as a number; None for a text, for what is missing and for NaN."""
+    if not isinstance(value, Real) or pd.isna(value):
+        return None
+    return float(value)
 
 
 def _printed(definition: Column, text: str) -> str:
