@@ -15,6 +15,7 @@ PUBLIC = {
     "CommonThreshold": "xmlc.thresholds.common",
     "MicroLabelWise": "xmlc.thresholds.micro",
     "apply_thresholds": "xmlc.thresholds.apply",
+    "fit_in_one_pass": "xmlc.thresholds.one_pass",
 }
 
 __getattr__, __dir__ = lazy_names(__name__, PUBLIC)

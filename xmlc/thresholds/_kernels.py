@@ -169,7 +169,7 @@ def ofo_thresholds(columns, start, end, a, b, lower, thresholds):
     ----------
     columns : Columns
     a, b : float64 (m,)
-        Initial values of (7).
+        Initial values of (7); the last ones on return.
     lower : float32 (m,)
         Thresholds are kept at or above it.
     thresholds : float32 (m,)
@@ -191,4 +191,4 @@ def ofo_thresholds(columns, start, end, a, b, lower, thresholds):
                 tau = max(np.float32(a_j / b_j), lower[label])
             t += is_true
             i += has_estimate
-        thresholds[label] = tau
+        a[label], b[label], thresholds[label] = a_j, b_j, tau

@@ -63,8 +63,8 @@ def as_estimates(spe: Any) -> sparse.csr_array:
     return result
 
 
-def columns(spe: object, Y: object) -> Columns:
-    """Bring an SPE and the truth into column form.
+def checked_pair(spe: object, Y: object) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Return an SPE and the truth in canonical form.
 
     Raises
     ------
@@ -76,6 +76,12 @@ def columns(spe: object, Y: object) -> Columns:
         raise XmlcError(f"the SPE has shape {spe.shape}, the truth {Y.shape}; they must be the same")
     if spe.nnz and not (spe.data.min() > 0 and spe.data.max() <= 1):
         raise XmlcError(f"estimates must lie in (0, 1], found {spe.data.min()} .. {spe.data.max()}")
+    return spe, Y
+
+
+def columns(spe: object, Y: object) -> Columns:
+    """Bring an SPE and the truth into column form; errors are those of `checked_pair`."""
+    spe, Y = checked_pair(spe, Y)
     estimates, truth = sparse.csc_array(spe), sparse.csc_array(Y)
     return Columns(
         estimates.indptr.astype(np.int64),

@@ -6,11 +6,13 @@ from typing import Self
 
 import numpy as np
 
+from xmlc.csr import kernel_csr
 from xmlc.errors import XmlcError
 from xmlc.estimator import hyperparameters
+from xmlc.thresholds._by_instance import follow_online_f
 from xmlc.thresholds._kernels import ofo_thresholds
 from xmlc.thresholds.apply import ThresholdMethod
-from xmlc.thresholds.columns import Columns, per_label, run_by_label
+from xmlc.thresholds.columns import Columns, checked_pair, per_label, run_by_label
 
 
 @hyperparameters
@@ -34,6 +36,9 @@ class OFO(ThresholdMethod):
     Notes
     -----
     Instances are taken in the order of the rows. An estimate that the SPE leaves out counts as not predicted.
+
+    ``fit`` goes label by label through stored estimates, which gives what Algorithm 2 gives instance by instance, as no
+    label depends on another; ``partial_fit`` is Algorithm 2 as printed, and keeps a_j, b_j and tau_j alone.
     """
 
     a: float | np.ndarray = 1.0
@@ -43,11 +48,47 @@ class OFO(ThresholdMethod):
 
     def fit_columns(self, data: Columns) -> Self:
         """Pass over the validation set once."""
-        a = per_label(self.a, data.n_labels, np.float64, "a")
-        b = per_label(self.b, data.n_labels, np.float64, "b")
+        a, b, lower, self.thresholds_ = self._initial(data.n_labels)
+        run_by_label(ofo_thresholds, data, self.n_jobs, a, b, lower, self.thresholds_)
+        self._sums = (a, b)
+        return self
+
+    def partial_fit(self, spe: object, Y: object) -> Self:
+        """Pass over more instances: go on from what stands since the last ``fit``.
+
+        Parameters
+        ----------
+        spe : csr_array of float32, shape (n, m)
+            Their estimates, in (0, 1]. Those at or below the label's threshold are not needed: at most `floors`.
+        Y : boolean CSR, shape (n, m)
+            Their label sets.
+
+        Raises
+        ------
+        XmlcError
+            As ``fit``, or there are more or fewer labels than before.
+        """
+        spe, Y = checked_pair(spe, Y)
+        a, b, lower, initial = self._initial(Y.shape[1])
+        if hasattr(self, "_sums"):
+            a, b = self._sums
+            if a.size != Y.shape[1]:
+                raise XmlcError(f"{Y.shape[1]} labels, but there were {a.size} before")
+        else:
+            self.thresholds_ = initial
+        follow_online_f(kernel_csr(spe), kernel_csr(Y), a, b, lower, self.thresholds_)
+        self._sums = (a, b)
+        return self
+
+    def floors(self, n_labels: int) -> np.ndarray:
+        """Return the values that no threshold falls below, float32 of shape (m,): nu_j, or 0."""
+        return per_label(self.lower_bounds, n_labels, np.float32, "lower_bounds")
+
+    def _initial(self, n_labels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return a, b, nu and the thresholds before the first instance."""
+        a = per_label(self.a, n_labels, np.float64, "a").copy()
+        b = per_label(self.b, n_labels, np.float64, "b").copy()
         if not ((a > 0) & (2 * a <= b)).all():
             raise XmlcError(f"a={self.a}, b={self.b}: the initial threshold a/b must lie in (0, 0.5], with a and b > 0")
-        lower = per_label(self.lower_bounds, data.n_labels, np.float32, "lower_bounds")
-        self.thresholds_ = np.empty(data.n_labels, dtype=np.float32)
-        run_by_label(ofo_thresholds, data, self.n_jobs, a, b, lower, self.thresholds_)
-        return self
+        lower = self.floors(n_labels)
+        return a, b, lower, np.maximum((a / b).astype(np.float32), lower)

@@ -15,7 +15,7 @@ from xmlc.thresholds.apply import apply_thresholds
 from xmlc.thresholds.bounds import GRID, checked_grid, kappa, lower_bounds
 from xmlc.thresholds.columns import columns
 from xmlc.thresholds.common import CommonThreshold
-from xmlc.thresholds.fta import fixed_thresholds, label_scores
+from xmlc.thresholds.fta import fixed_thresholds, label_counts
 from xmlc.thresholds.micro import MicroLabelWise
 from xmlc.thresholds.ofo import OFO
 from xmlc.thresholds.sto import STO
@@ -174,9 +174,19 @@ def scores_of(method: str) -> tuple[str, ...]:
 def sweep_fta(
     spe: sparse.csr_array, Y: sparse.csr_array, priors: np.ndarray, grid: Sequence[float]
 ) -> Iterator[GridPoint]:
-    """Give one common threshold 1/c after the other."""
+    """Give one common threshold 1/c after the other, as the authors' program does."""
     for c in checked_grid(grid):
         yield GridPoint(np.full(spe.shape[1], 1.0 / c, dtype=np.float32), c=c)
+
+
+@register("fta-bounded")
+def sweep_fta_bounded(
+    spe: sparse.csr_array, Y: sparse.csr_array, priors: np.ndarray, grid: Sequence[float]
+) -> Iterator[GridPoint]:
+    """Give kappa_j = max(1/c, nu_j) for one c after the other, FTA's thresholds as Section 6.2 prints them."""
+    nu = lower_bounds(priors)
+    for c in checked_grid(grid):
+        yield GridPoint(kappa(c, nu), c=c)
 
 
 @register("fta-labelwise")
@@ -185,7 +195,7 @@ def sweep_fta_label_wise(
 ) -> Iterator[GridPoint]:
     """Give, for each c, the best thresholds label by label among max(1/c', nu_j) with c' up to c."""
     grid, lower = checked_grid(grid), lower_bounds(priors).astype(np.float32)
-    scores, fixed = label_scores(columns(spe, Y), grid, lower, None), fixed_thresholds(grid)
+    scores, fixed = label_counts(columns(spe, Y), grid, lower, None).scores(), fixed_thresholds(grid)
     best, chosen = scores[:, 0].copy(), np.zeros(lower.size, dtype=np.int64)
     for i, c in enumerate(grid):
         better = scores[:, i] > best
