@@ -1,0 +1,83 @@
+"""The chain rule (10) and the bound (11) of plt2016, Appendix A, where every probability is known."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from plt_descent_twin import node_estimate
+from plt_twin import ancestors, positive_nodes
+
+from xmlc.models import PLT
+from xmlc.models.plt.search._hashed_scores import hashed_estimate
+from xmlc.trees import huffman_tree, random_complete_tree
+
+M = 5
+SETS = [[j for j in range(M) if mask >> j & 1] for mask in range(2**M)]
+INSTANCES = np.eye(6, dtype=np.float32) + 0.2  # six instances are all that exist, each with a feature of its own
+
+
+def joint_distributions(seed):
+    """The probability of every label set given each instance, few of them likely."""
+    weights = np.random.default_rng(seed).gamma(0.2, size=(len(INSTANCES), len(SETS)))
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def posteriors(joint):
+    """eta(x, j), by adding up the sets that hold j."""
+    return np.array([[sum(p for p, s in zip(row, SETS) if j in s) for j in range(M)] for row in joint])
+
+
+def node_posteriors(tree, joint):
+    """eta_T(x, t) = P(z_t = 1 | z_pa(t) = 1, x), by adding up sets; 0 where the parent is impossible."""
+    positive = [positive_nodes(tree, labels) for labels in SETS]
+    reached = np.array(
+        [[sum(p for p, z in zip(row, positive) if t in z) for t in range(tree.n_nodes)] for row in joint]
+    )
+    above = np.column_stack((np.ones(len(joint)), reached[:, tree.parent[1:]]))
+    return np.divide(reached, above, out=np.zeros_like(reached), where=above > 0)
+
+
+def along_paths(tree, values, combine):
+    return np.array([[combine([row[t] for t in ancestors(tree, leaf)]) for leaf in tree.leaf] for row in values])
+
+
+@settings(deadline=None, max_examples=60)
+@given(seed=st.integers(0, 9999), arity=st.integers(2, 4), huffman=st.booleans())
+def test_any_node_estimates_keep_the_bound_and_one_wrong_node_attains_it(seed, arity, huffman):
+    rng, joint = np.random.default_rng(seed), joint_distributions(seed)
+    tree = huffman_tree(rng.integers(1, 9, M), arity) if huffman else random_complete_tree(M, arity, seed)
+    true = node_posteriors(tree, joint)
+    np.testing.assert_allclose(along_paths(tree, true, np.prod), posteriors(joint), atol=1e-12)  # equation (10)
+    guessed = rng.uniform(size=true.shape)
+    error = np.abs(along_paths(tree, guessed, np.prod) - posteriors(joint))
+    assert (error <= along_paths(tree, np.abs(guessed - true), sum) + 1e-12).all()
+    certain = np.ones_like(true)
+    for t in range(tree.n_nodes):
+        one_wrong = certain.copy()
+        one_wrong[:, t] = guessed[:, t]
+        error = np.abs(along_paths(tree, one_wrong, np.prod) - 1)
+        np.testing.assert_allclose(error, along_paths(tree, np.abs(one_wrong - certain), sum), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "options", [{"hash_bits": 20}, {"hash_bits": 4}, {}, {"solver": "adagrad"}, {"solver": "batch"}]
+)
+def test_a_trained_tree_keeps_the_bound(options):
+    """On a sample of known posteriors, with weights that hardly collide, that collide, and that are exact."""
+    joint, rng = joint_distributions(11), np.random.default_rng(11)
+    rows = rng.integers(0, len(INSTANCES), 400)
+    drawn = [SETS[rng.choice(len(SETS), p=joint[row])] for row in rows]
+    Y = np.array([[j in labels for j in range(M)] for labels in drawn])
+    model = PLT(arity=2, epochs=5, unit_norm=False, **options).fit(INSTANCES[rows], Y)
+    estimated = np.array([[_node_estimate(model, t, x) for t in range(model.tree_.n_nodes)] for x in INSTANCES])
+    bound = along_paths(model.tree_, np.abs(estimated - node_posteriors(model.tree_, joint)), sum)
+    error = np.abs(model.predict_proba(INSTANCES).toarray() - posteriors(joint))
+    assert (error <= bound + 1e-5).all()
+    if options != {"hash_bits": 4}:  # estimates are better than none, whose errors are the posteriors
+        assert error.mean() < posteriors(joint).mean() / 2
+
+
+def _node_estimate(model, node, x):
+    if model.hash_bits is None:
+        return node_estimate(model.nodes_, node, dict(enumerate(x.tolist())))
+    return hashed_estimate(np.arange(x.size, dtype=np.uint32), x, model.nodes_, node)
