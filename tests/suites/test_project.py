@@ -57,6 +57,10 @@ def test_models_run_where_they_can_and_are_meant_to(tmp_path):
     assert project.models_on("a", "made") == ["plt", "many", "large", "oracle", "ours"]
     project = project_of(tmp_path, {"models": ["large", "plt"]}, MADE, **suites)
     assert project.models_on("a", "yeast") == ["plt"]
+    project = project_of(tmp_path, {"models": {"yeast": ["ours", "large"], "aloi": []}}, MADE, **suites)
+    assert project.models_on("a", "yeast") == ["ours"]
+    assert project.models_on("a", "aloi") == []
+    assert project.models_on("a", "made") == ["plt", "many", "large", "oracle", "ours"]
 
 
 @pytest.mark.parametrize("installed", [True, False])

@@ -39,6 +39,7 @@ def test_numbers_that_the_command_line_gives_as_text_are_numbers():
         ({"papers": [], "threads": 0}, r"\$\.threads: 0 is less than the minimum of 1; expected threads of the jobs"),
         ({"papers": [], "threads": "2"}, r"\$\.threads: '2' is not of type 'integer'"),
         ({"papers": [], "seeds": ["one"]}, r"\$\.seeds\[0\]: 'one' does not match"),
+        ({"papers": [], "models": {"yeast": "plt"}}, r"\$\.models\.yeast: 'plt' is not of type 'array'"),
         ({"papers": [], "datasets": ["../x"]}, r"\$\.datasets\[0\]: '\.\./x' does not match"),
         ({"papers": [], "validation_share": 1}, r"\$\.validation_share: 1 is greater than or equal to"),
         ({"papers": [], "tuning": {"method": "grid", "budget": 2}}, r"\$\.tuning\.method: 'grid' is not one of"),

@@ -79,7 +79,7 @@ class Project:
 
     def models_on(self, paper: str, dataset: str) -> list[str]:
         """Name the models that a suite runs on a dataset."""
-        suite, wanted = self.suites[paper], self.settings.models
+        suite, wanted = self.suites[paper], self.settings.models_on(dataset)
         return [
             name
             for name, model in suite.models.items()

@@ -27,7 +27,7 @@ class Settings:
 
     papers: list[str]
     datasets: list[str] | None = None
-    models: list[str] | None = None
+    models: list[str] | dict[str, list[str]] | None = None
     seeds: list[int] | None = None
     mirror: str | None = None
     threads: int = 8
@@ -46,6 +46,10 @@ class Settings:
         """
         check(config, "config.schema.yaml", "config")
         return converted(config, cls, "config", strict=False)
+
+    def models_on(self, dataset: str) -> list[str] | None:
+        """Name the selected models on one dataset; None for all."""
+        return self.models.get(dataset) if isinstance(self.models, dict) else self.models
 
 
 def read_config(file: Path, settings: Sequence[str] = ()) -> dict[str, object]:
