@@ -44,6 +44,7 @@ GROUPS = {
         "show": "Print finished tables and their paths.",
         "facts": "Write the numbers behind all finished tables as one tidy CSV.",
         "report": "Make one self-contained HTML page of all finished tables and figures.",
+        "archive": "Put the records and figures behind finished tables into one small file.",
         "status": "Show for each paper and dataset what is done, missing and failed.",
     },
     "judging": {
