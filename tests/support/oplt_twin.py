@@ -1,4 +1,4 @@
-"""Naive twin of OPLT: Algorithms 2-8 of oplt2021 step by step, dictionaries and double precision.
+"""Naive twin of OPLT: Algorithms 2-8 of oplt2021 and its other policies, dictionaries and double precision.
 
 Every node has an auxiliary classifier here, needed or not, and an inverse classifier is a wrapper that flips updates.
 """
@@ -88,6 +88,33 @@ class NaiveOPLT:
         if not self.leaf:
             self.root.label, self.leaf[label] = label, self.root
             return None
+        v = self.node_of_algorithm_8(x, selected) if self.policy in ("random", "best_greedy") else self.node(x)
+        if not v.children or (self.policy != "one_vs_rest" and len(v.children) == self.max_leaf):
+            self.insert_node(v)
+        leaf = Node(v, label)
+        leaf.eta, leaf.theta = v.theta.copy(inverse=True), self.new()
+        v.children.append(leaf)
+        self.leaf[label] = leaf
+        return v
+
+    def node(self, x):
+        """The node that a policy other than those of Algorithm 8 extends, for each label anew."""
+        if self.policy == "one_vs_rest":
+            return self.root
+        if self.policy == "complete":  # the first that has room, level by level
+            level = [self.root]
+            while all(len(v.children) == self.arity for v in level):
+                level = [child for v in level for child in v.children]
+            return next(v for v in level if len(v.children) < self.arity)
+        v = self.root
+        while v.children:
+            left, right = v.children
+            fit = right.eta.estimate(x) - left.eta.estimate(x)
+            balance = np.log2(left.leaves() / right.leaves())
+            v = right if (1 - self.alpha) * fit + self.alpha * balance > 0 else left
+        return v
+
+    def node_of_algorithm_8(self, x, selected):
         v = self.root if selected is None else selected
         level = 0
         while selected is None and len(v.children) == self.arity and any(c.children for c in v.children):
@@ -101,15 +128,7 @@ class NaiveOPLT:
                 v = v.children[int(np.argmax(scores))]
             level += 1
         leaves = [c for c in v.children if not c.children]
-        if len(leaves) == 1:
-            v = leaves[0]
-        if not v.children or len(v.children) == self.max_leaf:
-            self.insert_node(v)
-        leaf = Node(v, label)
-        leaf.eta, leaf.theta = v.theta.copy(inverse=True), self.new()
-        v.children.append(leaf)
-        self.leaf[label] = leaf
-        return v
+        return leaves[0] if len(leaves) == 1 else v
 
     def insert_node(self, v):
         new = Node(v)

@@ -1,62 +1,26 @@
 import numpy as np
 import pytest
+from oplt_cases import assert_same_nodes, oplt, shape, stream, trained_apart
 from oplt_twin import NaiveOPLT
 from scipy import sparse
 from sklearn.base import clone
 
-from xmlc.csr import kernel_csr, unit_rows
+from xmlc.csr import unit_rows
 from xmlc.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation, stream_key
 from xmlc.kernels.streams import Stream
 from xmlc.models import OPLT, PLT
 from xmlc.models.oplt.tree import NODE, ROOT
-from xmlc.models.plt.training import AdaGrad, train_nodes
 
-SHAPES = [("best_greedy", 2, 4), ("random", 2, 4), ("best_greedy", 2, 2), ("random", 3, 3), ("best_greedy", 3, 5)]
-
-
-def stream(n=120, d=25, m=40, seed=0):
-    """Instances whose labels appear little by little; some have none, some no features."""
-    rng = np.random.default_rng(seed)
-    X = sparse.random_array((n, d), density=0.15, rng=rng, dtype=np.float32).tocsr()
-    Y = np.zeros((n, m), dtype=bool)
-    for i in range(n):
-        top = max(1, m * (i + 1) // n)
-        Y[i, rng.integers(top, size=rng.integers(4))] = True
-    return X, sparse.csr_array(Y)
-
-
-def oplt(policy="best_greedy", arity=2, max_leaf=4, **more):
-    return OPLT(policy=policy, arity=arity, max_leaf=max_leaf, **more)
-
-
-def shape(tree, labels, node=0):
-    """A label tree as nested tuples of labels."""
-    children = range(tree.children[node], tree.children[node + 1])
-    return tuple(shape(tree, labels, child) for child in children) or labels[tree.label[node]]
-
-
-def trained_apart(model, X, Y, order=None, epochs=1):
-    """The weights of Algorithm 1 (IPLT) on the tree that the model has, trained block by block as in a PLT."""
-    x = kernel_csr(unit_rows(X) if model.unit_norm else X)
-    order = np.arange(X.shape[0]) if order is None else order
-    solver = AdaGrad(model.gamma, model.eps, epochs)
-    return train_nodes(x, kernel_csr(Y[:, model.labels_]), X.shape[1], model.tree_, order, solver, None, 1)
-
-
-def weights_by_feature(nodes, block):
-    """The weights of a block's features, without those that are all zero, which one side need not store."""
-    features = nodes.features[nodes.feature_starts[block] : nodes.feature_starts[block + 1]]
-    weights = nodes.weights[nodes.weight_starts[block] : nodes.weight_starts[block + 1]]
-    return features, weights.reshape(features.size, -1) if features.size else weights
-
-
-def assert_same_nodes(found, expected):
-    np.testing.assert_array_equal(found.bias, expected.bias)
-    np.testing.assert_array_equal(found.label, expected.label)
-    for block in range(found.label.size + 1):
-        for one, other in zip(weights_by_feature(found, block), weights_by_feature(expected, block)):
-            np.testing.assert_array_equal(one, other)
+OF_ALGORITHM_8 = [
+    ("best_greedy", 2, 4),
+    ("random", 2, 4),
+    ("best_greedy", 2, 2),
+    ("random", 3, 3),
+    ("best_greedy", 3, 5),
+]
+OTHERS = [("complete", 2, 4), ("complete", 3, 3), ("complete", 5, 5), ("cpet", 2, 4), ("one_vs_rest", 2, 4)]
+SHAPES = OF_ALGORITHM_8 + OTHERS
 
 
 @pytest.mark.parametrize("balance", ["ratio", "printed"])
@@ -93,8 +57,8 @@ def test_after_any_prefix_classifiers_are_those_of_iplt_on_the_final_tree_to_the
 def test_several_passes_and_a_warm_start_are_proper_too():
     X, Y = stream(seed=2)
     order = random_permutation(X.shape[0], 3, Stream.PLT_ORDER)
-    for warm_start in (None, 0.3):
-        model = oplt(epochs=3, warm_start=warm_start, random_state=3).fit(X, Y)
+    for policy, warm_start in (("best_greedy", None), ("best_greedy", 0.3), ("cpet", 0.3), ("complete", None)):
+        model = oplt(policy, epochs=3, warm_start=warm_start, random_state=3).fit(X, Y)
         assert_same_nodes(model.to_plt().nodes_, trained_apart(model, X, Y, order, 3))
 
 
@@ -114,12 +78,17 @@ def test_auxiliary_classifiers_are_where_a_policy_can_extend_a_node_and_nowhere_
         nodes = model._online.nodes[: model._online.counters[0]]
         for v in range(ROOT, nodes.size):
             node, parent = nodes[v], nodes[nodes[v]["parent"]]
-            if node["degree"] == 0:
+            if policy in ("complete", "cpet"):
+                wanted = node["degree"] == 0 or (policy == "complete" and node["degree"] < arity)
+            elif policy == "one_vs_rest":
+                wanted = v == ROOT
+            elif node["degree"] == 0:
                 wanted = parent["leaf_children"] < parent["degree"]
             else:
                 wanted = node["leaf_children"] == node["degree"] or node["degree"] < arity
             assert node["auxiliary"] == wanted
-            assert node["degree"] <= (max_leaf if node["leaf_children"] == node["degree"] else arity)
+            if (policy, arity, max_leaf) in OF_ALGORITHM_8:
+                assert node["degree"] <= (max_leaf if node["leaf_children"] == node["degree"] else arity)
 
 
 def test_batches_and_a_saved_model_go_on_with_the_same_bits(tmp_path):
@@ -238,6 +207,7 @@ def test_fit_forgets_and_is_the_same_whatever_came_before():
         ({"arity": 5, "max_leaf": 4}, "arity=5, max_leaf=4"),
         ({"gamma": 0}, "gamma=0"),
         ({"warm_start": 2.0}, "warm_start=2.0"),
+        ({"warm_start": 0.1, "policy": "complete"}, "warm_start=0.1 with policy='complete'"),
     ],
 )
 def test_wrong_hyperparameters(parameters, message):

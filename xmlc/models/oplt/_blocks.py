@@ -212,6 +212,21 @@ def open_block_from(tree, v, source, auxiliary):
 
 
 @njit(cache=True, nogil=True)
+def open_block_of_auxiliary(tree, v, source):
+    """Give node v a block with an auxiliary classifier alone, a copy of that of block ``source``."""
+    bits = tree.nodes[source].table_bits
+    open_block(tree, v, 1, 1, bits)
+    node, padded, table = tree.nodes[v], tree.nodes[source].padded, table_of(tree, v)
+    copy_column(tree.rows, np.int64(tree.nodes[source].bias), padded, 0, np.int64(node.bias), node.padded, 0, False)
+    for entry in table_of(tree, source):
+        if entry != 0:
+            slot = take_row(tree, node.padded)
+            insert_slot(table, bits, entry >> np.uint64(32), slot)
+            copy_column(tree.rows, np.int64(entry & np.uint64(0xFFFFFFFF)), padded, 0, slot, node.padded, 0, False)
+    node.n_features = tree.nodes[source].n_features
+
+
+@njit(cache=True, nogil=True)
 def _spread(tree, slot, padded, target_slot, target_padded, auxiliary):
     for column in range(auxiliary + 1):
         copy_column(tree.rows, slot, padded, 0, target_slot, target_padded, column, False)

@@ -1,7 +1,8 @@
 """The tree takes a new label, in one of three ways (oplt2021, Algorithms 4-6 and Figure 1): kernels.
 
-Auxiliary classifiers are kept where a policy can extend a node, and nowhere else: in nodes all of whose children are
-leaves, in inner nodes with fewer than b children, and in leaves with a sibling that is none.
+Auxiliary classifiers are kept where the policy can extend a node, and nowhere else (`extends_inner`, `extends_leaf`):
+with Algorithm 8 in nodes all of whose children are leaves, in inner nodes with fewer than b children, and in leaves
+with a sibling that is none.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ import numpy as np
 from numba import njit
 
 from xmlc.kernels.sibling_rows import padded_size
-from xmlc.models.oplt._blocks import copy_auxiliary, open_block, open_block_from, widen
-from xmlc.models.oplt._policy import only_leaf, select_node
+from xmlc.models.oplt._blocks import copy_auxiliary, open_block, open_block_from, open_block_of_auxiliary, widen
+from xmlc.models.oplt._policy import COMPLETE, CPET, extends_inner, extends_leaf, node_for_label
 from xmlc.models.oplt._rows import slots_of
 from xmlc.models.oplt.tree import (
     ABOVE,
@@ -22,12 +23,11 @@ from xmlc.models.oplt.tree import (
     NODES_WANTED,
     NONE,
     ROOT,
-    SELECTED,
-    SELECTED_FOR,
     SLOT,
     SLOTS_USED,
     SLOTS_WANTED,
     SMALLEST_TABLE,
+    UNBOUNDED,
 )
 
 
@@ -105,16 +105,15 @@ def add_label(tree, ids, values, label, scratch, settings):
         root.label, root.n_leaves, tree.leaves[label] = label, 1, ROOT
         nodes[ABOVE].leaf_children = nodes[ABOVE].n_leaves = 1
         return True
-    instance = counters[N_LEARNED]
-    if counters[SELECTED_FOR] == instance:
-        v = counters[SELECTED]
-    else:
-        v = select_node(tree, ids, values, scratch, settings, instance)
-    v = only_leaf(tree, v)
+    v = node_for_label(tree, ids, values, scratch, settings, counters[N_LEARNED])
     node = nodes[v]
-    # At the most a block of as many rows, or the same rows two columns longer, and two small ones.
-    wider = slots_of(padded_size(node.width + 2)) + 1
-    if not has_capacity(tree, 2, (node.n_features + 1) * wider + 4, (np.int64(1) << node.table_bits) + 16):
+    # At the most a block of as many rows, or the same rows two columns longer, one beside it of auxiliary classifiers,
+    # and two small ones.
+    table = np.int64(1) << node.table_bits
+    slots = slots_of(padded_size(wanted_width(node.width + 2, settings))) + 1
+    if settings.policy == COMPLETE or settings.policy == CPET:
+        slots, table = slots + slots_of(padded_size(1)) + 1, 2 * table
+    if not has_capacity(tree, 2, (node.n_features + 1) * slots + 4, table + 16):
         return False
     if node.degree == 0:
         extend_leaf(tree, v, label, settings)
@@ -122,25 +121,34 @@ def add_label(tree, ids, values, label, scratch, settings):
         push_down(tree, v, label, settings)
     else:
         extend_inner(tree, v, label, settings)
-    counters[SELECTED], counters[SELECTED_FOR] = v, instance
     return True
+
+
+@njit(cache=True, nogil=True)
+def wanted_width(width, settings):
+    """Return how wide to make a block that must have ``width`` columns: half as much more where there is no end.
+
+    Rows that were outgrown are of no use to another block of a tree of one level; so they take no more than the rest.
+    """
+    return width + width // 2 if settings.max_leaf == UNBOUNDED else width
 
 
 @njit(cache=True, nogil=True)
 def extend_inner(tree, v, label, settings):
     """Variant 1: a leaf becomes one more child of an inner node."""
     node = tree.nodes[v]
-    above_leaves_only = node.leaf_children == node.degree
-    if above_leaves_only or node.degree + 1 < settings.arity:
-        widen(tree, v, node.width + 1)
+    leaf_children = node.leaf_children + 1
+    if extends_inner(settings, node.degree + 1, leaf_children):
+        if padded_size(node.width + 1) > node.padded:
+            widen(tree, v, wanted_width(node.width + 1, settings))
         column = node.width
         node.width += 1
-    else:  # no policy extends it again: the leaf takes the place of the auxiliary classifier
+    else:  # no label extends it again: the leaf takes the place of the auxiliary classifier
         column, node.auxiliary = np.int32(0), 0
     copy_auxiliary(tree, v, column, True)
     leaf = new_node(tree, label, settings.threshold)
     append_child(tree, v, leaf, column)
-    if not above_leaves_only:
+    if extends_leaf(settings, node.degree, leaf_children):
         open_block(tree, leaf, 1, 1, SMALLEST_TABLE)
     count_leaf(tree, leaf, settings.threshold)
 
@@ -174,17 +182,24 @@ def push_down(tree, v, label, settings):
 
 @njit(cache=True, nogil=True)
 def extend_leaf(tree, v, label, settings):
-    """Variant 3: a leaf becomes an inner node above two leaves, one with its label and one with the new."""
+    """Variant 3: a leaf becomes an inner node above two leaves, one with its label and one with the new.
+
+    A leaf's block has its auxiliary classifier and nothing else.
+    """
     nodes, threshold = tree.nodes, settings.threshold
     node = nodes[v]
-    widen(tree, v, node.width + 2)
-    copy_auxiliary(tree, v, node.width, False)
-    copy_auxiliary(tree, v, node.width + 1, True)
-    append_child(tree, v, new_node(tree, node.label, node.bound), node.width)
-    node.label = NONE
-    leaf = new_node(tree, label, threshold)
-    append_child(tree, v, leaf, node.width + 1)
-    node.width += 2
+    old, leaf = new_node(tree, node.label, node.bound), new_node(tree, label, threshold)
+    if extends_leaf(settings, 2, 2):
+        open_block_of_auxiliary(tree, old, v)
+        open_block(tree, leaf, 1, 1, SMALLEST_TABLE)
+    auxiliary = 1 if extends_inner(settings, 2, 2) else 0  # else the old leaf takes its place
+    widen(tree, v, auxiliary + 2)
+    if auxiliary == 1:
+        copy_auxiliary(tree, v, 1, False)
+    copy_auxiliary(tree, v, auxiliary + 1, True)
+    node.label, node.width, node.auxiliary = NONE, auxiliary + 2, auxiliary
+    append_child(tree, v, old, auxiliary)
+    append_child(tree, v, leaf, auxiliary + 1)
     nodes[node.parent].leaf_children -= 1
     count_leaf(tree, leaf, threshold)
 

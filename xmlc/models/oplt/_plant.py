@@ -8,12 +8,13 @@ from numba import njit
 from xmlc.kernels.sibling_rows import padded_size
 from xmlc.models.oplt._blocks import open_block
 from xmlc.models.oplt._extend import append_child, has_capacity, new_node, plant_root
-from xmlc.models.oplt._policy import FIXED
+from xmlc.models.oplt._policy import FIXED, extends_inner, extends_leaf
 from xmlc.models.oplt._rows import slots_of
 from xmlc.models.oplt.tree import (
     NONE,
     ROOT,
     SMALLEST_TABLE,
+    UNBOUNDED,
     OnlineTree,
     Settings,
     empty_online_tree,
@@ -48,14 +49,13 @@ def plant_given(tree, children, label, settings):
         for child in range(children[t], children[t + 1]):
             leaves += label[child] >= 0
         degree = children[t + 1] - children[t]
-        extended = settings.policy != FIXED and (leaves == degree or degree < settings.arity)
         if degree > 0:
-            auxiliary = 1 if extended else 0
+            auxiliary = 1 if extends_inner(settings, degree, leaves) else 0
             open_block(tree, v, degree + auxiliary, auxiliary, SMALLEST_TABLE)
             for c in range(degree):
                 append_child(tree, v, children[t] + c + ROOT, c + auxiliary)
-        elif settings.policy != FIXED and (
-            t == 0 or nodes[nodes[v].parent].leaf_children < nodes[nodes[v].parent].degree
+        elif (settings.policy != FIXED and t == 0) or extends_leaf(
+            settings, nodes[nodes[v].parent].degree, nodes[nodes[v].parent].leaf_children
         ):
             open_block(tree, v, 1, 1, SMALLEST_TABLE)
     for t in range(n_nodes - 1, -1, -1):
@@ -65,7 +65,8 @@ def plant_given(tree, children, label, settings):
 
 def planted(settings: Settings) -> OnlineTree:
     """Return a tree of a root without label, whose nodes will not have more children than the settings allow."""
-    tree = empty_online_tree(max(settings.arity, settings.max_leaf))
+    bounded = settings.max_leaf != UNBOUNDED  # else the tree grows as labels come, see `with_degree`
+    tree = empty_online_tree(max(settings.arity, settings.max_leaf if bounded else 2))
     while not plant_root(tree, settings.threshold):
         tree = grown(tree)
     return tree

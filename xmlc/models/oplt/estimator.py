@@ -13,14 +13,21 @@ from xmlc.estimator import hyperparameters
 from xmlc.kernels.counter_random import random_permutation, stream_key
 from xmlc.kernels.streams import Stream
 from xmlc.models.oplt._plant import planted, planted_as
-from xmlc.models.oplt._policy import BEST_GREEDY, RANDOM
+from xmlc.models.oplt._policy import BEST_GREEDY, COMPLETE, CPET, ONE_LEVEL, RANDOM
 from xmlc.models.oplt._prediction import OnlineTreePrediction
 from xmlc.models.oplt._stream import learn, learn_with_thresholds
 from xmlc.models.oplt._thresholds import set_all_thresholds
-from xmlc.models.oplt.tree import Settings, with_labels
+from xmlc.models.oplt.tree import UNBOUNDED, OnlineTree, Settings, with_degree, with_labels
 from xmlc.trees.kmeans import check_kmeans_shape, kmeans_tree, label_representations
 
-POLICIES = {"random": RANDOM, "best_greedy": BEST_GREEDY}
+POLICIES = {
+    "random": RANDOM,
+    "best_greedy": BEST_GREEDY,
+    "complete": COMPLETE,
+    "cpet": CPET,
+    "one_vs_rest": ONE_LEVEL,
+}
+OF_NO_GIVEN_TREE = ("complete", "one_vs_rest")  # whose trees have one shape
 BALANCES = ("ratio", "printed")
 NO_THRESHOLD = 1.0  # of new labels as long as no sets are predicted
 
@@ -38,27 +45,34 @@ class OPLT(OnlineTreePrediction):
 
     Parameters
     ----------
-    policy : {"best_greedy", "random"}
-        How the node that a new label extends is found (Algorithm 8): by descending to the child that fits the instance
-        and has few leaves, or to any.
+    policy : {"best_greedy", "random", "complete", "cpet", "one_vs_rest"}
+        How the node that a new label extends is found.
+        "best_greedy", "random" (Algorithm 8): by descending to the child that fits the instance and has few leaves, or
+        to any, once for all new labels of an instance.
+        "complete" (Section 4.1): by the size of the tree, so that it stays a complete tree of degree b.
+        "cpet" (Section 4.2, after Beygelzimer et al., UAI 2009): a leaf, which is split, found for each label by
+        descending to the child that fits and has few leaves; a binary tree, all leaves with auxiliary classifiers.
+        "one_vs_rest" (Section 1): the root, so that all labels are on one level; weights are stored for each pair of
+        a feature and a label.
     alpha : float
-        "best_greedy": between 0, fit alone, and 1, balance alone.
+        "best_greedy", "cpet": between 0, fit alone, and 1, balance alone.
     balance : {"ratio", "printed"}
         "best_greedy": how it is measured for a child c of v. As ``log(|L_v| / (|Ch(v)| |L_c|))``, the difference of two
         logarithms, as the authors' program has it; or as ``log(|L_v| / |Ch(v)|) / |L_c|``, as the paper prints it: with
         many leaves that is close to 0 for all children, and the tree is hardly balanced.
     arity : int
-        b, children of an inner node at most.
+        b, children of an inner node at most; of no effect with "cpet", which has 2, and with "one_vs_rest".
     max_leaf : int
-        b_max, children at most of a node that has leaves only; at least b. The paper has 100, and 10 for few-shot
-        multi-class data.
+        "best_greedy", "random": b_max, children at most of a node that has leaves only; at least b. The paper has 100,
+        and 10 for few-shot multi-class data.
     gamma, eps : float
         AdaGrad: a weight's step is gamma / sqrt(eps + its squared derivatives so far).
     epochs : int
         `fit`: passes over the training set.
     warm_start : float or None
         `fit`: a share of the instances on whose labels a tree of balanced 2-means is built and trained first, before
-        the others extend it (OPLT-W of the paper has 0.1).
+        the others extend it (OPLT-W of the paper has 0.1). Not with "complete" and "one_vs_rest", whose trees have one
+        shape.
     unit_norm : bool
         Scale each instance to Euclidean length 1 first.
     random_state : int
@@ -115,7 +129,7 @@ class OPLT(OnlineTreePrediction):
             sample = order[: max(1, round(self.warm_start * order.size))]
             self._start_as_kmeans(X[sample], Y[sample])
         x, y = self._kernel_form(X), kernel_csr(Y)
-        self._online = with_labels(self._online, Y.shape[1])
+        self._online = self._with_labels(Y.shape[1])
         for epoch in range(self.epochs):
             self._learn(x, y, order, 0, f"pass {epoch + 1} of {self.epochs}")
         return self
@@ -200,7 +214,7 @@ class OPLT(OnlineTreePrediction):
             self._start()
         self.n_features_in_ = max(self.n_features_in_, X.shape[1])
         self.n_labels_ = max(self.n_labels_, Y.shape[1])
-        self._online = with_labels(self._online, self.n_labels_)
+        self._online = self._with_labels(self.n_labels_)
         return self._kernel_form(X), kernel_csr(Y)
 
     def _learn(
@@ -210,6 +224,11 @@ class OPLT(OnlineTreePrediction):
         self._frozen = None
         self._online, ranking, scores = learn(self._online, x, y, order, self._settings(), k, title)
         return ranking, scores
+
+    def _with_labels(self, n_labels: int) -> OnlineTree:
+        """Return the tree with capacity for labels below ``n_labels``, below one node if need be."""
+        tree = with_labels(self._online, n_labels)
+        return with_degree(tree, 2 * n_labels) if POLICIES[self.policy] == ONE_LEVEL else tree
 
     def _start(self) -> None:
         """Begin with a root and nothing else."""
@@ -232,7 +251,7 @@ class OPLT(OnlineTreePrediction):
             float(self.alpha),
             self.balance == "printed",
             int(self.arity),
-            int(self.max_leaf),
+            UNBOUNDED if POLICIES[self.policy] == ONE_LEVEL else int(self.max_leaf),
             np.float32(self.gamma),
             np.float32(self.eps),
             key,
@@ -253,6 +272,8 @@ class OPLT(OnlineTreePrediction):
                 f"gamma={self.gamma}, eps={self.eps}, epochs={self.epochs}: gamma and eps must be positive, epochs >= 1"
             )
         if self.warm_start is not None:
+            if self.policy in OF_NO_GIVEN_TREE:
+                raise XmlcError(f"warm_start={self.warm_start} with policy={self.policy!r}: expected None")
             check_kmeans_shape(self.arity, self.max_leaf)
             if not 0 < self.warm_start <= 1:
                 raise XmlcError(f"warm_start={self.warm_start}: expected None or a share of the instances, in (0, 1]")

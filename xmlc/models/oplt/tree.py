@@ -11,6 +11,7 @@ from xmlc.kernels.sibling_rows import padded_size
 ABOVE, ROOT = 0, 1  # node 0 stands above the root, so that the root is a child like any other
 NONE = -1  # no node, no label
 SLOT = 8  # float32 in a slot, the unit in which rows are given out: a row of four siblings
+UNBOUNDED = np.iinfo(np.int32).max  # no bound on the children of a node all of whose children are leaves
 SMALLEST_TABLE = 3  # a table has at least 2**3 entries: a cache line
 
 # Indices in OnlineTree.counters.
@@ -106,10 +107,15 @@ def empty_online_tree(max_degree: int) -> OnlineTree:
         np.zeros(0, dtype=np.int32),
         np.zeros(64 * SLOT, dtype=np.float32),
         np.zeros(64, dtype=np.uint64),
-        np.zeros(padded_size(max_degree + 1) // 4 + 1, dtype=np.uint32),
+        np.zeros(largest_row(max_degree) + 1, dtype=np.uint32),
         np.zeros(64, dtype=np.int64),
         counters,
     )
+
+
+def largest_row(max_degree: int) -> int:
+    """Return how many slots a row of so many children and an auxiliary classifier takes."""
+    return int(padded_size(max_degree + 1)) // 4
 
 
 def grown(tree: OnlineTree) -> OnlineTree:
@@ -132,6 +138,14 @@ def with_labels(tree: OnlineTree, n_labels: int) -> OnlineTree:
     if more <= 0:
         return tree
     return tree._replace(leaves=np.concatenate((tree.leaves, np.full(more, NONE, dtype=np.int32))))
+
+
+def with_degree(tree: OnlineTree, max_degree: int) -> OnlineTree:
+    """Return the tree with capacity for nodes of up to so many children."""
+    more = largest_row(max_degree) + 1 - tree.free_rows.size
+    if more <= 0:
+        return tree
+    return tree._replace(free_rows=np.concatenate((tree.free_rows, np.zeros(more, dtype=np.uint32))))
 
 
 def trimmed(tree: OnlineTree) -> OnlineTree:

@@ -1,0 +1,52 @@
+"""Streams for online trees, and the weights that they must have."""
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.csr import kernel_csr, unit_rows
+from xmlc.models import OPLT
+from xmlc.models.plt.training import AdaGrad, train_nodes
+
+
+def stream(n=120, d=25, m=40, seed=0):
+    """Instances whose labels appear little by little; some have none, some no features."""
+    rng = np.random.default_rng(seed)
+    X = sparse.random_array((n, d), density=0.15, rng=rng, dtype=np.float32).tocsr()
+    Y = np.zeros((n, m), dtype=bool)
+    for i in range(n):
+        top = max(1, m * (i + 1) // n)
+        Y[i, rng.integers(top, size=rng.integers(4))] = True
+    return X, sparse.csr_array(Y)
+
+
+def oplt(policy="best_greedy", arity=2, max_leaf=4, **more):
+    return OPLT(policy=policy, arity=arity, max_leaf=max_leaf, **more)
+
+
+def shape(tree, labels, node=0):
+    """A label tree as nested tuples of labels."""
+    children = range(tree.children[node], tree.children[node + 1])
+    return tuple(shape(tree, labels, child) for child in children) or labels[tree.label[node]]
+
+
+def trained_apart(model, X, Y, order=None, epochs=1):
+    """The weights of Algorithm 1 (IPLT) on the tree that the model has, trained block by block as in a PLT."""
+    x = kernel_csr(unit_rows(X) if model.unit_norm else X)
+    order = np.arange(X.shape[0]) if order is None else order
+    solver = AdaGrad(model.gamma, model.eps, epochs)
+    return train_nodes(x, kernel_csr(Y[:, model.labels_]), X.shape[1], model.tree_, order, solver, None, 1)
+
+
+def weights_by_feature(nodes, block):
+    """The weights of a block's features, without those that are all zero, which one side need not store."""
+    features = nodes.features[nodes.feature_starts[block] : nodes.feature_starts[block + 1]]
+    weights = nodes.weights[nodes.weight_starts[block] : nodes.weight_starts[block + 1]]
+    return features, weights.reshape(features.size, -1) if features.size else weights
+
+
+def assert_same_nodes(found, expected):
+    np.testing.assert_array_equal(found.bias, expected.bias)
+    np.testing.assert_array_equal(found.label, expected.label)
+    for block in range(found.label.size + 1):
+        for one, other in zip(weights_by_feature(found, block), weights_by_feature(expected, block)):
+            np.testing.assert_array_equal(one, other)
