@@ -31,7 +31,17 @@ class TreePrediction(SparseProbabilityEstimator):
     inner_products_: np.ndarray
     _measured: tuple[LabelTree | None, int] = (None, 0)  # a tree, and the largest number of siblings in it
 
+    _thresholds: np.ndarray | None = None  # by OFO, where it ran with the training
+
     nodes_: TreeWeights
+
+    @property
+    def thresholds_(self) -> np.ndarray:
+        """Thresholds that OFO learned while the weights were trained, float32, shape (m,)."""
+        self._check_fitted()
+        if self._thresholds is None:
+            raise XmlcError("no thresholds were learned; call progressive_sets")
+        return self._thresholds
 
     def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Estimate the probability of every label above a threshold (plt2016, Algorithm 4).
@@ -170,11 +180,14 @@ class TreePrediction(SparseProbabilityEstimator):
         return int(self.beam)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        return self.nodes_.state()
+        arrays, meta = self.nodes_.state()
+        return arrays if self._thresholds is None else arrays | {"thresholds": self._thresholds}, meta
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
         self.tree_ = LabelTree.from_children(arrays["children"], arrays["label"])
-        self.nodes_ = weights_from_state(arrays, meta)
+        self._thresholds = arrays.get("thresholds")
+        weights = {name: array for name, array in arrays.items() if name != "thresholds"}
+        self.nodes_ = weights_from_state(weights, meta)
 
 
 def unit_values(values: np.ndarray) -> np.ndarray:

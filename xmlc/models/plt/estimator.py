@@ -13,7 +13,15 @@ from xmlc.estimator import hyperparameters
 from xmlc.kernels.counter_random import random_permutation, stream_key
 from xmlc.kernels.streams import Stream
 from xmlc.models.plt._prediction import TreePrediction
-from xmlc.models.plt.training import AdaGrad, DualDescent, Sgd, Solver, train_hashed, train_nodes
+from xmlc.models.plt.training import (
+    AdaGrad,
+    DualDescent,
+    Sgd,
+    Solver,
+    train_hashed,
+    train_hashed_with_thresholds,
+    train_nodes,
+)
 from xmlc.models.plt.weights._compact import check_cut
 from xmlc.trees import LabelTree, huffman_tree, random_complete_tree
 from xmlc.trees.kmeans import check_kmeans_shape, kmeans_tree, label_representations
@@ -90,6 +98,8 @@ class PLT(TreePrediction):
     nodes_ : NodeWeights, CompactNodeWeights or HashedWeights
     inner_products_ : ndarray of int64, shape (n,)
         Node classifiers evaluated for each instance in the last prediction.
+    thresholds_ : ndarray of float32, shape (m,)
+        After `progressive_sets`: OFO's.
 
     Notes
     -----
@@ -130,7 +140,7 @@ class PLT(TreePrediction):
         self._check_hyperparameters()
         X, Y = self._training_data(X, Y)
         x, y = self._kernel_form(X), kernel_csr(Y)
-        self.tree_ = self._label_tree(X, Y)
+        self.tree_, self._thresholds = self._label_tree(X, Y), None
         order = random_permutation(X.shape[0], self.random_state, Stream.PLT_ORDER)
         if self.hash_bits is None:
             training = (order, self._solver(), self.weight_cut, self.n_jobs)
@@ -138,6 +148,52 @@ class PLT(TreePrediction):
         else:
             self.nodes_ = train_hashed(x, y, self.tree_, order, self._sgd(), self.hash_bits, self.random_state)
         return self
+
+    def progressive_sets(self, X: object, Y: object, a: float = 1.0, b: float = 20.0) -> sparse.csr_array:
+        """Train on a stream in one pass, and predict each instance's label set before it is learned, by OFO.
+
+        OFO runs simultaneously with the training (plt2016, Section 4.3): a label is predicted where its estimate by
+        the weights as they stand exceeds a_j / b_j, then the sums a_j and b_j learn from the instance, then the
+        weights do. Only weights that are hashed are trained instance by instance; the others are trained node by node
+        over all passes, so that no estimate of a label exists before the end: run OFO on a validation set after that.
+
+        The weights are the bits that ``fit`` learns in one pass in this order. Unlike `xmlc.models.OPLT`, which grows
+        its tree, this needs all instances at once: the tree is made for their labels first.
+
+        Parameters
+        ----------
+        X : sparse or dense array, shape (n, d)
+        Y : sparse or dense boolean array, shape (n, m)
+            The stream, in the order of its rows.
+        a, b : float
+            a_j and b_j before the first instance, 0 < a / b <= 0.5 (equation (5)).
+
+        Returns
+        -------
+        csr_array of bool, shape (n, m)
+            The sets predicted; `thresholds_` has the thresholds that stand at the end.
+
+        Raises
+        ------
+        XmlcError
+            The weights are not hashed, ``epochs`` is not 1 (in a second pass every instance is known), or data or a
+            hyperparameter is out of its range.
+        """
+        self._check_hyperparameters()
+        if self.hash_bits is None or self.epochs != 1:
+            raise XmlcError(
+                f"hash_bits={self.hash_bits}, epochs={self.epochs}: sets are predicted while hashed weights are "
+                "trained in one pass; expected a number of hash_bits, and epochs=1"
+            )
+        if not (a > 0 and 2 * a <= b):
+            raise XmlcError(f"a={a}, b={b}: the initial threshold a/b must lie in (0, 0.5], with a and b > 0")
+        X, Y = self._training_data(X, Y)
+        x, y = self._kernel_form(X), kernel_csr(Y)
+        self.tree_ = self._label_tree(X, Y)
+        training = (x, y, self.tree_, self._sgd(), self.hash_bits, self.random_state)
+        shape = (self.n_features_in_, int(np.diff(x.indptr).max(initial=0)), self._max_degree())
+        self.nodes_, self._thresholds, sets = train_hashed_with_thresholds(*training, (float(a), float(b)), shape)
+        return sets
 
     def _label_tree(self, X: sparse.csr_array, Y: sparse.csr_array) -> LabelTree:
         if self.tree == "huffman":

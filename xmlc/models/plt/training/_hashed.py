@@ -40,17 +40,22 @@ def hashed_pass(x, y, order, leaf, parent, nodes, steps_done, gamma, lam, stamp,
     positives = np.empty(parent.size, dtype=np.int32)
     for position in range(order.size):
         row = order[position]
-        ids = x.indices[x.indptr[row] : x.indptr[row + 1]]
-        values = x.data[x.indptr[row] : x.indptr[row + 1]]
-        mark = epoch * order.size + position
+        ids, values = x.indices[x.indptr[row] : x.indptr[row + 1]], x.data[x.indptr[row] : x.indptr[row + 1]]
         labels = y.indices[y.indptr[row] : y.indptr[row + 1]]
-        count = positive_nodes(labels, leaf, parent, mark, stamp, positives)
-        root_target = np.float32(1.0) if count > 0 else np.float32(0.0)
-        hashed_step(ids, values, nodes, steps_done, np.int64(0), root_target, gamma, lam)
-        for node in np.sort(positives[:count]):
-            for child in range(nodes.children[node], nodes.children[node + 1]):
-                target = np.float32(1.0) if stamp[child] == mark else np.float32(0.0)
-                hashed_step(ids, values, nodes, steps_done, child, target, gamma, lam)
+        mark = epoch * order.size + position
+        hashed_instance(ids, values, labels, leaf, parent, nodes, steps_done, gamma, lam, stamp, mark, positives)
+
+
+@njit(cache=True, nogil=True)
+def hashed_instance(ids, values, labels, leaf, parent, nodes, steps_done, gamma, lam, stamp, mark, positives):
+    """Take a step for every node that one instance reaches; see `hashed_pass` and `positive_nodes`."""
+    count = positive_nodes(labels, leaf, parent, mark, stamp, positives)
+    root_target = np.float32(1.0) if count > 0 else np.float32(0.0)
+    hashed_step(ids, values, nodes, steps_done, np.int64(0), root_target, gamma, lam)
+    for node in np.sort(positives[:count]):
+        for child in range(nodes.children[node], nodes.children[node + 1]):
+            target = np.float32(1.0) if stamp[child] == mark else np.float32(0.0)
+            hashed_step(ids, values, nodes, steps_done, child, target, gamma, lam)
 
 
 def train_hashed(
@@ -77,13 +82,18 @@ def train_hashed(
     random_state : int
         Seed of the hash function.
     """
+    nodes, steps_done, stamp = untrained(tree, hash_bits, random_state)
+    leaf = tree.leaf
+    for epoch in range(solver.epochs):
+        hashed_pass(x, y, order, leaf, tree.parent, nodes, steps_done, solver.step, solver.lam, stamp, epoch)
+    return nodes
+
+
+def untrained(tree: LabelTree, hash_bits: int, random_state: int) -> tuple[HashedWeights, np.ndarray, np.ndarray]:
+    """Return weights that are all 0, the steps done by each node, and scratch for `hashed_pass`."""
     n_nodes = tree.n_nodes
     seed = np.uint64(stream_key(np.int64(random_state), np.int64(Stream.PLT_HASH)))
     table = np.zeros(1 << hash_bits, dtype=np.float32)
     scale, bias = np.ones(n_nodes), np.zeros(n_nodes, dtype=np.float32)
     nodes = HashedWeights(tree.children, tree.label, table, scale, bias, seed)
-    stamp, steps_done = np.full(n_nodes, -1, dtype=np.int64), np.zeros(n_nodes, dtype=np.int64)
-    leaf = tree.leaf
-    for epoch in range(solver.epochs):
-        hashed_pass(x, y, order, leaf, tree.parent, nodes, steps_done, solver.step, solver.lam, stamp, epoch)
-    return nodes
+    return nodes, np.zeros(n_nodes, dtype=np.int64), np.full(n_nodes, -1, dtype=np.int64)
