@@ -76,10 +76,11 @@ def ensembles(paper):
     return [f"{folder}/full/forest.json" for *_, folder in folders(paper, models=YAML[paper]["ensembles"]["models"])]
 
 
-def sweeps(paper):
-    sweep = YAML[paper]["sweep"]
+def swept(paper, name):
+    sweep = YAML[paper]["sweeps"][name]
     found = folders(paper, models=[sweep["model"]])
-    return [f"{folder}/full/sweep-{paper}.json" for name, _, folder in found if name not in sweep.get("without", {})]
+    few = [folder for dataset, _, folder in found if dataset not in sweep.get("without", {})]
+    return [f"{folder}/full/sweeps/{paper}/{name}.json" for folder in few]
 
 
 def streams(paper, task):
@@ -122,14 +123,14 @@ LISTED = {
     ("gfm2011", "figure1"): lambda paper: ["results/simulations/gfm2011.json"],
     ("gfm2011", "claims"): lambda paper: [*inferred(paper, "full"), "results/simulations/gfm2011.json"],
     ("plt2016", "claims"): lambda paper: rankings(paper) + every_method(paper),
-    ("ldsm2020", "claims"): lambda paper: rankings(paper) + ensembles(paper) + sweeps(paper),
+    ("ldsm2020", "claims"): lambda paper: rankings(paper) + ensembles(paper) + swept(paper, "max-nodes"),
     ("ldsm2020", "table3"): statistics,
     ("ldsm2020", "table4"): ensembles,
     **{("ldsm2020", f"figure{n}"): ensembles for n in (2, 3, 4, 7)},
-    ("ldsm2020", "figure1"): lambda paper: ensembles(paper) + sweeps(paper) + rankings(paper),
-    ("ldsm2020", "figure5"): sweeps,
+    ("ldsm2020", "figure1"): lambda paper: ensembles(paper) + swept(paper, "max-nodes") + rankings(paper),
+    ("ldsm2020", "figure5"): lambda paper: swept(paper, "max-nodes"),
     ("ldsm2020", "figure6"): lambda paper: ensembles(paper) + rankings(paper),
-    ("oplt2021", "claims"): lambda paper: rankings(paper) + streams(paper, FEW) + sweeps(paper),
+    ("oplt2021", "claims"): lambda paper: rankings(paper) + streams(paper, FEW) + swept(paper, "balance"),
     ("oplt2021", "table1"): statistics,
     ("oplt2021", "table2"): lambda paper: rankings(paper, task=MANY),
     ("oplt2021", "table3"): lambda paper: rankings(paper, task=FEW),

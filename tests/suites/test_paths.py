@@ -12,7 +12,7 @@ from xmlc.suites.suite import Run
 PATTERNS = {name: pattern for name, pattern in vars(paths).items() if isinstance(pattern, Pattern)}
 VALUES = {"dataset": "wiki10-31k", "model": "oplt-b-1-pass", "seed": "12", "portion": "80", "method": "for-micro-f"}
 VALUES |= {"paper": "plt2016", "table": "instance-f", "figure": "figure1", "step": "train", "folder": "thresholds"}
-VALUES |= {"scatteritem": "1-of-8", "rest": "inference/gfm.json"}
+VALUES |= {"scatteritem": "1-of-8", "rest": "inference/gfm.json", "sweep": "max-nodes"}
 FILES = ("TRAINING", "INFERENCE", "RANKING", "FOREST", "SWEEP", "CONDENSED", "PROGRESSIVE", "EVALUATION", "STATISTICS")
 RECORDS = {name: PATTERNS[name] for name in FILES}
 
@@ -60,7 +60,8 @@ def test_what_is_no_path_of_a_pattern_is_not_read(pattern, path):
 def test_a_run_knows_its_paths():
     run = Run("yeast", "plt", 3)
     assert run.file(paths.RANKING) == "results/yeast/plt/seed3/full/ranking.json"
-    assert run.file(paths.SWEEP, paper="ldsm2020") == "results/yeast/plt/seed3/full/sweep-ldsm2020.json"
+    swept = run.file(paths.SWEEP, paper="ldsm2020", sweep="max-nodes")
+    assert swept == "results/yeast/plt/seed3/full/sweeps/ldsm2020/max-nodes.json"
     assert paths.RUN.read(run.file(paths.RUN, portion="80")) == {
         "dataset": "yeast", "model": "plt", "seed": "3", "portion": "80"
     }  # fmt: skip

@@ -10,7 +10,7 @@ from suite_cases import project_of, suite
 
 from xmlc.errors import XmlcError
 from xmlc.suites import project as module
-from xmlc.suites.needs import SWEEPS
+from xmlc.suites.needs import sweeps_of
 from xmlc.suites.project import Project
 from xmlc.suites.suite import Run
 from xmlc.thresholds.bounds import GRID
@@ -165,25 +165,31 @@ def test_forests_are_scored_by_the_sizes_of_all_suites_and_scattered_if_asked(tm
     assert project_of(tmp_path, {"scatter": 2}, **suites).scattered == ["forest", "other"]
 
 
-def test_a_sweep_and_extensions_are_a_suites_own(tmp_path):
+def test_sweeps_and_extensions_are_a_suites_own(tmp_path):
     sweep = {"model": "plt", "hyperparameter": "arity", "values": [2, 4]}
     project = project_of(
-        tmp_path, a=suite({"plt": {}}, sweep=sweep, extensions=["z.py", "b.py"]), b=suite(extensions=["b.py"])
+        tmp_path,
+        a=suite({"plt": {}}, sweeps={"arity": sweep}, extensions=["z.py", "b.py"]),
+        b=suite(extensions=["b.py"]),
     )
-    assert (project.sweep("a").values, project.sweep("a").hyperparameters) == ([2, 4], {})
+    found = project.sweep("a", "arity")
+    assert (found.values, found.hyperparameters) == ([2, 4], {})
     assert project.extensions == ["b.py", "z.py"]
-    with pytest.raises(XmlcError, match="config: b has no sweep"):
-        project.sweep("b")
+    with pytest.raises(XmlcError, match="config: b has no sweep arity; expected one of none"):
+        project.sweep("b", "arity")
 
 
 def test_a_sweep_is_not_made_on_datasets_that_it_is_without(tmp_path):
     sweep = {"model": "plt", "hyperparameter": "solver", "values": ["sgd", "batch"]}
-    several = suite({"plt": {}, "other": {}}, sweep=sweep, datasets=["one", "large"])
-    few = several | {"sweep": sweep | {"without": {"large": "it would take too long"}}}
-    project = project_of(tmp_path, several=several, few=few)
-    record = "results/{}/plt/seed0/full/sweep-{}.json".format
-    assert SWEEPS.files(project, "several") == [record("one", "several"), record("large", "several")]
-    assert SWEEPS.files(project, "few") == [record("one", "few")]
+    few = sweep | {"without": {"large": "it would take too long"}}
+    other = sweep | {"model": "other"}
+    sweeps = {"solver": sweep, "few": few, "other": other}
+    project = project_of(tmp_path, x=suite({"plt": {}, "other": {}}, sweeps=sweeps, datasets=["one", "large"]))
+    record = "results/{}/{}/seed0/full/sweeps/x/{}.json".format
+    several = [record("one", "plt", "solver"), record("large", "plt", "solver")]
+    assert sweeps_of("solver").files(project, "x") == several
+    assert sweeps_of("few", "solver", "unknown").files(project, "x") == [*several, record("one", "plt", "few")]
+    assert sweeps_of("other").files(project, "x", ["one"]) == [record("one", "other", "other")]
 
 
 def test_a_step_of_a_model_depends_on_the_command_and_its_own_estimator(tmp_path):

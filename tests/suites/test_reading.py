@@ -24,7 +24,7 @@ MODEL = SCHEMA["$defs"]["models"]["additionalProperties"]
         (SCHEMA, Suite, {}, ("name", "file", "own")),
         (SCHEMA["properties"]["inference"], Inference, {}, ()),
         (SCHEMA["properties"]["ensembles"], Ensembles, {}, ()),
-        (SCHEMA["properties"]["sweep"], Sweep, {}, ()),
+        (SCHEMA["properties"]["sweeps"]["additionalProperties"], Sweep, {}, ()),
         (MODEL["properties"]["found"]["additionalProperties"], Found, {"p@1": "p_at_1"}, ()),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
@@ -146,6 +146,8 @@ def test_a_file_that_is_no_yaml_is_refused(tmp_path):
 def test_whole_numbers_stay_whole_as_steps_are_told_them(tmp_path):
     sweep = {"model": "plt", "hyperparameter": "epochs", "values": [16, 0.5]}
     inference = {"portion": "full", "methods": {"plt": ["h"]}, "time_limit": 7200}
-    found = read_suite(write_suite(tmp_path / "papers/x.yaml", {"plt": {}}, sweep=sweep, inference=inference))
-    assert list(map(str, found.sweep.values)) == ["16", "0.5"]
+    found = read_suite(
+        write_suite(tmp_path / "papers/x.yaml", {"plt": {}}, sweeps={"passes": sweep}, inference=inference)
+    )
+    assert list(map(str, found.sweeps["passes"].values)) == ["16", "0.5"]
     assert str(found.inference.time_limit) == "7200"

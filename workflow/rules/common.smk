@@ -19,6 +19,11 @@ def hyperparameters(wildcards):
     return project.hyperparameters(wildcards.model, wildcards.dataset)
 
 
+def swept(wildcards):
+    """Give the sweep that a job makes."""
+    return project.sweep(wildcards.paper, wildcards.sweep)
+
+
 def in_report(kind, name):
     """Give where a table or figure stands in Snakemake's own report (`snakemake --report report.zip`)."""
     place = {"category": "{paper}", "subcategory": f"{kind.capitalize()}s", "labels": {kind: name}}
@@ -34,3 +39,4 @@ wildcard_constraints:
     paper=one_of(project.suites),
     table=r"[a-z0-9-]+",
     figure=r"[a-z0-9]+",
+    sweep=r"[a-z0-9-]+",

@@ -147,16 +147,16 @@ rule sweep:
     output:
         paths.SWEEP,
     log:
-        paths.LOG_OF_RUN.of(portion="full", step="sweep-{paper}"),
+        paths.LOG_OF_RUN.of(portion="full", step="sweep-{paper}-{sweep}"),
     conda:
         "../envs/xmlc.yaml"
     threads: project.settings.threads
     resources:
         mem_mb=memory,
     params:
-        hyperparameter=lambda wildcards: project.sweep(wildcards.paper).hyperparameter,
-        values=lambda wildcards: options("--value", map(json.dumps, project.sweep(wildcards.paper).values)),
-        hyperparameters=lambda wildcards: json.dumps(project.sweep(wildcards.paper).hyperparameters),
+        hyperparameter=lambda wildcards: swept(wildcards).hyperparameter,
+        values=lambda wildcards: options("--value", map(json.dumps, swept(wildcards).values)),
+        hyperparameters=lambda wildcards: json.dumps(swept(wildcards).hyperparameters),
     shell:
         "xmlc sweep --data {input.data} --training {input.training} --parameters {params.hyperparameters:q}"
         " --hyperparameter {params.hyperparameter:q} {params.values:q} --threads {threads} --out {output} 2> {log}"

@@ -144,12 +144,20 @@ def _by_first_trees(project: Project, paper: str, datasets: Sequence[str] | None
     return [run.file(paths.FOREST) for run in project.runs(paper, datasets) if run.model in models]
 
 
-def _swept(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-    sweep = project.suites[paper].sweep
-    if sweep is None:
-        return []
-    runs = [run for run in project.runs(paper, datasets) if run.model == sweep.model]
-    return [run.file(paths.SWEEP, paper=paper) for run in runs if run.dataset not in sweep.without]
+def sweeps_of(*names: str) -> Need:
+    """Need the sweeps of these names, as far as a suite has them, one after the other."""
+
+    def files(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+        found = {name: sweep for name, sweep in project.suites[paper].sweeps.items() if name in names}
+        runs = project.runs(paper, datasets)
+        return [
+            run.file(paths.SWEEP, paper=paper, sweep=name)
+            for name, sweep in found.items()
+            for run in runs
+            if run.model == sweep.model and run.dataset not in sweep.without
+        ]
+
+    return Need("sweep", "full", files)
 
 
 def _progressive_on(task: Task) -> Files:
@@ -213,7 +221,6 @@ INFERRED_FROM_MODELS = Need("inference", "full", _inferred("full"))
 INFERRED_FROM_ESTIMATES = Need("inference", "80", _inferred("80"))
 CONDENSED = Need("condensed", "full", _condensed)
 ENSEMBLES = Need("forest", "full", _by_first_trees)
-SWEEPS = Need("sweep", "full", _swept)
 MULTI_LABEL_STREAMS = Need("progressive", "full", _progressive_on("multi-label"))
 FEW_SHOT_STREAMS = Need("progressive", "full", _progressive_on("few-shot"))
 SEARCHES = Need("training", "", _searched)

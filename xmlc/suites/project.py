@@ -174,17 +174,18 @@ class Project:
         """Selected suites that have baselines."""
         return [paper for paper in self.settings.papers if self.suites[paper].peers]
 
-    def sweep(self, paper: str) -> Sweep:
-        """Return the sweep of a suite.
+    def sweep(self, paper: str, name: str) -> Sweep:
+        """Return a sweep of a suite.
 
         Raises
         ------
         XmlcError
-            It has none.
+            It has none of this name.
         """
-        if (found := self.suites[paper].sweep) is None:
-            raise XmlcError(f"config: {paper} has no sweep")
-        return found
+        sweeps = self.suites[paper].sweeps
+        if name not in sweeps:
+            raise XmlcError(f"config: {paper} has no sweep {name}; expected one of {', '.join(sweeps) or 'none'}")
+        return sweeps[name]
 
     def code_for(self, command: str, model: str) -> list[str]:
         """Return the source files that a command and a model's estimator depend on, each once."""

@@ -162,7 +162,7 @@ class Suite:
     ensembles: Ensembles | None = None
     few_shot: list[str] = field(default_factory=list)
     progressive: list[str] = field(default_factory=list)
-    sweep: Sweep | None = None
+    sweeps: dict[str, Sweep] = field(default_factory=dict)
     floors: dict[str, float] = field(default_factory=dict)
     growth: list[str] = field(default_factory=list)
     peers: dict[str, ModelSpec] = field(default_factory=dict)

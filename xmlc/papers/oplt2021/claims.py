@@ -13,7 +13,7 @@ from xmlc.records.base import Record
 from xmlc.records.progressive import ProgressiveRecord
 from xmlc.records.ranking import RankingRecord
 from xmlc.records.sweep import SweepRecord, SweepRow
-from xmlc.suites.needs import FEW_SHOT_STREAMS, RANKINGS, SWEEPS
+from xmlc.suites.needs import FEW_SHOT_STREAMS, RANKINGS, sweeps_of
 from xmlc.tables.titles import model_title, without_passes
 
 WIKI10 = 30_938  # labels; the paper calls its datasets with more of them the larger ones
@@ -21,6 +21,7 @@ SINGLE = 1.0  # label of an instance, in few-shot data
 ONLINE = ("oplt-r", "oplt-b")
 PROGRAM, PRINTED = "ratio", "printed"  # scores of best-greedy, by their names in OPLT
 POINTS = "points of P@1"
+BALANCES = sweeps_of("balance")
 
 
 @claim(
@@ -138,7 +139,7 @@ def dominates_memory_tree_online(records: Sequence[ProgressiveRecord]) -> Iterat
 
 
 @claim(
-    SWEEPS,
+    BALANCES,
     unit="depth, least possible / as built",
     margin=(0.5, "a tree of more than twice the least depth is not called close to balanced"),
     scale="ratio",
@@ -155,7 +156,7 @@ def printed_score_keeps_balance(records: Sequence[SweepRecord]) -> Iterator[Effe
             yield Effect(record.dataset.name, "", record.seed, least_depth(record) / depth)
 
 
-@claim(SWEEPS, unit=f"{POINTS}, the less deep tree − the deeper one")
+@claim(BALANCES, unit=f"{POINTS}, the less deep tree − the deeper one")
 def balance_helps(records: Sequence[SweepRecord]) -> Iterator[Effect]:
     """More balanced trees have a higher P@1: here those of the authors' program, against the printed score's.
 
