@@ -1,0 +1,192 @@
+"""docs/departures.md is the complete list of what a suite does otherwise than its paper prints.
+
+`results/published/<paper>/choices.yaml` has the explicit choices. A choice that a setting holds is compared with the
+configuration as the project reads it; one that no setting holds names a test, or else is a departure.
+"""
+
+import re
+from dataclasses import replace
+from functools import cache
+from importlib import import_module
+
+import jsonschema
+import pytest
+import yaml
+from repository import ROOT
+
+from xmlc.models.registry import estimator_class
+from xmlc.suites.project import Project
+from xmlc.suites.settings import read_config
+
+PUBLISHED = ROOT / "results/published"
+PAPERS = sorted(file.stem for file in (ROOT / "config/papers").glob("*.yaml"))
+PAGE = (ROOT / "docs/departures.md").read_text()
+ABSENT = object()  # nothing equals it
+
+
+@cache
+def project():
+    return Project.read(read_config(ROOT / "config/config.yaml"), ROOT / "config")
+
+
+def choices(paper):
+    content = yaml.safe_load((PUBLISHED / paper / "choices.yaml").read_text())
+    jsonschema.validate(content, yaml.safe_load((PUBLISHED / "choices.schema.yaml").read_text()))
+    return content["choices"]
+
+
+def walk(thing, keys):
+    """Follow keys of dicts and names of fields; `ABSENT` where one is not there."""
+    for key in keys:
+        thing = thing.get(key, ABSENT) if isinstance(thing, dict) else getattr(thing, key, ABSENT)
+    return thing
+
+
+def source_of(model, dataset):
+    """Where the hyperparameters of a dataset are from, as `found` or `provenance` says."""
+    said = model.provenance.get("all", "")
+    return model.found[dataset].source if dataset in model.found else said.partition(":")[0]
+
+
+def value_of_model(model, key, dataset):
+    if key == "source":
+        return source_of(model, dataset)
+    hyperparameters = estimator_class(model.estimator)().get_params() | model.values_on(dataset)
+    return hyperparameters[key] if key in hyperparameters else walk(model, key.split("."))
+
+
+def values(paper, setting, datasets):
+    """The value of a setting on each dataset; the same on all where it does not depend on the dataset."""
+    if setting.startswith("xmlc."):
+        module, name = setting.split(":")
+        return dict.fromkeys(datasets, getattr(import_module(module), name))
+    first, *rest = setting.split(".")
+    suite = project().suites[paper]
+    if first == "settings":
+        return dict.fromkeys(datasets, walk(project().settings, rest))
+    if first == "models" and rest:
+        name, *key = rest
+        if name not in suite.models:
+            return dict.fromkeys(datasets, ABSENT)
+        return {dataset: value_of_model(suite.models[name], ".".join(key), dataset) for dataset in datasets}
+    return dict.fromkeys(datasets, walk(suite, [first, *rest]))
+
+
+def as_list(value):
+    return list(value) if isinstance(value, (list, tuple, dict)) else [value]
+
+
+def follows(choice, dataset, value):
+    numbers = [part for part in as_list(value) if isinstance(part, (int, float))]
+    if "value" in choice:
+        plain = list(value) if isinstance(value, tuple) else value
+        return plain == choice["value"]
+    if "by_dataset" in choice:
+        return dataset not in choice["by_dataset"] or value == choice["by_dataset"][dataset]
+    if "among" in choice:
+        return value in choice["among"]
+    if "between" in choice:
+        low, high = choice["between"]
+        return bool(numbers) and low <= min(numbers) and max(numbers) <= high
+    if "reaches" in choice:
+        return bool(numbers) and max(numbers) >= choice["reaches"]
+    return value is not ABSENT and set(choice["includes"]) <= set(as_list(value))
+
+
+def departing(paper, choice):
+    """The datasets on which a setting departs; all of them as one "" if it does on all that the choice is about."""
+    datasets = choice.get("datasets") or list(choice.get("by_dataset", project().suites[paper].datasets))
+    settings = choice["setting"] if isinstance(choice["setting"], list) else [choice["setting"]]
+    found = {
+        dataset
+        for setting in settings
+        for dataset, value in values(paper, setting, datasets).items()
+        if not follows(choice, dataset, value)
+    }
+    return {""} if found == set(datasets) else found
+
+
+def departures(paper):
+    """Every departure of a paper's suite, as key and dataset."""
+    found = set()
+    for key, choice in choices(paper).items():
+        if "setting" in choice:
+            found |= {(key, dataset) for dataset in departing(paper, choice)}
+        elif "shown_by" not in choice:
+            found.add((key, ""))
+    return found
+
+
+def lines(paper):
+    """The rows of the page's table of a paper: key, datasets, and the text of the other columns."""
+    section = re.search(rf"^## {paper}$(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)
+    assert section, f"docs/departures.md has no section {paper}"
+    rows = re.findall(r"^\| `([a-z0-9-]+)`(?: on ([^|]+?))? \|(.+)\|$", section[1], re.MULTILINE)
+    assert len(rows) == len(re.findall(r"^\|", section[1], re.MULTILINE)) - 2, "a row that begins with no key"
+    return [(key, sorted(datasets.split(", ")) if datasets else [""], text.split("|")) for key, datasets, text in rows]
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_what_departs_has_a_line_and_what_follows_has_none(paper):
+    listed = [(key, dataset) for key, datasets, _ in lines(paper) for dataset in datasets]
+    assert len(listed) == len(set(listed)), "two lines about one thing"
+    unsaid, over = departures(paper) - set(listed), set(listed) - departures(paper)
+    assert not unsaid, f"docs/departures.md does not say that {paper} departs from these choices: {sorted(unsaid)}"
+    assert not over, f"docs/departures.md names what does not depart, or not on these datasets: {sorted(over)}"
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_line_says_what_is_printed_where_what_is_done_and_why(paper):
+    known = choices(paper)
+    for key, _, (printed, *others) in lines(paper):
+        assert f"({known[key]['where']})" in printed, f"{key}: expected the place as in choices.yaml"
+        here, why = others
+        assert here.strip(), key
+        assert why.strip(), key
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_choice_that_no_setting_has_is_shown_by_a_test(paper):
+    for key, choice in choices(paper).items():
+        if "shown_by" in choice:
+            file, function = choice["shown_by"].split("::")
+            assert re.search(rf"^def {function}\(", (ROOT / file).read_text(), re.MULTILINE), key
+    assert "choices.yaml" in (PUBLISHED / paper / "README.md").read_text()
+
+
+def test_every_setting_is_one_of_the_project():
+    """A misspelt setting would be a departure for ever."""
+    for paper in PAPERS:
+        suite = project().suites[paper]
+        for key, choice in choices(paper).items():
+            settings = choice.get("setting", [])
+            for setting in settings if isinstance(settings, list) else [settings]:
+                found = values(paper, setting, suite.datasets[:1])
+                assert ABSENT not in found.values(), f"{paper}, {key}: there is no {setting}"
+
+
+def test_a_changed_configuration_departs(monkeypatch):
+    before = departures("gfm2011")
+    suite = project().suites["gfm2011"]
+    changed = replace(suite, inference=replace(suite.inference, samples=100), datasets=["scene"])
+    monkeypatch.setitem(project().suites, "gfm2011", changed)
+    assert departures("gfm2011") - before == {("samples", ""), ("datasets", "")}
+
+
+@pytest.mark.parametrize(
+    ("choice", "dataset", "kept", "left"),
+    [
+        ({"value": [1, 2]}, "", (1, 2), [1]),
+        ({"value": None}, "", None, ABSENT),
+        ({"by_dataset": {"a": 4}}, "a", 4, 2),
+        ({"among": [1, 2]}, "", 2, 3),
+        ({"between": [1, 3]}, "", [1, 3], [1, 4]),
+        ({"between": [1, 3]}, "", 1, None),
+        ({"reaches": 5}, "", (1, 6), (1, 4)),
+        ({"includes": ["a"]}, "", {"a": 1, "b": 2}, ["b"]),
+    ],
+)
+def test_how_a_value_is_compared(choice, dataset, kept, left):
+    assert follows(choice, dataset, kept)
+    assert not follows(choice, dataset, left)
+    assert "by_dataset" not in choice or follows(choice, "another", left)
