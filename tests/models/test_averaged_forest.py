@@ -19,6 +19,7 @@ PLAIN = {
     "fastxml, unit length": FastXML(n_trees=4, unit_norm=True, n_jobs=1),
     "ldsm": LdSM(**SMALL),
     "ldsm, unit length": LdSM(unit_norm=True, **SMALL),
+    "ldsm, leaves": LdSM(average="leaves", exceed=True, **SMALL),
     "ldsm, sgd": LdSM(optimizer="sgd", arity=3, **SMALL),
 }
 RERANKED = {

@@ -36,12 +36,12 @@ def objectives_of_directions(sums, seen, labels, lambda_1, lambda_2):
     return result
 
 
-def train(X, label_sets, n_labels, arity, epochs, rate, lambda_1, lambda_2, adaptive):
-    """Algorithm 2 from zero weights, ties to the first s; X dense, scaled, with a constant last column.
+def train(X, label_sets, n_labels, arity, epochs, rate, lambda_1, lambda_2, adaptive, start=0.0):
+    """Algorithm 2 from given weights, ties to the first s; X dense, scaled, with a constant last column.
 
     Returns weights (M, d), J after each epoch, and the directions given to each instance in the last epoch.
     """
-    weights, squares = np.zeros((arity, X.shape[1])), np.zeros((arity, X.shape[1]))
+    weights, squares = np.zeros((arity, X.shape[1])) + start, np.zeros((arity, X.shape[1]))
     sums, seen = [[0.0] * n_labels for _ in range(arity)], [0] * n_labels
     norm, step, history = 0.0, 0, []
     for _ in range(epochs):
@@ -77,6 +77,14 @@ def directions(margins):
     return sent or [int(np.argmax(margins))]
 
 
+def nodes_of_loop(max_nodes, arity, n_splits):
+    """Algorithm 1: the number of nodes t after its loop, if no more than ``n_splits`` nodes can be split."""
+    t = 1
+    while n_splits > 0 and t < max_nodes:
+        t, n_splits = t + arity, n_splits - 1
+    return t
+
+
 def leaves_of(forest, tree, x):
     """Algorithm 5: walk a tree from its root; return the leaves that x reaches and the number of inner products."""
     first, last = forest.inner_starts[tree : tree + 2]
@@ -106,3 +114,15 @@ def estimates_of(forest, x, per_label=True):
                 share = Fraction(count, total) / len(leaves) / n_trees
                 shares[label] = shares.get(label, Fraction(0)) + share
     return shares, passed
+
+
+def predict(forest, x):
+    """Algorithm 5 for each tree, their histograms added: by label, as exact fractions; and the number of leaves."""
+    hist, n_leaves = {}, 0
+    for tree in range(len(forest.inner_starts) - 1):
+        for leaf in leaves_of(forest, tree, x)[0]:
+            own = slice(forest.leaf_starts[leaf], forest.leaf_starts[leaf + 1])
+            total, n_leaves = int(forest.counts[own].sum()), n_leaves + 1
+            for label, count in zip(forest.labels[own].tolist(), forest.counts[own].tolist()):
+                hist[label] = hist.get(label, Fraction(0)) + Fraction(count, total)
+    return hist, n_leaves

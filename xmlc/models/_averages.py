@@ -28,15 +28,15 @@ class Found(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def list_above(found, sums, n_trees, thresholds, labels, estimates):
+def list_above(found, sums, n_parts, thresholds, labels, estimates):
     """Write the labels found whose means exceed their thresholds, in order, with the means; clear their sums.
 
     Parameters
     ----------
     found : uint32 (number found,)
     sums : float64 (m,)
-        Over the trees; divided by ``n_trees`` and rounded once.
-    n_trees : int
+        Over the trees, or their leaves; divided by ``n_parts`` and rounded once.
+    n_parts : int
     thresholds : float32 (m,)
     labels : integers, estimates : float32
         Written from their start.
@@ -48,7 +48,7 @@ def list_above(found, sums, n_trees, thresholds, labels, estimates):
     """
     written = 0
     for label in found:
-        mean = np.float32(sums[label] / n_trees)
+        mean = np.float32(sums[label] / n_parts)
         sums[label] = 0.0
         if mean > thresholds[label]:
             labels[written], estimates[written] = label, mean
@@ -57,10 +57,10 @@ def list_above(found, sums, n_trees, thresholds, labels, estimates):
 
 
 @njit(cache=True, nogil=True)
-def list_best(found, sums, n_trees, labels, estimates):
+def list_best(found, sums, n_parts, labels, estimates):
     """Insert the labels found whose means are above 0 into a list of the best; clear their sums; see `list_above`."""
     for label in found:
-        mean = np.float32(sums[label] / n_trees)
+        mean = np.float32(sums[label] / n_parts)
         sums[label] = 0.0
         if mean > 0:
             insert_best(labels, estimates, np.int32(label), mean)

@@ -21,12 +21,15 @@ class Histograms(NamedTuple):
         No label twice in a leaf; counts are positive.
     weights : float64 (n_leaves,)
         The share of a leaf that one count is.
+    pooled : bool
+        All leaves that an instance reaches count the same, whatever tree they are of; otherwise all trees do.
     """
 
     starts: np.ndarray
     labels: np.ndarray
     counts: np.ndarray
     weights: np.ndarray
+    pooled: bool
 
 
 class Reached(NamedTuple):
@@ -45,7 +48,7 @@ class Reached(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def add_leaves(histograms, reached, i, sums, found):
-    """Sum the shares of all labels over the leaves of instance i, the mean for each tree; list the labels.
+    """Sum the shares of all labels over the leaves, or, unless pooled, the means of the trees; list the labels.
 
     Parameters
     ----------
@@ -68,7 +71,7 @@ def add_leaves(histograms, reached, i, sums, found):
         for leaf in own:
             labels = histograms.labels[histograms.starts[leaf] : histograms.starts[leaf + 1]]
             counts = histograms.counts[histograms.starts[leaf] : histograms.starts[leaf + 1]]
-            one = histograms.weights[leaf] / own.size
+            one = histograms.weights[leaf] / (1 if histograms.pooled else own.size)
             for k in range(labels.size):
                 label = labels[k]
                 if sums[label] == 0.0:
@@ -79,11 +82,22 @@ def add_leaves(histograms, reached, i, sums, found):
 
 
 @njit(cache=True, nogil=True)
-def keep_above(found, sums, n_trees, thresholds):
+def count_parts(histograms, reached, i):
+    """Return of how many parts `add_leaves` gives the sum: trees, or, if they are pooled, leaves."""
+    n_trees, n_leaves = reached.starts.shape[0], np.int64(0)
+    if not histograms.pooled:
+        return n_trees
+    for tree in range(n_trees):
+        n_leaves += reached.starts[tree, i + 1] - reached.starts[tree, i]
+    return n_leaves
+
+
+@njit(cache=True, nogil=True)
+def keep_above(found, sums, n_parts, thresholds):
     """Move the labels found whose means exceed their thresholds to the front; return their number, clear other sums."""
     kept = 0
     for label in found:
-        if np.float32(sums[label] / n_trees) > thresholds[label]:
+        if np.float32(sums[label] / n_parts) > thresholds[label]:
             found[kept] = label
             kept += 1
         else:
@@ -121,14 +135,15 @@ def average_above(histograms, reached, first, last, thresholds):
     used = 0
     for i in range(first, last):
         listed = found[: add_leaves(histograms, reached, i, sums, found)]
+        n_parts = count_parts(histograms, reached, i)
         if selective:
-            listed = listed[: keep_above(listed, sums, n_trees, thresholds)]
+            listed = listed[: keep_above(listed, sums, n_parts, thresholds)]
         # Sorting costs some log2(n) steps a label; where many labels are found, looking through all is cheaper.
         if 16 * listed.size < thresholds.size:
             listed.sort()
         else:
             listed = np.flatnonzero(sums).astype(np.uint32)
-        counts[i - first] = list_above(listed, sums, n_trees, thresholds, labels[used:], estimates[used:])
+        counts[i - first] = list_above(listed, sums, n_parts, thresholds, labels[used:], estimates[used:])
         used += counts[i - first]
     return counts, labels[:used].copy(), estimates[:used].copy()
 
@@ -141,5 +156,5 @@ def average_top_k(histograms, reached, first, last, n_labels, k):
     estimates = np.zeros((last - first, k), dtype=np.float32)
     for i in range(first, last):
         listed = found[: add_leaves(histograms, reached, i, sums, found)]
-        list_best(listed, sums, reached.starts.shape[0], labels[i - first], estimates[i - first])
+        list_best(listed, sums, count_parts(histograms, reached, i), labels[i - first], estimates[i - first])
     return labels, estimates

@@ -127,7 +127,9 @@ class AveragedForest(SparseProbabilityEstimator, ABC, Generic[F]):
     ) -> tuple[np.ndarray, ...]:
         """Send all instances down all trees and run a kernel over the leaves, block by block; stack what it returns."""
         x, opened, forest = self._kernel_form(X), self._open_forest(), self.forest_
-        histograms = Histograms(forest.leaf_starts, forest.labels, forest.counts, self._leaf_weights())
+        histograms = Histograms(
+            forest.leaf_starts, forest.labels, forest.counts, self._leaf_weights(), self._pools_leaves
+        )
         self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
         results: list[Any] = []
         # An empty block keeps the types of the result when there are no instances.
@@ -164,6 +166,11 @@ class AveragedForest(SparseProbabilityEstimator, ABC, Generic[F]):
     @abstractmethod
     def _forest_weight(self) -> float:
         """Weight of the forest against the tail classifiers; 1 trains none."""
+
+    @property
+    def _pools_leaves(self) -> bool:
+        """Whether all leaves that an instance reaches count the same; otherwise all trees do."""
+        return False
 
     @property
     def _tail_unit_norm(self) -> bool:

@@ -45,6 +45,43 @@ def test_estimates_are_mean_shares_of_the_leaves_reached(multilabel, options):
         assert np.median(spe.sum(axis=1)) == pytest.approx(1, abs=1e-6)
 
 
+@pytest.mark.parametrize("arity", [2, 3])
+def test_each_leaf_may_add_one_histogram(multilabel, arity):
+    """Algorithm 5: what it sums ranks as the estimates do, which are divided by the number of leaves."""
+    X, _, by_tree = data_and_model(multilabel, arity=arity)
+    model = by_tree.trees(4).set_params(average="leaves")
+    X = X[:50]
+    spe, (labels, scores) = model.predict_proba(X), model.predict_top_k(X, 5)
+    half = model.predict_proba(X, 0.5 / 12)
+    for i, x in enumerate(X.toarray()):
+        hist, n_leaves = twin.predict(model.forest_, x)
+        row = spe[[i]]
+        assert row.indices.tolist() == sorted(hist)
+        assert np.allclose(row.data, [float(hist[label] / n_leaves) for label in row.indices], rtol=1e-6)
+        best = sorted(hist, key=lambda label: (-hist[label], label))[:5]
+        assert labels[i, : len(best)].tolist() == best
+        assert np.array_equal(scores[i, : len(best)], spe[[i]].toarray()[0, best])
+        assert half[[i]].nnz == (row.data > np.float32(0.5 / 12)).sum()
+    assert (spe != by_tree.predict_proba(X)).nnz > 100  # trees differ in the number of leaves that an instance reaches
+    one = by_tree.trees(1)
+    assert np.allclose(one.predict_proba(X).data, one.set_params(average="leaves").predict_proba(X).data, rtol=1e-6)
+
+
+@pytest.mark.parametrize("arity", [2, 3])
+def test_the_loop_of_algorithm_1_may_exceed_the_number_of_nodes(multilabel, arity):
+    X, Y = multilabel(250, 30, 12, seed=1)
+    for max_nodes in range(1, 12):
+        options = SMALL | {"n_trees": 1, "arity": arity, "max_nodes": max_nodes}
+        model, within = LdSM(exceed=True, **options).fit(X, Y), LdSM(**options).fit(X, Y)
+        expected = twin.nodes_of_loop(max_nodes, arity, n_splits=100)
+        assert model.n_nodes_.tolist() == [expected]
+        assert expected < max_nodes + arity
+        # Within T_max there is at most one split less, and none fewer where the loop ends at T_max.
+        assert within.n_nodes_.tolist() == [expected if expected <= max_nodes else expected - arity]
+        known = within.forest_.objectives
+        assert np.array_equal(model.forest_.objectives[: known.shape[0]], known)
+
+
 def test_leaves_hold_the_instances_that_reach_them_and_their_labels(multilabel):
     X, Y, model = data_and_model(multilabel)
     forest = model.forest_

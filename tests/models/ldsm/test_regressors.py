@@ -9,13 +9,14 @@ from ldsm_cases import node_of, node_settings
 
 from xmlc.csr import kernel_csr
 from xmlc.models.ldsm._node import gather_labels, gather_scaled, gather_standardised, new_node_data
-from xmlc.models.ldsm._regressors import train_regressors
+from xmlc.models.ldsm._regressors import start_weights, train_regressors
 
 KEY = np.uint64(5)
 
 
+@pytest.mark.parametrize("uniform", [False, True])
 @pytest.mark.parametrize(("arity", "adaptive"), [(2, True), (3, True), (2, False)])
-def test_training_a_node_equals_plain_python(multilabel, arity, adaptive):
+def test_training_a_node_equals_plain_python(multilabel, arity, adaptive, uniform):
     X, Y, node = node_of(multilabel)
     x, y, d, m = kernel_csr(X), kernel_csr(Y), X.shape[1], Y.shape[1]
     data = new_node_data(X.shape[0], d, m, X.shape[0] * (d + 1), Y.nnz)
@@ -28,10 +29,23 @@ def test_training_a_node_equals_plain_python(multilabel, arity, adaptive):
         dense = (dense - dense.mean(axis=0)) / dense.std(axis=0, ddof=1)
     dense = np.column_stack([dense, np.ones(node.size)])
     label_sets = [Y[[int(i)]].indices.tolist() for i in node]
-    weights, squares, objectives = np.zeros((arity, p), np.float32), np.empty((arity, p), np.float32), np.zeros(3)
+    weights, squares, objectives = np.empty((arity, p), np.float32), np.empty((arity, p), np.float32), np.zeros(3)
+    start_weights(weights, d + 1 if uniform else 0, KEY)
+    start = weights[:, np.argsort(data.features[:p])].astype(float)
     own = node_settings(arity, adaptive)
     train_regressors(data, node.size, n_labels, own, KEY, weights, squares, objectives)
-    expected, history, given_directions = twin.train(dense, label_sets, m, arity, 3, 0.2, 1.7, 0.9, adaptive)
+    expected, history, given_directions = twin.train(dense, label_sets, m, arity, 3, 0.2, 1.7, 0.9, adaptive, start)
     assert len(set(given_directions)) > 1
     assert np.allclose(weights, expected[:, data.features[:p]], atol=2e-4)
     assert np.allclose(objectives, history, atol=2e-4)
+
+
+def test_first_weights_are_uniform_or_zero():
+    """Algorithm 2's random start, within 1 / d as the authors' program has it."""
+    weights = np.empty((4, 5000), np.float32)
+    start_weights(weights, 50, KEY)
+    assert abs(weights).max() <= np.float32(1 / 50)
+    assert np.histogram(weights, bins=10, range=(-0.02, 0.02))[0] == pytest.approx(2000, rel=0.1)
+    assert abs(np.corrcoef(weights)[0, 1]) < 0.05
+    start_weights(weights, 0, KEY)
+    assert not weights.any()

@@ -18,7 +18,7 @@ from xmlc.models.ldsm._route import divides, route, sent_to
 
 
 def grow_tree(
-    x: KernelCSR, y: KernelCSR, d: int, m: int, seed: int, tree: int, max_nodes: int, shuffled: bool, settings: Settings
+    x: KernelCSR, y: KernelCSR, d: int, m: int, seed: int, tree: int, enough: int, shuffled: bool, settings: Settings
 ) -> Forest:
     """Grow a tree, always splitting the leaf with the highest priority, the newest among equal ones.
 
@@ -29,8 +29,8 @@ def grow_tree(
     d, m : int
     seed, tree : int
         The random numbers of a node depend on the seed, the number of the tree and that of the node alone.
-    max_nodes : int
-        Inner nodes and leaves together.
+    enough : int
+        The tree is split while it has fewer nodes than this, inner nodes and leaves together.
     shuffled : bool
         Stream the instances in a random order, drawn once for the tree.
     settings : Settings
@@ -52,7 +52,7 @@ def grow_tree(
     first_children: list[int] = []
     learned: list[tuple[np.ndarray, ...]] = []
     queue = [(-priority_of(y, root, scratch[-1]), 0)]
-    while queue and len(members) + arity <= max_nodes:
+    while queue and len(members) < enough:
         priority, negative = heapq.heappop(queue)
         node = members[-negative]
         if priority == 0 or node.size < 2:

@@ -16,6 +16,7 @@ CHOICES = {
     "optimizer": ("nag", "sgd"),
     "ties": ("random", "first"),
     "initial_weights": ("zero", "uniform"),
+    "average": ("trees", "leaves"),
     "shares": ("labels", "instances"),
 }
 
@@ -25,6 +26,7 @@ class Hyperparameters(Protocol):
 
     n_trees: int
     max_nodes: int
+    exceed: bool
     arity: int
     epochs: int
     learning_rate: float
@@ -35,6 +37,7 @@ class Hyperparameters(Protocol):
     optimizer: str
     ties: str
     initial_weights: str
+    average: str
     shares: str
     prune: bool
 
@@ -67,6 +70,11 @@ def check_dense_size(optimizer: str, shape: tuple[int, int]) -> None:
             f"optimizer='sgd' standardises all {d} features of {n} instances: {n * (d + 1)} values, expected at most "
             f"{MOST_DENSE_VALUES}; take optimizer='nag'"
         )
+
+
+def enough_nodes(model: Hyperparameters) -> int:
+    """Return the number of nodes from which on a tree is not split any more."""
+    return int(model.max_nodes) if model.exceed else int(model.max_nodes) - int(model.arity) + 1
 
 
 def settings_of(model: Hyperparameters) -> Settings:

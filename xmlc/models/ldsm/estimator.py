@@ -15,7 +15,7 @@ from xmlc.models._leaf_averages import Reached
 from xmlc.models.averaged_forest import AveragedForest
 from xmlc.models.ldsm._forest import Forest, tree_depths
 from xmlc.models.ldsm._grow import grow_tree
-from xmlc.models.ldsm._hyperparameters import check_dense_size, check_hyperparameters, settings_of
+from xmlc.models.ldsm._hyperparameters import check_dense_size, check_hyperparameters, enough_nodes, settings_of
 from xmlc.models.ldsm._predict import find_leaves, leaf_weights
 from xmlc.runtime.parallel import run_pieces
 
@@ -34,6 +34,10 @@ class LdSM(AveragedForest[Forest]):
     is split next. The estimate of a label is the mean of its shares in the leaves that an instance reaches, averaged
     over the trees; 0 for almost all labels of a large set.
 
+    Where paper and program differ, an option says which is which. As printed, Algorithms 1 to 5 are ``exceed=True,
+    ties="first", initial_weights="uniform", prune=False, shuffle=False, average="leaves"``, but for the nodes that stay
+    leaves (Notes); the defaults are the program's.
+
     Parameters
     ----------
     n_trees : int
@@ -43,13 +47,18 @@ class LdSM(AveragedForest[Forest]):
         M, the number of children, from 2 to 8.
     max_nodes : int
         T_max: a tree has at most so many nodes, leaves included.
+    exceed : bool
+        Split a leaf whenever there are fewer than T_max nodes, as the loop of Algorithm 1 does: a tree then has up to
+        T_max + M - 1 nodes. Otherwise, as in the authors' program, no split takes a tree beyond T_max.
     epochs : int
         Times that a node streams its instances.
     learning_rate : float
         Step size.
     lambda_1, lambda_2 : float
-        Weights of class integrity and of the multi-way penalty (the authors' program calls them l2 and l1). A balanced
-        and pure split is the best possible if lambda_2 > (M - 3) lambda_1 (Lemma 1).
+        Weights of class integrity and of the multi-way penalty (the authors' program calls them l2 and l1). Lemma 1: J
+        is smallest for balanced and pure splits, and for no others, if lambda_2 > (M - 3) lambda_1. Any values are
+        taken: with M = 2 or 3 all positive ones meet the condition; with M = 4 the defaults do not, and J is then
+        smaller for splits that send each label in two directions.
     optimizer : {'nag', 'sgd'}
         'nag', for sparse data: normalised adaptive gradient. 'sgd', for dense data: stochastic gradient descent on
         features standardised at each node.
@@ -62,6 +71,11 @@ class LdSM(AveragedForest[Forest]):
         Set weights below 1/d in magnitude to 0 when a node is trained, as the authors' program does.
     shuffle : bool
         Stream the instances in a random order, one for each tree, as the authors' program does; otherwise in their own.
+    average : {'trees', 'leaves'}
+        What has the same weight in a forest. 'trees': the leaves that an instance reaches in a tree are averaged, then
+        the trees, as in the authors' program. 'leaves': a tree that reaches r leaves adds r histograms, as Algorithm 5
+        has it, and weighs r times as much as one that reaches a single leaf. The sum is divided by the number of leaves
+        reached in all trees, so that estimates stay within 0 .. 1; the ranking is the one that the paper's sum gives.
     shares : {'labels', 'instances'}
         A leaf's histogram is divided by its sum, as Algorithm 5 has it: the shares of all labels then sum to 1. Or by
         the number of its instances: each share then estimates the label's probability.
@@ -93,6 +107,7 @@ class LdSM(AveragedForest[Forest]):
     n_trees: int = 10
     arity: int = 2
     max_nodes: int = 1000
+    exceed: bool = False
     epochs: int = 20
     learning_rate: float = 0.1
     lambda_1: float = 2.0
@@ -102,6 +117,7 @@ class LdSM(AveragedForest[Forest]):
     initial_weights: str = "zero"
     prune: bool = True
     shuffle: bool = True
+    average: str = "trees"
     shares: str = "labels"
     unit_norm: bool = False
     beta: float = 1.0
@@ -115,8 +131,8 @@ class LdSM(AveragedForest[Forest]):
     def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, trees: range) -> Forest:
         check_dense_size(self.optimizer, X.shape)
         x, y, seed = self._kernel_form(X), kernel_csr(Y), int(self.random_state)
-        sizes = int(self.max_nodes), bool(self.shuffle), settings_of(self)
-        pieces = [(x, y, X.shape[1], Y.shape[1], seed, tree, *sizes) for tree in trees]
+        common = enough_nodes(self), bool(self.shuffle), settings_of(self)
+        pieces = [(x, y, X.shape[1], Y.shape[1], seed, tree, *common) for tree in trees]
         return Forest.joined(run_pieces(grow_tree, pieces, self.n_jobs, title="growing trees", unit="trees"))
 
     @property
@@ -138,6 +154,10 @@ class LdSM(AveragedForest[Forest]):
 
     def _stored_forest(self, arrays: Mapping[str, np.ndarray]) -> Forest:
         return Forest(**{name: arrays[name] for name in Forest._fields})
+
+    @property
+    def _pools_leaves(self) -> bool:
+        return self.average == "leaves"
 
     @property
     def _forest_weight(self) -> float:
