@@ -38,13 +38,18 @@ def test_size_stands_over_the_depth_that_it_gives(tmp_path):
     assert curve(axes, "P@1").get_ydata().tolist() == pytest.approx([60, 62, 64])
 
 
-def test_depth_against_a_balanced_tree(tmp_path):
-    (axes,) = draw(tmp_path, "2", forest(), forest("bibtex")).axes
-    line = curve(axes, "yeast")
-    assert line.get_xdata()[0] == pytest.approx(math.log2(14))
-    assert line.get_ydata()[0] == 7
-    double = curve(axes, "2 log_M K")
-    assert double.get_ydata().tolist() == pytest.approx((2 * double.get_xdata()).tolist())
+def test_depth_against_the_number_of_labels_over_balanced_trees(tmp_path):
+    values = {"arity": 4, "lambda_1": 2.0, "lambda_2": 1.0, "n_trees": 3}
+    (axes,) = draw(tmp_path, "2", forest(), forest("bibtex", hyperparameters=values)).axes
+    assert axes.get_xscale() == "log"
+    line = curve(axes, "_yeast")
+    assert (line.get_xdata()[0], line.get_ydata()[0]) == (14, 7)
+    for arity in (2, 4):
+        double = curve(axes, f"2 log_{arity} K")
+        expected = [2 * math.log(size, arity) for size in double.get_xdata()]
+        assert double.get_ydata().tolist() == pytest.approx(expected)
+        assert min(double.get_xdata()) < 14 < max(double.get_xdata())
+    assert "_yeast" not in [text.get_text() for text in axes.get_legend().get_texts()]
 
 
 def test_single_trees_beside_ensembles(tmp_path):

@@ -106,3 +106,11 @@ def test_depth_is_that_of_the_deepest_tree_beside_a_balanced_one(build):
     assert texts(printed) == [["far", "25", "2"]]
     with pytest.raises(XmlcError, match="no record of `xmlc forest` is of ldsm"):
         build("4", forest(model="fastxml"))
+
+
+def test_settings_against_lemma_1_are_noted(build):
+    values = {"lambda_1": 2.0, "lambda_2": 1.0, "n_trees": 3}
+    keeping, violating = forest(), forest("bibtex", hyperparameters={"arity": 4} | values)
+    assert not any("Lemma 1" in line for line in build("4", keeping).notes)
+    (line,) = [line for line in build("4", keeping, violating).notes if "Lemma 1" in line]
+    assert "violate it on bibtex (4, 2, 1):" in line

@@ -1,5 +1,7 @@
 """Claims of ldsm2020 about its objective, on levels of trees made by hand; lambda_1 = 2, lambda_2 = 1 and M = 2."""
 
+import ldsm_twin as twin
+import numpy as np
 import pytest
 from record_files import as_record
 from report_cases import forest
@@ -24,6 +26,17 @@ def decided(claim, records):
     """Effect and verdict of a claim."""
     outcome = claim.outcome(records)
     return pytest.approx(outcome.effect.mean, nan_ok=True), outcome.word
+
+
+@pytest.mark.parametrize("arity", [2, 3, 4, 5])
+@pytest.mark.parametrize("lambda_2", [0.5, 1.0, 2.5, 4.5])
+def test_lemma_1_tells_when_one_direction_for_each_label_is_best(arity, lambda_2):
+    """Equation (19): balanced splits, label i going in the n directions from the i-th on."""
+    values = []
+    for n in range(1, arity + 1):
+        P_i = np.array([[(j - i) % arity < n for i in range(arity)] for j in range(arity)], dtype=float)
+        values.append(twin.objective(P_i.mean(axis=1), P_i, [1 / arity] * arity, 2.0, lambda_2))
+    assert (values[0] < min(values[1:]) - 1e-9) == theory.lemma_1_holds(arity, 2.0, lambda_2)
 
 
 def test_the_root_beside_the_nodes_below():

@@ -40,6 +40,7 @@ LINE = {"linewidth": 1.3, "markersize": 3.8, "markeredgewidth": 0.9}
 SCORES = RANKING_METRICS[:6]
 PANEL = (3.5, 2.7)
 FEW_LEVELS = 7
+SHADES = ("0.6", GREEN, VERMILION, BLUE)  # of arities
 
 
 @figure("figure4", ENSEMBLES)
@@ -90,25 +91,26 @@ def figure1(
 
 @figure("figure2", ENSEMBLES)
 def figure2(paper: str, records: Sequence[ForestRecord]) -> Figure:
-    """Draw Figure 2: depth of the deepest tree against that of a balanced tree with a leaf for each label, log_M K."""
+    """Draw Figure 2: depth of the deepest tree against the number of labels K, over 1, 2 and 3 times log_M K."""
     shaped = [(record, record.trees) for record in _of_model(records, OURS) if record.trees]
     sheet, ((axes,),) = _sheet(1, 1, 1.5)
-    top = 0.0
+    arities: dict[float, list[float]] = {}
     for name in _datasets([record for record, _ in shaped]):
         own = [(record, trees) for record, trees in shaped if record.dataset.name == name]
-        arity, m = own[0][0].setting("arity"), own[0][0].dataset.m
-        x, y = math.log(m, arity), float(np.mean([max(trees.depths) for _, trees in own]))
-        axes.plot([x], [y], color=COLOURS[1], marker="o", linestyle="none", label=name)
-        axes.annotate(f"{name}, M = {arity}", (x, y), xytext=(5, -10), textcoords="offset points", fontsize=7.5)
-        top = max(top, x)
-    ends = np.array([0.0, 1.4 * top])
-    for factor, style in ((1, "solid"), (2, "dashed"), (3, "dotted")):
-        title = f"{factor} log_M K" if factor > 1 else "log_M K"
-        axes.plot(ends, factor * ends, color="0.6", linewidth=0.9, linestyle=style, label=title)
-    axes.legend(handles=axes.get_lines()[-3:], frameon=False, loc="upper left")
-    axes.set_xlim(*ends)
+        arity, x = own[0][0].setting("arity"), own[0][0].dataset.m
+        y = float(np.mean([max(trees.depths) for _, trees in own]))
+        axes.annotate(f"{name}, M = {arity:g}", (x, y), xytext=(5, -10), textcoords="offset points", fontsize=7.5)
+        axes.plot([x], [y], color=COLOURS[1], marker="o", linestyle="none", label=f"_{name}")
+        arities.setdefault(arity, []).append(x)
+    for (arity, sizes), colour in zip(sorted(arities.items()), SHADES):
+        ends = np.array([min(sizes) / 2, 4 * max(sizes)])  # straight lines, as the scale is logarithmic
+        for factor, style in ((1, "solid"), (2, "dashed"), (3, "dotted")):
+            depths, title = factor * np.log(ends) / math.log(arity), f"{factor} log_{arity:g} K"
+            axes.plot(ends, depths, color=colour, linewidth=0.9, linestyle=style, label=title)
+    axes.legend(frameon=False, loc="upper left", ncols=max(1, len(arities)))
+    axes.set_xscale("log")
     axes.set_ylim(bottom=0)
-    _label(axes, "log_M K", "depth of the deepest tree")
+    _label(axes, "labels K", "depth of the deepest tree")
     return sheet
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from xmlc.errors import XmlcError
 from xmlc.papers.ldsm2020.claims import claims as claims
+from xmlc.papers.ldsm2020.theory import lemma_1_holds
 from xmlc.records import forest, statistics
 from xmlc.records.forest import ForestRecord
 from xmlc.records.ranking import RankingCosts, RankingRecord
@@ -192,4 +193,21 @@ def table4(paper: str, records: Sequence[ForestRecord], published: Published) ->
         "balanced tree with a leaf for each of the K labels; the paper finds depths between 1 and 3 times that. "
         "Nodes: the mean over the trees, leaves included."
     )
-    return Table("table4", paper, TREE_KEYS, frame, caption, panels, notes(paper, records, (), panels))
+    footnotes = notes(paper, records, (), panels) + _against_lemma_1(records)
+    return Table("table4", paper, TREE_KEYS, frame, caption, panels, footnotes)
+
+
+def _against_lemma_1(records: Sequence[ForestRecord]) -> list[str]:
+    """Return a footnote on settings for which Lemma 1 does not say that balanced and pure splits are best, if any."""
+    found = {}
+    for record in records:
+        arity, lambda_1, lambda_2 = (record.setting(name) for name in ("arity", "lambda_1", "lambda_2"))
+        if not lemma_1_holds(arity, lambda_1, lambda_2):
+            found[record.dataset.name] = f"{arity:g}, {lambda_1:g}, {lambda_2:g}"
+    if not found:
+        return []
+    return [
+        "Lemma 1 needs lambda_2 > (M - 3) lambda_1; M, lambda_1, lambda_2 violate it on "
+        + "; ".join(f"{name} ({values})" for name, values in found.items())
+        + ": splits that send each label in two directions there have a J at most as large as balanced and pure ones."
+    ]

@@ -13,6 +13,11 @@ from xmlc.suites.needs import ENSEMBLES
 OURS = "ldsm"
 
 
+def lemma_1_holds(arity: float, lambda_1: float, lambda_2: float) -> bool:
+    """Return whether Lemma 1 says of these settings which splits are best: M - 3 < lambda_2 / lambda_1."""
+    return lambda_2 > (arity - 3) * lambda_1
+
+
 @claim(ENSEMBLES, unit="J of the root − mean J of the nodes below, after the last pass")
 def root_is_hardest(records: Sequence[ForestRecord]) -> Iterator[Effect]:
     """The objective J ends at a higher value in the root than in the nodes below it.
@@ -43,7 +48,7 @@ def bounds_of_the_objective(records: Sequence[ForestRecord]) -> Iterator[Effect]
     """
     for record in _told(records):
         lambda_1, lambda_2, splits = _weights(record)
-        if lambda_2 > (splits - 2) * lambda_1:
+        if lemma_1_holds(splits + 1, lambda_1, lambda_2):
             lowest = min(min(part.minimum) for part in record.objectives)
             highest = max(max(part.maximum) for part in record.objectives)
             room = min(lowest + lambda_1 * splits, lambda_2 * splits - highest)
