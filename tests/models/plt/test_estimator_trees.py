@@ -5,11 +5,12 @@ import plt_twin
 import pytest
 from scipy import sparse
 
-from xmlc.csr import unit_rows
+from xmlc.csr import kernel_csr, unit_rows
 from xmlc.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.streams import Stream
 from xmlc.models import PLT
+from xmlc.models.plt.training import AdaGrad, train_nodes
 
 SGD = {"gamma": 0.7, "lam": 0.01, "epochs": 3}
 SHAPES = [{"tree": "huffman", "arity": 3}, {"tree": "kmeans", "arity": 4, "max_leaf": 3}]
@@ -97,3 +98,21 @@ def test_huffman_tree_puts_frequent_labels_near_the_root(multilabel):
 def test_tree_options_out_of_range_are_refused(multilabel, parameters, message):
     with pytest.raises(XmlcError, match=message):
         PLT(**parameters).fit(*multilabel(10, 5, 4))
+
+
+def test_a_share_of_the_instances_is_learned_as_if_there_were_no_others(multilabel):
+    X, Y = multilabel(60, 15, 40, seed=2)
+    settings = {"tree": "kmeans", "arity": 2, "max_leaf": 4, "solver": "adagrad", "epochs": 2, "random_state": 5}
+    model = PLT(max_samples=0.3, **settings).fit(X, Y)
+    sample = random_permutation(60, 5, Stream.PLT_ORDER)[:18]
+    tree = PLT(**settings).fit(X[sample], Y[sample]).tree_
+    np.testing.assert_array_equal(model.tree_.children, tree.children)
+    np.testing.assert_array_equal(model.tree_.label, tree.label)
+    data = (kernel_csr(unit_rows(X)), kernel_csr(Y), X.shape[1])
+    expected = train_nodes(*data, tree, sample, AdaGrad(model.gamma, model.eps, 2), None, 1)
+    for found, array in zip(model.nodes_, expected, strict=True):
+        np.testing.assert_array_equal(found, array)
+    every = PLT(max_samples=1.0, **settings).fit(X, Y)
+    np.testing.assert_array_equal(every.nodes_.bias, PLT(**settings).fit(X, Y).nodes_.bias)
+    with pytest.raises(XmlcError, match=r"max_samples=1\.5"):
+        PLT(max_samples=1.5).fit(X, Y)

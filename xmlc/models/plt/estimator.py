@@ -85,6 +85,10 @@ class PLT(TreePrediction):
         weights shared by all nodes (Section 6 uses 2**30): bounded memory for any number of nodes, at the
         price of collisions, of a cache miss per weight, and of training on one thread, because nodes then
         depend on one another.
+    max_samples : float or None
+        `fit`: the share of the instances that are learned, the first in the order of the seed; the tree is made for
+        them too, and labels that none of them has are in it without a positive instance. With oplt2021's solver and
+        tree this is IPLT on the sample of OPLT's ``warm_start`` (Appendix G there).
     unit_norm : bool
         Scale each instance to Euclidean length 1 first.
     random_state : int
@@ -128,6 +132,7 @@ class PLT(TreePrediction):
     weight_cut: float | None = None
     beam: int | None = None
     hash_bits: int | None = None
+    max_samples: float | None = None
     unit_norm: bool = True
     random_state: int = 0
     n_jobs: int | None = None
@@ -139,9 +144,12 @@ class PLT(TreePrediction):
         """
         self._check_hyperparameters()
         X, Y = self._training_data(X, Y)
+        order = random_permutation(X.shape[0], self.random_state, Stream.PLT_ORDER)
+        if self.max_samples is not None:
+            order = order[: max(1, round(self.max_samples * order.size))]
+            X, Y, order = X[order], Y[order], np.arange(order.size)
         x, y = self._kernel_form(X), kernel_csr(Y)
         self.tree_, self._thresholds = self._label_tree(X, Y), None
-        order = random_permutation(X.shape[0], self.random_state, Stream.PLT_ORDER)
         if self.hash_bits is None:
             training = (order, self._solver(), self.weight_cut, self.n_jobs)
             self.nodes_ = train_nodes(x, y, X.shape[1], self.tree_, *training)
@@ -229,6 +237,8 @@ class PLT(TreePrediction):
             raise XmlcError(f"loss={self.loss!r}: expected one of {', '.join(map(repr, LOSSES))}")
         if self.hinge_power not in (1, 2, 3, 4):
             raise XmlcError(f"hinge_power={self.hinge_power}: expected 1, 2, 3 or 4")
+        if self.max_samples is not None and not 0 < self.max_samples <= 1:
+            raise XmlcError(f"max_samples={self.max_samples}: expected None or a share of the instances, in (0, 1]")
         if self.weight_cut is not None:
             check_cut(self.weight_cut)
             if self.hash_bits is not None:
