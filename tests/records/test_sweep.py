@@ -4,7 +4,7 @@ from record_cases import passport, step
 from record_files import RecordFile, check_round_trip
 from report_cases import sweep
 
-from xmlc.records.sweep import SweepRecord
+from xmlc.records.sweep import SweepRecord, frame
 
 CONTENT = {"kind": "sweep", "schema": 1, "dataset": sweep()["dataset"], "estimator": "ldsm", "model": "ldsm"}
 CONTENT |= {key: sweep()[key] for key in ("seed", "portion", "hyperparameters", "hyperparameter")}
@@ -28,3 +28,13 @@ def test_a_row_has_its_value(tmp_path):
     record = check_round_trip(tmp_path, SweepRecord, CONTENT)
     assert [row.value for row in record.rows] == [16, 64, 256]
     assert record.hyperparameter == "max_nodes"
+
+
+def test_a_frame_has_a_row_for_each_value(tmp_path):
+    record = check_round_trip(tmp_path, SweepRecord, CONTENT)
+    rows = frame([record, record])
+    assert rows["max_nodes"].tolist() == 2 * [16, 64, 256]
+    assert rows[["dataset", "model", "seed"]].drop_duplicates().to_numpy().tolist() == [["yeast", "ldsm", 0]]
+    assert rows["p@1"].tolist() == [100 * row.metrics["p@1"] for row in 2 * record.rows]
+    assert rows["depth"].tolist()[:3] == [3, 5, 7]
+    assert (rows["train_seconds"].tolist()[0], rows["predict_ms"].tolist()[0]) == (1.5, 0.5)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 from msgspec import Meta
 
 from xmlc.passport import Passport, StepCosts
-from xmlc.records.base import ExperimentRecord, Fractions, Number, RankingRow
+from xmlc.records.base import ExperimentRecord, Fractions, Number, RankingRow, Row, identity, known
 from xmlc.records.checking import expected_of, misfit
 from xmlc.records.forest import METRICS
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +76,20 @@ class SweepRecord(ExperimentRecord, kind="sweep", command="sweep"):
             rows = [_as_read(path, place, row, name) for place, row in enumerate(content["rows"])]
             content = content | {"rows": rows}
         return super().of(path, content)
+
+
+def frame(records: Sequence[SweepRecord]) -> pd.DataFrame:
+    """Return one row for each value of each record; the value stands under its hyperparameter's name."""
+    import pandas as pd
+
+    return pd.DataFrame([_row(record, row) for record in records for row in record.rows])
+
+
+def _row(record: SweepRecord, row: SweepRow) -> Row:
+    costs = {"train_seconds": known(row.train_seconds), "predict_ms": known(row.predict_ms_per_instance)}
+    shape = {"depth": known(row.depth), "nodes": known(row.nodes)}
+    scores = {name: 100 * value for name, value in row.metrics.items()}
+    return identity(record) | {record.hyperparameter: row.value} | scores | shape | costs
 
 
 def _as_written(row: SweepRow, hyperparameter: str) -> dict[str, object]:

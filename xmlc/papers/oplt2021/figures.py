@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xmlc.errors import XmlcError
+from xmlc.papers.oplt2021.appendix_figures import alpha as alpha
+from xmlc.papers.oplt2021.appendix_figures import warmstart as warmstart
 from xmlc.plotting import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, add_grid, figure
 from xmlc.records.base import known
 from xmlc.records.progressive import ProgressiveRecord

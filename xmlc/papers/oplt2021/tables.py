@@ -7,6 +7,9 @@ from collections.abc import Sequence
 import pandas as pd
 
 from xmlc.errors import XmlcError
+from xmlc.papers.oplt2021.appendices import alpha as alpha
+from xmlc.papers.oplt2021.appendices import policies as policies
+from xmlc.papers.oplt2021.appendices import warm_start as warm_start
 from xmlc.papers.oplt2021.claims import claims as claims
 from xmlc.records import statistics
 from xmlc.records.ranking import RankingRecord
