@@ -38,8 +38,7 @@ TITLES = {"p": "P", "ndcg": "nDCG"}
 PLOTTED = [("p", 1), ("p", 3), ("p", 5), ("ndcg", 3), ("ndcg", 5)]
 LINE = {"linewidth": 1.3, "markersize": 3.8, "markeredgewidth": 0.9}
 SCORES = RANKING_METRICS[:6]
-PANEL = (3.5, 2.7)
-FEW_LEVELS = 7
+PANEL, FEW_LEVELS = (3.5, 2.7), 7
 SHADES = ("0.6", GREEN, VERMILION, BLUE)  # of arities
 
 
