@@ -16,10 +16,12 @@ def rank(sums, weights):
     return sorted(range(len(sums)), key=lambda label: (-scores[label], label))
 
 
-def partition(label_sets, weights, side):
-    """Alternate between ranking labels and moving instances until nDCG gains less than the tolerance."""
+def partition(label_sets, weights, side, normalised=True):
+    """Alternate between ranking labels and moving instances until nDCG, or DCG, gains less than the tolerance."""
     n_labels, side = len(weights), list(side)
     ideal = [round(FIXED_POINT / sum(1 / math.log2(2 + r) for r in range(len(s)))) if s else 0 for s in label_sets]
+    if not normalised:
+        ideal = [FIXED_POINT if s else 0 for s in label_sets]
     previous = -1.0
     while True:
         gains = {}

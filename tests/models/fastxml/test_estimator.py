@@ -8,6 +8,7 @@ import pytest
 from real_data import assert_precision, bibtex
 from scipy import sparse
 
+from xmlc.errors import XmlcError
 from xmlc.metrics import propensities, psp_at_k
 from xmlc.models import FastXML
 from xmlc.models.estimates import top_k_of
@@ -94,6 +95,17 @@ def test_pfastrexml_ranks_by_inverse_propensity_and_tail_classifiers(multilabel)
     labels, scores = model.predict_top_k(X, 3)
     assert np.allclose(scores, top_k_of(expected, 3)[1], rtol=1e-5)
     assert (labels == top_k_of(expected, 3)[0]).mean() > 0.99  # ties apart
+
+
+def test_dcg_differs_where_instances_differ_in_their_number_of_labels(multilabel):
+    X, Y = multilabel(200, 30, 12, seed=5)
+    ndcg, dcg = (FastXML(n_trees=2, objective=name).fit(X, Y).predict_proba(X) for name in ("ndcg", "dcg"))
+    assert (ndcg != dcg).nnz > 0
+    one_label = sparse.csr_array(np.eye(12, dtype=bool)[np.arange(200) % 12])
+    same = [FastXML(n_trees=2, objective=name).fit(X, one_label).predict_proba(X) for name in ("ndcg", "dcg")]
+    assert (same[0] != same[1]).nnz == 0
+    with pytest.raises(XmlcError, match="objective='map': expected 'ndcg' or 'dcg'"):
+        FastXML(objective="map").fit(X, Y)
 
 
 def test_degenerate_data():

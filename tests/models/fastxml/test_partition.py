@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xmlc.models.fastxml._partition import discount_table, ideal_table, partition_by_ndcg, sort_scores
+from xmlc.models.fastxml._partition import dcg_table, discount_table, ideal_table, partition_by_ndcg, sort_scores
 
 SMALL = settings(max_examples=40, deadline=None)
 
@@ -22,14 +22,16 @@ def node_csr(label_sets):
 @given(
     label_sets=st.lists(st.sets(st.integers(0, 7), max_size=5), min_size=1, max_size=25),
     weighted=st.booleans(),
+    normalised=st.booleans(),
     seed=st.integers(0, 1000),
 )
-def test_partition_equals_its_twin(label_sets, weighted, seed):
+def test_partition_equals_its_twin(label_sets, weighted, normalised, seed):
     rng = np.random.default_rng(seed)
     side = rng.choice([-1, 1], len(label_sets)).astype(np.int8)
     weights = rng.uniform(1, 5, 8).astype(np.float32) if weighted else np.ones(8, dtype=np.float32)
-    expected, expected_value = twin.partition(label_sets, weights, side)
-    value = partition_by_ndcg(*node_csr(label_sets), weights, ideal_table(9), discount_table(8), side)
+    expected, expected_value = twin.partition(label_sets, weights, side, normalised)
+    ideal = (ideal_table if normalised else dcg_table)(9)
+    value = partition_by_ndcg(*node_csr(label_sets), weights, ideal, discount_table(8), side)
     assert side.tolist() == expected
     assert value == pytest.approx(expected_value, rel=1e-9)
 

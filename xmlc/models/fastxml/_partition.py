@@ -28,6 +28,11 @@ def ideal_table(size: int) -> np.ndarray:
     return np.rint(np.concatenate(([0.0], 1.0 / best))[:size] * FIXED_POINT).astype(np.int64)
 
 
+def dcg_table(size: int) -> np.ndarray:
+    """Return what stands in the place of `ideal_table` where DCG is the objective: 1 for k > 0."""
+    return np.where(np.arange(size) > 0, FIXED_POINT, 0).astype(np.int64)
+
+
 @njit(cache=True, nogil=True)
 def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
     """Alternate between ranking the labels of each side and moving each instance to the side that ranks it better.
@@ -39,7 +44,7 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
     weights : float32 (n_labels,)
         Gain of each label: 1, or its inverse propensity.
     ideal : int64
-        `ideal_table`, at least as long as the largest label set plus one.
+        `ideal_table`, or `dcg_table` for DCG, at least as long as the largest label set plus one.
     discounts : float64
         `discount_table`, at least n_labels long.
     side : int8 (n,)

@@ -16,7 +16,7 @@ from xmlc.models.averaged_forest import AveragedForest
 from xmlc.models.fastxml._forest import Forest, leaf_depths, single_tree
 from xmlc.models.fastxml._grow import grow_tree
 from xmlc.models.fastxml._logistic import SolverLimits
-from xmlc.models.fastxml._partition import LABEL_BITS, discount_table, ideal_table
+from xmlc.models.fastxml._partition import LABEL_BITS, dcg_table, discount_table, ideal_table
 from xmlc.models.fastxml._predict import find_leaves
 from xmlc.runtime.parallel import run_pieces
 
@@ -45,18 +45,23 @@ class FastXML(AveragedForest[Forest]):
         The solver ends when the violation of its optimality conditions has fallen to this share.
     newton_steps, passes, line_search_steps : int
         Limits of the solver: Newton steps, passes over the weights in each, step sizes tried in each.
+    objective : {"ndcg", "dcg"}
+        What the sides of a node are chosen by. "ndcg" divides an instance's DCG by that of the best ranking of its
+        labels, as FastXML does. The program of PfastreXML does not ("dcg": its ``USE_IDCG`` is false), so that there
+        instances with many labels weigh more.
     unit_norm : bool
         Scale each instance to Euclidean length 1 first. The published figures take features as they come.
     propensity_weighted : bool
         PfastreXML (Jain, Prabhu and Varma, KDD 2016): labels gain the inverse of their propensity, when sides
         are chosen and in the ranking; `predict_proba` still estimates probabilities.
     propensity_a, propensity_b : float
-        Parameters A and B of the propensities.
+        Parameters A and B of the propensities: 0.5, 0.4 for Wikipedia, 0.6, 2.6 for Amazon, 0.55, 1.5 for all others
+        (`xmlc.metrics.ranking.propensity_parameters`).
     alpha : float
         PfastreXML: `predict_top_k` ranks by P**alpha * B**(1 - alpha), P the forest's score and B that of the tail
         classifiers (`xmlc.models.tail_classifiers.TailClassifiers`). 1 trains none.
     gamma : float
-        Steepness of the tail classifiers.
+        Steepness of the tail classifiers; see there for what the program's number is here.
     random_state : int
         Seed of the first sides; each tree has random numbers of its own.
     n_jobs : int or None
@@ -84,6 +89,7 @@ class FastXML(AveragedForest[Forest]):
     newton_steps: int = 10
     passes: int = 10
     line_search_steps: int = 20
+    objective: str = "ndcg"
     unit_norm: bool = False
     propensity_weighted: bool = False
     propensity_a: float = 0.55
@@ -98,7 +104,8 @@ class FastXML(AveragedForest[Forest]):
             raise XmlcError(f"Y has {self.n_labels_} labels; expected at most {1 << LABEL_BITS}")
         self._set_label_weights(Y)
         x, y = self._kernel_form(X), kernel_csr(Y)
-        tables = ideal_table(int(np.diff(y.indptr).max(initial=0)) + 1), discount_table(self.n_labels_)
+        ideal = ideal_table if self.objective == "ndcg" else dcg_table
+        tables = ideal(int(np.diff(y.indptr).max(initial=0)) + 1), discount_table(self.n_labels_)
         limits = SolverLimits(
             float(self.tolerance), int(self.newton_steps), int(self.passes), int(self.line_search_steps)
         )
@@ -149,6 +156,8 @@ class FastXML(AveragedForest[Forest]):
         for name in at_least_one:
             if getattr(self, name) < 1:
                 raise XmlcError(f"{name}={getattr(self, name)}: expected at least 1")
+        if self.objective not in ("ndcg", "dcg"):
+            raise XmlcError(f"objective={self.objective!r}: expected 'ndcg' or 'dcg'")
         if not (self.cost > 0 and self.tolerance > 0 and 0 <= self.alpha <= 1):
             raise XmlcError(
                 f"cost={self.cost}, tolerance={self.tolerance}, alpha={self.alpha}: "
