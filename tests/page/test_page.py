@@ -8,7 +8,7 @@ import shutil
 from html.parser import HTMLParser
 
 import pytest
-from page_cases import HOSTILE, PAPER, SPLIT, page_of_run, small_run
+from page_cases import HOSTILE, PAPER, SPLIT, make_table, page_of_run, small_run
 
 from xmlc.errors import XmlcError
 from xmlc.judging.judge import Judge
@@ -16,6 +16,7 @@ from xmlc.judging.kinds import Kind
 from xmlc.judging.verdict import Verdict
 from xmlc.page.content import Folders, page_of
 from xmlc.page.render import to_html
+from xmlc.papers.common.claims import claims_line, counted
 from xmlc.tables.fingerprint import fingerprint
 
 
@@ -94,6 +95,35 @@ def test_beside_an_accepted_number_the_last_bit_counts_and_is_shown(run, tmp_pat
     text = "".join(Reader(to_html(page)).text)
     assert "different" in text
     assert "equal to the last bit" in text  # P@3
+
+
+def test_an_accepted_number_of_other_seeds_is_not_beside_ours(run, tmp_path):
+    shutil.copytree(run, tmp_path, dirs_exist_ok=True)
+    accepted = tmp_path / f"results/reference/{PAPER}/table1.csv"
+    header, *rows = accepted.read_text().splitlines()
+    accepted.write_text("\n".join([header + ",seeds", rows[0] + ",5", rows[1] + ",1"]) + "\n")
+    page = page_of_run(tmp_path)
+    same, other = (cell(page, "Table 1", 1, ["yeast", model], "P@1 (%)") for model in ("PLT", "FastXML"))
+    assert (same.expected, same.verdict) == ("", None)
+    assert (other.expected, other.verdict) == ("61.00", Verdict.DIFFERENT)
+
+
+def test_claims_come_first_and_what_they_rest_on_is_folded(run, tmp_path, page):
+    assert page.headline == page.tally.headline  # without claims
+    shutil.copytree(run, tmp_path, dirs_exist_ok=True)
+    made = make_table(tmp_path, "claims", [*tmp_path.glob("results/yeast/rankings/*.json")])
+    page = page_of_run(tmp_path)
+    (paper,) = page.papers
+    assert paper.tables[0].title == "Claims"
+    assert page.claims == paper.claims == counted(made)
+    assert page.headline == claims_line(page.claims)
+    assert page.claims.total() == len(made.frame) > page.claims["no data"] > 0
+    tags = Reader(to_html(page)).tags
+    folded = sum(panel.detail for panel in made.panels)
+    assert folded > 0
+    assert sum(tag == "details" for tag, _ in tags) == folded + sum(
+        tag == "details" for tag, _ in Reader(to_html(page_of_run(run))).tags
+    ) + bool(paper.tables[0].others) + bool(paper.tables[0].costs) + bool(paper.tables[0].notes)
 
 
 def test_the_headline_counts_every_measured_cell_that_was_run_once(page):

@@ -21,6 +21,8 @@ from xmlc.page.passports import Passports, ShownPassport
 from xmlc.page.tables import PageTable, table_on_page
 from xmlc.papers import figure_of
 from xmlc.papers.building import build_table, read_published
+from xmlc.papers.common.claims import CLAIMS, claims_line, counted
+from xmlc.papers.common.effects import Word
 from xmlc.papers.common.pareto import COSTS, pareto
 from xmlc.records.ranking import COST_COLUMNS, RankingRecord
 from xmlc.suites import paths
@@ -133,6 +135,8 @@ class PagePaper:
     drawings: list[Drawing]
     tally: Tally
     left_out: list[tuple[str, str, str]]
+    #: The paper's statements by verdict; none where their table was not made.
+    claims: Counter[Word] = field(default_factory=Counter)
 
 
 @dataclass
@@ -147,6 +151,16 @@ class Page:
     made: str
     versions: list[str]
     machines: list[str]
+
+    @property
+    def claims(self) -> Counter[Word]:
+        """Count the statements of all papers by verdict."""
+        return sum((paper.claims for paper in self.papers), Counter())
+
+    @property
+    def headline(self) -> str:
+        """Say what became of the papers' statements, or, where none was tested, of their cells."""
+        return claims_line(self.claims) if self.claims else self.tally.headline
 
 
 @dataclass(frozen=True)
@@ -202,6 +216,7 @@ def _paper(
 ) -> PagePaper:
     suite = find_suite(name, folders.config)
     built, tally, fingerprints = [], Tally(), {}
+    claims: Counter[Word] = Counter()
     for made in tables:
         table = build_table(made.table, made.paper, made.records, made.published, made.suite)
         printed = read_published(made.table, made.paper, made.published)
@@ -213,6 +228,7 @@ def _paper(
         built.append(page_table)
         fingerprints[table.name + TABLE] = page_table.fingerprint
         tally += Tally.of(expectations, printed=own is not None)
+        claims += counted(table) if table.name == CLAIMS else Counter()
     mine = [source for source in sources if source.paper == name]
     datasets = {source.record.dataset_name for source in mine if getattr(source.record, "dataset", None)}
     left_out = [
@@ -223,7 +239,7 @@ def _paper(
     ]
     title = suite.title if suite else name
     drawings = _drawings(name, mine, folders.figures / name)
-    return PagePaper(name, title, of_parts(fingerprints), built, drawings, tally, left_out)
+    return PagePaper(name, title, of_parts(fingerprints), built, drawings, tally, left_out, claims)
 
 
 def _drawings(paper: str, sources: Sequence[Source], folder: Path) -> list[Drawing]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from importlib.resources import files
+from typing import get_args
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -12,6 +13,8 @@ from markupsafe import Markup
 from xmlc import __version__
 from xmlc.judging.verdict import Verdict
 from xmlc.page.content import CALIBRATED, Page
+from xmlc.papers.common.claims import claims_line
+from xmlc.papers.common.effects import Word
 
 ROOM = "xmlc.page"
 # A verdict's sign, its class in the style sheet, and what it means.
@@ -54,6 +57,8 @@ def to_html(page: Page) -> str:
         signs=SIGNS,
         legend=LEGEND,
         calibrated=CALIBRATED,
+        words=get_args(Word),
+        claims_line=claims_line,
         also=(Verdict.EQUAL, Verdict.NOT_RUN),
         style=Markup(_template("report.css")),
         script=script,

@@ -74,6 +74,7 @@ class PagePanel:
     names: list[str]
     headings: list[str]
     rows: list[tuple[list[str], list[PageCell]]]
+    detail: bool = False
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,7 @@ class _Maker:
                 cell = self._cell(part.column, part.values[i], deviation, part.keys, place, mark)
                 cells.append(cell if not bold[i][names + j] else _bold(cell))
             rows.append((_named(panel.keys, row), cells))
-        return PagePanel(panel.title, _titles(panel.keys), [part.heading for part in panel.columns], rows)
+        return PagePanel(panel.title, _titles(panel.keys), [part.heading for part in panel.columns], rows, panel.detail)
 
     def counted(self) -> list[Expectation]:
         """Return what is expected of each cell; a statistic that stands in several rows of a dataset once."""

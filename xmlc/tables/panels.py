@@ -46,6 +46,8 @@ class Panel:
     rows: pd.DataFrame
     keys: tuple[str, ...]
     columns: list[PanelColumn]
+    #: Whether it explains another panel, so that a page folds it away.
+    detail: bool = False
 
     def headings(self) -> list[str]:
         """Return the headings: keys, measured columns, then the paper's."""

@@ -8,7 +8,7 @@ from report_cases import ranking, thresholds
 from repository import ROOT
 
 from xmlc.papers import every_table
-from xmlc.papers.common.claims import claim, claims_table
+from xmlc.papers.common.claims import claim, claims_line, claims_table, counted
 from xmlc.papers.common.effects import Effect
 from xmlc.suites.needs import MULTI_LABEL_RANKINGS, RANKINGS, THRESHOLDS
 from xmlc.suites.project import Project
@@ -41,6 +41,15 @@ def test_a_row_for_each_claim_and_a_panel_of_its_units():
     assert "| yeast | mine | +25.00 [+12.58, +37.42] | 3 | for |" in text
     assert "| scene | mine | +10.00 [+10.00, +10.00] | 2 | for |" in text
     assert "low: margin 50, all is lower." in text
+
+
+def test_claims_are_counted_by_verdict_those_of_costs_among_them():
+    claims = [declared(), declared("low", margin=(50.0, "all is lower")), declared("dear", cost=True)]
+    made = claims_table(claims)("plt2016", [*ranked(0.7, 0.75, 0.8), *ranked(0.6, 0.6, name="scene")], NOTHING)
+    assert counted(made) == {"holds": 2, "does not hold": 1}
+    assert claims_line(counted(made)) == "2 of 3 claims hold, 1 do not"
+    assert counted(claims_table(claims)("plt2016", [], NOTHING)) == {"no data": 3}
+    assert [panel.detail for panel in made.panels] == [False, True, True, True]
 
 
 def test_without_records_there_is_no_data():

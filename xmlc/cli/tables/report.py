@@ -10,8 +10,9 @@ from xmlc.cli._options import FILE, FOLDER
 from xmlc.files import atomic_file
 from xmlc.judging.judge import Judge
 from xmlc.overview.failures import failures, with_records
-from xmlc.page.content import Folders, page_of
+from xmlc.page.content import Folders, Page, PagePaper, page_of
 from xmlc.page.render import to_html
+from xmlc.papers.common.claims import claims_line
 from xmlc.tables.provenance import finished_tables
 
 
@@ -34,6 +35,11 @@ def command(
     for table in gone:
         click.echo(f"{table.step}: {table.reason}", err=True)
     for paper in page.papers:
-        click.echo(f"{paper.name}: {paper.tally.headline}")
+        click.echo(f"{paper.name}: {'; '.join(_headlines(paper))}")
     if len(page.papers) > 1:
-        click.echo(f"together: {page.tally.headline}")
+        click.echo(f"together: {'; '.join(_headlines(page))}")
+
+
+def _headlines(about: Page | PagePaper) -> list[str]:
+    """Say what became of claims, where there are some, and of cells."""
+    return [*([claims_line(about.claims)] if about.claims else []), about.tally.headline]

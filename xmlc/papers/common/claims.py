@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import pandas as pd
 
-from xmlc.papers.common.effects import Effect, Outcome, Scale, Unit, outcome_of
+from xmlc.papers.common.effects import Effect, Outcome, Scale, Unit, Word, outcome_of
 from xmlc.records.base import Record, Row
 from xmlc.suites.needs import Need
 from xmlc.tables.columns import COST, column
@@ -22,6 +23,7 @@ from xmlc.tables.panels import Panel, PanelColumn, Published
 from xmlc.tables.table import Table, TableDefinition, table
 from xmlc.tables.titles import model_title
 
+CLAIMS = "claims"  # name of the table
 CLAIM_KEYS = ("claim",)
 DECIDED = ("effect", "lower", "upper", "supports", "contradicts", "verdict")  # columns of what the records say
 # Of effects in the CSV: libraries agree on logarithms and exponentials to more digits than these, not to the last bit.
@@ -117,12 +119,30 @@ def claims_table(claims: Sequence[Claim]) -> TableDefinition:
     if len({one.name for one in claims}) < len(claims) or len({(n.kind, n.portion) for n in needs}) < len(needs):
         raise ValueError("claims: expected names that differ, and one need of each kind and portion")
 
-    @table("claims", CLAIM_KEYS, *needs, partial=True)
+    @table(CLAIMS, CLAIM_KEYS, *needs, partial=True)
     def build(paper: str, first: Sequence[Any], published: Published, *others: Sequence[Any]) -> Table:
         given = dict(zip(needs, (first, *others), strict=True))
         return _table(paper, {one: one.outcome(*(given[need] for need in one.needs)) for one in claims}, given)
 
     return build
+
+
+def counted(table: Table) -> Counter[Word]:
+    """Count a table's claims by verdict, those about costs among them."""
+    frame = table.frame
+    return Counter(frame["verdict"].where(frame["verdict"].notna(), frame[COST + "verdict"]))
+
+
+def claims_line(counts: Counter[Word]) -> str:
+    """Say how many claims hold and what became of the others; words that none has are left out."""
+    others: Mapping[Word, str] = {
+        "does not hold": "do not",
+        "mixed": "are mixed",
+        "cannot be told": "cannot be told",
+        "no data": "have no data",
+    }
+    words = [f"{counts['holds']} of {counts.total()} claims hold"]
+    return ", ".join(words + [f"{counts[word]} {text}" for word, text in others.items() if counts[word]])
 
 
 def by_method(records: Iterable[R]) -> Mapping[tuple[str, str, int], dict[str, R]]:
@@ -173,7 +193,7 @@ def _table(paper: str, outcomes: Mapping[Claim, Outcome], given: Mapping[Need, S
     footnotes = [digests_line(digests)] if digests else []
     if costs := [one.name for one in outcomes if one.cost]:
         about.append(f"Of clocks or memory, so that they differ from run to run: {', '.join(costs)}.")
-    return Table("claims", paper, CLAIM_KEYS, frame, caption, panels, [*about, *footnotes])
+    return Table(CLAIMS, paper, CLAIM_KEYS, frame, caption, panels, [*about, *footnotes])
 
 
 def _row(one: Claim, outcome: Outcome) -> Row:
@@ -212,7 +232,7 @@ def _units(one: Claim, outcome: Outcome) -> Panel:
         _texts("side", [_side(unit) for unit in outcome.units], places),
     ]
     shown = keys if any(unit.subject for unit in outcome.units) else keys[:1]
-    return Panel(f"{one.name}: {one.unit}", rows, tuple(shown), columns)
+    return Panel(f"{one.name}: {one.unit}", rows, tuple(shown), columns, detail=True)
 
 
 def _side(unit: Unit) -> str:
