@@ -251,9 +251,7 @@ def _of_expectation(
             interval = "" if constant or pd.isna(judgement.interval) else f"± {judgement.interval:.2g}"
             because = judgement.reason
             difference = _signed(definition, judgement.difference)
-        elif (
-            judgement.verdict is not Verdict.EQUAL
-        ):  # beside a number of ours the last bit counts, which no print shows
+        elif judgement.verdict is not Verdict.EQUAL:  # beside ours the last bit counts, which no print shows
             difference = _sign(judgement.difference) + f"{abs(judgement.difference):.2g}"
     elif value is not None and definition.cost and expectation.source == PAPER:
         difference = _ratio(value, expectation.text)
