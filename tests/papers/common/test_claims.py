@@ -47,7 +47,7 @@ def test_claims_are_counted_by_verdict_those_of_costs_among_them():
     claims = [declared(), declared("low", margin=(50.0, "all is lower")), declared("dear", cost=True)]
     made = claims_table(claims)("plt2016", [*ranked(0.7, 0.75, 0.8), *ranked(0.6, 0.6, name="scene")], NOTHING)
     assert counted(made) == {"holds": 2, "does not hold": 1}
-    assert claims_line(counted(made)) == "2 of 3 claims hold, 1 do not"
+    assert claims_line(counted(made)) == "2 of 3 claims hold, 1 does not"
     assert counted(claims_table(claims)("plt2016", [], NOTHING)) == {"no data": 3}
     assert [panel.detail for panel in made.panels] == [False, True, True, True]
 

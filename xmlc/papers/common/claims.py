@@ -135,14 +135,11 @@ def counted(table: Table) -> Counter[Word]:
 
 def claims_line(counts: Counter[Word]) -> str:
     """Say how many claims hold and what became of the others; words that none has are left out."""
-    others: Mapping[Word, str] = {
-        "does not hold": "do not",
-        "mixed": "are mixed",
-        "cannot be told": "cannot be told",
-        "no data": "have no data",
-    }
+    denied = counts["does not hold"]
     words = [f"{counts['holds']} of {counts.total()} claims hold"]
-    return ", ".join(words + [f"{counts[word]} {text}" for word, text in others.items() if counts[word]])
+    words += [f"{denied} do{'es' * (denied == 1)} not"] if denied else []
+    rest: Mapping[Word, str] = {"mixed": "mixed", "cannot be told": "cannot be told", "no data": "without data"}
+    return ", ".join(words + [f"{counts[word]} {text}" for word, text in rest.items() if counts[word]])
 
 
 def by_method(records: Iterable[R]) -> Mapping[tuple[str, str, int], dict[str, R]]:
