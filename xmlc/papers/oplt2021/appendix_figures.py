@@ -23,6 +23,7 @@ MARKERS = {"p@1": "o", "p@3": "s", "p@5": "^", "train_seconds": "o", "predict_ms
 DASHED: dict[str, Any] = {"linestyle": (0, (4, 2)), "markerfacecolor": "white"}
 LINE: dict[str, Any] = {"linewidth": 1.3, "markersize": 4.0, "markeredgewidth": 0.9}
 PANEL = (2.7, 2.5)
+NARROWEST = 5.0  # has room for the legend
 PRINTED_ALPHA = 0.75  # of the paper's tables (Section 5)
 
 
@@ -37,10 +38,10 @@ def alpha(paper: str, records: Sequence[SweepRecord]) -> Figure:
         _draw(row[0], means, PRECISION)
         _label(row[0], name, "alpha", "%")
         _draw(row[1], means, {"depth": "depth"})
-        _label(row[1], name, "alpha", "depth of the deepest leaf")
+        _label(row[1], name, "alpha", "depth")
         row[1].set_ylim(bottom=0)
         _draw(row[2], means / means.loc[_printed(means)], TIMES)
-        _label(row[2], name, "alpha", f"time, as a multiple of alpha = {_printed(means):g}")
+        _label(row[2], name, "alpha", f"time (alpha = {_printed(means):g}: 1)")
         row[2].set_ylim(bottom=0)
     for axes in (grid[0][0], grid[0][2]):
         axes.legend(frameon=False, fontsize=7.5)
@@ -53,18 +54,17 @@ def warmstart(paper: str, records: Sequence[SweepRecord]) -> Figure:
     frame = with_samples(records)
     names = list(dict.fromkeys(frame["dataset"]))
     models = list(dict.fromkeys(frame["model"]))
-    sheet, grid = _sheet(1, max(len(names), 2))
-    for axes, name in zip(grid[0], names):
+    sheet, grid = _sheet(1, len(names))
+    for axes, name in zip(grid[0], names, strict=True):
         for place, model in enumerate(models):
             own = frame[(frame["dataset"] == name) & (frame["model"] == model)]
-            titles = {key: f"{title}, {model_title(model)}" for key, title in PRECISION.items()}
+            method = model_title(model) + (", sample alone" if place else "")
+            titles = {key: f"{title}, {method}" for key, title in PRECISION.items()}
             _draw(axes, _means(own, "sample"), titles, **(DASHED if place else {}))
         axes.set_xscale("log")
         axes.set_xticks(sorted(set(frame["sample"])), [f"{value:g}" for value in sorted(set(frame["sample"]))])
         axes.minorticks_off()
         _label(axes, name, "sample, % of the training set", "%")
-    for axes in grid[0][len(names) :]:
-        axes.set_axis_off()
     handles, titles = grid[0][0].get_legend_handles_labels()
     sheet.legend(handles, titles, loc="outside lower center", ncols=len(models), frameon=False, handlelength=2.8)
     return sheet
@@ -73,7 +73,7 @@ def warmstart(paper: str, records: Sequence[SweepRecord]) -> Figure:
 def _sheet(rows: int, columns: int) -> tuple[Figure, Any]:
     from matplotlib.figure import Figure
 
-    sheet = Figure(figsize=(PANEL[0] * columns, PANEL[1] * rows + 0.3), layout="constrained")
+    sheet = Figure(figsize=(max(PANEL[0] * columns, NARROWEST), PANEL[1] * rows + 0.3), layout="constrained")
     return sheet, sheet.subplots(rows, columns, squeeze=False)
 
 
