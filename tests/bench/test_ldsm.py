@@ -24,7 +24,7 @@ def few(monkeypatch):
     monkeypatch.setattr(elsewhere, "calibration_task", lambda X, Y: task)
 
 
-@pytest.mark.parametrize(("form", "printed"), [("unit", [62.88, 67.93]), ("raw", [63.90, 68.94])])
+@pytest.mark.parametrize(("form", "printed"), [("unit", [62.66, 67.97]), ("raw", [63.78, 68.38])])
 def test_trees_are_compared_with_those_of_the_program(tmp_path, few, form, printed):
     prepared = prepare_tiny(tmp_path, "delicious")
     rows = run_benchmark(tmp_path, "ldsm", "--data", prepared, "--rounds", 1, "--seeds", 2, "--rows", form)
