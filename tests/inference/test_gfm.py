@@ -21,6 +21,7 @@ from xmlc.errors import XmlcError
 from xmlc.inference import LabelsBySize, Samples, gfm, gfm_t, labels_by_size, marginals_of
 from xmlc.inference._kernels.compact import compact_samples
 from xmlc.inference._kernels.gfm import best_size, rank_places, sum_of_largest
+from xmlc.inference.gfm import FEW_THRESHOLDS, gfm_t_few
 
 # Always the same examples: which of two values is the greater is left to rounding where they differ by as little.
 FEW = settings(deadline=None, max_examples=30, derandomize=True)
@@ -81,7 +82,34 @@ def test_gfm_t_finds_the_best_threshold(seed, m):
         np.testing.assert_array_equal(np.flatnonzero(Y_hat.toarray()[i]), np.sort(order[:first_best]))
 
 
-@pytest.mark.parametrize("infer", [gfm, gfm_t])
+@FEW
+@given(seed=SEEDS, m=st.integers(1, 8), t=st.integers(1, 6))
+def test_gfm_t_with_few_thresholds_finds_the_best_of_these(seed, m, t):
+    rng = np.random.default_rng(seed)
+    samples, p = random_samples(rng, 2, m, n_samples=20), random_marginals(rng, 2, m)
+    cases = (
+        (samples, marginals_of(samples).toarray(), empirical_laws(samples, m)),
+        (p, p, [independent_law(row) for row in p]),
+    )
+    for distribution, marginals, laws in cases:
+        Y_hat, expected_f = gfm_t(distribution, n_thresholds=t)
+        for i, law in enumerate(laws):
+            sets = [np.zeros(m, dtype=bool), *(marginals[i] >= j / (2 * t) - 1e-9 for j in range(1, t + 1))]
+            values = [value_of(one, law) for one in sorted(sets, key=np.sum)]
+            assert expected_f[i] == pytest.approx(max(values), abs=1e-12)
+            smallest = sorted(sets, key=np.sum)[int(np.argmax(np.array(values) > max(values) - 1e-13))]
+            np.testing.assert_array_equal(Y_hat.toarray()[i], smallest)
+
+
+def test_few_thresholds_are_at_least_one():
+    with pytest.raises(XmlcError, match="n_thresholds=0: expected at least 1"):
+        gfm_t(np.zeros((1, 2)), n_thresholds=0)
+    few = np.array([[0.55, 0.45, 0.05], [0.02, 0.3, 0.01]])
+    np.testing.assert_array_equal(gfm_t_few(few)[0].toarray(), gfm_t(few, n_thresholds=FEW_THRESHOLDS)[0].toarray())
+    assert gfm_t(few, n_thresholds=1)[0].toarray().tolist() == [[True, False, False], [False] * 3]
+
+
+@pytest.mark.parametrize("infer", [gfm, gfm_t, gfm_t_few])
 def test_samples_and_dense_p_give_the_same_bits_on_any_number_of_threads(infer):
     samples = random_samples(np.random.default_rng(5), 600, 7, n_samples=13)
     one, two, dense = (
@@ -169,7 +197,7 @@ def test_the_early_end_changes_nothing(seed, m):
     P, p_empty, sizes = by_size([random_joint(rng, m)], m)
     F = P[0] @ (1 / (sizes[:, None] + sizes))
     values = [p_empty[0], *(2 * np.sort(F[:, k - 1])[::-1][:k].sum() for k in sizes)]
-    k, value = best_size(np.ascontiguousarray(P[0].T), sizes.astype(float), p_empty[0], False)
+    k, value = best_size(np.ascontiguousarray(P[0].T), sizes.astype(float), p_empty[0], False, np.empty(0))
     assert value == pytest.approx(max(values), abs=1e-12)
     assert values[k] == pytest.approx(max(values), abs=1e-12)
 

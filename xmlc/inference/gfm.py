@@ -5,10 +5,15 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from xmlc.errors import XmlcError
 from xmlc.inference._kernels.compact import gfm_dense, gfm_marginals, gfm_samples
 from xmlc.inference.distributions import LabelsBySize, checked_labels_by_size
 from xmlc.inference.predictions import predict_blocks, predict_from_marginals
 from xmlc.samples import Samples, checked_samples
+
+NO_THRESHOLDS = np.empty(0)
+# t of the method gfm-t-few: below the number of labels of each dataset of gfm2011.
+FEW_THRESHOLDS = 5
 
 
 def gfm(
@@ -48,44 +53,81 @@ def gfm(
     With L labels and S sizes that have mass, an instance costs at most O(L^2 S), mostly far less, because the loop over
     k ends when no larger set can win; nothing is proportional to m.
     """
-    return _maximise(P, p_empty, sizes, n_jobs, False)
+    return _maximise(P, p_empty, sizes, n_jobs, False, NO_THRESHOLDS)
 
 
 def gfm_t(
-    P: object, p_empty: object = None, sizes: object = None, n_jobs: int | None = None
+    P: object,
+    p_empty: object = None,
+    sizes: object = None,
+    n_jobs: int | None = None,
+    n_thresholds: int | None = None,
 ) -> tuple[sparse.csr_array, np.ndarray]:
     """Find for each instance the best of the sets of the k most probable labels (GFM-T, gfm2011, Section 3).
 
     Arguments and results are those of `gfm`; the expected F-measure is exact, but the search is only over thresholds
     on the marginals, of equal ones the smaller label id first. O(L S) for an instance.
+
+    Parameters
+    ----------
+    P, p_empty, sizes, n_jobs
+        As of `gfm`.
+    n_thresholds : int or None
+        t, "a small number t < m of thresholds": only the sets of the labels with a marginal of at least 1/(2t), 2/(2t),
+        .. 1/2 are tried, and the empty set; none above 1/2, because half the best F-measure is the best threshold
+        where there are many labels (plt2016, equation (4)). The paper says neither which t nor which thresholds.
+        None: all.
+
+    Returns
+    -------
+    Y_hat : csr_array of bool, shape (n, m)
+    expected_f : ndarray of float64, shape (n,)
+
+    Raises
+    ------
+    XmlcError
+        As from `gfm`, or ``n_thresholds`` is below 1.
     """
-    return _maximise(P, p_empty, sizes, n_jobs, True)
+    if n_thresholds is not None and n_thresholds < 1:
+        raise XmlcError(f"n_thresholds={n_thresholds}: expected at least 1, or None for all")
+    thresholds = NO_THRESHOLDS if n_thresholds is None else np.arange(1, n_thresholds + 1) / (2 * n_thresholds)
+    return _maximise(P, p_empty, sizes, n_jobs, True, thresholds)
+
+
+def gfm_t_few(
+    P: object, p_empty: object = None, sizes: object = None, n_jobs: int | None = None
+) -> tuple[sparse.csr_array, np.ndarray]:
+    """Do what `gfm_t` does with `FEW_THRESHOLDS` of them."""
+    return gfm_t(P, p_empty, sizes, n_jobs, FEW_THRESHOLDS)
 
 
 def _maximise(
-    P: object, p_empty: object, sizes: object, n_jobs: int | None, by_marginal: bool
+    P: object, p_empty: object, sizes: object, n_jobs: int | None, by_marginal: bool, thresholds: np.ndarray
 ) -> tuple[sparse.csr_array, np.ndarray]:
     if isinstance(P, Samples):
-        return _from_samples(checked_samples(P), n_jobs, by_marginal)
+        return _from_samples(checked_samples(P), n_jobs, by_marginal, thresholds)
     if isinstance(P, LabelsBySize):
-        return _from_labels_by_size(checked_labels_by_size(*P), n_jobs, by_marginal)
+        return _from_labels_by_size(checked_labels_by_size(*P), n_jobs, by_marginal, thresholds)
     if p_empty is not None:
-        return _from_labels_by_size(checked_labels_by_size(P, p_empty, sizes), n_jobs, by_marginal)
-    return predict_from_marginals(gfm_marginals, P, n_jobs, by_marginal)
+        return _from_labels_by_size(checked_labels_by_size(P, p_empty, sizes), n_jobs, by_marginal, thresholds)
+    return predict_from_marginals(gfm_marginals, P, n_jobs, by_marginal, thresholds)
 
 
 def _from_labels_by_size(
-    given: LabelsBySize, n_jobs: int | None, by_marginal: bool
+    given: LabelsBySize, n_jobs: int | None, by_marginal: bool, thresholds: np.ndarray
 ) -> tuple[sparse.csr_array, np.ndarray]:
     def predict(start: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         counts, values = np.empty(end - start, dtype=np.int64), np.empty(end - start)
         block = given.P[start:end], given.p_empty[start:end]
-        return gfm_dense(*block, given.sizes, by_marginal, counts, values), counts, values
+        kept = gfm_dense(*block, given.sizes, by_marginal, thresholds, counts, values)
+        return kept, counts, values
 
     return predict_blocks(predict, given.P.shape[:2], n_jobs)
 
 
-def _from_samples(samples: Samples, n_jobs: int | None, by_marginal: bool) -> tuple[sparse.csr_array, np.ndarray]:
+def _from_samples(
+    samples: Samples, n_jobs: int | None, by_marginal: bool, thresholds: np.ndarray
+) -> tuple[sparse.csr_array, np.ndarray]:
     Y, n_samples = samples
     n, m = Y.shape[0] // n_samples, Y.shape[1]
 
@@ -93,6 +135,7 @@ def _from_samples(samples: Samples, n_jobs: int | None, by_marginal: bool) -> tu
         rows = Y.indptr[start * n_samples : end * n_samples + 1].astype(np.int64)
         labels = Y.indices[rows[0] : rows[-1]].astype(np.int32).view(np.uint32)
         counts, values = np.empty(end - start, dtype=np.int64), np.empty(end - start)
-        return gfm_samples(rows - rows[0], labels, m, n_samples, by_marginal, counts, values), counts, values
+        kept = gfm_samples(rows - rows[0], labels, m, n_samples, by_marginal, thresholds, counts, values)
+        return kept, counts, values
 
     return predict_blocks(predict, (n, m), n_jobs)

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from xmlc.errors import XmlcError
 from xmlc.inference.distributions import LabelsBySize, as_marginals
-from xmlc.inference.gfm import gfm, gfm_t
+from xmlc.inference.gfm import gfm, gfm_t, gfm_t_few
 from xmlc.inference.meuf import meuf, meuf_approx, meuf_cubic
 from xmlc.inference.rules import hamming, lewis, multinomial
 from xmlc.inference.sizes import gfm_sizes
@@ -50,6 +50,7 @@ METHODS: dict[str, Method] = {
     "h": Method(hamming, "marginals"),
     "gfm": Method(gfm, "joint", is_exact=True),
     "gfm-t": Method(gfm_t, "joint"),
+    "gfm-t-few": Method(gfm_t_few, "joint"),
     "meuf-approx": Method(meuf_approx, "marginals", 64),
     "meuf-cubic": Method(meuf_cubic, "marginals", 64, is_exact=True),
     "meuf": Method(meuf, "marginals", is_exact=True),

@@ -18,6 +18,7 @@ METHODS = {
     "h": "H",
     "gfm": "GFM",
     "gfm-t": "GFM-T",
+    "gfm-t-few": "GFM-T, 5 thresholds",
     "meuf-approx": "MEUF approx.",
     "meuf-cubic": "MEUF, as published",
     "meuf": "MEUF",

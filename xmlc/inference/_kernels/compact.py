@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from xmlc.inference._kernels.gfm import by_descending_marginal, maximise
+from xmlc.inference._kernels.gfm import by_descending_marginal, maximise, rank_places
 from xmlc.inference._kernels.independent import candidates, leave_one_out_sizes
 
 
 @njit(cache=True, nogil=True)
-def gfm_dense(P, p_empty, sizes, by_marginal, counts, values):
+def gfm_dense(P, p_empty, sizes, by_marginal, thresholds, counts, values):
     """Run Algorithm 1 on instances whose matrix P is given in full.
 
     Reads P once, 8 bytes per entry, and does the rest on what has mass.
@@ -23,8 +23,8 @@ def gfm_dense(P, p_empty, sizes, by_marginal, counts, values):
     ----------
     P : float64 (n, m, S), p_empty : float64 (n,), sizes : int64 (S,)
         See `LabelsBySize`.
-    by_marginal : bool
-        GFM-T.
+    by_marginal, thresholds
+        Of GFM-T, see `xmlc.inference._kernels.gfm.best_size`.
     counts : int64 (n,), values : float64 (n,)
         Written.
     """
@@ -44,7 +44,7 @@ def gfm_dense(P, p_empty, sizes, by_marginal, counts, values):
             for b in range(ids.size):
                 compact[a, b] = P[i, ids[b], rows[a]]
         compact, ids = by_descending_marginal(compact, ids)
-        counts[i], values[i] = maximise(compact, own_sizes, p_empty[i], ids, by_marginal, kept[place:])
+        counts[i], values[i] = maximise(compact, own_sizes, p_empty[i], ids, by_marginal, thresholds, kept[place:])
         place += counts[i]
     return kept[:place]
 
@@ -102,7 +102,7 @@ def compact_samples(indptr, labels, first, n_samples, place, rank):
 
 
 @njit(cache=True, nogil=True)
-def gfm_samples(indptr, labels, m, n_samples, by_marginal, counts, values):
+def gfm_samples(indptr, labels, m, n_samples, by_marginal, thresholds, counts, values):
     """Run Algorithm 1 on instances given by samples; P is never made for all labels and sizes.
 
     Reads 8 bytes per entry of the samples. Parameters as of `compact_samples` and `gfm_dense`.
@@ -116,13 +116,13 @@ def gfm_samples(indptr, labels, m, n_samples, by_marginal, counts, values):
     for i in range(counts.size):
         P, sizes, p_empty, ids = compact_samples(indptr, labels, i * n_samples, n_samples, place, rank)
         P, ids = by_descending_marginal(P, ids)
-        counts[i], values[i] = maximise(P, sizes, p_empty, ids, by_marginal, kept[start:])
+        counts[i], values[i] = maximise(P, sizes, p_empty, ids, by_marginal, thresholds, kept[start:])
         start += counts[i]
     return kept[:start]
 
 
 @njit(cache=True, nogil=True)
-def gfm_marginals(indptr, labels, marginals, by_marginal, counts, values):
+def gfm_marginals(indptr, labels, marginals, by_marginal, thresholds, counts, values):
     """Run Algorithm 1 on instances given by the marginals of independent labels.
 
     Only the labels that a best set may hold get a row of P (see `candidates`): with independent labels f_ik is the
@@ -134,7 +134,7 @@ def gfm_marginals(indptr, labels, marginals, by_marginal, counts, values):
     ----------
     indptr : int64 (n + 1,), labels : uint32, marginals : float64
         Instance by instance, the first at entry 0.
-    by_marginal, counts, values
+    by_marginal, thresholds, counts, values
         See `gfm_dense`.
     """
     kept = np.empty(labels.size, dtype=np.uint32)
@@ -142,8 +142,11 @@ def gfm_marginals(indptr, labels, marginals, by_marginal, counts, values):
     for i in range(counts.size):
         ids, p = labels[indptr[i] : indptr[i + 1]], marginals[indptr[i] : indptr[i + 1]]
         order, n_candidates, p_empty = candidates(p, ids)
+        if thresholds.size > 0:  # the set that reaches one of few thresholds may be larger than the best of all
+            n_candidates = p.size
+            rank_places(p, ids, order)
         P, sizes = leave_one_out_sizes(p, p[order[:n_candidates]])
         ranked = ids[order[:n_candidates]]
-        counts[i], values[i] = maximise(P, sizes, p_empty, ranked, by_marginal, kept[place:])
+        counts[i], values[i] = maximise(P, sizes, p_empty, ranked, by_marginal, thresholds, kept[place:])
         place += counts[i]
     return kept[:place]

@@ -67,7 +67,32 @@ def column_of_f(P, sizes, k, f):
 
 
 @njit(cache=True, nogil=True)
-def best_size(P, sizes, p_empty, by_marginal):
+def sizes_at(P, thresholds):
+    """Tell of each k of 0 .. L whether it is the number of labels that reach one of the thresholds: bool (L + 1,).
+
+    Parameters
+    ----------
+    P : float64 (S, L)
+        As of `best_size`.
+    thresholds : float64 (t,)
+        On the marginals, compared in multiples of `GRAIN`. Without any, every k is.
+    """
+    at = np.full(P.shape[1] + 1, thresholds.size == 0)
+    if thresholds.size > 0:
+        marginals = np.zeros(P.shape[1])
+        for s in range(P.shape[0]):
+            for i in range(P.shape[1]):
+                marginals[i] += P[s, i]
+        for threshold in thresholds:
+            k = 0
+            while k < marginals.size and np.rint(marginals[k] / GRAIN) >= np.rint(threshold / GRAIN):
+                k += 1
+            at[k] = True
+    return at
+
+
+@njit(cache=True, nogil=True)
+def best_size(P, sizes, p_empty, by_marginal, thresholds):
     """Find the size k of the best set and its expected F-measure: both maximisations of Algorithm 1, k = 0 included.
 
     The value of any set of k labels is at most B_k = 2 sum_is p_is / (s + k), the sum over all labels instead of k of
@@ -83,6 +108,8 @@ def best_size(P, sizes, p_empty, by_marginal):
         p(Y = 0).
     by_marginal : bool
         GFM-T: not the k largest of column k but the first k labels. Then O(L S) in all.
+    thresholds : float64 (t,)
+        Of GFM-T: only the k that `sizes_at` has, and the empty set, are tried; none of GFM.
 
     Returns
     -------
@@ -94,7 +121,7 @@ def best_size(P, sizes, p_empty, by_marginal):
     for s in range(n_sizes):
         for i in range(n_labels):
             mass[s] += P[s, i]
-    f = np.empty(n_labels)
+    f, at = np.empty(n_labels), sizes_at(P, thresholds)
     best_k, best = 0, p_empty
     for k in range(1, n_labels + 1):
         bound = value = 0.0
@@ -107,7 +134,7 @@ def best_size(P, sizes, p_empty, by_marginal):
         if not by_marginal:
             column_of_f(P, sizes, k, f)
             value = 2.0 * sum_of_largest(f, k)
-        if value > best + TIE:
+        if at[k] and value > best + TIE:
             best_k, best = k, value
     return best_k, best
 
@@ -139,12 +166,12 @@ def by_descending_marginal(P, ids):
 
 
 @njit(cache=True, nogil=True)
-def maximise(P, sizes, p_empty, ids, by_marginal, kept):
+def maximise(P, sizes, p_empty, ids, by_marginal, thresholds, kept):
     """Run Algorithm 1 on one instance in compact form.
 
     Parameters
     ----------
-    P, sizes, p_empty, by_marginal
+    P, sizes, p_empty, by_marginal, thresholds
         See `best_size`.
     ids : uint32 (L,)
         The labels, in the order of P.
@@ -157,7 +184,7 @@ def maximise(P, sizes, p_empty, ids, by_marginal, kept):
     value : float64
         Its expected F-measure.
     """
-    k, value = best_size(P, sizes, p_empty, by_marginal)
+    k, value = best_size(P, sizes, p_empty, by_marginal, thresholds)
     if by_marginal:
         copy_into(kept, ids[:k])
     elif k > 0:
