@@ -45,7 +45,8 @@ def test_panels_show_the_record(tmp_path):
         assert (low, high) == pytest.approx((model["optimum"] - 0.05 - 0.02, model["optimum"] - 0.05 + 0.02))
     assert last.get_yscale() == "log"
     times = lines_of(last)
-    assert times["GFM"].get_ydata().tolist() == [0.01, 0.1]
+    assert times["GFM"].get_ydata().tolist() == pytest.approx([1e-5, 1e-4])
+    assert last.get_ylabel() == "seconds, mean of 3 trials"
     assert len(times) == len(TIMED)
     assert to_hex(times["MEUF"].get_color()) == STYLES["meuf"]["color"].lower()
     looks = {(style["color"], style["marker"]) for style in STYLES.values()}
@@ -58,7 +59,7 @@ def test_the_figure_says_how_it_was_made_and_nothing_is_cut_off(tmp_path):
     assert [text.get_text() for text in legend.get_texts()][-1] == "highest possible"
     note = figure.get_supxlabel().replace("\n", " ")
     assert "25 labels, mean and standard error of 3 trials" in note
-    assert "1 thread, best of 2 rounds" in note
+    assert "1 thread, mean of 3 trials in the best of 2 rounds" in note
     assert "a machine" in note
     figure.draw_without_rendering()
     renderer = figure._get_renderer()

@@ -54,7 +54,7 @@ def figure1(paper: str, records: Sequence[SimulationRecord]) -> Figure:
     _draw_times(last, times)
     last.set_title(f"inference from {times['n_samples']} samples")
     last.set_xlabel("number of labels m")
-    last.set_ylabel("ms per instance")
+    last.set_ylabel(f"seconds, mean of {times['instances']} trials")
     sheet.legend(
         handles=_entries(times), loc="outside upper center", ncols=3, frameon=False, handlelength=2.4,
         columnspacing=1.3,
@@ -81,7 +81,7 @@ def _draw_times(axes: Axes, times: GrowthFromSamples) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     for method, ms in times["ms"].items():
-        axes.plot(times["labels"], ms, **STYLES[method], **LINE, label=method_title(method))
+        axes.plot(times["labels"], [value / 1000 for value in ms], **STYLES[method], **LINE, label=method_title(method))
     axes.set_yscale("log")
     axes.set_xticks(times["labels"])
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
@@ -109,7 +109,8 @@ def _note(record: SimulationRecord) -> str:
         "that the sample is from (0/0 = 1), not on a test sample; the dotted line is the highest there is. Dependent "
         "label i is logistic in −(i − 1)/2 + the number of ones before it as printed, and in −1 + the sum of the "
         "labels before it, coded −1 and +1, in a model that is not in the paper. "
-        f"Times: {threads}, best of {growth['rounds']} rounds, from the sample of independent labels to the label set; "
+        f"Times: {threads}, mean of {growth['samples']['instances']} trials in the best of {growth['rounds']} rounds, "
+        "from the sample of independent labels to the label set; "
         f"MEUF finds the same sets as the published procedure by another; {record.passport['cpu']}."
     )
     return textwrap.fill(text, NOTE_WIDTH)
