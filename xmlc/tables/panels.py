@@ -32,6 +32,8 @@ class PanelColumn:
     contest: str
     #: Rows whose value is printed in brackets; none if empty.
     marked: Sequence[bool] = ()
+    #: Rows whose value is bold whatever the others have; none if empty.
+    bold: Sequence[bool] = ()
     #: Columns of the table's frame that name a cell.
     keys: tuple[str, ...] = ()
     #: Row by row, the values of ``keys``; none if empty: then nothing of this column was measured.
@@ -64,7 +66,10 @@ class Panel:
                 (model_title(value) if key == "model" else str(value), False)
                 for key, value in zip(self.keys, row, strict=True)
             ]
-            line += [(_cell(part, i), (i, j) in bold) for j, part in enumerate(self.columns)]
+            line += [
+                (_cell(part, i), (i, j) in bold or bool(part.bold and part.bold[i]))
+                for j, part in enumerate(self.columns)
+            ]
             line += [(part.published[i] or MISSING, False) for part in self.columns if part.published]
             printed.append(line)
         return printed

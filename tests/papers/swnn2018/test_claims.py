@@ -90,6 +90,7 @@ def test_sizes_of_the_neighbourhood_with_the_best_weights(searched):
     assert decided(claim, searched(FIRST | SECOND)) == (-2, "holds")
     assert decided(claim, searched(FIRST | SECOND | {(75, 1.0, 1): 50})) == (-10, "does not hold")
     assert decided(claim, searched(FIRST | {(25, 1.0, 0): 99, **SECOND}))[1] == "no data"  # of other weights
+    assert decided(claim, searched(FIRST | SECOND, name="delicious-200k"))[1] == "no data"
 
 
 def test_the_standard_error_is_that_of_two_shares_of_a_fifth_of_the_training_set(searched):

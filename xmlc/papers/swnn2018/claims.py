@@ -102,7 +102,7 @@ def weighted_votes_help(searches: Sequence[SearchRecord]) -> Iterator[Effect]:
 
 @claim(SEARCHES, unit=f"{TRIED}, worst of the three − best", margin=(-3.0, "within several percent, the paper says"))
 def size_of_neighbourhood_hardly_matters(searches: Sequence[SearchRecord]) -> Iterator[Effect]:
-    """With the best alpha and beta, S = 25, 50 and 75 rank almost equally well.
+    """With the best alpha and beta, S = 25, 50 and 75 rank almost equally well; on all datasets but Delicious-200K.
 
     Compare the trials of the second stage, and the first stage's best where it has one of these S.
 
@@ -111,7 +111,7 @@ def size_of_neighbourhood_hardly_matters(searches: Sequence[SearchRecord]) -> It
     for search in searches:
         _, *best = _setting(search.best)
         scores = [score for (S, *weights), score in _tried(search)[1].items() if S in SIZES and weights == best]
-        if len(scores) > 1:
+        if len(scores) > 1 and search.dataset.name != EXCEPTION:
             yield _effect(search, min(scores), max(scores))
 
 

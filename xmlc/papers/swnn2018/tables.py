@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 
@@ -16,7 +17,7 @@ from xmlc.records.statistics import Statistics
 from xmlc.records.training import Search
 from xmlc.suites.needs import RANKINGS, STATISTICS
 from xmlc.tables.notes import notes
-from xmlc.tables.panels import Panel, Published, side_by_side
+from xmlc.tables.panels import Panel, PanelColumn, Published, side_by_side
 from xmlc.tables.seeds import average_seeds
 from xmlc.tables.summaries import NUMBERS, SUMMARY_KEYS, dataset_table
 from xmlc.tables.table import Table, TableDefinition, csv_frame, table
@@ -28,6 +29,7 @@ HYPERPARAMETERS = ("S", "alpha", "beta")
 SEARCHED = ("validation_p@1", "trials")
 COSTS = ("predict_ms", "model_mb", "train_seconds", "predict_threads")
 OURS = "swnn-searched"  # every other model that the paper prints it quotes itself
+CLOSE = 1.0  # points below the best quoted method that are comparable: "by approximately 1 %" (Section 4.3)
 
 
 # Table: what of the training part it summarises, how its caption says so, and what never occurs there.
@@ -107,7 +109,7 @@ def table6(paper: str, records: Sequence[RankingRecord], published: Published) -
         ("Cost", COSTS),
     )
     panels = [
-        Panel(title, frame, NEAREST_KEYS, [side_by_side(frame, published, name, contest="") for name in names])
+        Panel(title, frame, NEAREST_KEYS, [_column(frame, published, name, published) for name in names])
         for title, names in parts
     ]
     caption = (
@@ -119,8 +121,32 @@ def table6(paper: str, records: Sequence[RankingRecord], published: Published) -
         "reading and writing files, the paper's (1 min at most) with them. Model: the index and the label sets, on "
         "disk. Predict: the time of ranking per test instance."
     )
+    panels += _quoted(frame, published)
     footnotes = notes(paper, records, [record.costs.predict_threads for record in records], panels)
-    return Table("table6", paper, NEAREST_KEYS, frame, caption, [*panels, *_quoted(frame, published)], footnotes)
+    if any(any(column.bold) for panel in panels for column in panel.columns):
+        footnotes.append(
+            "Bold, as in the paper: precision of its method that is better than that of the methods that it quotes, or "
+            "at most a point below the best of them."
+        )
+    return Table("table6", paper, NEAREST_KEYS, frame, caption, panels, footnotes)
+
+
+def _column(rows: pd.DataFrame, published: Published, name: str, quoted: Published) -> PanelColumn:
+    """Return a printed column; precision is bold where the method is comparable with the best that is quoted."""
+    found = side_by_side(rows, published, name, contest="")
+    if name not in PRECISION:
+        return found
+    best: dict[str, float] = {}
+    for dataset, model in quoted.rows():
+        if model != OURS and (printed := quoted.value((dataset, model), name)):
+            best[dataset] = max(best.get(dataset, 0.0), float(printed))
+    return replace(
+        found,
+        bold=[
+            model == OURS and dataset in best and round(float(value) - best[dataset], 2) >= -CLOSE
+            for dataset, model, value in zip(rows["dataset"], rows["model"], rows[name], strict=True)
+        ],
+    )
 
 
 def _chosen(records: Sequence[RankingRecord]) -> dict[str, list[object]]:
@@ -145,5 +171,5 @@ def _quoted(frame: pd.DataFrame, published: Published) -> list[Panel]:
     titles = [model_title(name) + ", quoted by the paper" * (name != OURS) for name in rows["model"]]
     nothing = Published({}, NEAREST_KEYS)
     names = (*PRECISION, *MAXIMA, *HYPERPARAMETERS, "predict_ms")
-    columns = [side_by_side(rows, nothing, name, contest="") for name in names if name in rows]
+    columns = [_column(rows, nothing, name, published) for name in names if name in rows]
     return [Panel("Printed in the paper", rows.assign(model=titles), NEAREST_KEYS, columns)]
