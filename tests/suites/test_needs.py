@@ -122,6 +122,7 @@ LISTED = {
     ("gfm2011", "table1"): lambda paper: inferred(paper, "full"),
     ("gfm2011", "figure1"): lambda paper: ["results/simulations/gfm2011.json"],
     ("gfm2011", "claims"): lambda paper: [*inferred(paper, "full"), "results/simulations/gfm2011.json"],
+    ("hashing", "collisions"): lambda paper: rankings(paper) + every_method(paper),
     ("plt2016", "claims"): lambda paper: rankings(paper) + every_method(paper),
     ("ldsm2020", "claims"): lambda paper: rankings(paper) + ensembles(paper) + swept(paper, "max-nodes"),
     ("ldsm2020", "table3"): statistics,

@@ -2,6 +2,7 @@
 
 MODELS = {
     "plt": "PLT",
+    "plt-hashed": "PLT, hashed",
     "plt-batch": "PLT, batch",
     "plt-hinge": "PLT, batch, hinge",
     "fastxml": "FastXML",
