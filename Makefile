@@ -19,7 +19,7 @@ LINES   = PYTHONPATH="$(CURDIR)/workflow/loggers" snakemake --cores $(CORES) --q
 BYTECODE = "$(BIN)/python" -m compileall -qq -j $(CORES) -x /tests/ $(ENV)/lib || true
 INSTALL = "$(BIN)/python" -m pip install --no-compile --quiet --disable-pip-version-check --constraint constraints.txt --editable
 
-.PHONY: env demo compare reference-tables reference accept report bits test test-all lint closures docs clean
+.PHONY: env demo compare reference-tables reference accept five-seeds report bits test test-all lint closures docs report-of-five-seeds clean
 # Two installations into one environment would disturb each other, and the targets use all cores themselves.
 .NOTPARALLEL:
 
@@ -63,6 +63,15 @@ reference: reference-tables
 accept: reference-tables
 	PATH="$(BIN):$$PATH" xmlc accept results/tables results/reference
 
+# Five seeds on all six sets, which take hours: their tables, the runs that intervals are taken from, and their records.
+FIVE = results/reference/five-seeds
+
+five-seeds: $(ENV)/has-base
+	PATH="$(BIN):$$PATH" $(LINES) --configfile config/reference.yaml $(if $(MIRROR),--config mirror="$(MIRROR)") -- all
+	PATH="$(BIN):$$PATH" xmlc accept results/tables $(FIVE)
+	PATH="$(BIN):$$PATH" xmlc deviations results/tables --out config/runs.csv
+	PATH="$(BIN):$$PATH" xmlc archive --out $(FIVE)/records.tar.xz
+
 report: $(ENV)/has-base
 	PATH="$(BIN):$$PATH" $(LINES) -- report
 	@cat logs/report.log
@@ -92,10 +101,19 @@ lint: $(ENV)/has-lint
 closures: $(ENV)/has-base
 	"$(BIN)/python" docs/closures.py > docs/closures.md.tmp && mv docs/closures.md.tmp docs/closures.md
 
-# The pages of docs/ and the reference from the docstrings, as a site; any warning is an error.
-docs: $(ENV)/has-docs
+# The pages of docs/, the reference from the docstrings and the report of the runs in results/reference/five-seeds, as a
+# site; any warning is an error.
+docs: $(ENV)/has-docs report-of-five-seeds
 	PATH="$(BIN):$$PATH" sphinx-build --quiet --fail-on-warning --keep-going docs docs/_build
 	@echo "Open it in any browser: file://$(CURDIR)/docs/_build/index.html"
 
+# The report is made where the records are unpacked, beside links to what else it reads, so that it names them as they were.
+report-of-five-seeds: $(ENV)/has-base
+	rm -rf docs/_runs docs/_page && mkdir -p docs/_runs/results/figures docs/_runs/logs docs/_page
+	"$(BIN)/python" -m tarfile -e $(FIVE)/records.tar.xz docs/_runs
+	ln -s "$(CURDIR)/config" docs/_runs/config
+	ln -s "$(CURDIR)/results/published" "$(CURDIR)/results/reference" docs/_runs/results
+	cd docs/_runs && PATH="$(BIN):$$PATH" xmlc report --reference $(FIVE) --out ../_page/report.html
+
 clean:
-	rm -rf docs/_build results/demo results/tables results/figures results/comparison.md results/report.html results/results.csv resources logs benchmarks .snakemake
+	rm -rf docs/_build docs/_page docs/_runs results/demo results/tables results/figures results/comparison.md results/report.html results/results.csv resources logs benchmarks .snakemake

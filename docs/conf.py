@@ -8,11 +8,12 @@ project_copyright = author
 version = release = xmlc.__version__
 
 extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.viewcode"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_page", "_runs"]
 html_theme = "furo"
 html_title = f"xmlc {version}"
 html_show_sphinx = False
 html_copy_source = False
+html_extra_path = ["_page"]  # the report that `make docs` makes of results/reference/five-seeds
 
 # A name in backticks that does not exist is an error, but for commands and for what is private.
 default_role = "py:obj"

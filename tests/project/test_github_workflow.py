@@ -11,6 +11,7 @@ from repository import ROOT
 from xmlc.cli import COMMANDS
 from xmlc.cli.judging.compare import command
 
+SITE = yaml.safe_load((ROOT / ".github/workflows/pages.yml").read_text())
 WORKFLOW = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())
 STEPS = [(job, step) for job, content in WORKFLOW["jobs"].items() for step in content["steps"]]
 LINES = [line for _, step in STEPS for line in step.get("run", "").splitlines()]
@@ -60,6 +61,19 @@ def test_what_the_steps_use_is_pinned_and_they_may_only_read():
     used = [step["uses"] for _, step in STEPS if "uses" in step]
     assert used
     assert all(re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}", name) for name in used)
+
+
+def test_the_site_is_built_as_at_home_and_only_its_publication_may_write():
+    build, publish = SITE["jobs"]["build"], SITE["jobs"]["publish"]
+    assert [step["run"] for step in build["steps"] if "run" in step] == ["make docs"]
+    assert SITE["permissions"] == {"contents": "read"}
+    assert "permissions" not in build
+    assert publish["permissions"] == {"pages": "write", "id-token": "write"}
+    used = [step["uses"] for step in [*build["steps"], *publish["steps"]] if "uses" in step]
+    assert all(re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}", name) for name in used)
+    (upload,) = (step for step in build["steps"] if "upload" in step.get("uses", ""))
+    made = re.search(r"sphinx-build .* docs (\S+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)[1]
+    assert upload["with"] == {"path": made}
 
 
 def test_every_job_ends_in_time_and_caches_what_pip_fetches():

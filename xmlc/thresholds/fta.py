@@ -56,7 +56,7 @@ class FTA(ThresholdMethod):
         its own best c (line 9 of Algorithm 1 restricted to a fixed set).
     lower_bounds : ndarray of shape (m,) or None
         nu_j = pi_j / (pi_j + 1), the lower end of the range of an optimal threshold (equation (5)), with pi_j the
-        label's prior estimated from the training part (`xmlc.thresholds.bounds.lower_bounds`). Given, every threshold
+        label's prior estimated from the training part (``xmlc.thresholds.bounds.lower_bounds``). Given, every threshold
         is kappa_j = max(1/c, nu_j), as Section 6.2 prints it; None: 1/c, the same number for all labels, as in the
         authors' program.
     n_jobs : int or None

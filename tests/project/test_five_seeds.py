@@ -1,0 +1,108 @@
+"""results/reference/five-seeds: the archived records give its tables, CI's numbers and the README's counts."""
+
+import io
+import tarfile
+from dataclasses import replace
+from typing import get_args
+
+import pandas as pd
+import pytest
+import yaml
+from repository import ROOT
+
+from xmlc.judging.compare import compare_frames
+from xmlc.papers.building import build_table
+from xmlc.papers.common.claims import CLAIMS, counted
+from xmlc.papers.common.effects import Word
+from xmlc.records.checking import parsed
+from xmlc.tables.columns import column
+from xmlc.tables.fingerprint import read_table
+from xmlc.tables.provenance import finished_tables
+from xmlc.tables.render import to_csv
+
+FIVE = ROOT / "results/reference/five-seeds"
+SETTINGS = yaml.safe_load((ROOT / "config/reference.yaml").read_text())
+# Of the README's counts of claims, in the order of the verdicts.
+HEADINGS = ("hold", "do not hold", "mixed", "cannot be told", "no data")
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """The archive, unpacked where the paths in it are those of the project: the provenance of each table."""
+    folder = tmp_path_factory.mktemp("five-seeds")
+    with tarfile.open(FIVE / "records.tar.xz") as archive:
+        archive.extractall(folder, filter="data")
+    for name in ("config", "results/published"):
+        (folder / name).symlink_to(ROOT / name)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        yield finished_tables(folder / "results/tables", SETTINGS["papers"])
+
+
+def frame_of(made):
+    """Return a table as its CSV would have it, without costs."""
+    table = build_table(made.table, made.paper, made.records, made.published, made.suite)
+    frame = pd.read_csv(io.StringIO(to_csv(table)), dtype=str, keep_default_na=False)
+    return frame[[name for name in frame if not column(name).cost]], table.keys
+
+
+def of_quick_run(made, datasets):
+    """Keep the records of seed 0 and of the datasets that CI runs; other files, as of simulations, stay."""
+    kept = []
+    for path in made.records:
+        content = parsed(path, "record") if path.suffix == ".json" else {}
+        seed, parts = content.get("seed", 0), path.parts
+        if seed == 0 and (parts[1] in datasets or parts[1] == "simulations"):
+            kept.append(path)
+    return replace(made, records=tuple(kept))
+
+
+def test_the_accepted_tables_are_those_of_the_archived_records(finished):
+    for made in finished:
+        frame, keys = frame_of(made)
+        comparison = compare_frames(made.table, read_table(FIVE / made.paper / f"{made.table}.csv"), frame, keys)
+        assert comparison.same, (made.paper, made.table)
+    assert {(made.paper, made.table) for made in finished} == {
+        (file.parent.name, file.stem) for file in FIVE.glob("*/*.csv")
+    }
+
+
+def test_the_archived_runs_are_those_that_ci_repeats(finished):
+    """Whatever changes the numbers that CI makes again changes those of the five seeds, which are then out of date."""
+    compared = 0
+    for made in finished:
+        accepted = ROOT / f"results/reference/{made.paper}/{made.table}.csv"
+        if made.table == CLAIMS or not accepted.exists():
+            continue
+        ours = read_table(accepted)
+        datasets = {*ours["dataset"]} if "dataset" in ours else set()
+        quick = of_quick_run(made, datasets)
+        if quick.records:
+            frame, keys = frame_of(quick)
+            cells = [cell for cell in compare_frames(made.table, ours, frame, keys).cells if cell.left and cell.right]
+            assert all(cell.left == cell.right for cell in cells), (made.paper, made.table)
+            compared += len(cells)
+    assert compared > 1500
+
+
+def test_every_suite_is_there_with_five_seeds_on_its_real_sets():
+    assert sorted(path.name for path in FIVE.iterdir() if path.is_dir()) == sorted(SETTINGS["papers"])
+    for paper in SETTINGS["papers"]:
+        frames = [pd.read_csv(file) for file in FIVE.glob(f"{paper}/*.csv")]
+        frames = [frame for frame in frames if "dataset" in frame]
+        assert {name for frame in frames for name in frame["dataset"]} <= {*SETTINGS["datasets"], "all"}
+        seeds = {number for frame in frames if "seeds" in frame for number in frame["seeds"]}
+        assert seeds == {len(SETTINGS["seeds"])}
+
+
+def test_the_readme_counts_the_claims(finished):
+    words = get_args(Word)
+    lines = [f"| claims of | stated | {' | '.join(HEADINGS)} |", f"| --- | ---: |{' ---: |' * len(words)}"]
+    for made in finished:
+        if made.table == CLAIMS:
+            table = build_table(made.table, made.paper, made.records, made.published, made.suite)
+            counts = counted(table)
+            assert {*counts} <= {*words}
+            lines.append(f"| `{made.paper}` | {counts.total()} | {' | '.join(str(counts[word]) for word in words)} |")
+    expected = "\n".join(lines)
+    assert expected in (ROOT / "README.md").read_text(), f"put into the README:\n\n{expected}"
