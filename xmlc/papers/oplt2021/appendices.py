@@ -26,34 +26,28 @@ SAMPLED = ("warm_start", "max_samples")  # the hyperparameters of OPLT-W and of 
 @table("alpha", ALPHA_KEYS, ALPHAS)
 def alpha(paper: str, records: Sequence[SweepRecord], published: Published) -> Table:
     """Build the table of Appendix F: what the balance's share in best-greedy's score does to P@k, times and depth."""
-    frame = sweep.frame(records)
-    caption = (
-        "Best-greedy trees (OPLT-B) by alpha, the share of the tree's balance in the score of a child; "
-        f"{_passes(records)}."
-    )
-    return _table("alpha", paper, records, frame, ALPHA_KEYS, published, caption)
+    about = "Best-greedy trees (OPLT-B) by alpha, the share of the tree's balance in the score of a child"
+    return _table("alpha", paper, records, sweep.frame(records), ALPHA_KEYS, published, about)
 
 
 @table("warm-start", SAMPLE_KEYS, SAMPLES)
 def warm_start(paper: str, records: Sequence[SweepRecord], published: Published) -> Table:
     """Build the table of Appendix G: OPLT-W by the size of its warm start's sample, and IPLT on that sample alone."""
-    frame = with_samples(records)
-    caption = (
+    about = (
         "OPLT-W, whose tree starts as one of 2-means over the labels of a sample and is extended by the other "
-        f"instances, and IPLT, which learns the same sample and nothing else; {_passes(records)}."
+        "instances, and IPLT, which learns the same sample and nothing else"
     )
-    return _table("warm-start", paper, records, frame, SAMPLE_KEYS, published, caption)
+    return _table("warm-start", paper, records, with_samples(records), SAMPLE_KEYS, published, about)
 
 
 @table("policies", POLICY_KEYS, POLICIES)
 def policies(paper: str, records: Sequence[SweepRecord], published: Published) -> Table:
     """Build the table of all policies that the paper names, most of which it does not measure."""
-    frame = sweep.frame(records)
-    caption = (
+    about = (
         "Online trees by the policy that places new labels: best-greedy and random (Algorithm 8), a complete tree "
-        f"(Section 4.1), CPET's (Section 4.2), one level of all labels (Section 1); {_passes(records)}."
+        "(Section 4.1), CPET's (Section 4.2), one level of all labels (Section 1)"
     )
-    return _table("policies", paper, records, frame, POLICY_KEYS, published, caption)
+    return _table("policies", paper, records, sweep.frame(records), POLICY_KEYS, published, about)
 
 
 def with_samples(records: Sequence[SweepRecord]) -> pd.DataFrame:
@@ -88,8 +82,9 @@ def _table(
     rows: pd.DataFrame,
     keys: tuple[str, ...],
     published: Published,
-    caption: str,
+    about: str,
 ) -> Table:
+    caption = f"{about}; {_passes(records)}."
     frame = csv_frame(average_seeds(rows, keys), keys, SHOWN)
     panels = [Panel("", frame, keys, [side_by_side(frame, published, column) for column in SHOWN])]
     footnotes = notes(paper, records, {record.costs.threads for record in records}, panels)
