@@ -12,6 +12,7 @@ from report_cases import (
     inference,
     inferred_from_estimates,
     ranking,
+    sweep_over,
     thresholds,
     write,
 )
@@ -47,10 +48,19 @@ def test_every_table_has_its_keys_in_front(build):
         assert table.keys == definition.keys
 
 
+# Tables that are made of a sweep: its hyperparameter and three values.
+SWEPT = {
+    "alpha": ("alpha", (0.25, 0.5, 0.75)),
+    "warm-start": ("warm_start", (0.05, 0.1, 0.5)),
+    "policies": ("policy", ("random", "cpet", "complete")),
+}
+
+
 def build_table_of(name, build, paper):
     dataset = f"{name}-base"  # the table of growth asks for a base
     inferred = [inference(name=dataset), inferred_from_estimates(name=dataset)]
     others = [*inferred, condensed(name=dataset), forest(name=dataset)]
+    others += [sweep_over(*SWEPT[name], name=dataset)] if name in SWEPT else []
     ranked = ranking(name=dataset)
     if (paper, name) == ("oplt2021", "table3"):  # which is about instances with one label each
         ranked["dataset"] = ranked["dataset"] | {"labels_per_instance": 1}

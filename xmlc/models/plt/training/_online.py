@@ -7,6 +7,7 @@ from numba import njit
 from scipy import sparse
 
 from xmlc.csr import KernelCSR
+from xmlc.kernels.arrays import copy_into
 from xmlc.models.plt.search._block_scores import LOGISTIC_LINK
 from xmlc.models.plt.search._by_instance import search_threshold
 from xmlc.models.plt.training._hashed import hashed_instance, untrained
@@ -72,7 +73,7 @@ def online_pass(x, y, leaf, parent, nodes, steps_done, gamma, lam, stamp, a, b, 
         counts[row] = predicted.size
         while size + predicted.size > sets.size:
             sets = np.concatenate((sets, np.empty_like(sets)))
-        sets[size : size + predicted.size] = predicted
+        copy_into(sets[size:], predicted)
         size += predicted.size
         count_set(labels, predicted, a, b)
         for label in predicted:
