@@ -83,6 +83,7 @@ def cpet_leaf(tree, ids, values, scratch, alpha):
     There a node has one classifier, of its right child: with its estimate p and L and R leaves to the left and right,
     the label goes right if (1 - alpha) 2 (p - 1/2) + alpha log2(L / R) > 0. Here each child has its own, and
     eta(x, right) - eta(x, left) stands for 2 (p - 1/2): where the two add up to 1, as they do for classes, it is that.
+    The rule was not checked against the UAI paper, which was not at hand; oplt2021 names the policy without its rule.
     """
     v = np.int64(ROOT)
     while tree.nodes[v].degree > 0:
