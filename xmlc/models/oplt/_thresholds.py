@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from xmlc.models._online_sums import count_sets
 from xmlc.models.oplt._blocks import empty_scratch
 from xmlc.models.oplt._learn import learn_instance
 from xmlc.models.oplt._search import empty_queue, labels_above
@@ -33,17 +34,6 @@ def set_all_thresholds(tree, threshold):
     """Give all labels the same threshold."""
     for v in range(tree.nodes.size):
         tree.nodes[v].bound = threshold
-
-
-@njit(cache=True, nogil=True)
-def count_sets(labels, predicted, hits, sizes):
-    """Count an instance: hits_j += y_j p_j and sizes_j += y_j + p_j for its labels y and the predicted p."""
-    for label in labels:
-        sizes[label] += 1.0
-    for label in predicted:
-        sizes[label] += 1.0
-        for true in labels:
-            hits[label] += np.int64(true) == label
 
 
 @njit(cache=True, nogil=True)

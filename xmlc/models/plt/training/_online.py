@@ -8,23 +8,13 @@ from scipy import sparse
 
 from xmlc.csr import KernelCSR
 from xmlc.kernels.arrays import copy_into
+from xmlc.models._online_sums import count_sets
 from xmlc.models.plt.search._block_scores import LOGISTIC_LINK
 from xmlc.models.plt.search._by_instance import search_threshold
 from xmlc.models.plt.training._hashed import hashed_instance, untrained
 from xmlc.models.plt.training._solvers import Sgd
 from xmlc.models.plt.weights import HashedWeights
 from xmlc.trees import LabelTree
-
-
-@njit(cache=True, nogil=True)
-def count_set(labels, predicted, a, b):
-    """Count an instance in the sums (7): a_j += y_j p_j, b_j += y_j + p_j for its labels y and the predicted p."""
-    for label in labels:
-        b[label] += 1.0
-    for label in predicted:
-        b[label] += 1.0
-        for true in labels:
-            a[label] += np.int64(true) == np.int64(label)
 
 
 @njit(cache=True, nogil=True)
@@ -75,7 +65,7 @@ def online_pass(x, y, leaf, parent, nodes, steps_done, gamma, lam, stamp, a, b, 
             sets = np.concatenate((sets, np.empty_like(sets)))
         copy_into(sets[size:], predicted)
         size += predicted.size
-        count_set(labels, predicted, a, b)
+        count_sets(labels, predicted, a, b)
         for label in predicted:
             set_threshold(leaf[label], np.float32(a[label] / b[label]), nodes.children, parent, thresholds)
         for label in labels:
