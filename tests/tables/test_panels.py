@@ -12,7 +12,7 @@ FOLDER = ROOT / "results/published"
 
 def test_values_are_kept_as_printed():
     published = Published.read(FOLDER / "plt2016" / "table1.csv", table_of("table1", "plt2016").keys)
-    assert published.value(("rcv1-2k", "plt"), "p@3") == "72.4"
+    assert published.value(("rcv1-2k", "plt-hashed"), "p@3") == "72.4"
     assert published.value(("amazoncat-13k", "fastxml"), "p@3") == "77.50"
     assert published.value(("yeast", "plt"), "p@3") is None
     assert published.about("dataset").value(("wiki10-31k",), "m") == "30938"

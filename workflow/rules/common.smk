@@ -6,7 +6,7 @@ def code_for(command):
 
 def memory(wildcards):
     """Give a job's memory in MB."""
-    return project.memory(wildcards.dataset)
+    return project.memory(wildcards.dataset, wildcards.get("model"))
 
 
 def entry(wildcards):

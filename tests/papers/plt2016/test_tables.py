@@ -50,6 +50,17 @@ def test_table_1(build):
     assert "P@3 (paper)" not in scores.headings()
 
 
+def test_tables_say_which_plt_is_the_papers_and_how_large_its_table_is(build):
+    about = {"model": "plt-hashed", "hyperparameters": {"hash_bits": 20}}
+    (note,) = (line for line in build("table1", [ranking(), ranking(**about)]).notes if "2^20" in line)
+    assert note.startswith("PLT, hashed: the paper's PLT, whose weights share one table; slots: 2^20 (yeast), in the")
+    assert note.endswith("PLT has a weight for each feature and node, which is ours.")
+    alone = [thresholds(method=method, **about) for method in ("ofo-ab", "fta", "sto")]
+    for name in ("table2", "table4"):
+        assert any(line.endswith("in the paper 2^30 (Section 6).") for line in build(name, alone).notes)
+    assert not any("2^" in line for line in build("table1", [ranking()]).notes)
+
+
 def test_table_2_says_where_sto_overfits(build):
     """Highest on validation and below another on test: the paper's pattern; either alone is not."""
     records = []

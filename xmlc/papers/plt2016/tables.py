@@ -21,7 +21,7 @@ from xmlc.papers.plt2016.claims import claims as claims
 from xmlc.papers.plt2016.hyperparameters import table3 as table3
 from xmlc.papers.plt2016.measures import measures as measures
 from xmlc.records import ranking, thresholds
-from xmlc.records.base import DATASET_COLUMNS
+from xmlc.records.base import DATASET_COLUMNS, Record
 from xmlc.records.ranking import RankingRecord
 from xmlc.records.thresholds import ThresholdRecord
 from xmlc.suites.needs import RANKINGS, THRESHOLDS
@@ -30,7 +30,9 @@ from xmlc.tables.notes import notes, overfitting
 from xmlc.tables.panels import Panel, Published, side_by_side
 from xmlc.tables.seeds import average_seeds
 from xmlc.tables.table import Table, csv_frame, table
-from xmlc.tables.titles import MACRO_F_CONVENTION, method_order, method_title
+from xmlc.tables.titles import MACRO_F_CONVENTION, method_order, method_title, model_title
+
+HASHED = "plt-hashed"  # the paper's own; "plt" is ours
 
 
 @table("table1", ("dataset", "model"), RANKINGS, contrasts=("model",))
@@ -53,7 +55,9 @@ def table1(paper: str, records: Sequence[RankingRecord], published: Published) -
         "whole training set; averages are over the training set."
     )
     threads = [record.costs.train_threads for record in records]
-    return Table("table1", paper, keys, frame, caption, panels, notes(paper, records, threads, panels))
+    return Table(
+        "table1", paper, keys, frame, caption, panels, notes(paper, records, threads, panels) + hashed(records)
+    )
 
 
 @table("table2", ("dataset", "model", "method"), THRESHOLDS, contrasts=("model", "method"))
@@ -73,7 +77,11 @@ def table2(paper: str, records: Sequence[ThresholdRecord], published: Published)
         "Macro-F on the test set with the parameters that are best on the validation set, and the wall-clock time and "
         f"the number of inner products per test instance. {MACRO_F_CONVENTION}"
     )
-    footnotes = notes(paper, records, [record.costs.threads for record in records], panels) + overfitting(frame)
+    footnotes = (
+        notes(paper, records, [record.costs.threads for record in records], panels)
+        + overfitting(frame)
+        + hashed(records)
+    )
     return Table("table2", paper, keys, frame, caption, panels, footnotes)
 
 
@@ -121,7 +129,20 @@ def table4(paper: str, records: Sequence[ThresholdRecord], published: Published)
         "Macro-F on the test set when both parameters of OFO, a and b, are tuned on the validation set. "
         f"{MACRO_F_CONVENTION}"
     )
-    return Table("table4", paper, keys, frame, caption, panels, notes(paper, records, (), panels))
+    return Table("table4", paper, keys, frame, caption, panels, notes(paper, records, (), panels) + hashed(records))
+
+
+def hashed(records: Sequence[Record]) -> list[str]:
+    """Say which PLT is the paper's, and how many slots its weights share on each dataset; nothing without its row."""
+    bits = {record.dataset.name: record.hyperparameters["hash_bits"] for record in records if record.model == HASHED}
+    if not bits:
+        return []
+    slots = ", ".join(f"2^{bits[name]} ({name})" for name in bits)
+    both = " PLT has a weight for each feature and node, which is ours." * any(r.model == "plt" for r in records)
+    return [
+        f"{model_title(HASHED)}: the paper's PLT, whose weights share one table; slots: {slots}, in the paper 2^30 "
+        f"(Section 6).{both}"
+    ]
 
 
 def _scores_as(averaged: pd.DataFrame, method: str, name: str, columns: Sequence[str]) -> pd.DataFrame:
