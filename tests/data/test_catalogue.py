@@ -62,6 +62,10 @@ def test_the_schema_lies_in_the_package():
             "a: {format: repository-two-files, train: x, test: y}",
             "a: train: found 1 file name.s., format repository-two",
         ),
+        (
+            "a: {format: coordinates, train: [x, y], test: z}",
+            "a: train: found 2 file name.s., format coordinates has 5",
+        ),
         ("a: {train: [x, y], test: z}", "a: train: found 2 file name.s., format repository has 1"),
         ("a: {format: arff, train: x, test: y}", "a: labels: names the XML file"),
         ("a: {labels: x.xml}", "a: labels: names the XML file"),

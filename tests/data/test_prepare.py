@@ -1,5 +1,7 @@
 """Preparation: arrays, split, statistics, and what differs from the published numbers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -142,7 +144,7 @@ def test_nothing_is_left_behind_when_a_file_is_malformed(tmp_path, source):
     assert sorted(tmp_path.rglob("*")) == before
 
 
-@pytest.mark.parametrize("format", ["svmlight", "vw", "arff", "repository-two-files"])
+@pytest.mark.parametrize("format", ["svmlight", "vw", "arff", "repository-two-files", "coordinates"])
 def test_every_format_gives_the_same_arrays(tmp_path, format):
     folder = tmp_path / "resources"
     folder.mkdir()
@@ -153,12 +155,17 @@ def test_every_format_gives_the_same_arrays(tmp_path, format):
         "repository-two-files": {
             "X1": "2 3\n0:0.5 2:2\n1:1\n", "Y1": "2 2\n0:1 1:1\n\n", "X2": "1 3\n2:1\n", "Y2": "1 2\n1:1\n"
         },
+        "coordinates": {
+            "X1": "1\n1\n2\n", "C1": "1\n3\n2\n", "V1": ".5\n2\n1\n", "Y1": "1\n1\n", "L1": "1\n2\n",
+            "X2": "1\n", "C2": "3\n", "V2": "1\n", "Y2": "1\n", "L2": "2\n",
+        },
     }  # fmt: skip
     for name, text in texts[format].items():
         (folder / name).write_text(text)
-    names = {"train": ("X1", "Y1"), "test": ("X2", "Y2")} if format == "repository-two-files" else {}
-    entry = Dataset("set", format=format, zero_based=False, labels="names.xml" if format == "arff" else None, **names)
-    _, prepared = run(tmp_path, folder, entry)
+    several = len(texts[format]) > 3
+    names = {part: tuple(name for name in texts[format] if name[1] == k) for part, k in (("train", "1"), ("test", "2"))}
+    entry = Dataset("set", format=format, zero_based=False, labels="names.xml" if format == "arff" else None)
+    _, prepared = run(tmp_path, folder, replace(entry, **names) if several else entry)
     X, Y = prepared.part("train")
     order = [0, 2, 1] if format == "vw" else [0, 1, 2]  # in the order in which names appear
     assert X.toarray().tolist() == np.array([[0.5, 0, 2], [0, 1, 0]])[:, order].tolist()

@@ -11,7 +11,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 import jsonschema
 import yaml
 
-from xmlc.data.source import SplitFiles
+from xmlc.data.source import SEVERAL_FILES, SplitFiles
 from xmlc.errors import XmlcError
 
 SCHEMA = Path(__file__).parent / "datasets.schema.yaml"
@@ -82,7 +82,7 @@ class Dataset:
     format: str = "repository"
     #: Whether ids (svmlight) or labels (vw) start from 0.
     zero_based: bool = True
-    #: File names in ``resources/<name>``: one each, or features and labels for ``repository-two-files``.
+    #: File names in ``resources/<name>``: one each, or several in some formats.
     train: tuple[str, ...] = ("train.txt",)
     test: tuple[str, ...] = ("test.txt",)
     #: XML file that names the labels of an ARFF dataset.
@@ -186,7 +186,7 @@ def _names(value: str | list[str]) -> tuple[str, ...]:
 def _contradictions(entry: Dataset) -> list[str]:
     """Say what a schema cannot: keys that do not go together."""
     found = []
-    names = 2 if entry.format == "repository-two-files" else 1
+    names = SEVERAL_FILES.get(entry.format, 1)
     for part, files in (("train", entry.train), ("test", entry.test)):
         if len(files) != names:
             found.append(f"{part}: found {len(files)} file name(s), format {entry.format} has {names}")

@@ -10,10 +10,10 @@ from scipy import sparse
 
 from xmlc.csr import load_csr, resize, save_csr
 from xmlc.data.catalogue import Dataset, Published
-from xmlc.data.formats import FORMATS, load
+from xmlc.data.formats import FORMATS, load, read_coordinates
 from xmlc.data.prepared import COUNTED, FORMAT_VERSION, Counts, Meta
 from xmlc.data.repository_splits import read_split
-from xmlc.data.source import Layout
+from xmlc.data.source import SEVERAL_FILES, Layout
 from xmlc.data.splits import fit_mask
 from xmlc.data.statistics import part_statistics
 from xmlc.errors import XmlcError
@@ -118,7 +118,7 @@ def source_files(dataset: Dataset, source: Path) -> Layout:
             "labels": dataset.labels,
             "split_files": dataset.split_files,
         }
-    count = 2 if files["format"] == "repository-two-files" else 1
+    count = SEVERAL_FILES.get(files["format"], 1)
     for part, names in (("train", files["train"]), ("test", files["test"])):
         if len(names) != count:
             found = ", ".join(names) or "none"
@@ -151,6 +151,9 @@ def read_parts(source: Path, files: Layout) -> tuple[Part, Part]:
         return read_split(source, train[0], files["split_files"])
     if format == "repository-two-files":
         first, second = (load(source / x, format, labels=source / y) for x, y in (train, test))
+        return first, second
+    if format == "coordinates":
+        first, second = (read_coordinates([source / name for name in names]) for names in (train, test))
         return first, second
     labels = source / files["labels"] if files["labels"] else None
     # Of vw, the test file uses the numbers that the training file gave.

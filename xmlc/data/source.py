@@ -7,6 +7,9 @@ from typing import NotRequired, TypedDict
 
 from xmlc.files import sha256
 
+#: Files of one part in formats that have more than one.
+SEVERAL_FILES = {"repository-two-files": 2, "coordinates": 5}
+
 
 class SplitFiles(TypedDict):
     """How one data file is cut: ``train`` and ``test``, files of row numbers from 1, and which column, from 0."""
@@ -23,7 +26,7 @@ class Layout(TypedDict):
     format: str
     #: Whether ids (svmlight) or labels (vw) start from 0.
     zero_based: bool
-    #: File names: one each, or features and labels for ``repository-two-files``.
+    #: File names: one each, or several in some formats.
     train: list[str]
     test: list[str]
     #: XML file that names the labels of an ARFF dataset.

@@ -134,7 +134,7 @@ def test_blank_lines_would_shift_rows_unless_they_end_the_file(tmp_path, monkeyp
         ("2 4 5", "a:2: found the end of the file after 0 instances, expected 2"),
         ("", "which does not tell the format"),
         ("4 5\n1 0:1\n", "a:1: found '4 5', which does not tell the format (a header of three numbers would)"),
-        ("1 0:1\n", "format= one of repository, repository-two-files, svmlight, vw, arff"),
+        ("1 0:1\n", "format= one of repository, repository-two-files, svmlight, vw, arff, coordinates"),
         ("<!DOCTYPE html><html>quota</html>", "found an HTML page, expected data"),
     ],
 )

@@ -7,12 +7,13 @@ from pathlib import Path
 from scipy import sparse
 
 from xmlc.data.formats.arff import read_arff
+from xmlc.data.formats.coordinates import read_coordinates as read_coordinates
 from xmlc.data.formats.rows import read_rows, read_two_files
 from xmlc.data.formats.stream import first_line
 from xmlc.data.formats.vw import read_vw
 from xmlc.errors import XmlcError
 
-FORMATS = ("repository", "repository-two-files", "svmlight", "vw", "arff")
+FORMATS = ("repository", "repository-two-files", "svmlight", "vw", "arff", "coordinates")
 
 
 def load(
@@ -32,7 +33,7 @@ def load(
     path : path
         The file; for ``repository-two-files`` that of the features.
     format : {"repository", "repository-two-files", "svmlight", "vw", "arff"}, optional
-        Found by itself where that is unambiguous:
+        Found by itself where that is unambiguous; ``coordinates``, five files, is read by `read_coordinates`:
 
         - ``repository``: header ``n d m``, then ``label,label feature:value ...``, ids from 0; an instance without
           labels starts with a space;
@@ -75,6 +76,8 @@ def load(
         return read_vw(path, zero_based=zero_based, vocabulary=vocabulary, n_features=n_features, n_labels=n_labels)
     if format == "arff":
         return read_arff(path, _second_file(path, labels, format))
+    if format == "coordinates":
+        raise XmlcError(f"{path}: format coordinates has five files; read_coordinates takes them")
     raise XmlcError(f"{path}: format {format!r} is unknown; expected one of {', '.join(FORMATS)}")
 
 

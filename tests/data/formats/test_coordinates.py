@@ -1,0 +1,100 @@
+"""Five files of coordinates: what they mean, and what is said about malformed ones."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from xmlc.data import load
+from xmlc.data.formats import read_coordinates
+from xmlc.errors import XmlcError
+
+NAMES = ("row", "feature", "value", "label_row", "label")
+GOOD = {"row": "1 1 3", "feature": "4 1 2", "value": "0.5 1 2e0", "label_row": "1 3 3", "label": "2 1 2"}
+
+
+def written(folder, **columns):
+    """Write the five files, one number on each line; a text with a line feed is written as it is."""
+    for name, text in (GOOD | columns).items():
+        lines = text if "\n" in text else "".join(f"{number}\n" for number in text.split())
+        (folder / name).write_text(lines, newline="")
+    return [folder / name for name in NAMES]
+
+
+def message(folder, **columns):
+    """Return the error without the folder."""
+    with pytest.raises(XmlcError) as error:
+        read_coordinates(written(folder, **columns))
+    return str(error.value).replace(f"{folder}/", "")
+
+
+def test_numbers_say_where_values_and_labels_are(tmp_path):
+    X, Y = read_coordinates(written(tmp_path))
+    assert X.toarray().tolist() == [[1, 0, 0, 0.5], [0, 0, 0, 0], [0, 2, 0, 0]]
+    assert Y.toarray().tolist() == [[False, True], [False, False], [True, True]]
+    assert (X.dtype, Y.dtype) == (np.float32, bool)
+    assert X.has_canonical_format
+    assert Y.has_canonical_format
+
+
+def test_order_line_ends_zeros_and_repeated_labels_change_nothing(tmp_path):
+    X, Y = read_coordinates(written(tmp_path))
+    others = {"row": "3\r\n1\r\n2\r\n1", "feature": "2 1 1 4", "value": "2 1 0 .5", "label_row": "3 3 1 3"}
+    X_other, Y_other = read_coordinates(written(tmp_path, **others, label="2 1 2 1"))
+    assert X_other.toarray().tolist() == X.toarray().tolist()
+    assert X_other.nnz == 3
+    assert Y_other.toarray().tolist() == Y.toarray().tolist()
+
+
+@given(st.sets(st.tuples(st.integers(1, 6), st.integers(1, 5)), min_size=1), st.integers(1, 9))
+def test_they_are_the_matrix_that_a_loop_fills(tmp_path_factory, pairs, value):
+    n = max(row for row, _ in pairs)
+    expected = np.zeros((n, max(column for _, column in pairs)))
+    for row, column in pairs:
+        expected[row - 1, column - 1] = value
+    rows, columns = (" ".join(str(pair[place]) for pair in sorted(pairs)) for place in (0, 1))
+    every = " ".join(map(str, range(1, n + 1)))  # an instance without a line counts only up to a bound
+    files = {"row": rows, "feature": columns, "value": " ".join([str(value)] * len(pairs)), "label_row": every}
+    folder = tmp_path_factory.mktemp("files")
+    X, Y = read_coordinates(written(folder, **files, label=" ".join(["1"] * n)))
+    np.testing.assert_array_equal(X.toarray(), expected)
+    assert Y.toarray().tolist() == [[True]] * n
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ({"row": "1 x 3"}, "row:2: found 'x', expected a whole number"),
+        ({"row": "1 -1 3"}, "row:2: found '-1', expected a whole number"),
+        ({"feature": "4 0 2"}, "feature:2: found '0', expected a whole number of 1 .. 2147483647"),
+        ({"label": "2 1 2147483648"}, "label:3: found '2147483648', expected a whole number of 1 .. 2147483647"),
+        ({"label_row": "1\n\n3\n"}, "label_row:2: found '', expected a whole number"),
+        ({"row": "1 2\n1\n3\n"}, "row:1: found '1 2', expected a whole number"),
+        ({"value": "0.5 nan 2"}, "value:2: found 'nan', expected a decimal number that fits single precision"),
+        ({"value": "0.5 1e39 2"}, "value:2: found '1e39', expected a decimal number that fits single precision"),
+        ({"value": "0.5 1"}, "row has 3 lines, feature has 3 lines, value has 2 lines; expected as many in each"),
+        ({"label": "1"}, "label_row has 3 lines, label has 1 lines; expected as many in each; is a file cut off?"),
+        ({"row": "1 7 3"}, "row:2: found instance 7, expected at most 6, the lines of both parts"),
+        ({"label_row": "1 3 2147483647"}, "label_row:3: found instance 2147483647, expected at most 6"),
+        ({"row": "1 1 1", "feature": "4 1 4"}, "feature:3: found feature 4 of instance 1 twice, expected each feature"),
+        ({"row": "<html>quota\n"}, "row: found an HTML page, expected data"),
+    ],
+)
+def test_a_malformed_line_is_named(tmp_path, columns, expected):
+    assert expected in message(tmp_path, **columns)
+
+
+def test_empty_files_have_no_instances(tmp_path):
+    for name in NAMES:
+        (tmp_path / name).write_text("")
+    X, Y = read_coordinates([tmp_path / name for name in NAMES])
+    assert (X.shape, Y.shape) == ((0, 0), (0, 0))
+
+
+def test_a_missing_file_and_a_single_file_say_so(tmp_path):
+    files = written(tmp_path)
+    files[4].unlink()
+    with pytest.raises(XmlcError, match="label: no such file"):
+        read_coordinates(files)
+    with pytest.raises(XmlcError, match="row: format coordinates has five files; read_coordinates takes them"):
+        load(files[0], "coordinates")

@@ -1,0 +1,106 @@
+"""Reading of sets in five files of numbers: where non-zeros and labels are, one on each line."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.data.formats.decimals import decimal, whole
+from xmlc.data.formats.errors import Malformed, MalformedLines, quoted
+from xmlc.data.formats.stream import text_lines
+from xmlc.errors import XmlcError
+
+LARGEST_ID = np.iinfo(np.int32).max
+
+
+def read_coordinates(files: Sequence[Path]) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Read five files with one number on each line; all ids start from 1, and the order of the lines does not matter.
+
+    The authors of LdSM (ldsm2020) ship delicious so, as their program reads it.
+
+    Parameters
+    ----------
+    files : sequence of Path
+        Of each non-zero the instance, the feature and the value; of each label the instance and the label. An instance
+        may stand in neither part, as those without labels in the authors' files, but not more of them than there are
+        lines: that is taken for a damaged file.
+
+    Returns
+    -------
+    X : csr_array of float32, shape (n, d)
+    Y : csr_array of bool, shape (n, m)
+        n, d and m are the largest ids found; a label given twice counts once.
+
+    Raises
+    ------
+    XmlcError
+        A line is no such number, files that belong together differ in length, or a feature is given twice.
+    """
+    rows, features, values, label_rows, labels = files
+    row_ids, feature_ids, label_row_ids, label_ids = map(_ids, (rows, features, label_rows, labels))
+    numbers = np.asarray(_numbers(values, decimal), dtype=np.float32)
+    _check_lengths({rows: row_ids, features: feature_ids, values: numbers})
+    _check_lengths({label_rows: label_row_ids, labels: label_ids})
+    n_instances = max(_largest(rows, row_ids, label_row_ids), _largest(label_rows, label_row_ids, row_ids))
+    _check_once(features, row_ids, feature_ids)
+    X = _matrix(numbers, row_ids, feature_ids, n_instances)
+    X.eliminate_zeros()
+    Y = _matrix(np.ones(label_ids.size, dtype=np.int32), label_row_ids, label_ids, n_instances)
+    return X, Y.astype(bool)
+
+
+def _ids(path: Path) -> np.ndarray:
+    return np.asarray(_numbers(path, _id), dtype=np.int32)
+
+
+def _id(text: str) -> int:
+    value = whole(text)
+    if not 1 <= value <= LARGEST_ID:
+        raise Malformed(quoted(text), f"a whole number of 1 .. {LARGEST_ID}")
+    return value
+
+
+def _numbers(path: Path, read: Callable[[str], float]) -> array[float]:
+    numbers, malformed = array("d"), MalformedLines(path)  # which holds ids exactly
+    for line, text in text_lines(path):
+        try:
+            numbers.append(read(text.strip()))
+        except Malformed as error:
+            malformed.add(line, error.found, error.expected)
+    malformed.raise_any()
+    return numbers
+
+
+def _check_lengths(columns: dict[Path, np.ndarray]) -> None:
+    if len({column.size for column in columns.values()}) > 1:
+        lengths = ", ".join(f"{path} has {column.size} lines" for path, column in columns.items())
+        raise XmlcError(f"{lengths}; expected as many in each; is a file cut off?")
+
+
+def _largest(path: Path, ids: np.ndarray, others: np.ndarray) -> int:
+    """Return the largest instance of a file, unless it is more than instances with nothing explain."""
+    largest, most = int(ids.max(initial=0)), ids.size + others.size
+    if largest > most:
+        line = int(ids.argmax()) + 1
+        raise XmlcError(f"{path}:{line}: found instance {largest}, expected at most {most}, the lines of both parts")
+    return largest
+
+
+def _check_once(path: Path, rows: np.ndarray, columns: np.ndarray) -> None:
+    order = np.lexsort((columns, rows))  # stable: of equal pairs the first line comes first
+    twice = (np.diff(rows[order]) == 0) & (np.diff(columns[order]) == 0)
+    malformed = MalformedLines(path)
+    for place in np.sort(order[1:][twice]).tolist():
+        malformed.add(place + 1, f"feature {columns[place]} of instance {rows[place]} twice", "each feature once")
+    malformed.raise_any()
+
+
+def _matrix(data: np.ndarray, rows: np.ndarray, columns: np.ndarray, n_rows: int) -> sparse.csr_array:
+    shape = (n_rows, int(columns.max(initial=0)))
+    matrix = sparse.csr_array(sparse.coo_array((data, (rows - 1, columns - 1)), shape=shape))
+    matrix.sum_duplicates()
+    return matrix
