@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xmlc.data.splits import fit_mask
+from xmlc.data.splits import fit_mask, sample_rows
 from xmlc.errors import XmlcError
 
 
@@ -41,3 +41,20 @@ def test_every_row_is_validated_on_equally_often():
 def test_a_share_must_lie_between_0_and_1(share):
     with pytest.raises(XmlcError, match="expected a number between 0 and 1"):
         fit_mask(10, share, 0)
+
+
+def test_a_sample_of_rows_is_part_of_a_larger_one_and_in_their_order():
+    rows = np.flatnonzero(fit_mask(400, 0.2, 0))
+    samples = [sample_rows(rows, most, 3) for most in (20, 100)]
+    assert [sample.size for sample in samples] == [20, 100]
+    assert all((np.diff(sample) > 0).all() for sample in samples)
+    assert set(samples[0]) < set(samples[1]) < set(rows)
+    np.testing.assert_array_equal(sample_rows(rows, 320, 3), rows)
+    np.testing.assert_array_equal(sample_rows(rows, 10**9, 3), rows)
+    assert set(sample_rows(rows, 20, 4)) != set(samples[0])
+
+
+def test_every_row_is_sampled_equally_often():
+    counts = sum(np.bincount(sample_rows(np.arange(30), 6, seed), minlength=30) for seed in range(2000))
+    expected, deviation = 400, np.sqrt(2000 * 0.2 * 0.8)
+    assert np.abs(counts - expected).max() < 4.5 * deviation

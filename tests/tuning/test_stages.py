@@ -91,6 +91,6 @@ def test_refusals_before_anything_is_trained(data, tmp_path):
     with pytest.raises(XmlcError, match="swnn has no hyperparameter gamma"):
         tune(data, tmp_path / "r.yaml", "--stages", '[[{"gamma": 1}]]')
     for both in ((), ("--stages", "[[]]", "--space", "{}")):
-        with pytest.raises(XmlcError, match="one of the two"):
+        with pytest.raises(XmlcError, match="one of the three"):
             tune(data, tmp_path / "r.yaml", *both)
     assert not (tmp_path / "r.yaml").exists()

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.csr import load_csr
-from xmlc.data.splits import fit_mask
+from xmlc.data.splits import fit_mask, sample_rows
 from xmlc.errors import XmlcError
 from xmlc.files import read_json
 
@@ -103,9 +103,14 @@ class Prepared:
         share, seed = self.meta["split"]["validation_share"], self.meta["split"]["seed"]
         return fit_mask(self.meta["n_train"], share, seed + self.run)
 
-    def part(self, name: str) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Return (X, Y) of ``train``, ``test`` (memory-mapped), ``fit`` or ``val`` (copies of training rows)."""
+    def part(self, name: str, most: int | None = None) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """Return (X, Y) of ``train``, ``test`` (memory-mapped), ``fit`` or ``val`` (copies of training rows).
+
+        With ``most``, ``fit`` and ``val`` have at most so many rows, drawn at random with the split's seed.
+        """
         folder, rows = self._rows(name)
+        if rows is not None and most is not None:
+            rows = sample_rows(rows, most, self.meta["split"]["seed"] + self.run)
         X, Y = load_csr(folder, "X"), load_csr(folder, "Y")
         return (X, Y) if rows is None else (X[rows], Y[rows])
 

@@ -28,3 +28,22 @@ def fit_mask(n_rows: int, validation_share: float, seed: int) -> np.ndarray:
     mask = np.ones(n_rows, dtype=bool)
     mask[random_permutation(n_rows, seed, Stream.SPLIT)[:n_validation]] = False
     return mask
+
+
+def sample_rows(rows: np.ndarray, most: int, seed: int) -> np.ndarray:
+    """Draw at most so many of some rows; all of them where there are no more.
+
+    Parameters
+    ----------
+    rows : ndarray of int64
+    most : int
+    seed : int
+        The choice depends on (seed, number of rows, most) alone, and a smaller one is part of a larger one.
+
+    Returns
+    -------
+    ndarray of int64
+        In the order of ``rows``.
+    """
+    chosen = random_permutation(rows.size, seed, Stream.SEARCH_SAMPLE)[:most]
+    return rows[np.sort(chosen)]

@@ -16,6 +16,7 @@ class Stream(IntEnum):
 
     # Data
     SPLIT = 0x5B1  # which rows of a training set are its validation part
+    SEARCH_SAMPLE = 0x5B2  # which rows of a part a bounded search takes
     FEW_SHOT_ORDER = 1 << 39  # the order of the pairs of object and view
     SYNTHETIC_ROW = 1 << 40  # + row: features and labels of one synthetic row
     SYNTHETIC_LABEL = 1 << 41  # + label: features that tell of one synthetic label, or an object, or a topic

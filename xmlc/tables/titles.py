@@ -33,7 +33,7 @@ PROGRAMS = {"napkinxc": "napkinXC", "omikuji": "omikuji", "vw": "Vowpal Wabbit"}
 OURS = "xmlc"
 PASSES = re.compile(r"(.+)-(\d+)-pass(?:es)?")
 HYPERPARAMETERS = {"arity": "arity b", "lam": "lambda", "gamma": "gamma", "epochs": "epochs"}
-SEARCHES = {"random": "random search", "smac": "SMAC", "stages": "search in stages"}
+SEARCHES = {"random": "random search", "smac": "SMAC", "stages": "search in stages", "auto": "auto"}
 
 # Models that are given the true posteriors: a table shows them as a limit, never as the best.
 LIMITS = ("oracle",)

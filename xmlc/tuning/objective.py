@@ -10,6 +10,7 @@ from xmlc.models.registry import make_estimator
 from xmlc.passport import timed
 from xmlc.records.training import Trial
 from xmlc.runtime.progress import Progress
+from xmlc.tuning.journal import Journal
 
 Part = tuple[sparse.csr_array, sparse.csr_array]
 
@@ -30,6 +31,8 @@ class ValidationPrecision:
         X : (n, d) float32 CSR; Y : (n, m) bool CSR.
     progress : Progress
         Counts the trials.
+    journal : Journal or None
+        Trials that it has are not trained again; it is given the others.
 
     Attributes
     ----------
@@ -46,24 +49,32 @@ class ValidationPrecision:
         fit: Part,
         validation: Part,
         progress: Progress,
+        journal: Journal | None = None,
     ) -> None:
         self._estimator, self._fixed, self._seed, self._threads = estimator, fixed, seed, threads
-        self._fit, self._validation, self._progress = fit, validation, progress
+        self._fit, self._validation, self._progress, self._journal = fit, validation, progress, journal
         self.trials: list[Trial] = []
 
     def __call__(self, hyperparameters: Hyperparameters) -> float:
         """Train with these hyperparameters and return P@1 on the validation part, a share."""
+        trial = self._journal.finished(hyperparameters) if self._journal else None
+        if trial is None:
+            trial = self._tried(hyperparameters)
+            if self._journal:
+                self._journal.keep(trial)
+        self.trials.append(trial)
+        self._progress.update(1)
+        return trial["p@1"]
+
+    def _tried(self, hyperparameters: Hyperparameters) -> Trial:
         model = make_estimator(self._estimator, self._fixed | hyperparameters, self._seed, self._threads)
         _, seconds = timed(lambda: model.fit(*self._fit))
         X, Y = self._validation
         labels, _ = model.predict_top_k(X, 5)
-        trial: Trial = {
+        return {
             "hyperparameters": hyperparameters,
             "p@1": float(precision_at_k(Y, labels, 1)),
             "p@3": float(precision_at_k(Y, labels, 3)),
             "p@5": float(precision_at_k(Y, labels, 5)),
             "train_seconds": round(seconds, 3),
         }
-        self.trials.append(trial)
-        self._progress.update(1)
-        return trial["p@1"]

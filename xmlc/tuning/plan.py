@@ -1,9 +1,9 @@
-"""What a search tries and how: ranges with a method and a budget, or trials in stages; and the search itself."""
+"""What a search tries, on how much data, and how: in ranges or in stages; and the search itself."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from xmlc.data.prepared import Prepared
 from xmlc.estimator import Hyperparameters
@@ -11,6 +11,9 @@ from xmlc.models.registry import make_estimator
 from xmlc.models.warm_up import warm_up
 from xmlc.records.training import Trial
 from xmlc.runtime.progress import Progress
+from xmlc.tuning.auto import METHOD as BOUNDED
+from xmlc.tuning.auto import MOST_FITTED, MOST_VALIDATED, parse_auto
+from xmlc.tuning.journal import Journal
 from xmlc.tuning.objective import ValidationPrecision
 from xmlc.tuning.ranges import Objective, parse_space
 from xmlc.tuning.search import search
@@ -32,12 +35,18 @@ class Plan:
         One value of each hyperparameter that is searched.
     run : callable
         Is given the objective.
+    in_trials : dict
+        Hyperparameters of all trials that the model which is trained afterwards does not have.
+    at_most : dict of str to int or None
+        Instances that trials are trained on (``fitted``) and scored on (``validated``) at most; None for all.
     """
 
     method: str
     budget: int
     names: Hyperparameters
     run: Callable[[Objective], None]
+    in_trials: Hyperparameters = field(default_factory=dict)
+    at_most: Mapping[str, int | None] = field(default_factory=lambda: {"fitted": None, "validated": None})
 
 
 def plan_in_ranges(space: Mapping[str, object], method: str, budget: int, seed: int, first: Hyperparameters) -> Plan:
@@ -66,8 +75,28 @@ def plan_in_stages(stages: str, labels_per_instance: float) -> Plan:
     return Plan(IN_STAGES, sum(map(len, parsed)), names, lambda objective: search_in_stages(parsed, objective))
 
 
+def plan_auto(search: str, labels_per_instance: float) -> Plan:
+    """Plan a bounded search, given as JSON.
+
+    Raises
+    ------
+    XmlcError
+        It is none.
+    """
+    parsed = parse_auto(search)
+    stages = plan_in_stages(parsed.stages, labels_per_instance)
+    at_most = {"fitted": MOST_FITTED, "validated": MOST_VALIDATED}
+    return replace(stages, method=BOUNDED, in_trials=parsed.in_trials, at_most=at_most)
+
+
 def run_plan(
-    plan: Plan, prepared: Prepared, estimator: str, fixed: Hyperparameters, seed: int, threads: int
+    plan: Plan,
+    prepared: Prepared,
+    estimator: str,
+    fixed: Hyperparameters,
+    seed: int,
+    threads: int,
+    journal: Journal | None = None,
 ) -> list[Trial]:
     """Search on the 80/20 split, and return the trials in order; the test set is never looked at.
 
@@ -81,6 +110,8 @@ def run_plan(
         Hyperparameters of all trials; those of a trial are put over them.
     seed, threads : int
         Of the estimators.
+    journal : Journal or None
+        Has the trials of a search that was interrupted, and is given the others.
 
     Raises
     ------
@@ -89,9 +120,10 @@ def run_plan(
     """
     # That every name of the search is a hyperparameter shows before anything is trained.
     make_estimator(estimator, plan.names, seed, threads)
-    fit, validation = prepared.part("fit"), prepared.part("val")
+    fixed = fixed | plan.in_trials
+    fit, validation = prepared.part("fit", plan.at_most["fitted"]), prepared.part("val", plan.at_most["validated"])
     warm_up(make_estimator(estimator, fixed, seed, threads), *fit)
     with Progress(plan.budget, f"tuning {estimator}", "trials") as progress:
-        objective = ValidationPrecision(estimator, fixed, seed, threads, fit, validation, progress)
+        objective = ValidationPrecision(estimator, fixed, seed, threads, fit, validation, progress, journal)
         plan.run(objective)
     return objective.trials

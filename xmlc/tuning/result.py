@@ -17,8 +17,8 @@ from xmlc.records.training import Trial
 NEEDED = ("dataset", "estimator", "method", "budget", "seed", "best")
 
 
-class TuningResult(TypedDict):
-    """What a search found, in the order of the file's keys.
+class Searched(TypedDict):
+    """What was searched, in the order of the file's keys.
 
     Attributes
     ----------
@@ -33,11 +33,9 @@ class TuningResult(TypedDict):
         Ranges or stages as configured.
     fixed : dict
         Hyperparameters of all trials.
+    at_most : mapping
+        Instances that trials were trained on (``fitted``) and scored on (``validated``) at most; None for all.
     seed : int
-    best : Trial
-    trials : list of Trial
-        In order: hyperparameters, precisions as shares, seconds of training.
-    passport : Passport
     """
 
     dataset: Mapping[str, object]
@@ -47,7 +45,21 @@ class TuningResult(TypedDict):
     chosen_by: str
     space: object
     fixed: Hyperparameters
+    at_most: Mapping[str, int | None]
     seed: int
+
+
+class TuningResult(Searched):
+    """What a search found.
+
+    Attributes
+    ----------
+    best : Trial
+    trials : list of Trial
+        In order: hyperparameters, precisions as shares, seconds of training.
+    passport : Passport
+    """
+
     best: Trial
     trials: list[Trial]
     passport: Passport

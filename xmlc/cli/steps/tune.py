@@ -12,11 +12,15 @@ import click
 from xmlc.cli._options import FILE, data_option, parse_parameters, threads_option
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
+from xmlc.files import file_digest
 from xmlc.measuring.subject import dataset_of
-from xmlc.models.registry import make_estimator
+from xmlc.models.registry import estimator_files, make_estimator
 from xmlc.passport import passport
-from xmlc.tuning.plan import plan_in_ranges, plan_in_stages, run_plan
-from xmlc.tuning.result import TuningResult, write_result
+from xmlc.sources import command_files, source_files
+from xmlc.tuning.auto import MOST_FITTED, MOST_VALIDATED
+from xmlc.tuning.journal import Journal, journal_of
+from xmlc.tuning.plan import plan_auto, plan_in_ranges, plan_in_stages, run_plan
+from xmlc.tuning.result import Searched, TuningResult, write_result
 from xmlc.tuning.search import METHODS
 
 
@@ -35,6 +39,13 @@ from xmlc.tuning.search import METHODS
     help="In place of ranges the trials themselves as JSON, in stages: those of the second override the best of the "
     'first, such as [[{"alpha": 0}, {"alpha": 1}], [{"S": 25}, {"S": 50}]]. Method and budget are then ignored.',
 )
+@click.option(
+    "--auto",
+    default=None,
+    help="In place of both a bounded search for a dataset that nobody tuned, as JSON: stages, and values that trials "
+    'have and the later model has not, such as {"stages": [[{"eta": 0.1}, {"eta": 1}]], "in_trials": {"n_trees": 10}}. '
+    f"Trials take at most {MOST_FITTED} instances of the 80 % and {MOST_VALIDATED} of the 20 %.",
+)
 @click.option("--method", type=click.Choice(METHODS), default="random", show_default=True, help="How to search.")
 @click.option("--budget", default=30, show_default=True, help="Number of trials.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the search and of the estimators.")
@@ -46,33 +57,50 @@ def command(
     parameters: str,
     space: str | None,
     stages: str | None,
+    auto: str | None,
     method: str,
     budget: int,
     seed: int,
     threads: int,
     out: Path,
 ) -> None:
-    """Search, without reading the test set."""
-    prepared, fixed = Prepared(data), parse_parameters(parameters)
-    first = make_estimator(estimator, fixed, seed, threads).get_params()
-    if (space is None) == (stages is None):
-        raise XmlcError(f"{out}: give the ranges of a search (--space) or its trials (--stages), one of the two")
-    if stages is None:
-        plan = plan_in_ranges(parse_parameters(str(space)), method, budget, seed, first)
+    """Search, without reading the test set; an interrupted search goes on behind its last finished trial."""
+    prepared, given = Prepared(data), parse_parameters(parameters)
+    first = make_estimator(estimator, given, seed, threads).get_params()
+    if sum(search is not None for search in (space, stages, auto)) != 1:
+        raise XmlcError(f"{out}: give ranges (--space), trials in stages (--stages) or --auto, one of the three")
+    if space is not None:
+        plan = plan_in_ranges(parse_parameters(space), method, budget, seed, first)
     else:
-        plan = plan_in_stages(stages, prepared.meta["labels_per_instance"])
-    trials = run_plan(plan, prepared, estimator, fixed, seed, threads)
-    content: TuningResult = {
+        planned = plan_auto if stages is None else plan_in_stages
+        plan = planned(str(stages or auto), prepared.meta["labels_per_instance"])
+    about: Searched = {
         "dataset": asdict(dataset_of(prepared)),
         "estimator": estimator,
         "method": plan.method,
-        "budget": budget if stages is None else len(trials),
+        "budget": plan.budget,
         "chosen_by": "P@1 on the 20 % of the training set that validation holds",
-        "space": json.loads(space or str(stages)),
-        "fixed": fixed,
+        "space": json.loads(str(space or stages or auto)),
+        "fixed": given | plan.in_trials,
+        "at_most": plan.at_most,
         "seed": seed,
+    }
+    depends_on = {**about, "split": prepared.meta["split"], "program": program(estimator)}
+    journal = Journal(journal_of(out), depends_on, lambda said: click.echo(said, err=True))
+    trials = run_plan(plan, prepared, estimator, given, seed, threads, journal)
+    content: TuningResult = {
+        **about,
+        "budget": len(trials) if space is None else budget,  # stages try nothing twice
         "best": deepcopy(max(trials, key=lambda trial: trial["p@1"])),  # a copy, so that YAML writes no reference
         "trials": trials,
         "passport": passport(threads),
     }
     write_result(out, content)
+    journal.remove()
+
+
+def program(estimator: str) -> dict[str, str]:
+    """Return the digest of the source files that a trial depends on, and the versions of what they import."""
+    code = sorted({*command_files("tune"), *source_files(*estimator_files(estimator))})
+    about = passport(0)
+    return {"code": file_digest(map(Path, code))} | {name: about[name] for name in ("numpy", "scipy", "numba")}

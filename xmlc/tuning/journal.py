@@ -1,0 +1,97 @@
+"""The trials that a search has finished, kept beside its result until that is there.
+
+A file of lines: what the trials depend on, then one trial in each. A line counts if it is whole, so that a process may
+be killed at any time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from xmlc.estimator import Hyperparameters
+from xmlc.files import atomic_file
+from xmlc.records.training import Trial
+
+Say = Callable[[str], None]
+
+
+class Journal:
+    """Keeps trials in a file, and gives those that an interrupted search has kept there.
+
+    Parameters
+    ----------
+    path : Path
+    depends_on : mapping
+        What the worth of a trial depends on beside its hyperparameters, as JSON. Trials that depend on anything else
+        are dropped.
+    say : callable
+        Is told what was found in the file, if there is one.
+    """
+
+    def __init__(self, path: Path, depends_on: Mapping[str, object], say: Say) -> None:
+        self._path = path
+        first = _line(depends_on)
+        kept = _whole_lines(path)
+        if kept and kept[0] != first:
+            say(f"{path.name}: {_differences(kept[0], first)} changed since its trials; the search starts anew")
+            kept = []
+        elif len(kept) > 1:
+            say(f"{path.name}: {len(kept) - 1} finished trials are taken from it")
+        self._finished: dict[str, Trial] = {}
+        for line in kept[1:]:
+            trial: Trial = json.loads(line)
+            self._finished[_line(trial["hyperparameters"])] = trial
+        with atomic_file(path) as temporary:
+            temporary.write_text("".join(kept or [first]), encoding="utf-8")
+
+    def finished(self, hyperparameters: Hyperparameters) -> Trial | None:
+        """Return the trial with these hyperparameters, if it was finished."""
+        return self._finished.get(_line(hyperparameters))
+
+    def keep(self, trial: Trial) -> None:
+        """Write a trial behind the others; when this returns it is on the disk."""
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(_line(trial))
+            file.flush()
+            os.fsync(file.fileno())
+
+    def remove(self) -> None:
+        """Remove the file: the result has the trials."""
+        self._path.unlink(missing_ok=True)
+
+
+def journal_of(result: Path) -> Path:
+    """Name the journal of a search with this result, beside it."""
+    return result.with_suffix(".journal.jsonl")
+
+
+def _line(content: object) -> str:
+    return json.dumps(content, sort_keys=True, allow_nan=False) + "\n"
+
+
+def _whole_lines(path: Path) -> list[str]:
+    """Return the lines of a file but for a last one that has no end, or from the first on that is no JSON object."""
+    lines: list[str] = []
+    text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    for line in text.splitlines(keepends=True):
+        if not (line.endswith("}\n") and _is_json(line)):
+            break
+        lines.append(line)
+    return lines
+
+
+def _is_json(line: str) -> bool:
+    try:
+        json.loads(line)
+    except json.JSONDecodeError:
+        return False
+    return True
+
+
+def _differences(before: str, now: str) -> str:
+    """Name the keys of two JSON objects that differ."""
+    old, new = json.loads(before), json.loads(now)
+    return ", ".join(name for name in sorted({*old, *new}) if old.get(name) != new.get(name))
