@@ -1,5 +1,6 @@
 """README.md, the pages of docs/ and config/README.md: what they name exists, and the examples of files run."""
 
+import json
 import re
 import shlex
 
@@ -9,14 +10,17 @@ import pytest
 import yaml
 from project_copy import Project
 from repository import ROOT
+from suite_cases import write_suite
 
 from xmlc.cli import COMMANDS, group
 from xmlc.papers import table_of
 from xmlc.papers.plt2016.tables import by_method
+from xmlc.suites.reading import read_suite
 from xmlc.tables.columns import column
 from xmlc.tables.fingerprint import fingerprint
 from xmlc.tables.panels import Published
 from xmlc.tables.render import panel_to_markdown
+from xmlc.tuning.plan import plan_in_stages
 
 README = (ROOT / "README.md").read_text()
 CONFIG_README = (ROOT / "config/README.md").read_text()
@@ -85,7 +89,8 @@ def test_snakemake_commands_name_targets_and_keys_that_exist():
             assert (ROOT / words[words.index("--profile") + 1]).is_dir(), line
         # A word that follows an option is its value.
         named = {b for a, b in zip(["", *words], words, strict=False) if "-" not in (a[:1], b[:1])} - set(settings)
-        assert all(word in targets or word.startswith("results/tables/") for word in named), line
+        files = ("results/tables/", "results/my-set/tuning/")
+        assert all(word in targets or word.startswith(files) for word in named), line
 
 
 def test_make_targets_and_files_that_are_named_exist():
@@ -122,7 +127,7 @@ def examples(tmp_path_factory):
         (project.folder / block.splitlines()[0].removeprefix("# ")).write_text(block)
     assert len(files) == 2
     assert max(len(block.splitlines()) for block in files) <= 30
-    of_model, of_method = map(yaml.safe_load, blocks("yaml", TEXT))
+    of_model, of_method, _ = map(yaml.safe_load, blocks("yaml", TEXT))
     example = of_model | of_method
     assert len(yaml.safe_dump(example["models"]).splitlines()) <= 4  # its name, and what it is
     assert "half" in example["methods"]
@@ -141,6 +146,14 @@ def test_the_examples_of_a_model_and_a_threshold_method_have_their_places_in_the
     thresholds = pd.read_csv(examples.folder / "results/tables/demo/table2.csv")
     assert thresholds[["model", "method"]].to_numpy().tolist() == [["centroids", "half"]]
     assert thresholds["macro_f"].notna().all()
+
+
+def test_the_example_of_a_search_is_one(tmp_path):
+    *_, example = map(yaml.safe_load, blocks("yaml", TEXT))
+    model = read_suite(write_suite(tmp_path / "mine.yaml", example["models"])).models["mine"]
+    assert model.auto.in_trials == {"n_trees": 10}
+    stages = plan_in_stages(json.dumps(model.auto.stages), 2.0)
+    assert stages.budget == 4
 
 
 @pytest.mark.slow

@@ -118,20 +118,45 @@ def test_a_paper_that_is_not_configured_is_refused(tmp_path):
         project_of(tmp_path, {"papers": ["plt2016", "plt2061"]}, plt2016=suite())
 
 
+STAGES, RANGES = [[{"arity": 2}, {"arity": 4}]], {"lam": {"low": 0.1, "high": 1}}
+RESULT = "results/{}/tuning/{}.yaml".format
+
+
 def test_a_search_is_the_models_own_or_the_one_that_is_asked_for(tmp_path):
-    stages, ranges = [[{"arity": 2}, {"arity": 4}]], {"lam": {"low": 0.1, "high": 1}}
-    models = {"own": {"search": stages, "tuning": ranges}, "ranged": {"tuning": ranges}, "fixed": {}}
-    project = project_of(tmp_path, a=suite(models))
-    result = "results/yeast/tuning/{}.yaml".format
-    assert [project.tuned_by(name, "yeast") for name in models] == [result("own"), None, None]
-    assert project.search_options("own") == ["--stages", json.dumps(stages)]
+    models = {"own": {"search": STAGES, "tuning": RANGES}, "ranged": {"tuning": RANGES}, "fixed": {}}
+    project = project_of(tmp_path, {"tuning": None}, a=suite(models))
+    assert [project.tuned_by(name, "yeast") for name in models] == [RESULT("yeast", "own"), None, None]
+    assert project.search_options("own") == ["--stages", json.dumps(STAGES)]
     with pytest.raises(XmlcError, match=r"tuning is null; add, such as --config tuning='\{method: smac, budget: 30\}'"):
         project.search_options("ranged")
     project = project_of(tmp_path, {"tuning": {"method": "random", "budget": "5"}}, a=suite(models))
-    assert [project.tuned_by(name, "yeast") for name in models] == [result("own"), result("ranged"), None]
-    assert project.search_options("own") == ["--stages", json.dumps(stages)]
-    space = json.dumps(ranges, sort_keys=True)
+    searched = [RESULT("yeast", "own"), RESULT("yeast", "ranged"), None]
+    assert [project.tuned_by(name, "yeast") for name in models] == searched
+    assert project.search_options("own") == ["--stages", json.dumps(STAGES)]
+    space = json.dumps(RANGES, sort_keys=True)
     assert project.search_options("ranged") == ["--space", space, "--method", "random", "--budget", "5"]
+
+
+def test_what_nobody_tuned_is_searched_and_nothing_else(tmp_path):
+    auto = {"stages": STAGES, "in_trials": {"epochs": 1}}
+    told = {"datasets": {"scene": {}}, "found": {"enron": {"by": "somebody"}}}
+    models = {
+        "plt": {"auto": auto, "tuning": RANGES} | told,
+        "own": {"auto": auto, "search": STAGES},
+        "ranged": {"tuning": RANGES},
+    }
+    suites = {"a": suite(models), "demo": suite({"plt": {}}, datasets=["made"])}
+    project = project_of(tmp_path, **suites)
+    assert [name for name in ("yeast", "scene", "enron", "made") if project.tuned_by("plt", name)] == ["yeast"]
+    assert project.tuned_by("plt", "yeast") == RESULT("yeast", "plt")
+    assert project.tuned_by("own", "scene") == RESULT("scene", "own")
+    assert project.tuned_by("ranged", "yeast") is None
+    assert project.search_options("plt") == ["--auto", json.dumps(auto, sort_keys=True)]
+    assert project.search_options("own") == ["--stages", json.dumps(STAGES)]
+    with pytest.raises(XmlcError, match="tuning is auto, and ranged has no key auto; add, such as"):
+        project.search_options("ranged")
+    project = project_of(tmp_path, {"tuning": None}, **suites)
+    assert project.tuned_by("plt", "yeast") is None
 
 
 def test_the_floor_is_the_grids_end_or_the_highest_of_the_suites(tmp_path):

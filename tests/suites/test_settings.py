@@ -31,6 +31,11 @@ def test_numbers_that_the_command_line_gives_as_text_are_numbers():
     assert settings.tuning == Search("smac", 30)
 
 
+@pytest.mark.parametrize(("given", "expected"), [("auto", "auto"), (None, None), ("null", None)])
+def test_a_search_may_be_left_to_the_models_or_out_on_the_command_line_too(given, expected):
+    assert Settings.read({"papers": [], "tuning": given, "mirror": "null"}) == Settings([], tuning=expected)
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -43,6 +48,7 @@ def test_numbers_that_the_command_line_gives_as_text_are_numbers():
         ({"papers": [], "datasets": ["../x"]}, r"\$\.datasets\[0\]: '\.\./x' does not match"),
         ({"papers": [], "validation_share": 1}, r"\$\.validation_share: 1 is greater than or equal to"),
         ({"papers": [], "tuning": {"method": "grid", "budget": 2}}, r"\$\.tuning\.method: 'grid' is not one of"),
+        ({"papers": [], "tuning": "smac"}, r"\$\.tuning: 'smac' does not match"),
         ({"papers": [], "tuning": {"method": "smac"}}, r"\$\.tuning: 'budget' is a required property"),
     ],
 )

@@ -82,7 +82,10 @@ def test_one_dataset_of_a_mirror_is_one_command(finished, multilabel):
     planned = finished.planned("plt2016", *settings)
     # On the whole set and on 80 %: the PLT in one job each, the forest in two that are joined.
     assert (planned["train"], planned["train_trees"], planned["join_trees"]) == (2, 4, 2)
+    assert planned["tune"] == 1  # of the PLT, which has no values for this set
     finished.run_well("plt2016", *settings)
+    assert "auto, 10 trials" in (finished.folder / "results/tables/plt2016/table3.md").read_text()
+    assert not list((finished.folder / "results/my-set/tuning").glob("*.journal.jsonl"))
     for model in ("PLT", "FastXML"):
         assert f"| my-set    | {model}" in (finished.folder / "results/tables/plt2016/table2.md").read_text()
     assert (finished.folder / "results/my-set/statistics.json").exists()

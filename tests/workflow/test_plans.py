@@ -25,8 +25,9 @@ def test_swnn2018_searches_whatever_is_configured_and_its_first_tables_need_no_m
 def test_ldsm2020_scores_forests_by_their_trees_and_shares_models_with_other_papers(project):
     settings = ("--config", "datasets=[far-set]", "mirror=nowhere")
     planned = project.planned("ldsm2020", *settings)
-    # Two forests by their first trees, one sweep, a search for each of the two single trees.
-    expected = {"forest": 2, "sweep": 1, "tune": 2, "train": 8, "rank": 8, "table": 8, "figure": 7, "ldsm2020": 1}
+    # Two forests by their first trees, one sweep; a search for each of the two single trees, and for PLT and LdSM,
+    # which nobody tuned on the set.
+    expected = {"forest": 2, "sweep": 1, "tune": 4, "train": 8, "rank": 8, "table": 8, "figure": 7, "ldsm2020": 1}
     assert planned == {"download": 1, "prepare": 1} | expected
     few = ("--config", "datasets=[far-set, wiki10-31k]", "mirror=nowhere", "models=[ldsm, br]")
     planned = project.planned("ldsm2020", *few)
@@ -59,7 +60,7 @@ def test_thresholds_of_a_model_are_one_job_where_they_are_configured(project):
     assert project.planned(*both) == {"synthesise": 1} | before | {"thresholds_demo": 1}
     settings = ("--config", "mirror=nowhere")
     planned = project.planned(record.format("far-set", "plt", "for-instance-f"), *settings)
-    assert planned == {"download": 1} | before | {"thresholds_papers": 1}
+    assert planned == {"download": 1, "tune": 1} | before | {"thresholds_papers": 1}
     # What no suite asks for is a job of its own.
     other = project.planned(record.format("demo", "plt", "for-macro-f2"))
     assert other == {"synthesise": 1} | before | {"thresholds_anywhere": 1}
@@ -85,8 +86,18 @@ def test_a_model_as_in_another_paper_must_be_there(project):
     assert "ldsm2020 has model br as in swnn2018, which defines none of this name" in said
 
 
+def test_a_set_that_nobody_tuned_is_searched_once_for_each_model_that_can_be(project):
+    """Not where a model has values for the set, and nowhere with `tuning=null`."""
+    settings = ("--config", "datasets=[far-set, bibtex]", "mirror=nowhere", "seeds=[0, 1]")
+    table = "results/tables/plt2016/table1.csv"
+    planned = project.planned(table, *settings)
+    assert (planned["tune"], planned["train"]) == (1, 8)
+    assert "tune" not in project.planned(table, *settings, "tuning=null")
+    assert project.planned("results/far-set/tuning/plt.yaml", *settings)["tune"] == 1
+
+
 def test_a_search_that_is_not_configured_is_refused_with_what_to_add(project):
-    done = project.run("--dry-run", "results/demo/tuning/plt.yaml", "--force")
+    done = project.run("--dry-run", "results/demo/tuning/plt.yaml", "--force", "--config", "tuning=null")
     assert done.returncode != 0
     assert "--config tuning='{method: smac, budget: 30}'" in done.stdout + done.stderr
 

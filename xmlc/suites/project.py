@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
@@ -116,9 +116,9 @@ class Project:
 
     def tuned_by(self, model: str, dataset: str) -> str | None:
         """Name the search result that a model is trained with, if there is a search."""
-        spec = self.models[model]
-        searched = spec.search or (self.settings.tuning and spec.tuning)
-        return paths.TUNING.of(dataset=dataset, model=model) if searched else None
+        spec, tuning = self.models[model], self.settings.tuning
+        asked = spec.auto and not spec.is_tuned_for(dataset) if tuning == "auto" else tuning and spec.tuning
+        return paths.TUNING.of(dataset=dataset, model=model) if spec.search or asked else None
 
     def search_options(self, model: str) -> list[str]:
         """Return the options of `xmlc tune`.
@@ -131,8 +131,11 @@ class Project:
         spec, tuning = self.models[model], self.settings.tuning
         if spec.search:
             return ["--stages", json.dumps(spec.search, sort_keys=True)]
-        if tuning is None:
-            raise XmlcError("config: tuning is null; add, such as --config tuning='{method: smac, budget: 30}'")
+        if tuning == "auto" and spec.auto:
+            return ["--auto", json.dumps(asdict(spec.auto), sort_keys=True)]
+        if tuning is None or tuning == "auto":
+            said = "is null" if tuning is None else f"is auto, and {model} has no key auto"
+            raise XmlcError(f"config: tuning {said}; add, such as --config tuning='{{method: smac, budget: 30}}'")
         space = json.dumps(spec.tuning, sort_keys=True)
         return ["--space", space, "--method", tuning.method, "--budget", str(tuning.budget)]
 

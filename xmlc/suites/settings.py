@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 
 import yaml
 
@@ -33,17 +33,18 @@ class Settings:
     threads: int = 8
     scatter: int = 1
     validation_share: float = 0.2
-    tuning: Search | None = field(default=None)
+    tuning: Search | Literal["auto"] | None = "auto"
 
     @classmethod
     def read(cls, config: Mapping[str, object]) -> Self:
-        """Check and convert; numbers that the command line gives as text become numbers.
+        """Check and convert; what the command line gives as text becomes numbers and None.
 
         Raises
         ------
         XmlcError
             A key is unknown, missing, or has a value of another kind.
         """
+        config = {key: None if value == "null" else value for key, value in config.items()}
         check(config, "config.schema.yaml", "config")
         return converted(config, cls, "config", strict=False)
 

@@ -43,6 +43,16 @@ class Found:
 
 
 @dataclass(frozen=True)
+class Auto:
+    """A bounded search for datasets that have no values of their own: what `tuning: auto` of config.yaml runs."""
+
+    #: Trials, those of each stage put over the best of the stages before it.
+    stages: list[list[Hyperparameters]]
+    #: What trials have in place of the configured values and the model that is trained afterwards has not.
+    in_trials: Hyperparameters = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class ModelSpec:
     """One model of a suite.
 
@@ -68,6 +78,8 @@ class ModelSpec:
         Ranges that a search draws from.
     search : list or None
         Trials of a search in stages, whose best is always used.
+    auto : Auto or None
+        A search whose best is used on datasets that the model has no values for.
     task : {"few-shot", "multi-label"} or None
         The datasets that it is run on; None for all.
     optional : bool
@@ -87,6 +99,7 @@ class ModelSpec:
     found: dict[str, Found] = field(default_factory=dict)
     tuning: dict[str, object] | None = None
     search: list[list[Hyperparameters]] | None = None
+    auto: Auto | None = None
     task: Task | None = None
     optional: bool = False
     without: dict[str, str] = field(default_factory=dict)
@@ -102,6 +115,10 @@ class ModelSpec:
     def values_on(self, dataset: str) -> Hyperparameters:
         """Return the hyperparameters on one dataset."""
         return {**self.whole.get(dataset, self.hyperparameters), **self.datasets.get(dataset, {})}
+
+    def is_tuned_for(self, dataset: str) -> bool:
+        """Say whether one dataset has values of its own, or ones that are known to be meant for it."""
+        return any(dataset in known for known in (self.datasets, self.found, self.whole))
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,12 @@ from xmlc.estimator import Hyperparameters
 from xmlc.records.base import Row
 from xmlc.records.ranking import RankingRecord
 from xmlc.suites.needs import RANKINGS
-from xmlc.suites.suite import Found, Suite
+from xmlc.suites.suite import Found, ModelSpec, Suite
 from xmlc.tables.notes import notes
 from xmlc.tables.panels import Panel, PanelColumn, Published, side_by_side
 from xmlc.tables.table import Table, table
 from xmlc.tables.titles import hyperparameter_title, model_title, search_title
+from xmlc.tuning.auto import METHOD as AUTO
 from xmlc.tuning.ranges import Range
 
 HYPERPARAMETER_KEYS = ("dataset", "model", "hyperparameter")
@@ -26,12 +27,14 @@ COLUMNS = ("low", "high", "drawn", "value", "validation_p@1", "found_by")
 
 @dataclass(frozen=True)
 class SearchedModel:
-    """What a suite says about one model that has ranges.
+    """What a suite says about one model whose hyperparameters are searched.
 
     Attributes
     ----------
     ranges : dict of str to Range
-        In the order of the suite.
+        In the order of the suite; empty for a model that is searched only where nobody tuned it.
+    names : list of str
+        Hyperparameters that are searched in one way or the other.
     configured : dict of str to dict
         By dataset, the hyperparameters that the suite gives for it alone.
     found : dict of str to Found
@@ -39,12 +42,13 @@ class SearchedModel:
     """
 
     ranges: dict[str, Range]
+    names: list[str]
     configured: dict[str, Hyperparameters]
     found: dict[str, Found]
 
 
 def searched_models(suite: Suite | None) -> dict[str, SearchedModel]:
-    """Return the models of a suite that have ranges.
+    """Return the models of a suite that have ranges or are searched where nobody tuned them.
 
     Raises
     ------
@@ -57,22 +61,31 @@ def searched_models(suite: Suite | None) -> dict[str, SearchedModel]:
         )
     searched = {
         name: SearchedModel(
-            {key: Range.parse(key, content) for key, content in model.tuning.items()}, model.datasets, model.found
+            {key: Range.parse(key, content) for key, content in (model.tuning or {}).items()},
+            _names(model),
+            model.datasets,
+            model.found,
         )
         for name, model in suite.models.items()
-        if model.tuning
+        if model.tuning or model.auto
     }
-    if not searched:
+    if not any(model.ranges for model in searched.values()):
         file = suite.file
         raise XmlcError(f"{file}: no model has ranges of hyperparameters (key tuning), so there is no table of them")
     return searched
+
+
+def _names(model: ModelSpec) -> list[str]:
+    """Name a model's hyperparameters that are searched: those of its ranges, then others in the order of its trials."""
+    trials = [trial for stage in model.auto.stages for trial in stage] if model.auto else []
+    return list(dict.fromkeys([*(model.tuning or {}), *(name for trial in trials for name in trial)]))
 
 
 @table("table3", HYPERPARAMETER_KEYS, RANKINGS, takes_suite=True)
 def table3(paper: str, records: Sequence[RankingRecord], published: Published, suite: Suite | None) -> Table:
     """Build Table 3 of plt2016: ranges beside the paper's, and the values that the models were trained with."""
     searched = searched_models(suite)
-    records = [record for record in records if record.model in searched]
+    records = [record for record in records if _is_shown(record, searched)]
     if not records:
         raise XmlcError(f"table3: no record is of a model with ranges; expected one of {', '.join(searched)}")
     models = list(dict.fromkeys(record.model for record in records))
@@ -81,12 +94,18 @@ def table3(paper: str, records: Sequence[RankingRecord], published: Published, s
     # As objects, lest whole numbers become fractions beside others.
     frame = pd.DataFrame(rows, columns=[*HYPERPARAMETER_KEYS, *COLUMNS], dtype=object)
     panels = [_ranges_panel(frame, published)]
-    panels += [_values_panel(name, list(searched[name].ranges), frame) for name in models]
+    panels += [_values_panel(name, searched[name].names, frame) for name in models]
     caption = (
         "The hyperparameters, the ranges of their search, and the values in use, with the P@1 that they reach on the "
         "20 % of the training set that validation holds, where it is known."
     )
     return Table("table3", paper, HYPERPARAMETER_KEYS, frame, caption, panels, notes(paper, records, (), panels))
+
+
+def _is_shown(record: RankingRecord, searched: dict[str, SearchedModel]) -> bool:
+    """Say whether a record is of a model with ranges, or of one that was searched for its dataset."""
+    model = searched.get(record.model)
+    return model is not None and bool(model.ranges or (record.tuning and record.tuning["method"] == AUTO))
 
 
 def _one_per_dataset(records: Sequence[RankingRecord]) -> list[RankingRecord]:
@@ -117,7 +136,7 @@ def _value_rows(record: RankingRecord, searched: SearchedModel) -> list[Row]:
         {"dataset": dataset, "model": record.model, "hyperparameter": name}
         | {"value": record.hyperparameters.get(name)}
         | found
-        for name in searched.ranges
+        for name in searched.names
     ]
 
 
