@@ -47,9 +47,10 @@ def test_sweeps_are_the_methods_at_their_parameters(case):
         np.testing.assert_array_equal(point.thresholds, expected)
     for point in METHODS["ofo"].sweep(spe, Y, prior, GRID):
         np.testing.assert_array_equal(point.thresholds, OFO(1, point.c, nu).fit(spe, Y).thresholds_)
-    for point in METHODS["fta"].sweep(spe, Y, prior, GRID):
+    for point in METHODS["fta-unbounded"].sweep(spe, Y, prior, GRID):
         assert (point.thresholds == np.float32(1 / point.c)).all()
-    for point in METHODS["fta-bounded"].sweep(spe, Y, prior, GRID):
+    for point in METHODS["fta"].sweep(spe, Y, prior, GRID):
+        assert [*point.thresholds] == [max(np.float32(1 / point.c), np.float32(p / (1 + p))) for p in prior]
         np.testing.assert_array_equal(point.thresholds, FTA((point.c,), lower_bounds=nu).fit(spe, Y).thresholds_)
 
 
@@ -140,7 +141,7 @@ def test_a_method_of_ones_own_takes_ten_lines(case, monkeypatch):
 
 def test_methods_of_the_paper_are_chosen_by_macro_f_and_others_by_their_own(case):
     spe, Y, prior = case
-    of_the_paper = ("fta", "fta-bounded", "fta-labelwise", "sto", "ofo", "ofo-ab")
+    of_the_paper = ("fta", "fta-unbounded", "fta-labelwise", "sto", "ofo", "ofo-ab")
     assert {METHODS[name].measure for name in of_the_paper} == {"macro_f"}
     assert {name: METHODS["for-" + name.replace("_", "-")].measure for name in TUNABLE} == {n: n for n in TUNABLE}
     sto, same, jaccard = (tune(name, spe, Y, prior) for name in ("sto", "for-macro-f", "for-macro-jaccard"))
@@ -157,5 +158,5 @@ def test_a_method_of_an_unknown_measure_is_refused():
 
 
 def test_unknown_methods_are_named(case):
-    with pytest.raises(XmlcError, match=r"'stoo' is unknown; expected one of fta, fta-bounded, fta-labelwise, sto, "):
+    with pytest.raises(XmlcError, match=r"'stoo' is unknown; expected one of fta, fta-unbounded, fta-labelwise, sto, "):
         tune("stoo", *case)

@@ -43,8 +43,8 @@ def notes(
         lines.append(f"Bold: the best of {best_of}" + (f"; {', '.join(limits)} left out." if limits else "."))
     if limits:
         lines.append("oracle: the true posteriors of a synthetic dataset in place of a model's estimates.")
-    if any(record.method_name == "fta-bounded" for record in records):
-        lines.append("FTA bounded: max(1/c, nu_j) as printed in Section 6.2 instead of 1/c; nu_j is equation (5)'s.")
+    if any(record.method_name == "fta-unbounded" for record in records):
+        lines.append("FTA, 1/c: as the authors' program, without the lower bound nu_j that Section 6.2 prints for FTA.")
     if any(record.method_name == "fta-labelwise" for record in records):
         lines.append("FTA label-wise: the fixed thresholds searched label by label instead of one for all labels.")
     if any(part.published for panel in panels for part in panel.columns):

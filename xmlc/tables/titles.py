@@ -11,7 +11,7 @@ METHODS = {
     "fta": "FTA",
     "sto": "STO",
     "ofo": "OFO",
-    "fta-bounded": "FTA bounded",
+    "fta-unbounded": "FTA, 1/c",
     "fta-labelwise": "FTA label-wise",
     "ofo-ab": "OFO (a, b)",
     # Label sets inferred instance by instance (gfm2011).

@@ -52,7 +52,7 @@ class FTA(ThresholdMethod):
     grid : sequence of float
         Values c.
     label_wise : bool
-        False: one c for all labels, as in the authors' program (Section 4.2: "more stable"). True: for each label
+        False: one c for all labels (Section 4.2: "more stable"). True: for each label
         its own best c (line 9 of Algorithm 1 restricted to a fixed set).
     lower_bounds : ndarray of shape (m,) or None
         nu_j = pi_j / (pi_j + 1), the lower end of the range of an optimal threshold (equation (5)), with pi_j the

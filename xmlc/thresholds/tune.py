@@ -174,19 +174,19 @@ def scores_of(method: str) -> tuple[str, ...]:
 def sweep_fta(
     spe: sparse.csr_array, Y: sparse.csr_array, priors: np.ndarray, grid: Sequence[float]
 ) -> Iterator[GridPoint]:
-    """Give one common threshold 1/c after the other, as the authors' program does."""
-    for c in checked_grid(grid):
-        yield GridPoint(np.full(spe.shape[1], 1.0 / c, dtype=np.float32), c=c)
-
-
-@register("fta-bounded")
-def sweep_fta_bounded(
-    spe: sparse.csr_array, Y: sparse.csr_array, priors: np.ndarray, grid: Sequence[float]
-) -> Iterator[GridPoint]:
-    """Give kappa_j = max(1/c, nu_j) for one c after the other, FTA's thresholds as Section 6.2 prints them."""
+    """Give kappa_j = max(1/c, nu_j) for one c after the other (Section 6.2)."""
     nu = lower_bounds(priors)
     for c in checked_grid(grid):
         yield GridPoint(kappa(c, nu), c=c)
+
+
+@register("fta-unbounded")
+def sweep_fta_unbounded(
+    spe: sparse.csr_array, Y: sparse.csr_array, priors: np.ndarray, grid: Sequence[float]
+) -> Iterator[GridPoint]:
+    """Give one common threshold 1/c after the other, as the authors' program does; Section 6.2 prints a lower bound."""
+    for c in checked_grid(grid):
+        yield GridPoint(np.full(spe.shape[1], 1.0 / c, dtype=np.float32), c=c)
 
 
 @register("fta-labelwise")
