@@ -34,6 +34,7 @@ def test_printed(name, value, printed):
 
 def test_a_deviation_is_printed_like_its_value():
     assert column("test_ms").printed(0.00123, beside=12.34) == "0.0"
+    assert column("depth").printed(16.1307, beside=155.2) == "16.1"
 
 
 def test_a_deviation_over_seeds_has_its_columns_definition_but_no_direction():

@@ -67,6 +67,8 @@ class Column:
             return value
         number = float(value)
         decimals = self._decimals(number if beside is None else float(beside))
+        if decimals is None and beside is not None:
+            decimals = len(f"{beside:g}".partition(".")[2])
         return f"{number:g}" if decimals is None else f"{number:.{decimals}f}"
 
     def _decimals(self, number: float) -> int | None:

@@ -23,6 +23,7 @@ MARKERS = {"p@1": "o", "p@3": "s", "p@5": "^", "train_seconds": "o", "predict_ms
 DASHED: dict[str, Any] = {"linestyle": (0, (4, 2)), "markerfacecolor": "white"}
 LINE: dict[str, Any] = {"linewidth": 1.3, "markersize": 4.0, "markeredgewidth": 0.9}
 PANEL = (2.7, 2.5)
+LEGEND_ROOM = 0.15  # above the lines, as a share of the height
 NARROWEST = 5.0  # has room for the legend
 PRINTED_ALPHA = 0.75  # of the paper's tables (Section 5)
 
@@ -43,8 +44,10 @@ def alpha(paper: str, records: Sequence[SweepRecord]) -> Figure:
         _draw(row[2], means / means.loc[_printed(means)], TIMES)
         _label(row[2], name, "alpha", f"time (alpha = {_printed(means):g}: 1)")
         row[2].set_ylim(bottom=0)
-    for axes in (grid[0][0], grid[0][2]):
-        axes.legend(frameon=False, fontsize=7.5)
+    bottom, top = grid[0][0].get_ylim()
+    grid[0][0].set_ylim(bottom, top + LEGEND_ROOM * (top - bottom))
+    grid[0][0].legend(frameon=False, fontsize=7.5, loc="upper center", ncols=3, columnspacing=1.0, handlelength=1.6)
+    grid[0][2].legend(frameon=False, fontsize=7.5)
     return sheet
 
 
