@@ -67,8 +67,10 @@ class PLT(TreePrediction):
     lam : float
         SGD: regularisation lambda; the weight of the constant feature is regularised like the others.
     gamma : float
-        Initial step size. SGD: step t (from 0) of a node is gamma / (1 + lam * gamma * t). AdaGrad: a weight's step is
-        gamma / sqrt(eps + its squared derivatives so far); oplt2021 has gamma 1.
+        Initial step size. SGD: step t of a node is gamma / (1 + lam * gamma * t) (plt2016, Appendix B), with t from 0;
+        the paper does not say where t begins. The authors' program counts from 1, which is this solver with
+        gamma / (1 + lam * gamma). AdaGrad: a weight's step is gamma / sqrt(eps + its squared derivatives so far);
+        oplt2021 has gamma 1.
     eps : float
         AdaGrad: see gamma.
     epochs : int

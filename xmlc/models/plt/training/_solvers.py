@@ -22,7 +22,8 @@ class Sgd(NamedTuple):
     Attributes
     ----------
     step : float
-        Initial step size: step t (from 0) of a node is ``step / (1 + lam * step * t)``.
+        Initial step size: step t (from 0) of a node is ``step / (1 + lam * step * t)``. With t from 1, as in the
+        authors' Java program, all steps are those of the initial size ``step / (1 + lam * step)``.
     lam : float
         Regularisation lambda.
     epochs : int
