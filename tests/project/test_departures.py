@@ -64,6 +64,8 @@ def values(paper, setting, datasets):
     suite = project().suites[paper]
     if first == "settings":
         return dict.fromkeys(datasets, walk(project().settings, rest))
+    if first == "sweeps" and rest[1:] == ["values"]:
+        return {dataset: suite.sweeps[rest[0]].values_on(dataset) for dataset in datasets}
     if first == "models" and rest:
         name, *key = rest
         if name not in suite.models:

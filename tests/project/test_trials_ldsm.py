@@ -11,7 +11,9 @@ from repository import ROOT
 from xmlc.models import LdSM
 
 TRIALS = pd.read_csv(ROOT / "results/published/tuning/ldsm.csv")
-MODEL = yaml.safe_load((ROOT / "config/papers/ldsm2020.yaml").read_text())["models"]["ldsm"]
+PRINTED = pd.read_csv(ROOT / "results/published/tuning/ldsm-printed.csv")
+MODELS = yaml.safe_load((ROOT / "config/papers/ldsm2020.yaml").read_text())["models"]
+MODEL = MODELS["ldsm-mean"]
 SCORES = ["p@1", "p@3", "p@5"]
 HYPERPARAMETERS = [name for name in TRIALS if name not in {"dataset", "depth", *SCORES}]
 
@@ -40,6 +42,28 @@ def test_the_configured_values_are_one_of_the_trials_with_the_precision_that_fou
     for name in set(values) & set(HYPERPARAMETERS):
         trials = trials[trials[name] == values[name]]
     assert (trials["p@1"] / 100).round(3).tolist() == [MODEL["found"][dataset]["p@1"]]
+
+
+def test_as_printed_and_the_program_tried_the_same_settings():
+    names = [name for name in PRINTED if name not in {"by", "dataset", "depth", "nodes", *SCORES}]
+    assert set(names) <= set(inspect.signature(LdSM).parameters)
+    tried = {
+        place: set(own[names].itertuples(index=False, name=None)) for place, own in PRINTED.groupby(["by", "dataset"])
+    }
+    assert {len(settings) for settings in tried.values()} == {16}
+    for dataset in ("bibtex", "delicious", "delicious-ldsm"):
+        assert tried["xmlc", dataset] == tried["program", dataset]
+
+
+@pytest.mark.parametrize("dataset", ["bibtex", "delicious", "delicious-ldsm"])
+def test_the_printed_row_has_the_best_of_its_settings(dataset):
+    model = MODELS["ldsm"]
+    trials = PRINTED[(PRINTED["dataset"] == dataset) & (PRINTED["by"] == "xmlc")]
+    best = trials.loc[trials[SCORES].sum(axis=1).idxmax()]
+    values = model["hyperparameters"] | model["datasets"][dataset]
+    names = ["arity", "max_nodes", "epochs", "learning_rate", "lambda_1", "lambda_2"]
+    assert [values[name] for name in names] == best[names].tolist()
+    assert round(best["p@1"] / 100, 3) == model["found"][dataset]["p@1"]
 
 
 @pytest.mark.parametrize("dataset", ["bibtex", "delicious"])

@@ -195,14 +195,14 @@ def test_forests_are_scored_by_the_sizes_of_all_suites_and_scattered_if_asked(tm
 
 
 def test_sweeps_and_extensions_are_a_suites_own(tmp_path):
-    sweep = {"model": "plt", "hyperparameter": "arity", "values": [2, 4]}
+    sweep = {"model": "plt", "hyperparameter": "arity", "values": [2, 4], "datasets": {"large": [2]}}
     project = project_of(
         tmp_path,
         a=suite({"plt": {}}, sweeps={"arity": sweep}, extensions=["z.py", "b.py"]),
         b=suite(extensions=["b.py"]),
     )
     found = project.sweep("a", "arity")
-    assert (found.values, found.hyperparameters) == ([2, 4], {})
+    assert (found.values_on("one"), found.values_on("large"), found.hyperparameters) == ([2, 4], [2], {})
     assert project.extensions == ["b.py", "z.py"]
     with pytest.raises(XmlcError, match="config: b has no sweep arity; expected one of none"):
         project.sweep("b", "arity")

@@ -155,7 +155,7 @@ rule sweep:
         mem_mb=memory,
     params:
         hyperparameter=lambda wildcards: swept(wildcards).hyperparameter,
-        values=lambda wildcards: options("--value", map(json.dumps, swept(wildcards).values)),
+        values=lambda wildcards: options("--value", map(json.dumps, swept(wildcards).values_on(wildcards.dataset))),
         hyperparameters=lambda wildcards: json.dumps(swept(wildcards).hyperparameters),
     shell:
         "xmlc sweep --data {input.data} --training {input.training} --parameters {params.hyperparameters:q}"

@@ -146,8 +146,13 @@ class Sweep:
     model: str
     hyperparameter: str
     values: list[int | float | str]
+    datasets: dict[str, list[int | float | str]] = field(default_factory=dict)
     hyperparameters: Hyperparameters = field(default_factory=dict)
     without: dict[str, str] = field(default_factory=dict)
+
+    def values_on(self, dataset: str) -> list[int | float | str]:
+        """Return the values that are tried on a dataset."""
+        return self.datasets.get(dataset, self.values)
 
 
 @dataclass(frozen=True)

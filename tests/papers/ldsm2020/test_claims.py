@@ -89,6 +89,8 @@ def test_what_the_first_ten_trees_gain_and_what_the_others_do():
     assert decided(first, late) == ((2 - 10) * OF_P1, "does not hold")
     assert decided(others, late) == (-10, "does not hold")
     assert decided(others, read(grown(t1=50, t10=52, t20=61, t50=62))) == (-1, "holds")  # bibtex, from 20 trees
+    wide = grown(t1=50, t10=52, t20=61, t50=62, hyperparameters={"arity": 4})  # from 10 as elsewhere
+    assert decided(others, read(wide)) == (-10, "does not hold")
     assert decided(first, read(grown(t1=50, t10=60)))[1] == decided(others, read(grown(t1=50, t10=60)))[1] == "no data"
 
 

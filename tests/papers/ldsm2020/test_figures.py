@@ -74,7 +74,7 @@ def test_the_overview_is_of_delicious_if_it_is_there(tmp_path):
 
 @pytest.mark.parametrize(("number", "trees"), [("3", 1), ("7", 2)])
 def test_objectives_level_by_level(tmp_path, number, trees):
-    panels = draw(tmp_path, number, forest()).axes
+    panels = draw(tmp_path, number, forest(), forest(model="ldsm-mean")).axes
     assert [axes.get_title() for axes in panels] == [f"yeast, tree {tree + 1}" for tree in range(trees)]
     line = curve(panels[-1], "level 2 (2)")
     assert line.get_xdata().tolist() == [1, 2]
@@ -87,7 +87,7 @@ def test_what_is_missing_is_said(tmp_path):
     with pytest.raises(XmlcError, match="no record is of ldsm"):
         draw(tmp_path, "4", forest(model="fastxml"))
     with pytest.raises(XmlcError, match="has objectives"):
-        draw(tmp_path, "3", forest(objectives=[]))
+        draw(tmp_path, "3", forest(model="ldsm-mean", objectives=[]))
     with pytest.raises(XmlcError, match="no record of kind 'sweep'"):
         draw(tmp_path, "5", forest())
 

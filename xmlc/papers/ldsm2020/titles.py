@@ -2,6 +2,7 @@
 
 MODELS = {
     "ldsm": "LdSM",
+    "ldsm-mean": "LdSM, mean over leaves",
     "ldsm-single": "LdSM, best single tree",
     "fastxml-single": "FastXML, best single tree",
     "parabel": "Parabel",
