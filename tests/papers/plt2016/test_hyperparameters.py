@@ -65,13 +65,13 @@ def test_values_say_who_found_them(build):
     assert len(rows) == 1 + 3 + 3 * 3
 
 
-AUTO = {"stages": [[{"learning_rate": 0.1}, {"learning_rate": 1}], [{"max_nodes": 500}]]}
+AUTO = {"stages": [[{"learning_rate": 0.1}, {"learning_rate": 1}], [{"unit_norm": True}]]}
 
 
 def test_a_dataset_that_nobody_tuned_has_the_values_of_its_own_search(build):
     """Also of models without ranges, which have no panel where nothing was searched for them."""
     search = {"method": "auto", "budget": 3, "seed": 0, "p@1": 0.8}
-    used = {"learning_rate": 0.1, "max_nodes": 500}
+    used = {"learning_rate": 0.1, "unit_norm": True}
     models = {
         "plt": PLT | {"auto": {"stages": [[{"gamma": 1, "lam": 1}]]}},
         "ldsm": {"auto": AUTO},
@@ -87,7 +87,7 @@ def test_a_dataset_that_nobody_tuned_has_the_values_of_its_own_search(build):
     plt, ldsm = table.panels[1:]
     assert plt.headings()[1:] == ["arity b", "gamma", "solver", "lambda", "P@1, validation (%)", "Found by"]
     assert lines(plt) == [["my-set", "16", "4.91", "sgd", "0.000264", "80.00", "auto, 3 trials"]]
-    assert lines(ldsm) == [["my-set", "0.1", "500", "80.00", "auto, 3 trials"]]
+    assert lines(ldsm) == [["my-set", "0.1", "true", "80.00", "auto, 3 trials"]]
 
 
 def test_what_is_missing_is_named(build, tmp_path):

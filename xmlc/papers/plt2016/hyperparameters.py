@@ -134,10 +134,14 @@ def _value_rows(record: RankingRecord, searched: SearchedModel) -> list[Row]:
     found = _provenance(record, searched)
     return [
         {"dataset": dataset, "model": record.model, "hyperparameter": name}
-        | {"value": record.hyperparameters.get(name)}
+        | {"value": _in_print(record.hyperparameters.get(name))}
         | found
         for name in searched.names
     ]
+
+
+def _in_print(value: object) -> object:
+    return str(value).lower() if isinstance(value, bool) else value  # as YAML has it; a table would show 1
 
 
 def _provenance(record: RankingRecord, searched: SearchedModel) -> Row:
