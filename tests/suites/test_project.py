@@ -107,7 +107,7 @@ def test_of_two_suites_with_a_model_the_first_by_name_has_the_common_hyperparame
 def test_a_name_is_one_model_with_one_search(tmp_path):
     with pytest.raises(XmlcError, match="model plt is estimator plt and, in b, fastxml"):
         project_of(tmp_path, a=suite({"plt": {}}), b=suite({"plt": {"estimator": "fastxml"}}))
-    with pytest.raises(XmlcError, match="model x has another search in b; give it another name"):
+    with pytest.raises(XmlcError, match="model x has another value of search in b; give it another name"):
         project_of(tmp_path, a=suite({"x": {}}), b=suite({"x": {"search": [[{"arity": 2}]]}}))
     with pytest.raises(XmlcError, match="model plt is estimator plt and, in b, br"):
         project_of(tmp_path, a=suite({"plt": {}}), b=suite(peers={"plt": {"estimator": "br"}}))
@@ -157,6 +157,27 @@ def test_what_nobody_tuned_is_searched_and_nothing_else(tmp_path):
         project.search_options("ranged")
     project = project_of(tmp_path, {"tuning": None}, **suites)
     assert project.tuned_by("plt", "yeast") is None
+
+
+def test_a_model_may_be_trained_with_what_was_found_for_another(tmp_path):
+    models = {"plt": {"tuning": {"lam": {"low": 0.1, "high": 1}}}, "hashed": {"tuned_as": "plt"}}
+    search = {"tuning": {"method": "random", "budget": 5}}
+    assert project_of(tmp_path, search, a=suite(models)).tuned_by("hashed", "yeast") == "results/yeast/tuning/plt.yaml"
+    assert project_of(tmp_path, a=suite(models)).tuned_by("hashed", "yeast") is None
+
+
+def test_a_search_has_further_stages_on_single_datasets(tmp_path):
+    further = {"search": STAGES, "further_search": {"yeast": [[{"arity": 8}]]}}
+    project = project_of(tmp_path, a=suite({"own": further}))
+    assert project.search_options("own", "yeast") == ["--stages", json.dumps([*STAGES, [{"arity": 8}]])]
+    assert project.search_options("own", "scene") == ["--stages", json.dumps(STAGES)]
+
+
+def test_a_models_jobs_have_its_own_threads_or_those_of_the_run(tmp_path):
+    project = project_of(tmp_path, {"threads": 4}, a=suite({"plt": {}, "swnn": {"threads": 1}}))
+    assert [project.threads(name) for name in ("plt", "swnn")] == [4, 1]
+    with pytest.raises(XmlcError, match="config: model plt has another value of threads in b; give it another name"):
+        project_of(tmp_path, a=suite({"plt": {"threads": 1}}), b=suite({"plt": {}}))
 
 
 def test_the_floor_is_the_grids_end_or_the_highest_of_the_suites(tmp_path):

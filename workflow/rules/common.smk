@@ -9,6 +9,11 @@ def memory(wildcards):
     return project.memory(wildcards.dataset, wildcards.get("model"))
 
 
+def threads_of(wildcards):
+    """Give how many threads a model's job has."""
+    return project.threads(wildcards.model)
+
+
 def entry(wildcards):
     """Give a dataset's catalogue entry as text: a change of this entry, and of no other, reruns its steps."""
     return repr(project.entry(wildcards.dataset))

@@ -11,7 +11,7 @@ rule rank:
         paths.LOG_OF_RUN.of(portion="full", step="rank"),
     conda:
         "../envs/xmlc.yaml"
-    threads: project.settings.threads
+    threads: threads_of
     resources:
         mem_mb=memory,
     shell:
@@ -34,7 +34,7 @@ rule estimate:
         paths.BENCHMARK_OF_RUN.of(portion="80", step="estimate")
     conda:
         "../envs/xmlc.yaml"
-    threads: project.settings.threads
+    threads: threads_of
     resources:
         mem_mb=memory,
     params:
@@ -67,7 +67,7 @@ for job in threshold_jobs(project):
             model=one_of(job.models),
         conda:
             "../envs/xmlc.yaml"
-        threads: project.settings.threads
+        threads: threads_of
         resources:
             mem_mb=memory,
         params:
@@ -101,7 +101,7 @@ for job in inference_jobs(project):
             model=job.model,
         conda:
             "../envs/xmlc.yaml"
-        threads: project.settings.threads
+        threads: threads_of
         resources:
             mem_mb=memory,
         params:
@@ -129,7 +129,7 @@ rule forest:
         paths.LOG_OF_RUN.of(portion="full", step="forest"),
     conda:
         "../envs/xmlc.yaml"
-    threads: project.settings.threads
+    threads: threads_of
     resources:
         mem_mb=memory,
     params:
@@ -150,7 +150,7 @@ rule sweep:
         paths.LOG_OF_RUN.of(portion="full", step="sweep-{paper}-{sweep}"),
     conda:
         "../envs/xmlc.yaml"
-    threads: project.settings.threads
+    threads: threads_of
     resources:
         mem_mb=memory,
     params:
@@ -197,7 +197,7 @@ rule condense:
         paths.LOG_OF_RUN.of(portion="full", step="condense"),
     conda:
         "../envs/xmlc.yaml"
-    threads: project.settings.threads
+    threads: threads_of
     resources:
         mem_mb=memory,
     params:

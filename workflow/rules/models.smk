@@ -82,13 +82,13 @@ rule tune:
         paths.LOG_OF_TUNING,
     conda:
         "../envs/xmlc.yaml"
-    threads: project.settings.threads
+    threads: threads_of
     resources:
         mem_mb=memory,
     params:
         estimator=lambda wildcards: project.models[wildcards.model].estimator,
         hyperparameters=hyperparameters,
-        search=lambda wildcards: project.search_options(wildcards.model),
+        search=lambda wildcards: project.search_options(wildcards.model, wildcards.dataset),
     shell:
         "xmlc tune --data {input.data} --estimator {params.estimator:q} --parameters {params.hyperparameters:q}"
         " {params.search:q} --threads {threads}"
@@ -111,7 +111,7 @@ rule train:
         model=one_of(name for name in project.models if name not in project.scattered),
     conda:
         "../envs/xmlc.yaml"
-    threads: project.settings.threads
+    threads: threads_of
     resources:
         mem_mb=memory,
     params:

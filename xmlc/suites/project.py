@@ -117,10 +117,12 @@ class Project:
     def tuned_by(self, model: str, dataset: str) -> str | None:
         """Name the search result that a model is trained with, if there is a search."""
         spec, tuning = self.models[model], self.settings.tuning
+        if spec.tuned_as:
+            return self.tuned_by(spec.tuned_as, dataset)
         asked = spec.auto and not spec.is_tuned_for(dataset) if tuning == "auto" else tuning and spec.tuning
         return paths.TUNING.of(dataset=dataset, model=model) if spec.search or asked else None
 
-    def search_options(self, model: str) -> list[str]:
+    def search_options(self, model: str, dataset: str = "") -> list[str]:
         """Return the options of `xmlc tune`.
 
         Raises
@@ -130,7 +132,8 @@ class Project:
         """
         spec, tuning = self.models[model], self.settings.tuning
         if spec.search:
-            return ["--stages", json.dumps(spec.search, sort_keys=True)]
+            stages = [*spec.search, *spec.further_search.get(dataset, [])]
+            return ["--stages", json.dumps(stages, sort_keys=True)]
         if tuning == "auto" and spec.auto:
             return ["--auto", json.dumps(asdict(spec.auto), sort_keys=True)]
         if tuning is None or tuning == "auto":
@@ -138,6 +141,10 @@ class Project:
             raise XmlcError(f"config: tuning {said}; add, such as --config tuning='{{method: smac, budget: 30}}'")
         space = json.dumps(spec.tuning, sort_keys=True)
         return ["--space", space, "--method", tuning.method, "--budget", str(tuning.budget)]
+
+    def threads(self, model: str) -> int:
+        """Return how many threads a model's jobs have."""
+        return self.models[model].threads or self.settings.threads
 
     def floor(self, dataset: str) -> float:
         """Return the floor of a dataset's estimates: the smallest threshold of the grid, if no suite has a higher."""
@@ -218,7 +225,7 @@ def models_of_all(suites: Iterable[Suite]) -> dict[str, ModelSpec]:
     Raises
     ------
     XmlcError
-        Two suites have different estimators or searches under one name.
+        Two suites have different estimators, searches or threads under one name.
     """
     found: dict[str, ModelSpec] = {}
     for suite in suites:
@@ -228,8 +235,10 @@ def models_of_all(suites: Iterable[Suite]) -> dict[str, ModelSpec]:
                 raise XmlcError(
                     f"config: model {name} is estimator {merged.estimator} and, in {suite.name}, {model.estimator}"
                 )
-            if merged.search != model.search:
-                raise XmlcError(f"config: model {name} has another search in {suite.name}; give it another name")
+            for key in ("search", "threads"):
+                if getattr(merged, key) != getattr(model, key):
+                    said = f"has another value of {key} in {suite.name}"
+                    raise XmlcError(f"config: model {name} {said}; give it another name")
             # On the datasets of a suite of its own nothing of another's hyperparameters is meant.
             own = dict.fromkeys(suite.all_datasets, model.hyperparameters) if suite.own else {}
             datasets, whole = {**merged.datasets, **model.datasets}, {**merged.whole, **own}

@@ -78,6 +78,12 @@ class ModelSpec:
         Ranges that a search draws from.
     search : list or None
         Trials of a search in stages, whose best is always used.
+    further_search : dict of str to list
+        Stages after those, on single datasets.
+    tuned_as : str or None
+        The model of the same suite with whose search results it is trained.
+    threads : int or None
+        Of its jobs; None for the setting of the run.
     auto : Auto or None
         A search whose best is used on datasets that the model has no values for.
     task : {"few-shot", "multi-label"} or None
@@ -99,6 +105,9 @@ class ModelSpec:
     found: dict[str, Found] = field(default_factory=dict)
     tuning: dict[str, object] | None = None
     search: list[list[Hyperparameters]] | None = None
+    further_search: dict[str, list[list[Hyperparameters]]] = field(default_factory=dict)
+    tuned_as: str | None = None
+    threads: int | None = None
     auto: Auto | None = None
     task: Task | None = None
     optional: bool = False
