@@ -106,7 +106,7 @@ def tree():
     rng = np.random.default_rng(7)
     X = sparse.random_array((300, 40), density=0.2, rng=rng, format="csr")
     Y = sparse.csr_array(X @ rng.normal(size=(40, 12)) > 1.0)
-    return PLT(arity=3, epochs=3).fit(X[:200], Y[:200]), X[200:], Y[200:], nu_of(12, 7)
+    return PLT(tree="random", arity=3, epochs=3).fit(X[:200], Y[:200]), X[200:], Y[200:], nu_of(12, 7)
 
 
 @pytest.mark.parametrize("instances", [1, 33, 1000])

@@ -10,7 +10,7 @@ from xmlc.models import PLT, Parabel
 from xmlc.samebits.models import estimator, learned, predictions
 from xmlc.samebits.pieces import Data, Parts, Run
 
-TREE: Mapping[str, object] = {"arity": 4, "max_leaf": 6, "epochs": 2}
+TREE: Mapping[str, object] = {"arity": 4, "max_leaf": 6, "epochs": 2, "lam": 1e-6, "C": 1.0}
 
 
 def _tree(**hyperparameters: object) -> PLT:

@@ -41,7 +41,7 @@ def test_pairs_of_a_pass_equal_brute_force(small):
 
 def test_pairs_of_a_prediction_are_nonzeros_times_inner_products(small):
     X, Y, _ = small
-    model = PLT(arity=3, epochs=1).fit(X, Y)
+    model = PLT(tree="random", arity=3, epochs=1).fit(X, Y)
     model.predict_top_k(X, 2)
     expected = sum(X[[i]].nnz * int(model.inner_products_[i]) for i in range(X.shape[0]))
     assert pairs.prediction_pairs(model, X) == expected > X.nnz

@@ -22,7 +22,7 @@ def prepared(tmp_path, monkeypatch):
 
 def stand_ins():
     """Models of ours under the names of the baselines."""
-    return {name: PLT(arity=2, n_jobs=1) for names in contenders.BASELINES_OF.values() for name in names}
+    return {name: PLT(tree="random", arity=2, n_jobs=1) for names in contenders.BASELINES_OF.values() for name in names}
 
 
 def test_everything_is_measured(prepared, tmp_path, monkeypatch, capsys):

@@ -18,7 +18,7 @@ from xmlc.models import PLT
 def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("compact")
     data = prepare_tiny(folder)
-    model = PLT(arity=2, epochs=3).fit(*Prepared(data).part("train"))
+    model = PLT(tree="random", arity=2, epochs=3).fit(*Prepared(data).part("train"))
     model.save(folder / "model")
     return data, folder / "model", model
 

@@ -16,7 +16,8 @@ from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.streams import Stream
 from xmlc.models import PLT
 
-SGD = {"gamma": 0.7, "lam": 0.01, "epochs": 3}
+TWIN = {"gamma": 0.7, "lam": 0.01, "epochs": 3}
+SGD = {"tree": "random", **TWIN}
 
 
 def with_constant(X):
@@ -49,8 +50,19 @@ def test_training_equals_the_twin(n, d, m, arity, seed):
     X, Y = random_multilabel(n, d, m, seed)
     model = PLT(arity=arity, unit_norm=False, random_state=seed, **SGD).fit(X, Y)
     order = random_permutation(n, seed, Stream.PLT_ORDER)
-    expected = plt_twin.train(model.tree_, with_constant(X), label_sets(Y), order, **SGD)
+    expected = plt_twin.train(model.tree_, with_constant(X), label_sets(Y), order, **TWIN)
     np.testing.assert_allclose(dense_weights(model), expected, atol=2e-5)
+
+
+@pytest.mark.parametrize("hash_bits", [None, 10])
+def test_without_lambda_the_regularisation_follows_from_C_and_the_instances(multilabel, hash_bits):
+    X, Y = multilabel(50, 20, 8)
+    settings = {"tree": "random", "epochs": 3, "hash_bits": hash_bits}
+    found = PLT(C=2.0, **settings).fit(X, Y).predict_proba(X).toarray()
+    np.testing.assert_array_equal(found, PLT(lam=1 / 100, **settings).fit(X, Y).predict_proba(X).toarray())
+    some = PLT(C=2.0, max_samples=0.5, **settings).fit(X, Y).predict_proba(X).toarray()
+    expected = PLT(lam=1 / 50, max_samples=0.5, **settings).fit(X, Y).predict_proba(X).toarray()
+    np.testing.assert_array_equal(some, expected)
 
 
 def test_prediction_is_the_chain_rule_for_every_label(multilabel):
@@ -132,7 +144,7 @@ def test_one_label_is_logistic_regression(multilabel):
     """With one label the tree is its root; many small steps reach scikit-learn's solution."""
     X, Y = multilabel(200, 6, 1, seed=7, labels=0.4)
     lam = 0.01
-    model = PLT(arity=2, gamma=0.5, lam=lam, epochs=4000, unit_norm=False).fit(X, Y)
+    model = PLT(tree="random", arity=2, gamma=0.5, lam=lam, epochs=4000, unit_norm=False).fit(X, Y)
     dense, y = with_constant(X), Y.toarray().ravel()
     peer = LogisticRegression(C=1 / (lam * 200), fit_intercept=False, tol=1e-8).fit(dense, y)
     np.testing.assert_allclose(model.predict_proba(X).toarray().ravel(), peer.predict_proba(dense)[:, 1], atol=5e-3)
@@ -149,7 +161,7 @@ def test_instances_without_labels_are_negatives_of_the_root(multilabel):
 @pytest.mark.parametrize("seed", range(3))
 def test_adagrad_equals_the_twin(multilabel, seed):
     X, Y = multilabel(60, 12, 20, seed=seed)
-    model = PLT(arity=4, solver="adagrad", gamma=0.7, epochs=3, unit_norm=False).fit(X, Y)
+    model = PLT(tree="random", arity=4, solver="adagrad", gamma=0.7, epochs=3, unit_norm=False).fit(X, Y)
     order = random_permutation(X.shape[0], 0, Stream.PLT_ORDER)
     expected = plt_twin.train_adagrad(model.tree_, with_constant(X), label_sets(Y), order, 0.7, 0.01, 3)
     np.testing.assert_allclose(dense_weights(model), expected, atol=2e-5)
@@ -194,7 +206,7 @@ def test_saved_and_loaded_model_predicts_the_same(tmp_path, multilabel, hash_bit
 
 def test_estimator_follows_scikit_learn(multilabel):
     X, Y = multilabel(20, 10, 5)
-    model = PLT(arity=3)
+    model = PLT(tree="random", arity=3)
     assert clone(model).get_params() == model.get_params()
     with pytest.raises(NotFittedError):
         model.predict_proba(X)
@@ -204,7 +216,7 @@ def test_estimator_follows_scikit_learn(multilabel):
 
 def test_no_instances_give_an_empty_spe(multilabel):
     X, Y = multilabel(20, 10, 5)
-    model = PLT(arity=3).fit(X, Y)
+    model = PLT(tree="random", arity=3).fit(X, Y)
     assert model.predict_proba(X[:0]).shape == (0, 5)
     assert model.predict_top_k(X[:0], 2)[0].shape == (0, 2)
 
@@ -213,7 +225,7 @@ def test_label_without_instances_has_a_finite_estimate(multilabel):
     X, Y = multilabel(30, 10, 12)
     Y = Y.toarray()
     Y[:, 4:] = False
-    estimates = PLT(arity=2).fit(X, Y).predict_proba(X).toarray()
+    estimates = PLT(tree="random", arity=2).fit(X, Y).predict_proba(X).toarray()
     assert np.isfinite(estimates).all()
     assert (estimates <= 1).all()
 
@@ -222,9 +234,9 @@ def test_label_without_instances_has_a_finite_estimate(multilabel):
     ("parameters", "message"),
     [
         ({"gamma": 0}, "gamma must be positive"),
-        ({"lam": -1}, "lam at least 0"),
+        ({"lam": -1}, "lam None or at least 0"),
         ({"epochs": 0}, "epochs at least 1"),
-        ({"arity": 1}, "at least 2 children"),
+        ({"tree": "random", "arity": 1}, "at least 2 children"),
         ({"solver": "magic"}, "expected one of 'sgd', 'adagrad'"),
         ({"solver": "adagrad", "hash_bits": 10}, "hashed weights are trained by 'sgd'"),
         ({"solver": "batch", "hash_bits": 10}, "hashed weights are trained by 'sgd'"),

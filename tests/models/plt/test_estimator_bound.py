@@ -68,7 +68,7 @@ def test_a_trained_tree_keeps_the_bound(options):
     rows = rng.integers(0, len(INSTANCES), 400)
     drawn = [SETS[rng.choice(len(SETS), p=joint[row])] for row in rows]
     Y = np.array([[j in labels for j in range(M)] for labels in drawn])
-    model = PLT(arity=2, epochs=5, unit_norm=False, **options).fit(INSTANCES[rows], Y)
+    model = PLT(tree="random", arity=2, epochs=5, unit_norm=False, **options).fit(INSTANCES[rows], Y)
     estimated = np.array([[_node_estimate(model, t, x) for t in range(model.tree_.n_nodes)] for x in INSTANCES])
     bound = along_paths(model.tree_, np.abs(estimated - node_posteriors(model.tree_, joint)), sum)
     error = np.abs(model.predict_proba(INSTANCES).toarray() - posteriors(joint))

@@ -11,7 +11,7 @@ from xmlc.models.plt.training._online import set_threshold
 from xmlc.thresholds import OFO
 from xmlc.trees import random_complete_tree
 
-ONLINE = {"arity": 3, "gamma": 0.7, "lam": 1e-3, "epochs": 1, "hash_bits": 26, "unit_norm": False}
+ONLINE = {"tree": "random", "arity": 3, "gamma": 0.7, "lam": 1e-3, "epochs": 1, "hash_bits": 26, "unit_norm": False}
 
 
 def naive_stream(tree, X, label_sets, gamma, lam, a, b):

@@ -14,7 +14,7 @@ from xmlc.models import PLT
 @pytest.mark.parametrize("beam", [None, 3])
 def test_one_instance_is_ranked_as_in_a_batch(multilabel, options, beam):
     X, Y = multilabel(150, 60, 40, seed=1)
-    model = PLT(arity=3, epochs=2, beam=beam, **options).fit(X, Y)
+    model = PLT(tree="random", arity=3, epochs=2, beam=beam, **options).fit(X, Y)
     for k in (1, 4, 50):
         labels, scores = model.predict_top_k(X, k)
         for i in range(X.shape[0]):
@@ -26,7 +26,7 @@ def test_one_instance_is_ranked_as_in_a_batch(multilabel, options, beam):
 
 def test_an_instance_of_plain_lists_will_do(multilabel):
     X, Y = multilabel(60, 10, 8)
-    model = PLT(arity=3).fit(X, Y)
+    model = PLT(tree="random", arity=3).fit(X, Y)
     dense = np.zeros((1, 10))
     dense[0, [2, 7]] = 0.5, 3.0
     np.testing.assert_array_equal(model.rank_one([2, 7], [0.5, 3.0], 4)[0], model.predict_top_k(dense, 4)[0][0])
@@ -67,10 +67,10 @@ def test_sparse_rows_can_be_cut_again(seed):
 @pytest.mark.parametrize("weight_cut", [None, 0.01])
 def test_dropping_weights_is_training_with_the_cut(tmp_path, multilabel, weight_cut):
     X, Y = multilabel(150, 30, 40, seed=3)
-    model = PLT(arity=4, epochs=2, weight_cut=weight_cut).fit(X, Y)
+    model = PLT(tree="random", arity=4, epochs=2, weight_cut=weight_cut).fit(X, Y)
     before = model.predict_proba(X).toarray()
     smaller = model.drop_weights(0.2)
-    trained = PLT(arity=4, epochs=2, weight_cut=0.2).fit(X, Y)
+    trained = PLT(tree="random", arity=4, epochs=2, weight_cut=0.2).fit(X, Y)
     assert smaller.get_params() == trained.get_params()
     smaller.save(tmp_path / "small")
     for other in (smaller, PLT.load(tmp_path / "small")):
@@ -83,7 +83,7 @@ def test_dropping_weights_is_training_with_the_cut(tmp_path, multilabel, weight_
 
 def test_a_cut_of_zero_changes_no_estimate(multilabel):
     X, Y = multilabel(100, 30, 40, seed=4)
-    model = PLT(arity=4, epochs=2).fit(X, Y)
+    model = PLT(tree="random", arity=4, epochs=2).fit(X, Y)
     smaller = model.drop_weights(0.0)
     np.testing.assert_array_equal(smaller.predict_proba(X).toarray(), model.predict_proba(X).toarray())
     np.testing.assert_array_equal(smaller.predict_top_k(X, 5)[0], model.predict_top_k(X, 5)[0])
@@ -98,7 +98,7 @@ def test_hashed_weights_cannot_be_dropped(multilabel):
 def test_a_gigabyte_of_weights_is_loaded_in_less_than_a_second(tmp_path, multilabel):
     """The arrays are mapped, not read: a file with a hole stands for one of a gigabyte."""
     X, Y = multilabel(60, 10, 20)
-    model = PLT(arity=4, epochs=1).fit(X, Y)
+    model = PLT(tree="random", arity=4, epochs=1).fit(X, Y)
     model.save(tmp_path / "model")
     file = tmp_path / "model" / "weights.npy"
     wide = np.lib.format.open_memmap(file, mode="w+", dtype=np.float32, shape=(1 << 28,))

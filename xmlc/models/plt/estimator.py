@@ -35,10 +35,11 @@ LOSSES = ("logistic", "squared_hinge")
 class PLT(TreePrediction):
     """Probabilistic label tree with logistic regression in the nodes (plt2016, Sections 5.1-5.2).
 
-    A tree over the labels, by default random and complete; the classifier of node t estimates
-    P(z_t = 1 | z_parent = 1, x), and a label's estimate is the product along its path (equation (9)). The root has a
-    classifier too, for which an instance without labels is a negative example. Node classifiers are trained by
-    two-phase stochastic gradient descent with L2 regularisation (Appendix B).
+    A tree over the labels; the classifier of node t estimates P(z_t = 1 | z_parent = 1, x), and a label's estimate is
+    the product along its path (equation (9)). The root has a classifier too, for which an instance without labels is a
+    negative example. Node classifiers are by default trained by two-phase stochastic gradient descent with L2
+    regularisation (Appendix B). The defaults rank best on the mean over ten datasets (docs/defaults.md); the paper's
+    trees are ``tree="random"``, and it searches ``arity``, ``lam``, ``gamma`` and ``epochs`` for each dataset.
 
     Parameters
     ----------
@@ -61,11 +62,13 @@ class PLT(TreePrediction):
         "squared_hinge": a node's score is exp(-max(0, 1 - s)**p) of its linear score s. 2 in Parabel; 3 trusts a node
         near its margin more, which helps the lower ranks on deep trees.
     C : float
-        "batch": weight of the loss against half the squared length of a node's weights.
+        Weight of the loss against half the squared length of a node's weights: of "batch", and of SGD where ``lam`` is
+        None.
     tol : float
         "batch": a node stops when none of its dual variables moved by more than this, times C, in a pass.
-    lam : float
-        SGD: regularisation lambda; the weight of the constant feature is regularised like the others.
+    lam : float or None
+        SGD: regularisation lambda; the weight of the constant feature is regularised like the others. None: 1 / (C n)
+        for n training instances, with which the root minimises what "batch" does.
     gamma : float
         Initial step size. SGD: step t of a node is gamma / (1 + lam * gamma * t) (plt2016, Appendix B), with t from 0;
         the paper does not say where t begins. The authors' program counts from 1, which is this solver with
@@ -120,17 +123,17 @@ class PLT(TreePrediction):
     """
 
     arity: int = 16
-    tree: str = "random"
+    tree: str = "kmeans"
     max_leaf: int = 100
     solver: str = "sgd"
     loss: str = "logistic"
     hinge_power: int = 2
-    C: float = 1.0
+    C: float = 3.0
     tol: float = 0.1
-    lam: float = 1e-6
+    lam: float | None = None
     gamma: float = 1.0
     eps: float = 0.01
-    epochs: int = 10
+    epochs: int = 30
     weight_cut: float | None = None
     beam: int | None = None
     hash_bits: int | None = None
@@ -153,10 +156,12 @@ class PLT(TreePrediction):
         x, y = self._kernel_form(X), kernel_csr(Y)
         self.tree_, self._thresholds = self._label_tree(X, Y), None
         if self.hash_bits is None:
-            training = (order, self._solver(), self.weight_cut, self.n_jobs)
+            training = (order, self._solver(X.shape[0]), self.weight_cut, self.n_jobs)
             self.nodes_ = train_nodes(x, y, X.shape[1], self.tree_, *training)
         else:
-            self.nodes_ = train_hashed(x, y, self.tree_, order, self._sgd(), self.hash_bits, self.random_state)
+            self.nodes_ = train_hashed(
+                x, y, self.tree_, order, self._sgd(X.shape[0]), self.hash_bits, self.random_state
+            )
         return self
 
     def progressive_sets(self, X: object, Y: object, a: float = 1.0, b: float = 20.0) -> sparse.csr_array:
@@ -200,7 +205,7 @@ class PLT(TreePrediction):
         X, Y = self._training_data(X, Y)
         x, y = self._kernel_form(X), kernel_csr(Y)
         self.tree_ = self._label_tree(X, Y)
-        training = (x, y, self.tree_, self._sgd(), self.hash_bits, self.random_state)
+        training = (x, y, self.tree_, self._sgd(X.shape[0]), self.hash_bits, self.random_state)
         shape = (self.n_features_in_, int(np.diff(x.indptr).max(initial=0)), self._max_degree())
         self.nodes_, self._thresholds, sets = train_hashed_with_thresholds(*training, (float(a), float(b)), shape)
         return sets
@@ -213,16 +218,17 @@ class PLT(TreePrediction):
             return kmeans_tree(representations, self.arity, self.max_leaf, self.random_state, self.n_jobs)
         return random_complete_tree(self.n_labels_, self.arity, self.random_state)
 
-    def _solver(self) -> Solver:
+    def _solver(self, n: int) -> Solver:
         if self.solver == "sgd":
-            return self._sgd()
+            return self._sgd(n)
         if self.solver == "adagrad":
             return AdaGrad(float(self.gamma), float(self.eps), int(self.epochs))
         key = np.uint64(stream_key(np.int64(self.random_state), np.int64(Stream.PLT_PASSES)))
         return DualDescent(float(self.C), float(self.tol), int(self.epochs), self.loss == "squared_hinge", key)
 
-    def _sgd(self) -> Sgd:
-        return Sgd(float(self.gamma), float(self.lam), int(self.epochs))
+    def _sgd(self, n: int) -> Sgd:
+        lam = 1.0 / (self.C * max(n, 1)) if self.lam is None else self.lam
+        return Sgd(float(self.gamma), float(lam), int(self.epochs))
 
     def _check_hyperparameters(self) -> None:
         if self.solver not in SOLVERS:
@@ -249,10 +255,10 @@ class PLT(TreePrediction):
                 )
         if not (self.eps > 0 and self.C > 0 and self.tol >= 0):
             raise XmlcError(f"eps={self.eps}, C={self.C}, tol={self.tol}: eps and C must be positive, tol at least 0")
-        if not (self.gamma > 0 and self.lam >= 0 and self.epochs >= 1):
+        if not (self.gamma > 0 and (self.lam is None or self.lam >= 0) and self.epochs >= 1):
             raise XmlcError(
                 f"gamma={self.gamma}, lam={self.lam}, epochs={self.epochs}: "
-                "gamma must be positive, lam at least 0, epochs at least 1"
+                "gamma must be positive, lam None or at least 0, epochs at least 1"
             )
         if self.hash_bits is not None and not 1 <= self.hash_bits <= 34:
             raise XmlcError(f"hash_bits={self.hash_bits}: expected None or 1 .. 34 (2**34 weights are 64 GB)")

@@ -105,7 +105,7 @@ def test_a_wide_node_is_done_in_chunks_of_instances():
 def test_batches_and_threads_do_not_show(multilabel, monkeypatch, weight_cut, beam):
     monkeypatch.setattr(_nodes, "BYTES_IN_CACHE", -1)
     X, Y = multilabel(300, 40, 90, seed=2)
-    model = PLT(arity=4, epochs=2, weight_cut=weight_cut, beam=beam, n_jobs=1).fit(X, Y)
+    model = PLT(tree="random", arity=4, epochs=2, weight_cut=weight_cut, beam=beam, n_jobs=1).fit(X, Y)
     whole = (*model.predict_top_k(X, 3), model.inner_products_, model.predict_proba(X, 0.02).toarray())
     monkeypatch.setattr(queries, "ROWS_PER_BATCH", 37)
     for n_jobs in (1, 2):
@@ -117,7 +117,7 @@ def test_batches_and_threads_do_not_show(multilabel, monkeypatch, weight_cut, be
 @pytest.mark.parametrize("weight_cut", [None, 0.05])
 def test_models_within_and_beyond_the_caches_rank_alike(multilabel, monkeypatch, weight_cut):
     X, Y = multilabel(300, 40, 90, seed=3)
-    model = PLT(arity=4, epochs=2, weight_cut=weight_cut).fit(X, Y)
+    model = PLT(tree="random", arity=4, epochs=2, weight_cut=weight_cut).fit(X, Y)
     small, fewest = model.predict_top_k(X, 4), model.inner_products_
     monkeypatch.setattr(_nodes, "BYTES_IN_CACHE", -1)
     assert_same(model.predict_top_k(X, 4), small)
@@ -127,7 +127,7 @@ def test_models_within_and_beyond_the_caches_rank_alike(multilabel, monkeypatch,
 def test_a_beam_costs_less_and_finds_what_is_best_where_the_tree_is_sure(multilabel, monkeypatch):
     monkeypatch.setattr(_nodes, "BYTES_IN_CACHE", -1)
     X, Y = multilabel(400, 30, 200, seed=5)
-    model = PLT(arity=2, epochs=3).fit(X, Y)
+    model = PLT(tree="random", arity=2, epochs=3).fit(X, Y)
     exact, scores = model.predict_top_k(X, 5)
     exact_cost = model.inner_products_.mean()
     labels, beam_scores = model.set_params(beam=5).predict_top_k(X, 5)

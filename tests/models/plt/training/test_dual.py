@@ -13,7 +13,7 @@ from xmlc.kernels.sibling_rows import padded_size
 from xmlc.models import PLT
 from xmlc.models.plt.training._dual import logistic_steps, squared_hinge_steps, train_children_dual
 
-EXACT = {"tol": 1e-7, "epochs": 2000, "solver": "batch"}
+EXACT = {"tree": "random", "tol": 1e-7, "epochs": 2000, "solver": "batch"}
 
 
 @pytest.mark.parametrize("C", [0.3, 10.0])
@@ -81,7 +81,7 @@ def test_weights_dropped_while_training_are_those_dropped_after_it(multilabel, m
     from xmlc.models.plt.training import _pieces
 
     X, Y = multilabel(300, 40, 60, seed=4)
-    model = PLT(arity=4, solver="batch", n_jobs=n_jobs)
+    model = PLT(tree="random", arity=4, solver="batch", n_jobs=n_jobs)
     dense = clone(model).fit(X, Y).nodes_
     expected = dense.drop(0.05)
     monkeypatch.setattr(_pieces, "WEIGHTS_PER_WAVE", 500)
@@ -101,7 +101,7 @@ def test_a_feature_of_one_class_only_has_finite_weights():
     X = sparse.csr_array(np.eye(6, dtype=np.float32))
     Y = sparse.csr_array(np.array([[1, 0], [1, 0], [1, 0], [0, 1], [0, 1], [0, 1]], dtype=bool))
     for loss in ("logistic", "squared_hinge"):
-        model = PLT(arity=2, loss=loss, C=1000.0, epochs=500, solver="batch", tol=1e-4).fit(X, Y)
+        model = PLT(tree="random", arity=2, loss=loss, C=1000.0, epochs=500, solver="batch", tol=1e-4).fit(X, Y)
         assert np.isfinite(model.nodes_.weights).all()
         assert (model.predict_top_k(X, 1)[0].ravel() == [0, 0, 0, 1, 1, 1]).all()
 
