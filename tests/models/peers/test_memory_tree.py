@@ -9,6 +9,7 @@ from xmlc.errors import XmlcError
 from xmlc.models.peers.memory_tree import VowpalWabbitCMT
 
 SMALL = {"hash_bits": 18, "passes": 2}
+WIDE = {"time_limit": 600, "memory_limit": 20}
 
 
 @pytest.fixture
@@ -91,3 +92,24 @@ def test_what_a_memory_tree_cannot_do_is_an_error(installed, multilabel):
         model.hamming_losses(X, Y)
     with pytest.raises(XmlcError, match="have not exactly one label, the first"):
         VowpalWabbitCMT(**SMALL).fit(*multilabel(50, 20, 6))
+
+
+def test_training_in_a_process_with_limits_gives_the_same_model(installed):
+    X, Y, _ = classes(300)
+    answers = [VowpalWabbitCMT(**SMALL, **limits).fit(X, Y).predict_top_k(X, 1)[0] for limits in ({}, WIDE)]
+    np.testing.assert_array_equal(*answers)
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ({"time_limit": 1, "dream_repeats": 400, "passes": 30}, "not finished in 1 s of processor time"),
+        ({"memory_limit": 0.4, "hash_bits": 26}, "not finished in 0.4 GB of memory; raise memory_limit"),
+    ],
+)
+def test_training_ends_at_a_limit_and_leaves_no_model(installed, limits, said):
+    X, Y, _ = classes(1500)
+    model = VowpalWabbitCMT(**SMALL | limits)
+    with pytest.raises(XmlcError, match=said):
+        model.fit(X, Y)
+    assert not model._model.exists()

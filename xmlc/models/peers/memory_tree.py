@@ -16,6 +16,7 @@ from xmlc.estimator import hyperparameters
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.streams import Stream
 from xmlc.models.estimates import stack_estimates
+from xmlc.models.peers.limited_process import train_within
 from xmlc.models.peers.silenced_output import silenced_output
 from xmlc.models.peers.vw_program import VowpalWabbitModel, vw_lines, vw_pairs, vw_program
 
@@ -66,6 +67,10 @@ class VowpalWabbitCMT(VowpalWabbitModel):
         Label sets instead of classes, see above.
     unit_norm : bool
         Scale each instance to Euclidean length 1 first.
+    time_limit : float or None
+        Processor seconds of the program's training, at most; None for no limit.
+    memory_limit : float or None
+        Its memory in GB (10^9 bytes), at most; None for no limit. It keeps every instance, in some 35 kB.
     random_state : int
         Seed of the order of the instances in `fit`, and of the program.
 
@@ -87,6 +92,8 @@ class VowpalWabbitCMT(VowpalWabbitModel):
     hash_bits: int = 24
     oas: bool = False
     unit_norm: bool = True
+    time_limit: float | None = None
+    memory_limit: float | None = None
     random_state: int = 0
 
     def fit(self, X: object, Y: object) -> Self:
@@ -95,7 +102,8 @@ class VowpalWabbitCMT(VowpalWabbitModel):
         Raises
         ------
         XmlcError
-            The program is not installed, or an instance has no class or several, without ``oas``.
+            The program is not installed, or an instance has no class or several, without ``oas``; or training was not
+            finished within ``time_limit`` or ``memory_limit``. No model is left then.
         """
         X, Y = self._training_data(X, Y)
         order = random_permutation(X.shape[0], self.random_state, Stream.MEMORY_TREE_ORDER)
@@ -196,8 +204,11 @@ class VowpalWabbitCMT(VowpalWabbitModel):
             options = [*self._options(), "--passes", str(passes), "--data", str(data), "--predictions", str(answers)]
             options += ["--cache_file", f"{data}.cache", "--final_regressor", str(self._model)]
             program = vw_program()
-            with silenced_output():
-                program.Workspace(arg_list=options).finish()  # constructed with data it trains at once
+            if self.time_limit is not None or self.memory_limit is not None:
+                train_within(options, self.time_limit, self.memory_limit)
+            else:
+                with silenced_output():
+                    program.Workspace(arg_list=options).finish()  # constructed with data it trains at once
             return np.zeros(0) if self.oas else np.array(answers.read_text().split(), dtype=np.float64)
 
     def _options(self) -> list[str]:
