@@ -44,7 +44,9 @@ def bench_ldsm(folder: Path, threads: int = 2, rounds: int = 3, seeds: int = 5, 
     """
     data = Data.read(folder)
     rows = Rows("ldsm", data.name)
-    setting = paper_setting("ldsm2020", "ldsm", "", LDSM_OTHERWISE | {"unit_norm": form == UNIT_ROWS}).hyperparameters
+    setting = paper_setting(
+        "ldsm2020", "ldsm-mean", "", LDSM_OTHERWISE | {"unit_norm": form == UNIT_ROWS}
+    ).hyperparameters
     X, Y = data.X[:WARM_UP_ROWS], data.Y[:WARM_UP_ROWS]
     _model(setting, 1).fit(X, Y).predict_top_k(X, TOP)
     whole, scores = _train_seeds(data, setting, seeds, threads)
