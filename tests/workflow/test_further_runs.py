@@ -84,7 +84,7 @@ def test_one_dataset_of_a_mirror_is_one_command(finished, multilabel):
     assert (planned["train"], planned["train_trees"], planned["join_trees"]) == (2, 4, 2)
     assert planned["tune"] == 1  # of the PLT, which has no values for this set
     finished.run_well("plt2016", *settings)
-    assert "auto, 10 trials" in (finished.folder / "results/tables/plt2016/table3.md").read_text()
+    assert " auto, " in (finished.folder / "results/tables/plt2016/table3.md").read_text()
     assert not list((finished.folder / "results/my-set/tuning").glob("*.journal.jsonl"))
     for model in ("PLT", "FastXML"):
         assert f"| my-set    | {model}" in (finished.folder / "results/tables/plt2016/table2.md").read_text()
