@@ -31,12 +31,22 @@ PIECES: dict[str, Run] = {
     "FastXML": estimator(FastXML, n_trees=3, max_leaf=5),
     "FastXML, unit length": estimator(FastXML, n_trees=2, max_leaf=5, unit_norm=True, cost=3.0),
     "PfastreXML": estimator(FastXML, n_trees=2, max_leaf=5, propensity_weighted=True, alpha=0.8),
-    "LdSM nag": estimator(LdSM, n_trees=2, max_nodes=40, epochs=3),
+    "LdSM nag": estimator(LdSM, n_trees=2, max_nodes=40, epochs=3, learning_rate=0.1),
     "LdSM nag, 4-ary, shares of instances": estimator(
-        LdSM, n_trees=2, max_nodes=40, epochs=3, arity=4, shares="instances", initial_weights="uniform", unit_norm=True
+        LdSM,
+        n_trees=2,
+        max_nodes=40,
+        epochs=3,
+        learning_rate=0.1,
+        arity=4,
+        shares="instances",
+        initial_weights="uniform",
+        unit_norm=True,
     ),
-    "LdSM sgd, standardised": estimator(LdSM, n_trees=2, max_nodes=40, epochs=3, optimizer="sgd", ties="first"),
-    "LdSM, re-ranked": estimator(LdSM, n_trees=2, max_nodes=40, epochs=3, beta=0.7, gamma=1.0),
+    "LdSM sgd, standardised": estimator(
+        LdSM, n_trees=2, max_nodes=40, epochs=3, learning_rate=0.1, optimizer="sgd", ties="first"
+    ),
+    "LdSM, re-ranked": estimator(LdSM, n_trees=2, max_nodes=40, epochs=3, learning_rate=0.1, beta=0.7, gamma=1.0),
     "tail classifiers": tail,
     "condensed index": condensed,
     **{

@@ -148,7 +148,7 @@ def test_recall_does_not_fall_as_a_tree_grows(multilabel):
     ranks = (X @ np.random.default_rng(8).normal(size=(15, 10))).argsort(axis=1).argsort(axis=1)
     Y, recalls, levels = sparse.csr_array(ranks < r), [], None
     for n_nodes in (1, 3, 5, 9, 13):
-        model = LdSM(n_trees=1, max_nodes=n_nodes, learning_rate=1.0, n_jobs=1).fit(X, Y)
+        model = LdSM(n_trees=1, max_nodes=n_nodes, learning_rate=1.0, epochs=20, n_jobs=1).fit(X, Y)
         # A larger tree continues the smaller one.
         assert levels is None or model.forest_.levels[: levels.size].tolist() == levels.tolist()
         levels = model.forest_.levels
