@@ -36,7 +36,7 @@ def blocks_of(section):
 
 
 def examples():
-    """The README's model and the threshold method of docs/extending.md: files that name themselves, lines of YAML."""
+    """The README's model, the threshold method and the search of docs/extending.md: files that name themselves, YAML."""
     found = re.findall(r"^```(python|yaml)\n(.*?)^```$", README + EXTENDING, re.MULTILINE | re.DOTALL)
     files = [(text.splitlines()[0].removeprefix("# "), text) for _, text in found if text.startswith("# my_")]
     return files + [("config/demo.yaml", text) for language, text in found if language == "yaml"]
@@ -203,7 +203,7 @@ def test_a_model_takes_one_file_and_three_lines(house, demo):
     assert house.touched["A model, a threshold method"] == {
         "my_model.py": NEW, "my_method.py": NEW, "config/demo.yaml": EDITED
     }  # fmt: skip
-    lines, _ = (text for file, text in examples() if file.endswith(".yaml"))
+    lines, *_ = (text for file, text in examples() if file.endswith(".yaml"))
     assert len(lines.partition("models:\n")[2].splitlines()) == 3
     assert demo["table1"]["model"].tolist() == ["centroids"]
     assert demo["table1"]["p@1"].between(20, 100).all()
