@@ -89,7 +89,7 @@ def test_snakemake_commands_name_targets_and_keys_that_exist():
             assert (ROOT / words[words.index("--profile") + 1]).is_dir(), line
         # A word that follows an option is its value.
         named = {b for a, b in zip(["", *words], words, strict=False) if "-" not in (a[:1], b[:1])} - set(settings)
-        files = ("results/tables/", "results/my-set/tuning/")
+        files = ("results/tables/", "results/my-set/")
         assert all(word in targets or word.startswith(files) for word in named), line
 
 
