@@ -124,10 +124,11 @@ def peak_bytes() -> int:
     child is thus at least this process's, and the larger of both is right.
     """
     unit = 1 if sys.platform == "darwin" else 1024
-    return max(_own_peak_bytes(), unit * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+    return max(own_peak_bytes(), unit * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 
 
-def _own_peak_bytes() -> int:
+def own_peak_bytes() -> int:
+    """Return the largest resident memory of this process so far, in bytes."""
     try:
         with open("/proc/self/status", encoding="ascii") as file:
             for line in file:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from xmlc.errors import XmlcError
-from xmlc.passport import peak_bytes
+from xmlc.passport import own_peak_bytes
 
 T = TypeVar("T")
 ONE_THREAD = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -49,9 +49,9 @@ def peak_above(work: Callable[[], T]) -> tuple[T, int]:
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # Linux: the peak is the present from here
     except (OSError, AttributeError):
         pass
-    before = peak_bytes()
+    before = own_peak_bytes()
     result = work()
-    return result, peak_bytes() - before
+    return result, own_peak_bytes() - before
 
 
 def main_of(run: Callable[..., Any]) -> None:

@@ -40,7 +40,7 @@ def data(tmp_path, multilabel):
 
 
 def tune(data, out, *arguments, space=SPACE, given=None, threads=1):
-    given = json.dumps({"gamma": 0.02, "lam": 1e-5, "epochs": 2} if given is None else given)
+    given = json.dumps({"tree": "random"} | ({"gamma": 0.02, "lam": 1e-5, "epochs": 2} if given is None else given))
     common = ("--data", data, "--estimator", "plt", "--parameters", given, "--space", json.dumps(space))
     call(tune_command, *common, "--threads", threads, "--out", out, *arguments)
     return yaml.safe_load(out.read_text())
@@ -69,7 +69,7 @@ def test_the_file_tells_the_search_and_repeats_on_other_threads(data, tmp_path, 
 
 @pytest.mark.parametrize("method", EACH)
 def test_the_first_trial_is_what_was_given_and_its_score_the_model_s(data, tmp_path, method):
-    given = {"gamma": 0.02, "lam": 1e-5, "epochs": 2, "arity": 4}
+    given = {"tree": "random", "gamma": 0.02, "lam": 1e-5, "epochs": 2, "arity": 4}
     result = tune(data, tmp_path / "r.yaml", "--method", method, "--budget", 6, given=given)
     first = result["trials"][0]
     assert first["hyperparameters"] == {"gamma": 0.02, "epochs": 2, "arity": 4}
@@ -100,7 +100,7 @@ def train(data, folder, *arguments):
 
 def test_training_takes_the_best_values_over_the_given_ones(data, tmp_path):
     result = tune(data, tmp_path / "r.yaml", "--budget", 4)
-    given = json.dumps({"gamma": 9.0, "lam": 1e-4})
+    given = json.dumps({"tree": "random", "gamma": 9.0, "lam": 1e-4})
     record = train(data, tmp_path / "tuned", "--tuned", tmp_path / "r.yaml", "--parameters", given)
     used = record["hyperparameters"]
     assert {name: used[name] for name in SPACE} == result["best"]["hyperparameters"]
