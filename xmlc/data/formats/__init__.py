@@ -33,7 +33,7 @@ def load(
     path : path
         The file; for ``repository-two-files`` that of the features.
     format : {"repository", "repository-two-files", "svmlight", "vw", "arff"}, optional
-        Found by itself where that is unambiguous; ``coordinates``, five files, is read by `read_coordinates`:
+        Found by itself where that is unambiguous; sets in five files are for `xmlc.data.formats.read_coordinates`:
 
         - ``repository``: header ``n d m``, then ``label,label feature:value ...``, ids from 0; an instance without
           labels starts with a space;
