@@ -114,8 +114,8 @@ class PLT(TreePrediction):
     -----
     IPLT, the tree that OPLT is compared with (oplt2021, Section 5), is this estimator with ``solver="adagrad",
     tree="kmeans", arity=2, max_leaf=100, gamma=1, eps=0.01`` and 1 or 3 epochs. One tree of Parabel is it with
-    ``solver="batch", loss="squared_hinge", tree="kmeans", arity=2, epochs=20, weight_cut=0.1, beam=10``; the ensemble
-    is `xmlc.models.Parabel`.
+    ``solver="batch", loss="squared_hinge", tree="kmeans", arity=2, C=1, epochs=20, weight_cut=0.1, beam=10``; the
+    ensemble is `xmlc.models.Parabel`.
 
     With exact weights a model takes ``4 * b + 4`` bytes for each pair of an inner node and a feature of an
     instance that reaches it, and training not much more: at the shape of Amazon-670K (490,449 instances with 70
