@@ -6,6 +6,7 @@ from snakemake.utils import min_version
 from xmlc.papers.plan import figure_inputs, records_of_dataset, result_files, table_files, table_inputs
 from xmlc.sources import PACKAGE, command_files
 from xmlc.suites import paths
+from xmlc.suites.controller import guard
 from xmlc.suites.existing import accepted_tables, finished_results
 from xmlc.suites.jobs import inference_jobs, threshold_jobs
 from xmlc.suites.project import Project
@@ -17,6 +18,7 @@ min_version("9.19")
 configfile: "config/config.yaml"
 
 
+guard(workflow)
 project = Project.read(config)
 
 

@@ -1,0 +1,115 @@
+"""One run works in a folder at a time; what a killed run left does not stop the next."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from repository import ROOT
+
+from xmlc.processes import this_process
+from xmlc.suites.controller import CLAIMS
+
+SNAKEFILE = """
+from xmlc.suites.controller import guard
+
+guard(workflow)
+
+rule wait:
+    output: "made"
+    shell: "touch begun; while [ ! -e go ]; do sleep 0.1; done; touch {output}"
+
+rule other:
+    output: "other"
+    shell: "touch {output}"
+"""
+RUN = [sys.executable, "-m", "snakemake", "--cores", "1", "--rerun-incomplete"]
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "Snakefile").write_text(SNAKEFILE)
+    return tmp_path
+
+
+def run(folder, *arguments):
+    done = subprocess.run([*RUN, *arguments], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=120)
+    return done.returncode, " ".join((done.stdout + done.stderr).split())
+
+
+def begun(folder):
+    """Start a run, in the background, that is in the midst of its only job."""
+    running = subprocess.Popen(
+        [*RUN, "wait"],
+        cwd=folder,
+        env=ENVIRONMENT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    while not (folder / "begun").exists():
+        assert running.poll() is None
+        time.sleep(0.05)
+    return running
+
+
+def claim_of(folder, **differing):
+    """Write the claim of another process and what Snakemake locks for it."""
+    file = folder / CLAIMS / f"{this_process()._replace(**differing)}+1.claim"
+    file.parent.mkdir(parents=True)
+    file.write_text("snakemake wait")
+    locks = folder / ".snakemake/locks"
+    locks.mkdir(parents=True)
+    (locks / "0.output.lock").write_text("made\nother\n")
+
+
+@pytest.mark.slow
+def test_a_second_run_is_refused_and_the_first_goes_on(folder):
+    running = begun(folder)
+    code, said = run(folder, "wait")
+    assert code == 1
+    assert f"another run works in this folder (process {running.pid} on " in said
+    assert "snakemake --cores 1 --rerun-incomplete wait). Wait until it ends, or stop it" in said
+    assert run(folder, "other")[0] == 1, "no other target either: both would clean up after themselves"
+    assert run(folder, "--unlock")[0] == 1
+    assert run(folder, "--dry-run", "other")[0] == 0
+    assert run(folder, "--summary")[0] == 0
+    assert run(folder, "--nolock", "other")[0] == 0, "who says so knows better"
+    (folder / "go").touch()
+    assert running.wait(60) == 0
+    assert (folder / "made").exists()
+    assert not list((folder / CLAIMS).iterdir())
+
+
+@pytest.mark.slow
+def test_the_same_command_goes_on_after_a_kill(folder):
+    running = begun(folder)
+    os.killpg(running.pid, signal.SIGKILL)
+    running.wait()
+    assert list((folder / ".snakemake/locks").iterdir()), "Snakemake's own lock is on"
+    (folder / "go").touch()
+    code, said = run(folder, "wait")
+    assert code == 0, said
+    assert (folder / "made").exists()
+
+
+@pytest.mark.slow
+def test_a_run_before_the_machine_was_started_anew_has_ended(folder):
+    claim_of(folder, boot="00000000")
+    code, said = run(folder, "other")
+    assert code == 0, said
+
+
+@pytest.mark.slow
+def test_a_run_on_another_machine_is_not_known_to_have_ended(folder):
+    claim_of(folder, host="node7", place="00000000")
+    code, said = run(folder, "other")
+    assert code == 1
+    assert "on node7, since 2" in said
+    assert "can be seen only on node7" in said
+    assert "`snakemake --unlock` frees the folder" in said
+    assert run(folder, "--unlock")[0] == 0
+    assert run(folder, "other")[0] == 0

@@ -1,0 +1,67 @@
+"""One run of the workflow in a folder at a time, and what a killed one left is removed by the next.
+
+Snakemake has a lock of its own, on the files that a run makes. It stays on; but it names nobody, a killed run leaves it
+behind, and which of both is the case is then for the user to find out.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from snakemake_interface_common.exceptions import WorkflowError
+
+from xmlc.runtime.claims import Claim, Claimed, claimed, claims
+
+CLAIMS = Path(".snakemake/controllers")
+SNAKEMAKES_LOCKS = Path(".snakemake/locks")
+
+
+def guard(workflow: Any) -> None:
+    """Have a workflow refuse to run where another run works, and to be unlocked while that is so.
+
+    Jobs that a run starts, dry runs, reports and the like are no runs, nor is what the user tells not to lock.
+
+    Parameters
+    ----------
+    workflow : snakemake.workflow.Workflow
+        Whose Snakefile is being read. Only when this is done does Snakemake say what it was called for.
+    """
+    execute, unlock = workflow.execute, workflow.unlock
+
+    def execute_alone(executor_plugin: Any, *others: Any, **named: Any) -> None:
+        is_run = workflow.is_main_process and not executor_plugin.common_settings.dryrun_exec
+        if not is_run or not workflow.execution_settings.lock:
+            return execute(executor_plugin, *others, **named)
+        try:
+            with claimed(CLAIMS, " ".join(["snakemake", *sys.argv[1:]])):
+                # Whoever locked anything has ended: a run has its claim longer than its lock.
+                shutil.rmtree(SNAKEMAKES_LOCKS, ignore_errors=True)
+                return execute(executor_plugin, *others, **named)
+        except Claimed as error:
+            raise WorkflowError(refusal(error.claim)) from None
+
+    def unlock_if_alone() -> None:
+        for claim in claims(CLAIMS):
+            if claim.process.is_visible:
+                raise WorkflowError(refusal(claim))
+            claim.file.unlink(missing_ok=True)
+        unlock()
+
+    workflow.execute, workflow.unlock = execute_alone, unlock_if_alone
+
+
+def refusal(claim: Claim) -> str:
+    """Say who works in this folder, and what to do."""
+    process, since = claim.process, datetime.fromtimestamp(claim.since).astimezone()
+    who = f"process {process.pid} on {process.host}, since {since:%Y-%m-%d %H:%M:%S %Z}: {claim.about}"
+    if process.is_visible:
+        advice = "Wait until it ends, or stop it (Ctrl-C where it was started, or `kill -INT {0}`)"
+        return f"another run works in this folder ({who}). {advice.format(process.pid)}, then give the command again."
+    return (
+        f"another run works in this folder, or was killed ({who}). Whether that process still runs can be seen only on "
+        f"{process.host}. If it does, wait until it ends; if not, `snakemake --unlock` frees the folder."
+    )
