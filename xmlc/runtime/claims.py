@@ -1,10 +1,10 @@
 """One at a time: a claim on a piece of work, which ends with the process that holds it, however that ends.
 
-A claim is a file in a folder of its own, named after the process that made it (`xmlc.processes`). To claim is to make
-such a file, and to have the claim is to see then no other of a process that may still run. Of two that claim at the same
-time at least one sees the other, so that never both have it; nothing depends on locks of the file system, which network
-file systems may lack. A file of a process that has ended is removed by whoever sees it; it cannot be mistaken for another
-one's, because no name is used twice.
+A claim is a file in a folder of its own, named after the process that made it (`xmlc.processes`). To claim is to
+make such a file, and to have the claim is to see then no other of a process that may still run. Of two that claim at
+the same time at least one sees the other, so that never both have it. Nothing depends on locks of the file system,
+which network file systems may lack. A file of a process that has ended is removed by whoever sees it; it cannot be
+mistaken for another one's, because no name is used twice.
 """
 
 from __future__ import annotations
