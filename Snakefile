@@ -3,11 +3,19 @@ import json
 
 from snakemake.utils import min_version
 
-from xmlc.papers.plan import figure_inputs, records_of_dataset, result_files, table_files, table_inputs
-from xmlc.sources import PACKAGE, command_files
+from xmlc.papers import figure_of, table_of
+from xmlc.papers.plan import (
+    records_of_dataset,
+    result_files,
+    sources_of_figure,
+    sources_of_table,
+    suite_of_table,
+    table_files,
+)
+from xmlc.sources import command_files, source_digest
 from xmlc.suites import paths
 from xmlc.suites.controller import guard
-from xmlc.suites.existing import accepted_tables, finished_results
+from xmlc.suites.existing import files_of_page, finished_results
 from xmlc.suites.jobs import inference_jobs, threshold_jobs
 from xmlc.suites.project import Project
 from xmlc.suites.rule_text import folder_above, gathered, one_of, options, without_ending

@@ -1,11 +1,13 @@
 """The source files that a module depends on: exactly those that it imports."""
 
+import os
 import subprocess
 import sys
 
 import pytest
 
-from xmlc.sources import imported_modules, source_files
+from xmlc import sources
+from xmlc.sources import imported_modules, source_digest, source_files
 
 
 def imported_at_run_time(module):
@@ -55,3 +57,38 @@ def test_imports_are_found_in_every_kind_of_statement(tmp_path):
     found = {"errors", "files", "csr", "kernels", "kernels.bits", "samples"}
     found |= {"runtime", "runtime.threads", "runtime.parallel"}
     assert imported_modules(file) == {"xmlc"} | {f"xmlc.{name}" for name in found}
+
+
+@pytest.fixture
+def digest():
+    """Digest files as a new process does, which has read none of them."""
+
+    def of(*files):
+        sources._content_digest.cache_clear()
+        return source_digest(map(str, files))
+
+    return of
+
+
+def test_the_digest_is_of_names_and_contents_and_of_no_times_or_order(digest, tmp_path):
+    one, two = tmp_path / "one.py", tmp_path / "two.py"
+    one.write_text("1")
+    two.write_text("2")
+    before = digest(one, two)
+    os.utime(one, (0, 0))
+    assert digest(two, one) == before
+    assert digest(one) != before
+    one.write_text("2")
+    two.write_text("1")
+    assert digest(one, two) != before
+
+
+def test_the_digest_is_the_same_wherever_the_package_lies(digest, tmp_path, monkeypatch):
+    found = []
+    for place in ("here", "there"):
+        file = tmp_path / place / "xmlc/step.py"
+        file.parent.mkdir(parents=True)
+        file.write_text("1")
+        monkeypatch.setattr(sources, "PACKAGE", file.parent)
+        found.append(digest(file))
+    assert found[0] == found[1]

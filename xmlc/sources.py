@@ -1,14 +1,15 @@
 """Which source files a module depends on: the closure of its imports within the package.
 
-The workflow gives these files to its rules as inputs, so that an edit reruns the steps that it concerns and no
-others. Imports are read from the syntax tree, those inside functions included; those under TYPE_CHECKING
-never run and do not count. Names that a package's ``__getattr__`` imports on demand are not followed, which is
-how `xmlc.models` keeps one estimator's code out of another's closure.
+Each rule of the workflow has a digest of them among its parameters, so that an edit reruns the steps that it concerns
+and no others. Imports are read from the syntax tree, those inside functions included; those under TYPE_CHECKING never
+run and do not count. Names that a package's ``__getattr__`` imports on demand are not followed, which is how
+`xmlc.models` keeps one estimator's code out of another's closure.
 """
 
 from __future__ import annotations
 
 import ast
+import hashlib
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -19,6 +20,23 @@ PACKAGE = Path(__file__).parent
 def command_files(*commands: str) -> list[str]:
     """Return the files that commands of `xmlc` depend on, each command by its name, such as ``train``."""
     return source_files(*(_command_module(name) for name in commands))
+
+
+def source_digest(files: Iterable[str]) -> str:
+    """Return 16 hexadecimal digits that change with the content of any of these files, or with which they are.
+
+    Where the package lies and when a file was written do not matter: files of the package go by their places in it.
+    Each file is read once in a process.
+    """
+    digest = hashlib.sha256()
+    for name, content in sorted(map(_content_digest, files)):
+        digest.update(f"{name}\0{content}\0".encode())
+    return digest.hexdigest()[:16]
+
+
+@cache
+def _content_digest(file: str) -> tuple[str, str]:
+    return _short(Path(file), PACKAGE.parent), hashlib.sha256(Path(file).read_bytes()).hexdigest()
 
 
 @cache

@@ -248,7 +248,7 @@ def test_a_step_of_a_model_depends_on_the_command_and_its_own_estimator(tmp_path
     models = {"plt": {}, "oracle": {"estimator": "oracle"}, "mine": {"estimator": f"{mine}:Mine"}}
     project = project_of(tmp_path / "config", a=suite(models))
     of_rank, of_train = (
-        {name: set(project.code_for(command, name)) for name in models} for command in ("rank", "train")
+        {name: set(project.files_for(command, name)) for name in models} for command in ("rank", "train")
     )
     for files in (of_rank["plt"], of_rank["mine"]):
         assert not any(file.endswith("models/oracle.py") for file in files)

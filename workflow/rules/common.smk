@@ -1,7 +1,12 @@
 # What rules of several files ask.
-def code_for(command):
-    """Give the files that a command and a model's estimator depend on; editing one reruns what it concerns."""
-    return lambda wildcards: project.code_for(command, wildcards.model)
+def code_of(command, *further):
+    """Give a digest of the files that a command depends on; editing one, not touching it, reruns what it concerns."""
+    return lambda wildcards: source_digest([*command_files(command), *further])
+
+
+def code_for(command, *further):
+    """Give a digest of the files that a command and a model's estimator depend on."""
+    return lambda wildcards: source_digest([*project.files_for(command, wildcards.model), *further])
 
 
 def memory(wildcards):

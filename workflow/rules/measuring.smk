@@ -1,7 +1,6 @@
 # What is measured of trained models: rankings, estimates, label sets, forests by their trees, sweeps, streams.
 rule rank:
     input:
-        code_for("rank"),
         data=paths.DATA,
         model=paths.MODEL.of(portion="full"),
         training=paths.TRAINING.of(portion="full"),
@@ -14,6 +13,8 @@ rule rank:
     threads: threads_of
     resources:
         mem_mb=memory,
+    params:
+        code=code_for("rank"),
     shell:
         "xmlc rank --data {input.data} --model {input.model} --training {input.training} --threads {threads}"
         " --out {output} 2> {log}"
@@ -22,7 +23,6 @@ rule rank:
 # Sparse probability estimates: the waist between models and threshold methods.
 rule estimate:
     input:
-        code_for("estimate"),
         data=paths.DATA,
         model=paths.MODEL.of(portion="80"),
         training=paths.TRAINING.of(portion="80"),
@@ -38,6 +38,7 @@ rule estimate:
     resources:
         mem_mb=memory,
     params:
+        code=code_for("estimate"),
         floor=lambda wildcards: project.floor(wildcards.dataset),
     shell:
         "xmlc estimate --data {input.data} --model {input.model} --training {input.training} --floor {params.floor}"
@@ -51,8 +52,6 @@ for job in threshold_jobs(project):
         name:
             job.name
         input:
-            code_for("thresholds"),
-            extensions=project.extensions,
             data=paths.DATA,
             model=paths.MODEL.of(portion="80"),
             training=paths.TRAINING.of(portion="80"),
@@ -71,6 +70,7 @@ for job in threshold_jobs(project):
         resources:
             mem_mb=memory,
         params:
+            code=code_for("thresholds", *project.extensions),
             methods=job.methods,
             extensions=options("--extension", project.extensions),
             out=lambda wildcards, output: folder_above(output[0], 2),
@@ -86,8 +86,6 @@ for job in inference_jobs(project):
         name:
             job.name
         input:
-            code_for("infer") if job.predicts else command_files("infer"),
-            extensions=project.extensions,
             data=paths.DATA,
             training=paths.TRAINING.of(portion=job.portion),
             given=job.given,
@@ -105,6 +103,7 @@ for job in inference_jobs(project):
         resources:
             mem_mb=memory,
         params:
+            code=code_for("infer", *project.extensions) if job.predicts else code_of("infer", *project.extensions),
             given=job.option,
             samples=job.samples,
             limit=options("--time-limit", [job.time_limit] if job.time_limit else []),
@@ -119,7 +118,6 @@ for job in inference_jobs(project):
 
 rule forest:
     input:
-        code_for("forest"),
         data=paths.DATA,
         model=paths.MODEL.of(portion="full"),
         training=paths.TRAINING.of(portion="full"),
@@ -133,6 +131,7 @@ rule forest:
     resources:
         mem_mb=memory,
     params:
+        code=code_for("forest"),
         sizes=lambda wildcards: options("--trees", project.ensemble_sizes(wildcards.model)),
     shell:
         "xmlc forest --data {input.data} --model {input.model} --training {input.training} {params.sizes}"
@@ -141,7 +140,6 @@ rule forest:
 
 rule sweep:
     input:
-        code_for("sweep"),
         data=paths.DATA,
         training=paths.TRAINING.of(portion="full"),
     output:
@@ -154,6 +152,7 @@ rule sweep:
     resources:
         mem_mb=memory,
     params:
+        code=code_for("sweep"),
         hyperparameter=lambda wildcards: swept(wildcards).hyperparameter,
         values=lambda wildcards: options("--value", map(json.dumps, swept(wildcards).values_on(wildcards.dataset))),
         hyperparameters=lambda wildcards: json.dumps(swept(wildcards).hyperparameters),
@@ -165,7 +164,6 @@ rule sweep:
 # Models on a stream of the training set, each instance predicted before it is learned.
 rule progressive:
     input:
-        code_for("progressive"),
         data=paths.DATA,
     output:
         record=paths.PROGRESSIVE,
@@ -177,6 +175,7 @@ rule progressive:
     resources:
         mem_mb=memory,
     params:
+        code=code_for("progressive"),
         estimator=lambda wildcards: project.models[wildcards.model].estimator,
         hyperparameters=hyperparameters,
     shell:
@@ -188,7 +187,6 @@ rule progressive:
 # How small an index of nearest neighbours can be: near-duplicates with the same label set are left out.
 rule condense:
     input:
-        code_for("condense"),
         data=paths.DATA,
         training=paths.TRAINING.of(portion="full"),
     output:
@@ -201,6 +199,7 @@ rule condense:
     resources:
         mem_mb=memory,
     params:
+        code=code_for("condense"),
         similarities=options("--similarity", [0.99, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.1]),
     shell:
         "xmlc condense --data {input.data} --training {input.training} {params.similarities} --threads {threads}"
@@ -209,8 +208,6 @@ rule condense:
 
 # Inference from samples of known distributions.
 rule simulate:
-    input:
-        command_files("simulate"),
     output:
         paths.SIMULATION,
     log:
@@ -219,5 +216,7 @@ rule simulate:
         paths.BENCHMARK_OF_SIMULATION
     conda:
         "../envs/xmlc.yaml"
+    params:
+        code=code_of("simulate"),
     shell:
         "xmlc simulate --threads {threads} --out {output} > {log} 2>&1"

@@ -7,8 +7,6 @@ scattergather:
 
 
 rule download:
-    input:
-        command_files("download"),
     output:
         directory(paths.RESOURCE),
     log:
@@ -19,6 +17,7 @@ rule download:
     conda:
         "../envs/xmlc.yaml"
     params:
+        code=code_of("download"),
         mirror=["--mirror", project.settings.mirror] if project.settings.mirror else [],
         entry=entry,
         catalogue=paths.CATALOGUE,
@@ -27,8 +26,6 @@ rule download:
 
 
 rule synthesise:
-    input:
-        command_files("synth"),
     output:
         directory(paths.RESOURCE),
     log:
@@ -41,6 +38,7 @@ rule synthesise:
     resources:
         mem_mb=memory,
     params:
+        code=code_of("synth"),
         entry=entry,
         catalogue=paths.CATALOGUE,
     shell:
@@ -49,7 +47,6 @@ rule synthesise:
 
 rule prepare:
     input:
-        command_files("prepare"),
         source=paths.RESOURCE,
     output:
         data=directory(paths.DATA),
@@ -63,6 +60,7 @@ rule prepare:
     resources:
         mem_mb=memory,
     params:
+        code=code_of("prepare"),
         entry=entry,
         catalogue=paths.CATALOGUE,
         share=project.settings.validation_share,
@@ -74,7 +72,6 @@ rule prepare:
 # Models with the key `search` are trained with what it finds, and with the key `tuning` of config.yaml all with ranges.
 rule tune:
     input:
-        code_for("tune"),
         data=paths.DATA,
     output:
         paths.TUNING,
@@ -86,6 +83,7 @@ rule tune:
     resources:
         mem_mb=memory,
     params:
+        code=code_for("tune"),
         estimator=lambda wildcards: project.models[wildcards.model].estimator,
         hyperparameters=hyperparameters,
         search=lambda wildcards: project.search_options(wildcards.model, wildcards.dataset),
@@ -97,7 +95,6 @@ rule tune:
 
 rule train:
     input:
-        code_for("train"),
         data=paths.DATA,
         tuned=lambda wildcards: project.tuned_by(wildcards.model, wildcards.dataset) or [],
     output:
@@ -115,6 +112,7 @@ rule train:
     resources:
         mem_mb=memory,
     params:
+        code=code_for("train"),
         part=lambda wildcards: {"full": "train", "80": "fit"}[wildcards.portion],
         estimator=lambda wildcards: project.models[wildcards.model].estimator,
         hyperparameters=hyperparameters,
@@ -140,7 +138,6 @@ use rule train as train_trees with:
 
 rule join_trees:
     input:
-        code_for("join"),
         models=gather.trees(gathered(f"{paths.SHARE}/model")),
         records=gather.trees(gathered(f"{paths.SHARE}/train.json")),
     output:
@@ -155,6 +152,7 @@ rule join_trees:
     resources:
         mem_mb=memory,
     params:
+        code=code_for("join"),
         shares=lambda wildcards, input: [folder_above(model) for model in input.models],
     shell:
         "xmlc join {params.shares:q} --out {output.model} --record {output.record} 2> {log}"

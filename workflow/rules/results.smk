@@ -1,7 +1,7 @@
 # Tables, figures and the page, from records; what is accepted and tolerated, from finished tables.
 rule table:
     input:
-        unpack(lambda wildcards: table_inputs(project, wildcards.paper, wildcards.table)),
+        lambda wildcards: table_of(wildcards.table, wildcards.paper).files(project, wildcards.paper),
     output:
         report(f"{paths.TABLE}.csv", **in_report("table", "{table}")),
         multiext(paths.TABLE, ".md", ".tex", ".made-of.json"),
@@ -11,17 +11,18 @@ rule table:
     conda:
         "../envs/xmlc.yaml"
     params:
+        code=lambda wildcards: sources_of_table(project, wildcards.paper, wildcards.table),
         prefix=lambda wildcards, output: without_ending(output[0]),
         published=paths.PUBLISHED,
-        suite=lambda wildcards, input: options("--suite", input.get("suite", [])),
+        suite=lambda wildcards: options("--suite", suite_of_table(project, wildcards.paper, wildcards.table)),
     shell:
         "xmlc table {wildcards.table} --paper {wildcards.paper} --published {params.published}"
-        " {params.suite:q} {input.records} --out {params.prefix} > {log} 2>&1"
+        " {params.suite:q} {input} --out {params.prefix} > {log} 2>&1"
 
 
 rule figure:
     input:
-        unpack(lambda wildcards: figure_inputs(project, wildcards.paper, wildcards.figure)),
+        lambda wildcards: figure_of(wildcards.figure, wildcards.paper).files(project, wildcards.paper),
     output:
         report(f"{paths.FIGURE}.svg", **in_report("figure", "{figure}")),
         f"{paths.FIGURE}.png",
@@ -31,9 +32,10 @@ rule figure:
     conda:
         "../envs/xmlc.yaml"
     params:
+        code=lambda wildcards: sources_of_figure(wildcards.paper),
         prefix=lambda wildcards, output: without_ending(output[0]),
     shell:
-        "xmlc figure {wildcards.figure} --paper {wildcards.paper} {input.records} --out {params.prefix} > {log} 2>&1"
+        "xmlc figure {wildcards.figure} --paper {wildcards.paper} {input} --out {params.prefix} > {log} 2>&1"
 
 
 # Baselines, on the same splits, scored by our metrics (extra `peers`).
@@ -54,12 +56,6 @@ rule report:
 # Tables and figures are no inputs of the page and the fact table, which are about what is finished, whatever is
 # configured: they never make a table, which may have been made with other settings of --config.
 rule report_page:
-    input:
-        command_files("report"),
-        sorted(map(str, PACKAGE.glob("page/templates/*"))),
-        runs=paths.RUNS,
-        suites=[suite.file for suite in project.suites.values()],
-        reference=accepted_tables(),
     output:
         paths.PAGE,
     log:
@@ -68,6 +64,7 @@ rule report_page:
     conda:
         "../envs/xmlc.yaml"
     params:
+        code=lambda wildcards: source_digest([*command_files("report"), *files_of_page(project)]),
         finished=finished_results(),
         first=options("--paper", project.settings.papers),
     shell:
@@ -75,9 +72,6 @@ rule report_page:
 
 
 rule facts:
-    input:
-        command_files("facts"),
-        suites=[suite.file for suite in project.suites.values()],
     output:
         paths.FACTS,
     log:
@@ -86,14 +80,13 @@ rule facts:
     conda:
         "../envs/xmlc.yaml"
     params:
+        code=code_of("facts", *project.suite_files),
         finished=finished_results(),
     shell:
         "xmlc facts --out {output} > {log} 2>&1"
 
 
 rule accept_references:
-    input:
-        command_files("accept"),
     log:
         paths.LOG.of(step="accept_references"),
     localrule: True
@@ -106,8 +99,6 @@ rule accept_references:
 
 
 rule deviations:
-    input:
-        command_files("deviations"),
     log:
         paths.LOG.of(step="deviations"),
     localrule: True

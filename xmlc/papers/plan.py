@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from xmlc.papers import figure_of, modules_of, table_of
 from xmlc.plotting import FigureDefinition
-from xmlc.sources import command_files, source_files
+from xmlc.sources import command_files, source_digest, source_files
 from xmlc.suites import paths
 from xmlc.suites.existing import published_tables
 from xmlc.suites.project import Project
@@ -64,23 +64,23 @@ def records_of_dataset(project: Project, dataset: str) -> list[str]:
     return list(dict.fromkeys(file for paper, table in definitions for file in table.files(project, paper, [dataset])))
 
 
-def table_inputs(project: Project, paper: str, table: str) -> dict[str, Sequence[str]]:
-    """Name what a table is made from, as inputs of its rule: code, records, published tables, configuration."""
-    definition = table_of(table, paper)
-    return {
-        "code": _code("table", paper),
-        "records": definition.files(project, paper),
-        "published": published_tables(paper),
-        "suite": [project.suites[paper].file] if definition.takes_suite else [],
-    }
+def suite_of_table(project: Project, paper: str, table: str) -> list[str]:
+    """Name the file of a suite, if the table is made from its configuration too."""
+    return [project.suites[paper].file] if table_of(table, paper).takes_suite else []
 
 
-def figure_inputs(project: Project, paper: str, figure: str) -> dict[str, Sequence[str]]:
-    """Name what a figure is made from, as inputs of its rule: code, records."""
-    records = figure_of(figure, paper).files(project, paper)
-    return {"code": _code("figure", paper), "records": records}
+def sources_of_table(project: Project, paper: str, table: str) -> str:
+    """Return a digest of what a table is made from besides records: code, published tables, configuration."""
+    given = [*published_tables(paper), *suite_of_table(project, paper, table)]
+    return source_digest([*_code("table", paper), *given])
 
 
+def sources_of_figure(paper: str) -> str:
+    """Return a digest of the code that draws the figures of a paper."""
+    return source_digest(_code("figure", paper))
+
+
+@cache
 def _code(noun: str, paper: str) -> list[str]:
     """Name the source files that the tables or figures of a paper depend on, those of the command included."""
     return sorted({*command_files(noun), *source_files(*modules_of(paper, noun))})

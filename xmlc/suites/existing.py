@@ -1,10 +1,12 @@
-"""Existing files of the project that rules depend on."""
+"""Existing files of the project that the results of rules depend on."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from xmlc.sources import PACKAGE
 from xmlc.suites import paths
+from xmlc.suites.project import Project
 
 
 def published_tables(paper: str) -> list[str]:
@@ -15,6 +17,12 @@ def published_tables(paper: str) -> list[str]:
 def accepted_tables() -> list[str]:
     """List the accepted tables of all suites."""
     return sorted(str(file) for file in Path(paths.ACCEPTED).glob("*/*.csv"))
+
+
+def files_of_page(project: Project) -> list[str]:
+    """List what the report page is made from besides finished tables and figures."""
+    templates = sorted(map(str, PACKAGE.glob("page/templates/*")))
+    return [*templates, paths.RUNS, *project.suite_files, *accepted_tables()]
 
 
 def finished_results() -> dict[str, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
@@ -180,6 +181,11 @@ class Project:
         return sorted({file for suite in self.suites.values() for file in suite.extensions})
 
     @property
+    def suite_files(self) -> list[str]:
+        """The files of all suites."""
+        return [suite.file for suite in self.suites.values()]
+
+    @property
     def made(self) -> list[str]:
         """Datasets of the catalogue that are made and not fetched."""
         return [name for name, entry in self.catalogue.items() if entry.synthetic]
@@ -202,15 +208,20 @@ class Project:
             raise XmlcError(f"config: {paper} has no sweep {name}; expected one of {', '.join(sweeps) or 'none'}")
         return sweeps[name]
 
-    def code_for(self, command: str, model: str) -> list[str]:
+    def files_for(self, command: str, model: str) -> list[str]:
         """Return the source files that a command and a model's estimator depend on, each once."""
-        return sorted({*command_files(command), *source_files(*estimator_files(self.models[model].estimator))})
+        return sorted({*command_files(command), *_estimator_sources(self.models[model].estimator)})
 
     @property
     def scattered(self) -> list[str]:
         """Forests whose trees are grown by several jobs."""
         forests = [name for name, model in self.models.items() if model.forest]
         return forests if self.settings.scatter > 1 else []
+
+
+@cache
+def _estimator_sources(estimator: str) -> list[str]:
+    return source_files(*estimator_files(estimator))
 
 
 def is_installed(estimator: str) -> bool:
