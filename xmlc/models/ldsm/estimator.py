@@ -40,9 +40,9 @@ class LdSM(AveragedForest[Forest]):
     over the trees; 0 for almost all labels of a large set.
 
     Where paper and program differ, an option says which is which. As printed, Algorithms 1 to 5 are ``exceed=True,
-    ties="first", initial_weights="uniform", prune=False, shuffle=False, average="leaves"``, but for the nodes that stay
-    leaves (Notes); the defaults are the program's, but for passes and step size, which rank better on the mean over
-    six datasets (docs/defaults.md).
+    ties="first", initial_weights="uniform", prune=False, average="leaves"``, but for the nodes that stay leaves
+    (Notes); the defaults are the program's, but for passes and step size, which rank better on the mean over six
+    datasets (docs/defaults.md).
 
     Parameters
     ----------
@@ -77,6 +77,7 @@ class LdSM(AveragedForest[Forest]):
         Set weights below 1/d in magnitude to 0 when a node is trained, as the authors' program does.
     shuffle : bool
         Stream the instances in a random order, one for each tree, as the authors' program does; otherwise in their own.
+        Algorithm 2 streams a set and names no order. Where the rows are sorted by class their own order is a poor one.
     average : {'trees', 'leaves'}
         What has the same weight in a forest. 'trees': the leaves that an instance reaches in a tree are averaged, then
         the trees, as in the authors' program. 'leaves': a tree that reaches r leaves adds r histograms, as Algorithm 5
