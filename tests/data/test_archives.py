@@ -7,7 +7,7 @@ import lzma
 import tarfile
 
 import pytest
-from archive_cases import tar_member, tar_of, zip_link, zip_of
+from archive_cases import sparse_tar, tar_member, tar_of, zip_link, zip_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -80,6 +80,43 @@ def test_an_archive_that_ends_early_is_said_to_be_cut_off(run, content, share):
 def test_a_single_file_that_ends_early_is_said_to_be_cut_off(run):
     with pytest.raises(XmlcError, match="cut off"):
         run(gzip.compress(b"1 1 1\n" * 1000)[:30], ["data.txt"])
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+def test_a_damaged_later_stream_is_found(run, compress):
+    tar = tar_of(FILES)
+    for half in (len(tar) // 2, len(tar) - 100):  # the last bytes stand behind what says that the archive ends
+        first, second = compress(tar[:half]), bytearray(compress(tar[half:]))
+        assert sorted(run(first + second)) == ["test.txt", "train.txt"]
+        second[len(second) // 2] ^= 1
+        with pytest.raises(XmlcError, match="the archive: the data is damaged or cut off"):
+            run(first + second)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        sparse_tar("data.txt", 1_500_000_000),
+        zip_of({"data.txt": bytes(20_000_000)}),
+        tar_of({"data.txt": bytes(20_000_000)}, "w:gz"),
+        bz2.compress(b"1 0:1\n" * 4_000_000),
+    ],
+    ids=["sparse tar", "zip", "tar.gz", "bz2"],
+)
+def test_what_expands_too_far_is_refused(run, tmp_path, content):
+    with pytest.raises(XmlcError, match=r"the archive: expands from \d+ to more than 16777216 bytes"):
+        run(content, ["data.txt"])
+    assert sum(file.stat().st_size for file in (tmp_path / "out").iterdir()) <= 1 << 24
+
+
+def test_a_member_of_a_negative_size_ends_in_an_error(run):
+    info = tar_member(tarfile.REGTYPE, "train.txt")
+    header = bytearray(info.tobuf(tarfile.GNU_FORMAT))
+    header[124:136] = b"\xff" * 10 + b"\xfe\x00"  # -512: back to the member itself
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header)
+    with pytest.raises(XmlcError, match="damaged or cut off"):
+        run(tar_of({"a": b"1"})[:1024] + bytes(header) + bytes(1024))
 
 
 def test_a_flipped_byte_is_found(run):

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
+import errno
 import shutil
 import tarfile
 import zipfile
-import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import IO, BinaryIO
 
+from xmlc.data.compressed import Unreadable, expansion, is_compressed, open_plain
 from xmlc.errors import XmlcError
 
-SINGLE: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open}
-# NotImplementedError is how zipfile reports a compression that it does not know.
-BROKEN = (EOFError, OSError, lzma.LZMAError, zlib.error, tarfile.TarError, zipfile.BadZipFile, NotImplementedError)
 PLAIN_UNIX_KINDS = (0, 0o04, 0o10)  # not said, folder, file: the upper four bits of a Unix mode
 LISTED = 20
+CHUNK = 1 << 20
 
 
 class UnsafeArchive(XmlcError):
@@ -46,18 +42,20 @@ def unpack(archive: Path, wanted: Iterable[str], folder: Path) -> None:
     UnsafeArchive
         A member would lie outside the folder, or is a link or device.
     XmlcError
-        The archive is damaged or lacks a wanted file.
+        The archive is damaged, lacks a wanted file, or would expand further than `xmlc.data.compressed` allows.
     """
     wanted = list(wanted)
     try:
         if zipfile.is_zipfile(archive):
             _unpack_zip(archive, wanted, folder)
-        elif tarfile.is_tarfile(archive):
-            _unpack_tar(archive, wanted, folder)
         else:
-            _unpack_single(archive, wanted, folder)
-    except BROKEN as error:
-        if isinstance(error, OSError) and error.errno is not None:  # a full disk, say: the archive is not to blame
+            _unpack_tar_or_single(archive, wanted, folder)
+    except XmlcError:
+        raise
+    except Unreadable as error:
+        raise XmlcError(f"the archive: {error}") from error
+    except Exception as error:  # tarfile and zipfile raise whatever a damaged header leads to, struct.error, say
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):  # a full disk, say
             raise
         raise XmlcError(f"the archive is damaged or cut off ({error})") from error
 
@@ -66,38 +64,62 @@ def _unpack_zip(archive: Path, wanted: list[str], folder: Path) -> None:
     with zipfile.ZipFile(archive) as content:
         for info in content.infolist():
             _check_member(info.filename, plain=info.external_attr >> 28 in PLAIN_UNIX_KINDS)
-        for name, member in _chosen([info.filename for info in content.infolist()], wanted).items():
+        chosen = _chosen([info.filename for info in content.infolist()], wanted)
+        unpacked = sum(content.getinfo(member).file_size for member in chosen.values())
+        expansion().refuse_more(unpacked, archive.stat().st_size)
+        for name, member in chosen.items():
             if content.getinfo(member).flag_bits & 1:
                 raise XmlcError(f"the archive's {name} is encrypted")
             with content.open(member) as source:
                 _copy(source, folder / name)
 
 
-def _unpack_tar(archive: Path, wanted: list[str], folder: Path) -> None:
-    with tarfile.open(archive) as content:
-        members = content.getmembers()
-        for member in members:
-            _check_member(member.name, plain=member.isfile() or member.isdir())
-        for name, chosen in _chosen([member.name for member in members], wanted).items():
-            source = content.extractfile(chosen)
-            if source is None:
-                raise XmlcError(f"the archive's {name} is a folder, expected a file")
-            with source:
-                _copy(source, folder / name)
+def _unpack_tar_or_single(archive: Path, wanted: list[str], folder: Path) -> None:
+    with open_plain(archive) as file:
+        try:
+            content = tarfile.open(fileobj=file, mode="r:")
+        except tarfile.ReadError:
+            file.seek(0)
+            _unpack_single(file, wanted, folder, is_compressed(archive))
+        else:
+            with content:
+                _unpack_tar(content, wanted, folder, archive.stat().st_size)
+        while file.read(CHUNK):  # behind the end of the archive too every stream must be whole
+            pass
 
 
-def _unpack_single(archive: Path, wanted: list[str], folder: Path) -> None:
-    with open(archive, "rb") as file:
-        head = file.read(8)
-    for magic, opener in SINGLE.items():
-        if head.startswith(magic) and len(wanted) == 1:
-            with opener(archive, "rb") as source:
-                _copy(source, folder / wanted[0])
-            return
-    raise XmlcError(
-        f"found a file that is neither zip nor tar, nor one compressed file, expected an archive with "
-        f"{', '.join(wanted)}; it may be cut off"
-    )
+def _unpack_tar(content: tarfile.TarFile, wanted: list[str], folder: Path, size: int) -> None:
+    members = list(_members(content))
+    for member in members:
+        _check_member(member.name, plain=member.isfile() or member.isdir())
+    chosen = _chosen([member.name for member in members], wanted)
+    by_name = {member.name: member for member in members}
+    expansion().refuse_more(sum(by_name[name].size for name in chosen.values()), size)  # sparse files claim any size
+    for name, path in sorted(chosen.items(), key=lambda item: by_name[item[1]].offset):
+        source = content.extractfile(by_name[path])
+        if source is None:
+            raise XmlcError(f"the archive's {name} is a folder, expected a file")
+        with source:
+            _copy(source, folder / name)
+
+
+def _members(content: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    """Give the members of a tar; one that claims a negative size leads back, to the same members for ever."""
+    last = -1
+    while (member := content.next()) is not None:
+        if member.offset <= last or member.size < 0:
+            raise tarfile.ReadError(f"member {member.name!r} leads back")
+        last = member.offset
+        yield member
+
+
+def _unpack_single(file: BinaryIO, wanted: list[str], folder: Path, compressed: bool) -> None:
+    if not compressed or len(wanted) != 1:
+        raise XmlcError(
+            f"found a file that is neither zip nor tar, nor one compressed file, expected an archive with "
+            f"{', '.join(wanted)}; it may be cut off"
+        )
+    _copy(file, folder / wanted[0])
 
 
 def _check_member(name: str, plain: bool) -> None:
@@ -127,4 +149,4 @@ def _chosen(members: list[str], wanted: list[str]) -> dict[str, str]:
 
 def _copy(source: IO[bytes], target: Path) -> None:
     with open(target, "wb") as file:
-        shutil.copyfileobj(source, file, 1 << 20)
+        shutil.copyfileobj(source, file, CHUNK)

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
-import lzma
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
+from xmlc.data.compressed import Unreadable, open_plain
 from xmlc.errors import XmlcError
 
 BLOCK_BYTES = 1 << 22
 LONGEST_LINE = 1 << 28  # an instance with ten million features; anything longer is no text of lines
-MAGIC: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open}
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-BROKEN = (EOFError, OSError, lzma.LZMAError, zlib.error)
 
 
-def open_bytes(path: Path) -> BinaryIO:
-    """Open a file for reading, decompressing by its first bytes rather than by its name.
+def check_file(path: Path) -> None:
+    """Refuse what cannot be read.
 
     Raises
     ------
@@ -37,10 +32,12 @@ def open_bytes(path: Path) -> BinaryIO:
         raise XmlcError(f"{path}: cannot be read ({error.strerror})") from error
     if head.lstrip().lower().startswith((b"<!doctype html", b"<html")):
         raise XmlcError(f"{path}: found an HTML page, expected data; download the file anew")
-    for magic, opener in MAGIC.items():
-        if head.startswith(magic):
-            return opener(path, "rb")
-    return open(path, "rb")
+
+
+def open_bytes(path: Path) -> BinaryIO:
+    """Open a file for reading, decompressing by its first bytes rather than by its name; see `check_file`."""
+    check_file(path)
+    return open_plain(path)
 
 
 def line_blocks(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
@@ -49,7 +46,8 @@ def line_blocks(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
     Raises
     ------
     XmlcError
-        The file cannot be opened, a compressed file is damaged or ends too early, or a line has no end.
+        The file cannot be opened, a compressed file is damaged, ends too early or expands too far (see
+        `xmlc.data.compressed`), or a line has no end.
     """
     rest: list[bytes] = []
     with open_bytes(path) as file:
@@ -94,5 +92,7 @@ def first_line(path: Path) -> str:
 def _read(file: BinaryIO, path: Path, size: int) -> bytes:
     try:
         return file.read(size)
-    except BROKEN as error:
-        raise XmlcError(f"{path}: the data is damaged or cut off ({error}); fetch it anew") from error
+    except Unreadable as error:
+        raise XmlcError(f"{path}: {error}") from error
+    except OSError as error:
+        raise XmlcError(f"{path}: cannot be read ({error.strerror})") from error
