@@ -96,6 +96,7 @@ def test_dense_arff_equals_scipy_and_sparse_arff_equals_dense(tmp_path_factory, 
         ("{0 1, -1 1}", "found '-1 1', expected attributes 0 .. 4, each once"),
         ("{0 1, 2}", "found '', expected one of 0, 1 for beach"),
         ("{0 1, 1}", "found '', expected a decimal number"),
+        ("{0 1,, 2 1}", "found '', expected attributes 0 .. 4, each once"),
         ("{0 1, 2 1", "found '{0 1, 2 1', expected } at the end of the row; is the line cut off?"),
     ],
 )
@@ -121,6 +122,8 @@ def test_every_malformed_row_is_counted(tmp_path):
         (HEADER, "<labels><sublabel name='beach'/></labels>", "names no labels"),
         (HEADER, "beach", "not XML"),
         (HEADER, '<!DOCTYPE x [<!ENTITY a "b">]><labels/>', "entity declarations"),
+        (HEADER, XML.replace('"1.0"', '"1.0" encoding="no-such"'), "a.xml: not XML (unknown encoding: no-such)"),
+        (HEADER, XML.replace('"1.0"', '"1.0" encoding="shift_jis"'), "a.xml: not XML (multi-byte encodings"),
         ("@relation x\n", XML, "no @data line; is the file cut off"),
         (
             HEADER.replace("real", "string"),

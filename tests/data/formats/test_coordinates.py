@@ -66,8 +66,8 @@ def test_they_are_the_matrix_that_a_loop_fills(tmp_path_factory, pairs, value):
     [
         ({"row": "1 x 3"}, "row:2: found 'x', expected a whole number"),
         ({"row": "1 -1 3"}, "row:2: found '-1', expected a whole number"),
-        ({"feature": "4 0 2"}, "feature:2: found '0', expected a whole number of 1 .. 2147483647"),
-        ({"label": "2 1 2147483648"}, "label:3: found '2147483648', expected a whole number of 1 .. 2147483647"),
+        ({"feature": "4 0 2"}, "feature:2: found '0', expected a whole number of 1 .. 67108864"),
+        ({"label": "2 1 2147483648"}, "label:3: found '2147483648', expected a whole number of 1 .. 67108864"),
         ({"label_row": "1\n\n3\n"}, "label_row:2: found '', expected a whole number"),
         ({"row": "1 2\n1\n3\n"}, "row:1: found '1 2', expected a whole number"),
         ({"value": "0.5 nan 2"}, "value:2: found 'nan', expected a decimal number that fits single precision"),

@@ -129,7 +129,7 @@ def test_blank_lines_would_shift_rows_unless_they_end_the_file(tmp_path, monkeyp
     ("text", "message"),
     [
         ("3 4 5\n1 0:1\n", "a:3: found the end of the file after 1 instances, expected 3, as line 1 says"),
-        ("1 4 5\n1 0:1\n2 1:1\n3 0:1\n", "a:3: found 3 instances, expected 1, as line 1 says"),
+        ("1 4 5\n1 0:1\n2 1:1\n3 0:1\n", "a:3: found instance 2, expected 1, as line 1 says"),
         ("3 4 5\n1 0:1\n1 1", f"a:3: found '1', {CUT}\na:4: found the end of the file after 2 instances"),
         ("2 4 5", "a:2: found the end of the file after 0 instances, expected 2"),
         ("", "which does not tell the format"),
@@ -187,7 +187,7 @@ def test_svmlight_ids_start_where_the_caller_says(tmp_path):
     path = write(tmp_path / "a", "1 0:1\n0 1:1\n2,3 1:1\n")
     found = messages(path, "svmlight", zero_based=False, n_labels=2)
     assert found[1:] == [
-        "a:1: found '0:1', expected a feature of 1 .. 2147483647",
+        "a:1: found '0:1', expected a feature of 1 .. 67108864",
         "a:2: found '0', expected a label of 1 .. 2",
         "a:3: found '3', expected a label of 1 .. 2",
     ]
@@ -199,8 +199,9 @@ def test_two_files_must_be_whole_and_belong_together(tmp_path):
     for text, message in (
         ("2 5\n4:1\n1:1\n", "X has 3 instances, Y has 2; they must belong together"),
         ("3 5\n4:1\n", "Y:3: found the end of the file after 1 instances, expected 3, as line 1 says"),
-        ("3 5\n\n\n\n4:1\n", "Y:5: found 4 instances, expected 3, as line 1 says"),
+        ("3 5\n\n\n\n4:1\n", "Y:5: found instance 4, expected 3, as line 1 says"),
         ("3 5\n4:1\n5:1\n1:1\n", "Y:3: found '5:1', expected a label of 0 .. 4"),
+        ("3 5\n\n\n\n\n1:0\n", "Y:5: found instance 4, expected 3, as line 1 says"),
         ("3 5\n4\n\n\n", "Y:2: found '4', expected label:value; is the line cut off?"),
         ("3 5 1\n\n\n\n", "Y:1: found '3 5 1', expected a header: the numbers of instances, labels"),
     ):

@@ -10,7 +10,7 @@ from xmlc.data.formats.arff import read_arff
 from xmlc.data.formats.coordinates import read_coordinates as read_coordinates
 from xmlc.data.formats.rows import read_rows, read_two_files
 from xmlc.data.formats.stream import first_line
-from xmlc.data.formats.vw import read_vw
+from xmlc.data.formats.vw import looks_like_vw, read_vw
 from xmlc.errors import XmlcError
 
 FORMATS = ("repository", "repository-two-files", "svmlight", "vw", "arff", "coordinates")
@@ -89,7 +89,7 @@ def detect_format(path: Path) -> str:
         return "repository"
     if line.lstrip().lower().startswith(("@relation", "%")):
         return "arff"
-    if "|" in line:
+    if looks_like_vw(line):
         return "vw"
     raise XmlcError(
         f"{path}:1: found {line[:60]!r}, which does not tell the format (a header of three numbers would); "

@@ -72,11 +72,11 @@ def read_arff(path: Path, labels: Path) -> tuple[sparse.csr_array, sparse.csr_ar
 
 def _label_names(path: Path) -> set[str]:
     content = read_bytes(path)
-    if b"<!ENTITY" in content.upper():
+    if b"<!ENTITY" in content.replace(b"\0", b"").upper():  # UTF-16 has a zero in each of these letters
         raise XmlcError(f"{path}: found entity declarations, expected a plain list of labels")
     try:
         root = ElementTree.fromstring(content)
-    except ElementTree.ParseError as error:
+    except (ElementTree.ParseError, LookupError, ValueError) as error:  # the last two of an encoding that Python lacks
         raise XmlcError(f"{path}: not XML ({error}); expected <labels><label name=.../>...</labels>") from error
     labels = [element for element in root.iter() if element.tag.rpartition("}")[2] == "label"]
     names = {label.attrib["name"] for label in labels if "name" in label.attrib}
@@ -146,7 +146,7 @@ def _sparse_row(text: str, attributes: list[Attribute]) -> dict[int, float]:
         raise Malformed(quoted(text[-20:]), "} at the end of the row; is the line cut off?")
     row: dict[int, float] = {}
     for pair in _cells(text[1:-1]) if text[1:-1].strip() else []:
-        number, cell = (*pair.split(maxsplit=1), "")[:2]
+        number, cell = (*pair.split(maxsplit=1), "", "")[:2]
         try:
             attribute = whole(number)
         except Malformed:

@@ -9,12 +9,11 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
+from xmlc.data.formats.counts import LARGEST, most_columns
 from xmlc.data.formats.decimals import decimal, whole
 from xmlc.data.formats.errors import Malformed, MalformedLines, quoted
 from xmlc.data.formats.stream import text_lines
 from xmlc.errors import XmlcError
-
-LARGEST_ID = np.iinfo(np.int32).max
 
 
 def read_coordinates(files: Sequence[Path]) -> tuple[sparse.csr_array, sparse.csr_array]:
@@ -41,7 +40,8 @@ def read_coordinates(files: Sequence[Path]) -> tuple[sparse.csr_array, sparse.cs
         A line is no such number, files that belong together differ in length, or a feature is given twice.
     """
     rows, features, values, label_rows, labels = files
-    row_ids, feature_ids, label_row_ids, label_ids = map(_ids, (rows, features, label_rows, labels))
+    row_ids, label_row_ids = (_ids(path, LARGEST) for path in (rows, label_rows))
+    feature_ids, label_ids = (_ids(path, most_columns(path)) for path in (features, labels))
     numbers = np.asarray(_numbers(values, decimal), dtype=np.float32)
     _check_lengths({rows: row_ids, features: feature_ids, values: numbers})
     _check_lengths({label_rows: label_row_ids, labels: label_ids})
@@ -53,15 +53,14 @@ def read_coordinates(files: Sequence[Path]) -> tuple[sparse.csr_array, sparse.cs
     return X, Y.astype(bool)
 
 
-def _ids(path: Path) -> np.ndarray:
-    return np.asarray(_numbers(path, _id), dtype=np.int32)
+def _ids(path: Path, largest: int) -> np.ndarray:
+    def read(text: str) -> int:
+        value = whole(text)
+        if not 1 <= value <= largest:
+            raise Malformed(quoted(text), f"a whole number of 1 .. {largest}")
+        return value
 
-
-def _id(text: str) -> int:
-    value = whole(text)
-    if not 1 <= value <= LARGEST_ID:
-        raise Malformed(quoted(text), f"a whole number of 1 .. {LARGEST_ID}")
-    return value
+    return np.asarray(_numbers(path, read), dtype=np.int32)
 
 
 def _numbers(path: Path, read: Callable[[str], float]) -> array[float]:

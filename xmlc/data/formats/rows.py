@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,13 +11,14 @@ from scipy import sparse
 
 from xmlc.csr import resize
 from xmlc.data.formats import _rows
+from xmlc.data.formats.counts import LARGEST, most_columns, most_rows
 from xmlc.data.formats.decimals import decimal
 from xmlc.data.formats.errors import LISTED, Malformed, MalformedLines, expectation, quoted
 from xmlc.data.formats.growing import GrowingArray
 from xmlc.data.formats.stream import line_blocks
 from xmlc.errors import XmlcError
 
-UNLIMITED = np.iinfo(np.int32).max
+BLANKS = b" \t\r\n"
 
 
 class Layout(NamedTuple):
@@ -26,8 +28,8 @@ class Layout(NamedTuple):
     blank_is_row: bool = False
     comments: bool = False
     base: int = 0
-    n_features: int = UNLIMITED
-    n_labels: int = UNLIMITED
+    n_features: int = LARGEST
+    n_labels: int = LARGEST
 
 
 class _Room(NamedTuple):
@@ -139,11 +141,12 @@ def read_rows(
     """Read the repository format (with a header ``n d m``) or SVMLight (without one); see `load`."""
     if header:
         return _read_with_header(path, ("instances", "features", "labels"), Layout())
+    most = most_columns(path)
     layout = Layout(
         comments=True,
         base=base,
-        n_features=UNLIMITED if n_features is None else n_features,
-        n_labels=UNLIMITED if n_labels is None else n_labels,
+        n_features=most if n_features is None else n_features,
+        n_labels=most if n_labels is None else n_labels,
     )
     reader = _RowReader(path, layout, first_line=1)
     for text in line_blocks(path):
@@ -171,32 +174,43 @@ def _read_with_header(path: Path, names: tuple[str, ...], layout: Layout) -> tup
     if len(columns) == 2:
         layout = layout._replace(n_labels=columns[1])
     reader = _RowReader(path, layout, first_line=2, column=names[1].removesuffix("s"))
-    reader.parse(block)
-    for text in blocks:
+    for whole in chain([block], blocks):
+        # Where blank lines are rows, those behind the last row may be no more than the end of the file.
+        text, rest = _cut(whole, n_rows - reader.n_rows) if layout.blank_is_row else (whole, b"")
         reader.parse(text)
+        if reader.n_rows > n_rows or rest.strip(BLANKS):
+            reader.malformed.add(n_rows + 2, f"instance {n_rows + 1}", f"{n_rows}, as line 1 says")
+            break
     if reader.n_rows < n_rows:
         expected = f"{n_rows}, as line 1 says; is the file cut off?"
         reader.malformed.add(reader.line, f"the end of the file after {reader.n_rows} instances", expected)
-    if not layout.blank_is_row and reader.n_rows > n_rows:
-        reader.malformed.add(n_rows + 2, f"{reader.n_rows} instances", f"{n_rows}, as line 1 says")
     reader.malformed.raise_any()
-    X, Y = reader.matrices()
-    if layout.blank_is_row:
-        # Blank lines are rows here, so those behind the last row may be no more than the end of the file.
-        if X.indptr[-1] > X.indptr[n_rows]:
-            reader.malformed.add(n_rows + 2, f"{reader.n_rows} instances", f"{n_rows}, as line 1 says")
-        reader.malformed.raise_any()
-        resize(X, n_rows, X.shape[1])
-    return X, Y
+    return reader.matrices()
+
+
+def _cut(text: bytes, lines: int) -> tuple[bytes, bytes]:
+    """Split a block behind its first lines."""
+    if text.count(b"\n") <= lines:
+        return text, b""
+    ends = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == _rows.NEWLINE)
+    end = int(ends[lines - 1]) + 1 if lines else 0
+    return text[:end], text[end:]
 
 
 def _header(path: Path, line: bytes, names: tuple[str, ...]) -> tuple[int, ...]:
     parts = line.split()
     good = len(parts) == len(names) and all(part.isdigit() and len(part) <= 18 for part in parts)
-    if not good or any(int(part) > UNLIMITED for part in parts):
+    if not good or any(int(part) > LARGEST for part in parts):
         shown = quoted(line[:99].decode("utf-8", errors="replace").rstrip("\r"))
         raise XmlcError(f"{path}:1: found {shown}, expected a header: the numbers of {', '.join(names)}")
-    return tuple(int(part) for part in parts)
+    counts = tuple(int(part) for part in parts)
+    for name, count, most in zip(names, counts, [most_rows(path), *[most_columns(path)] * (len(names) - 1)]):
+        if count > most:
+            raise XmlcError(
+                f"{path}:1: found {count} {name}, expected at most {most}, for what the file and this machine's memory "
+                "hold; is the file cut off, or the header wrong?"
+            )
+    return counts
 
 
 def _token(text: bytes, position: int) -> str:
@@ -209,7 +223,7 @@ def _token(text: bytes, position: int) -> str:
 
 def _matrix(ids: np.ndarray, data: np.ndarray, lengths: np.ndarray, n_columns: int) -> sparse.csr_array:
     indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
-    if ids.size <= UNLIMITED:
+    if ids.size <= LARGEST:
         indptr = indptr.astype(np.int32)  # scipy copies the indices where the two types differ
     matrix = sparse.csr_array((data, ids.view(np.int32), indptr), shape=(lengths.size, n_columns))
     matrix.has_sorted_indices = matrix.has_canonical_format = True

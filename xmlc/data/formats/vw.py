@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
+from xmlc.data.formats.counts import LARGEST, most_columns
 from xmlc.data.formats.decimals import decimal, whole
 from xmlc.data.formats.errors import Malformed, MalformedLines, quoted
 from xmlc.data.formats.stream import text_lines
@@ -30,7 +31,8 @@ def read_vw(
     """
     known = {} if vocabulary is None else vocabulary
     malformed = MalformedLines(path)
-    base, limit = (0, n_labels) if zero_based else (1, n_labels and n_labels + 1)
+    base = 0 if zero_based else 1
+    limit = base + (most_columns(path) if n_labels is None else n_labels)
     ids, values, labels = array("i"), array("f"), array("i")
     indptr, label_indptr = array("q", [0]), array("q", [0])
     blank = 0  # number of the first of the blank lines that end the file so far
@@ -60,7 +62,16 @@ def read_vw(
     return X, _matrix(np.ones(len(labels), dtype=bool), labels, label_indptr, n_labels)
 
 
-def _row(line: str, base: int, limit: int | None) -> tuple[list[int], dict[str, float]]:
+def looks_like_vw(line: str) -> bool:
+    """Tell whether a line could stand in a file of this format."""
+    try:
+        _row(line, 0, LARGEST)
+    except Malformed:
+        return False
+    return True
+
+
+def _row(line: str, base: int, limit: int) -> tuple[list[int], dict[str, float]]:
     """Return a line's labels and the values of its features."""
     head, bar, rest = line.partition("|")
     if not bar:
@@ -96,27 +107,28 @@ def _weighted(token: str) -> tuple[str, float]:
     return name, value
 
 
-def _labels(head: str, base: int, limit: int | None) -> list[int]:
+def _labels(head: str, base: int, limit: int) -> list[int]:
     """Return the labels before the bar, leaving out importance, initial prediction and tag."""
     tokens = _tokens(head)
     touches = bool(tokens) and head[-1] not in " \t"
     if touches and len(tokens) == 1 and not tokens[0].startswith("'"):
         raise Malformed(quoted(head + "|"), "a space before the bar; what touches it is a tag to Vowpal Wabbit")
     if touches or (tokens and tokens[-1].startswith("'")):
-        tokens.pop()
-    if not tokens or head[0] in " \t":
+        tag = tokens.pop()
+        if ":" in tag and not tag.startswith("'"):  # more likely feature:value of a line that a bar got into
+            raise Malformed(quoted(tag + "|"), "a tag without a colon, or one that begins with '")
+    if not tokens:
         return []
-    if len(tokens) > 3:
-        raise Malformed(quoted(head), "label[,label] [importance [initial]] ['tag]")
+    if head[0] in " \t" or len(tokens) > 3:
+        raise Malformed(quoted(head), "label[,label] [importance [initial]] ['tag] from the beginning of the line")
     for number in tokens[1:]:
         decimal(number)
-    allowed = f"from {base} on" if limit is None else f"of {base} .. {limit - 1}"
     try:
         labels = [whole(label) for label in tokens[0].split(",")]
     except Malformed:
         labels = [-1]
-    if min(labels) < base or max(labels) >= (2**31 if limit is None else limit):
-        raise Malformed(quoted(tokens[0]), f"labels as whole numbers {allowed}, separated by commas")
+    if min(labels) < base or max(labels) >= limit:
+        raise Malformed(quoted(tokens[0]), f"labels as whole numbers of {base} .. {limit - 1}, separated by commas")
     return labels
 
 

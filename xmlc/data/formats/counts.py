@@ -1,0 +1,31 @@
+"""How many rows and columns a file may claim, so that a few bytes cannot ask for all memory."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from xmlc.data.compressed import most_plain_bytes
+from xmlc.data.formats.stream import check_file
+
+LARGEST = int(np.iinfo(np.int32).max)
+FREE_COLUMNS = 1 << 26  # features or labels that any file may have, of hashed features, say, though it be short
+COLUMN_BYTES = 16  # what a column costs at least where it is counted and pointed to, without a single entry
+
+
+def most_rows(path: Path) -> int:
+    """Return how many rows a file can hold: each has a byte at least."""
+    check_file(path)
+    return min(LARGEST, most_plain_bytes(path))
+
+
+def most_columns(path: Path) -> int:
+    """Return how many features or labels are believed of a file: as many as it has bytes, or a fair number.
+
+    Arrays over them must also fit the memory of this machine.
+    """
+    check_file(path)
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return min(LARGEST, max(FREE_COLUMNS, most_plain_bytes(path)), memory // COLUMN_BYTES)
