@@ -12,6 +12,7 @@ from xmlc.papers.plan import (
     suite_of_table,
     table_files,
 )
+from xmlc.slurm import before_submission
 from xmlc.sources import command_files, source_digest
 from xmlc.suites import paths
 from xmlc.suites.controller import guard
@@ -28,6 +29,10 @@ configfile: "config/config.yaml"
 
 guard(workflow)
 project = Project.read(config)
+
+
+onstart:
+    before_submission(workflow)
 
 
 include: "workflow/rules/common.smk"

@@ -28,7 +28,7 @@ def pytest_collection_modifyitems(items):
     for file in dict.fromkeys(item.path for item in items):
         turns[file] = counts[file.parent]
         counts[file.parent] += 1
-    items.sort(key=lambda item: (item.path.parent.name not in ("workflow", "project"), turns[item.path]))
+    items.sort(key=lambda item: (item.path.parent.name not in ("cluster", "workflow", "project"), turns[item.path]))
 
 
 @pytest.fixture

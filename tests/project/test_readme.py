@@ -85,8 +85,8 @@ def test_snakemake_commands_name_targets_and_keys_that_exist():
         words = shlex.split(shown, comments=True)[1:]
         settings = words[words.index("--config") + 1 :] if "--config" in words else []
         assert {setting.split("=")[0] for setting in settings} <= keys, line
-        if "--profile" in words:
-            assert (ROOT / words[words.index("--profile") + 1]).is_dir(), line
+        for option in {"--profile", "--workflow-profile"} & set(words):
+            assert (ROOT / words[words.index(option) + 1]).is_dir(), line
         # A word that follows an option is its value.
         named = {b for a, b in zip(["", *words], words, strict=False) if "-" not in (a[:1], b[:1])} - set(settings)
         files = ("results/tables/", "results/my-set/")

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from slurm_cluster import missing_programs
 
 REQUIRE_ALL = "XMLC_REQUIRE_ALL"
 EXTRAS = {"tune": ("smac",), "peers": ("napkinxc", "omikuji", "threadpoolctl", "vowpalwabbit")}
@@ -40,6 +41,11 @@ def find_browser():
     return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
+def find_slurm():
+    """Whether Slurm's programs are here and Snakemake can submit to it."""
+    return not missing_programs() and find_spec("snakemake_executor_plugin_slurm") is not None
+
+
 def has_extra(name):
     return all(find_spec(package) for package in EXTRAS[name])
 
@@ -50,6 +56,7 @@ NEEDS = {
 } | {
     "mirror": Need(find_mirror, "no mirror of real datasets", "XMLC_MIRROR=<folder> make test"),
     "browser": Need(find_browser, "no browser", "on Debian: apt-get install chromium"),
+    "slurm": Need(find_slurm, "no Slurm", "on Debian: apt-get install slurm-wlm munge, and make env EXTRAS=slurm"),
 }
 
 

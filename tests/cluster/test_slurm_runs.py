@@ -1,0 +1,121 @@
+"""The workflow on a real Slurm, one node on this machine, as docs/cluster.md tells to run it."""
+
+import shutil
+import signal
+import subprocess
+import sys
+from itertools import pairwise
+
+import pytest
+from project_copy import Project, finished_demo
+from slurm_cluster import Cluster
+
+pytestmark = [pytest.mark.slow, pytest.mark.needs("slurm")]
+# Small jobs are over soon, and a small cluster answers often.
+COMMAND = [
+    *"-m snakemake --workflow-profile profiles/slurm --slurm-init-seconds-before-status-checks 3".split(),
+    "demo",
+]
+ONE_THREAD = ["--config", "threads=1"]
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    with Cluster(tmp_path_factory.mktemp("slurm")) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    """Tables of a local run."""
+    return finished_demo(tmp_path_factory.mktemp("local")).tables()
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    return Project(tmp_path_factory.mktemp("project"))
+
+
+@pytest.fixture
+def start(cluster, project):
+    """Give a function that starts the command, or that starts and awaits it."""
+    started = []
+
+    def begin(*arguments):
+        run = subprocess.Popen(
+            [sys.executable, *COMMAND, *arguments],
+            cwd=project.folder,
+            env=cluster.added_to(project.environment),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        started.append(run)
+        return run
+
+    yield begin
+    for run in started:
+        run.kill()
+        run.communicate()
+
+
+def finish(run):
+    """Await a run and return what it printed."""
+    printed, _ = run.communicate(timeout=900)
+    assert run.returncode == 0, printed[-5000:]
+    return printed
+
+
+def test_the_demo_equals_a_local_run_also_when_a_job_is_cancelled(cluster, project, start, expected):
+    run = start(*ONE_THREAD)
+    cancelled = cluster.wait_for_job("train")
+    cluster.ask("scancel", cancelled.id)
+    finish(run)
+    jobs = [job for job in cluster.jobs() if job.comment == cancelled.comment]
+    assert [job.state for job in jobs] == ["CANCELLED", "COMPLETED"]
+    assert {job.state for job in cluster.jobs()} == {"CANCELLED", "COMPLETED"}
+    assert project.tables() == expected
+
+
+def test_the_same_command_after_a_kill_finishes_and_submits_nothing_twice(cluster, project, start, expected):
+    for folder in ("results/demo/plt", "results/tables/demo"):
+        shutil.rmtree(project.folder / folder)
+    before = {job.id for job in cluster.jobs()}
+    run = start(*ONE_THREAD)
+    running = cluster.wait_for_job("train")
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    assert running.id in {job.id for job in cluster.jobs("RUNNING")}  # nobody waits for it any more
+    printed = finish(start(*ONE_THREAD))
+    assert running.id in printed.partition("that a killed run in this folder had left: ")[2].partition(".")[0].split(
+        ", "
+    )
+    by_step = {}
+    for job in cluster.jobs():
+        if job.id not in before:
+            by_step.setdefault(job.comment, []).append(job)
+    for step, jobs in by_step.items():
+        assert [job.state for job in jobs].count("COMPLETED") == 1, step
+        ran = [job for job in jobs if job.begin]  # the others were cancelled while they waited
+        assert all(first.end <= second.begin for first, second in pairwise(ran)), step
+    assert project.tables() == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--config", "threads=999"], "asks for 999 threads"),
+        (
+            ["--default-resources", "slurm_partition=none", *ONE_THREAD],
+            "this cluster has no partition none; it has main.",
+        ),
+    ],
+)
+def test_what_the_cluster_cannot_run_is_refused_at_once(cluster, start, options, sentence):
+    before = cluster.jobs()
+    run = start("--forceall", *options)
+    printed, _ = run.communicate(timeout=120)
+    assert run.returncode == 1
+    assert sentence in " ".join(printed.split())
+    assert "Traceback" not in printed
+    assert cluster.jobs() == before

@@ -1,0 +1,252 @@
+"""A Slurm cluster of one node on this machine: munged, slurmctld and slurmd, with all their files in one folder.
+
+`python tests/support/slurm_cluster.py COMMAND ...` runs a command on such a cluster and says what it cost.
+"""
+
+import ctypes
+import json
+import os
+import pwd
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scancel", "sinfo")
+PARTITION = "main"
+SECONDS_TO_START = 60
+PR_SET_CHILD_SUBREAPER = 36
+
+# As on a cluster without accounting; no control group is needed, and threads and memory are allocated.
+CONFIGURATION = """\
+ClusterName=local
+SlurmctldHost={host}(127.0.0.1)
+SlurmUser={user}
+SlurmdUser={user}
+SlurmctldPort={controller_port}
+SlurmdPort={node_port}
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket
+CredType=cred/munge
+MpiDefault=none
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SwitchType=switch/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU_Memory
+SchedulerParameters=sched_interval=2,bf_interval=2
+SlurmdParameters=config_overrides
+ReturnToService=2
+AccountingStorageType=accounting_storage/none
+JobAcctGatherType=jobacct_gather/none
+MinJobAge=7200
+KillWait=2
+StateSaveLocation={folder}/controller
+SlurmdSpoolDir={folder}/node
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/slurmd.log
+NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} RealMemory={memory_mb} State=UNKNOWN
+PartitionName={partition} Nodes={host} Default=YES MaxTime=INFINITE State=UP
+"""
+
+
+def missing_programs():
+    """Return which of Slurm's and munge's programs are not installed."""
+    return [name for name in PROGRAMS if not shutil.which(name, path=search_path(os.environ["PATH"]))]
+
+
+def search_path(path):
+    """Return where programs are looked for: Debian has the daemons in folders that a user's PATH may lack."""
+    return os.pathsep.join([path, "/usr/sbin", "/sbin"])
+
+
+@dataclass(frozen=True)
+class Job:
+    """What Slurm keeps of a job; `begin` and `end` are seconds since the epoch, or None."""
+
+    id: str
+    #: The executor's note: the rule and its wildcards.
+    comment: str
+    state: str
+    cpus: int
+    begin: float | None
+    end: float | None
+
+
+class Cluster:
+    """A running cluster; `environment` makes the Slurm commands of a process speak to it."""
+
+    def __init__(self, folder, cpus=None, memory_mb=None):
+        self.folder = Path(folder)
+        self.environment = self.added_to(os.environ)
+        self._processes = []
+        values = {
+            "host": socket.gethostname().split(".")[0],
+            "user": pwd.getpwuid(os.geteuid()).pw_name,
+            "folder": self.folder,
+            "partition": PARTITION,
+            "cpus": cpus or os.cpu_count(),
+            "memory_mb": memory_mb or os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20,
+        }
+        values["controller_port"], values["node_port"] = free_ports(2)
+        for name in ("bin", "controller", "node"):
+            (self.folder / name).mkdir(parents=True)
+        (self.folder / "slurm.conf").write_text(CONFIGURATION.format(**values))
+        # The default makes slurmd ask the system's service manager for a control group, which a container has not.
+        (self.folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
+        key = self.folder / "munge.key"
+        key.write_bytes(secrets.token_bytes(1024))
+        key.chmod(0o400)
+        # The plugin's jobs call srun without the variables SLURM_*, and so without SLURM_CONF.
+        srun = self.folder / "bin" / "srun"
+        srun.write_text(f'#!/bin/sh\nSLURM_CONF={self.folder}/slurm.conf exec {shutil.which("srun")} "$@"\n')
+        srun.chmod(0o755)
+
+    def added_to(self, environment):
+        """Return an environment in which Slurm's commands speak to this cluster."""
+        path = os.pathsep.join([str(self.folder / "bin"), search_path(environment["PATH"])])
+        return environment | {"SLURM_CONF": str(self.folder / "slurm.conf"), "PATH": path}
+
+    def __enter__(self):
+        try:
+            self._start()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def _start(self):
+        munge = {"key-file": "munge.key", "socket": "munge.socket", "pid-file": "munge.pid", "seed-file": "munge.seed"}
+        options = [f"--{option}={self.folder / name}" for option, name in munge.items()]
+        self._daemon("munged", "munged", "--foreground", "--force", "--num-threads=2", *options)
+        self._wait("munged has no socket", (self.folder / "munge.socket").exists)
+        self._daemon("slurmctld", "slurmctld", "-D", "-c")
+        self._daemon("slurmd", sys.executable, __file__, "--reap", str(self.folder / "cpu_seconds"), "slurmd", "-D")
+        self._wait("the node does not become idle", lambda: "idle" in self.ask("sinfo", "-h", "-o", "%T"))
+
+    def _daemon(self, name, *command):
+        with (self.folder / f"{name}.out").open("w") as out:
+            process = subprocess.Popen(
+                command, env=self.environment, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
+            )
+        self._processes.append((name, process))
+
+    def _wait(self, trouble, condition):
+        deadline = time.monotonic() + SECONDS_TO_START
+        while not condition():
+            ended = [name for name, process in self._processes if process.poll() is not None]
+            if ended or time.monotonic() > deadline:
+                raise RuntimeError(f"{trouble}; ended: {ended}\n{self.logs()}")
+            time.sleep(0.2)
+
+    def logs(self):
+        """Return the ends of what the daemons wrote."""
+        files = sorted([*self.folder.glob("*.out"), *self.folder.glob("*.log")])
+        return "\n".join(f"== {file.name}\n{file.read_text(errors='replace')[-2000:]}" for file in files)
+
+    def ask(self, *command):
+        """Return what a Slurm command prints, or nothing where it fails."""
+        return subprocess.run(command, env=self.environment, capture_output=True, text=True).stdout
+
+    def jobs(self, *states):
+        """Return the jobs in some states, or all jobs, in the order of their submission."""
+        wanted = ",".join(states) or "all"
+        lines = self.ask("squeue", "-h", "-S", "i", f"--states={wanted}", "-o", "%i|%k|%T|%C|%S|%e").splitlines()
+        return [_job(*line.strip().split("|")) for line in lines]
+
+    def wait_for_job(self, rule, state="RUNNING", seconds=240):
+        """Return a job of a rule as soon as there is one in a state."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            for job in self.jobs(state):
+                if job.comment.startswith(f"rule_{rule}_"):
+                    return job
+            time.sleep(0.5)
+        raise TimeoutError(f"no job of {rule} is {state} after {seconds} s; there are {self.jobs()}")
+
+    def stop(self):
+        """End all jobs and daemons."""
+        if jobs := self.jobs("PENDING", "RUNNING", "COMPLETING"):
+            self.ask("scancel", *(job.id for job in jobs))
+            time.sleep(3)
+        for _, process in reversed(self._processes):
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self._processes.clear()
+
+    def cpu_seconds(self):
+        """Return the processor time that all jobs used, once the cluster has stopped."""
+        return json.loads((self.folder / "cpu_seconds").read_text())
+
+
+def _job(number, comment, state, cpus, begin, end):
+    return Job(number, comment, state, int(cpus), _time(begin), _time(end))
+
+
+def _time(text):
+    return None if text == "N/A" else time.mktime(time.strptime(text, "%Y-%m-%dT%H:%M:%S"))
+
+
+def free_ports(number):
+    """Return as many ports that nobody listens to."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(number)]
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
+
+
+def reap(report, *command):
+    """Run slurmd and become the parent of each job's process that it leaves behind; add up what these used.
+
+    Without accounting Slurm keeps no processor time. The kernel does, and gives it to who waits for the process.
+    """
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    daemon = subprocess.Popen(command)
+    signal.signal(signal.SIGTERM, lambda *_: daemon.terminate())
+    used = 0.0
+    while True:
+        try:
+            process, _, usage = os.wait4(-1, 0)
+        except ChildProcessError:
+            break
+        used += 0.0 if process == daemon.pid else usage.ru_utime + usage.ru_stime
+    Path(report).write_text(json.dumps(used))
+
+
+def measure(*command):
+    """Run a command on a cluster; return its exit status and one line about the jobs, seconds and processors."""
+    with tempfile.TemporaryDirectory() as folder, Cluster(Path(folder) / "slurm") as cluster:
+        began = time.monotonic()
+        status = subprocess.run(command, env=cluster.environment).returncode
+        wall = time.monotonic() - began
+        jobs = cluster.jobs()
+        cluster.stop()
+        used, allocated = cluster.cpu_seconds(), sum(job.cpus * (job.end - job.begin) for job in jobs if job.end)
+    share = used / allocated if allocated else 0.0
+    return status, f"{len(jobs)} jobs, {used:.0f} of {allocated:.0f} CPU seconds used ({share:.0%}), {wall:.0f} s"
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--reap":
+        reap(*sys.argv[2:])
+    else:
+        status, line = measure(*sys.argv[1:])
+        print(line)
+        sys.exit(status)

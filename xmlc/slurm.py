@@ -1,0 +1,207 @@
+"""What must hold on a Slurm cluster before the first job of a run is submitted.
+
+The executor looks at none of this: a job that fits no node waits for ever, and jobs that a killed run left behind go on
+beside those of the next.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from snakemake_interface_common.exceptions import WorkflowError
+
+EXECUTOR = "slurm"
+PROFILE = "profiles/slurm/profile.yaml"
+#: Seconds to wait until cancelled jobs have ended; Slurm kills what does not end by itself after half a minute.
+PATIENCE = 180.0
+PAUSE = 2.0
+#: The executor names its jobs after the run, a random identifier behind an optional prefix; the rule is their comment.
+NAME_OF_RUN = re.compile(r"(?:[\w-]+_)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+COMMENT = re.compile(r"(?:rule|group)_")
+
+Ask = Callable[[Sequence[str]], str]
+
+
+class Nodes(NamedTuple):
+    """Nodes of a partition that are alike."""
+
+    partition: str
+    is_default: bool
+    threads: int
+    memory_mb: int
+    #: Longest job, minutes; infinite where there is no limit.
+    minutes: float
+
+    def __str__(self) -> str:
+        """Return what a job can have there, in words."""
+        limit = "" if self.minutes == float("inf") else f", jobs of {self.minutes:,.0f} minutes"
+        return f"{self.threads} threads, {self.memory_mb:,} MB{limit}"
+
+
+class Demand(NamedTuple):
+    """What a job asks for."""
+
+    about: str
+    partition: str | None
+    threads: int
+    memory_mb: int
+    minutes: float
+
+    def fits(self, nodes: Nodes) -> bool:
+        """Whether one of these nodes, with nothing else on it, can run the job."""
+        return self.threads <= nodes.threads and self.memory_mb <= nodes.memory_mb and self.minutes <= nodes.minutes
+
+
+def before_submission(workflow: Any) -> None:
+    """Refuse a run with a job that no node can have, and cancel what a killed run left; nothing with other executors.
+
+    Called when the jobs are known and this run has the folder for itself (`xmlc.suites.controller`).
+
+    Parameters
+    ----------
+    workflow : snakemake.workflow.Workflow
+        Whose jobs are about to be submitted.
+
+    Raises
+    ------
+    WorkflowError
+        A partition that does not exist, a job that would wait for ever, jobs that do not end, or no answer from Slurm.
+    """
+    if workflow.executor_plugin.name != EXECUTOR:
+        return
+    demands = [demand(job) for job in workflow.dag.needrun_jobs() if not job.is_local]
+    if not any(job.resources.get(key) for job in workflow.dag.needrun_jobs() for key in ("clusters", "slurm_cluster")):
+        refuse_misfits(demands, partitions())
+    if left := cancel_jobs_of_killed_runs(os.getcwd()):
+        print(f"Cancelled jobs that a killed run in this folder had left: {', '.join(left)}.", flush=True)
+
+
+def demand(job: Any) -> Demand:
+    """Return what a job of Snakemake asks for on its first attempt; 0 where that is known only later."""
+    memory, minutes = (job.resources.get(key) for key in ("mem_mb", "runtime"))
+    about = f"{job.rule.name} ({', '.join(job.wildcards)})" if job.wildcards else job.rule.name
+    return Demand(
+        about,
+        job.resources.get("slurm_partition"),
+        job.threads,
+        memory if isinstance(memory, int) else 0,
+        minutes if isinstance(minutes, int) else 0,
+    )
+
+
+def refuse_misfits(demands: Iterable[Demand], nodes: Sequence[Nodes]) -> None:
+    """Raise an error that names the largest job that no node of its partition can have, if there is one.
+
+    Parameters
+    ----------
+    demands : iterable of Demand
+        What jobs ask for.
+    nodes : sequence of Nodes
+        All kinds of nodes of all partitions.
+    """
+    there = ", ".join(sorted({each.partition for each in nodes})) or "none"
+    misfits = []
+    for each in demands:
+        names = each.partition.split(",") if each.partition else [n.partition for n in nodes if n.is_default]
+        known = [n for n in nodes if n.partition in names]
+        if unknown := set(names) - {n.partition for n in known}:
+            raise WorkflowError(
+                f"this cluster has no partition {', '.join(sorted(unknown))}; it has {there}."
+                f" Edit `slurm_partition` in {PROFILE}."
+            )
+        if not any(each.fits(n) for n in known):
+            misfits.append((each, sorted(set(map(str, known)))))
+    if misfits:
+        largest, kinds = max(misfits, key=lambda misfit: misfit[0][2:])
+        raise WorkflowError(
+            f"jobs that no node can run would wait for ever ({len(misfits)}), such as {largest.about}, which asks for"
+            f" {largest.threads} threads, {largest.memory_mb:,} MB and {largest.minutes:,} minutes. The nodes of the"
+            f" partition {largest.partition or '(default)'} have {'; or '.join(kinds)}. Ask for fewer threads"
+            f" (`--config threads=...`) or for another partition (`slurm_partition` in {PROFILE})."
+        )
+
+
+def partitions() -> list[Nodes]:
+    """Return the kinds of nodes of all partitions, as ``sinfo`` lists them."""
+    lines = ask(["sinfo", "--noheader", "--exact", "--format", "%P|%c|%m|%l"]).splitlines()
+    return [_nodes(*line.strip().split("|")) for line in lines]
+
+
+def _nodes(partition: str, threads: str, memory: str, limit: str) -> Nodes:
+    # A sign behind a number says that some of the nodes have more.
+    return Nodes(
+        partition.rstrip("*"),
+        partition.endswith("*"),
+        int(threads.rstrip("+")),
+        int(memory.rstrip("+")),
+        minutes(limit),
+    )
+
+
+def minutes(limit: str) -> float:
+    """Return the minutes of a time limit as Slurm writes it: ``infinite`` or ``[days-][hours:]minutes:seconds``."""
+    if not limit[:1].isdigit():
+        return float("inf")
+    days, _, clock = limit.rpartition("-")
+    parts = [int(part) for part in clock.split(":")]
+    hours, mins, seconds = [0] * (3 - len(parts)) + parts
+    return 1440 * int(days or 0) + 60 * hours + mins + seconds / 60
+
+
+def cancel_jobs_of_killed_runs(folder: str, patience: float = PATIENCE) -> list[str]:
+    """Cancel the jobs that earlier runs in a folder submitted, wait until they have ended, and return their numbers.
+
+    A run that is killed cannot cancel its jobs. They would go on beside those of the next run, which makes the same
+    results: their controller alone knew what they were for.
+
+    Parameters
+    ----------
+    folder : str
+        Where the runs were started; nobody else may run the workflow there now.
+    patience : float
+        Seconds to wait.
+
+    Raises
+    ------
+    WorkflowError
+        They have not ended by then.
+    """
+    left = jobs_in(folder)
+    if left:
+        ask(["scancel", *left])
+    deadline = time.monotonic() + patience
+    while remaining := jobs_in(folder) if left else []:
+        if time.monotonic() > deadline:
+            raise WorkflowError(
+                f"jobs of a killed run do not end: {', '.join(remaining)}. Give the command again when `squeue --me` no"
+                " longer lists them."
+            )
+        time.sleep(PAUSE)
+    return left
+
+
+def jobs_in(folder: str) -> list[str]:
+    """Return the numbers of this user's jobs that wait or run and that the executor submitted in a folder."""
+    lines = ask(["squeue", "--me", "--noheader", "--format", "%i|%j|%k|%Z"]).splitlines()
+    jobs = [line.strip().split("|", 3) for line in lines]
+    return [
+        number
+        for number, name, comment, place in jobs
+        if NAME_OF_RUN.fullmatch(name)
+        and COMMENT.match(comment)
+        and os.path.realpath(place) == os.path.realpath(folder)
+    ]
+
+
+def ask(command: Sequence[str]) -> str:
+    """Return what a command of Slurm prints."""
+    try:
+        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout
+    except (OSError, subprocess.SubprocessError) as error:
+        said = getattr(error, "stderr", None) or str(error)
+        raise WorkflowError(f"Slurm does not answer `{' '.join(command[:1])}`: {said.strip()}") from None
