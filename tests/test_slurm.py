@@ -79,30 +79,30 @@ def test_an_unknown_partition_is_refused_with_those_that_exist():
         slurm.refuse_misfits([needs(partition="main")], [SMALL, LARGE])
 
 
-def test_only_jobs_of_the_executor_in_this_folder_are_cancelled_and_awaited(commands, tmp_path):
-    elsewhere = tmp_path / "elsewhere"
+def test_only_jobs_of_the_executor_in_this_folder_are_those_of_a_killed_run(commands, tmp_path):
     lines = [
         f"12|{RUN}|rule_train_wildcards_demo|{tmp_path}",
         f"13|mine_{RUN}|group_all|{tmp_path}",
-        f"14|{RUN}|rule_train|{elsewhere}",
+        f"14|{RUN}|rule_train|{tmp_path / 'elsewhere'}",
         f"15|wrap|(null)|{tmp_path}",  # a run that is itself a job
         f"16|{RUN}|(null)|{tmp_path}",
     ]
-    commands.answers["squeue"] = ["\n".join(lines), "\n".join(lines[1:]), "\n".join(lines[2:])]
-    assert slurm.cancel_jobs_of_killed_runs(str(tmp_path)) == ["12", "13"]
-    assert [words for words in commands.asked if words[0] == "scancel"] == [["scancel", "12", "13"]]
+    commands.answers["squeue"] = ["\n".join(lines)]
+    assert slurm.jobs_in(str(tmp_path)) == ["12", "13"]
+
+
+def test_cancelled_jobs_are_awaited(commands, tmp_path):
+    lines = [f"{number}|{RUN}|rule_train|{tmp_path}" for number in (12, 13)]
+    commands.answers["squeue"] = ["\n".join(lines), lines[1], ""]
+    slurm.cancel(["12", "13"], str(tmp_path))
+    assert commands.asked[0] == ["scancel", "12", "13"]
+    assert [words[0] for words in commands.asked[1:]] == ["squeue"] * 3
 
 
 def test_jobs_that_do_not_end_stop_the_run(commands, tmp_path):
     commands.answers["squeue"] = [f"12|{RUN}|rule_train|{tmp_path}"]
     with pytest.raises(WorkflowError, match="do not end: 12"):
-        slurm.cancel_jobs_of_killed_runs(str(tmp_path), patience=0)
-
-
-def test_nothing_is_cancelled_where_nothing_is_left(commands, tmp_path):
-    commands.answers["squeue"] = [f"14|{RUN}|rule_train|{tmp_path / 'elsewhere'}"]
-    assert slurm.cancel_jobs_of_killed_runs(str(tmp_path)) == []
-    assert [words[0] for words in commands.asked] == ["squeue"]
+        slurm.cancel(["12"], str(tmp_path), patience=0)
 
 
 def test_other_executors_are_asked_nothing(commands):

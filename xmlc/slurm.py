@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from snakemake_interface_common.exceptions import WorkflowError
@@ -22,9 +23,9 @@ PATIENCE = 180.0
 PAUSE = 2.0
 #: The executor names its jobs after the run, a random identifier behind an optional prefix; the rule is their comment.
 NAME_OF_RUN = re.compile(r"(?:[\w-]+_)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+#: Resources that send a job to another cluster, whose nodes are not asked for.
+OTHER_CLUSTERS = ("slurm_cluster", "cluster", "clusters")
 COMMENT = re.compile(r"(?:rule|group)_")
-
-Ask = Callable[[Sequence[str]], str]
 
 
 class Nodes(NamedTuple):
@@ -74,11 +75,13 @@ def before_submission(workflow: Any) -> None:
     """
     if workflow.executor_plugin.name != EXECUTOR:
         return
-    demands = [demand(job) for job in workflow.dag.needrun_jobs() if not job.is_local]
-    if not any(job.resources.get(key) for job in workflow.dag.needrun_jobs() for key in ("clusters", "slurm_cluster")):
-        refuse_misfits(demands, partitions())
-    if left := cancel_jobs_of_killed_runs(os.getcwd()):
-        print(f"Cancelled jobs that a killed run in this folder had left: {', '.join(left)}.", flush=True)
+    jobs = [job for job in workflow.dag.needrun_jobs() if not job.is_local]
+    if not any(job.resources.get(key) for job in jobs for key in OTHER_CLUSTERS):
+        refuse_misfits(map(demand, jobs), partitions())
+    folder = os.getcwd()
+    if left := jobs_in(folder):
+        print(f"Cancelling jobs that a killed run left in this folder: {', '.join(left)}", file=sys.stderr, flush=True)
+        cancel(left, folder)
 
 
 def demand(job: Any) -> Demand:
@@ -153,16 +156,18 @@ def minutes(limit: str) -> float:
     return 1440 * int(days or 0) + 60 * hours + mins + seconds / 60
 
 
-def cancel_jobs_of_killed_runs(folder: str, patience: float = PATIENCE) -> list[str]:
-    """Cancel the jobs that earlier runs in a folder submitted, wait until they have ended, and return their numbers.
+def cancel(jobs: Sequence[str], folder: str, patience: float = PATIENCE) -> None:
+    """Cancel the jobs that a run left in a folder, and wait until they have ended.
 
     A run that is killed cannot cancel its jobs. They would go on beside those of the next run, which makes the same
     results: their controller alone knew what they were for.
 
     Parameters
     ----------
+    jobs : sequence of str
+        Their numbers.
     folder : str
-        Where the runs were started; nobody else may run the workflow there now.
+        Where the run was started; nobody else may run the workflow there now.
     patience : float
         Seconds to wait.
 
@@ -171,18 +176,15 @@ def cancel_jobs_of_killed_runs(folder: str, patience: float = PATIENCE) -> list[
     WorkflowError
         They have not ended by then.
     """
-    left = jobs_in(folder)
-    if left:
-        ask(["scancel", *left])
+    ask(["scancel", *jobs])
     deadline = time.monotonic() + patience
-    while remaining := jobs_in(folder) if left else []:
+    while remaining := jobs_in(folder):
         if time.monotonic() > deadline:
             raise WorkflowError(
                 f"jobs of a killed run do not end: {', '.join(remaining)}. Give the command again when `squeue --me` no"
                 " longer lists them."
             )
         time.sleep(PAUSE)
-    return left
 
 
 def jobs_in(folder: str) -> list[str]:

@@ -87,9 +87,8 @@ def test_the_same_command_after_a_kill_finishes_and_submits_nothing_twice(cluste
     run.wait()
     assert running.id in {job.id for job in cluster.jobs("RUNNING")}  # nobody waits for it any more
     printed = finish(start(*ONE_THREAD))
-    assert running.id in printed.partition("that a killed run in this folder had left: ")[2].partition(".")[0].split(
-        ", "
-    )
+    said = printed.partition("Cancelling jobs that a killed run left in this folder: ")[2]
+    assert running.id in said.partition("\n")[0].split(", ")
     by_step = {}
     for job in cluster.jobs():
         if job.id not in before:
