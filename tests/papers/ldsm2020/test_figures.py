@@ -38,6 +38,14 @@ def test_size_stands_over_the_depth_that_it_gives(tmp_path):
     assert curve(axes, "P@1").get_ydata().tolist() == pytest.approx([60, 62, 64])
 
 
+def test_values_too_near_for_their_labels_go_without(tmp_path):
+    record = sweep()
+    for row, value in zip(record["rows"], (1024, 2048, 4096), strict=True):
+        row["max_nodes"] = value
+    (axes,) = draw(tmp_path, "5", record).axes
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["1024\n3", "", "4096\n7"]
+
+
 def test_depth_against_the_number_of_labels_over_balanced_trees(tmp_path):
     values = {"arity": 4, "lambda_1": 2.0, "lambda_2": 1.0, "n_trees": 3}
     (axes,) = draw(tmp_path, "2", forest(), forest("bibtex", hyperparameters=values)).axes

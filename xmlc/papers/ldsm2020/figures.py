@@ -147,12 +147,22 @@ def _draw_growth(axes: Axes, records: Sequence[ForestRecord]) -> None:
     _label(axes, "trees", "%")
 
 
+def _apart(values: Sequence[float]) -> set[float]:
+    """Choose values whose labels do not cover each other on a logarithmic axis: the largest, and so on by thirds."""
+    chosen: list[float] = []
+    for value in sorted(values, reverse=True):
+        if not chosen or chosen[-1] >= 3 * value:
+            chosen.append(value)
+    return set(chosen)
+
+
 def _draw_sweep(axes: Axes, records: Sequence[SweepRecord]) -> None:
     name = records[0].hyperparameter
     scores = _mean_scores([(_number(row.value), row.metrics) for record in records for row in record.rows])
     _draw_scores(axes, scores)
     axes.set_xscale("log")
-    axes.set_xticks(list(scores), [_with_depth(records, value) for value in scores])
+    labelled = _apart(list(scores))
+    axes.set_xticks(list(scores), [_with_depth(records, value) if value in labelled else "" for value in scores])
     axes.minorticks_off()
     _label(axes, "T_max, and below it the depth" if name == "max_nodes" else f"{name}, and below it the depth", "%")
 
