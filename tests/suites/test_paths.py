@@ -65,3 +65,10 @@ def test_a_run_knows_its_paths():
     assert paths.RUN.read(run.file(paths.RUN, portion="80")) == {
         "dataset": "yeast", "model": "plt", "seed": "3", "portion": "80"
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("record", ["results/a/b/seed0/full/train.json", "somewhere/else.json", "/results/a.json"])
+def test_a_copy_of_what_is_in_a_storage_has_the_path_of_the_project(record):
+    assert paths.in_project(Path(record)) == record
+    copy = f".snakemake/storage/s3/results/mine/{record}"
+    assert paths.in_project(Path(copy)) == record or not record.startswith("results/")

@@ -33,6 +33,16 @@ def _expression(pattern: str) -> re.Pattern[str]:
     return re.compile("".join(part for pair in zip(literals, [*wildcards, ""], strict=True) for part in pair))
 
 
+def in_project(path: Path) -> str:
+    """Return the path that a result has in the project, also where Snakemake works on a copy of what is in a storage.
+
+    The copy of ``results/a.json`` is ``.snakemake/storage/<plugin>/<prefix of the storage>/results/a.json``.
+    """
+    text = path.as_posix()
+    return f"results/{text.rpartition('/results/')[2]}" if text.startswith(f"{STORAGE_COPIES}/") else text
+
+
+STORAGE_COPIES = ".snakemake/storage"
 CATALOGUE = "config/datasets.yaml"
 RUNS = "config/runs.csv"
 PUBLISHED, ACCEPTED = "results/published", "results/reference"

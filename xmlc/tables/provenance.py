@@ -12,6 +12,7 @@ from msgspec.structs import asdict
 
 from xmlc.files import write_json
 from xmlc.records.checking import read_checked
+from xmlc.suites.paths import in_project
 
 SUFFIX = ".made-of.json"
 
@@ -55,7 +56,7 @@ class TableProvenance:
             schema=1,
             table=self.table,
             paper=self.paper,
-            records=tuple(record.as_posix() for record in self.records),
+            records=tuple(map(in_project, self.records)),
             published=self.published.as_posix() if self.published else None,
             suite=self.suite.as_posix() if self.suite else None,
         )
