@@ -46,6 +46,11 @@ def find_slurm():
     return not missing_programs() and find_spec("snakemake_executor_plugin_slurm") is not None
 
 
+def find_storage():
+    """Whether Snakemake can use a folder as a storage: its plugin and the program that this one calls are here."""
+    return find_spec("snakemake_storage_plugin_fs") is not None and shutil.which("rsync")
+
+
 def has_extra(name):
     return all(find_spec(package) for package in EXTRAS[name])
 
@@ -55,6 +60,7 @@ NEEDS = {
     for name in EXTRAS
 } | {
     "mirror": Need(find_mirror, "no mirror of real datasets", "XMLC_MIRROR=<folder> make test"),
+    "storage": Need(find_storage, "no storage plugin", "make env EXTRAS=storage, and on Debian: apt-get install rsync"),
     "browser": Need(find_browser, "no browser", "on Debian: apt-get install chromium"),
     "slurm": Need(find_slurm, "no Slurm", "on Debian: apt-get install slurm-wlm munge, and make env EXTRAS=slurm"),
 }

@@ -1,0 +1,46 @@
+"""An executor of Snakemake that stands in for Kubernetes and the clouds: no job sees the files of another.
+
+Each job runs in a new empty folder, from the command line that Snakemake makes for a machine without a shared file
+system: it fetches the sources and the inputs from the storage, and stores the outputs there. Snakemake finds an
+executor on Python's path by its name.
+"""
+
+import os
+import subprocess
+import tempfile
+
+from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
+from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
+from snakemake_interface_executor_plugins.settings import CommonSettings
+
+common_settings = CommonSettings(
+    non_local_exec=True,
+    implies_no_shared_fs=True,
+    job_deploy_sources=True,
+    auto_deploy_default_storage_provider=False,  # the plugin is installed already, as in an image
+)
+
+
+class Executor(RemoteExecutor):
+    """Starts a process for each job and waits for it."""
+
+    def run_job(self, job):
+        folder = tempfile.mkdtemp(prefix="elsewhere-", dir=os.environ["ELSEWHERE"])
+        with open(f"{folder}.log", "w") as log:
+            started = subprocess.Popen(self.format_job_exec(job), shell=True, cwd=folder, stdout=log, stderr=log)
+        self.report_job_submission(SubmittedJobInfo(job, external_jobid=folder, aux={"process": started}))
+
+    async def check_active_jobs(self, active_jobs):
+        for submitted in active_jobs:
+            code = submitted.aux["process"].poll()
+            if code is None:
+                yield submitted
+            elif code:
+                log = f"{submitted.external_jobid}.log"
+                self.report_job_error(submitted, msg=f"see {log}", aux_logs=[log])
+            else:
+                self.report_job_success(submitted)
+
+    def cancel_jobs(self, active_jobs):
+        for submitted in active_jobs:
+            submitted.aux["process"].kill()

@@ -1,0 +1,70 @@
+"""A run whose jobs share no files, as on Kubernetes and in clouds: all that is passed on goes through a storage."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from project_copy import Project
+
+from xmlc.files import read_json
+
+pytestmark = [pytest.mark.slow, pytest.mark.needs("storage")]
+SUPPORT = Path(__file__).parents[1] / "support"  # where Snakemake finds the executor `elsewhere`
+TABLE = "results/tables/demo/table2.csv"
+
+
+def make_demo(folder):
+    """Return a copy of the project whose demo is one model, thresholds and the table of them."""
+    project = Project(folder)
+    few = {"tables": ["table2"], "figures": [], "measures": [], "seeds": [0]}
+    project.edit_yaml("config/demo.yaml", lambda content: content.update(few) or content.pop("inference"))
+    project.edit_yaml("config/demo.yaml", lambda content: content["models"].pop("oracle"))
+    return project
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    project = make_demo(tmp_path_factory.mktemp("local"))
+    project.run_well(TABLE)
+    return project
+
+
+@pytest.fixture(scope="module")
+def storage(tmp_path_factory, expected):
+    """The storage after a run in which each job began in an empty folder."""
+    project = make_demo(tmp_path_factory.mktemp("project"))
+    storage, jobs = tmp_path_factory.mktemp("storage"), tmp_path_factory.mktemp("jobs")
+    # Snakemake sends jobs what git knows, and the image has the rest.
+    for words in (["init", "--quiet"], ["add", *(path.name for path in project.folder.iterdir())]):
+        subprocess.run(["git", *words], cwd=project.folder, check=True)
+    project.environment["PYTHONPATH"] += f":{SUPPORT}"
+    project.environment["ELSEWHERE"] = str(jobs)
+    command = "-m snakemake --executor elsewhere --jobs 2 --shared-fs-usage none --default-storage-provider fs".split()
+    done = subprocess.run(
+        [sys.executable, *command, "--default-storage-prefix", str(storage), "--config", "threads=1", "--", TABLE],
+        cwd=project.folder,
+        env=project.environment,
+        capture_output=True,
+        text=True,
+        timeout=1800,
+    )
+    logs = "\n".join(log.read_text()[-2000:] for log in jobs.glob("*.log"))
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:] + logs
+    assert len(list(jobs.glob("*.log"))) == 5  # synthesise, prepare, train, estimate, thresholds
+    assert not (project.folder / "results/demo").exists()
+    return storage
+
+
+def test_the_table_is_that_of_a_local_run(storage, expected):
+    made = pd.read_csv(storage / TABLE)
+    same = [name for name in made if "seconds" not in name]
+    pd.testing.assert_frame_equal(made[same], pd.read_csv(expected.folder / TABLE)[same], check_exact=True)
+
+
+def test_what_is_fetched_from_the_storage_is_a_project_that_can_be_reported(storage, expected):
+    """Paths in it are those of the project, so that `xmlc status` and the page find the records of a table."""
+    made, local = (read_json(folder / TABLE.replace(".csv", ".made-of.json")) for folder in (storage, expected.folder))
+    assert made == local
+    assert all((storage / record).exists() for record in made["records"])
