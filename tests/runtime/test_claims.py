@@ -18,7 +18,7 @@ import pathlib, sys, time
 from xmlc.runtime.claims import claimed
 folder = pathlib.Path(sys.argv[1])
 for _ in range(3):
-    with claimed(folder / "claims", "", patience=60):
+    with claimed(folder / "it", "", patience=60):
         (folder / "inside").mkdir()
         time.sleep(0.01)
         (folder / "inside").rmdir()
@@ -31,44 +31,45 @@ def started(code, *arguments):
 
 
 def test_a_claim_is_given_back_also_after_an_error(tmp_path):
-    with claimed(tmp_path, "first"):
-        (claim,) = claims(tmp_path)
+    with claimed(tmp_path / "it", "first"):
+        (claim,) = claims(tmp_path / "it")
         assert (claim.process, claim.about) == (this_process(), "first")
-    with pytest.raises(KeyError), claimed(tmp_path, "fails"):
+    with pytest.raises(KeyError), claimed(tmp_path / "it", "fails"):
         raise KeyError
-    with claimed(tmp_path, "second"):
-        assert [claim.about for claim in claims(tmp_path)] == ["second"]
+    with claimed(tmp_path / "it", "second"):
+        assert [claim.about for claim in claims(tmp_path / "it")] == ["second"]
     assert not list(tmp_path.iterdir())
 
 
 def test_the_claim_of_a_running_process_holds_until_it_is_killed(tmp_path):
-    running = started(HOLD, tmp_path)
-    while not claims(tmp_path):
+    running = started(HOLD, tmp_path / "it")
+    while not claims(tmp_path / "it"):
         assert running.poll() is None
         time.sleep(0.01)
-    with pytest.raises(Claimed) as refused, claimed(tmp_path, "second", patience=0):
+    with pytest.raises(Claimed) as refused, claimed(tmp_path / "it", "second", patience=0):
         pass
     assert (refused.value.claim.process.pid, refused.value.claim.about) == (running.pid, "holds")
     running.kill()
     running.communicate()
-    with claimed(tmp_path, "second", patience=0):
-        assert [claim.about for claim in claims(tmp_path)] == ["second"]
+    with claimed(tmp_path / "it", "second", patience=0):
+        assert [claim.about for claim in claims(tmp_path / "it")] == ["second"]
 
 
 def test_twenty_processes_have_it_one_after_the_other(tmp_path):
     dead = this_process()._replace(started=1)
-    (tmp_path / "claims").mkdir()
-    (tmp_path / "claims" / f"{dead}+1.claim").touch()  # so that all of them find a stale one first
+    (tmp_path / f"it+{dead}+1.claim").touch()  # so that all of them find a stale one first
     running = [started(COUNT, tmp_path) for _ in range(20)]
     errors = [process.communicate()[1] for process in running]
     assert not any(errors), errors
     assert [process.returncode for process in running] == [0] * 20
-    assert not list((tmp_path / "claims").iterdir())
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_claim_from_another_machine_holds(tmp_path):
     other = this_process()._replace(host="node7", place="00000000")
-    (tmp_path / f"{other}+1.claim").write_text("elsewhere")
-    with pytest.raises(Claimed, match="node7"), claimed(tmp_path, "here", patience=0):
+    (tmp_path / f"it+{other}+1.claim").write_text("elsewhere")
+    with pytest.raises(Claimed, match="node7"), claimed(tmp_path / "it", "here", patience=0):
         pass
-    assert [claim.about for claim in claims(tmp_path)] == ["elsewhere"]
+    assert [claim.about for claim in claims(tmp_path / "it")] == ["elsewhere"]
+    with claimed(tmp_path / "i", "another path", patience=0), claimed(tmp_path / "it+", "and another", patience=0):
+        pass

@@ -1,5 +1,7 @@
 """Compiled kernels are kept under a name that changes with every file that they are made of."""
 
+import os
+
 import pytest
 
 from xmlc.runtime import kernel_cache
@@ -19,3 +21,26 @@ def test_the_digest_changes_with_kernels_and_their_constants(name, counts, tmp_p
     before = kernel_cache.kernel_digest()
     (tmp_path / name).write_text((tmp_path / name).read_text() + "B = 2\n")
     assert (kernel_cache.kernel_digest() != before) is counts
+
+
+def test_kernels_are_kept_for_the_user_where_the_package_cannot_be_written_to(tmp_path, monkeypatch):
+    monkeypatch.setattr(kernel_cache, "PACKAGE", tmp_path / "package")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name in ("NUMBA_CACHE_DIR", "NUMBA_CACHE_LOCATOR_CLASSES"):
+        monkeypatch.setenv(name, "")  # so that it is put back afterwards
+        monkeypatch.delenv(name)
+    (tmp_path / "package").touch()
+    kernel_cache.use_kernel_cache()
+    assert os.environ["NUMBA_CACHE_DIR"] == str(tmp_path / f"cache/xmlc/kernels-{kernel_cache.kernel_digest()}")
+    assert os.environ["NUMBA_CACHE_LOCATOR_CLASSES"] == "xmlc.runtime.kernel_entries.Locator"
+
+
+def test_kernels_of_other_versions_are_removed_when_a_new_one_begins(tmp_path, monkeypatch):
+    monkeypatch.setattr(kernel_cache, "PACKAGE", tmp_path)
+    monkeypatch.setenv("NUMBA_CACHE_LOCATOR_CLASSES", "")
+    for text in ("A = 1", "A = 2"):
+        monkeypatch.setenv("NUMBA_CACHE_DIR", "")
+        monkeypatch.delenv("NUMBA_CACHE_DIR")
+        (tmp_path / "grow.py").write_text(f"from numba import njit\n{text}\n")
+        kernel_cache.use_kernel_cache()
+        assert [str(folder) for folder in (tmp_path / "__pycache__").iterdir()] == [os.environ["NUMBA_CACHE_DIR"]]

@@ -10,7 +10,7 @@ import pytest
 from repository import ROOT
 
 from xmlc.processes import this_process
-from xmlc.suites.controller import CLAIMS
+from xmlc.suites.controller import RUN
 
 SNAKEFILE = """
 from xmlc.suites.controller import guard
@@ -25,7 +25,7 @@ rule other:
     output: "other"
     shell: "touch {output}"
 """
-RUN = [sys.executable, "-m", "snakemake", "--cores", "1", "--rerun-incomplete"]
+COMMAND = [sys.executable, "-m", "snakemake", "--cores", "1", "--rerun-incomplete"]
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
 
 
@@ -36,14 +36,16 @@ def folder(tmp_path):
 
 
 def run(folder, *arguments):
-    done = subprocess.run([*RUN, *arguments], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [*COMMAND, *arguments], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=120
+    )
     return done.returncode, " ".join((done.stdout + done.stderr).split())
 
 
 def begun(folder):
     """Start a run, in the background, that is in the midst of its only job."""
     running = subprocess.Popen(
-        [*RUN, "wait"],
+        [*COMMAND, "wait"],
         cwd=folder,
         env=ENVIRONMENT,
         stdout=subprocess.DEVNULL,
@@ -58,11 +60,11 @@ def begun(folder):
 
 def claim_of(folder, **differing):
     """Write the claim of another process and what Snakemake locks for it."""
-    file = folder / CLAIMS / f"{this_process()._replace(**differing)}+1.claim"
-    file.parent.mkdir(parents=True)
+    file = folder / f"{RUN}+{this_process()._replace(**differing)}+1.claim"
+    file.parent.mkdir()
     file.write_text("snakemake wait")
     locks = folder / ".snakemake/locks"
-    locks.mkdir(parents=True)
+    locks.mkdir()
     (locks / "0.output.lock").write_text("made\nother\n")
 
 
@@ -81,7 +83,7 @@ def test_a_second_run_is_refused_and_the_first_goes_on(folder):
     (folder / "go").touch()
     assert running.wait(60) == 0
     assert (folder / "made").exists()
-    assert not list((folder / CLAIMS).iterdir())
+    assert not list((folder / RUN).parent.glob("*.claim"))
 
 
 @pytest.mark.slow

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pandas as pd
 import yaml
-from numba.core.caching import UserProvidedCacheLocator
 from repository import ROOT
 
 from xmlc.runtime.kernel_cache import kernel_digest
@@ -55,7 +54,8 @@ class Project:
         path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
         self.environment = os.environ | {"PYTHONPATH": path}
         self.environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-        self.environment.pop("NUMBA_CACHE_DIR", None)  # the copy keeps its own compiled kernels, see `copy_kernels`
+        for name in ("NUMBA_CACHE_DIR", "NUMBA_CACHE_LOCATOR_CLASSES"):
+            self.environment.pop(name, None)  # the copy keeps its own compiled kernels, see `copy_kernels`
 
     @contextmanager
     def restored(self, *names):
@@ -116,13 +116,11 @@ def finished_demo(folder):
 
 
 def copy_kernels(folder):
-    """Hand the kernels compiled so far to a copy of the project: numba names their places after their files' paths.
+    """Hand the kernels compiled so far to a copy of the project.
 
     The copy compiles them anew as soon as a file that holds kernels changes.
     """
     kernels = Path("xmlc/__pycache__") / f"kernels-{kernel_digest()}"
-    place = UserProvidedCacheLocator.get_suitable_cache_subpath
-    for room in {file.parent.relative_to(ROOT) for file in (ROOT / "xmlc").rglob("*.py")}:
-        source, target = (kernels / place(str(root / room / "any.py")) for root in (ROOT, folder))
-        if (ROOT / source).is_dir():
-            shutil.copytree(ROOT / source, folder / target, dirs_exist_ok=True)
+    if (ROOT / kernels).is_dir():
+        passing = shutil.ignore_patterns(".*", "*.claim")  # of processes that compile at the moment
+        shutil.copytree(ROOT / kernels, folder / kernels, ignore=passing, dirs_exist_ok=True)

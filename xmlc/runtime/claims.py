@@ -1,7 +1,7 @@
 """One at a time: a claim on a piece of work, which ends with the process that holds it, however that ends.
 
-A claim is a file in a folder of its own, named after the process that made it (`xmlc.processes`). To claim is to
-make such a file, and to have the claim is to see then no other of a process that may still run. Of two that claim at
+A claim on a path is a file beside it, named after the path and the process that made it (`xmlc.processes`). To claim is
+to make such a file, and to have the claim is to see then no other of a process that may still run. Of two that claim at
 the same time at least one sees the other, so that never both have it. Nothing depends on locks of the file system,
 which network file systems may lack. A file of a process that has ended is removed by whoever sees it; it cannot be
 mistaken for another one's, because no name is used twice.
@@ -9,10 +9,10 @@ mistaken for another one's, because no name is used twice.
 
 from __future__ import annotations
 
-import random
+import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +21,7 @@ from xmlc.processes import Process, this_process
 
 PATIENCE = 2.0  # seconds for those that claim at the same time to give way to one another
 LONGEST_PAUSE = 0.2  # seconds; each waits for a random part of it
+SUFFIX = ".claim"
 _numbers = count(1)
 
 
@@ -50,13 +51,13 @@ class Claimed(Exception):
 
 
 @contextmanager
-def claimed(folder: Path, about: str, patience: float = PATIENCE) -> Iterator[None]:
+def claimed(path: Path, about: str, patience: float = PATIENCE) -> Iterator[None]:
     """Have a claim while a block runs.
 
     Parameters
     ----------
-    folder : Path
-        Holds the claims on this one piece of work and nothing else.
+    path : Path
+        What is claimed; it need not exist.
     about : str
         What is done, for others to read.
     patience : float
@@ -69,42 +70,45 @@ def claimed(folder: Path, about: str, patience: float = PATIENCE) -> Iterator[No
     OSError
         Nothing can be written there.
     """
-    own = _claim(folder, about, time.monotonic() + patience)
+    own = _claim(path, about, time.monotonic() + patience)
     try:
         yield
     finally:
         own.unlink(missing_ok=True)
 
 
-def claims(folder: Path) -> list[Claim]:
+def claims(path: Path) -> list[Claim]:
     """List the claims of processes that may still run, the oldest first; remove those of others."""
     found = []
-    for file in folder.glob("*.claim") if folder.is_dir() else ():
-        process = Process.parse(file.name.partition("+")[0])
-        if process is None:
+    for name in os.listdir(path.parent) if path.parent.is_dir() else ():
+        if not (name.startswith(f"{path.name}+") and name.endswith(SUFFIX)):
             continue
-        if process.has_ended:
+        file, process = path.parent / name, Process.parse(name.removeprefix(f"{path.name}+").partition("+")[0])
+        if process is not None and process.has_ended:
             file.unlink(missing_ok=True)
-            continue
-        try:
-            found.append(Claim(file, process, file.read_text(encoding="utf-8"), file.stat().st_mtime))
-        except FileNotFoundError:
-            continue  # given back meanwhile
+        elif process is not None:
+            with suppress(FileNotFoundError):  # given back meanwhile
+                found.append(Claim(file, process, file.read_text(encoding="utf-8"), file.stat().st_mtime))
     return sorted(found, key=lambda claim: (claim.since, claim.file))
 
 
-def _claim(folder: Path, about: str, deadline: float) -> Path:
+def pause() -> None:
+    """Wait for a random time, so that processes that wait for the same do not come back together."""
+    time.sleep(LONGEST_PAUSE * os.urandom(1)[0] / 255)
+
+
+def _claim(path: Path, about: str, deadline: float) -> Path:
     """Make a file that is the only one, and return it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    own = folder / f"{this_process()}+{next(_numbers)}.claim"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    own = path.with_name(f"{path.name}+{this_process()}+{next(_numbers)}{SUFFIX}")
     while True:
-        others = claims(folder)
+        others = claims(path)
         if not others:
             own.write_text(about, encoding="utf-8")
-            others = [claim for claim in claims(folder) if claim.file != own]
+            others = [claim for claim in claims(path) if claim.file != own]
             if not others:
                 return own
-            own.unlink()
+            own.unlink(missing_ok=True)
         if time.monotonic() > deadline:
             raise Claimed(others[0])
-        time.sleep(random.uniform(0, LONGEST_PAUSE))
+        pause()

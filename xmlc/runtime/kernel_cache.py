@@ -13,26 +13,39 @@ import shutil
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
+LOCATOR = "xmlc.runtime.kernel_entries.Locator"
 
 
 def use_kernel_cache() -> None:
     """Point numba to the folder for the kernels as they are now; call it before numba is imported.
 
-    Does nothing if NUMBA_CACHE_DIR is set already or the package cannot be written to: numba then decides itself.
+    The folder is one of the package, or of the user where the package cannot be written to. Does nothing if
+    NUMBA_CACHE_DIR is set already or neither can be written to: numba then decides itself.
     """
     if "NUMBA_CACHE_DIR" in os.environ:
         return
-    parent = PACKAGE / "__pycache__"
-    folder = parent / f"kernels-{kernel_digest()}"
-    if not folder.exists():
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError:
+    name = f"kernels-{kernel_digest()}"
+    for parent in (PACKAGE / "__pycache__", Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "xmlc"):
+        if _is_writable(parent / name):
+            os.environ["NUMBA_CACHE_DIR"] = str(parent / name)
+            os.environ["NUMBA_CACHE_LOCATOR_CLASSES"] = LOCATOR
             return
-        for old in parent.glob("kernels-*"):
-            if old != folder:
-                shutil.rmtree(old, ignore_errors=True)
-    os.environ["NUMBA_CACHE_DIR"] = str(folder)
+
+
+def _is_writable(folder: Path) -> bool:
+    """Say if entries can be written to a folder; if it is new, those of other versions are removed."""
+    if folder.exists():
+        return os.access(folder, os.W_OK)
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        return True
+    except OSError:
+        return False
+    for old in folder.parent.glob("kernels-*"):
+        if old != folder:
+            shutil.rmtree(old, ignore_errors=True)
+    return True
 
 
 def kernel_digest() -> str:

@@ -16,7 +16,7 @@ from snakemake_interface_common.exceptions import WorkflowError
 
 from xmlc.runtime.claims import Claim, Claimed, claimed, claims
 
-CLAIMS = Path(".snakemake/controllers")
+RUN = Path(".snakemake/run")  # what a run claims
 SNAKEMAKES_LOCKS = Path(".snakemake/locks")
 
 
@@ -37,7 +37,7 @@ def guard(workflow: Any) -> None:
         if not is_run or not workflow.execution_settings.lock:
             return execute(executor_plugin, *others, **named)
         try:
-            with claimed(CLAIMS, " ".join(["snakemake", *sys.argv[1:]])):
+            with claimed(RUN, " ".join(["snakemake", *sys.argv[1:]])):
                 # Whoever locked anything has ended: a run has its claim longer than its lock.
                 shutil.rmtree(SNAKEMAKES_LOCKS, ignore_errors=True)
                 return execute(executor_plugin, *others, **named)
@@ -45,7 +45,7 @@ def guard(workflow: Any) -> None:
             raise WorkflowError(refusal(error.claim)) from None
 
     def unlock_if_alone() -> None:
-        for claim in claims(CLAIMS):
+        for claim in claims(RUN):
             if claim.process.is_visible:
                 raise WorkflowError(refusal(claim))
             claim.file.unlink(missing_ok=True)

@@ -1,0 +1,66 @@
+"""A start that uses kernels of a folder which other starts use at the same time; prints what it compiled and computed.
+
+Called with the folder of a file of kernels, and one of: slow (writing takes long), impatient (slow too, and waits for
+no other start), numba (slow, with numba's own files).
+"""
+
+import importlib
+import json
+import os
+import random
+import sys
+import time
+
+NAMES = [f"sum_{number}" for number in range(4)]
+SOURCE = "import numpy as np\nfrom numba import njit\n" + "\n".join(
+    f"""
+@njit(cache=True, fastmath={{"reassoc", "nsz"}})  # sums in whatever order suits the processor
+def {name}(values):
+    total = np.float32({number})
+    for i in range(values.size):
+        total += values[i]
+    return total
+"""
+    for number, name in enumerate(NAMES)
+)
+
+
+def slowed(function):
+    """Return a function that takes long, now shorter, now longer."""
+
+    def slow(*arguments):
+        result = function(*arguments)
+        time.sleep(random.uniform(0, 0.1))
+        return result
+
+    return slow
+
+
+def main(folder, how):
+    if how != "numba":
+        os.environ["NUMBA_CACHE_LOCATOR_CLASSES"] = "xmlc.runtime.kernel_entries.Locator"
+    import numpy as np
+    from numba.core import caching
+
+    if how == "numba":
+        caching.dumps = slowed(caching.dumps)
+    else:
+        from xmlc.runtime import kernel_entries
+
+        kernel_entries.dumps = slowed(kernel_entries.dumps)
+        kernel_entries.PATIENCE = 0 if how == "impatient" else 60
+    sys.path.insert(0, folder)
+    module = importlib.import_module("kernels_of_a_test")
+    kernels = [getattr(module, name) for name in NAMES]
+    random.shuffle(kernels)
+    values = (np.arange(4096, dtype=np.float32) * np.float32(0.0048) - np.float32(9.8)) ** 2
+    results = {}
+    for kernel in kernels:
+        parts = [values[i:] for i in range(20)] + [values[::2]]  # of two signatures
+        results[kernel.__name__] = [float(kernel(part)).hex() for part in parts]
+    compiled = sum(sum(kernel.stats.cache_misses.values()) for kernel in kernels)
+    print(json.dumps({"compiled": compiled, "results": results}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
