@@ -23,9 +23,9 @@ PATIENCE = 180.0
 PAUSE = 2.0
 #: The executor names its jobs after the run, a random identifier behind an optional prefix; the rule is their comment.
 NAME_OF_RUN = re.compile(r"(?:[\w-]+_)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+COMMENT = re.compile(r"(?:rule|group)_")
 #: Resources that send a job to another cluster, whose nodes are not asked for.
 OTHER_CLUSTERS = ("slurm_cluster", "cluster", "clusters")
-COMMENT = re.compile(r"(?:rule|group)_")
 
 
 class Nodes(NamedTuple):
@@ -86,11 +86,10 @@ def before_submission(workflow: Any) -> None:
 
 def demand(job: Any) -> Demand:
     """Return what a job of Snakemake asks for on its first attempt; 0 where that is known only later."""
-    memory, minutes = (job.resources.get(key) for key in ("mem_mb", "runtime"))
-    about = f"{job.rule.name} ({', '.join(job.wildcards)})" if job.wildcards else job.rule.name
+    partition, memory, minutes = (job.resources.get(key) for key in ("slurm_partition", "mem_mb", "runtime"))
     return Demand(
-        about,
-        job.resources.get("slurm_partition"),
+        f"{job.rule.name} ({', '.join(job.wildcards)})" if job.wildcards else job.rule.name,
+        str(partition) if partition else None,
         job.threads,
         memory if isinstance(memory, int) else 0,
         minutes if isinstance(minutes, int) else 0,

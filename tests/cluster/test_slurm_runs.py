@@ -104,6 +104,7 @@ def test_the_same_command_after_a_kill_finishes_and_submits_nothing_twice(cluste
     ("options", "sentence"),
     [
         (["--config", "threads=999"], "asks for 999 threads"),
+        (["--set-resources", "prepare:mem_mb=99000000", *ONE_THREAD], "threads, 99,000,000 MB"),
         (
             ["--default-resources", "slurm_partition=none", *ONE_THREAD],
             "this cluster has no partition none; it has main.",
