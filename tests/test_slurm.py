@@ -1,5 +1,6 @@
 """What Slurm's commands print is understood; tests/cluster asks a real Slurm."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -36,7 +37,7 @@ def commands(monkeypatch):
 
 def test_kinds_of_nodes_are_read(commands):
     commands.answers["sinfo"] = ["short*|16|64000|4:00:00\nlong|64|512000+|infinite\nlong|128|512000|infinite\n"]
-    assert slurm.partitions() == [SMALL, LARGE, LARGE._replace(threads=128)]
+    assert slurm.partitions() == [SMALL, LARGE, replace(LARGE, threads=128)]
 
 
 @pytest.mark.parametrize(

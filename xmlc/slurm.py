@@ -12,7 +12,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from snakemake_interface_common.exceptions import WorkflowError
 
@@ -28,7 +29,8 @@ COMMENT = re.compile(r"(?:rule|group)_")
 OTHER_CLUSTERS = ("slurm_cluster", "cluster", "clusters")
 
 
-class Nodes(NamedTuple):
+@dataclass(frozen=True)
+class Nodes:
     """Nodes of a partition that are alike."""
 
     partition: str
@@ -44,7 +46,8 @@ class Nodes(NamedTuple):
         return f"{self.threads} threads, {self.memory_mb:,} MB{limit}"
 
 
-class Demand(NamedTuple):
+@dataclass(frozen=True)
+class Demand:
     """What a job asks for."""
 
     about: str
@@ -119,7 +122,7 @@ def refuse_misfits(demands: Iterable[Demand], nodes: Sequence[Nodes]) -> None:
         if not any(each.fits(n) for n in known):
             misfits.append((each, sorted(set(map(str, known)))))
     if misfits:
-        largest, kinds = max(misfits, key=lambda misfit: misfit[0][2:])
+        largest, kinds = max(misfits, key=lambda misfit: (misfit[0].threads, misfit[0].memory_mb, misfit[0].minutes))
         raise WorkflowError(
             f"jobs that no node can run would wait for ever ({len(misfits)}), such as {largest.about}, which asks for"
             f" {largest.threads} threads, {largest.memory_mb:,} MB and {largest.minutes:,} minutes. The nodes of the"
