@@ -15,7 +15,7 @@ from xmlc.papers.plan import (
 from xmlc.slurm import before_submission
 from xmlc.sources import command_files, source_digest
 from xmlc.suites import paths
-from xmlc.suites.controller import guard
+from xmlc.suites.controller import guard, remove_old_logs
 from xmlc.suites.existing import files_of_page, finished_results
 from xmlc.suites.jobs import inference_jobs, threshold_jobs
 from xmlc.suites.project import Project
@@ -33,6 +33,7 @@ project = Project.read(config)
 
 onstart:
     before_submission(workflow)
+    remove_old_logs(workflow)
 
 
 include: "workflow/rules/common.smk"

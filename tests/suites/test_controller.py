@@ -13,9 +13,12 @@ from xmlc.processes import this_process
 from xmlc.suites.controller import RUN
 
 SNAKEFILE = """
-from xmlc.suites.controller import guard
+from xmlc.suites.controller import guard, remove_old_logs
 
 guard(workflow)
+
+onstart:
+    remove_old_logs(workflow)
 
 rule wait:
     output: "made"
@@ -23,6 +26,16 @@ rule wait:
 
 rule other:
     output: "other"
+    shell: "touch {output}"
+
+rule silent:
+    output: "never"
+    log: "silent.log"
+    shell: "exit 1"
+
+rule finished:
+    log: "finished.log"
+    output: "kept"
     shell: "touch {output}"
 """
 COMMAND = [sys.executable, "-m", "snakemake", "--cores", "1", "--rerun-incomplete"]
@@ -115,3 +128,16 @@ def test_a_run_on_another_machine_is_not_known_to_have_ended(folder):
     assert "`snakemake --unlock` frees the folder" in said
     assert run(folder, "--unlock")[0] == 0
     assert run(folder, "other")[0] == 0
+
+
+def test_a_job_that_says_nothing_is_not_shown_with_what_an_earlier_attempt_said(folder):
+    for name in ("silent.log", "finished.log", "kept"):
+        (folder / name).write_text("said before\n")
+    run(folder, "silent", "--dry-run")
+    assert (folder / "silent.log").exists()
+    code, said = run(folder, "silent", "kept", "--show-failed-logs")
+    assert code == 1
+    assert "Error in rule silent" in said
+    assert "said before" not in said
+    assert not (folder / "silent.log").read_text()  # Snakemake makes an empty one
+    assert (folder / "finished.log").read_text() == "said before\n"  # its job did not run again

@@ -54,6 +54,21 @@ def guard(workflow: Any) -> None:
     workflow.execute, workflow.unlock = execute_alone, unlock_if_alone
 
 
+def remove_old_logs(workflow: Any) -> None:
+    """Remove what earlier attempts of the jobs of a run said.
+
+    A job whose submission is refused writes no log, and Snakemake would show the old one as the reason.
+
+    Parameters
+    ----------
+    workflow : snakemake.workflow.Workflow
+        Whose jobs are about to be started.
+    """
+    for job in workflow.dag.needrun_jobs():
+        for log in job.log:
+            Path(log).unlink(missing_ok=True)
+
+
 def refusal(claim: Claim) -> str:
     """Say who works in this folder, and what to do."""
     process, since = claim.process, datetime.fromtimestamp(claim.since).astimezone()
