@@ -1,11 +1,25 @@
 """Files and folders appear under their name only when they are whole."""
 
 import json
+import os
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
 
-from xmlc.files import atomic_file, atomic_folder, read_json, sha256, write_json
+from xmlc.files import FORGOTTEN, atomic_file, atomic_folder, read_json, sha256, sweep, write_json
+from xmlc.processes import this_process
+
+WRITE = """
+import sys
+import numpy as np
+from xmlc.files import atomic_folder
+for _ in range(20):
+    with atomic_folder(sys.argv[1]) as folder:
+        np.save(folder / "array.npy", np.full(50_000, int(sys.argv[2])))
+"""
 
 
 def fail_within(manager, write):
@@ -36,7 +50,56 @@ def test_folder_is_replaced_whole_or_not_at_all(tmp_path):
     with pytest.raises(RuntimeError):
         fail_within(atomic_folder(target), lambda temporary: (temporary / "half").write_text("half"))
     assert [file.name for file in target.iterdir()] == ["new"]
-    assert [folder.name for folder in tmp_path.iterdir()] == ["data"]
+    (replaced,) = set(tmp_path.iterdir()) - {target}
+    assert [file.name for file in replaced.iterdir()] == ["old"], "another process may have it mapped"
+
+
+def test_a_reader_keeps_what_it_mapped_while_writers_replace_it(tmp_path):
+    """Three processes write the same folder again and again; whoever looks finds a whole one."""
+    target, n = tmp_path / "data", 50_000
+    with atomic_folder(target) as temporary:
+        np.save(temporary / "array.npy", np.full(n, -1))
+    mapped = np.load(target / "array.npy", mmap_mode="r")
+    writers = [subprocess.Popen([sys.executable, "-c", WRITE, str(target), str(number)]) for number in range(3)]
+    seen = set()
+    while any(writer.poll() is None for writer in writers):
+        try:
+            values = np.unique(np.load(target / "array.npy", mmap_mode="r"))
+        except FileNotFoundError:
+            continue  # between two renamings nothing has that name
+        assert values.size == 1
+        seen.add(int(values[0]))
+    assert [writer.returncode for writer in writers] == [0, 0, 0]
+    assert seen <= {-1, 0, 1, 2}
+    assert (mapped == -1).all()
+    sweep(tmp_path)
+    first = [folder for folder in tmp_path.iterdir() if folder != target]
+    assert first == [], "this process replaced nothing"
+
+
+def test_what_ended_processes_left_is_swept(tmp_path):
+    this = this_process()
+    ended, elsewhere = this._replace(started=1), this._replace(place="00000000", started=1)
+    names = [f".model+{ended}+a1b2", f".table.csv+{ended}+a1b2.csv", f"fetch+{ended}+7.claim"]
+    kept = [f".model+{this}+a1b2", f".model+{elsewhere}+a1b2", "model", "a+b+c", ".model.a1b2"]
+    for name in names + kept:
+        (tmp_path / "plt" / name).mkdir(parents=True)
+        (tmp_path / "plt" / name / "file").touch()
+    sweep(tmp_path)
+    assert {folder.name for folder in (tmp_path / "plt").iterdir()} == set(kept)
+    long_ago = time.time() - FORGOTTEN - 60
+    os.utime(tmp_path / "plt" / kept[1], (long_ago, long_ago))
+    sweep(tmp_path)
+    assert {folder.name for folder in (tmp_path / "plt").iterdir()} == set(kept) - {kept[1]}
+
+
+def test_who_writes_a_folder_removes_what_ended_processes_left_of_it(tmp_path):
+    ended = this_process()._replace(started=1)
+    for name in (f".data+{ended}+a", f".other+{ended}+a"):
+        (tmp_path / name).mkdir()
+    with atomic_folder(tmp_path / "data"):
+        pass
+    assert {folder.name for folder in tmp_path.iterdir()} == {"data", f".other+{ended}+a"}
 
 
 def test_json_takes_numpy_and_refuses_nan(tmp_path):

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from xmlc.processes import Process, this_process
+
+FORGOTTEN = 7 * 86400.0  # seconds; no job runs for longer
 
 
 @contextmanager
@@ -23,7 +29,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
+    handle, name = tempfile.mkstemp(prefix=_beside(path), suffix=path.suffix, dir=path.parent)
     os.close(handle)
     temporary = Path(name)
     try:
@@ -36,18 +42,67 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a temporary folder beside ``path``; it replaces ``path`` when the block ends without an error."""
+    """Give a temporary folder beside ``path``; it replaces ``path`` when the block ends without an error.
+
+    What is replaced stays beside it under another name, for those that have its files mapped: on a network file system
+    they would lose them. It is removed when this process has ended, by the next that writes ``path`` or by `sweep`.
+    """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    _remove_leftovers(path.parent, [file for file in os.listdir(path.parent) if file.startswith(f".{path.name}+")])
+    temporary = Path(tempfile.mkdtemp(prefix=_beside(path), dir=path.parent))
     try:
         yield temporary
         temporary.chmod(0o777 & ~_umask())
-        if path.exists():
-            shutil.rmtree(path)
-        os.replace(temporary, path)
+        _replace_folder(temporary, path)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def sweep(folder: str | os.PathLike[str]) -> None:
+    """Remove, below a folder, what processes that have ended were writing, had replaced or had claimed.
+
+    Whether a process of another machine has ended is unknown; what is its is removed after `FORGOTTEN` seconds.
+    """
+    for place, folders, files in os.walk(folder):
+        kept = _remove_leftovers(Path(place), [*folders, *files])
+        folders[:] = [name for name in folders if name not in kept]
+
+
+def _remove_leftovers(place: Path, names: Iterable[str]) -> set[str]:
+    """Remove those of some files and folders that processes left which have ended; name those of all processes."""
+    found = set()
+    for name in names:
+        parts = name.rsplit("+", 2)  # the name of what was made, the process, and a number or random letters
+        process = Process.parse(parts[1]) if len(parts) == 3 else None
+        if process is None:
+            continue
+        found.add(name)
+        path = place / name
+        with suppress(OSError):  # another process may remove it too
+            if process.has_ended or (not process.is_visible and time.time() - path.stat().st_mtime > FORGOTTEN):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return found
+
+
+def _replace_folder(new: Path, path: Path) -> None:
+    """Move a folder to where another one may be, and that one aside; others may do the same at the same time."""
+    while True:
+        try:
+            return os.replace(new, path)
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+        aside = tempfile.mkdtemp(prefix=_beside(path), dir=path.parent)
+        try:
+            os.rename(path, aside)
+        except FileNotFoundError:
+            os.rmdir(aside)
+
+
+def _beside(path: Path) -> str:
+    """Return how names of temporary files begin: hidden, with the process that makes them."""
+    return f".{path.name}+{this_process()}+"
 
 
 def write_json(path: str | os.PathLike[str], content: Any) -> None:

@@ -14,7 +14,9 @@ from typing import Any
 
 from snakemake_interface_common.exceptions import WorkflowError
 
+from xmlc.files import sweep
 from xmlc.runtime.claims import Claim, Claimed, claimed, claims
+from xmlc.suites import paths
 
 RUN = Path(".snakemake/run")  # what a run claims
 SNAKEMAKES_LOCKS = Path(".snakemake/locks")
@@ -40,6 +42,8 @@ def guard(workflow: Any) -> None:
             with claimed(RUN, " ".join(["snakemake", *sys.argv[1:]])):
                 # Whoever locked anything has ended: a run has its claim longer than its lock.
                 shutil.rmtree(SNAKEMAKES_LOCKS, ignore_errors=True)
+                for folder in paths.MADE:
+                    sweep(folder)
                 return execute(executor_plugin, *others, **named)
         except Claimed as error:
             raise WorkflowError(refusal(error.claim)) from None

@@ -43,6 +43,7 @@ def in_project(path: Path) -> str:
 
 
 STORAGE_COPIES = ".snakemake/storage"
+MADE = "resources", "results"  # the folders that steps write to
 CATALOGUE = "config/datasets.yaml"
 RUNS = "config/runs.csv"
 PUBLISHED, ACCEPTED = "results/published", "results/reference"
