@@ -19,6 +19,7 @@ from xmlc.suites.controller import guard, remove_old_logs
 from xmlc.suites.existing import files_of_page, finished_results
 from xmlc.suites.jobs import inference_jobs, threshold_jobs
 from xmlc.suites.project import Project
+from xmlc.suites.resources import Requests
 from xmlc.suites.rule_text import folder_above, gathered, one_of, options, without_ending
 
 min_version("9.19")

@@ -11,14 +11,15 @@ import time
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TypedDict, TypeVar
+from typing import NotRequired, TypedDict, TypeVar
 
 from xmlc import __version__
 from xmlc.files import folder_bytes
 
 T = TypeVar("T")
 LOADED = time.monotonic()  # about when this process began, for systems that do not tell
-_charged = [0.0]  # seconds of this process that steps were charged with
+_charged = [0.0, 0.0]  # wall and processor seconds of this process that steps were charged with
+_plans: list[Plan] = []  # of this process, the last counts
 WARM_UP_ROWS = 8  # a step is run on so few rows first, untimed, that compilation is in no measured time
 
 
@@ -50,6 +51,24 @@ class Passport(TypedDict, total=False):
     time: str
 
 
+class Plan(TypedDict):
+    """What was expected of a job before it started.
+
+    Attributes
+    ----------
+    job : str
+        The rule; several steps may be one job, and have its plan in common.
+    mb : float
+        Peak memory of its process in 10^6 bytes.
+    seconds : float
+        Processor seconds.
+    """
+
+    job: str
+    mb: float
+    seconds: float
+
+
 class StepCosts(TypedDict):
     """What one step of the workflow cost, in the order of a record's JSON keys.
 
@@ -68,6 +87,10 @@ class StepCosts(TypedDict):
         Size of the folder that the step wrote, if it wrote one.
     threads : int
     cpu : str
+    cpu_seconds : float
+        Processor seconds, user and system, of all threads; a record of another version may lack them.
+    plan : Plan
+        What was requested for the job before it started; missing where nobody planned it.
     """
 
     name: str
@@ -80,6 +103,8 @@ class StepCosts(TypedDict):
     written_bytes: int | float | None
     threads: int
     cpu: str
+    cpu_seconds: NotRequired[float]
+    plan: NotRequired[Plan]
 
 
 class Ending(TypedDict):
@@ -158,6 +183,11 @@ def cpu_seconds() -> float:
     return time.process_time() + sum(os.times()[2:4])
 
 
+def plan_for(job: str, mb: float, seconds: float) -> None:
+    """Say what was expected of this process; the costs of its steps then hold it."""
+    _plans.append({"job": job, "mb": mb, "seconds": seconds})
+
+
 def step_costs(
     name: str,
     threads: int,
@@ -186,11 +216,13 @@ def step_costs(
     Returns
     -------
     StepCosts
-        What is given, ``seconds`` (wall, of `process_seconds`), ``peak_bytes`` (resident) and ``written_bytes``.
+        What is given, ``seconds`` (wall, of `process_seconds`), ``cpu_seconds``, ``peak_bytes`` (resident) and
+        ``written_bytes``, and the plan of `plan_for`.
     """
-    until = process_seconds()
-    seconds, _charged[0] = until - _charged[0], until
-    return {
+    until, cpu_until = process_seconds(), cpu_seconds()
+    seconds, cpu = until - _charged[0], cpu_until - _charged[1]
+    _charged[:] = until, cpu_until
+    costs: StepCosts = {
         "name": name,
         "dataset": dataset,
         "model": model,
@@ -201,7 +233,11 @@ def step_costs(
         "written_bytes": None if written is None else folder_bytes(written),
         "threads": threads,
         "cpu": cpu_name(),
+        "cpu_seconds": cpu,
     }
+    if _plans:
+        costs["plan"] = _plans[-1]
+    return costs
 
 
 def ending(costs: StepCosts) -> Ending:

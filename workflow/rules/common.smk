@@ -9,14 +9,8 @@ def code_for(command, *further):
     return lambda wildcards: source_digest([*project.files_for(command, wildcards.model), *further])
 
 
-def memory(wildcards):
-    """Give a job's memory in MB."""
-    return project.memory(wildcards.dataset, wildcards.get("model"))
-
-
-def threads_of(wildcards):
-    """Give how many threads a model's job has."""
-    return project.threads(wildcards.model)
+# What jobs request of a machine: memory and minutes, in one place; and how many threads a step can use.
+requests = Requests(project, workflow)
 
 
 def entry(wildcards):

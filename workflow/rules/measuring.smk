@@ -10,14 +10,14 @@ rule rank:
         paths.LOG_OF_RUN.of(portion="full", step="rank"),
     conda:
         "../envs/xmlc.yaml"
-    threads: threads_of
+    threads: requests.threads("rank")
     resources:
-        mem_mb=memory,
+        **requests.of("rank"),
     params:
         code=code_for("rank"),
     shell:
         "xmlc rank --data {input.data} --model {input.model} --training {input.training} --threads {threads}"
-        " --out {output} 2> {log}"
+        " --plan {rule} {resources.mem_mb} {resources.cpu_seconds} --out {output} 2> {log}"
 
 
 # Sparse probability estimates: the waist between models and threshold methods.
@@ -34,15 +34,15 @@ rule estimate:
         paths.BENCHMARK_OF_RUN.of(portion="80", step="estimate")
     conda:
         "../envs/xmlc.yaml"
-    threads: threads_of
+    threads: requests.threads("estimate")
     resources:
-        mem_mb=memory,
+        **requests.of("estimate"),
     params:
         code=code_for("estimate"),
         floor=lambda wildcards: project.floor(wildcards.dataset),
     shell:
         "xmlc estimate --data {input.data} --model {input.model} --training {input.training} --floor {params.floor}"
-        " --threads {threads} --out {output} 2> {log}"
+        " --threads {threads} --plan {rule} {resources.mem_mb} {resources.cpu_seconds} --out {output} 2> {log}"
 
 
 # Threshold methods on the validation estimates, and what they reach on the test set.
@@ -66,9 +66,9 @@ for job in threshold_jobs(project):
             model=one_of(job.models),
         conda:
             "../envs/xmlc.yaml"
-        threads: threads_of
+        threads: requests.threads("thresholds")
         resources:
-            mem_mb=memory,
+            **requests.of("thresholds", len(job.methods)),
         params:
             code=code_for("thresholds", *project.extensions),
             methods=job.methods,
@@ -76,7 +76,8 @@ for job in threshold_jobs(project):
             out=lambda wildcards, output: folder_above(output[0], 2),
         shell:
             "xmlc thresholds {params.methods} --data {input.data} --model {input.model} --training {input.training}"
-            " --estimates {input.estimates} {params.extensions:q} --threads {threads} --out {params.out} 2> {log}"
+            " --estimates {input.estimates} {params.extensions:q} --threads {threads}"
+            " --plan {rule} {resources.mem_mb} {resources.cpu_seconds} --out {params.out} 2> {log}"
 
 
 # Label sets inferred for each instance of the test set.
@@ -99,9 +100,9 @@ for job in inference_jobs(project):
             model=job.model,
         conda:
             "../envs/xmlc.yaml"
-        threads: threads_of
+        threads: requests.threads("infer")
         resources:
-            mem_mb=memory,
+            **requests.of("infer", len(job.methods)),
         params:
             code=code_for("infer", *project.extensions) if job.predicts else code_of("infer", *project.extensions),
             given=job.option,
@@ -112,7 +113,8 @@ for job in inference_jobs(project):
             out=lambda wildcards, output: folder_above(output[0]),
         shell:
             "xmlc infer --data {input.data} {params.given} {input.given} --training {input.training} {params.methods}"
-            " {params.extensions:q} --samples {params.samples} {params.limit} --threads {threads} --out {params.out}"
+            " {params.extensions:q} --samples {params.samples} {params.limit} --threads {threads}"
+            " --plan {rule} {resources.mem_mb} {resources.cpu_seconds} --out {params.out}"
             " 2> {log}"
 
 
@@ -127,15 +129,15 @@ rule forest:
         paths.LOG_OF_RUN.of(portion="full", step="forest"),
     conda:
         "../envs/xmlc.yaml"
-    threads: threads_of
+    threads: requests.threads("forest")
     resources:
-        mem_mb=memory,
+        **requests.of("forest"),
     params:
         code=code_for("forest"),
         sizes=lambda wildcards: options("--trees", project.ensemble_sizes(wildcards.model)),
     shell:
         "xmlc forest --data {input.data} --model {input.model} --training {input.training} {params.sizes}"
-        " --threads {threads} --out {output} 2> {log}"
+        " --threads {threads} --plan {rule} {resources.mem_mb} {resources.cpu_seconds} --out {output} 2> {log}"
 
 
 rule sweep:
@@ -148,9 +150,9 @@ rule sweep:
         paths.LOG_OF_RUN.of(portion="full", step="sweep-{paper}-{sweep}"),
     conda:
         "../envs/xmlc.yaml"
-    threads: threads_of
+    threads: requests.threads("sweep")
     resources:
-        mem_mb=memory,
+        **requests.of("sweep"),
     params:
         code=code_for("sweep"),
         hyperparameter=lambda wildcards: swept(wildcards).hyperparameter,
@@ -158,7 +160,8 @@ rule sweep:
         hyperparameters=lambda wildcards: json.dumps(swept(wildcards).hyperparameters),
     shell:
         "xmlc sweep --data {input.data} --training {input.training} --parameters {params.hyperparameters:q}"
-        " --hyperparameter {params.hyperparameter:q} {params.values:q} --threads {threads} --out {output} 2> {log}"
+        " --hyperparameter {params.hyperparameter:q} {params.values:q} --threads {threads}"
+        " --plan {rule} {resources.mem_mb} {resources.cpu_seconds} --out {output} 2> {log}"
 
 
 # Models on a stream of the training set, each instance predicted before it is learned.
@@ -173,7 +176,7 @@ rule progressive:
     conda:
         "../envs/xmlc.yaml"
     resources:
-        mem_mb=memory,
+        **requests.of("progressive"),
     params:
         code=code_for("progressive"),
         estimator=lambda wildcards: project.models[wildcards.model].estimator,
@@ -181,6 +184,7 @@ rule progressive:
     shell:
         "xmlc progressive --data {input.data} --estimator {params.estimator:q} --name {wildcards.model}"
         " --parameters {params.hyperparameters:q} --seed {wildcards.seed} --threads {threads}"
+        " --plan {rule} {resources.mem_mb} {resources.cpu_seconds}"
         " --curve {output.curve} --out {output.record} 2> {log}"
 
 
@@ -195,15 +199,15 @@ rule condense:
         paths.LOG_OF_RUN.of(portion="full", step="condense"),
     conda:
         "../envs/xmlc.yaml"
-    threads: threads_of
+    threads: requests.threads("condense")
     resources:
-        mem_mb=memory,
+        **requests.of("condense"),
     params:
         code=code_for("condense"),
         similarities=options("--similarity", [0.99, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.1]),
     shell:
         "xmlc condense --data {input.data} --training {input.training} {params.similarities} --threads {threads}"
-        " --out {output} 2> {log}"
+        " --plan {rule} {resources.mem_mb} {resources.cpu_seconds} --out {output} 2> {log}"
 
 
 # Inference from samples of known distributions.
@@ -216,7 +220,10 @@ rule simulate:
         paths.BENCHMARK_OF_SIMULATION
     conda:
         "../envs/xmlc.yaml"
+    resources:
+        **requests.of("simulate"),
     params:
         code=code_of("simulate"),
     shell:
-        "xmlc simulate --threads {threads} --out {output} > {log} 2>&1"
+        "xmlc simulate --threads {threads}"
+        " --plan {rule} {resources.mem_mb} {resources.cpu_seconds} --out {output} > {log} 2>&1"

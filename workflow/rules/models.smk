@@ -36,13 +36,14 @@ rule synthesise:
         "../envs/xmlc.yaml"
     threads: project.settings.threads
     resources:
-        mem_mb=memory,
+        **requests.of("synth"),
     params:
         code=code_of("synth"),
         entry=entry,
         catalogue=paths.CATALOGUE,
     shell:
-        "xmlc synth {wildcards.dataset} --out {output} --catalogue {params.catalogue} --threads {threads} 2> {log}"
+        "xmlc synth {wildcards.dataset} --out {output} --catalogue {params.catalogue} --threads {threads}"
+        " --plan {rule} {resources.mem_mb} {resources.cpu_seconds} 2> {log}"
 
 
 rule prepare:
@@ -58,7 +59,7 @@ rule prepare:
     conda:
         "../envs/xmlc.yaml"
     resources:
-        mem_mb=memory,
+        **requests.of("prepare"),
     params:
         code=code_of("prepare"),
         entry=entry,
@@ -66,7 +67,8 @@ rule prepare:
         share=project.settings.validation_share,
     shell:
         "xmlc prepare {wildcards.dataset} --source {input.source} --out {output.data}"
-        " --statistics {output.statistics} --validation-share {params.share} --catalogue {params.catalogue} 2> {log}"
+        " --statistics {output.statistics} --validation-share {params.share} --catalogue {params.catalogue}"
+        " --plan {rule} {resources.mem_mb} {resources.cpu_seconds} 2> {log}"
 
 
 # Models with the key `search` are trained with what it finds, and with the key `tuning` of config.yaml all with ranges.
@@ -79,9 +81,9 @@ rule tune:
         paths.LOG_OF_TUNING,
     conda:
         "../envs/xmlc.yaml"
-    threads: threads_of
+    threads: requests.threads("tune")
     resources:
-        mem_mb=memory,
+        **requests.of("tune"),
     params:
         code=code_for("tune"),
         estimator=lambda wildcards: project.models[wildcards.model].estimator,
@@ -89,7 +91,7 @@ rule tune:
         search=lambda wildcards: project.search_options(wildcards.model, wildcards.dataset),
     shell:
         "xmlc tune --data {input.data} --estimator {params.estimator:q} --parameters {params.hyperparameters:q}"
-        " {params.search:q} --threads {threads}"
+        " {params.search:q} --threads {threads} --plan {rule} {resources.mem_mb} {resources.cpu_seconds}"
         " --out {output} 2> {log}"
 
 
@@ -108,9 +110,9 @@ rule train:
         model=one_of(name for name in project.models if name not in project.scattered),
     conda:
         "../envs/xmlc.yaml"
-    threads: threads_of
+    threads: requests.threads("train")
     resources:
-        mem_mb=memory,
+        **requests.of("train"),
     params:
         code=code_for("train"),
         part=lambda wildcards: {"full": "train", "80": "fit"}[wildcards.portion],
@@ -121,7 +123,9 @@ rule train:
     shell:
         "xmlc train --data {input.data} --part {params.part} --estimator {params.estimator:q} --name {wildcards.model}"
         " --parameters {params.hyperparameters:q} {params.tuned:q} {params.trees:q} --seed {wildcards.seed}"
-        " --threads {threads} --out {output.model} --record {output.record} 2> {log}"
+        " --threads {threads}"
+        " --plan {rule} {resources.mem_mb} {resources.cpu_seconds}"
+        " --out {output.model} --record {output.record} 2> {log}"
 
 
 use rule train as train_trees with:
@@ -150,7 +154,7 @@ rule join_trees:
     conda:
         "../envs/xmlc.yaml"
     resources:
-        mem_mb=memory,
+        **requests.of("join"),
     params:
         code=code_for("join"),
         shares=lambda wildcards, input: [folder_above(model) for model in input.models],

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from xmlc.estimator import Hyperparameters
+from xmlc.passport import plan_for
 from xmlc.runtime.threads import set_process_threads
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
@@ -25,6 +26,24 @@ def threads_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
     return click.option(
         "--threads", default=1, show_default=True, callback=use, is_eager=True, help="Threads to compute with."
+    )(plan_option(command))
+
+
+def plan_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--plan``, which the workflow gives; records hold it beside what was used."""
+
+    def keep(ctx: click.Context, parameter: click.Parameter, value: tuple[str, float, float] | None) -> None:
+        if value is not None:
+            plan_for(*value)
+
+    return click.option(
+        "--plan",
+        type=(str, float, float),
+        metavar="JOB MB SECONDS",
+        default=None,
+        callback=keep,
+        expose_value=False,
+        help="Name of the job, and the peak memory and processor seconds that were expected of it, for its record.",
     )(command)
 
 

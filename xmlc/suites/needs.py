@@ -208,6 +208,12 @@ def _steps(project: Project, paper: str, datasets: Sequence[str] | None = None) 
     return steps
 
 
+def _jobs(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+    """List the files with the costs of each step, those of inference included."""
+    inferred = [_inferred(portion)(project, paper, datasets) for portion in ("full", "80")]
+    return [*_steps(project, paper), *inferred[0], *inferred[1]]
+
+
 STATISTICS = Need("statistics", "", _of_datasets)
 RANKINGS = Need("ranking", "full", _ranked)
 RANKINGS_BESIDE_BR = Need("ranking", "full", _ranked_beside("br", most_labels=500))
@@ -228,3 +234,4 @@ SIMULATIONS = Need("simulation", "", _simulated)
 PEER_RANKINGS = Need("ranking", "full", _ranked_with_peers)
 PEER_THRESHOLDS = Need("thresholds", "80", _evaluated_with_peers)
 STEPS = Need("step", "", _steps)
+JOBS = Need("step", "", _jobs)

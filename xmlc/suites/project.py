@@ -152,24 +152,6 @@ class Project:
         named = [suite.floors[dataset] for suite in self.suites.values() if dataset in suite.floors]
         return max([1 / max(GRID), *named])
 
-    def memory(self, dataset: str, model: str | None = None) -> int:
-        """Estimate a job's memory in MB from the catalogue's counts: instances in CSR form, weights per label.
-
-        Of a model with hashed weights, their table comes on top.
-        """
-        entry = self.entry(dataset)
-        counts: Mapping[str, object] = {**(entry.synthetic or entry.published or {})}
-
-        def count(name: str, otherwise: int) -> int:
-            found = counts.get(name, otherwise)
-            return found if isinstance(found, int) else otherwise
-
-        instances = count("n_train", 50_000) + count("n_test", 10_000)
-        labels = count("m", count("n_labels", 30_000))
-        bits = self.models[model].values_on(dataset).get("hash_bits") if model else None
-        table = 4e-6 * 2**bits if isinstance(bits, int) else 0
-        return min(20_000, int(1_500 + 2.4e-3 * instances + 24e-3 * labels + table))
-
     def ensemble_sizes(self, model: str) -> list[int]:
         """List the numbers of trees by which a forest is scored, of all suites together."""
         blocks = [suite.ensembles for suite in self.suites.values() if suite.ensembles]

@@ -188,6 +188,12 @@ _ALL = (
     _cost("step_peak_mb", "Peak", "MB"),
     _cost("disk_mb", "On disk", "MB"),
     _threads("step_threads", "Threads"),
+    # What was expected of a job before it started.
+    Column("job", "Job", kind="constant"),
+    _cost("planned_mb", "Memory expected", "MB"),
+    _cost("planned_seconds", "Processor time expected", "s"),
+    _cost("cpu_seconds", "Processor time", "s"),
+    *(Column(f"planned_{name}_ratio", "expected / used", decimals=2, cost=True) for name in ("mb", "seconds")),
     Column("multiplied", "Multiplied", kind="constant"),
     *(Column(f"{name}_ratio", "x base", decimals=2, better="lower", cost=True)
       for name in ("train_seconds", "predict_ms", "model_mb", "train_peak_mb")),

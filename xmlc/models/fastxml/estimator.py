@@ -18,10 +18,8 @@ from xmlc.models.fastxml._grow import grow_tree
 from xmlc.models.fastxml._logistic import SolverLimits
 from xmlc.models.fastxml._partition import LABEL_BITS, dcg_table, discount_table, ideal_table
 from xmlc.models.fastxml._predict import find_leaves
+from xmlc.planning.forest_seconds import fastxml_seconds
 from xmlc.runtime.parallel import run_pieces
-
-# Measured seconds of a tree for each level and each non-zero of X and Y (`AveragedForest.expected_seconds`).
-SECONDS_OF_VALUE = 4e-8
 
 
 @hyperparameters
@@ -118,9 +116,7 @@ class FastXML(AveragedForest[Forest]):
         return Forest.joined([single_tree(tree) for tree in grown])
 
     def _seconds_of_tree(self, X: sparse.csr_array, Y: sparse.csr_array) -> float:
-        """Estimate as if each split were even: every level goes through all non-zeros and all labels."""
-        levels = (X.shape[0] // int(self.max_leaf)).bit_length()
-        return SECONDS_OF_VALUE * levels * (X.nnz + Y.nnz)
+        return fastxml_seconds(X.shape[0], X.nnz, Y.nnz, self.max_leaf)
 
     def _stored_forest(self, arrays: Mapping[str, np.ndarray]) -> Forest:
         return Forest(**{name: arrays[name] for name in Forest._fields})

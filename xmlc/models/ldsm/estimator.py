@@ -17,12 +17,8 @@ from xmlc.models.ldsm._forest import Forest, tree_depths
 from xmlc.models.ldsm._grow import grow_tree
 from xmlc.models.ldsm._hyperparameters import check_dense_size, check_hyperparameters, enough_nodes, settings_of
 from xmlc.models.ldsm._predict import find_leaves, leaf_weights
+from xmlc.planning.forest_seconds import ldsm_seconds
 from xmlc.runtime.parallel import run_pieces
-
-# Measured seconds of a tree (`AveragedForest.expected_seconds`), the first two for each level, pass and direction.
-SECONDS_OF_VALUE = 5e-9  # a non-zero of X
-SECONDS_OF_LABEL = 1e-8  # a label of an instance
-SECONDS_OF_NODE = 3e-5
 
 
 @hyperparameters
@@ -143,15 +139,8 @@ class LdSM(AveragedForest[Forest]):
         return Forest.joined(run_pieces(grow_tree, pieces, self.n_jobs, title="growing trees", unit="trees"))
 
     def _seconds_of_tree(self, X: sparse.csr_array, Y: sparse.csr_array) -> float:
-        """Estimate as if the tree had all its nodes and each instance passed one of each level.
-
-        That is too much for a tree that stops early, and too little for instances that are sent in several directions.
-        """
-        nodes = min(int(self.max_nodes), 2 * X.shape[0])
-        levels = nodes.bit_length() / (int(self.arity).bit_length() - 1)
         n_values = X.shape[0] * X.shape[1] if self.optimizer == "sgd" else X.nnz  # 'sgd' standardises: all features
-        in_pass = SECONDS_OF_VALUE * n_values + SECONDS_OF_LABEL * Y.nnz
-        return int(self.epochs) * int(self.arity) * levels * in_pass + SECONDS_OF_NODE * nodes
+        return ldsm_seconds(X.shape[0], n_values, Y.nnz, self.max_nodes, self.arity, self.epochs)
 
     @property
     def tree_depths_(self) -> np.ndarray:

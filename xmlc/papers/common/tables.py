@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xmlc.papers.common.instance_f import instance_f as instance_f
 from xmlc.papers.common.peers import peers as peers
+from xmlc.papers.common.resources import resources as resources
 from xmlc.papers.oplt2021.tables import passes as passes
 from xmlc.papers.plt2016.tables import measures as measures
 from xmlc.papers.plt2016.tables import table1 as table1

@@ -1,0 +1,239 @@
+"""Peak memory and processor time of each step of the workflow: the process as a whole, from its start to its end.
+
+Memory is resident: an interpreter with its libraries and compiled kernels, the data and the model, which are mapped and
+read through, and copies. Bytes for a non-zero are counted from the arrays: 8 of an instance that is mapped, up to 32
+while its values are scaled to unit length, and 16 of the scaled copy while a model is trained.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from xmlc.estimator import Hyperparameters
+from xmlc.planning.estimators import DEFAULTS, Trained, kind_of, number, trained
+from xmlc.planning.shape import Shape
+
+BASE = 195e6  # interpreter, numpy, scipy, numba and kernels from their cache
+BARE = 125e6  # without kernels
+START = 1.3  # processor seconds of it
+MAPPED, SCALED, KEPT = 8.0, 32.0, 24.0  # bytes of a non-zero
+ENTRY = 8.0  # bytes of an estimate: its label and its value
+ESTIMATING, TUNING, INFERRING = 2.6, 2.2, 1.7  # times the size of all estimates
+NEIGHBOURS = 56.0  # bytes of a non-zero, where an index is thinned
+READING, WRITING = 34.0, 100.0  # bytes of a non-zero, of text that is read and of a set that is made
+PROBABLE = 60.0  # estimates above 1/10000 for each label of an instance, of trees trained for ranking
+
+READ, MADE = 2.3e-7, 1e-6  # seconds of a non-zero
+BYTE = 1.5e-9  # seconds of a byte of the model
+TRIED = 8e-8  # seconds of an estimate, for each threshold method
+INFERRED = 2e-7  # and for each method of inference
+SIMULATED = 60.0
+
+
+@dataclass(frozen=True)
+class Job:
+    """What one job does.
+
+    Attributes
+    ----------
+    shape : Shape or None
+        Of its dataset.
+    estimator : str
+    hyperparameters : dict
+    fit_share : float
+        Share of the training set that it trains on.
+    trees : float
+        Share of a forest's trees that it grows.
+    model_bytes, estimate_bytes : float or None
+        Of the model and its estimates that it reads, where they exist.
+    floor : float
+        Smallest estimate.
+    methods : int
+        Threshold or inference methods.
+    trials : tuple of dict
+        Hyperparameters that it tries beside those given, one model after the other.
+    """
+
+    shape: Shape | None = None
+    estimator: str = ""
+    hyperparameters: Hyperparameters = field(default_factory=dict)
+    fit_share: float = 1.0
+    trees: float = 1.0
+    model_bytes: float | None = None
+    estimate_bytes: float | None = None
+    floor: float = 1e-4
+    methods: int = 1
+    trials: tuple[Hyperparameters, ...] = ()
+
+    @property
+    def data(self) -> Shape:
+        """Shape of its dataset."""
+        assert self.shape is not None
+        return self.shape
+
+    @property
+    def given(self) -> Hyperparameters:
+        """Hyperparameters, defaults included."""
+        return DEFAULTS.get(kind_of(self.estimator), {}) | self.hyperparameters
+
+    def trained(self, **others: object) -> Trained:
+        """Return what training comes to, with some hyperparameters replaced."""
+        found = trained(self.estimator, {**self.hyperparameters, **others}, self.data.sampled(self.fit_share))
+        return Trained(*(self.trees * value for value in found))
+
+    def model(self) -> float:
+        """Return the bytes of the model, as they are or as they are expected."""
+        return self.trained().model_bytes if self.model_bytes is None else self.model_bytes
+
+    def estimates(self) -> float:
+        """Return the bytes of the estimates of validation and test set, as they are or as they are expected."""
+        if self.estimate_bytes is not None:
+            return self.estimate_bytes
+        rows = self.data.n_test + (1 - self.fit_share) * self.data.n_train
+        return ENTRY * rows * self.estimates_of_instance()
+
+    def estimates_of_instance(self) -> float:
+        """Return how many labels of an instance have an estimate above the floor, of those that can have one."""
+        data, given = self.data, self.given
+        labels = PROBABLE * data.labels_per_instance
+        if kind_of(self.estimator) == "swnn":
+            labels = number(given, "S", PROBABLE) * data.labels_per_instance
+        return min(data.m, labels, data.labels_per_instance / self.floor)
+
+    def prediction(self) -> float:
+        """Return what predicting the test set holds beside model and base."""
+        data, given, kind = self.data, self.given, kind_of(self.estimator)
+        found = (MAPPED + SCALED) * data.test_values
+        if kind == "parabel":  # sums over its trees of all labels that each search meets
+            met = min(data.m, number(given, "beam", 10.0) * number(given, "max_leaf"))
+            found += ENTRY * data.n_test * met * (1 + number(given, "n_trees"))
+        if given.get("propensity_weighted"):  # ranked again from all estimates
+            found += ESTIMATING * ENTRY * data.n_test * self.estimates_of_instance()
+        return found
+
+
+class Costs(NamedTuple):
+    """What a job is expected to take: peak resident bytes, and processor seconds."""
+
+    bytes: float
+    seconds: float
+
+
+def costs(step: str, job: Job) -> Costs:
+    """Return what a step takes.
+
+    Parameters
+    ----------
+    step : str
+        The subcommand, or several that are one job, joined by "+": the largest memory of all, and the sum of the
+        seconds.
+    job : Job
+    """
+    parts = [STEPS[name](job) for name in step.split("+")]
+    return Costs(max(part.bytes for part in parts), sum(part.seconds for part in parts) - START * (len(parts) - 1))
+
+
+def _made(job: Job) -> Costs:
+    values = job.data.values + job.data.test_values
+    return Costs(BASE + WRITING * values, START + MADE * values)
+
+
+def _prepared(job: Job) -> Costs:
+    values = job.data.values + job.data.test_values
+    return Costs(BASE + READING * values, START + READ * values)
+
+
+def _trained(job: Job) -> Costs:
+    found, values = job.trained(), job.data.values
+    base = BARE if kind_of(job.estimator) == "oracle" else BASE
+    reading = (MAPPED + SCALED * job.fit_share) * values if base == BASE else 0.0
+    held = KEPT * values if base == BASE else 0.0
+    return Costs(base + max(reading, held + found.working_bytes), START + found.seconds + BYTE * found.model_bytes)
+
+
+def _joined(job: Job) -> Costs:
+    return Costs(BASE + 2 * job.model(), START + 2 * BYTE * job.model())
+
+
+def _ranked(job: Job) -> Costs:
+    return Costs(BASE + job.model() + job.prediction(), START + BYTE * job.model() + _search_seconds(job))
+
+
+def _estimated(job: Job) -> Costs:
+    data, estimates = job.data, job.estimates()
+    validation = MAPPED * data.values + SCALED * (1 - job.fit_share) * data.values
+    instances = max(validation, (MAPPED + SCALED) * data.test_values)
+    bare = kind_of(job.estimator) == "oracle"
+    found = (BARE if bare else BASE + instances) + job.model() + ESTIMATING * estimates
+    return Costs(found, START + BYTE * job.model() + 2 * _search_seconds(job) + TRIED * estimates / ENTRY)
+
+
+def _tuned_thresholds(job: Job) -> Costs:
+    held = job.model() + (MAPPED + SCALED) * job.data.test_values + TUNING * job.estimates()
+    seconds = job.methods * (TRIED * job.estimates() / ENTRY + _search_seconds(job))
+    return Costs(BASE + held, START + BYTE * job.model() + seconds)
+
+
+def _inferred(job: Job) -> Costs:
+    seconds = START + job.methods * INFERRED * job.estimates() / ENTRY
+    from_estimates = job.fit_share < 1  # no model is read then
+    held = INFERRING * job.estimates() if from_estimates else job.model() + job.prediction()
+    return Costs(BASE + held, seconds)
+
+
+def _by_trees(job: Job) -> Costs:
+    return Costs(BASE + job.model() + job.prediction(), START + BYTE * job.model() + 4 * _search_seconds(job))
+
+
+def _tried(job: Job) -> Costs:
+    """Return what training and ranking one model after the other takes."""
+    each = [_trained(_with(job, trial)) for trial in job.trials or ({},)]
+    seconds = sum(part.seconds - START + _search_seconds(job) for part in each)
+    return Costs(max(part.bytes for part in each), START + seconds)
+
+
+def _streamed(job: Job) -> Costs:
+    found = _trained(job)
+    return Costs(found.bytes, START + 2 * (found.seconds - START))
+
+
+def _condensed(job: Job) -> Costs:
+    return Costs(BASE + NEIGHBOURS * job.data.values, START + 9 * _search_seconds(job))
+
+
+def _simulated(job: Job) -> Costs:
+    return Costs(BASE, SIMULATED)
+
+
+def _with(job: Job, trial: Hyperparameters) -> Job:
+    return replace(job, hyperparameters={**job.hyperparameters, **trial})
+
+
+def _search_seconds(job: Job) -> float:
+    """Return the seconds of predicting the test set."""
+    data, given, kind = job.data, job.given, kind_of(job.estimator)
+    if kind == "swnn":  # the entries of the lists of an instance's features
+        met = float((data.features.counts**2).mean() / data.features.counts.mean())
+        return 1e-9 * data.test_values * met
+    trees = number(given, "n_trees", 1.0) if kind in ("fastxml", "ldsm") else 1.0
+    return 1e-9 * data.test_values * 50 * trees + 4e-6 * data.n_test * data.labels_per_instance
+
+
+STEPS: dict[str, Callable[[Job], Costs]] = {
+    "synth": _made,
+    "prepare": _prepared,
+    "train": _trained,
+    "join": _joined,
+    "rank": _ranked,
+    "estimate": _estimated,
+    "thresholds": _tuned_thresholds,
+    "infer": _inferred,
+    "forest": _by_trees,
+    "sweep": _tried,
+    "tune": _tried,
+    "progressive": _streamed,
+    "condense": _condensed,
+    "simulate": _simulated,
+}

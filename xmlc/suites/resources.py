@@ -1,0 +1,252 @@
+"""What a job requests: memory, minutes and threads, from what is known of its data and its model when it is planned.
+
+Snakemake asks twice: when the jobs are listed, and again before each starts. By then the data are prepared and the
+model that the job reads is there, so that their own sizes take the place of the catalogue's and of what was expected.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Protocol
+
+import yaml
+
+from xmlc.estimator import Hyperparameters
+from xmlc.files import read_json
+from xmlc.planning.shape import Shape
+from xmlc.planning.steps import Costs, Job, costs
+from xmlc.records.estimates import Estimates
+from xmlc.records.statistics import Statistics
+from xmlc.suites import paths
+from xmlc.suites.project import Project
+
+# The most threads that a step can use; training and what is not named here use all that the settings give.
+MOST_THREADS = {"rank": 4, "estimate": 4, "thresholds": 2, "infer": 4, "forest": 4}
+GAIN = 0.6  # of each thread beyond the first
+BESIDE = 300  # MB of Snakemake itself, which runs twice within a job on another node
+LEAST_MINUTES = 5  # a process starts, reads files that others share, and may have kernels to compile
+SLACK = 2.0  # wall seconds for a processor second of one thread, on a node that other jobs share
+
+
+class Wildcards(Protocol):
+    """Wildcards of a job; iterating over them gives their values."""
+
+    def get(self, name: str, otherwise: str | None = None, /) -> str | None:
+        """Return one by name."""
+
+    def __getitem__(self, name: str, /) -> str:
+        """Return one by name."""
+
+    def __contains__(self, name: object, /) -> bool:
+        """Tell whether there is one of this name."""
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through them."""
+
+
+class Snakemake(Protocol):
+    """What of Snakemake's workflow is asked."""
+
+    @property
+    def global_resources(self) -> Mapping[str, object]:
+        """Limits of all jobs together."""
+
+    @property
+    def local_exec(self) -> bool:
+        """Whether jobs run on this machine."""
+
+
+class Requests:
+    """What the rules request of a machine.
+
+    Parameters
+    ----------
+    project : Project
+    workflow : Snakemake's workflow
+        Asked when jobs are planned: what it knows of its executor comes after the rules.
+    """
+
+    def __init__(self, project: Project, workflow: Snakemake):
+        self.project, self.workflow = project, workflow
+
+    def of(self, step: str, methods: int = 1) -> dict[str, Callable[..., int]]:
+        """Return the resources of a step's rule, as functions that Snakemake calls.
+
+        ``mem_mb`` and ``runtime`` grow with the attempt; ``cpu_seconds``, what they are about, limits nothing.
+        """
+
+        def found(wildcards: Wildcards) -> Costs:
+            return expected(self.project, step, wildcards, methods)
+
+        def memory(wildcards: Wildcards, attempt: int) -> int:
+            who = " ".join([step, "of", *wildcards])
+            mb = megabytes(found(wildcards), attempt, self._limit(), who)
+            return mb if self.workflow.local_exec else mb + BESIDE
+
+        def runtime(wildcards: Wildcards, threads: int, attempt: int) -> int:
+            return minutes(found(wildcards), threads, attempt, self.project.settings.speed)
+
+        def seconds(wildcards: Wildcards) -> int:
+            return math.ceil(found(wildcards).seconds)
+
+        return {"mem_mb": memory, "runtime": runtime, "cpu_seconds": seconds}
+
+    def threads(self, step: str) -> Callable[[Wildcards], int]:
+        """Return a function for the threads of a step's job: those of its model, and no more than the step can use."""
+
+        def chosen(wildcards: Wildcards) -> int:
+            model = wildcards.get("model")
+            given = self.project.settings.threads if model is None else self.project.threads(model)
+            return min(given, MOST_THREADS.get(step, given))
+
+        return chosen
+
+    def _limit(self) -> int | None:
+        """Return the MB that all jobs have together: the machine's, which the profile or --resources says."""
+        limit = self.workflow.global_resources.get("mem_mb")
+        found = getattr(limit, "value", limit)
+        return found if isinstance(found, int) else None
+
+
+def expected(project: Project, step: str, wildcards: Wildcards, methods: int = 1) -> Costs:
+    """Return what a job is expected to take.
+
+    Parameters
+    ----------
+    project : Project
+    step : str
+        As in `xmlc.planning.steps.costs`.
+    wildcards : dict of str to str
+        Those of its rule: dataset, and where it has them model, seed, portion, paper and sweep.
+    methods : int
+        Threshold or inference methods.
+
+    Returns
+    -------
+    Costs
+        Peak bytes and processor seconds.
+    """
+    dataset, model = wildcards.get("dataset"), wildcards.get("model")
+    if dataset is None:
+        return costs(step, Job())
+    shape = shape_of(project, dataset)
+    if model is None:
+        return costs(step, Job(shape=shape))
+    portion = wildcards.get("portion") or ("80" if step in ("estimate", "thresholds", "tune") else "full")
+    run = {"dataset": dataset, "model": model, "seed": wildcards.get("seed", "0"), "portion": portion}
+    own = step in ("train", "tune", "progressive")
+    return costs(
+        step,
+        Job(
+            shape=shape,
+            estimator=project.models[model].estimator,
+            hyperparameters={} if step == "sweep" else _hyperparameters(project, model, dataset),
+            fit_share=1 - project.settings.validation_share if portion == "80" else 1.0,
+            trees=1 / project.settings.scatter if "scatteritem" in wildcards else 1.0,
+            model_bytes=None if own else _size(Path(paths.TRAINING.of(**run)), ("costs", "model_bytes")),
+            estimate_bytes=_size(Path(paths.ESTIMATES.of(**run), Estimates.FILE), ("step", "written_bytes")),
+            floor=project.floor(dataset),
+            methods=methods,
+            trials=_trials(project, step, wildcards),
+        ),
+    )
+
+
+def megabytes(found: Costs, attempt: int = 1, limit: int | None = None, who: str = "a job") -> int:
+    """Return the memory to request, times the attempt, and say so where it is more than there is.
+
+    Snakemake would lower a request above its limit without a word, and start the job alone.
+
+    Parameters
+    ----------
+    found : Costs
+    attempt : int
+        The first, or how often the job was started.
+    limit : int or None
+        MB that all jobs of a machine have together, as in a profile's ``resources: mem_mb``.
+    who : str
+        Names the job in the sentence.
+    """
+    wanted = math.ceil(found.bytes / 1e6)
+    if limit is not None and wanted > limit:
+        _tell(
+            f"{who} is expected to need {wanted:,} MB, and all jobs together have {limit:,} MB (resources: mem_mb): it "
+            "runs alone and may be ended for want of memory. Raise the limit, or take a larger machine."
+        )
+    return wanted * attempt
+
+
+def minutes(found: Costs, n_threads: int = 1, attempt: int = 1, speed: float = 1.0) -> int:
+    """Return the wall minutes to request.
+
+    Parameters
+    ----------
+    found : Costs
+    n_threads, attempt : int
+    speed : float
+        How many times as fast as the machine of docs/resources.md a processor is.
+    """
+    seconds = SLACK * found.seconds / speed / (1 + GAIN * (n_threads - 1))
+    return attempt * (LEAST_MINUTES + math.ceil(seconds / 60))
+
+
+def shape_of(project: Project, dataset: str) -> Shape:
+    """Return the sizes of a dataset: counted, where it is prepared, or as the catalogue has them."""
+    path = Path(paths.STATISTICS.of(dataset=dataset))
+    if path.is_file():
+        return _counted(path, path.stat().st_mtime_ns)
+    entry = project.entry(dataset)
+    return _listed(json.dumps({**(entry.published or {}), **(entry.synthetic or {})}, sort_keys=True))
+
+
+@lru_cache(maxsize=256)
+def _counted(path: Path, changed: int) -> Shape:
+    return Shape.of_statistics(Statistics.read(path))
+
+
+@lru_cache(maxsize=256)
+def _listed(counts: str) -> Shape:
+    return Shape.of_entry(json.loads(counts))
+
+
+def _hyperparameters(project: Project, model: str, dataset: str) -> Hyperparameters:
+    """Return the configured hyperparameters, and over them what a search found, if it has ended."""
+    given: Hyperparameters = dict(project.models[model].values_on(dataset))
+    tuned = project.tuned_by(model, dataset)
+    if tuned is None or not Path(tuned).is_file():
+        return given
+    return given | yaml.safe_load(Path(tuned).read_text(encoding="utf-8"))["best"]["hyperparameters"]
+
+
+def _trials(project: Project, step: str, wildcards: Wildcards) -> tuple[Hyperparameters, ...]:
+    """List the hyperparameters that a sweep or a search tries."""
+    model, dataset = wildcards["model"], wildcards["dataset"]
+    if step == "sweep":
+        sweep = project.sweep(wildcards["paper"], wildcards["sweep"])
+        return tuple({**sweep.hyperparameters, sweep.hyperparameter: value} for value in sweep.values_on(dataset))
+    spec, tuning = project.models[model], project.settings.tuning
+    if step != "tune":
+        return ()
+    if spec.search or tuning == "auto":
+        stages: Sequence[Sequence[Hyperparameters]] = spec.search or (spec.auto.stages if spec.auto else ())
+        return tuple(dict(trial) for stage in stages for trial in stage)
+    return ({},) * (tuning.budget if tuning else 1)
+
+
+def _size(path: Path, keys: tuple[str, str]) -> float | None:
+    """Return a number of a record, if the record is there and has it."""
+    try:
+        found = read_json(path)[keys[0]][keys[1]]
+    except (OSError, KeyError, TypeError, ValueError):
+        return None
+    return None if found is None else float(found)
+
+
+@cache
+def _tell(sentence: str) -> None:
+    print(sentence, file=sys.stderr, flush=True)
