@@ -27,6 +27,8 @@ PROBABLE = 60.0  # estimates above 1/10000 for each label of an instance, of tre
 
 READ, MADE = 2.3e-7, 1e-6  # seconds of a non-zero
 BYTE = 1.5e-9  # seconds of a byte of the model
+VISITED, VISITED_OF_LABEL = 5e-7, 2.2e-11  # of a non-zero that is looked up in a label tree: alone, and for each label
+IN_TREE, FOUND = 5e-8, 4e-6  # of a non-zero in one tree of a forest, and of a label of an instance
 TRIED = 8e-8  # seconds of an estimate, for each threshold method
 INFERRED = 2e-7  # and for each method of inference
 SIMULATED = 60.0
@@ -217,8 +219,11 @@ def _search_seconds(job: Job) -> float:
     if kind == "swnn":  # the entries of the lists of an instance's features
         met = float((data.features.counts**2).mean() / data.features.counts.mean())
         return 1e-9 * data.test_values * met
-    trees = number(given, "n_trees", 1.0) if kind in ("fastxml", "ldsm") else 1.0
-    return 1e-9 * data.test_values * 50 * trees + 4e-6 * data.n_test * data.labels_per_instance
+    if kind in ("fastxml", "ldsm"):
+        return (
+            IN_TREE * data.test_values * number(given, "n_trees", 1.0) + FOUND * data.n_test * data.labels_per_instance
+        )
+    return (VISITED + VISITED_OF_LABEL * data.m) * data.test_values
 
 
 STEPS: dict[str, Callable[[Job], Costs]] = {
