@@ -19,7 +19,7 @@ LINES   = PYTHONPATH="$(CURDIR)/workflow/loggers" snakemake --cores $(CORES) --q
 BYTECODE = "$(BIN)/python" -m compileall -qq -j $(CORES) -x /tests/ $(ENV)/lib || true
 INSTALL = "$(BIN)/python" -m pip install --no-compile --quiet --disable-pip-version-check --constraint constraints.txt --editable
 
-.PHONY: env demo compare reference-tables reference accept five-seeds report bits test test-all lint closures resources docs report-of-five-seeds clean
+.PHONY: env demo compare reference-tables reference accept five-seeds report bits test test-all fuzz lint closures resources docs report-of-five-seeds clean
 # Two installations into one environment would disturb each other, and the targets use all cores themselves.
 .NOTPARALLEL:
 
@@ -88,6 +88,12 @@ test: $(ENV)/has-test
 
 test-all: $(ENV)/has-test
 	PATH="$(BIN):$$PATH" python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder $(TESTS)
+
+# More mutated inputs than CI has time for: so many of each format.
+N ?= 100000
+
+fuzz: $(ENV)/has-test
+	FUZZ=$(N) PATH="$(BIN):$$PATH" python -m pytest -n $(CORES) tests/hostile
 
 lint: $(ENV)/has-lint
 	PATH="$(BIN):$$PATH" ruff check .
