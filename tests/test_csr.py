@@ -16,7 +16,7 @@ from xmlc.files import read_json, write_json
 def test_round_trip_on_disk(tmp_path_factory, n, m, seed, boolean, mmap):
     folder = tmp_path_factory.mktemp("csr")
     matrix = sparse.random_array((n, m), density=0.4, rng=np.random.default_rng(seed), dtype=np.float32, format="csr")
-    matrix = as_labels(matrix) if boolean else matrix
+    matrix = as_labels(matrix.astype(bool)) if boolean else matrix
     save_csr(folder, "X", matrix)
     loaded = load_csr(folder, "X", mmap=mmap)
     assert loaded.shape == matrix.shape

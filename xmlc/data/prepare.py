@@ -68,7 +68,7 @@ def prepare(
             save_csr(folder / name, "X", X)
             save_csr(folder / name, "Y", Y)
             if (source / f"{name}.P.json").exists():
-                save_csr(folder / name, "P", load_csr(source, f"{name}.P"))
+                save_csr(folder / name, "P", load_csr(source, f"{name}.P", made_by="synth"))
         np.save(folder / "split.npy", fit_mask(train[0].shape[0], validation_share, seed))
         write_json(folder / "meta.json", meta)
     step = step_costs("prepare", 1, dataset.name, written=out)

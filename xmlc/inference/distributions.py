@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import without_zeros
+from xmlc.csr import as_csr, without_zeros
 from xmlc.errors import XmlcError
 from xmlc.samples import Samples, checked_samples
 
@@ -87,14 +87,9 @@ def as_marginals(marginals: Any) -> sparse.csr_array:
     XmlcError
         An entry is NaN, negative or above 1, or the shape is not (n, m).
     """
-    if np.ndim(marginals) != 2:
-        raise XmlcError(f"marginals have {np.ndim(marginals)} dimensions, expected 2: instances x labels")
     has_dtype = isinstance(marginals, np.ndarray) or sparse.issparse(marginals)
     dtype = np.float32 if has_dtype and marginals.dtype == np.float32 else np.float64
-    result = sparse.csr_array(marginals, dtype=dtype)
-    if not result.has_canonical_format:
-        result = result.copy()
-        result.sum_duplicates()
+    result = as_csr(marginals, dtype, "marginals")
     _check_probabilities(result.data, "marginals")
     return without_zeros(result)
 

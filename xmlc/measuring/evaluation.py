@@ -58,7 +58,9 @@ def evaluate_thresholds(
     XmlcError
         The model does not predict what its estimates say.
     """
-    predicted = {part: apply_thresholds(load_csr(estimates, part), thresholds) for part in ("val", "test")}
+    predicted = {
+        part: apply_thresholds(load_csr(estimates, part, made_by="estimate"), thresholds) for part in ("val", "test")
+    }
     X = instances_for(model, prepared, "test")
     answer, ms = predict_timed(model, X, lambda rows: model.predict_proba(rows, thresholds))
     if answer.nnz != predicted["test"].nnz or (answer.indices != predicted["test"].indices).any():

@@ -108,7 +108,7 @@ def basis_of(
     marginals, sizes = given.marginals, None
     floored = None if marginals is None or given.floor <= 0 else describe_estimates(marginals, given.floor, Y)
     if estimates is not None and needs_sizes(methods):
-        sizes = learn_sizes(load_csr(estimates, "val", mmap=False), prepared.part("val")[1])
+        sizes = learn_sizes(load_csr(estimates, "val", mmap=False, made_by="estimate"), prepared.part("val")[1])
     return Basis(given, Y, n_samples if marginals is None else None, floored, sizes)
 
 
@@ -125,7 +125,9 @@ def given_estimates(folder: Path) -> Given:
     """Take the test set's part of what `xmlc estimate` wrote, and its cost."""
     meta = Estimates.read(folder)
     ms = meta.parts["test"].ms_per_instance
-    return Given(load_csr(folder, "test", mmap=False), estimate_ms_per_instance=ms, floor=meta.floor)
+    return Given(
+        load_csr(folder, "test", mmap=False, made_by="estimate"), estimate_ms_per_instance=ms, floor=meta.floor
+    )
 
 
 def draw_or_estimate(prepared: Prepared, model: SparseProbabilityEstimator, floor: float, n_samples: int) -> Given:

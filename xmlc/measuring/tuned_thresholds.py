@@ -57,7 +57,8 @@ def tune_timed(
 
 def tune_method(prepared: Prepared, estimates: Path, method: str, threads: int, out: Path) -> None:
     """Sweep a method's grid; choose by its measure on the validation set, report the test's too; write both."""
-    estimated, (spe_val, spe_test) = Estimates.read(estimates), (load_csr(estimates, part) for part in ("val", "test"))
+    estimated = Estimates.read(estimates)
+    spe_val, spe_test = (load_csr(estimates, part, made_by="estimate") for part in ("val", "test"))
     tuned, seconds = tune_timed(method, prepared, spe_val, spe_test, estimated.floor)
     with atomic_folder(out) as folder:
         np.save(folder / "thresholds.npy", tuned.thresholds)

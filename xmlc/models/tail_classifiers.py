@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, unit_rows, without_zeros
+from xmlc.csr import KernelCSR, as_csr, as_features, as_labels, kernel_csr, unit_rows, without_zeros
 from xmlc.errors import XmlcError
 from xmlc.estimator import not_fitted
 from xmlc.kernels import elementwise
@@ -124,7 +124,7 @@ class TailClassifiers:
         expected = (X.shape[0], self.n_labels_)
         if candidates.shape != expected:
             raise XmlcError(f"candidates have shape {candidates.shape}, expected {expected}")
-        candidates = candidates if candidates.has_sorted_indices else candidates.sorted_indices()
+        candidates = as_csr(candidates, np.float32, "candidates")
         scores = np.empty(candidates.nnz, dtype=np.float32)
         blocks = row_blocks(X.shape[0], ROWS_PER_BLOCK)
         costs = [int(candidates.indptr[last] - candidates.indptr[first]) for first, last in blocks]
@@ -160,11 +160,11 @@ class TailClassifiers:
         """
         if not 0 <= alpha <= 1:
             raise XmlcError(f"alpha={alpha}: expected a weight from 0 to 1")
-        estimates = without_zeros(estimates)
+        exact = np.float64 if estimates.dtype == np.float64 else np.float32
+        estimates = without_zeros(as_csr(estimates, exact, "estimates"))
         # A NaN makes the comparison fail too.
         if estimates.nnz and not (estimates.data.min() > 0 and np.isfinite(estimates.data.max())):
             raise XmlcError("estimates hold a value that is negative or not finite; expected a forest's scores")
-        estimates = estimates if estimates.has_sorted_indices else estimates.sorted_indices()
         scores = self.log_scores(X, estimates)
         for first, last in row_blocks(scores.shape[0], ROWS_PER_BLOCK):
             part = slice(scores.indptr[first], scores.indptr[last])

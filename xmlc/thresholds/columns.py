@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import as_labels
+from xmlc.csr import as_csr, as_labels
 from xmlc.errors import XmlcError
 from xmlc.runtime.parallel import run_pieces
 
@@ -50,17 +50,9 @@ def as_estimates(spe: Any) -> sparse.csr_array:
     Raises
     ------
     XmlcError
-        It is not two-dimensional.
+        It is not two-dimensional, or its index arrays lead out of it.
     """
-    if isinstance(spe, sparse.csr_array) and spe.dtype == np.float32 and spe.has_canonical_format:
-        return spe
-    if np.ndim(spe) != 2:
-        raise XmlcError(f"the SPE has {np.ndim(spe)} dimensions, expected 2: instances x labels")
-    result = sparse.csr_array(spe, dtype=np.float32)
-    if not result.has_canonical_format:
-        result = result.copy()
-        result.sum_duplicates()
-    return result
+    return as_csr(spe, np.float32, "the SPE")
 
 
 def checked_pair(spe: object, Y: object) -> tuple[sparse.csr_array, sparse.csr_array]:

@@ -1,0 +1,87 @@
+"""Matrices that scipy takes and that lead out of themselves, and a child process in which they are tried."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+TESTS = Path(__file__).parents[1]
+
+
+def good_pair(n=24, d=12, m=6, seed=0):
+    """Instances, and label sets of which each has at least one label."""
+    rng = np.random.default_rng(seed)
+    X = sparse.csr_array((rng.random((n, d)) * (rng.random((n, d)) < 0.5)).astype(np.float32))
+    Y = rng.random((n, m)) < 0.3
+    Y[np.arange(n), np.arange(n) % m] = True
+    return X, sparse.csr_array(Y)
+
+
+def broken(matrix):
+    """Yield the names of what can be wrong with index arrays, and CSR, CSC and COO arrays that have it."""
+    for name, index in (("2e9", 2_000_000_000), ("negative", -1), ("least", -(2**31)), ("width", matrix.shape[1])):
+        for place in (0, matrix.nnz // 2, matrix.nnz - 1):
+            wrong = matrix.copy()
+            wrong.indices[place] = index
+            yield f"index {name} at {place}", wrong
+    for name, place, value in (
+        ("begins behind 0", 0, 1),
+        ("begins below 0", 0, -5),
+        ("falls", matrix.shape[0] // 2, 0),
+        ("leads far out", 1, 2_000_000_000),
+        ("is negative", 2, -1_000_000),
+        ("ends far out", -1, 2_000_000_000),
+    ):
+        wrong = matrix.copy()
+        wrong.indptr[place] = value
+        yield f"indptr {name}", wrong
+    for name, field, change in (
+        ("indptr short", "indptr", lambda old: old[:-2]),
+        ("indptr long", "indptr", lambda old: np.append(old, old[-1])),
+        ("indptr of floats", "indptr", lambda old: old.astype(np.float64)),
+        ("indices short", "indices", lambda old: old[: old.size // 2]),
+        ("indices of floats", "indices", lambda old: old.astype(np.float64)),
+        ("indices unsigned", "indices", lambda old: old.astype(np.uint32)),
+        ("indices of 16 bits", "indices", lambda old: old.astype(np.int16)),
+        ("indices in two dimensions", "indices", lambda old: old[:, None]),
+        ("indices that wrap", "indices", lambda old: old.astype(np.int64) + 2**32),
+        ("data short", "data", lambda old: old[: old.size // 2]),
+    ):
+        wrong = matrix.copy()
+        setattr(wrong, field, change(getattr(wrong, field)))
+        yield name, wrong
+    columns = sparse.csc_array(matrix)
+    columns.indices[1] = 2_000_000_000
+    yield "CSC index", columns
+    entries = sparse.coo_array(matrix)
+    entries.coords = (entries.coords[0], np.full_like(entries.coords[1], 2_000_000_000))
+    yield "COO column", entries
+
+
+def in_child(script, *arguments, seconds=300):
+    """Run a script of tests/hostile in a process of its own, on one thread; return what it printed.
+
+    A signal ends the child, not the tests: the last line printed says at which probe.
+    """
+    environment = os.environ | {"PYTHONPATH": str(TESTS / "support"), "NUMBA_NUM_THREADS": "1"}
+    command = [sys.executable, str(TESTS / "hostile" / script), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, env=environment, check=False)
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0, f"exit {done.returncode} after {lines[-1:]}:\n{done.stderr[-2000:]}"
+    return lines
+
+
+def probe(name, call, refusal):
+    """Call what must be refused, having said so first; print what happened."""
+    print(f"probe {name}", flush=True)
+    try:
+        call()
+    except refusal:
+        return
+    except Exception as error:
+        print(f"WRONG {name}: {type(error).__name__}: {error}")
+        return
+    print(f"WRONG {name}: accepted")
