@@ -4,7 +4,8 @@ import subprocess
 import sys
 import time
 
-from xmlc.passport import cpu_seconds, in_turns, peak_bytes, process_seconds, step_costs
+from xmlc import passport
+from xmlc.passport import cpu_seconds, in_turns, peak_bytes, plan_for, process_seconds, step_costs
 
 
 def test_seconds_are_those_since_the_process_began():
@@ -39,6 +40,15 @@ def test_a_step_tells_what_it_wrote_and_what_it_is(tmp_path):
     assert (costs["method"], costs["written_bytes"], costs["threads"]) == (None, 5, 2)
     assert 1e6 < costs["peak_bytes"] <= peak_bytes()
     assert step_costs("rank", 1, "yeast")["written_bytes"] is None
+
+
+def test_steps_of_a_process_share_its_plan_and_its_processor_seconds(monkeypatch):
+    monkeypatch.setattr(passport, "_plans", [])
+    assert "plan" not in step_costs("rank", 1, "yeast")
+    plan_for("rank", 200.0, 3.0)
+    first, second = (step_costs("rank", 1, "yeast") for _ in range(2))
+    assert first["plan"] == second["plan"] == {"job": "rank", "mb": 200.0, "seconds": 3.0}
+    assert 0 <= second["cpu_seconds"] <= cpu_seconds() - first["cpu_seconds"]
 
 
 def test_tasks_take_turns_and_short_ones_are_repeated():

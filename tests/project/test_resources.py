@@ -13,7 +13,7 @@ JOBS = docs.measured()
 UNKNOWN = ("ldsm",)
 
 
-def test_memory_is_within_its_bounds_on_sets_that_no_constant_was_fitted_to():
+def test_memory_is_within_its_bounds_on_the_demo_and_real_sets():
     checked = [job for job in JOBS if job.dataset in ("demo", "delicious", "tib-core-26k")]
     assert len(checked) >= 90
     assert [job for job in checked if not job.is_met and job.estimator not in UNKNOWN] == []

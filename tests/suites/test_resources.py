@@ -9,7 +9,6 @@ import yaml
 from suite_cases import project_of, suite
 
 from xmlc.planning.steps import Costs
-from xmlc.suites import resources
 from xmlc.suites.resources import BESIDE, LEAST_MINUTES, Requests, expected, megabytes, minutes, shape_of
 
 BIBTEX = {"n_train": 4880, "n_test": 2515, "d": 1836, "m": 159, "labels_per_instance": 2.4, "source": "x"}
@@ -73,15 +72,16 @@ def test_retries_ask_for_more():
     assert minutes(Costs(1e9, 0.0)) == LEAST_MINUTES
 
 
-def test_a_job_larger_than_the_machine_is_named(capsys):
-    resources._tell.cache_clear()
-    for _ in range(2):
-        assert megabytes(Costs(30e9, 1.0), limit=22_000, who="rank of big") == 30_000
-    said = capsys.readouterr().err
-    assert said.startswith("rank of big is expected to need 30,000 MB, and all jobs together have 22,000 MB")
-    assert said.count("\n") == 1
-    megabytes(Costs(1e9, 1.0), limit=22_000, who="rank of small")
+def test_a_job_larger_than_the_machine_is_named_once_for_each_dataset(project, capsys):
+    small, large = ({"dataset": name, "model": "plt", "seed": "0"} for name in ("bibtex", "shape"))
+    memory = Requests(project, workflow(limit=1000)).of("rank")["mem_mb"]
+    memory(small, attempt=1)
     assert not capsys.readouterr().err
+    assert memory(large, attempt=1) == memory(large, attempt=1) > 1000
+    said = capsys.readouterr().err
+    assert said.startswith("shape: rank ")
+    assert "MB, more than the 1,000 MB that all jobs have together" in said
+    assert said.count("\n") == 1
 
 
 def test_a_rule_has_functions_for_snakemake(project):

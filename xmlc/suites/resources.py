@@ -10,7 +10,7 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
@@ -73,6 +73,7 @@ class Requests:
 
     def __init__(self, project: Project, workflow: Snakemake):
         self.project, self.workflow = project, workflow
+        self._told: set[str] = set()  # datasets
 
     def of(self, step: str, methods: int = 1) -> dict[str, Callable[..., int]]:
         """Return the resources of a step's rule, as functions that Snakemake calls.
@@ -84,8 +85,8 @@ class Requests:
             return expected(self.project, step, wildcards, methods)
 
         def memory(wildcards: Wildcards, attempt: int) -> int:
-            who = " ".join([step, "of", *wildcards])
-            mb = megabytes(found(wildcards), attempt, self._limit(), who)
+            mb = megabytes(found(wildcards), attempt)
+            self._tell_if_large(mb, " ".join([step, *wildcards]), wildcards.get("dataset") or "")
             return mb if self.workflow.local_exec else mb + BESIDE
 
         def runtime(wildcards: Wildcards, threads: int, attempt: int) -> int:
@@ -106,11 +107,20 @@ class Requests:
 
         return chosen
 
-    def _limit(self) -> int | None:
-        """Return the MB that all jobs have together: the machine's, which the profile or --resources says."""
-        limit = self.workflow.global_resources.get("mem_mb")
-        found = getattr(limit, "value", limit)
-        return found if isinstance(found, int) else None
+    def _tell_if_large(self, mb: int, job: str, dataset: str) -> None:
+        """Say, once for each dataset, that a job needs more than all jobs have together.
+
+        Snakemake would lower its request to that limit, which the profile or --resources gives, without a word.
+        """
+        limit = getattr(self.workflow.global_resources.get("mem_mb"), "value", None)
+        if not isinstance(limit, int) or mb <= limit or dataset in self._told:
+            return
+        self._told.add(dataset)
+        sentence = (
+            f"{dataset}: {job} is expected to need {mb:,} MB, more than the {limit:,} MB that all jobs have together "
+            "(resources: mem_mb). Such a job runs alone, and may be ended for want of memory: take a larger machine."
+        )
+        print(sentence, file=sys.stderr, flush=True)
 
 
 def expected(project: Project, step: str, wildcards: Wildcards, methods: int = 1) -> Costs:
@@ -157,28 +167,9 @@ def expected(project: Project, step: str, wildcards: Wildcards, methods: int = 1
     )
 
 
-def megabytes(found: Costs, attempt: int = 1, limit: int | None = None, who: str = "a job") -> int:
-    """Return the memory to request, times the attempt, and say so where it is more than there is.
-
-    Snakemake would lower a request above its limit without a word, and start the job alone.
-
-    Parameters
-    ----------
-    found : Costs
-    attempt : int
-        The first, or how often the job was started.
-    limit : int or None
-        MB that all jobs of a machine have together, as in a profile's ``resources: mem_mb``.
-    who : str
-        Names the job in the sentence.
-    """
-    wanted = math.ceil(found.bytes / 1e6)
-    if limit is not None and wanted > limit:
-        _tell(
-            f"{who} is expected to need {wanted:,} MB, and all jobs together have {limit:,} MB (resources: mem_mb): it "
-            "runs alone and may be ended for want of memory. Raise the limit, or take a larger machine."
-        )
-    return wanted * attempt
+def megabytes(found: Costs, attempt: int = 1) -> int:
+    """Return the memory to request: what is expected, times the attempt."""
+    return math.ceil(found.bytes / 1e6) * attempt
 
 
 def minutes(found: Costs, n_threads: int = 1, attempt: int = 1, speed: float = 1.0) -> int:
@@ -245,8 +236,3 @@ def _size(path: Path, keys: tuple[str, str]) -> float | None:
     except (OSError, KeyError, TypeError, ValueError):
         return None
     return None if found is None else float(found)
-
-
-@cache
-def _tell(sentence: str) -> None:
-    print(sentence, file=sys.stderr, flush=True)
