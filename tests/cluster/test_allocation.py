@@ -1,0 +1,24 @@
+"""The workflow inside one allocation of a real Slurm, as docs/cluster.md tells to run it."""
+
+import subprocess
+import sys
+
+import pytest
+from project_copy import Project
+from slurm_cluster import Cluster
+
+pytestmark = [pytest.mark.slow, pytest.mark.needs("slurm")]
+
+
+def test_a_run_in_one_allocation_uses_what_slurm_gave_it(tmp_path):
+    project = Project(tmp_path / "project")
+    command = f"{sys.executable} -m snakemake --workflow-profile profiles/allocation results/demo/statistics.json"
+    sbatch = "sbatch --wait --cpus-per-task 1 --mem 2500 --output said.txt --wrap".split()
+    with Cluster(tmp_path / "slurm") as cluster:
+        environment = cluster.added_to(project.environment)
+        subprocess.run([*sbatch, command], cwd=project.folder, env=environment, check=False, timeout=900)
+        (job,) = cluster.jobs()
+    said = (project.folder / "said.txt").read_text()
+    assert (job.state, job.cpus) == ("COMPLETED", 1), said
+    assert "Provided cores: 1" in said
+    assert (project.folder / "results/demo/statistics.json").exists()

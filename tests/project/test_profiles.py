@@ -1,0 +1,29 @@
+"""Profiles of Snakemake: what they read from the environment."""
+
+import pytest
+from repository import ROOT
+from snakemake.profiles import ProfileConfigFileParser
+
+GIVEN = ("SLURM_CPUS_PER_TASK", "SLURM_CPUS_ON_NODE", "SLURM_MEM_PER_NODE", "SLURM_MEM_PER_CPU")
+
+
+@pytest.mark.parametrize(
+    ("given", "cores", "memory"),
+    [
+        ({"SLURM_CPUS_PER_TASK": "32", "SLURM_CPUS_ON_NODE": "64", "SLURM_MEM_PER_NODE": "102400"}, "32", 102400),
+        ({"SLURM_CPUS_ON_NODE": "4", "SLURM_MEM_PER_CPU": "2000"}, "4", 8000),  # -n 4, memory by the cluster's default
+        ({"SLURM_CPUS_ON_NODE": "4"}, "4", None),  # a cluster that does not allocate memory
+    ],
+)
+def test_an_allocation_has_the_cores_and_the_memory_that_it_was_given(monkeypatch, given, cores, memory):
+    for name in GIVEN:
+        monkeypatch.delenv(name, raising=False)
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    with (ROOT / "profiles/allocation/profile.yaml").open() as file:
+        profile = ProfileConfigFileParser().parse(file)
+    assert profile["cores"] == cores
+    (resource,) = profile["resources"]
+    name, _, megabytes = resource.partition("=")
+    assert name == "mem_mb"
+    assert int(megabytes) == memory if memory else int(megabytes) > 500
