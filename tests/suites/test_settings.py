@@ -5,6 +5,7 @@ from dataclasses import MISSING, fields
 import pytest
 from schema_defaults import compared
 
+from xmlc.data.compressed import Expansion
 from xmlc.errors import XmlcError
 from xmlc.suites.checking import FOLDER, read_yaml
 from xmlc.suites.settings import Search, Settings, read_config
@@ -14,10 +15,12 @@ SCHEMA = read_yaml(FOLDER / "config.schema.yaml")
 
 def test_fields_and_defaults_are_those_of_the_schema():
     said, found = compared(SCHEMA, Settings)
+    said["expansion"] = Expansion(**said["expansion"])
     assert said == found
     assert [field.name for field in fields(Settings) if field.default is MISSING] == SCHEMA["required"]
-    said, found = compared(SCHEMA["properties"]["tuning"], Search)
-    assert said == found
+    for key, kind in (("tuning", Search), ("expansion", Expansion)):
+        said, found = compared(SCHEMA["properties"][key], kind)
+        assert said == found
 
 
 def test_the_projects_own_settings_are_the_defaults_but_for_the_papers():
@@ -29,6 +32,7 @@ def test_numbers_that_the_command_line_gives_as_text_are_numbers():
     settings = Settings.read({"papers": [], "seeds": ["0", 1], "tuning": {"method": "smac", "budget": "30"}})
     assert settings.seeds == [0, 1]
     assert settings.tuning == Search("smac", 30)
+    assert Settings.read({"papers": [], "expansion": {"ratio": "500"}}).expansion == Expansion(500, 64)
 
 
 @pytest.mark.parametrize(("given", "expected"), [("auto", "auto"), (None, None), ("null", None)])
@@ -48,6 +52,7 @@ def test_a_search_may_be_left_to_the_models_or_out_on_the_command_line_too(given
         ({"papers": [], "datasets": ["../x"]}, r"\$\.datasets\[0\]: '\.\./x' does not match"),
         ({"papers": [], "validation_share": 1}, r"\$\.validation_share: 1 is greater than or equal to"),
         ({"papers": [], "tuning": {"method": "grid", "budget": 2}}, r"\$\.tuning\.method: 'grid' is not one of"),
+        ({"papers": [], "expansion": {"ratio": 0}}, r"\$\.expansion\.ratio: 0 is less than or equal to the minimum"),
         ({"papers": [], "tuning": "smac"}, r"\$\.tuning: 'smac' does not match"),
         ({"papers": [], "tuning": {"method": "smac"}}, r"\$\.tuning: 'budget' is a required property"),
     ],

@@ -19,10 +19,12 @@ rule download:
     params:
         code=code_of("download"),
         mirror=["--mirror", project.settings.mirror] if project.settings.mirror else [],
+        expansion=[project.settings.expansion.ratio, project.settings.expansion.gigabytes],
         entry=entry,
         catalogue=paths.CATALOGUE,
     shell:
-        "xmlc download {wildcards.dataset} --out {output} --catalogue {params.catalogue} {params.mirror:q} 2> {log}"
+        "xmlc download {wildcards.dataset} --out {output} --catalogue {params.catalogue} {params.mirror:q}"
+        " --expansion {params.expansion} 2> {log}"
 
 
 rule synthesise:
@@ -65,10 +67,11 @@ rule prepare:
         entry=entry,
         catalogue=paths.CATALOGUE,
         share=project.settings.validation_share,
+        expansion=[project.settings.expansion.ratio, project.settings.expansion.gigabytes],
     shell:
         "xmlc prepare {wildcards.dataset} --source {input.source} --out {output.data}"
         " --statistics {output.statistics} --validation-share {params.share} --catalogue {params.catalogue}"
-        " --plan {rule} {resources.mem_mb} {resources.cpu_seconds} 2> {log}"
+        " --expansion {params.expansion} --plan {rule} {resources.mem_mb} {resources.cpu_seconds} 2> {log}"
 
 
 # Models with the key `search` are trained with what it finds, and with the key `tuning` of config.yaml all with ranges.

@@ -52,7 +52,8 @@ class Expansion:
             )
 
 
-_EXPANSION: ContextVar[Expansion] = ContextVar("expansion", default=Expansion())  # noqa: B039 (it is frozen)
+USUAL = Expansion()
+_EXPANSION: ContextVar[Expansion] = ContextVar("expansion", default=USUAL)
 
 
 def expansion() -> Expansion:

@@ -9,6 +9,7 @@ from typing import Literal, Self
 
 import yaml
 
+from xmlc.data.compressed import USUAL, Expansion
 from xmlc.errors import XmlcError
 from xmlc.suites.checking import check, converted, read_yaml
 
@@ -35,6 +36,7 @@ class Settings:
     speed: float = 1.0
     validation_share: float = 0.2
     tuning: Search | Literal["auto"] | None = "auto"
+    expansion: Expansion = USUAL
 
     @classmethod
     def read(cls, config: Mapping[str, object]) -> Self:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, FOLDER, catalogue_option
+from xmlc.cli._options import FILE, FOLDER, catalogue_option, expansion_option
 from xmlc.data.catalogue import dataset as catalogue_entry
 from xmlc.data.catalogue import load_catalogue
 from xmlc.data.download import download
@@ -20,6 +20,7 @@ from xmlc.data.download import download
     "--digests", type=FILE, help="File of the SHA-256 digests on record.  [default: digests/DATASET.json beside OUT]"
 )
 @catalogue_option
+@expansion_option
 def command(dataset: str, out: Path, mirror: str | None, digests: Path | None, catalogue: Path | None) -> None:
     """Fetch a dataset's files, all or none of them.
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, FOLDER, catalogue_option, plan_option
+from xmlc.cli._options import FILE, FOLDER, catalogue_option, expansion_option, plan_option
 from xmlc.data.catalogue import dataset as catalogue_entry
 from xmlc.data.catalogue import load_catalogue
 from xmlc.data.prepare import prepare
@@ -18,6 +18,7 @@ from xmlc.data.prepare import prepare
 @click.option("--out", type=FOLDER, required=True, help="Folder to write.")
 @click.option("--statistics", type=FILE, required=True, help="JSON file for the summaries.")
 @catalogue_option
+@expansion_option
 @click.option("--validation-share", default=0.2, show_default=True, help="Share of the training set held out.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the split.")
 @plan_option
