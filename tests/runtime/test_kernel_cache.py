@@ -1,6 +1,8 @@
 """Compiled kernels are kept under a name that changes with every file that they are made of."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -32,7 +34,7 @@ def test_kernels_are_kept_for_the_user_where_the_package_cannot_be_written_to(tm
     (tmp_path / "package").touch()
     kernel_cache.use_kernel_cache()
     assert os.environ["NUMBA_CACHE_DIR"] == str(tmp_path / f"cache/xmlc/kernels-{kernel_cache.kernel_digest()}")
-    assert os.environ["NUMBA_CACHE_LOCATOR_CLASSES"] == "xmlc.runtime.kernel_entries.Locator"
+    assert os.environ["NUMBA_CACHE_LOCATOR_CLASSES"] == kernel_cache.LOCATORS
 
 
 def test_kernels_of_other_versions_are_removed_when_a_new_one_begins(tmp_path, monkeypatch):
@@ -44,3 +46,21 @@ def test_kernels_of_other_versions_are_removed_when_a_new_one_begins(tmp_path, m
         (tmp_path / "grow.py").write_text(f"from numba import njit\n{text}\n")
         kernel_cache.use_kernel_cache()
         assert [str(folder) for folder in (tmp_path / "__pycache__").iterdir()] == [os.environ["NUMBA_CACHE_DIR"]]
+
+
+@pytest.mark.parametrize("given", ["", "here"])
+def test_a_folder_of_the_users_choice_is_taken(given, tmp_path):
+    """Numba finds a place for a cached kernel also where none is given."""
+    code = """
+from xmlc.runtime.kernel_cache import use_kernel_cache
+use_kernel_cache()
+from xmlc.kernels.counter_random import random_unit
+print(type(random_unit._cache._cache_file).__name__, random_unit._cache.cache_path)
+"""
+    given = given and str(tmp_path / given)
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_LOCATOR_CLASSES"}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=environment | {"NUMBA_CACHE_DIR": given}, capture_output=True, text=True)
+    kind, place = done.stdout.split()
+    assert kind == "Entries"
+    assert place == f"{given}/kernels" if given else place.endswith("xmlc/kernels/__pycache__")

@@ -10,42 +10,39 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
-LOCATOR = "xmlc.runtime.kernel_entries.Locator"
+# Where NUMBA_CACHE_DIR is none, numba's own places. A numba too old to know the variable keeps kernels its own way.
+LOCATORS = "xmlc.runtime.kernel_entries.Locator,InTreeCacheLocator,UserWideCacheLocator"
 
 
 def use_kernel_cache() -> None:
     """Point numba to the folder for the kernels as they are now; call it before numba is imported.
 
-    The folder is one of the package, or of the user where the package cannot be written to. Does nothing if
-    NUMBA_CACHE_DIR is set already or neither can be written to: numba then decides itself.
+    The folder is one of the package, or of the user where the package cannot be written to. One that is given as
+    NUMBA_CACHE_DIR is taken as it is. `xmlc.runtime.kernel_entries` says what is in it.
     """
+    os.environ.setdefault("NUMBA_CACHE_LOCATOR_CLASSES", LOCATORS)
     if "NUMBA_CACHE_DIR" in os.environ:
         return
-    name = f"kernels-{kernel_digest()}"
-    for parent in (PACKAGE / "__pycache__", Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "xmlc"):
-        if _is_writable(parent / name):
+    own, name = PACKAGE / "__pycache__", f"kernels-{kernel_digest()}"
+    for parent in (own, Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "xmlc"):
+        is_new = not (parent / name).exists()
+        with suppress(OSError):
+            (parent / name).mkdir(parents=True, exist_ok=True)
+        if os.access(parent / name, os.W_OK):
             os.environ["NUMBA_CACHE_DIR"] = str(parent / name)
-            os.environ["NUMBA_CACHE_LOCATOR_CLASSES"] = LOCATOR
+            if is_new and parent == own:
+                _remove_others(parent / name)
             return
 
 
-def _is_writable(folder: Path) -> bool:
-    """Say if entries can be written to a folder; if it is new, those of other versions are removed."""
-    if folder.exists():
-        return os.access(folder, os.W_OK)
-    try:
-        folder.mkdir(parents=True)
-    except FileExistsError:
-        return True
-    except OSError:
-        return False
+def _remove_others(folder: Path) -> None:
     for old in folder.parent.glob("kernels-*"):
         if old != folder:
             shutil.rmtree(old, ignore_errors=True)
-    return True
 
 
 def kernel_digest() -> str:

@@ -103,14 +103,13 @@ class Entries:
 
     def flush(self) -> None:
         """Remove all entries of this kernel."""
-        for file in self._place.parent.glob(f"*/{self._place.name}/{self._name}.*{SUFFIX}"):
+        for file in self._place.glob(f"*/{self._name}.*{SUFFIX}"):
             file.unlink(missing_ok=True)
 
     def _file(self, key: Key) -> Path:
         """Return the file of an entry: the processor and its features are in the key, and name the folder."""
-        processor = key[1]
-        folder = self._place.parent / f"{processor[1]}-{_digest(processor)}" / self._place.name
-        return folder / f"{self._name}.{_digest((self._stamp, key))}{SUFFIX}"
+        _, name, _ = processor = key[1]
+        return self._place / f"{name}-{_digest(processor)}" / f"{self._name}.{_digest((self._stamp, key))}{SUFFIX}"
 
     def _read(self, file: Path, key: Key) -> Any:
         try:
