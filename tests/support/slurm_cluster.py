@@ -84,28 +84,30 @@ class Job:
 class Cluster:
     """A running cluster; `environment` makes the Slurm commands of a process speak to it."""
 
-    def __init__(self, folder, cpus=None, memory_mb=None):
+    def __init__(self, folder):
         self.folder = Path(folder)
         self.environment = self.added_to(os.environ)
         self._processes = []
-        values = {
-            "host": socket.gethostname().split(".")[0],
-            "user": pwd.getpwuid(os.geteuid()).pw_name,
-            "folder": self.folder,
-            "partition": PARTITION,
-            "cpus": cpus or os.cpu_count(),
-            "memory_mb": memory_mb or os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20,
-        }
-        values["controller_port"], values["node_port"] = free_ports(2)
         for name in ("bin", "controller", "node"):
             (self.folder / name).mkdir(parents=True)
-        (self.folder / "slurm.conf").write_text(CONFIGURATION.format(**values))
+        controller_port, node_port = free_ports(2)
+        configuration = CONFIGURATION.format(
+            host=socket.gethostname().split(".")[0],
+            user=pwd.getpwuid(os.geteuid()).pw_name,
+            folder=self.folder,
+            partition=PARTITION,
+            cpus=os.cpu_count(),
+            memory_mb=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20,
+            controller_port=controller_port,
+            node_port=node_port,
+        )
+        (self.folder / "slurm.conf").write_text(configuration)
         # The default makes slurmd ask the system's service manager for a control group, which a container has not.
         (self.folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
         key = self.folder / "munge.key"
         key.write_bytes(secrets.token_bytes(1024))
         key.chmod(0o400)
-        # The plugin's jobs call srun without the variables SLURM_*, and so without SLURM_CONF.
+        # The executor's jobs call srun without the variables SLURM_*, and so without SLURM_CONF.
         srun = self.folder / "bin" / "srun"
         srun.write_text(f'#!/bin/sh\nSLURM_CONF={self.folder}/slurm.conf exec {shutil.which("srun")} "$@"\n')
         srun.chmod(0o755)
