@@ -28,8 +28,8 @@ PROBABLE = 60.0  # estimates above 1/10000 for each label of an instance, of tre
 READ, MADE = 2.3e-7, 1e-6  # seconds of a non-zero
 BYTE = 1.5e-9  # seconds of a byte of the model
 VISITED, VISITED_OF_LABEL = 5e-7, 2.2e-11  # of a non-zero that is looked up in a label tree: alone, and for each label
-IN_TREE, FOUND = 5e-8, 4e-6  # of a non-zero in one tree of a forest, and of a label of an instance
-TRIED = 8e-8  # seconds of an estimate, for each threshold method
+IN_TREE, FOUND = 5e-8, 1e-6  # of a non-zero in one tree of a forest, and of a label of an instance
+TRIED = 5e-8  # seconds of an estimate, for each threshold method
 INFERRED = 2e-7  # and for each method of inference
 SIMULATED = 60.0
 
