@@ -105,10 +105,13 @@ def test_the_same_command_goes_on_after_a_kill(folder):
     os.killpg(running.pid, signal.SIGKILL)
     running.wait()
     assert list((folder / ".snakemake/locks").iterdir()), "Snakemake's own lock is on"
+    unfinished = folder / f"results/demo/.model+{this_process()._replace(started=1)}+a1b2"
+    unfinished.mkdir(parents=True)
     (folder / "go").touch()
     code, said = run(folder, "wait")
     assert code == 0, said
     assert (folder / "made").exists()
+    assert not unfinished.exists()
 
 
 @pytest.mark.slow
