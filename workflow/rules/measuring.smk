@@ -17,7 +17,7 @@ rule rank:
         code=code_for("rank"),
     shell:
         "xmlc rank --data {input.data} --model {input.model} --training {input.training} --threads {threads}"
-        " --plan {rule} {resources.mem_mb} {resources.cpu_seconds} --out {output} 2> {log}"
+        " --plan rank {resources.mem_mb} {resources.cpu_seconds} --out {output} 2> {log}"
 
 
 # Sparse probability estimates: the waist between models and threshold methods.
@@ -42,7 +42,7 @@ rule estimate:
         floor=lambda wildcards: project.floor(wildcards.dataset),
     shell:
         "xmlc estimate --data {input.data} --model {input.model} --training {input.training} --floor {params.floor}"
-        " --threads {threads} --plan {rule} {resources.mem_mb} {resources.cpu_seconds} --out {output} 2> {log}"
+        " --threads {threads} --plan estimate {resources.mem_mb} {resources.cpu_seconds} --out {output} 2> {log}"
 
 
 # Threshold methods on the validation estimates, and what they reach on the test set.
@@ -77,7 +77,7 @@ for job in threshold_jobs(project):
         shell:
             "xmlc thresholds {params.methods} --data {input.data} --model {input.model} --training {input.training}"
             " --estimates {input.estimates} {params.extensions:q} --threads {threads}"
-            " --plan {rule} {resources.mem_mb} {resources.cpu_seconds} --out {params.out} 2> {log}"
+            " --plan thresholds {resources.mem_mb} {resources.cpu_seconds} --out {params.out} 2> {log}"
 
 
 # Label sets inferred for each instance of the test set.
@@ -114,7 +114,7 @@ for job in inference_jobs(project):
         shell:
             "xmlc infer --data {input.data} {params.given} {input.given} --training {input.training} {params.methods}"
             " {params.extensions:q} --samples {params.samples} {params.limit} --threads {threads}"
-            " --plan {rule} {resources.mem_mb} {resources.cpu_seconds} --out {params.out}"
+            " --plan infer {resources.mem_mb} {resources.cpu_seconds} --out {params.out}"
             " 2> {log}"
 
 
@@ -137,7 +137,7 @@ rule forest:
         sizes=lambda wildcards: options("--trees", project.ensemble_sizes(wildcards.model)),
     shell:
         "xmlc forest --data {input.data} --model {input.model} --training {input.training} {params.sizes}"
-        " --threads {threads} --plan {rule} {resources.mem_mb} {resources.cpu_seconds} --out {output} 2> {log}"
+        " --threads {threads} --plan forest {resources.mem_mb} {resources.cpu_seconds} --out {output} 2> {log}"
 
 
 rule sweep:
@@ -161,7 +161,7 @@ rule sweep:
     shell:
         "xmlc sweep --data {input.data} --training {input.training} --parameters {params.hyperparameters:q}"
         " --hyperparameter {params.hyperparameter:q} {params.values:q} --threads {threads}"
-        " --plan {rule} {resources.mem_mb} {resources.cpu_seconds} --out {output} 2> {log}"
+        " --plan sweep {resources.mem_mb} {resources.cpu_seconds} --out {output} 2> {log}"
 
 
 # Models on a stream of the training set, each instance predicted before it is learned.
@@ -184,7 +184,7 @@ rule progressive:
     shell:
         "xmlc progressive --data {input.data} --estimator {params.estimator:q} --name {wildcards.model}"
         " --parameters {params.hyperparameters:q} --seed {wildcards.seed} --threads {threads}"
-        " --plan {rule} {resources.mem_mb} {resources.cpu_seconds}"
+        " --plan progressive {resources.mem_mb} {resources.cpu_seconds}"
         " --curve {output.curve} --out {output.record} 2> {log}"
 
 
@@ -207,7 +207,7 @@ rule condense:
         similarities=options("--similarity", [0.99, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.1]),
     shell:
         "xmlc condense --data {input.data} --training {input.training} {params.similarities} --threads {threads}"
-        " --plan {rule} {resources.mem_mb} {resources.cpu_seconds} --out {output} 2> {log}"
+        " --plan condense {resources.mem_mb} {resources.cpu_seconds} --out {output} 2> {log}"
 
 
 # Inference from samples of known distributions.
@@ -226,4 +226,4 @@ rule simulate:
         code=code_of("simulate"),
     shell:
         "xmlc simulate --threads {threads}"
-        " --plan {rule} {resources.mem_mb} {resources.cpu_seconds} --out {output} > {log} 2>&1"
+        " --plan simulate {resources.mem_mb} {resources.cpu_seconds} --out {output} > {log} 2>&1"
