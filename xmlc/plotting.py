@@ -5,7 +5,7 @@ Matplotlib is imported where something is drawn: at each start the workflow read
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -76,3 +76,12 @@ def write_figure(figure: Figure, prefix: Path) -> list[Path]:
             figure.savefig(temporary, format=suffix[1:], metadata=entries, dpi=160)
         files.append(path)
     return files
+
+
+def apart(values: Iterable[float]) -> set[float]:
+    """Choose values whose labels do not cover each other on a logarithmic axis: the largest, and so on by thirds."""
+    chosen: list[float] = []
+    for value in sorted(values, reverse=True):
+        if not chosen or chosen[-1] >= 3 * value:
+            chosen.append(value)
+    return set(chosen)

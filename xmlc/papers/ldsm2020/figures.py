@@ -10,7 +10,7 @@ import numpy as np
 
 from xmlc.errors import XmlcError
 from xmlc.metrics.measures import RANKING_METRICS
-from xmlc.plotting import BLUE, GREEN, VERMILION, FigureDefinition, add_grid, figure
+from xmlc.plotting import BLUE, GREEN, VERMILION, FigureDefinition, add_grid, apart, figure
 from xmlc.records.base import Record
 from xmlc.records.forest import ForestRecord
 from xmlc.records.ranking import RankingRecord
@@ -147,22 +147,12 @@ def _draw_growth(axes: Axes, records: Sequence[ForestRecord]) -> None:
     _label(axes, "trees", "%")
 
 
-def _apart(values: Sequence[float]) -> set[float]:
-    """Choose values whose labels do not cover each other on a logarithmic axis: the largest, and so on by thirds."""
-    chosen: list[float] = []
-    for value in sorted(values, reverse=True):
-        if not chosen or chosen[-1] >= 3 * value:
-            chosen.append(value)
-    return set(chosen)
-
-
 def _draw_sweep(axes: Axes, records: Sequence[SweepRecord]) -> None:
     name = records[0].hyperparameter
     scores = _mean_scores([(_number(row.value), row.metrics) for record in records for row in record.rows])
     _draw_scores(axes, scores)
     axes.set_xscale("log")
-    labelled = _apart(list(scores))
-    axes.set_xticks(list(scores), [_with_depth(records, value) if value in labelled else "" for value in scores])
+    axes.set_xticks(list(scores), [_with_depth(records, value) if value in apart(scores) else "" for value in scores])
     axes.minorticks_off()
     _label(axes, "T_max, and below it the depth" if name == "max_nodes" else f"{name}, and below it the depth", "%")
 
