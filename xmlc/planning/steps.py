@@ -7,6 +7,7 @@ while its values are scaled to unit length, and 16 of the scaled copy while a mo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -23,13 +24,15 @@ ENTRY = 8.0  # bytes of an estimate: its label and its value
 ESTIMATING, TUNING, INFERRING = 2.6, 2.2, 1.7  # times the size of all estimates
 NEIGHBOURS = 56.0  # bytes of a non-zero, where an index is thinned
 READING, WRITING = 34.0, 100.0  # bytes of a non-zero, of text that is read and of a set that is made
-PROBABLE = 60.0  # estimates above 1/10000 for each label of an instance, of trees trained for ranking
+PROBABLE, GRID = 60.0, 1e-4  # estimates above 1/10000 for each label of an instance; above 1/100 a tenth
 
 READ, MADE = 2.3e-7, 1e-6  # seconds of a non-zero
 BYTE = 1.5e-9  # seconds of a byte of the model
 VISITED, VISITED_OF_LABEL = 5e-7, 2.2e-11  # of a non-zero that is looked up in a label tree: alone, and for each label
+ABOVE = 0.18  # of a ranking's search, where labels below a threshold are left out
 IN_TREE, FOUND = 5e-8, 1e-6  # of a non-zero in one tree of a forest, and of a label of an instance
 TRIED = 5e-8  # seconds of an estimate, for each threshold method
+METHOD, METHOD_OF_LABEL = 0.25, 2e-5  # and for each method alone, and for each of its labels
 INFERRED = 2e-7  # and for each method of inference
 SIMULATED = 60.0
 
@@ -99,7 +102,7 @@ class Job:
     def estimates_of_instance(self) -> float:
         """Return how many labels of an instance have an estimate above the floor, of those that can have one."""
         data, given = self.data, self.given
-        labels = PROBABLE * data.labels_per_instance
+        labels = PROBABLE * math.sqrt(GRID / max(self.floor, GRID)) * data.labels_per_instance
         if kind_of(self.estimator) == "swnn":
             labels = number(given, "S", PROBABLE) * data.labels_per_instance
         return min(data.m, labels, data.labels_per_instance / self.floor)
@@ -169,12 +172,14 @@ def _estimated(job: Job) -> Costs:
     instances = max(validation, (MAPPED + SCALED) * data.test_values)
     bare = kind_of(job.estimator) == "oracle"
     found = (BARE if bare else BASE + instances) + job.model() + ESTIMATING * estimates
-    return Costs(found, START + BYTE * job.model() + 2 * _search_seconds(job) + TRIED * estimates / ENTRY)
+    searched = 2 * ABOVE * _search_seconds(job)  # validation and test set
+    return Costs(found, START + BYTE * job.model() + searched + TRIED * estimates / ENTRY)
 
 
 def _tuned_thresholds(job: Job) -> Costs:
     held = job.model() + (MAPPED + SCALED) * job.data.test_values + TUNING * job.estimates()
-    seconds = job.methods * (TRIED * job.estimates() / ENTRY + _search_seconds(job))
+    each = METHOD + METHOD_OF_LABEL * job.data.m + TRIED * job.estimates() / ENTRY + ABOVE * _search_seconds(job)
+    seconds = job.methods * each
     return Costs(BASE + held, START + BYTE * job.model() + seconds)
 
 
