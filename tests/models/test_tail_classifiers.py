@@ -212,7 +212,7 @@ def test_arrays_survive_the_disk(tmp_path):
         np.save(tmp_path / f"{name}.npy", array)
     mapped = {file.stem: np.load(file, mmap_mode="c", allow_pickle=False) for file in tmp_path.glob("*.npy")}
     mapped["other"] = np.zeros(3)
-    again = TailClassifiers.from_arrays(mapped, X.shape[1], gamma=10, unit_norm=False)
+    again = TailClassifiers.from_arrays(mapped, X.shape[1], Y.shape[1], gamma=10, unit_norm=False)
     forest = candidates_of(60, 15)
     np.testing.assert_array_equal(again.rerank(X, forest, 0.8).data, model.rerank(X, forest, 0.8).data)
     assert (again.n_features_in_, again.n_labels_) == (12, 15)

@@ -197,7 +197,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC, Generic[F]):
         self.forest_, self.tail_ = self._stored_forest(arrays), None
         if meta["tail"]:
             options = {"gamma": self.gamma, "unit_norm": self._tail_unit_norm}
-            self.tail_ = TailClassifiers.from_arrays(arrays, self.n_features_in_, **options)
+            self.tail_ = TailClassifiers.from_arrays(arrays, self.n_features_in_, self.n_labels_, **options)
 
     def _reranks(self) -> bool:
         """Return whether labels rank by something else than their estimates."""

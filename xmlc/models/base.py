@@ -16,7 +16,8 @@ from scipy import sparse
 from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, unit_rows
 from xmlc.errors import XmlcError
 from xmlc.estimator import Estimator, not_fitted
-from xmlc.files import atomic_folder, read_json, write_json
+from xmlc.files import atomic_folder, write_json
+from xmlc.gate.models import load_model, naming_files
 from xmlc.models.estimates import top_k_of
 
 
@@ -211,29 +212,25 @@ class SparseProbabilityEstimator(Estimator):
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a model written by `save`; its arrays are memory-mapped, so this takes milliseconds.
+        """Read a model written by `save`, and prove that its arrays are what kernels take them for.
+
+        Arrays are memory-mapped. Those that say where kernels read (starts, children, features, labels) are looked at
+        once; weights are not read.
 
         Raises
         ------
         XmlcError
-            The folder holds no model, or one of another estimator or format version.
+            The folder holds no model, one of another estimator or format version, or a damaged one; the message names
+            the file.
         """
         folder = Path(path)
         if not (folder / "model.json").exists():
             raise XmlcError(f"{folder}: no model here (model.json is missing); train it first")
-        content = read_json(folder / "model.json")
-        found = (content.get("estimator"), content.get("format"))
-        if found != (cls.__name__, cls.MODEL_FORMAT):
-            raise XmlcError(
-                f"{folder}: found a model of {found[0]}, format {found[1]}; "
-                f"expected {cls.__name__}, format {cls.MODEL_FORMAT}; train it anew"
-            )
-        model = cls(**content["hyperparameters"])
-        model.n_features_in_, model.n_labels_ = content["n_features"], content["n_labels"]
-        arrays = {
-            name: np.load(folder / f"{name}.npy", mmap_mode="c", allow_pickle=False) for name in content["arrays"]
-        }
-        model._restore(arrays, content["meta"])
+        with naming_files(folder):
+            content, arrays = load_model(folder, cls.__name__, cls.MODEL_FORMAT, cls._hyperparameter_names())
+            model = cls(**content["hyperparameters"])
+            model.n_features_in_, model.n_labels_ = content["n_features"], content["n_labels"]
+            model._restore(arrays, content["meta"])
         return model
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:

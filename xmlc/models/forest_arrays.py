@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol, Self, TypeVar
 
 import numpy as np
+
+from xmlc.gate.fields import check_below, check_indices, check_starts, field_of
 
 
 class Trees(Protocol):
@@ -51,6 +53,36 @@ class Trees(Protocol):
 
 
 F = TypeVar("F", bound=Trees)
+
+
+def check_parts(arrays: Mapping[str, np.ndarray], n_features: int, n_labels: int, tail: tuple[int, ...]) -> None:
+    """Prove the weights of a stored forest's inner nodes, and the label histograms of its leaves.
+
+    Parameters
+    ----------
+    arrays : mapping of str to ndarray
+    n_features, n_labels : int
+    tail : tuple of int
+        Shape of the weight of one feature: () or (M,).
+
+    Raises
+    ------
+    Malformed
+    """
+    n_inner, n_leaves = len(arrays.get("biases", ())), len(arrays.get("sizes", ()))
+    field_of(arrays, "biases", np.float32, (n_inner, *tail))
+    features = field_of(arrays, "features", np.uint32, (None,))
+    field_of(arrays, "weights", np.float32, (features.size, *tail))
+    weight_starts = field_of(arrays, "weight_starts", np.int64, (n_inner + 1,))
+    check_starts(weight_starts, "weight_starts", features.size, "features")
+    check_indices(features, "features", n_features, weight_starts, strict=False)
+    # Of no count and no size: a kernel divides by sizes, and knows a label that it has met by its sum.
+    check_below(field_of(arrays, "sizes", np.uint32, (n_leaves,)), "sizes", 1 << 32, least=1)
+    labels = field_of(arrays, "labels", np.uint32, (None,))
+    check_below(field_of(arrays, "counts", np.uint32, labels.shape), "counts", 1 << 32, least=1)
+    leaf_starts = field_of(arrays, "leaf_starts", np.int64, (n_leaves + 1,))
+    check_starts(leaf_starts, "leaf_starts", labels.size, "labels")
+    check_indices(labels, "labels", n_labels, leaf_starts, strict=False)
 
 
 def joined_forest(forests: Sequence[F], starts: Collection[str], codes: Collection[str]) -> F:

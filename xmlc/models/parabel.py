@@ -10,6 +10,7 @@ from scipy import sparse
 
 from xmlc.errors import XmlcError
 from xmlc.estimator import hyperparameters
+from xmlc.gate.fields import Malformed
 from xmlc.kernels.counter_random import stream_key
 from xmlc.kernels.streams import Stream
 from xmlc.models._averages import Found, mean_above, mean_top_k
@@ -181,5 +182,8 @@ class Parabel(SparseProbabilityEstimator):
             tree, ending = self._tree(t), f"_{t}"
             tree.n_features_in_, tree.n_labels_ = self.n_features_in_, self.n_labels_
             own = {name.removesuffix(ending): array for name, array in arrays.items() if name.endswith(ending)}
-            tree._restore(own, {})
+            try:
+                tree._restore(own, {})
+            except Malformed as fault:
+                raise Malformed(fault.field + ending, fault.fault) from None
             self.trees_.append(tree)

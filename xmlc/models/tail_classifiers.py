@@ -11,6 +11,7 @@ from scipy import sparse
 from xmlc.csr import KernelCSR, as_csr, as_features, as_labels, kernel_csr, unit_rows, without_zeros
 from xmlc.errors import XmlcError
 from xmlc.estimator import not_fitted
+from xmlc.gate.fields import check_indices, check_starts, field_of
 from xmlc.kernels import elementwise
 from xmlc.models._tail_classifiers import count_features, fill_centroids, log_scores_of_rows
 from xmlc.runtime.parallel import row_blocks, run_pieces
@@ -184,23 +185,33 @@ class TailClassifiers:
         }
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray], n_features: int, **hyperparameters: Any) -> Self:
-        """Make fitted classifiers of what `arrays` gave; other names in ``arrays`` are left alone.
+    def from_arrays(
+        cls, arrays: Mapping[str, np.ndarray], n_features: int, n_labels: int, **hyperparameters: Any
+    ) -> Self:
+        """Make fitted classifiers of what `arrays` gave, proven; other names in ``arrays`` are left alone.
 
         Parameters
         ----------
         arrays : mapping of str to ndarray
             Memory-mapped ones are used in place.
-        n_features : int
-            Number of features d.
+        n_features, n_labels : int
+            Numbers of features d and labels m.
         **hyperparameters
             As in the constructor.
+
+        Raises
+        ------
+        Malformed
+            An array is not what it must be.
         """
         result = cls(**hyperparameters)
-        indptr, features, weights = (np.asarray(arrays[f"tail_{name}"]) for name in ("indptr", "features", "weights"))
-        result.centroids_ = KernelCSR(indptr, features, weights)
-        result.squared_lengths_ = np.asarray(arrays["tail_squared_lengths"])
-        result.n_features_in_, result.n_labels_ = int(n_features), indptr.size - 1
+        indptr = field_of(arrays, "tail_indptr", np.int64, (n_labels + 1,))
+        features = field_of(arrays, "tail_features", np.uint32, (None,))
+        check_starts(indptr, "tail_indptr", features.size, "tail_features")
+        check_indices(features, "tail_features", n_features, indptr)
+        result.centroids_ = KernelCSR(indptr, features, field_of(arrays, "tail_weights", np.float32, features.shape))
+        result.squared_lengths_ = field_of(arrays, "tail_squared_lengths", np.float64, (n_labels,))
+        result.n_features_in_, result.n_labels_ = int(n_features), int(n_labels)
         return result
 
     def _kernel_form(self, X: sparse.csr_array) -> KernelCSR:

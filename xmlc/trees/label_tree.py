@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xmlc.errors import XmlcError
+from xmlc.gate.fields import Malformed
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class LabelTree:
 
         Raises
         ------
-        XmlcError
+        Malformed
             The arrays are not a tree in breadth-first order whose leaves carry each label exactly once.
         """
         children = np.asarray(children, dtype=np.int64)
@@ -44,12 +44,12 @@ class LabelTree:
         n_nodes = label.size
         degree = np.diff(children)
         if children.size != n_nodes + 1 or n_nodes == 0 or children[0] != 1 or children[-1] != n_nodes:
-            raise XmlcError("not a label tree: children must run from 1 to the number of nodes")
+            raise Malformed("children", "not a label tree: children must run from 1 to the number of nodes")
         if (degree < 0).any() or (children[:-1] <= np.arange(n_nodes)).any():
-            raise XmlcError("not a label tree: nodes are not in breadth-first order")
+            raise Malformed("children", "not a label tree: nodes are not in breadth-first order")
         leaves = degree == 0
         if (label[~leaves] != -1).any() or not np.array_equal(np.sort(label[leaves]), np.arange(leaves.sum())):
-            raise XmlcError("not a label tree: the leaves must carry each label exactly once")
+            raise Malformed("label", "not a label tree: the leaves must carry each label exactly once")
         parent = np.empty(n_nodes, dtype=np.int32)
         parent[0] = -1
         parent[1:] = np.repeat(np.arange(n_nodes, dtype=np.int32), degree)

@@ -10,10 +10,11 @@ from scipy import sparse
 from xmlc.csr import KernelCSR, kernel_csr
 from xmlc.errors import XmlcError
 from xmlc.estimator import hyperparameters
+from xmlc.gate.fields import field_of
 from xmlc.metrics.ranking import propensities
 from xmlc.models._leaf_averages import Reached
 from xmlc.models.averaged_forest import AveragedForest
-from xmlc.models.fastxml._forest import Forest, leaf_depths, single_tree
+from xmlc.models.fastxml._forest import Forest, check_forest, leaf_depths, single_tree
 from xmlc.models.fastxml._grow import grow_tree
 from xmlc.models.fastxml._logistic import SolverLimits
 from xmlc.models.fastxml._partition import LABEL_BITS, dcg_table, discount_table, ideal_table
@@ -119,6 +120,7 @@ class FastXML(AveragedForest[Forest]):
         return fastxml_seconds(X.shape[0], X.nnz, Y.nnz, self.max_leaf)
 
     def _stored_forest(self, arrays: Mapping[str, np.ndarray]) -> Forest:
+        check_forest(arrays, self.n_features_in_, self.n_labels_)
         return Forest(**{name: arrays[name] for name in Forest._fields})
 
     @property
@@ -174,4 +176,4 @@ class FastXML(AveragedForest[Forest]):
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
         super()._restore(arrays, meta)
-        self.label_weights_ = arrays["label_weights"]
+        self.label_weights_ = field_of(arrays, "label_weights", np.float32, (self.n_labels_,))

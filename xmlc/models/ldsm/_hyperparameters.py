@@ -7,9 +7,9 @@ from typing import Protocol
 import numpy as np
 
 from xmlc.errors import XmlcError
+from xmlc.models.ldsm._forest import MOST_DIRECTIONS
 from xmlc.models.ldsm._regressors import Settings
 
-MOST_DIRECTIONS = 8  # 2**8 sets of directions for each instance
 MOST_DENSE_VALUES = 1 << 30  # of a node's standardised instances, 8 bytes each
 SMALLEST = {"n_trees": 1, "max_nodes": 1, "epochs": 1, "arity": 2}
 CHOICES = {

@@ -13,7 +13,7 @@ from xmlc.estimator import hyperparameters
 from xmlc.kernels import elementwise
 from xmlc.models._leaf_averages import Reached
 from xmlc.models.averaged_forest import AveragedForest
-from xmlc.models.ldsm._forest import Forest, tree_depths
+from xmlc.models.ldsm._forest import Forest, check_forest, tree_depths
 from xmlc.models.ldsm._grow import grow_tree
 from xmlc.models.ldsm._hyperparameters import check_dense_size, check_hyperparameters, enough_nodes, settings_of
 from xmlc.models.ldsm._predict import find_leaves, leaf_weights
@@ -160,6 +160,7 @@ class LdSM(AveragedForest[Forest]):
         return [(self.forest_.levels[part], self.forest_.objectives[part]) for part in parts]
 
     def _stored_forest(self, arrays: Mapping[str, np.ndarray]) -> Forest:
+        check_forest(arrays, self.n_features_in_, self.n_labels_)
         return Forest(**{name: arrays[name] for name in Forest._fields})
 
     @property

@@ -10,6 +10,7 @@ from scipy import sparse
 from xmlc.csr import as_labels
 from xmlc.errors import XmlcError
 from xmlc.estimator import hyperparameters
+from xmlc.gate.fields import field_of
 from xmlc.models.linear._chain import sample_chain
 from xmlc.models.linear.label_logistic import LabelLogistic
 from xmlc.models.linear.regression import Problem, make_problem
@@ -112,6 +113,10 @@ class ProbabilisticClassifierChain(LabelLogistic):
     ) -> tuple[np.ndarray, np.ndarray]:
         scores = self._scores(X, weights_by_feature).astype(np.float32)
         return sample_chain(scores, self.influence_, n_samples, np.int64(self.random_state), first)
+
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
+        field_of(arrays, "influence_", np.float32, (self.n_labels_, self.n_labels_))
+        super()._restore(arrays, meta)
 
     def _problem(self, X: sparse.csr_array, Y: sparse.csr_array) -> Problem:
         """Return what the solver takes: features, then labels, of which a classifier sees those before its own."""

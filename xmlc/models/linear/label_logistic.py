@@ -13,6 +13,7 @@ from scipy import sparse
 from xmlc.csr import kernel_csr
 from xmlc.errors import XmlcError
 from xmlc.estimator import hyperparameters
+from xmlc.gate.fields import field_of
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.streams import Stream
 from xmlc.models.base import SparseProbabilityEstimator
@@ -158,6 +159,16 @@ class LabelLogistic(SparseProbabilityEstimator):
     def _weights_by_feature(self) -> np.ndarray:
         """Return a copy of the weights in the order in which `_scores` reads them, float32 of shape (d, m)."""
         return np.ascontiguousarray(self.weights_.T)
+
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
+        m, d = self.n_labels_, self.n_features_in_
+        shapes = {"weights_": (m, d), "constants_": (m,), "influence_": (m, m)}
+        for name in arrays:
+            known = shapes.get(name)
+            field_of(arrays, name, np.float32 if known else np.float64, known or (m, *[None] * (arrays[name].ndim - 1)))
+        for name in ("weights_", "constants_"):
+            field_of(arrays, name, np.float32, shapes[name])
+        super()._restore(arrays, meta)
 
     def _scores(self, X: sparse.csr_array, weights_by_feature: np.ndarray) -> np.ndarray:
         """Return the scores of all labels from the features, float64 of shape (n, m)."""

@@ -14,6 +14,7 @@ from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.estimates import stack_estimates
 from xmlc.models.nearest._hashing import NearScratch, SupportTables, build_tables, near_instances, near_scratch
 from xmlc.models.nearest._index import NeighbourIndex, build_index
+from xmlc.models.nearest._proof import check_index, check_tables, check_voters
 from xmlc.models.nearest._search import SearchScratch, nearest_instances, search_scratch
 from xmlc.models.nearest._votes import labels_above, top_labels
 from xmlc.runtime.parallel import row_blocks, run_pieces
@@ -230,6 +231,10 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
             if not (value is None and name == "n_tables") and not 1 <= value <= limit:
                 raise XmlcError(f"{name}={value}: expected a number of at least 1 and at most {limit}")
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the rooms of threads out: they are large, are written to, and are made anew when they are missing."""
+        return vars(self) | ({"_rooms": []} if self._is_fitted() else {})
+
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         arrays = self.index_._asdict()
         meta = {"block_rows": arrays.pop("block_rows")}
@@ -241,9 +246,13 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
         # Plain views of the mapped files: numba takes long to recognise numpy's class for them.
         plain = {name: np.asarray(array) for name, array in arrays.items()}
+        check_index(plain, meta.get("block_rows"), self.n_features_in_)
+        check_voters(plain, self.n_labels_)
         self.label_starts_, self.labels_ = plain.pop("label_starts"), plain.pop("labels")
         self.tables_ = None
-        if "starts" in plain:
-            self.tables_ = SupportTables(plain.pop("starts"), plain.pop("members"), int(meta["seed"]))
+        if self.n_tables is not None:
+            starts, members = (plain.pop(name) for name in ("starts", "members"))
+            check_tables(starts, members, self.label_starts_.size - 1, meta.get("seed"))
+            self.tables_ = SupportTables(starts, members, int(meta["seed"]))
         self.index_ = NeighbourIndex(**plain, block_rows=int(meta["block_rows"]))
         self._rooms = []

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.errors import XmlcError
+from xmlc.gate.fields import Malformed, field_of
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.estimates import stack_estimates
 from xmlc.models.plt.search._block_scores import LOGISTIC_LINK
@@ -184,10 +185,15 @@ class TreePrediction(SparseProbabilityEstimator):
         return arrays if self._thresholds is None else arrays | {"thresholds": self._thresholds}, meta
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
-        self.tree_ = LabelTree.from_children(arrays["children"], arrays["label"])
-        self._thresholds = arrays.get("thresholds")
+        children = field_of(arrays, "children", np.int64, (None,))
+        self.tree_ = LabelTree.from_children(children, field_of(arrays, "label", np.int32, (children.size - 1,)))
+        if self.tree_.n_labels != self.n_labels_:
+            raise Malformed("label", f"the tree has {self.tree_.n_labels} labels, expected {self.n_labels_}")
+        self._thresholds = None
+        if "thresholds" in arrays:
+            self._thresholds = field_of(arrays, "thresholds", np.float32, (self.n_labels_,))
         weights = {name: array for name, array in arrays.items() if name != "thresholds"}
-        self.nodes_ = weights_from_state(weights, meta)
+        self.nodes_ = weights_from_state(weights, meta, self.n_features_in_)
 
 
 def unit_values(values: np.ndarray) -> np.ndarray:

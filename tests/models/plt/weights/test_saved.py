@@ -23,7 +23,7 @@ def every_type():
 def test_weights_come_back_from_their_state(kind, weights):
     arrays, meta = weights.state()
     assert all(isinstance(array, np.ndarray) for array in arrays.values())
-    again = weights_from_state(arrays, meta)
+    again = weights_from_state(arrays, meta, 10**6)
     assert type(again) is type(weights) is kind
     for one, other in zip(again, weights, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -32,7 +32,7 @@ def test_weights_come_back_from_their_state(kind, weights):
 def test_arrays_of_no_weights_are_refused():
     arrays, _ = hashed_weights().state()
     with pytest.raises(XmlcError, match="no weights of a label tree have the arrays bias, children"):
-        weights_from_state(arrays, {})
+        weights_from_state(arrays, {}, 10**6)
 
 
 def test_hashed_weights_say_what_they_cannot_do():

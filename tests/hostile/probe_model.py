@@ -1,0 +1,81 @@
+"""Damage a model's folder on disk again and again, and load and use each, in a process of its own."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+from hostile_cases import good_pair
+
+from xmlc.errors import XmlcError
+from xmlc.models.registry import estimator_class
+
+VARIANTS = {
+    "plt": ("plt", {"epochs": 1, "arity": 2, "max_leaf": 2}),
+    "plt-compact": ("plt", {"epochs": 1, "weight_cut": 0.01, "solver": "batch"}),
+    "plt-hashed": ("plt", {"epochs": 1, "hash_bits": 8}),
+    "parabel": ("parabel", {"n_trees": 2, "max_leaf": 2}),
+    "fastxml": ("fastxml", {"n_trees": 3, "alpha": 0.8, "max_leaf": 4}),
+    "ldsm": ("ldsm", {"n_trees": 3, "beta": 0.5, "max_nodes": 9}),
+    "swnn": ("swnn", {"S": 5}),
+    "swnn-tables": ("swnn", {"S": 5, "n_tables": 4, "bucket_bits": 3}),
+    "br": ("br", {"C": 1.0}),
+    "pcc": ("pcc", {"C": 1.0, "n_samples": 5}),
+    "oplt": ("oplt", {}),
+}
+
+
+def run(variant, folder, times, seed):
+    """Flip a bit, cut or lengthen a file; say what is about to be tried, and what came of it."""
+    name, parameters = VARIANTS[variant]
+    X, Y = good_pair(n=40, d=15, m=8)
+    cls, whole = estimator_class(name), Path(folder) / "whole"
+    cls(n_jobs=1, **parameters).fit(X, Y).save(whole)
+    use(cls.load(whole), X, Y)
+    files = sorted(file.name for file in whole.iterdir())
+    rng, refused = np.random.default_rng(seed), 0
+    for number in range(times):
+        copy = Path(folder) / "copy"
+        shutil.copytree(whole, copy, dirs_exist_ok=True)
+        file = copy / files[rng.integers(len(files))]
+        what = damage(file, rng)
+        print(f"{number} {file.name}: {what}", flush=True)
+        try:
+            use(cls.load(copy), X, Y)
+        except XmlcError as error:
+            refused += 1
+            if str(copy) not in str(error) and "expected" not in str(error):
+                print(f"WRONG {number} {file.name}: {what}: {error}")
+        except Exception as error:
+            print(f"WRONG {number} {file.name}: {what}: {type(error).__name__}: {error}")
+    print(f"{refused} refused")
+
+
+def damage(file, rng):
+    """Change a file; mostly one bit of it, of what stands behind the header of an array."""
+    content = bytearray(file.read_bytes())
+    kind = rng.integers(10)
+    if kind == 0:
+        size = int(rng.integers(len(content)))
+        file.write_bytes(content[:size])
+        return f"cut at {size}"
+    if kind == 1:
+        file.write_bytes(content + b"\0" * 64)
+        return "lengthened"
+    first = 128 if file.suffix == ".npy" and kind > 2 and len(content) > 128 else 0
+    bit = int(rng.integers(8 * first, 8 * len(content)))
+    content[bit // 8] ^= 1 << bit % 8
+    file.write_bytes(content)
+    return f"bit {bit}"
+
+
+def use(model, X, Y):
+    """Predict with a model, as a step would."""
+    with np.errstate(all="ignore"):
+        model.predict_top_k(X, 3)
+        model.predict_proba(X, 0.01)
+        if hasattr(model, "partial_fit"):
+            model.partial_fit(X, Y)
+
+
+run(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
