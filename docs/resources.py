@@ -81,6 +81,7 @@ def _planned(row: dict[str, str], shape: Shape, held_out: float) -> Measured:
         estimate_bytes=known("estimates_mb", 1e6),
         floor=0.01 if row["dataset"] == "amazon-670k-shape" else 1e-4,
         methods=int(row["methods"]),
+        posteriors=not row["dataset"].startswith("synthetic"),
     )
     found, seconds = costs(row["job"], job), known("cpu_seconds")
     about = (row["dataset"], row["model"], row["estimator"], row["job"], row["portion"])

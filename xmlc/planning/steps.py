@@ -23,7 +23,7 @@ MAPPED, SCALED, KEPT = 8.0, 32.0, 24.0  # bytes of a non-zero
 ENTRY = 8.0  # bytes of an estimate: its label and its value
 ESTIMATING, TUNING, INFERRING = 2.6, 2.2, 1.7  # times the size of all estimates
 NEIGHBOURS = 56.0  # bytes of a non-zero, where an index is thinned
-READING, WRITING = 34.0, 100.0  # bytes of a non-zero, of text that is read and of a set that is made
+READING, DRAWING = 34.0, 100.0  # bytes of a non-zero, of text that is read or written, and with posteriors drawn
 PROBABLE, GRID = 60.0, 1e-4  # estimates above 1/10000 for each label of an instance; above 1/100 a tenth
 
 READ, MADE = 2.3e-7, 1e-6  # seconds of a non-zero
@@ -57,6 +57,8 @@ class Job:
         Smallest estimate.
     methods : int
         Threshold or inference methods.
+    posteriors : bool
+        Whether a set that is made has known posteriors.
     trials : tuple of dict
         Hyperparameters that it tries beside those given, one model after the other.
     """
@@ -70,6 +72,7 @@ class Job:
     estimate_bytes: float | None = None
     floor: float = 1e-4
     methods: int = 1
+    posteriors: bool = True
     trials: tuple[Hyperparameters, ...] = ()
 
     @property
@@ -142,7 +145,7 @@ def costs(step: str, job: Job) -> Costs:
 
 def _made(job: Job) -> Costs:
     values = job.data.values + job.data.test_values
-    return Costs(BASE + WRITING * values, START + MADE * values)
+    return Costs(BASE + (DRAWING if job.posteriors else READING) * values, START + MADE * values)
 
 
 def _prepared(job: Job) -> Costs:

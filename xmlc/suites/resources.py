@@ -146,7 +146,8 @@ def expected(project: Project, step: str, wildcards: Wildcards, methods: int = 1
         return costs(step, Job())
     shape = shape_of(project, dataset)
     if model is None:
-        return costs(step, Job(shape=shape))
+        made = project.entry(dataset).synthetic
+        return costs(step, Job(shape=shape, posteriors=made is None or made.get("kind", "labels") == "labels"))
     portion = wildcards.get("portion") or ("80" if step in ("estimate", "thresholds", "tune") else "full")
     run = {"dataset": dataset, "model": model, "seed": wildcards.get("seed", "0"), "portion": portion}
     own = step in ("train", "tune", "progressive")
