@@ -5,11 +5,14 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from xmlc.errors import XmlcError
 from xmlc.estimator import Hyperparameters
 from xmlc.extensions import import_file
-from xmlc.models.base import SparseProbabilityEstimator
+
+if TYPE_CHECKING:
+    from xmlc.models.base import SparseProbabilityEstimator
 
 ESTIMATORS = {
     "plt": "xmlc.models.plt:PLT",
@@ -44,6 +47,8 @@ def estimator_class(name: str) -> type[SparseProbabilityEstimator]:
     XmlcError
         There is no such estimator, or it does not derive from `SparseProbabilityEstimator`.
     """
+    from xmlc.models.base import SparseProbabilityEstimator  # SciPy; who asks for files or names needs none
+
     if ".py:" in name:
         file, _, attribute = name.rpartition(":")
         module = import_file(file)

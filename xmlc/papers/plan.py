@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 from xmlc.papers import figure_of, modules_of, table_of
-from xmlc.plotting import FigureDefinition
 from xmlc.sources import command_files, source_digest, source_files
 from xmlc.suites import paths
 from xmlc.suites.existing import published_tables
 from xmlc.suites.project import Project
-from xmlc.tables.table import TableDefinition
+
+if TYPE_CHECKING:  # a job of a cluster, which reads the plan, builds no table
+    from xmlc.plotting import FigureDefinition
+    from xmlc.tables.table import TableDefinition
 
 TABLE_FILES, FIGURE_FILES = ("csv", "md", "tex"), ("svg", "png")
 
