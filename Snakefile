@@ -15,12 +15,13 @@ from xmlc.papers.plan import (
 from xmlc.slurm import before_submission
 from xmlc.sources import command_files, source_digest
 from xmlc.suites import paths
+from xmlc.suites.commands import infer_beside, progress_with, rank_with, sweep_with, train_with
 from xmlc.suites.controller import guard, remove_old_logs
 from xmlc.suites.existing import files_of_page, finished_results
-from xmlc.suites.jobs import inference_jobs, threshold_jobs
+from xmlc.suites.jobs import but_for, datasets_inferred_alone, inference_jobs, quick_jobs, threshold_jobs
 from xmlc.suites.project import Project
 from xmlc.suites.resources import Requests
-from xmlc.suites.rule_text import folder_above, gathered, one_of, options, without_ending
+from xmlc.suites.rule_text import folder_above, for_each, gathered, one_of, options, without_ending
 
 min_version("9.19")
 
@@ -40,30 +41,32 @@ onstart:
 include: "workflow/rules/common.smk"
 include: "workflow/rules/models.smk"
 include: "workflow/rules/measuring.smk"
+include: "workflow/rules/quick.smk"
 include: "workflow/rules/results.smk"
 
 
 rule all:
     default_target: True
     input:
-        [result_files(project, paper) for paper in project.settings.papers],
+        lambda wildcards: [file for paper in project.settings.papers for file in result_files(project, paper)],
     localrule: True
 
 
 rule tables:
     input:
-        [table_files(project, paper) for paper in project.settings.papers],
+        lambda wildcards: [file for paper in project.settings.papers for file in table_files(project, paper)],
     localrule: True
 
 
-# One target for each suite and for each dataset, named after it; what is named demo is the suite.
+# One target for each suite and for each dataset, named after it; what is named demo is the suite. Their files are looked
+# up when they are asked for: each job of a cluster reads this file, and needs no table.
 for paper in project.suites:
 
     rule:
         name:
             paper
         input:
-            result_files(project, paper),
+            lambda wildcards, paper=paper: result_files(project, paper),
         localrule: True
 
 
@@ -74,5 +77,5 @@ for dataset in project.selected_datasets():
             name:
                 dataset
             input:
-                records_of_dataset(project, dataset),
+                lambda wildcards, dataset=dataset: records_of_dataset(project, dataset),
             localrule: True

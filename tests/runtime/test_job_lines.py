@@ -34,6 +34,8 @@ def handler():
         ("train", {"dataset": "demo", "model": "plt", "seed": "0", "portion": "80"}, "train plt on demo, 80 %"),
         ("train", {"dataset": "s", "model": "br", "seed": "3", "portion": "full"}, "train br on s, 100 %, seed 3"),
         ("thresholds_demo", {"dataset": "demo", "model": "oracle", "seed": "0"}, "thresholds oracle on demo"),
+        ("train_and_rank_of_5_seeds", {"dataset": "s", "model": "plt"}, "train and rank plt on s, 5 seeds"),
+        ("train_and_rank_of_1_seed_a", {"dataset": "s", "model": "plt"}, "train and rank plt on s, 1 seed"),
         ("prepare", {"dataset": "yeast"}, "prepare on yeast"),
         ("table", {"paper": "plt2016", "table": "table2"}, "table table2 of plt2016"),
         ("facts", {}, "facts"),

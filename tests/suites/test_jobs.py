@@ -9,7 +9,15 @@ from suite_cases import project_of, suite
 
 from xmlc.errors import XmlcError
 from xmlc.suites import paths
-from xmlc.suites.jobs import InferenceJob, inference_jobs, threshold_jobs
+from xmlc.suites.jobs import (
+    InferenceJob,
+    QuickJob,
+    but_for,
+    datasets_inferred_alone,
+    inference_jobs,
+    quick_jobs,
+    threshold_jobs,
+)
 from xmlc.suites.project import Project
 
 CONFIG = ROOT / "config"
@@ -115,6 +123,57 @@ def test_of_a_model_that_two_papers_have_the_methods_of_both_are_one_job(tmp_pat
     assert makers([*configured, anywhere], "results/made/shared/seed0/80/evaluation/ofo-ab.json") == ["thresholds_demo"]
     for path in ("made/shared/seed0/80/evaluation/fta.json", "yeast/shared/seed0/80/evaluation/ofo-ab.json"):
         assert makers([*configured, anywhere], f"results/{path}") == ["thresholds_anywhere"]
+
+
+def test_label_sets_are_inferred_by_one_job_beside_thresholds_where_they_can(tmp_path):
+    infer = {"portion": "80", "methods": {"plt": ["gfm"], "bare": ["h"]}}
+    project = project_of(
+        tmp_path,
+        a=suite({"plt": {}, "other": {}}, methods=["fta"]),
+        b=suite({"plt": {}, "bare": {}}, inference=infer),
+        demo=suite({"plt": {}}, datasets=["made"], methods=["fta"]),
+    )
+    # Thresholds of `plt` are another suite's than its inference; of `bare` there are none; the demo infers nothing.
+    *jobs, _ = threshold_jobs(project)
+    assert {(job.name, *job.models): job.inference and job.inference.methods for job in jobs} == {
+        ("thresholds_papers", "plt"): ["gfm"],
+        ("thresholds_papers_other", "other"): None,
+        ("thresholds_demo", "plt"): None,
+    }
+    alone = datasets_inferred_alone(jobs)
+    for path, by_itself in (("yeast/plt", False), ("made/plt", True), ("yeast/bare", True), ("yeast/other", True)):
+        record = f"results/{path}/seed0/80/inference/gfm.json"
+        assert bool(expression(paths.INFERENCE.of(portion="80"), alone, ".+").match(record)) == by_itself
+
+
+def test_quick_models_are_one_job_for_all_seeds_that_suites_have(tmp_path):
+    quick = {"quick": True}
+    project = project_of(
+        tmp_path,
+        a=suite({"plt": {}, "fast": quick, "both": quick}, seeds=[0, 1]),
+        b=suite({"both": quick}, seeds=[3], peers={"peer": quick | {"forest": True}}),
+    )
+    jobs = quick_jobs(project)
+    assert jobs == [
+        QuickJob(["fast"], [0, 1], "of_2_seeds"),
+        QuickJob(["both"], [0, 1, 3], "of_3_seeds"),
+        QuickJob(["peer"], [3], "of_1_seed"),
+    ]
+    assert jobs[0].each(paths.RANKING) == [paths.RANKING.of(seed=0), paths.RANKING.of(seed=1)]
+    assert jobs[0].together(paths.RANKING, dataset="yeast") == "results/yeast/{model}/seeds/full/ranking.json"
+    single = but_for(jobs, project.models)
+    for run, by_itself in (("plt/seed0", True), ("fast/seed0", False), ("fast/seed10", True), ("both/seed2", True)):
+        path = f"results/yeast/{run}/full/train.json"
+        assert bool(expression(paths.TRAINING.of(portion="full"), ".+", single).match(path)) == by_itself
+    assert but_for([], ["a", "b.c"]) == r"a|b\.c"
+    # Trees that a cluster grows in several jobs are none of them.
+    scattered = project_of(tmp_path / "scattered", {"scatter": 2}, b=suite(peers={"peer": quick | {"forest": True}}))
+    assert quick_jobs(scattered) == []
+
+
+def test_a_model_is_quick_in_all_suites_or_in_none(tmp_path):
+    with pytest.raises(XmlcError, match="model plt has another value of quick in b"):
+        project_of(tmp_path, a=suite({"plt": {"quick": True}}), b=suite({"plt": {}}))
 
 
 def test_inference_from_a_model_is_one_job_for_each_portion(tmp_path):

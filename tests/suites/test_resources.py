@@ -93,6 +93,21 @@ def test_a_rule_has_functions_for_snakemake(project):
     assert local["cpu_seconds"](wildcards) >= 1
 
 
+def test_a_rule_of_several_steps_asks_for_the_largest_memory_and_all_minutes(project):
+    wildcards = {"dataset": "shape", "model": "plt"}
+    requests = Requests(project, workflow())
+    train, rank, both, thrice = (
+        requests.of_steps(*asked)
+        for asked in (({"train": 1},), ({"rank": 1},), ({"train": 1, "rank": 1},), ({"train": 1, "rank": 1}, 3))
+    )
+    memory = [one["mem_mb"](wildcards, attempt=1) for one in (train, rank)]
+    assert both["mem_mb"](wildcards, attempt=1) == thrice["mem_mb"](wildcards, attempt=1) == max(memory)
+    seconds = [one["cpu_seconds"](wildcards) for one in (train, rank, both, thrice)]
+    assert seconds[2] == seconds[3] == pytest.approx(seconds[0] + seconds[1], abs=1)
+    short, long = (one["runtime"](wildcards, threads=1, attempt=1) - LEAST_MINUTES for one in (both, thrice))
+    assert long == pytest.approx(3 * short, abs=3)
+
+
 def test_steps_have_the_threads_that_they_can_use(project):
     requests = Requests(project, workflow())
     assert requests.threads("train")({"model": "plt"}) == 8

@@ -2,6 +2,9 @@
 
 import pytest
 from project_copy import Project
+from repository import ROOT
+
+SUITES = ("config/demo.yaml", *(f"config/papers/{name}.yaml" for name in ("plt2016", "ldsm2020", "gfm2011")))
 
 
 @pytest.fixture(scope="module")
@@ -12,12 +15,13 @@ def project(tmp_path_factory):
 def test_swnn2018_searches_whatever_is_configured_and_its_first_tables_need_no_model(project):
     settings = ("--config", "datasets=[far-set]", "mirror=nowhere")
     planned = project.planned("swnn2018", *settings)
-    expected = {"download": 1, "prepare": 1, "tune": 1, "train": 1, "rank": 1, "condense": 1, "table": 8, "swnn2018": 1}
+    expected = {"download": 1, "prepare": 1, "tune": 1, "condense": 1, "table": 8, "swnn2018": 1}
+    expected["train_and_rank_of_1_seed"] = 1  # a nearest-neighbour index
     assert planned == expected
     assert project.planned("swnn2018", *settings, "tuning={method: random, budget: 2}") == expected
     # On a set that is known to be small BR is trained too, which one of the claims compares with.
     small = project.planned("swnn2018", "--config", "datasets=[bibtex]", "mirror=nowhere")
-    assert small == expected | {"train": 2, "rank": 2}
+    assert small == expected | {"train": 1, "rank": 1}
     planned = project.planned("results/tables/swnn2018/table3.csv", *settings)
     assert planned == {"download": 1, "prepare": 1, "table": 1}
 
@@ -38,18 +42,42 @@ def test_the_target_tables_makes_no_figure_nor_what_only_figures_need(project):
     settings = ("--config", "datasets=[far-set]", "mirror=nowhere", "papers=[demo, oplt2021]")
     planned = project.planned("tables", *settings)
     assert planned["table"] == 5 + 4
-    assert not {"figure", "progressive"} & set(planned)
+    assert not {"figure", "progressive", "progressive_of_5_seeds"} & set(planned)
 
 
 def test_oplt2021_tells_few_shot_datasets_from_others(project):
     settings = ("--config", "mirror=nowhere", "models=[parabel-single, oplt-b-1-pass]")
     both = project.planned("oplt2021", *settings, "datasets=[far-set, synthetic-aloi-like]")
-    # Five seeds; Parabel is compared with where instances have several labels.
-    expected = {"train": 15, "rank": 15, "sweep": 10, "progressive": 10, "table": 5, "figure": 2, "oplt2021": 1}
-    assert both == {"download": 1, "synthesise": 1, "prepare": 2} | expected
+    # Five seeds in each job; Parabel is compared with where instances have several labels.
+    expected = {"train_and_rank": 3, "sweep": 2, "progressive": 2}
+    expected = {f"{step}_of_5_seeds": count for step, count in expected.items()}
+    assert both == {"download": 1, "synthesise": 1, "prepare": 2, "table": 5, "figure": 2, "oplt2021": 1} | expected
     # Without few-shot datasets there are no tables and figures of them.
     one = project.planned("oplt2021", *settings, "datasets=[far-set]")
-    assert (one["train"], one["progressive"], one["table"], one["figure"]) == (10, 5, 4, 1)
+    assert [one[f"{step}_of_5_seeds"] for step in ("train_and_rank", "progressive")] == [2, 1]
+    assert (one["table"], one["figure"]) == (4, 1)
+
+
+def test_a_seed_that_no_suite_has_is_a_job_of_its_own(project):
+    settings = ("--config", "mirror=nowhere")
+    record = "results/far-set/oplt-b-1-pass/seed{}/full/ranking.json"
+    before = {"download": 1, "prepare": 1}
+    assert project.planned(record.format(4), *settings) == before | {"train_and_rank_of_5_seeds": 1}
+    assert project.planned(record.format(5), *settings) == before | {"train": 1, "rank": 1}
+    held_out = "results/far-set/oplt-b-1-pass/seed4/80/train.json"
+    assert project.planned(held_out, *settings) == before | {"train": 1}
+
+
+def test_all_papers_are_at_most_500_jobs_and_few_read_the_same_estimates(project):
+    """With the configuration of the project itself, which has more models than the copy."""
+    with project.restored(*SUITES):
+        for name in SUITES:
+            (project.folder / name).write_text((ROOT / name).read_text())
+        planned = project.planned("all")
+    assert sum(planned.values()) <= 500
+    estimates = planned["estimate"]
+    readers = [count for rule, count in planned.items() if rule.startswith(("thresholds_", "infer_80"))]
+    assert sum(readers) <= 3 * estimates
 
 
 def test_thresholds_of_a_model_are_one_job_where_they_are_configured(project):
@@ -57,7 +85,11 @@ def test_thresholds_of_a_model_are_one_job_where_they_are_configured(project):
     record = "results/{}/{}/seed0/80/evaluation/{}.json"
     before = {"prepare": 1, "train": 1, "estimate": 1}
     both = [record.format("demo", "plt", method) for method in ("sto", "for-instance-f")]
-    assert project.planned(*both) == {"synthesise": 1} | before | {"thresholds_demo": 1}
+    of_demo = {"synthesise": 1} | before | {"thresholds_demo_plt": 1}  # without a suffix it is the oracle's
+    assert project.planned(*both) == of_demo
+    # What is inferred from the same estimates is part of it.
+    inferred = "results/demo/plt/seed0/80/inference/gfm.json"
+    assert project.planned(inferred) == of_demo
     settings = ("--config", "mirror=nowhere")
     planned = project.planned(record.format("far-set", "plt", "for-instance-f"), *settings)
     assert planned == {"download": 1, "tune": 1} | before | {"thresholds_papers": 1}

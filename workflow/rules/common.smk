@@ -34,6 +34,11 @@ def in_report(kind, name):
     return {"caption": f"../report/{kind}.rst", **place}
 
 
+quick = quick_jobs(project)
+one_seed = but_for(quick, project.models)
+thresholds = threshold_jobs(project)
+
+
 wildcard_constraints:
     dataset=paths.NAME,
     model=one_of(project.models),

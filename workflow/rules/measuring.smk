@@ -8,6 +8,8 @@ rule rank:
         paths.RANKING,
     log:
         paths.LOG_OF_RUN.of(portion="full", step="rank"),
+    wildcard_constraints:
+        model=one_seed,
     conda:
         "../envs/xmlc.yaml"
     threads: requests.threads("rank")
@@ -16,8 +18,7 @@ rule rank:
     params:
         code=code_for("rank"),
     shell:
-        "xmlc rank --data {input.data} --model {input.model} --training {input.training} --threads {threads}"
-        " --plan rank {resources.mem_mb} {resources.cpu_seconds} --out {output} 2> {log}"
+        rank_with("{input.model}", "{input.training}", "{output}", "{log}")
 
 
 # Sparse probability estimates: the waist between models and threshold methods.
@@ -45,8 +46,10 @@ rule estimate:
         " --threads {threads} --plan estimate {resources.mem_mb} {resources.cpu_seconds} --out {output} 2> {log}"
 
 
-# Threshold methods on the validation estimates, and what they reach on the test set.
-for job in threshold_jobs(project):
+# Threshold methods on the validation estimates, and what they reach on the test set; beside them, from the same
+# estimates, label sets inferred for each instance of the test set.
+for job in thresholds:
+    beside = [job.inference] if job.inference else []
 
     rule:
         name:
@@ -59,25 +62,31 @@ for job in threshold_jobs(project):
         output:
             [directory(paths.THRESHOLDS.of(method=method)) for method in job.methods],
             [paths.EVALUATION.of(method=method) for method in job.methods],
+            [record for inference in beside for record in inference.records],
         log:
             paths.LOG_OF_RUN.of(portion="80", step=job.log),
+            [paths.LOG_OF_RUN.of(portion="80", step="infer") for _ in beside],
         wildcard_constraints:
             dataset=job.datasets,
             model=one_of(job.models),
         conda:
             "../envs/xmlc.yaml"
-        threads: requests.threads("thresholds")
+        threads: requests.threads("infer" if beside else "thresholds")
         resources:
-            **requests.of("thresholds", len(job.methods)),
+            **requests.of_steps({"thresholds": len(job.methods)} | {"infer": len(it.methods) for it in beside}),
         params:
             code=code_for("thresholds", *project.extensions),
+            inferring=code_of("infer", *project.extensions) if beside else "",
             methods=job.methods,
+            inferred=job.inference.options if beside else [],
             extensions=options("--extension", project.extensions),
             out=lambda wildcards, output: folder_above(output[0], 2),
+            then=infer_beside(job, project.extensions),
         shell:
-            "xmlc thresholds {params.methods} --data {input.data} --model {input.model} --training {input.training}"
+            "log=({log}); xmlc thresholds {params.methods} --data {input.data} --model {input.model} --training {input.training}"
             " --estimates {input.estimates} {params.extensions:q} --threads {threads}"
-            " --plan thresholds {resources.mem_mb} {resources.cpu_seconds} --out {params.out} 2> {log}"
+            " --plan thresholds {resources.mem_mb} {resources.cpu_seconds} --out {params.out} 2> ${{log[0]}}"
+            "{params.then}"
 
 
 # Label sets inferred for each instance of the test set.
@@ -91,12 +100,13 @@ for job in inference_jobs(project):
             training=paths.TRAINING.of(portion=job.portion),
             given=job.given,
         output:
-            [paths.INFERENCE.of(portion=job.portion, method=method) for method in job.methods],
+            job.records,
         log:
             paths.LOG_OF_RUN.of(portion=job.portion, step="infer"),
         benchmark:
             paths.BENCHMARK_OF_RUN.of(portion=job.portion, step="infer")
         wildcard_constraints:
+            dataset=paths.NAME if job.predicts else datasets_inferred_alone(thresholds),
             model=job.model,
         conda:
             "../envs/xmlc.yaml"
@@ -104,18 +114,15 @@ for job in inference_jobs(project):
         resources:
             **requests.of("infer", len(job.methods)),
         params:
-            code=code_for("infer", *project.extensions) if job.predicts else code_of("infer", *project.extensions),
+            code=(code_for if job.predicts else code_of)("infer", *project.extensions),
             given=job.option,
-            samples=job.samples,
-            limit=options("--time-limit", [job.time_limit] if job.time_limit else []),
-            methods=options("--method", job.methods),
+            options=job.options,
             extensions=options("--extension", project.extensions),
             out=lambda wildcards, output: folder_above(output[0]),
         shell:
-            "xmlc infer --data {input.data} {params.given} {input.given} --training {input.training} {params.methods}"
-            " {params.extensions:q} --samples {params.samples} {params.limit} --threads {threads}"
-            " --plan infer {resources.mem_mb} {resources.cpu_seconds} --out {params.out}"
-            " 2> {log}"
+            "xmlc infer --data {input.data} {params.given} {input.given} --training {input.training} {params.options}"
+            " {params.extensions:q} --threads {threads} --plan infer {resources.mem_mb} {resources.cpu_seconds}"
+            " --out {params.out} 2> {log}"
 
 
 rule forest:
@@ -148,6 +155,8 @@ rule sweep:
         paths.SWEEP,
     log:
         paths.LOG_OF_RUN.of(portion="full", step="sweep-{paper}-{sweep}"),
+    wildcard_constraints:
+        model=one_seed,
     conda:
         "../envs/xmlc.yaml"
     threads: requests.threads("sweep")
@@ -159,9 +168,7 @@ rule sweep:
         values=lambda wildcards: options("--value", map(json.dumps, swept(wildcards).values_on(wildcards.dataset))),
         hyperparameters=lambda wildcards: json.dumps(swept(wildcards).hyperparameters),
     shell:
-        "xmlc sweep --data {input.data} --training {input.training} --parameters {params.hyperparameters:q}"
-        " --hyperparameter {params.hyperparameter:q} {params.values:q} --threads {threads}"
-        " --plan sweep {resources.mem_mb} {resources.cpu_seconds} --out {output} 2> {log}"
+        sweep_with("{input.training}", "{output}", "{log}")
 
 
 # Models on a stream of the training set, each instance predicted before it is learned.
@@ -173,6 +180,8 @@ rule progressive:
         curve=paths.CURVE,
     log:
         paths.LOG_OF_RUN.of(portion="full", step="progressive"),
+    wildcard_constraints:
+        model=one_seed,
     conda:
         "../envs/xmlc.yaml"
     resources:
@@ -182,10 +191,7 @@ rule progressive:
         estimator=lambda wildcards: project.models[wildcards.model].estimator,
         hyperparameters=hyperparameters,
     shell:
-        "xmlc progressive --data {input.data} --estimator {params.estimator:q} --name {wildcards.model}"
-        " --parameters {params.hyperparameters:q} --seed {wildcards.seed} --threads {threads}"
-        " --plan progressive {resources.mem_mb} {resources.cpu_seconds}"
-        " --curve {output.curve} --out {output.record} 2> {log}"
+        progress_with("{wildcards.seed}", "{output.curve}", "{output.record}", "{log}")
 
 
 # How small an index of nearest neighbours can be: near-duplicates with the same label set are left out.

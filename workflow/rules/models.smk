@@ -14,6 +14,8 @@ rule download:
     wildcard_constraints:
         dataset=rf"(?!(?:{one_of(project.made)})(?:/|$)){paths.NAME}",
     retries: 2
+    # Where Snakemake was started: compute nodes of a cluster often have no internet.
+    localrule: True
     conda:
         "../envs/xmlc.yaml"
     params:
@@ -110,7 +112,7 @@ rule train:
     benchmark:
         paths.BENCHMARK_OF_RUN.of(step="train")
     wildcard_constraints:
-        model=one_of(name for name in project.models if name not in project.scattered),
+        model=but_for(quick, [name for name in project.models if name not in project.scattered]),
     conda:
         "../envs/xmlc.yaml"
     threads: requests.threads("train")
@@ -124,11 +126,7 @@ rule train:
         tuned=lambda wildcards, input: ["--tuned", input.tuned] if input.tuned else [],
         trees=lambda wildcards: ["--trees", wildcards.scatteritem] if hasattr(wildcards, "scatteritem") else [],
     shell:
-        "xmlc train --data {input.data} --part {params.part} --estimator {params.estimator:q} --name {wildcards.model}"
-        " --parameters {params.hyperparameters:q} {params.tuned:q} {params.trees:q} --seed {wildcards.seed}"
-        " --threads {threads}"
-        " --plan train {resources.mem_mb} {resources.cpu_seconds}"
-        " --out {output.model} --record {output.record} 2> {log}"
+        train_with("{wildcards.seed}", "{output.model}", "{output.record}", "{log}")
 
 
 use rule train as train_trees with:

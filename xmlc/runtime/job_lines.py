@@ -59,10 +59,13 @@ def about(record: logging.LogRecord) -> str:
     """Say what a job does and on what, such as ``train plt on demo, 80 %``."""
     rule: str = record.__dict__["rule_name"]
     wildcards: Mapping[str, str] = record.__dict__["wildcards"]
-    words = [rule.split("_")[0]]  # thresholds_demo, infer_80_plt: the rest is made of wildcards
+    step, _, seeds = rule.partition("_of_")  # train_and_rank_of_5_seeds
+    # thresholds_demo, infer_80_plt: the rest is made of wildcards
+    words = [step.replace("_", " ") if seeds else rule.split("_")[0]]
     words += [wildcards[name] for name in ("model", "table", "figure") if name in wildcards]
     if place := wildcards.get("dataset") or wildcards.get("paper"):
         words += ["of" if "paper" in wildcards else "on", place]
     more = [PORTIONS[wildcards["portion"]]] if wildcards.get("portion") in PORTIONS else []
     more += [f"seed {wildcards['seed']}"] if wildcards.get("seed", "0") != "0" else []
+    more += [" ".join(seeds.split("_")[:2])] if seeds else []
     return ", ".join([" ".join(words), *more])

@@ -3,17 +3,63 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from xmlc.errors import XmlcError
 from xmlc.suites import paths
 from xmlc.suites.needs import PEER_METHODS
+from xmlc.suites.paths import Pattern
 from xmlc.suites.project import Project
+from xmlc.suites.rule_text import one_of, options
 from xmlc.suites.suite import Suite
 
 PAPERS, ANYWHERE = "papers", "anywhere"  # places that are no suite of its own
 INFERRED_FROM = {"full": "model", "80": "spe"}  # by portion, what of a run label sets are inferred from
 INFERRING = {"full": "--model", "80": "--estimates"}  # and the option of `xmlc infer` for it
+
+
+@dataclass(frozen=True)
+class QuickJob:
+    """Models that train in minutes: all seeds are one job, and training and ranking are."""
+
+    models: list[str]
+    seeds: list[int]
+    #: Behind the names of its rules.
+    suffix: str
+
+    def each(self, pattern: Pattern, **further: object) -> list[Pattern]:
+        """Return a path for each seed; its other wildcards stay, but for those that are given."""
+        return [Pattern(pattern.of(seed=seed, **further)) for seed in self.seeds]
+
+    @staticmethod
+    def together(pattern: Pattern, **further: object) -> str:
+        """Return the path of what concerns all seeds: it has ``seeds`` where others have ``seed0``."""
+        return pattern.of(seed="s", **further)
+
+
+def quick_jobs(project: Project) -> list[QuickJob]:
+    """Group the models that train in minutes by the seeds that suites have for them."""
+    seeds: dict[str, set[int]] = {}
+    for suite in project.suites.values():
+        for name, model in suite.all_models.items():
+            if model.quick and name not in project.scattered:
+                seeds.setdefault(name, set()).update(suite.seeds)
+    groups: dict[tuple[int, ...], list[str]] = {}
+    for name, found in seeds.items():
+        groups.setdefault(tuple(sorted(found)), []).append(name)
+    jobs: dict[str, QuickJob] = {}
+    for group, models in groups.items():
+        suffix = f"of_{len(group)}_seed{'s' * (len(group) > 1)}"
+        suffix = suffix if suffix not in jobs else f"{suffix}_{models[0]}"
+        jobs[suffix] = QuickJob(models, list(group), suffix)
+    return list(jobs.values())
+
+
+def but_for(jobs: Iterable[QuickJob], models: Iterable[str]) -> str:
+    """Return the wildcard of the models of a rule for one seed: not what jobs for all seeds make."""
+    taken = [rf"(?:{one_of(job.models)})/seed(?:{'|'.join(map(str, job.seeds))})/full/" for job in jobs]
+    return rf"(?!{'|'.join(taken)})(?:{one_of(models)})" if taken else one_of(models)
 
 
 @dataclass(frozen=True)
@@ -28,6 +74,8 @@ class ThresholdJob:
     datasets: str
     #: The step in the path of its log.
     log: str = "thresholds"
+    #: What is inferred from the same estimates for each instance.
+    inference: InferenceJob | None = None
 
 
 def threshold_jobs(project: Project) -> list[ThresholdJob]:
@@ -35,15 +83,19 @@ def threshold_jobs(project: Project) -> list[ThresholdJob]:
 
     Of a model that several papers have the methods of all are one job. Suites of their own have jobs of their own.
     """
-    groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    inferred = _inferred_from_estimates(project)
+    groups: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
     for (place, model), methods in _methods_by_model(project).items():
         if methods:
-            groups.setdefault((place, tuple(methods)), []).append(model)
+            beside = inferred.get((place, model))
+            key = (place, tuple(methods), tuple(beside.methods) if beside else ())
+            groups.setdefault(key, []).append(model)
     jobs: dict[str, ThresholdJob] = {}
-    for (place, named), models in groups.items():
+    for (place, named, _), models in groups.items():
         name = f"thresholds_{place}"
         name = name if name not in jobs else f"{name}_{models[0]}"
-        jobs[name] = ThresholdJob(name, list(named), models, _datasets_at(project, place))
+        beside = inferred.get((place, models[0]))
+        jobs[name] = ThresholdJob(name, list(named), models, _datasets_at(project, place), inference=beside)
     taken = "|".join(_taken(job) for job in jobs.values())
     others = rf"(?!(?:{taken})){paths.NAME}"
     last = ThresholdJob(f"thresholds_{ANYWHERE}", ["{method}"], list(project.models), others, "thresholds/{method}")
@@ -60,6 +112,23 @@ def _methods_by_model(project: Project) -> dict[tuple[str, str], list[str]]:
                 known = found.setdefault((suite.name if suite.own else PAPERS, model), [])
                 known += [method for method in wanted if method not in known]
     return found
+
+
+def _inferred_from_estimates(project: Project) -> dict[tuple[str, str], InferenceJob]:
+    """Return, by place and model, what is inferred from the estimates that thresholds are tuned on."""
+    jobs = {job.model: job for job in inference_jobs(project) if not job.predicts}
+    return {
+        (suite.name if suite.own else PAPERS, model): jobs[model]
+        for suite in project.suites.values()
+        if suite.inference and suite.inference.portion == "80"
+        for model in suite.inference.methods
+    }
+
+
+def datasets_inferred_alone(jobs: Iterable[ThresholdJob]) -> str:
+    """Return the datasets of jobs that only infer, as a regular expression: not where thresholds are tuned as well."""
+    taken = [rf"{job.datasets}/(?:{one_of(job.models)})/seed\d+/80/inference/" for job in jobs if job.inference]
+    return rf"(?!{'|'.join(taken)}){paths.NAME}" if taken else paths.NAME
 
 
 def _taken(job: ThresholdJob) -> str:
@@ -106,6 +175,17 @@ class InferenceJob:
     def given(self) -> str:
         """What of a run it infers from."""
         return f"{paths.RUN.of(portion=self.portion)}/{INFERRED_FROM[self.portion]}"
+
+    @property
+    def records(self) -> list[str]:
+        """The record of each method."""
+        return [paths.INFERENCE.of(portion=self.portion, method=method) for method in self.methods]
+
+    @property
+    def options(self) -> list[str]:
+        """What to infer, as options of `xmlc infer`."""
+        limit = [] if self.time_limit is None else [self.time_limit]
+        return [*options("--method", self.methods), "--samples", str(self.samples), *options("--time-limit", limit)]
 
     @property
     def option(self) -> str:

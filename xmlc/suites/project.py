@@ -19,7 +19,6 @@ from xmlc.suites import paths
 from xmlc.suites.reading import CONFIG, read_suites
 from xmlc.suites.settings import Settings
 from xmlc.suites.suite import ModelSpec, Run, Suite, Sweep, Task
-from xmlc.thresholds.bounds import GRID
 
 # Packages by modules of peers that are not named after theirs.
 PACKAGES = {"memory_tree": "vowpalwabbit", "napkinxc_online": "napkinxc"}
@@ -149,6 +148,8 @@ class Project:
 
     def floor(self, dataset: str) -> float:
         """Return the floor of a dataset's estimates: the smallest threshold of the grid, if no suite has a higher."""
+        from xmlc.thresholds.bounds import GRID  # SciPy, which few jobs of a plan need
+
         named = [suite.floors[dataset] for suite in self.suites.values() if dataset in suite.floors]
         return max([1 / max(GRID), *named])
 
@@ -218,7 +219,7 @@ def models_of_all(suites: Iterable[Suite]) -> dict[str, ModelSpec]:
     Raises
     ------
     XmlcError
-        Two suites have different estimators, searches or threads under one name.
+        Two suites have different estimators, searches, threads or jobs under one name.
     """
     found: dict[str, ModelSpec] = {}
     for suite in suites:
@@ -228,7 +229,7 @@ def models_of_all(suites: Iterable[Suite]) -> dict[str, ModelSpec]:
                 raise XmlcError(
                     f"config: model {name} is estimator {merged.estimator} and, in {suite.name}, {model.estimator}"
                 )
-            for key in ("search", "threads"):
+            for key in ("search", "threads", "quick"):
                 if getattr(merged, key) != getattr(model, key):
                     said = f"has another value of {key} in {suite.name}"
                     raise XmlcError(f"config: model {name} {said}; give it another name")

@@ -76,21 +76,35 @@ class Requests:
         self._told: set[str] = set()  # datasets
 
     def of(self, step: str, methods: int = 1) -> dict[str, Callable[..., int]]:
-        """Return the resources of a step's rule, as functions that Snakemake calls.
+        """Return the resources of the rule of one step, see `of_steps`."""
+        return self.of_steps({step: methods})
+
+    def of_steps(self, steps: Mapping[str, int], times: int = 1) -> dict[str, Callable[..., int]]:
+        """Return the resources of a rule of steps one after the other, as functions that Snakemake calls.
 
         ``mem_mb`` and ``runtime`` grow with the attempt; ``cpu_seconds``, what they are about, limits nothing.
+
+        Parameters
+        ----------
+        steps : mapping of str to int
+            How many threshold or inference methods each step has.
+        times : int
+            How often all steps are done, such as once for each seed; ``cpu_seconds`` are those of once.
         """
 
         def found(wildcards: Wildcards) -> Costs:
-            return expected(self.project, step, wildcards, methods)
+            each = [expected(self.project, step, wildcards, methods) for step, methods in steps.items()]
+            return Costs(max(one.bytes for one in each), sum(one.seconds for one in each))
 
         def memory(wildcards: Wildcards, attempt: int) -> int:
             mb = megabytes(found(wildcards), attempt)
-            self._tell_if_large(mb, " ".join([step, *wildcards]), wildcards.get("dataset") or "")
+            self._tell_if_large(mb, " ".join([" and ".join(steps), *wildcards]), wildcards.get("dataset") or "")
             return mb if self.workflow.local_exec else mb + BESIDE
 
         def runtime(wildcards: Wildcards, threads: int, attempt: int) -> int:
-            return minutes(found(wildcards), threads, attempt, self.project.settings.speed)
+            once = found(wildcards)
+            whole = Costs(once.bytes, times * once.seconds)
+            return minutes(whole, threads, attempt, self.project.settings.speed)
 
         def seconds(wildcards: Wildcards) -> int:
             return math.ceil(found(wildcards).seconds)

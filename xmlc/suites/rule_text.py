@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 
 def options(name: str, values: Iterable[object]) -> list[str]:
     """Return an option given once for each value: ``--seed 0 --seed 1``."""
     return [word for value in values for word in (name, str(value))]
+
+
+def for_each(lists: Mapping[str, str], command: str) -> str:
+    """Return shell text that runs a command for the first words of several lists, then for the second ones, and so on.
+
+    Parameters
+    ----------
+    lists : mapping of str to str
+        By the name of a variable, what Snakemake fills in with the words of its list, such as ``{output.model}``.
+    command : str
+        It has the variables as ``$model``.
+    """
+    arrays = " ".join(f"{name}=({words})" for name, words in lists.items())
+    for name in lists:
+        command = re.sub(rf"\${name}\b", f"${{{{{name}[i]}}}}", command)
+    return f"{arrays}; for i in ${{{{!{next(iter(lists))}[@]}}}}; do {command}; done"
 
 
 def one_of(names: Iterable[str]) -> str:

@@ -88,6 +88,8 @@ class ModelSpec:
         A search whose best is used on datasets that the model has no values for.
     task : {"few-shot", "multi-label"} or None
         The datasets that it is run on; None for all.
+    quick : bool
+        Whether it trains in minutes, so that training and ranking with all seeds are one job.
     optional : bool
         Whether it is run only where its program is installed.
     without : dict of str to str
@@ -110,6 +112,7 @@ class ModelSpec:
     threads: int | None = None
     auto: Auto | None = None
     task: Task | None = None
+    quick: bool = False
     optional: bool = False
     without: dict[str, str] = field(default_factory=dict)
     ranks_only: str | None = None

@@ -1,0 +1,108 @@
+# Models with the key `quick`, which train in minutes: one job for all seeds, where other models have one for each.
+for job in quick:
+
+    rule:
+        name:
+            f"train_and_rank_{job.suffix}"
+        input:
+            data=paths.DATA,
+            tuned=lambda wildcards: project.tuned_by(wildcards.model, wildcards.dataset) or [],
+        output:
+            model=[directory(folder) for folder in job.each(paths.MODEL, portion="full")],
+            record=job.each(paths.TRAINING, portion="full"),
+            ranking=job.each(paths.RANKING),
+        log:
+            train=job.each(paths.LOG_OF_RUN, portion="full", step="train"),
+            rank=job.each(paths.LOG_OF_RUN, portion="full", step="rank"),
+        benchmark:
+            job.together(paths.BENCHMARK_OF_RUN, portion="full", step="train_and_rank")
+        wildcard_constraints:
+            model=one_of(job.models),
+        conda:
+            "../envs/xmlc.yaml"
+        threads: requests.threads("train")
+        resources:
+            **requests.of_steps({"train": 1, "rank": 1}, len(job.seeds)),
+        params:
+            code=code_for("train"),
+            ranking=code_for("rank"),
+            part="train",
+            estimator=lambda wildcards: project.models[wildcards.model].estimator,
+            hyperparameters=hyperparameters,
+            tuned=lambda wildcards, input: ["--tuned", input.tuned] if input.tuned else [],
+            trees=[],
+            seeds=job.seeds,
+        shell:
+            for_each(
+                {
+                    "seed": "{params.seeds}",
+                    "model": "{output.model}",
+                    "record": "{output.record}",
+                    "ranking": "{output.ranking}",
+                    "train_log": "{log.train}",
+                    "rank_log": "{log.rank}",
+                },
+                train_with("$seed", "$model", "$record", "$train_log", job="train-and-rank")
+                + "; "
+                + rank_with("$model", "$record", "$ranking", "$rank_log", job="train-and-rank"),
+            )
+
+    rule:
+        name:
+            f"sweep_{job.suffix}"
+        input:
+            data=paths.DATA,
+            training=job.each(paths.TRAINING, portion="full"),
+        output:
+            job.each(paths.SWEEP),
+        log:
+            job.each(paths.LOG_OF_RUN, portion="full", step="sweep-{paper}-{sweep}"),
+        wildcard_constraints:
+            model=one_of(job.models),
+        conda:
+            "../envs/xmlc.yaml"
+        threads: requests.threads("sweep")
+        resources:
+            **requests.of_steps({"sweep": 1}, len(job.seeds)),
+        params:
+            code=code_for("sweep"),
+            hyperparameter=lambda wildcards: swept(wildcards).hyperparameter,
+            values=lambda wildcards: options("--value", map(json.dumps, swept(wildcards).values_on(wildcards.dataset))),
+            hyperparameters=lambda wildcards: json.dumps(swept(wildcards).hyperparameters),
+        shell:
+            for_each(
+                {"training": "{input.training}", "out": "{output}", "log": "{log}"},
+                sweep_with("$training", "$out", "$log"),
+            )
+
+    rule:
+        name:
+            f"progressive_{job.suffix}"
+        input:
+            data=paths.DATA,
+        output:
+            record=job.each(paths.PROGRESSIVE),
+            curve=job.each(paths.CURVE),
+        log:
+            job.each(paths.LOG_OF_RUN, portion="full", step="progressive"),
+        wildcard_constraints:
+            model=one_of(job.models),
+        conda:
+            "../envs/xmlc.yaml"
+        resources:
+            **requests.of_steps({"progressive": 1}, len(job.seeds)),
+        params:
+            code=code_for("progressive"),
+            estimator=lambda wildcards: project.models[wildcards.model].estimator,
+            hyperparameters=hyperparameters,
+            seeds=job.seeds,
+        shell:
+            for_each(
+                {
+                    "seed": "{params.seeds}",
+                    "record": "{output.record}",
+                    "curve": "{output.curve}",
+                    "log": "{log}",
+                },
+                progress_with("$seed", "$curve", "$record", "$log"),
+            )
