@@ -122,8 +122,10 @@ def arff(content, names):
     return rows, label_sets, is_label.count(False), is_label.count(True)
 
 
-LABEL = rb'\s*<label name="[^"<>&]*"\s*(?:/>|></label>)'
-PLAIN = rb'\s*(?:<\?xml version="1.0"\?>)?\s*<labels(?: xmlns="[\w:/.]*")?>((?:' + LABEL + rb")*)\s*</labels>\s*"
+GAP = rb"[ \t\r\n]"
+LABEL = GAP + rb'*<label name="[^"<>&]*"' + GAP + rb"*(?:/>|></label>)"
+BEGIN = rb'(?:<\?xml version="1\.0"\?>)?' + GAP + rb'*<labels(?: xmlns="[\w:/.]*")?>'
+PLAIN = BEGIN + rb"((?:" + LABEL + rb")*)" + GAP + rb"*</labels>" + GAP + rb"*"
 
 
 def plain_label_names(content):

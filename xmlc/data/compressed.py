@@ -9,6 +9,7 @@ from __future__ import annotations
 import bz2
 import io
 import lzma
+import os
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-CHUNK = 1 << 16
+CHUNK = 1 << 14
 SMALL = 1 << 24  # so many bytes may come out of any file: short texts can be as regular as they like
 LARGEST_WINDOW = 1 << 30  # bytes of memory that an .xz file may ask for; `xz -9` asks for 65 MB
 
@@ -77,21 +78,21 @@ def open_plain(path: Path) -> BinaryIO:
     Its methods raise `Unreadable` where a stream is damaged or cut off, where anything but a stream or padding follows
     one, and where more comes out than `expansion` allows. It can be sought in, at the price of reading again.
     """
-    make = _stream_of(path)
-    if make is None:
-        return open(path, "rb")
-    return io.BufferedReader(_Decompressed(path, make), CHUNK)
+    file = open(path, "rb")
+    make = _stream_of(file)
+    return file if make is None else io.BufferedReader(_Decompressed(file, make), CHUNK)
 
 
 def is_compressed(path: Path) -> bool:
     """Tell whether the first bytes of a file say that it is compressed."""
-    return _stream_of(path) is not None
+    with open(path, "rb") as file:
+        return _stream_of(file) is not None
 
 
 def most_plain_bytes(path: Path) -> int:
     """Return how many bytes `open_plain` gives at most."""
     size = path.stat().st_size
-    return size if _stream_of(path) is None else expansion().most_bytes(size)
+    return expansion().most_bytes(size) if is_compressed(path) else size
 
 
 class _Stream(Protocol):
@@ -142,19 +143,19 @@ STREAMS: dict[bytes, Callable[[], _Stream]] = {
 }
 
 
-def _stream_of(path: Path) -> Callable[[], _Stream] | None:
-    with open(path, "rb") as file:
-        head = file.read(8)
+def _stream_of(file: BinaryIO) -> Callable[[], _Stream] | None:
+    """Tell by the first bytes how a file is compressed, if it is; it stands at its beginning then."""
+    head = file.read(8)
+    file.seek(0)
     return next((make for magic, make in STREAMS.items() if head.startswith(magic)), None)
 
 
 class _Decompressed(io.RawIOBase):
     """The content of all streams of a file."""
 
-    def __init__(self, path: Path, make: Callable[[], _Stream]):
-        self._make = make
-        self._file = open(path, "rb")
-        self._size = path.stat().st_size
+    def __init__(self, file: BinaryIO, make: Callable[[], _Stream]):
+        self._file, self._make = file, make
+        self._size = os.fstat(file.fileno()).st_size
         self._expansion = expansion()
         self._rewind()
 

@@ -145,3 +145,11 @@ def test_the_second_file_must_be_named(tmp_path):
     arff(tmp_path, "")
     with pytest.raises(XmlcError, match="format arff needs a second file"):
         load(tmp_path / "a.arff")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-be"])
+def test_entities_are_refused_in_any_encoding(tmp_path, encoding):
+    (tmp_path / "a.arff").write_text(HEADER)
+    (tmp_path / "a.xml").write_bytes('<!DOCTYPE x [<!ENTITY a "b">]><labels/>'.encode(encoding))
+    with pytest.raises(XmlcError, match=r"a\.xml: found entity declarations"):
+        load(tmp_path / "a.arff", labels=tmp_path / "a.xml")

@@ -15,17 +15,18 @@ FREE_COLUMNS = 1 << 26  # features or labels that any file may have, of hashed f
 COLUMN_BYTES = 16  # what a column costs at least where it is counted and pointed to, without a single entry
 
 
-def most_rows(path: Path) -> int:
-    """Return how many rows a file can hold: each has a byte at least."""
-    check_file(path)
-    return min(LARGEST, most_plain_bytes(path))
-
-
 def most_columns(path: Path) -> int:
-    """Return how many features or labels are believed of a file: as many as it has bytes, or a fair number.
-
-    Arrays over them must also fit the memory of this machine.
-    """
+    """Return how many features or labels are believed of a file; see `most_counts`."""
     check_file(path)
+    return most_counts(path)[1]
+
+
+def most_counts(path: Path) -> tuple[int, int]:
+    """Return how many rows a readable file can hold, and how many features or labels are believed of it.
+
+    A row has a byte at least. Of columns a fair number may be empty, but arrays over them must fit the memory of this
+    machine.
+    """
+    size = most_plain_bytes(path)
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return min(LARGEST, max(FREE_COLUMNS, most_plain_bytes(path)), memory // COLUMN_BYTES)
+    return min(LARGEST, size), min(LARGEST, max(FREE_COLUMNS, size), memory // COLUMN_BYTES)

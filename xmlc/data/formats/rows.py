@@ -11,7 +11,7 @@ from scipy import sparse
 
 from xmlc.csr import resize
 from xmlc.data.formats import _rows
-from xmlc.data.formats.counts import LARGEST, most_columns, most_rows
+from xmlc.data.formats.counts import LARGEST, most_columns, most_counts
 from xmlc.data.formats.decimals import decimal
 from xmlc.data.formats.errors import LISTED, Malformed, MalformedLines, expectation, quoted
 from xmlc.data.formats.growing import GrowingArray
@@ -204,7 +204,8 @@ def _header(path: Path, line: bytes, names: tuple[str, ...]) -> tuple[int, ...]:
         shown = quoted(line[:99].decode("utf-8", errors="replace").rstrip("\r"))
         raise XmlcError(f"{path}:1: found {shown}, expected a header: the numbers of {', '.join(names)}")
     counts = tuple(int(part) for part in parts)
-    for name, count, most in zip(names, counts, [most_rows(path), *[most_columns(path)] * (len(names) - 1)]):
+    rows, columns = most_counts(path)
+    for name, count, most in zip(names, counts, (rows, columns, columns)):
         if count > most:
             raise XmlcError(
                 f"{path}:1: found {count} {name}, expected at most {most}, for what the file and this machine's memory "
