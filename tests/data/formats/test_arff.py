@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.io import arff as scipy_arff
 
 from xmlc.data import load
+from xmlc.data.formats import counts
 from xmlc.errors import XmlcError
 
 XML = (
@@ -145,6 +146,13 @@ def test_the_second_file_must_be_named(tmp_path):
     arff(tmp_path, "")
     with pytest.raises(XmlcError, match="format arff needs a second file"):
         load(tmp_path / "a.arff")
+
+
+def test_rows_that_leave_much_out_cannot_fill_the_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(counts, "FREE_COLUMNS", 1000)
+    header = "@relation r\n" + "".join(f"@attribute a{i} {{1,0}}\n" for i in range(99)) + "@attribute y {0,1}\n@data\n"
+    with pytest.raises(XmlcError, match=r"a\.arff:275: found more than \d+ values so far, most of them left"):
+        arff(tmp_path, "{}\n" * 5000, header, '<labels><label name="y"/></labels>')
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-be"])

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 from scipy import sparse
 
+from xmlc.data.formats.counts import most_columns
 from xmlc.data.formats.decimals import decimal, whole
 from xmlc.data.formats.errors import Malformed, MalformedLines, quoted
 from xmlc.data.formats.stream import read_bytes, text_lines
@@ -44,6 +45,7 @@ def read_arff(path: Path, labels: Path) -> tuple[sparse.csr_array, sparse.csr_ar
     if missing:
         raise XmlcError(f"{labels}: label {min(missing)!r} is no attribute of {path} (one of {len(missing)} such)")
     malformed = MalformedLines(path)
+    most = most_columns(path)  # of values too: those that a file writes take two bytes each
     ids, values, indptr = array("i"), array("f"), array("q", [0])
     omitted = {i: next(iter(a.codes.values())) for i, a in enumerate(attributes) if a.codes}
     omitted = {i: value for i, value in omitted.items() if value}
@@ -59,6 +61,11 @@ def read_arff(path: Path, labels: Path) -> tuple[sparse.csr_array, sparse.csr_ar
         ids.extend(row.keys())
         values.extend(row.values())
         indptr.append(len(ids))
+        if len(ids) > most:
+            raise XmlcError(
+                f"{path}:{number}: found more than {most} values so far, most of them left out of sparse rows and so the "
+                "first of a nominal attribute, expected no more; declare such attributes with 0 first"
+            )
     malformed.raise_any()
     table = sparse.csr_array(
         (np.array(values, dtype=np.float32), np.array(ids, dtype=np.int32), np.array(indptr, dtype=np.int64)),
