@@ -63,8 +63,8 @@ def read_arff(path: Path, labels: Path) -> tuple[sparse.csr_array, sparse.csr_ar
         indptr.append(len(ids))
         if len(ids) > most:
             raise XmlcError(
-                f"{path}:{number}: found more than {most} values so far, most of them left out of sparse rows and so the "
-                "first of a nominal attribute, expected no more; declare such attributes with 0 first"
+                f"{path}:{number}: found more than {most} values so far, most of them left out of sparse rows and so "
+                "the first of a nominal attribute, expected no more; declare such attributes with 0 first"
             )
     malformed.raise_any()
     table = sparse.csr_array(
