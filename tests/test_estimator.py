@@ -11,8 +11,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
 from xmlc.errors import XmlcError
+from xmlc.estimator import InvalidParameterError, check_limits
 from xmlc.models import PLT
 from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.registry import ESTIMATORS, estimator_class
 from xmlc.thresholds import STO
 
 
@@ -88,3 +90,33 @@ except XmlcError as error:
 sys.exit(2)
 """
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "message"),
+    [
+        ("swnn", {"beta": 370_000.0}, "beta=370000.0: expected a number, at most 10000.0 in magnitude"),
+        ("plt", {"gamma": float("inf")}, "gamma=inf: expected a number"),
+        ("plt", {"epochs": 10**18}, "epochs=1000000000000000000: expected a whole number, at most 1000000"),
+        ("plt", {"lam": float("nan")}, "lam=nan: expected a number"),
+        ("fastxml", {"n_trees": 10**18}, "n_trees=1000000000000000000: expected a whole number"),
+        ("br", {"n_jobs": "a"}, "n_jobs='a': expected a whole number"),
+        ("oplt", {"gamma": "1"}, "gamma='1': expected a number"),
+        ("ldsm", {"random_state": 2**64}, "random_state=18446744073709551616: expected a whole number"),
+    ],
+)
+def test_hyperparameters_beyond_their_finite_range_are_refused(name, parameters, message):
+    X, Y = np.eye(3), np.eye(3, dtype=bool)
+    with pytest.raises(InvalidParameterError, match=message):
+        estimator_class(name)(**parameters).fit(X, Y)
+    with pytest.raises(ValueError, match=message):
+        estimator_class(name)(**parameters).fit(X, Y)
+
+
+@pytest.mark.parametrize("name", [name for name in ESTIMATORS if "-" not in name])
+def test_defaults_are_within_the_limits_and_nothing_predicts_before_fit(name):
+    model = estimator_class(name)()
+    check_limits(model)
+    for predict in (model.predict_proba, lambda X: model.predict_top_k(X, 1)):
+        with pytest.raises((ValueError, AttributeError), match="is not fitted; call fit first"):
+            predict(np.eye(3))

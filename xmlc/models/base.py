@@ -20,6 +20,8 @@ from xmlc.files import atomic_folder, write_json
 from xmlc.gate.models import load_model, naming_files
 from xmlc.models.estimates import top_k_of
 
+MOST_RANKED = 1000  # labels of a ranking, where there are fewer labels
+
 
 @runtime_checkable
 class Forest(Protocol):
@@ -191,7 +193,7 @@ class SparseProbabilityEstimator(Estimator):
 
     def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the k most probable labels and their estimates, best first, ties to the smaller label; -1 = none."""
-        return top_k_of(self.predict_proba(X), k)
+        return top_k_of(self.predict_proba(X), self._check_k(k))
 
     def save(self, path: str | Path) -> None:
         """Write the model into the folder ``path``: plain ``.npy`` arrays and a JSON file, no pickle."""
@@ -273,13 +275,16 @@ class SparseProbabilityEstimator(Estimator):
         return kernel_csr(unit_rows(X) if self.unit_norm else X)
 
     def _check_k(self, k: int) -> int:
-        """Return k as an int, at least 1."""
-        if k < 1:
-            raise XmlcError(f"k={k}: expected at least one label per instance")
+        """Return k as an int, at least 1, and not far above the number of labels: each rank has a place."""
+        self._check_fitted()
+        most = max(self.n_labels_, MOST_RANKED)
+        if not isinstance(k, int | np.integer) or not 1 <= k <= most:
+            raise XmlcError(f"k={k!r}: expected at least one label per instance and at most {most}")
         return int(k)
 
     def _label_thresholds(self, threshold: float | np.ndarray) -> np.ndarray:
         """Return one float32 threshold per label from a number or an array of shape (m,)."""
+        self._check_fitted()
         thresholds = np.asarray(threshold, dtype=np.float32)
         if thresholds.ndim == 0:
             thresholds = np.full(self.n_labels_, thresholds, dtype=np.float32)

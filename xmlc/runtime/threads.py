@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Integral
 
 from xmlc.errors import XmlcError
 
@@ -35,8 +36,8 @@ def resolve_threads(n_jobs: int | None) -> int:
 
     if n_jobs is None:
         return numba.get_num_threads()
-    if n_jobs == 0:
-        raise XmlcError("n_jobs=0: expected a positive number, -1 for all cores or None for the default")
+    if not isinstance(n_jobs, int | Integral) or n_jobs == 0:
+        raise XmlcError(f"n_jobs={n_jobs!r}: expected a positive number, -1 for all cores or None for the default")
     return n_jobs if n_jobs > 0 else max(1, _most_threads() + 1 + n_jobs)
 
 

@@ -88,7 +88,7 @@ class OFO(ThresholdMethod):
         """Return a, b, nu and the thresholds before the first instance."""
         a = per_label(self.a, n_labels, np.float64, "a").copy()
         b = per_label(self.b, n_labels, np.float64, "b").copy()
-        if not ((a > 0) & (2 * a <= b)).all():
+        if not ((a > 0) & (2 * a <= b) & np.isfinite(b)).all():
             raise XmlcError(f"a={self.a}, b={self.b}: the initial threshold a/b must lie in (0, 0.5], with a and b > 0")
         lower = self.floors(n_labels)
         return a, b, lower, np.maximum((a / b).astype(np.float32), lower)

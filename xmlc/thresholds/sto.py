@@ -53,6 +53,8 @@ class STO(ThresholdMethod):
         """Sort each label's estimates above its floor and take the best cut."""
         if self.positives not in ("all", "above_floor"):
             raise XmlcError(f"positives={self.positives!r}: expected 'all' or 'above_floor'")
+        if self.clip is not None and not 0 <= self.clip <= 1:
+            raise XmlcError(f"clip={self.clip}: expected None or a threshold from 0 to 1")
         floors = per_label(self.kappa, data.n_labels, np.float32, "kappa")
         thresholds = np.empty(data.n_labels, dtype=np.float32)
         choice = self.positives == "all", self.overlap.recall

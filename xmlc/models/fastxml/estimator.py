@@ -9,7 +9,7 @@ from scipy import sparse
 
 from xmlc.csr import KernelCSR, kernel_csr
 from xmlc.errors import XmlcError
-from xmlc.estimator import hyperparameters
+from xmlc.estimator import check_limits, hyperparameters
 from xmlc.gate.fields import field_of
 from xmlc.metrics.ranking import propensities
 from xmlc.models._leaf_averages import Reached
@@ -158,6 +158,7 @@ class FastXML(AveragedForest[Forest]):
             self.label_weights_ /= propensities(Y, self.propensity_a, self.propensity_b)
 
     def _check_hyperparameters(self) -> None:
+        check_limits(self)
         at_least_one = ("n_trees", "max_leaf", "labels_per_leaf", "newton_steps", "passes", "line_search_steps")
         for name in at_least_one:
             if getattr(self, name) < 1:

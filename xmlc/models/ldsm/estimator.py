@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.csr import KernelCSR, kernel_csr
-from xmlc.estimator import hyperparameters
+from xmlc.estimator import check_limits, hyperparameters
 from xmlc.kernels import elementwise
 from xmlc.models._leaf_averages import Reached
 from xmlc.models.averaged_forest import AveragedForest
@@ -129,6 +129,7 @@ class LdSM(AveragedForest[Forest]):
     n_jobs: int | None = None
 
     def _check_hyperparameters(self) -> None:
+        check_limits(self)
         check_hyperparameters(self)
 
     def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, trees: range) -> Forest:

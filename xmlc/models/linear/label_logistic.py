@@ -12,7 +12,7 @@ from scipy import sparse
 
 from xmlc.csr import kernel_csr
 from xmlc.errors import XmlcError
-from xmlc.estimator import hyperparameters
+from xmlc.estimator import check_limits, hyperparameters
 from xmlc.gate.fields import field_of
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.streams import Stream
@@ -175,6 +175,7 @@ class LabelLogistic(SparseProbabilityEstimator):
         return linear_scores(*kernel_csr(X), weights_by_feature, self.constants_)
 
     def _check_hyperparameters(self) -> None:
+        check_limits(self)
         if self.C is not None and not self.C > 0:
             raise XmlcError(f"C={self.C}: expected a number above 0, or None to choose it by cross-validation")
         grid = np.asarray(self.C_grid, dtype=np.float64)

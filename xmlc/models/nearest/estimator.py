@@ -9,7 +9,7 @@ from scipy import sparse
 
 from xmlc.csr import KernelCSR, kernel_csr, unit_rows, without_zeros
 from xmlc.errors import XmlcError
-from xmlc.estimator import hyperparameters
+from xmlc.estimator import check_limits, hyperparameters
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.estimates import stack_estimates
 from xmlc.models.nearest._hashing import NearScratch, SupportTables, build_tables, near_instances, near_scratch
@@ -219,6 +219,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return without_zeros(unit_rows(without_zeros(X)))
 
     def _check_hyperparameters(self) -> None:
+        check_limits(self)
         if not (isinstance(self.S, int | np.integer) and self.S >= 1):
             raise XmlcError(f"S={self.S}: expected a number of neighbours, at least 1")
         for name in ("alpha", "beta"):

@@ -123,8 +123,7 @@ class OnlineTreePrediction(SparseProbabilityEstimator):
     def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Find the k most probable labels of each instance and their estimates, best first; -1 = none."""
         X = self._instances(X)
-        if k < 1:
-            raise XmlcError(f"k={k}: expected at least one label per instance")
+        k = self._check_k(k)
         if self.labels_.size == 0:
             self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
             return np.full((X.shape[0], k), -1, dtype=np.int32), np.zeros((X.shape[0], k), dtype=np.float32)

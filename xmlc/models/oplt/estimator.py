@@ -9,7 +9,7 @@ from scipy import sparse
 
 from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr
 from xmlc.errors import XmlcError
-from xmlc.estimator import hyperparameters
+from xmlc.estimator import check_limits, hyperparameters
 from xmlc.kernels.counter_random import random_permutation, stream_key
 from xmlc.kernels.streams import Stream
 from xmlc.models.oplt._plant import planted, planted_as
@@ -259,6 +259,7 @@ class OPLT(OnlineTreePrediction):
         )
 
     def _check_hyperparameters(self) -> None:
+        check_limits(self)
         if self.policy not in POLICIES:
             raise XmlcError(f"policy={self.policy!r}: expected one of {', '.join(map(repr, POLICIES))}")
         if self.balance not in BALANCES:

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from xmlc.csr import kernel_csr
 from xmlc.errors import XmlcError
-from xmlc.estimator import hyperparameters
+from xmlc.estimator import check_limits, hyperparameters
 from xmlc.kernels.counter_random import random_permutation, stream_key
 from xmlc.kernels.streams import Stream
 from xmlc.models.plt._prediction import TreePrediction
@@ -231,6 +231,7 @@ class PLT(TreePrediction):
         return Sgd(float(self.gamma), float(lam), int(self.epochs))
 
     def _check_hyperparameters(self) -> None:
+        check_limits(self)
         if self.solver not in SOLVERS:
             raise XmlcError(f"solver={self.solver!r}: expected one of {', '.join(map(repr, SOLVERS))}")
         if self.tree not in TREES:
