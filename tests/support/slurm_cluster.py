@@ -18,6 +18,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scancel", "sinfo")
 PARTITION = "main"
 SECONDS_TO_START = 60
@@ -228,7 +230,13 @@ def reap(report, *command):
             process, _, usage = os.wait4(-1, 0)
         except ChildProcessError:
             break
-        used += 0.0 if process == daemon.pid else usage.ru_utime + usage.ru_stime
+        if process == daemon.pid:
+            for left in psutil.Process().children(
+                recursive=True
+            ):  # without control groups a cancelled job may leave some
+                left.kill()
+        else:
+            used += usage.ru_utime + usage.ru_stime
     Path(report).write_text(json.dumps(used))
 
 
