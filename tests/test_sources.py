@@ -24,7 +24,9 @@ def imported_at_run_time(module):
 def test_closure_covers_what_is_imported(module, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)  # from elsewhere the paths are absolute
     files = set(source_files(module))
-    assert imported_at_run_time(module) <= files | {f for f in files if f.endswith("__init__.py")}
+    # Numba loads what keeps compiled kernels, by its name in a variable; no result depends on it.
+    kept = set(source_files("xmlc.runtime.kernel_entries"))
+    assert imported_at_run_time(module) <= files | kept
 
 
 def test_lazy_imports_count_and_type_checking_does_not(tmp_path):

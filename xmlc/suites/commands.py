@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from xmlc.suites.jobs import ThresholdJob
 from xmlc.suites.rule_text import folder_above, options
@@ -48,7 +49,7 @@ def infer_beside(job: ThresholdJob, extensions: Sequence[str]) -> Callable[..., 
     """
 
     # Snakemake gives its own objects, by these names.
-    def command(wildcards, input, output, threads, resources):
+    def command(wildcards: object, input: Any, output: Any, threads: int, resources: Any) -> str:
         if job.inference is None:
             return ""
         words = ["--data", input.data, "--estimates", input.estimates, "--training", input.training]
