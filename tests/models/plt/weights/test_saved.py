@@ -31,7 +31,7 @@ def test_weights_come_back_from_their_state(kind, weights):
 
 def test_arrays_of_no_weights_are_refused():
     arrays, _ = hashed_weights().state()
-    with pytest.raises(XmlcError, match="no weights of a label tree have the arrays bias, children"):
+    with pytest.raises(XmlcError, match="found the arrays and numbers bias, children"):
         weights_from_state(arrays, {}, 10**6)
 
 

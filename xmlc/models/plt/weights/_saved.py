@@ -28,4 +28,5 @@ def weights_from_state(arrays: dict[str, np.ndarray], meta: dict[str, float], n_
         if set(kind._fields) == {*plain, *meta}:
             check_weights(plain, n_features)
             return kind.from_state(plain, meta)
-    raise XmlcError(f"no weights of a label tree have the arrays {', '.join(sorted(plain))}; train the model anew")
+    found = ", ".join(sorted({*plain, *meta}))
+    raise XmlcError(f"found the arrays and numbers {found}, expected those of weights of a label tree; train it anew")
