@@ -102,17 +102,23 @@ def test_a_gigabyte_of_weights_is_loaded_in_less_than_a_second(tmp_path, multila
     X, Y = multilabel(60, 10, n_labels)
     X = sparse.csr_array((X.data, X.indices, X.indptr), shape=(60, n_features))
     model = PLT(tree="random", arity=n_labels, epochs=1).fit(X, Y)
-    assert model.nodes_.features.tolist() == list(range(10))
+    nodes = model.nodes_
+    assert nodes.features.tolist() == 2 * list(range(10))  # of the root, and of the labels below it
     folder = tmp_path / "model"
     model.save(folder)
-    wide = np.lib.format.open_memmap(folder / "weights.npy", "w+", np.float32, (n_features * n_labels,))
-    wide[: model.nodes_.weights.size] = model.nodes_.weights
+    more = n_features - 10  # features of the labels, with weights of 0
+    shape = (nodes.weights.size + more * n_labels,)
+    wide = np.lib.format.open_memmap(folder / "weights.npy", "w+", np.float32, shape)
+    wide[: nodes.weights.size] = nodes.weights
     wide.flush()
     del wide
-    np.save(folder / "features.npy", np.arange(n_features, dtype=np.uint32))
-    for name, size in (("feature_starts", n_features), ("weight_starts", n_features * n_labels)):
-        starts = np.load(folder / f"{name}.npy")
-        np.save(folder / f"{name}.npy", np.where(starts > 0, size, 0))
+    features = np.concatenate((nodes.features, np.arange(10, n_features, dtype=np.uint32)))
+    for name, array in (
+        ("features", features),
+        ("feature_starts", np.where(nodes.feature_starts > 10, features.size, nodes.feature_starts)),
+        ("weight_starts", np.where(nodes.weight_starts > 10, shape[0], nodes.weight_starts)),
+    ):
+        np.save(folder / f"{name}.npy", array)
     assert (folder / "weights.npy").stat().st_size > 1 << 30
     start = time.perf_counter()
     loaded = PLT.load(folder)
