@@ -8,6 +8,7 @@ project_copyright = author
 version = release = xmlc.__version__
 
 extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.viewcode"]
+myst_heading_anchors = 2  # links to sections, as on GitHub
 exclude_patterns = ["_build", "_page", "_runs"]
 html_theme = "furo"
 html_title = f"xmlc {version}"
