@@ -22,8 +22,9 @@ HERE = Path(__file__).parent
 LOWER, UPPER = 1 / 1.1, 1.5  # expected over used: never below by more than 10 %, and at most 1.5 times
 LONG = 10.0  # seconds
 FITTED = {
-    "scene": "forests",
-    "yeast": "forests",
+    "demo": "time",
+    "scene": "forests, time",
+    "yeast": "forests, time",
     "enron": "forests",
     "bibtex": "forests, time",
     "delicious": "forests, time",
@@ -128,9 +129,12 @@ def listing(jobs: Iterable[Measured]) -> list[str]:
 def head(jobs: list[Measured]) -> str:
     """Return the text above the tables, with the numbers of jobs that it names."""
     known = [job for job in jobs if job.estimator != "ldsm"]
-    long = [job.expected_seconds / job.used_seconds for job in jobs if (job.used_seconds or 0) > LONG]
+    timed = [(job.expected_seconds / job.used_seconds, job.used_seconds) for job in jobs if job.used_seconds]
+    in_time = [seconds for ratio, seconds in timed if LOWER <= ratio <= UPPER]
+    long = [seconds for _, seconds in timed if seconds > LONG]
     text = HEAD.replace("{others}", str(sum(not job.is_met for job in known))).replace("{all}", str(len(known)))
-    met = sum(LOWER <= ratio <= UPPER for ratio in long)
+    text = text.replace("{timed}", str(len(timed))).replace("{in_time}", str(len(in_time)))
+    met = sum(seconds > LONG for seconds in in_time)
     return text.replace("{long}", str(len(long))).replace("{met}", str(met)).rstrip()
 
 
