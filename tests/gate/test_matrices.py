@@ -19,7 +19,7 @@ def test_whole_matrices_of_all_formats_pass(kind):
     np.testing.assert_array_equal(as_features(given).toarray(), X.toarray())
 
 
-@pytest.mark.parametrize(("name", "wrong"), broken(good_pair()[0]))
+@pytest.mark.parametrize(("name", "wrong"), list(broken(good_pair()[0])))
 def test_what_leads_out_is_refused_by_name(name, wrong):
     with pytest.raises(Malformed, match=r"^X\.(indptr|indices|col)"):
         as_features(wrong)
