@@ -121,6 +121,7 @@ class Entries:
             _tell(f"{file}: damaged, compiled anew")
             file.unlink(missing_ok=True)
             return None
+        # Numba's form of compiled code, which is as much a program as the files of the package beside it.
         stamp, saved_key, data = pickle.loads(content)
         return data if (stamp, saved_key) == (self._stamp, key) else None
 
