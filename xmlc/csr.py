@@ -78,6 +78,7 @@ def is_proven(matrix: object) -> bool:
 
 def proven(matrix: sparse.csr_array) -> sparse.csr_array:
     """Mark a matrix whose index arrays were proven, or made here of proven ones."""
+    # An attribute of the object, not a table of known ones: the mark goes when the matrix goes.
     matrix._proven = (matrix.shape, (matrix.indptr, matrix.indices))  # type: ignore[attr-defined]
     return matrix
 
@@ -159,7 +160,7 @@ def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
         wanted = "0 and 1" if dtype is bool else "numbers"
         raise XmlcError(f"{name} holds values of type {matrix.dtype}; expected {wanted}")
     kind, ascending = "", False
-    if sparse.issparse(matrix):
+    if sparse.issparse(matrix):  # the stubs know a format of each class, but not of their union
         ascending, kind = prove_sparse(matrix, name), matrix.format  # type: ignore[attr-defined]
         if kind not in INDEXED:
             matrix = sparse.csr_array(matrix)  # type: ignore[call-overload]

@@ -12,6 +12,7 @@ import sys
 import time
 
 NAMES = [f"sum_{number}" for number in range(4)]
+# Code that differs by processor, on purpose: the test tells by the result whose code a process has loaded.
 SOURCE = "import numpy as np\nfrom numba import njit\n" + "\n".join(
     f"""
 @njit(cache=True, fastmath={{"reassoc", "nsz"}})  # sums in whatever order suits the processor

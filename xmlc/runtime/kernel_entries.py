@@ -150,5 +150,5 @@ def _tell(text: str) -> None:
         print(f"xmlc: {text}", file=sys.stderr, flush=True)
 
 
-# Numba lets one choose the folder and nothing else.
+# Numba lets one choose the folder and nothing else; its own class is the one name by which it finds entries.
 caching.IndexDataCacheFile = Entries  # type: ignore[misc, assignment]

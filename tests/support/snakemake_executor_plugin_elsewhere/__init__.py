@@ -27,6 +27,7 @@ class Executor(RemoteExecutor):
     def run_job(self, job):
         folder = tempfile.mkdtemp(prefix="elsewhere-", dir=os.environ["ELSEWHERE"])
         with open(f"{folder}.log", "w") as log:
+            # Snakemake gives executors a line for a shell, and no list of words; only tests run this one.
             started = subprocess.Popen(self.format_job_exec(job), shell=True, cwd=folder, stdout=log, stderr=log)
         self.report_job_submission(SubmittedJobInfo(job, external_jobid=folder, aux={"process": started}))
 
