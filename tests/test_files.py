@@ -54,6 +54,37 @@ def test_folder_is_replaced_whole_or_not_at_all(tmp_path):
     assert [file.name for file in replaced.iterdir()] == ["old"], "another process may have it mapped"
 
 
+@pytest.mark.parametrize("manager", [atomic_file, atomic_folder])
+def test_an_error_of_writing_names_what_is_written_and_not_the_temporary_file(tmp_path, manager):
+    target = tmp_path / "results/x"
+
+    def full(temporary):
+        raise OSError(28, "No space left on device")
+
+    def full_below(temporary):
+        raise OSError(28, "No space left on device", "source", None, str(temporary / "a/b.npy"))
+
+    def cut_short(temporary):
+        raise OSError("500 requested and 12 written")
+
+    def no_right_to_read(temporary):
+        raise PermissionError(13, "Permission denied", "source")
+
+    for fail, name, second in (
+        (full, str(target), None),
+        (full_below, "source", str(target / "a/b.npy")),
+        (cut_short, str(target), None),
+        (no_right_to_read, "source", None),
+    ):
+        with (
+            pytest.raises(OSError, match=r"No space|not be written whole|denied") as error,
+            manager(target) as temporary,
+        ):
+            fail(temporary)
+        assert (error.value.filename, error.value.filename2) == (name, second)
+        assert list(target.parent.iterdir()) == []
+
+
 def test_a_reader_keeps_what_it_mapped_while_writers_replace_it(tmp_path):
     """Three processes write the same folder again and again; whoever looks finds a whole one."""
     target, n = tmp_path / "data", 50_000

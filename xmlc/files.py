@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from xmlc.errors import NOT_WHOLE, is_cut_short, is_of_writing
 from xmlc.processes import Process, this_process
 
 FORGOTTEN = 7 * 86400.0  # seconds; no job runs for longer
@@ -29,15 +30,16 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=_beside(path), suffix=path.suffix, dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        temporary.chmod(0o666 & ~_umask())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with errors_named(path):
+        handle, name = tempfile.mkstemp(prefix=_beside(path), suffix=path.suffix, dir=path.parent)
+        os.close(handle)
+        temporary = Path(name)
+        try:
+            yield temporary
+            temporary.chmod(0o666 & ~_umask())
+            os.replace(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -50,13 +52,40 @@ def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     _remove_leftovers(path.parent, [file for file in os.listdir(path.parent) if file.startswith(f".{path.name}+")])
-    temporary = Path(tempfile.mkdtemp(prefix=_beside(path), dir=path.parent))
+    with errors_named(path):
+        temporary = Path(tempfile.mkdtemp(prefix=_beside(path), dir=path.parent))
+        try:
+            yield temporary
+            temporary.chmod(0o777 & ~_umask())
+            _replace_folder(temporary, path)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextmanager
+def errors_named(path: Path) -> Iterator[None]:
+    """Have errors of writing in a block name ``path``, where they name no file or a temporary one of this module."""
     try:
-        yield temporary
-        temporary.chmod(0o777 & ~_umask())
-        _replace_folder(temporary, path)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        yield
+    except OSError as error:
+        if is_cut_short(error):
+            raise OSError(errno.ENOSPC, NOT_WHOLE, str(path)) from error
+        if error.filename is None and is_of_writing(error):
+            error.filename = str(path)
+        if error.filename is not None:
+            error.filename = _final_name(error.filename, path)
+        if error.filename2 is not None:  # Python shows one that was set, even to None
+            error.filename2 = _final_name(error.filename2, path)
+        raise
+
+
+def _final_name(name: object, path: Path) -> object:
+    """Return the name that a temporary file or folder has in the end; any other name as it is."""
+    if isinstance(name, str | os.PathLike) and Path(name).is_relative_to(path.parent):
+        first, *below = Path(name).relative_to(path.parent).parts or ("",)
+        if first.startswith(_beside(path)):
+            return str(path.joinpath(*below))
+    return name
 
 
 def sweep(folder: str | os.PathLike[str]) -> None:

@@ -14,7 +14,6 @@ MOST_LINES, LONG = 300, 60
 # anything to show without the other; classes that hold what others read are tested where they are read.
 ELSEWHERE = {
     "bench/plt/test_plt.py": ["cli/tools/bench.py"],
-    "cli/data/test_prepare.py": ["cli/_options.py"],
     "cli/data/test_synth.py": ["data/synthetic/dataset.py"],
     "cli/steps/test_forest.py": ["measuring/sweeps.py"],
     "cli/steps/test_infer.py": ["inference/predictions.py", "measuring/inference.py", "measuring/label_sets.py"],

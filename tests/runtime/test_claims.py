@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -73,3 +74,15 @@ def test_a_claim_from_another_machine_holds(tmp_path):
     assert [claim.about for claim in claims(tmp_path / "it")] == ["elsewhere"]
     with claimed(tmp_path / "i", "another path", patience=0), claimed(tmp_path / "it+", "and another", patience=0):
         pass
+
+
+def test_a_full_disk_leaves_no_claim(tmp_path, monkeypatch):
+    def full(file, text, encoding):
+        file.touch()
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(OSError, match=r"No space.*work\+") as error, claimed(tmp_path / "work", "writes"):
+        pass
+    assert error.value.filename.startswith(str(tmp_path / "work+"))
+    assert list(tmp_path.iterdir()) == []

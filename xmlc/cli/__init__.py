@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import importlib
 import sys
+from contextlib import suppress
+from typing import NoReturn
 
 import click
 
 from xmlc import __version__
-from xmlc.errors import XmlcError
+from xmlc.errors import XmlcError, sentence_of
 from xmlc.runtime.kernel_cache import use_kernel_cache
 
 # By folder: what its commands are called together, and what each does.
@@ -91,10 +93,19 @@ def group() -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line; an `XmlcError` becomes a message and exit status 1."""
-    use_kernel_cache()
+    """Run the command line; an `XmlcError` or an error of the system becomes a message and exit status 1."""
     try:
+        use_kernel_cache()
         group.main(args=arguments, prog_name="xmlc")
     except XmlcError as error:
-        click.echo(f"xmlc: error: {error}", err=True)
-        sys.exit(1)
+        _fail(str(error))
+    except OSError as error:
+        if (sentence := sentence_of(error)) is None:
+            raise
+        _fail(sentence)
+
+
+def _fail(message: str) -> NoReturn:
+    with suppress(OSError):  # where nothing can be written, the exit status must do
+        click.echo(f"xmlc: error: {message}", err=True)
+    sys.exit(1)

@@ -13,7 +13,7 @@ from xmlc.data.archives import UnsafeArchive, unpack
 from xmlc.data.catalogue import Dataset
 from xmlc.data.fetch import NotThere, check_is_data, fetch_drive, fetch_http
 from xmlc.data.source import FileFacts, Layout, file_facts
-from xmlc.errors import XmlcError
+from xmlc.errors import XmlcError, let_through
 from xmlc.files import atomic_folder, read_json, write_json
 
 SUFFIXES = ("", ".gz", ".xz", ".bz2")
@@ -110,6 +110,7 @@ def download(
             problems.append(str(error))
             on_missing(str(error))
         except (XmlcError, OSError) as error:
+            let_through(error)
             raise XmlcError(f"{name}: {error}. {place.by_hand()}") from error
     if problems:
         raise XmlcError(f"{name}: {'; '.join(problems)}. {place.by_hand()}")

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from xmlc.errors import let_through
 from xmlc.gate.fields import Malformed, check_array
 
 # What numpy raises over a header that is no header, or describes more than the file holds.
@@ -51,6 +52,7 @@ def load_array(path: Path, dtype: Any = None, shape: Sequence[int | None] | None
     try:
         array = np.load(path, mmap_mode=mode, allow_pickle=False)
     except NO_ARRAY as error:
+        let_through(error)
         raise Malformed(str(path), f"no whole array of numpy ({error})") from None
     if dtype is not None and shape is not None:
         check_array(array, str(path), dtype, shape)
@@ -68,6 +70,7 @@ def load_description(path: Path, types: dict[str, type]) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
+        let_through(error)
         raise Malformed(str(path), f"no JSON ({error})") from None
     for name, kind in types.items():
         found = content.get(name) if isinstance(content, dict) else None

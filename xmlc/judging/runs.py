@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from xmlc.errors import XmlcError
+from xmlc.errors import XmlcError, let_through
 from xmlc.files import atomic_file
 from xmlc.judging.intervals import Spread
 from xmlc.papers import table_of
@@ -100,6 +100,7 @@ class Runs:
         try:
             frame = pd.read_csv(file, dtype=str, keep_default_na=False)
         except (OSError, ValueError) as error:
+            let_through(error)
             raise XmlcError(f"{file}: the runs cannot be read: {error}") from error
         if tuple(frame) != COLUMNS:
             raise XmlcError(f"{file}: columns {', '.join(frame)}; expected {', '.join(COLUMNS)}")

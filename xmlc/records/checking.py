@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import msgspec
 
-from xmlc.errors import XmlcError
+from xmlc.errors import XmlcError, let_through
 
 SCHEMA = 1
 HIGHEST = 1 + 1e-9  # a mean of ones may exceed one by a rounding
@@ -99,6 +99,7 @@ def parsed(path: Path, what: str = "file") -> object:
     try:
         return json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
     except (OSError, ValueError) as error:
+        let_through(error)
         raise XmlcError(f"{path}: not a readable JSON {what} ({error}); make it again") from error
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, TypedDict
 
 from msgspec import Meta
 
-from xmlc.errors import XmlcError
+from xmlc.errors import XmlcError, let_through
 from xmlc.estimator import Hyperparameters
 from xmlc.passport import Passport, StepCosts
 from xmlc.records.base import Dataset, ExperimentRecord, Fraction, Number, Record
@@ -108,5 +108,6 @@ def _read(path: Path) -> SearchRecord:
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, yaml.YAMLError) as error:
+        let_through(error)
         raise XmlcError(f"{path}: not a readable result of `xmlc tune` ({error}); make it again") from error
     return as_checked(path, content, SearchRecord, expected_of("tune"))

@@ -17,6 +17,7 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
+from xmlc.files import errors_named
 from xmlc.processes import Process, this_process
 
 PATIENCE = 2.0  # seconds for those that claim at the same time to give way to one another
@@ -104,7 +105,7 @@ def _claim(path: Path, about: str, deadline: float) -> Path:
     while True:
         others = claims(path)
         if not others:
-            own.write_text(about, encoding="utf-8")
+            _write(own, about)
             others = [claim for claim in claims(path) if claim.file != own]
             if not others:
                 return own
@@ -112,3 +113,12 @@ def _claim(path: Path, about: str, deadline: float) -> Path:
         if time.monotonic() > deadline:
             raise Claimed(others[0])
         pause()
+
+
+def _write(own: Path, about: str) -> None:
+    try:
+        with errors_named(own):
+            own.write_text(about, encoding="utf-8")
+    except OSError:  # a full disk leaves an empty file, which claims as any other
+        own.unlink(missing_ok=True)
+        raise

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import shutil
 import sys
+from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from snakemake_interface_common.exceptions import WorkflowError
 
+from xmlc.errors import sentence_of
 from xmlc.files import sweep
 from xmlc.runtime.claims import Claim, Claimed, claimed, claims
 from xmlc.suites import paths
@@ -38,15 +40,18 @@ def guard(workflow: Any) -> None:
         is_run = workflow.is_main_process and not executor_plugin.common_settings.dryrun_exec
         if not is_run or not workflow.execution_settings.lock:
             return execute(executor_plugin, *others, **named)
-        try:
-            with claimed(RUN, " ".join(["snakemake", *sys.argv[1:]])):
-                # Whoever locked anything has ended: a run has its claim longer than its lock.
-                shutil.rmtree(SNAKEMAKES_LOCKS, ignore_errors=True)
-                for folder in paths.MADE:
-                    sweep(folder)
-                return execute(executor_plugin, *others, **named)
-        except Claimed as error:
-            raise WorkflowError(refusal(error.claim)) from None
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(claimed(RUN, " ".join(["snakemake", *sys.argv[1:]])))
+            except Claimed as error:
+                raise WorkflowError(refusal(error.claim)) from None
+            except OSError as error:
+                raise WorkflowError(sentence_of(error) or str(error)) from None
+            # Whoever locked anything has ended: a run has its claim longer than its lock.
+            shutil.rmtree(SNAKEMAKES_LOCKS, ignore_errors=True)
+            for folder in paths.MADE:
+                sweep(folder)
+            return execute(executor_plugin, *others, **named)
 
     def unlock_if_alone() -> None:
         for claim in claims(RUN):

@@ -36,7 +36,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from xmlc.errors import XmlcError
+from xmlc.errors import XmlcError, let_through
 from xmlc.tables.columns import column
 
 VERSION = 1
@@ -99,6 +99,7 @@ def fingerprint(path: Path) -> Fingerprint:
         with content:
             return of_parts({name: of_array(content[name]) for name in content.files})
     except (OSError, ValueError) as error:
+        let_through(error)
         raise XmlcError(f"{path}: the arrays cannot be read ({error}); make the file again") from error
 
 
@@ -139,6 +140,7 @@ def read_table(source: Path | StringIO) -> pd.DataFrame:
     try:
         return pd.read_csv(source, dtype=str, keep_default_na=False)
     except (OSError, ValueError) as error:
+        let_through(error)
         raise XmlcError(f"{source}: no readable CSV table ({error})") from error
 
 

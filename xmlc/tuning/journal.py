@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from xmlc.estimator import Hyperparameters
-from xmlc.files import atomic_file
+from xmlc.files import atomic_file, errors_named
 from xmlc.records.training import Trial
 
 Say = Callable[[str], None]
@@ -53,7 +53,7 @@ class Journal:
 
     def keep(self, trial: Trial) -> None:
         """Write a trial behind the others; when this returns it is on the disk."""
-        with self._path.open("a", encoding="utf-8") as file:
+        with errors_named(self._path), self._path.open("a", encoding="utf-8") as file:
             file.write(_line(trial))
             file.flush()
             os.fsync(file.fileno())

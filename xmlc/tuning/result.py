@@ -8,7 +8,7 @@ from typing import TypedDict, cast
 
 import yaml
 
-from xmlc.errors import XmlcError
+from xmlc.errors import XmlcError, let_through
 from xmlc.estimator import Hyperparameters
 from xmlc.files import atomic_file
 from xmlc.passport import Passport
@@ -90,6 +90,7 @@ def read_result(path: Path, estimator: str, dataset_digest: str) -> TuningResult
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, yaml.YAMLError) as error:
+        let_through(error)
         raise XmlcError(f"{path}: not a readable result of `xmlc tune` ({error}); make it again") from error
     if not isinstance(content, dict) or not set(NEEDED) <= set(content):
         raise XmlcError(f"{path}: expected a result of `xmlc tune` with {', '.join(NEEDED)}; make it again")

@@ -13,7 +13,7 @@ import click
 
 from xmlc.cli._options import FILE, FOLDER, data_option, model_option, threads_option
 from xmlc.data.prepared import Prepared
-from xmlc.errors import XmlcError
+from xmlc.errors import XmlcError, let_through
 from xmlc.extensions import import_file
 from xmlc.files import file_digest
 from xmlc.measuring.evaluation import evaluate_method
@@ -62,6 +62,7 @@ def command(
             tune_method(prepared, estimates, method, threads, tuned)
             evaluate_method(prepared, model, record, estimates, tuned, threads, evaluated)
         except Exception as error:  # an extension's method may raise anything
+            let_through(error)
             traceback.print_exc()
             failed[method] = str(error) if isinstance(error, XmlcError) else f"{type(error).__name__}: {error}"
     if failed:

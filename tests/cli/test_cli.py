@@ -1,0 +1,85 @@
+"""The command line as a whole: errors of the operating system are sentences, and nothing half-done stays behind."""
+
+import errno
+import os
+import subprocess
+import sys
+
+import pytest
+from command_line import run
+
+from xmlc.cli import COMMANDS, group
+from xmlc.cli.data.synth import command as synth
+
+SYNTH = ("synth", "tiny", "--n-train", "2000", "--n-test", "50", "--n-features", "300", "--n-labels", "20", "--out")
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.{limit}, ({value}, {value}))
+from xmlc.cli import main
+main(sys.argv[1:])
+"""
+
+
+def limited(limit, value, *arguments):
+    """Call `xmlc` in a process that may have files of so many bytes, or so many open files."""
+    code = [sys.executable, "-c", LIMITED.format(limit=limit, value=value), *map(str, arguments)]
+    return subprocess.run(code, capture_output=True, text=True, timeout=120)
+
+
+def fail_as(number):
+    def fail(*arguments, **options):
+        raise OSError(number, os.strerror(number), "results/there")
+
+    return fail
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_makes_a_sentence_of_an_error_of_the_system(name, monkeypatch, capsys):
+    command = group.get_command(None, name)
+    monkeypatch.setattr(command, "invoke", fail_as(errno.ENOSPC))
+    monkeypatch.setattr(command, "parse_args", lambda ctx, arguments: [])
+    assert run(name) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("xmlc: error: results/there: No space left on device. Free space there")
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EMFILE, errno.ENOENT])
+def test_the_sentence_names_what_failed(number, monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr("xmlc.files.tempfile.mkdtemp", fail_as(number))
+    assert run(*SYNTH, tmp_path / "tiny") == 1
+    assert f"xmlc: error: results/there: {os.strerror(number)}" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_error_of_the_program_keeps_its_traceback(monkeypatch):
+    def fail(*arguments):
+        raise OSError("not of the system")
+
+    monkeypatch.setattr(synth, "invoke", fail)
+    with pytest.raises(OSError, match="not of the system"):
+        run(*SYNTH, "out")
+
+
+def test_a_file_that_cannot_be_written_whole_leaves_nothing_behind(tmp_path):
+    done = limited("RLIMIT_FSIZE", 4096, *SYNTH, tmp_path / "tiny")
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"xmlc: error: {tmp_path}/tiny/")
+    assert "then give the same command again" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the device that is always full is Linux's")
+def test_standard_output_that_takes_nothing_is_a_sentence():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", "from xmlc.cli import main; main(['--help'])"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith("xmlc: error: standard output or error: No space left on device. Free space there")
+    assert done.stderr.count("\n") == 1
