@@ -21,7 +21,9 @@ VARIANTS = {
     "swnn-tables": ("swnn", {"S": 5, "n_tables": 4, "bucket_bits": 3}),
     "br": ("br", {"C": 1.0}),
     "pcc": ("pcc", {"C": 1.0, "n_samples": 5}),
-    "oplt": ("oplt", {}),
+    "oplt": ("oplt", {"max_leaf": 3}),
+    "oplt-complete": ("oplt", {"policy": "complete", "arity": 3}),
+    "oplt-sets": ("oplt", {"policy": "cpet"}),
 }
 
 
@@ -30,7 +32,12 @@ def run(variant, folder, times, seed):
     name, parameters = VARIANTS[variant]
     X, Y = good_pair(n=40, d=15, m=8)
     cls, whole = estimator_class(name), Path(folder) / "whole"
-    cls(n_jobs=1, **parameters).fit(X, Y).save(whole)
+    model = cls(n_jobs=1, **parameters)
+    if variant == "oplt-sets":
+        model.progressive_sets(X, Y)
+    else:
+        model.fit(X, Y)
+    model.save(whole)
     use(cls.load(whole), X, Y)
     files = sorted(file.name for file in whole.iterdir())
     rng, refused = np.random.default_rng(seed), 0
@@ -75,7 +82,10 @@ def use(model, X, Y):
         model.predict_top_k(X, 3)
         model.predict_proba(X, 0.01)
         if hasattr(model, "partial_fit"):
-            model.partial_fit(X, Y)
+            model.progressive_top_k(X, Y, 2)
+            model.partial_fit(X, np.pad(Y.toarray(), ((0, 0), (2, 9))))  # labels that are new
+            model.progressive_sets(X, Y)
+            model.predict_top_k(X, 3)
 
 
 run(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))

@@ -3,8 +3,10 @@
 import pytest
 from hostile_cases import in_child
 
-# OPLT's growing tree is not here yet: its tables and free lists are not proven when it is loaded.
-VARIANTS = ("plt", "plt-compact", "plt-hashed", "parabel", "fastxml", "ldsm", "swnn", "swnn-tables", "br", "pcc")
+VARIANTS = (
+    *("plt", "plt-compact", "plt-hashed", "parabel", "fastxml", "ldsm", "swnn", "swnn-tables", "br", "pcc"),
+    *("oplt", "oplt-complete", "oplt-sets"),
+)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -14,7 +14,6 @@ from xmlc.models.oplt.tree import (
     NONE,
     ROOT,
     SMALLEST_TABLE,
-    UNBOUNDED,
     OnlineTree,
     Settings,
     empty_online_tree,
@@ -22,6 +21,8 @@ from xmlc.models.oplt.tree import (
     with_labels,
 )
 from xmlc.trees import LabelTree
+
+MOST_AT_FIRST = 4096
 
 
 @njit(cache=True, nogil=True)
@@ -63,10 +64,15 @@ def plant_given(tree, children, label, settings):
     return True
 
 
+def first_degree(settings: Settings) -> int:
+    """Return for how many children of a node a tree without labels has capacity; see `with_degree` for later."""
+    most = max(settings.arity, settings.max_leaf)
+    return most if most <= MOST_AT_FIRST else 2
+
+
 def planted(settings: Settings) -> OnlineTree:
-    """Return a tree of a root without label, whose nodes will not have more children than the settings allow."""
-    bounded = settings.max_leaf != UNBOUNDED  # else the tree grows as labels come, see `with_degree`
-    tree = empty_online_tree(max(settings.arity, settings.max_leaf if bounded else 2))
+    """Return a tree of a root without label."""
+    tree = empty_online_tree(first_degree(settings))
     while not plant_root(tree, settings.threshold):
         tree = grown(tree)
     return tree
@@ -83,7 +89,7 @@ def planted_as(given: LabelTree, labels: np.ndarray, settings: Settings) -> Onli
     settings : Settings
     """
     largest = int(np.diff(given.children).max())
-    tree = empty_online_tree(max(settings.arity, settings.max_leaf, largest))
+    tree = empty_online_tree(max(first_degree(settings), largest))
     tree = with_labels(tree, int(labels.max()) + 1)
     own = np.where(given.label >= 0, labels[given.label], NONE).astype(np.int32)
     while not plant_given(tree, given.children, own, settings):

@@ -12,6 +12,8 @@ from xmlc.errors import XmlcError
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.estimates import stack_estimates
 from xmlc.models.oplt._freeze import frozen
+from xmlc.models.oplt._proof import proven_tree
+from xmlc.models.oplt._thresholds import proven_sums
 from xmlc.models.oplt.tree import N_LEARNED, NONE, OnlineTree, trimmed
 from xmlc.models.plt.estimator import PLT
 from xmlc.trees import LabelTree
@@ -151,6 +153,5 @@ class OnlineTreePrediction(SparseProbabilityEstimator):
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
         # Plain views of the mapped files: numba takes long to recognise numpy's class for them.
         plain = {name: np.asarray(array) for name, array in arrays.items()}
-        counted = plain.pop("ofo", None)
-        self._ofo = None if counted is None else (counted, float(meta["a"]), float(meta["b"]))
-        self._online, self._frozen = OnlineTree(**plain), None
+        self._ofo = proven_sums(plain.pop("ofo", None), meta, self.n_labels_)
+        self._online, self._frozen = proven_tree(plain, self.n_features_in_, self.n_labels_), None

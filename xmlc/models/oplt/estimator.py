@@ -9,12 +9,13 @@ from scipy import sparse
 
 from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr
 from xmlc.errors import XmlcError
-from xmlc.estimator import check_limits, hyperparameters
+from xmlc.estimator import InvalidParameterError, check_limits, hyperparameters
 from xmlc.kernels.counter_random import random_permutation, stream_key
 from xmlc.kernels.streams import Stream
 from xmlc.models.oplt._plant import planted, planted_as
 from xmlc.models.oplt._policy import BEST_GREEDY, COMPLETE, CPET, ONE_LEVEL, RANDOM
 from xmlc.models.oplt._prediction import OnlineTreePrediction
+from xmlc.models.oplt._proof import check_extendable
 from xmlc.models.oplt._stream import learn, learn_with_thresholds
 from xmlc.models.oplt._thresholds import set_all_thresholds
 from xmlc.models.oplt.tree import UNBOUNDED, OnlineTree, Settings, with_degree, with_labels
@@ -212,6 +213,11 @@ class OPLT(OnlineTreePrediction):
         if not self._is_fitted():
             self.n_features_in_, self.n_labels_ = 0, 0
             self._start()
+        if self._shape != self._wanted_shape():
+            raise InvalidParameterError(
+                f"OPLT: (policy, arity, max_leaf) are {self._wanted_shape()}, but the tree grew with {self._shape}; "
+                "set them back, or call fit, which begins anew"
+            )
         self.n_features_in_ = max(self.n_features_in_, X.shape[1])
         self.n_labels_ = max(self.n_labels_, Y.shape[1])
         self._online = self._with_labels(self.n_labels_)
@@ -227,13 +233,23 @@ class OPLT(OnlineTreePrediction):
 
     def _with_labels(self, n_labels: int) -> OnlineTree:
         """Return the tree with capacity for labels below ``n_labels``, below one node if need be."""
-        tree = with_labels(self._online, n_labels)
-        return with_degree(tree, 2 * n_labels) if POLICIES[self.policy] == ONE_LEVEL else tree
+        most = UNBOUNDED if POLICIES[self.policy] == ONE_LEVEL else max(self.arity, self.max_leaf)
+        return with_degree(with_labels(self._online, n_labels), min(most, 2 * n_labels))
 
     def _start(self) -> None:
         """Begin with a root and nothing else."""
         self._ofo = self._frozen = None
-        self._online = planted(self._settings())
+        self._online, self._shape = planted(self._settings()), self._wanted_shape()
+
+    def _wanted_shape(self) -> tuple[str, int, int]:
+        """Return the hyperparameters that a tree keeps: where it has auxiliary classifiers depends on them."""
+        return self.policy, self.arity, self.max_leaf
+
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
+        self._check_hyperparameters()
+        super()._restore(arrays, meta)
+        self._shape = self._wanted_shape()
+        check_extendable(self._online, self._settings())
 
     def _start_as_kmeans(self, X: sparse.csr_array, Y: sparse.csr_array) -> None:
         """Begin with a tree of balanced 2-means over the labels of some instances; one without labels is no start."""
