@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from xmlc.checksums import list_files
 from xmlc.csr import as_features, as_labels, kernel_csr, load_csr, save_csr
 from xmlc.errors import XmlcError
 from xmlc.files import read_json, write_json
@@ -18,6 +19,7 @@ def test_round_trip_on_disk(tmp_path_factory, n, m, seed, boolean, mmap):
     matrix = sparse.random_array((n, m), density=0.4, rng=np.random.default_rng(seed), dtype=np.float32, format="csr")
     matrix = as_labels(matrix.astype(bool)) if boolean else matrix
     save_csr(folder, "X", matrix)
+    list_files(folder)
     loaded = load_csr(folder, "X", mmap=mmap)
     assert loaded.shape == matrix.shape
     assert loaded.dtype == matrix.dtype
@@ -29,6 +31,7 @@ def test_missing_and_foreign_matrices_are_named(tmp_path):
         load_csr(tmp_path, "Y")
     save_csr(tmp_path, "Y", sparse.csr_array((2, 3), dtype=np.float32))
     write_json(tmp_path / "Y.json", read_json(tmp_path / "Y.json") | {"version": 99})
+    list_files(tmp_path)
     with pytest.raises(XmlcError, match="format version 99, expected 1"):
         load_csr(tmp_path, "Y")
 

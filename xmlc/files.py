@@ -9,13 +9,15 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from xmlc.checksums import NAME as CHECKSUMS
+from xmlc.checksums import list_files, stamped
 from xmlc.errors import NOT_WHOLE, is_cut_short, is_of_writing
 from xmlc.processes import Process, this_process
 
@@ -46,6 +48,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a temporary folder beside ``path``; it replaces ``path`` when the block ends without an error.
 
+    Its files are then listed in it with their checksums (`xmlc.checksums`), which are checked where they are opened.
     What is replaced stays beside it under another name, for those that have its files mapped: on a network file system
     they would lose them. It is removed when this process has ended, by the next that writes ``path`` or by `sweep`.
     """
@@ -56,6 +59,7 @@ def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary = Path(tempfile.mkdtemp(prefix=_beside(path), dir=path.parent))
         try:
             yield temporary
+            list_files(temporary)
             temporary.chmod(0o777 & ~_umask())
             _replace_folder(temporary, path)
         finally:
@@ -142,9 +146,20 @@ def write_json(path: str | os.PathLike[str], content: Any) -> None:
     ValueError
         A number is not finite: JSON has no such number, and a result must not hide one.
     """
-    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False, default=_plain) + "\n"
+    text = _json(content)
     with atomic_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def write_record(path: str | os.PathLike[str], content: Mapping[str, object]) -> None:
+    """Write ``content`` as `write_json` does, with the checksum of its content as the last key.
+
+    Raises
+    ------
+    ValueError
+        A number is not finite.
+    """
+    write_json(path, stamped(json.loads(_json(content))))
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:
@@ -153,8 +168,9 @@ def read_json(path: str | os.PathLike[str]) -> Any:
 
 
 def folder_bytes(folder: str | os.PathLike[str]) -> int:
-    """Return the size of everything in a folder, in bytes: of a model on disk, say."""
-    return sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file())
+    """Return the size of everything in a folder but its checksums, in bytes: of a model on disk, say."""
+    files = (file for file in Path(folder).rglob("*") if file.is_file() and file.name != CHECKSUMS)
+    return sum(file.stat().st_size for file in files)
 
 
 def sha256(path: str | os.PathLike[str]) -> str:
@@ -169,6 +185,10 @@ def file_digest(files: Iterable[Path]) -> str:
     for file in files:
         digest.update(f"{file}\0{sha256(file)}\0".encode())
     return digest.hexdigest()[:16]
+
+
+def _json(content: Any) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False, default=_plain) + "\n"
 
 
 def _plain(value: Any) -> Any:

@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from xmlc.checksums import NAME as CHECKSUMS
+from xmlc.checksums import list_files
 from xmlc.cli.data.prepare import command
 from xmlc.csr import save_csr
 from xmlc.data.catalogue import Dataset
@@ -70,6 +72,7 @@ def test_posteriors_travel_with_the_rows(tmp_path, source, multilabel):
     posteriors = multilabel(50, 6, 3)[0]
     save_csr(source, "train.P", posteriors)
     save_csr(source, "test.P", posteriors[:20])
+    list_files(source)
     _, prepared = run(tmp_path, source)
     expected = posteriors.toarray()[~prepared.split]
     np.testing.assert_array_equal(prepared.posteriors("val").toarray(), expected)
@@ -182,7 +185,7 @@ def test_command_line_prints_differences_and_writes_everything(tmp_path, source,
     command.main([str(part) for part in main], standalone_mode=False)
     assert capsys.readouterr().err == "tiny: n_train: found 50, published 51 (a paper)\n"
     assert read_json(out / "meta.json")["split"] == {"validation_share": 0.2, "seed": 0}
-    assert {file.name for file in out.iterdir()} == {"train", "test", "split.npy", "meta.json"}
+    assert {file.name for file in out.iterdir()} == {"train", "test", "split.npy", "meta.json", CHECKSUMS}
     assert read_json(statistics)["train"]["instances"] == 50
 
 

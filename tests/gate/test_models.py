@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hostile_cases import good_pair
 
+from xmlc.checksums import list_files
 from xmlc.errors import XmlcError
 from xmlc.files import read_json, write_json
 from xmlc.models import PLT
@@ -30,6 +31,7 @@ def test_a_description_that_is_none(whole, tmp_path, entry, value, message):
     whole.save(tmp_path / "model")
     file = tmp_path / "model/model.json"
     write_json(file, read_json(file) | {entry: value})
+    list_files(file.parent)
     with pytest.raises(XmlcError, match=message + r".*; delete .* and train the model again \(xmlc train\)"):
         PLT.load(tmp_path / "model")
 
@@ -37,8 +39,9 @@ def test_a_description_that_is_none(whole, tmp_path, entry, value, message):
 def test_a_missing_array_and_one_of_another_type(whole, tmp_path):
     whole.save(tmp_path / "model")
     np.save(tmp_path / "model/bias.npy", np.zeros(3))
+    list_files(tmp_path / "model")
     with pytest.raises(XmlcError, match=r"model/bias\.npy: found float64 of shape \(3,\), expected float32"):
         PLT.load(tmp_path / "model")
     (tmp_path / "model/bias.npy").unlink()
-    with pytest.raises(XmlcError, match=r"model/bias\.npy: no whole array of numpy"):
+    with pytest.raises(XmlcError, match=r"model/bias\.npy: cannot be read \(No such file"):
         PLT.load(tmp_path / "model")

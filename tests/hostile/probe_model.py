@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from hostile_cases import good_pair
 
+from xmlc.checksums import NAME, list_files
 from xmlc.errors import XmlcError
 from xmlc.models.registry import estimator_class
 
@@ -39,13 +40,14 @@ def run(variant, folder, times, seed):
         model.fit(X, Y)
     model.save(whole)
     use(cls.load(whole), X, Y)
-    files = sorted(file.name for file in whole.iterdir())
+    files = sorted(file.name for file in whole.iterdir() if file.name != NAME)
     rng, refused = np.random.default_rng(seed), 0
     for number in range(times):
         copy = Path(folder) / "copy"
         shutil.copytree(whole, copy, dirs_exist_ok=True)
         file = copy / files[rng.integers(len(files))]
         what = damage(file, rng)
+        list_files(copy)  # so that the gate alone stands between the damage and the kernels
         print(f"{number} {file.name}: {what}", flush=True)
         try:
             use(cls.load(copy), X, Y)

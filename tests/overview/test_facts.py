@@ -19,6 +19,7 @@ from report_cases import (
     write,
 )
 
+from xmlc.checksums import stamped
 from xmlc.overview.facts import FACT_COLUMNS, FAILED, LEFT_OUT, MEASURED, facts_of
 from xmlc.overview.failures import failures
 from xmlc.tables.columns import DEVIATION
@@ -101,7 +102,7 @@ def best_of(row):
 
 def test_a_table_of_several_kinds_of_files_has_the_facts_of_records_and_statistics(tmp_path):
     files = write(tmp_path / "records", [ranking(model="swnn-searched"), statistics()])
-    (tmp_path / "search.yaml").write_text(yaml.safe_dump(search()))
+    (tmp_path / "search.yaml").write_text(yaml.safe_dump(stamped(search())))
     make_table(tmp_path, "claims", [*files, tmp_path / "search.yaml"], "swnn2018")
     facts = facts_of(finished_tables(tmp_path / "results/tables", ["swnn2018"]))
     assert {("swnn-searched", "p@1"), ("", "labels_per_instance")} <= {*zip(facts["model"], facts["metric"])}

@@ -17,6 +17,7 @@ from report_cases import (
     write,
 )
 
+from xmlc.checksums import stamped
 from xmlc.errors import XmlcError
 from xmlc.papers import COMMON, every_table
 from xmlc.papers.building import OTHER_FILES, read_needs
@@ -70,7 +71,7 @@ def build_table_of(name, build, paper):
 @pytest.fixture
 def files(tmp_path):
     paths = write(tmp_path, [inference(), ranking(), simulation(), statistics()])
-    (tmp_path / "search.yaml").write_text(yaml.safe_dump(search()))
+    (tmp_path / "search.yaml").write_text(yaml.safe_dump(stamped(search())))
     return [*paths, tmp_path / "search.yaml"]
 
 

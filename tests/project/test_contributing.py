@@ -20,6 +20,7 @@ from report_cases import ranking, write
 from repository import ROOT
 
 from xmlc.cli import group
+from xmlc.files import write_record
 
 CONTRIBUTING, README, EXTENDING = (
     (ROOT / name).read_text() for name in ("CONTRIBUTING.md", "README.md", "docs/extending.md")
@@ -244,7 +245,7 @@ def calibration(house):
     record |= {"kind": "calibration", "schema": 1, "portion": "80", "brier": 0.125}
     file = house.folder / "results/bibtex/plt/seed0/80/calibration.json"
     file.parent.mkdir(parents=True)
-    file.write_text(json.dumps(record))
+    write_record(file, record)  # what the `write` of the recipe's class calls
     return file
 
 

@@ -5,6 +5,7 @@ import yaml
 from record_cases import TRIAL, search, training
 from record_files import RecordFile, check_round_trip
 
+from xmlc.checksums import stamped
 from xmlc.errors import XmlcError
 from xmlc.records.training import TrainingRecord, read_searches
 from xmlc.tuning.result import write_result
@@ -44,8 +45,9 @@ def test_what_a_search_wrote_is_read(tmp_path):
     ("text", "message"),
     [
         ("a: [", r"(?s)not a readable result of `xmlc tune`.*make it again"),
-        (yaml.safe_dump(search(trials=[])), r"\$\.trials: .*`xmlc tune`"),
-        (yaml.safe_dump(search(best=TRIAL | {"p@1": 50.0})), r"\$\.best.*`xmlc tune`"),
+        (yaml.safe_dump(stamped(search(trials=[]))), r"\$\.trials: .*`xmlc tune`"),
+        (yaml.safe_dump(stamped(search(best=TRIAL | {"p@1": 50.0}))), r"\$\.best.*`xmlc tune`"),
+        (yaml.safe_dump(stamped(search()) | {"seed": 9}), r"was edited since it was written"),
         (yaml.safe_dump([1]), r"\$: .*`xmlc tune`"),
     ],
 )

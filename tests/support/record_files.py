@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from xmlc.checksums import stamped
 from xmlc.errors import XmlcError
 from xmlc.records.reading import kinds
 
@@ -14,7 +15,7 @@ from xmlc.records.reading import kinds
 def save(folder, content, name="x.json"):
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / name
-    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(stamped(content), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return path
 
 

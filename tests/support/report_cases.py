@@ -2,6 +2,8 @@
 
 import json
 
+from xmlc.checksums import stamped
+
 GRID = (2, 10, 100)
 SET_METRICS = ("macro_f", "macro_f_zero", "macro_f_present", "macro_f_seen", "micro_f", "instance_f", "hamming_loss")
 MEASURES = tuple(f"{average}_{name}" for average in ("macro", "micro", "instance") for name in ("f", "f2", "jaccard"))
@@ -166,5 +168,5 @@ def write(folder, records):
     start = len(list(folder.glob("*.json")))
     paths = [folder / f"{start + i:03}.json" for i in range(len(records))]
     for path, record in zip(paths, records):
-        path.write_text(json.dumps(record))
+        path.write_text(json.dumps(stamped(record)))
     return paths

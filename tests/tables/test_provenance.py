@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from xmlc.checksums import stamped
 from xmlc.errors import XmlcError
 from xmlc.tables.provenance import TableProvenance
 
@@ -22,7 +23,7 @@ CONTENT = {
 def test_what_is_written_is_read_again(tmp_path):
     path = MADE.write(tmp_path / "table2")
     assert path.name == "table2.made-of.json"
-    assert path.read_text() == json.dumps(CONTENT, indent=2) + "\n"
+    assert path.read_text() == json.dumps(stamped(CONTENT), indent=2) + "\n"
     assert TableProvenance.read(path) == MADE
 
 
@@ -38,7 +39,7 @@ def test_what_is_written_is_read_again(tmp_path):
 )
 def test_what_does_not_fit_is_named_with_its_place(tmp_path, change, found):
     path = tmp_path / "x.made-of.json"
-    path.write_text(json.dumps(CONTENT | change))
+    path.write_text(json.dumps(stamped(CONTENT | change)))
     with pytest.raises(
         XmlcError, match=rf"x\.made-of\.json: {found}.*expected what `xmlc table` of this version writes"
     ):
@@ -48,6 +49,6 @@ def test_what_does_not_fit_is_named_with_its_place(tmp_path, change, found):
 def test_each_part_must_be_there(tmp_path):
     path = tmp_path / "x.made-of.json"
     for name in CONTENT:
-        path.write_text(json.dumps({key: value for key, value in CONTENT.items() if key != name}))
+        path.write_text(json.dumps(stamped({key: value for key, value in CONTENT.items() if key != name})))
         with pytest.raises(XmlcError, match=f"'{name}' is a required property"):
             TableProvenance.read(path)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from threshold_cases import random_case
 
+from xmlc.checksums import list_files
 from xmlc.csr import load_csr, save_csr
 from xmlc.errors import XmlcError
 from xmlc.metrics import classification_metrics
@@ -64,6 +65,7 @@ def test_memory_mapped_matrices_are_taken_as_they_are(tmp_path):
     spe, Y = random_case(30, 8, 5)
     save_csr(tmp_path, "spe", spe)
     save_csr(tmp_path, "Y", Y)
+    list_files(tmp_path)
     mapped_spe, mapped_Y = load_csr(tmp_path, "spe"), load_csr(tmp_path, "Y")
     for method in METHODS:
         expected = method.fit(spe, Y).thresholds_

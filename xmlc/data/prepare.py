@@ -8,6 +8,8 @@ from pathlib import Path, PurePath
 import numpy as np
 from scipy import sparse
 
+from xmlc.checksums import NAME as CHECKSUMS
+from xmlc.checksums import listed_in
 from xmlc.csr import load_csr, resize, save_csr
 from xmlc.data.catalogue import Dataset, Published
 from xmlc.data.formats import FORMATS, load, read_coordinates
@@ -93,9 +95,13 @@ def source_files(dataset: Dataset, source: Path) -> Layout:
     Raises
     ------
     XmlcError
-        A file is missing or would lie outside the folder, or ``source.json`` does not say what it must.
+        A file is missing, was changed since it was fetched or would lie outside the folder, or ``source.json`` does not
+        say what it must.
     """
     described = source / "source.json"
+    listed = listed_in(source) if (source / CHECKSUMS).exists() else None  # what was put there by hand has none
+    if listed:
+        listed.check(described.name)
     if described.exists():
         content = read_json(described)
         good = isinstance(content, dict) and all(isinstance(content.get(part), list) for part in ("train", "test"))
@@ -128,6 +134,8 @@ def source_files(dataset: Dataset, source: Path) -> Layout:
             raise XmlcError(f"{dataset.name}: the file name {name!r} leads out of {source}; nothing was read")
         if not (source / name).is_file():
             raise XmlcError(f"{source / name}: no such file; run xmlc download {dataset.name}, or put it there by hand")
+        if listed:
+            listed.check(name)
     return files
 
 

@@ -9,10 +9,12 @@ from typing import Literal, TypedDict
 import numpy as np
 from scipy import sparse
 
+from xmlc.checksums import check_file
 from xmlc.csr import load_csr
 from xmlc.data.splits import fit_mask, sample_rows
 from xmlc.errors import XmlcError
 from xmlc.files import read_json
+from xmlc.gate.stored import load_array
 
 FORMAT_VERSION = 1
 PARTS = ("train", "test", "fit", "val")
@@ -69,7 +71,7 @@ class Meta(Counts):
 
 
 class Prepared:
-    """Reads a folder that `xmlc prepare` wrote.
+    """Reads a folder that `xmlc prepare` wrote; each file that it opens must be as it was written.
 
     Parameters
     ----------
@@ -89,6 +91,7 @@ class Prepared:
         self.folder, self.run = Path(folder), run
         if not (self.folder / "meta.json").exists():
             raise XmlcError(f"{self.folder}: no prepared dataset here (meta.json is missing); run xmlc prepare")
+        check_file(self.folder / "meta.json")
         self.meta: Meta = read_json(self.folder / "meta.json")
         if self.meta["version"] != FORMAT_VERSION:
             found = self.meta["version"]
@@ -99,7 +102,7 @@ class Prepared:
     def split(self) -> np.ndarray:
         """Mask over the training rows, shape (n_train,): True for the part to fit, False for validation."""
         if self.run == 0:
-            return np.load(self.folder / "split.npy", allow_pickle=False)
+            return load_array(self.folder / "split.npy", bool, (self.meta["n_train"],), mmap=False)
         share, seed = self.meta["split"]["validation_share"], self.meta["split"]["seed"]
         return fit_mask(self.meta["n_train"], share, seed + self.run)
 

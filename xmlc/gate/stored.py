@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from xmlc.checksums import check_file
 from xmlc.errors import let_through
 from xmlc.gate.fields import Malformed, check_array
 
@@ -45,9 +46,12 @@ def load_array(path: Path, dtype: Any = None, shape: Sequence[int | None] | None
 
     Raises
     ------
+    Damaged
+        The file is missing, or was changed since it was written.
     Malformed
-        The file is missing, no whole ``.npy`` file, or holds something else.
+        It is no whole ``.npy`` file, or holds something else.
     """
+    check_file(path)
     mode: Literal["c"] | None = "c" if mmap else None
     try:
         array = np.load(path, mmap_mode=mode, allow_pickle=False)
@@ -64,9 +68,12 @@ def load_description(path: Path, types: dict[str, type]) -> dict[str, Any]:
 
     Raises
     ------
+    Damaged
+        It is missing, or was changed since it was written.
     Malformed
-        It is missing, no JSON, or an entry is missing or of another type.
+        It is no JSON, or an entry is missing or of another type.
     """
+    check_file(path)
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:

@@ -10,6 +10,7 @@ import numpy as np
 from xmlc.csr import load_csr
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
+from xmlc.gate.stored import load_array
 from xmlc.measuring.prediction import instances_for, mean_inner_products, predict_timed
 from xmlc.metrics.classification import classification_metrics
 from xmlc.models.base import SparseProbabilityEstimator
@@ -82,7 +83,8 @@ def evaluate_method(
     out: Path,
 ) -> None:
     """Predict the test set with tuned thresholds, measure the cost and every metric, write the record."""
-    tuning, thresholds = TunedThresholds.read(tuned), np.load(tuned / "thresholds.npy", allow_pickle=False)
+    tuning = TunedThresholds.read(tuned)
+    thresholds = load_array(tuned / "thresholds.npy", np.float32, (None,), mmap=False)
     found, point = evaluate_thresholds(prepared, model, estimates, thresholds), tuning.grid[tuning.best]
     costs = ThresholdCosts(
         **asdict(training.costs),

@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from xmlc.errors import XmlcError
 from xmlc.estimator import Hyperparameters
-from xmlc.files import write_json
+from xmlc.files import write_record
 from xmlc.records.checking import (
     HIGHEST,
     SCHEMA,
@@ -61,8 +61,8 @@ class RecordFile:
         cls.KIND, cls.COMMAND = kind, command
 
     def write(self, path: Path) -> None:
-        """Write the record, whole or not at all."""
-        write_json(path, self.content())
+        """Write the record with the checksum of its content, whole or not at all."""
+        write_record(path, self.content())
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -100,7 +100,7 @@ class FolderFile:
 
     def write(self, folder: Path) -> None:
         """Write the file into its folder."""
-        write_json(folder / self.FILE, asdict(self))
+        write_record(folder / self.FILE, asdict(self))
 
     @classmethod
     def read(cls, folder: Path) -> Self:

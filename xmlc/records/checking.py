@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import msgspec
 
+from xmlc.checksums import check_content
 from xmlc.errors import XmlcError, let_through
 
 SCHEMA = 1
@@ -83,24 +84,25 @@ def read_checked(path: Path, kind: type[T], expected: str) -> T:
     Raises
     ------
     XmlcError
-        The file is not readable, has a number that JSON does not have, or does not fit.
+        The file is not readable, was edited, has a number that JSON does not have, or does not fit.
     """
     return as_checked(path, parsed(path), kind, expected)
 
 
 def parsed(path: Path, what: str = "file") -> object:
-    """Return the content of a JSON file, not yet checked.
+    """Return the content of a JSON file that `xmlc.files.write_record` wrote, its checksum proven and left out.
 
     Raises
     ------
     XmlcError
-        The file is not readable, or has a number that JSON does not have.
+        The file is not readable, was edited, or has a number that JSON does not have.
     """
     try:
-        return json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
-    except (OSError, ValueError) as error:
+        content = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
+    except (OSError, ValueError, RecursionError) as error:
         let_through(error)
         raise XmlcError(f"{path}: not a readable JSON {what} ({error}); make it again") from error
+    return check_content(path, content) if isinstance(content, dict) else content
 
 
 def as_checked(path: Path, content: object, kind: type[T], expected: str) -> T:

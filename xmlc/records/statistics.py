@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta
 
 from xmlc.errors import XmlcError
-from xmlc.files import write_json
+from xmlc.files import write_record
 from xmlc.passport import StepCosts
 from xmlc.records.checking import read_checked
 
@@ -105,7 +105,7 @@ class Statistics:
 
     def write(self, path: Path) -> None:
         """Write the file, whole or not at all."""
-        write_json(path, asdict(self))
+        write_record(path, asdict(self))
 
     @classmethod
     def read(cls, path: Path) -> Statistics:

@@ -12,6 +12,7 @@ from typing import Annotated, TypedDict
 
 from msgspec import Meta
 
+from xmlc.checksums import check_content
 from xmlc.errors import XmlcError, let_through
 from xmlc.estimator import Hyperparameters
 from xmlc.passport import Passport, StepCosts
@@ -99,15 +100,22 @@ def read_searches(paths: Iterable[Path]) -> list[SearchRecord]:
     XmlcError
         A file is not readable or lacks something.
     """
-    return [_read(path) for path in paths]
+    return [as_checked(path, parsed_search(path), SearchRecord, expected_of("tune")) for path in paths]
 
 
-def _read(path: Path) -> SearchRecord:
+def parsed_search(path: Path) -> object:
+    """Return the content of a YAML file that `xmlc tune` wrote, its checksum proven and left out.
+
+    Raises
+    ------
+    XmlcError
+        It is not readable, or was edited.
+    """
     import yaml
 
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
+    except (OSError, ValueError, yaml.YAMLError) as error:
         let_through(error)
         raise XmlcError(f"{path}: not a readable result of `xmlc tune` ({error}); make it again") from error
-    return as_checked(path, content, SearchRecord, expected_of("tune"))
+    return check_content(path, content) if isinstance(content, dict) else content

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
-from xmlc.files import write_json
+from xmlc.files import write_record
 from xmlc.records.checking import read_checked
 from xmlc.suites.paths import in_project
 
@@ -60,7 +60,7 @@ class TableProvenance:
             published=self.published.as_posix() if self.published else None,
             suite=self.suite.as_posix() if self.suite else None,
         )
-        write_json(path, asdict(content))
+        write_record(path, asdict(content))
         return path
 
     @classmethod

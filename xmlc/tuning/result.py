@@ -8,11 +8,12 @@ from typing import TypedDict, cast
 
 import yaml
 
-from xmlc.errors import XmlcError, let_through
+from xmlc.checksums import stamped
+from xmlc.errors import XmlcError
 from xmlc.estimator import Hyperparameters
 from xmlc.files import atomic_file
 from xmlc.passport import Passport
-from xmlc.records.training import Trial
+from xmlc.records.training import Trial, parsed_search
 
 NEEDED = ("dataset", "estimator", "method", "budget", "seed", "best")
 
@@ -66,9 +67,10 @@ class TuningResult(Searched):
 
 
 def write_result(path: Path, content: TuningResult) -> None:
-    """Write a search's result, whole or not at all."""
+    """Write a search's result with the checksum of its content, whole or not at all."""
+    plain = yaml.safe_load(yaml.safe_dump(content, sort_keys=False))
     with atomic_file(path) as temporary:
-        temporary.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+        temporary.write_text(yaml.safe_dump(stamped(plain), sort_keys=False), encoding="utf-8")
 
 
 def read_result(path: Path, estimator: str, dataset_digest: str) -> TuningResult:
@@ -85,13 +87,9 @@ def read_result(path: Path, estimator: str, dataset_digest: str) -> TuningResult
     Raises
     ------
     XmlcError
-        The file is no result of a search, or one of another estimator or of other data.
+        The file is no result of a search, was edited, or is one of another estimator or of other data.
     """
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        let_through(error)
-        raise XmlcError(f"{path}: not a readable result of `xmlc tune` ({error}); make it again") from error
+    content = parsed_search(path)
     if not isinstance(content, dict) or not set(NEEDED) <= set(content):
         raise XmlcError(f"{path}: expected a result of `xmlc tune` with {', '.join(NEEDED)}; make it again")
     found = content["estimator"], content["dataset"]["digest"]

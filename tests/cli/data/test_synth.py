@@ -41,7 +41,7 @@ def test_files_hold_the_model_s_rows_and_source_tells_them(tmp_path):
         "n_train": 300, "n_test": 100, "n_features": 60, "n_labels": 20,
         "labels_per_instance": 2.0, "nonzeros": 9, "seed": 3,
     }  # fmt: skip
-    assert set(source["files"]) == {file.name for file in out.iterdir()} - {"source.json"}
+    assert set(source["files"]) == {file.name for file in out.iterdir()} - {"source.json", "checksums.json"}
     for name, facts in source["files"].items():
         assert facts == {"bytes": (out / name).stat().st_size, "sha256": sha256(out / name)}
     assert [folder.name for folder in out.parent.iterdir()] == ["toy"]

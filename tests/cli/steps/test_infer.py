@@ -9,9 +9,10 @@ from record_cases import estimates as estimates_file
 from scipy import sparse
 from small_data import prepare_tiny
 
+from xmlc.checksums import list_files
 from xmlc.csr import load_csr, save_csr
 from xmlc.data.prepared import Prepared
-from xmlc.files import read_json, write_json
+from xmlc.files import read_json, write_json, write_record
 from xmlc.inference import Samples, fit_size_weights, gfm, gfm_sizes, hamming, marginals_of
 from xmlc.metrics import classification_metrics
 from xmlc.records.inference import InferenceRecord
@@ -72,7 +73,8 @@ def estimates(tiny):
     save_csr(folder / "spe", "val", sparse.csr_array((0.3 * Y.toarray() + 0.05).astype(np.float32)))
     described = estimates_file(floor=0.2)
     described["parts"]["test"]["ms_per_instance"] = 0.5
-    write_json(folder / "spe/estimate.json", described)
+    write_record(folder / "spe/estimate.json", described)
+    list_files(folder / "spe")
     return folder / "spe"
 
 
@@ -181,5 +183,6 @@ def test_mistakes_are_refused_before_anything_is_read(tiny, coins, capsys, argum
 def test_estimates_of_another_test_set_are_refused(tiny, coins, estimates, tmp_path, capsys):
     save_csr(tmp_path, "test", load_csr(estimates, "test")[:5])
     write_json(tmp_path / "estimate.json", read_json(estimates / "estimate.json"))
+    list_files(tmp_path)
     assert infer(tiny, coins[1], "--estimates", tmp_path, "--method", "h") == 1
     assert "estimates of 5 instances, a test set of 120" in capsys.readouterr().err

@@ -11,7 +11,7 @@ from small_data import prepare_tiny
 from xmlc.cli.steps.join import command as join
 from xmlc.cli.steps.train import command as train
 from xmlc.errors import XmlcError
-from xmlc.files import read_json, write_json
+from xmlc.files import folder_bytes, read_json, write_record
 from xmlc.models import FastXML
 
 
@@ -32,7 +32,7 @@ def test_shares_join_to_the_forest_of_one_job(tmp_path):
     assert all(np.array_equal(a, b) for a, b in zip(expected.forest_, found.forest_, strict=True))
     record, own = read_json(tmp_path / "joined" / "train.json"), [read_json(share / "train.json") for share in shares]
     assert record["costs"]["train_seconds"] == pytest.approx(sum(part["costs"]["train_seconds"] for part in own))
-    assert record["costs"]["model_bytes"] == sum(f.stat().st_size for f in (tmp_path / "joined" / "model").iterdir())
+    assert record["costs"]["model_bytes"] == folder_bytes(tmp_path / "joined" / "model")
     assert record["step"]["seconds"] == pytest.approx(sum(part["step"]["seconds"] for part in own))
     assert record["step"]["peak_bytes"] == max(part["step"]["peak_bytes"] for part in own)
     assert record["step"]["written_bytes"] == record["costs"]["model_bytes"]
@@ -48,7 +48,7 @@ def test_shares_of_different_forests_do_not_join(tmp_path):
     with pytest.raises(XmlcError, match="differ in seed"):
         join.main([str(shares[0]), str(other), *outputs], standalone_mode=False)
     record = read_json(shares[1] / "train.json")
-    write_json(shares[1] / "train.json", record | {"dataset": record["dataset"] | {"digest": "0"}})
+    write_record(shares[1] / "train.json", record | {"dataset": record["dataset"] | {"digest": "0"}})
     with pytest.raises(XmlcError, match="trained on different data"):
         join.main([*map(str, shares), *outputs], standalone_mode=False)
     assert not (tmp_path / "model").exists()

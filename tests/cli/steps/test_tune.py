@@ -7,6 +7,7 @@ import pytest
 import yaml
 from command_line import call
 
+from xmlc.checksums import stamped
 from xmlc.cli.steps.train import command as train_command
 from xmlc.cli.steps.tune import command as tune_command
 from xmlc.data.catalogue import Dataset
@@ -113,9 +114,10 @@ def test_training_takes_the_best_values_over_the_given_ones(data, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda result: result | {"estimator": "oracle"}, "tuned for estimator oracle .* tune again"),
-        (lambda result: result | {"dataset": {"digest": "0" * 64}}, "digest 000000000000; expected plt on"),
-        (lambda result: {"best": {}}, "expected a result of `xmlc tune` with dataset"),
+        (lambda result: stamped(result | {"estimator": "oracle"}), "tuned for estimator oracle .* tune again"),
+        (lambda result: stamped(result | {"dataset": {"digest": "0" * 64}}), "digest 000000000000; expected plt on"),
+        (lambda result: stamped({"best": {}}), "expected a result of `xmlc tune` with dataset"),
+        (lambda result: result | {"seed": 9}, "was edited since it was written"),
         (lambda result: "text", "expected a result"),
     ],
 )

@@ -6,6 +6,7 @@ import pytest
 from matplotlib.colors import to_hex
 from record_cases import TIMED, simulation
 
+from xmlc.checksums import stamped
 from xmlc.errors import XmlcError
 from xmlc.papers.building import draw_figure
 from xmlc.papers.gfm2011.figures import APART, PANELS, STYLES
@@ -19,7 +20,7 @@ def record(**changes):
 def write(folder, *records):
     paths = [folder / f"{i}.json" for i in range(len(records))]
     for path, content in zip(paths, records, strict=True):
-        path.write_text(json.dumps(content))
+        path.write_text(json.dumps(stamped(content)))
     return paths
 
 

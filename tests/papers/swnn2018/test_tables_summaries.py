@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 
+from xmlc.checksums import stamped
 from xmlc.csr import as_features, as_labels
 from xmlc.data.catalogue import Dataset
 from xmlc.data.prepare import prepare
@@ -103,7 +104,7 @@ def test_what_is_left_out_and_who_defined_quartiles_is_told(build, statistics):
 def test_statistics_of_an_earlier_version_are_refused(build, statistics, tmp_path, change, message):
     content = json.loads(statistics.read_text())
     change(content)
-    (tmp_path / "old.json").write_text(json.dumps(content))
+    (tmp_path / "old.json").write_text(json.dumps(stamped(content)))
     with pytest.raises(XmlcError, match=message):
         build("table2", [tmp_path / "old.json"])
 

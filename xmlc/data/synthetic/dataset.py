@@ -14,7 +14,7 @@ from xmlc.data.synthetic.few_shot import ObjectViews, ShortTexts
 from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.data.writer import save_repository
 from xmlc.errors import XmlcError
-from xmlc.files import atomic_folder, write_json
+from xmlc.files import atomic_folder, write_record
 from xmlc.passport import step_costs
 
 SIZES = ("n_train", "n_test", "n_features", "n_labels")
@@ -78,4 +78,4 @@ def make_dataset(name: str, kind: str, given: Mapping[str, float], out: Path, n_
         source = {"name": name, "origin": "synthetic", "kind": kind, "format": "repository", "zero_based": True}
         source |= {"labels": None, "split_files": None, "train": ["train.txt"], "test": ["test.txt"]}
         costs = step_costs("synth", n_jobs, name, written=folder)
-        write_json(folder / "source.json", source | {"parameters": parameters, "files": files, "step": costs})
+        write_record(folder / "source.json", source | {"parameters": parameters, "files": files, "step": costs})

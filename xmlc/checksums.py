@@ -1,0 +1,189 @@
+"""Checksums of files and records, which find what was damaged or edited since a step of the workflow wrote it.
+
+XXH3 with 128 bits (the library xxHash, Collet 2012-2024) reads as fast as memory, and gives the same digits on any
+machine. It is no signature: who edits a file on purpose can write its checksum, too.
+
+A folder has one file, `NAME`, with the size and checksum of each of its files; `xmlc.files.atomic_folder` writes it. A
+record has the checksum of its own content under the key `KEY`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TypedDict
+
+import xxhash
+
+from xmlc.errors import XmlcError, let_through
+
+NAME = "checksums.json"
+KEY = "checksum"
+SCHEMA = 1
+CHUNK = 1 << 18  # bytes that are read at a time: they stay in the second-level cache
+REMEMBERED = 10_000  # files that a process opened
+State = tuple[int, int, int]  # a file's number on its disk, its size, and when it was changed
+
+
+class Damaged(XmlcError):
+    """A file is not what was written; the message says which, and what makes it again.
+
+    Attributes
+    ----------
+    file, target : Path
+        What was changed; what to delete, which Snakemake makes again.
+    """
+
+    def __init__(self, file: Path, fault: str, target: Path):
+        again = f"delete {target} and make it again: snakemake {target}, or whatever else wrote it"
+        super().__init__(f"{file}: {fault}; {again}")
+        self.file, self.target = file, target
+
+
+class FileEntry(TypedDict):
+    """What a folder's list says of one file."""
+
+    bytes: int
+    xxh3_128: str
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The files of a folder as they were written.
+
+    Attributes
+    ----------
+    folder : Path
+    files : mapping of str to FileEntry
+        By path within the folder.
+    """
+
+    folder: Path
+    files: Mapping[str, FileEntry]
+
+    def check(self, name: str) -> None:
+        """Prove that one file is as it was written; what this process has proven it does not read again.
+
+        Raises
+        ------
+        Damaged
+            It is missing, is none of those that were written, or has another content.
+        """
+        file, entry = self.folder / name, self.files.get(name)
+        if entry is None:
+            raise Damaged(file, f"{NAME} does not list it", self.folder)
+        try:
+            state = _state(file)
+            found = _checksum(str(file), state) if state[1] == entry["bytes"] else None
+        except OSError as error:
+            let_through(error)
+            raise Damaged(file, f"cannot be read ({error.strerror})", self.folder) from error
+        if found is None:
+            raise Damaged(file, f"has {state[1]} bytes, {entry['bytes']} were written", self.folder)
+        if found != entry["xxh3_128"]:
+            raise Damaged(file, f"was changed since it was written: its checksum is {found}", self.folder)
+
+
+def checksum_of(path: str | os.PathLike[str]) -> str:
+    """Return the checksum of a file, 32 hexadecimal digits; it is read in pieces and never all in memory."""
+    digest, room = xxhash.xxh3_128(), memoryview(bytearray(CHUNK))
+    with open(path, "rb", buffering=0) as file:
+        while size := file.readinto(room):
+            digest.update(room[:size])
+    return digest.hexdigest()
+
+
+def content_checksum(content: Mapping[str, object]) -> str:
+    """Return the checksum of a record's content but for `KEY`, whatever the order of keys and the white space."""
+    rest = {name: value for name, value in content.items() if name != KEY}
+    return xxhash.xxh3_128_hexdigest(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode("ascii"))
+
+
+def stamped(content: Mapping[str, object]) -> dict[str, object]:
+    """Return plain content with its checksum as the last key."""
+    rest = {name: value for name, value in content.items() if name != KEY}
+    return rest | {KEY: content_checksum(rest)}
+
+
+def check_content(path: Path, content: Mapping[str, object]) -> dict[str, object]:
+    """Return a record's content without its checksum, if that is right.
+
+    Raises
+    ------
+    Damaged
+        There is none, or the content is another.
+    """
+    if KEY not in content:
+        raise Damaged(path, f"$.{KEY}: {KEY!r} is a required property; it is of another version or was edited", path)
+    if content[KEY] != (found := content_checksum(content)):
+        raise Damaged(path, f"was edited since it was written: the checksum of its content is {found}", path)
+    return {name: value for name, value in content.items() if name != KEY}
+
+
+def list_files(folder: Path) -> None:
+    """Write the list of a folder's files, those of its own folders included; nobody else may write to it yet."""
+    files = {}
+    for file in sorted(folder.rglob("*")):
+        if file.is_file():
+            name = file.relative_to(folder).as_posix()
+            files[name] = FileEntry(bytes=file.stat().st_size, xxh3_128=checksum_of(file))
+    files.pop(NAME, None)
+    text = json.dumps(stamped({"schema": SCHEMA, "files": files}), indent=2) + "\n"
+    (folder / NAME).write_text(text, encoding="utf-8")
+
+
+def listed_in(folder: Path) -> Listed:
+    """Read the list of a folder's files.
+
+    Raises
+    ------
+    Damaged
+        It is missing, is not readable, or was edited.
+    """
+    file = folder / NAME
+    try:
+        return _listed(str(folder), _state(file))
+    except (OSError, ValueError, RecursionError) as error:
+        let_through(error)
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise Damaged(file, f"no readable list of the files beside it ({reason})", folder) from error
+
+
+def check_file(path: Path) -> None:
+    """Prove that a file is as it was written, by the list in its folder or in the one above.
+
+    Raises
+    ------
+    Damaged
+    """
+    folder = path.parent
+    if not (folder / NAME).is_file() and (folder.parent / NAME).is_file():
+        folder = folder.parent
+    listed_in(folder).check(path.relative_to(folder).as_posix())
+
+
+def _state(path: str | os.PathLike[str]) -> State:
+    found = os.stat(path)
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _checksum(path: str, state: State) -> str:
+    """Remember checksums: steps open the same arrays for each method and each part."""
+    return checksum_of(path)
+
+
+@lru_cache(maxsize=256)
+def _listed(folder: str, state: State) -> Listed:
+    file = Path(folder, NAME)
+    content = json.loads(file.read_text(encoding="utf-8"))
+    if not isinstance(content, dict):
+        raise ValueError(f"found {content!r:.40}, expected an object")
+    files = check_content(file, content).get("files") if content.get("schema") == SCHEMA else None
+    if not isinstance(files, dict):
+        raise ValueError(f"expected a list of schema {SCHEMA}")
+    return Listed(Path(folder), files)
