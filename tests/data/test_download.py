@@ -1,6 +1,9 @@
 """Which source a dataset comes from when there are several, how each is checked, and the command around it."""
 
+import bz2
+import gzip
 import json
+import lzma
 import tarfile
 
 import gdown
@@ -11,9 +14,9 @@ from command_line import run
 from file_server import serve
 
 from xmlc.cli import group
-from xmlc.data import fetch
 from xmlc.data.catalogue import Dataset, load_catalogue
 from xmlc.data.download import download
+from xmlc.data.fetching import http
 from xmlc.errors import XmlcError
 from xmlc.files import read_json
 
@@ -24,7 +27,7 @@ HTML = b"<!DOCTYPE html><html><title>Quota exceeded</title></html>"
 
 @pytest.fixture
 def server(monkeypatch):
-    monkeypatch.setattr(fetch, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(http, "FIRST_PAUSE", 0.001)
     with serve() as server:
         yield server
 
@@ -128,9 +131,30 @@ def test_a_mirror_that_answers_a_page_for_a_missing_file_is_searched_further(ser
     with pytest.raises(XmlcError, match=r"/tiny/train\.txt: found an HTML page"):
         download(Dataset("tiny"), resources / "tiny", server.url)
     assert files_left(resources) == []
-    server.files |= {"/tiny/train.txt.gz": b"\x1f\x8b1", "/tiny/test.txt.bz2": b"BZh1"}
+    server.files |= {"/tiny/train.txt.gz": gzip.compress(TRAIN), "/tiny/test.txt.bz2": bz2.compress(TEST)}
     assert download(Dataset("tiny"), resources / "tiny", server.url) == f"{server.url}/tiny"
     assert sorted(read_json(resources / "tiny/source.json")["files"]) == ["test.txt.bz2", "train.txt.gz"]
+
+
+@pytest.mark.parametrize("wrong", [b'{"error": "quota"}', b"Too many requests", b"404", gzip.compress(b"[]")])
+@pytest.mark.parametrize("way", ["mirror", "files", "archive", "hand"])
+def test_what_is_no_data_is_not_recorded_and_does_not_block_the_right_file(server, resources, wrong, way):
+    urls = {name: f"{server.url}/tiny/{name}" for name in ("train.txt", "test.txt")}
+    sources = {"files": (("urls", urls),), "archive": (("url", f"{server.url}/a.zip"),)}
+    entry = Dataset("tiny", sources=sources.get(way, ()))
+    (resources / "manual/tiny").mkdir(parents=True)
+    for train in (wrong, TRAIN):
+        server.files = {"/tiny/train.txt": train, "/tiny/test.txt": TEST}
+        server.files["/a.zip"] = zip_of({"train.txt": train, "test.txt": TEST})
+        if way == "hand":
+            for name in urls:
+                (resources / "manual/tiny" / name).write_bytes(server.files[f"/tiny/{name}"])
+        if train is wrong:
+            with pytest.raises(XmlcError, match=r"train\.txt.*found (JSON|a text|no header)"):
+                download(entry, resources / "tiny", server.url if way == "mirror" else None)
+            assert not (resources / "digests").exists()
+    download(entry, resources / "tiny", server.url if way == "mirror" else None)
+    assert (resources / "tiny/train.txt").read_bytes() == TRAIN
 
 
 def test_a_mirror_that_fails_is_not_passed_over(server, resources):
@@ -144,7 +168,9 @@ def test_a_mirror_may_hold_a_set_in_its_own_format(tmp_path, resources):
     path = tmp_path / "catalogue.yaml"
     path.write_text("tiny: {source: mirror, format: arff, train: a.arff, test: b.arff, labels: c.xml}")
     entry = load_catalogue(path)["tiny"]
-    mirror = mirror_of(tmp_path / "mirror", a_arff_gz=b"\x1f\x8b", b_arff=b"@relation", c_xml=b"<labels/>")
+    mirror = mirror_of(
+        tmp_path / "mirror", a_arff_gz=gzip.compress(b"@relation"), b_arff=b"@relation", c_xml=b"<labels/>"
+    )
     download(entry, resources / "tiny", mirror)
     source = read_json(resources / "tiny/source.json")
     assert (source["format"], source["train"], source["test"], source["labels"]) == (
@@ -159,7 +185,9 @@ def test_a_mirror_may_hold_a_set_in_its_own_format(tmp_path, resources):
 
 def test_a_mirror_in_the_repository_format_serves_a_set_that_the_catalogue_has_as_arff(tmp_path, resources):
     entry = Dataset("tiny", "arff", train=("a.arff",), test=("b.arff",), labels="c.xml")
-    download(entry, resources / "tiny", mirror_of(tmp_path / "mirror", train_txt_xz=b"\xfd7zXZ", test_txt=TEST))
+    download(
+        entry, resources / "tiny", mirror_of(tmp_path / "mirror", train_txt_xz=lzma.compress(TRAIN), test_txt=TEST)
+    )
     source = read_json(resources / "tiny/source.json")
     assert (source["format"], source["labels"], source["train"]) == ("repository", None, ["train.txt.xz"])
 
@@ -225,6 +253,8 @@ def test_the_command_says_where_it_came_from_and_where_not(tmp_path, server, res
     assert f"tiny: fetched from {server.url}/a.zip" in result.output
     assert list(read_json(tmp_path / "record.json")) == [f"{server.url}/a.zip"]
     assert not (resources / "digests").exists()
+    result = CliRunner().invoke(group, [*map(str, arguments), "--limits", "1000", "20", "6", "1e-9"])
+    assert "more than 1e-09 GB; if that is right, raise download.gigabytes" in str(result.exception)
 
 
 def test_the_command_fails_with_a_message_and_status_1(tmp_path, capsys, monkeypatch):

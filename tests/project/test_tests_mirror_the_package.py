@@ -20,6 +20,7 @@ ELSEWHERE = {
     "cli/steps/test_join.py": ["cli/steps/train.py"],
     "cli/steps/test_thresholds.py": ["measuring/evaluation.py"],
     "cli/steps/test_tune.py": ["tuning/plan.py", "tuning/result.py"],
+    "data/fetching/test_http.py": ["data/fetching/limits.py", "data/fetching/supervised.py"],
     "data/test_prepare.py": ["data/prepared.py"],
     "models/oplt/test_estimator.py": ["models/oplt/tree.py"],
     "papers/plt2016/test_tables.py": ["tables/notes.py", "tables/table.py", "tables/titles.py"],

@@ -6,6 +6,7 @@ import pytest
 from schema_defaults import compared
 
 from xmlc.data.compressed import Expansion
+from xmlc.data.fetching.limits import Limits
 from xmlc.errors import XmlcError
 from xmlc.suites.checking import FOLDER, read_yaml
 from xmlc.suites.settings import Search, Settings, read_config
@@ -15,10 +16,10 @@ SCHEMA = read_yaml(FOLDER / "config.schema.yaml")
 
 def test_fields_and_defaults_are_those_of_the_schema():
     said, found = compared(SCHEMA, Settings)
-    said["expansion"] = Expansion(**said["expansion"])
+    said["expansion"], said["download"] = Expansion(**said["expansion"]), Limits(**said["download"])
     assert said == found
     assert [field.name for field in fields(Settings) if field.default is MISSING] == SCHEMA["required"]
-    for key, kind in (("tuning", Search), ("expansion", Expansion)):
+    for key, kind in (("tuning", Search), ("expansion", Expansion), ("download", Limits)):
         said, found = compared(SCHEMA["properties"][key], kind)
         assert said == found
 

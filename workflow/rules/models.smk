@@ -13,7 +13,7 @@ rule download:
         paths.LOG_OF_DATASET.of(step="download"),
     wildcard_constraints:
         dataset=rf"(?!(?:{one_of(project.made)})(?:/|$)){paths.NAME}",
-    retries: 2
+    retries: 1  # the command tries often enough itself
     # Where Snakemake was started: compute nodes of a cluster often have no internet.
     localrule: True
     conda:
@@ -22,11 +22,12 @@ rule download:
         code=code_of("download"),
         mirror=["--mirror", project.settings.mirror] if project.settings.mirror else [],
         expansion=[project.settings.expansion.ratio, project.settings.expansion.gigabytes],
+        limits=list(vars(project.settings.download).values()),
         entry=entry,
         catalogue=paths.CATALOGUE,
     shell:
         "xmlc download {wildcards.dataset} --out {output} --catalogue {params.catalogue} {params.mirror:q}"
-        " --expansion {params.expansion} 2> {log}"
+        " --expansion {params.expansion} --limits {params.limits} 2> {log}"
 
 
 rule synthesise:

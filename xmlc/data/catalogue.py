@@ -111,6 +111,11 @@ class Dataset:
         return tuple(dict.fromkeys(names))
 
     @property
+    def with_header(self) -> tuple[str, ...]:
+        """The files that begin with three counts, as the repository's format has them."""
+        return (*self.train, *self.test) if self.format == "repository" else ()
+
+    @property
     def own_mirror_layout(self) -> bool:
         """Whether the mirror holds this entry's own files rather than train.txt and test.txt."""
         return ("source", "mirror") in self.sources

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from xmlc.data.archives import UnsafeArchive, unpack
 from xmlc.data.catalogue import Dataset
-from xmlc.data.fetch import NotThere, check_is_data, fetch_drive, fetch_http
-from xmlc.data.source import FileFacts, Layout, file_facts
+from xmlc.data.fetching.content import check_folder, check_is_data
+from xmlc.data.fetching.digests import check_digests
+from xmlc.data.fetching.drive import fetch_drive
+from xmlc.data.fetching.http import NotThere, fetch_http
+from xmlc.data.fetching.limits import USUAL, Limits
+from xmlc.data.fetching.parts import sweep_parts
+from xmlc.data.source import Layout, file_facts
 from xmlc.errors import XmlcError, let_through
-from xmlc.files import atomic_folder, read_json, write_json
+from xmlc.files import atomic_folder, write_json
 
 SUFFIXES = ("", ".gz", ".xz", ".bz2")
 
 
-class Fetched(NamedTuple):
+@dataclass(frozen=True)
+class Fetched:
     """What one way of getting a dataset found.
 
     Attributes
@@ -36,13 +41,15 @@ class Fetched(NamedTuple):
     layout: Layout
 
 
-class Place(NamedTuple):
+@dataclass(frozen=True)
+class Place:
     """Where a dataset's files go, and where else to look for them."""
 
     dataset: Dataset
     manual: Path
     partial: Path
     digests: Path
+    limits: Limits
 
     @property
     def entries(self) -> tuple[Dataset, ...]:
@@ -68,6 +75,7 @@ def download(
     mirror: str | None = None,
     digests: Path | None = None,
     on_missing: Callable[[str], object] = lambda reason: None,
+    limits: Limits = USUAL,
 ) -> str:
     """Fetch a dataset into the folder ``out``, whole or not at all.
 
@@ -86,6 +94,8 @@ def download(
         JSON file of the recorded digests, one for each dataset; ``digests/<dataset>.json`` beside ``out``.
     on_missing : callable, optional
         Called with a sentence for each source that does not have the dataset.
+    limits : Limits
+        How slow, long and large a download may be.
 
     Returns
     -------
@@ -101,7 +111,8 @@ def download(
     if dataset.synthetic:
         raise XmlcError(f"{name} is made, not fetched: use xmlc synth {name}")
     digests = digests or beside / "digests" / f"{name}.json"
-    place = Place(dataset, beside / "manual" / name, beside / ".partial", digests)
+    place = Place(dataset, beside / "manual" / name, beside / ".partial", digests, limits)
+    sweep_parts(place.partial)
     problems: list[str] = []
     for attempt in _attempts(place, mirror):
         try:
@@ -122,7 +133,7 @@ def _into(out: Path, place: Place, attempt: Attempt) -> str:
     with atomic_folder(out) as folder:
         fetched = attempt(folder)
         files = file_facts(folder)
-        _check_digests(place, fetched, files)
+        check_digests(place.digests, fetched.origin, fetched.key, files)
         content = {"name": place.dataset.name, "origin": fetched.origin, **fetched.layout, "files": files}
         write_json(folder / "source.json", content)
     return fetched.origin
@@ -156,8 +167,8 @@ def _from_hand(place: Place, folder: Path) -> Fetched:
         for entry in place.entries:
             if set(entry.files) <= set(there):
                 for name in entry.files:
-                    check_is_data(there[name])
                     shutil.copyfile(there[name], folder / name)
+                check_folder(folder, entry.with_header)
                 return Fetched(origin, origin, _layout(entry))
         if len(there) == 1 and not set(there) & {name for entry in place.entries for name in entry.files}:
             (archive,) = there.values()
@@ -175,6 +186,7 @@ def _unpack_any(archive: Path, entries: tuple[Dataset, ...], folder: Path) -> Da
     for entry in entries:
         try:
             unpack(archive, entry.files, folder)
+            check_folder(folder, entry.with_header)
             return entry
         except UnsafeArchive:
             raise
@@ -193,7 +205,7 @@ def _from_mirror(place: Place, mirror: str, folder: Path) -> Fetched:
     entry = place.dataset if own else Dataset(place.dataset.name)
     found: dict[str, str] = {}
     for name in entry.files:
-        taken = _first_suffix(place, base, name, folder, is_url)
+        taken = _first_suffix(place, base, name, folder, is_url, name in entry.with_header)
         if taken is None and not found:
             raise NotThere(f"the mirror {mirror} has no {place.dataset.name}/{name}[.gz|.xz|.bz2]")
         if taken is None:
@@ -203,14 +215,14 @@ def _from_mirror(place: Place, mirror: str, folder: Path) -> Fetched:
     return Fetched(base, base, layout) if is_url else Fetched("mirror", f"mirror {Path(base).resolve()}", layout)
 
 
-def _first_suffix(place: Place, base: str, name: str, folder: Path, is_url: bool) -> str | None:
+def _first_suffix(place: Place, base: str, name: str, folder: Path, is_url: bool, with_header: bool) -> str | None:
     """Take the first of ``name``, ``name.gz`` ... that is there; return which, or None."""
-    web_page: XmlcError | None = None
+    no_data: XmlcError | None = None
     for candidate in (f"{name}{suffix}" for suffix in SUFFIXES):
         address, target = f"{base}/{candidate}", folder / candidate
         try:
             if is_url:
-                fetch_http(address, target, place.partial)
+                fetch_http(address, target, place.partial, place.limits)
             elif Path(address).is_file():
                 shutil.copyfile(address, target)
             else:
@@ -220,13 +232,13 @@ def _first_suffix(place: Place, base: str, name: str, folder: Path, is_url: bool
         except XmlcError as error:
             raise XmlcError(f"{address}: {error}") from error
         try:
-            check_is_data(target)
+            check_is_data(target, with_header)
             return candidate
         except XmlcError as error:  # some servers answer a page where they have no such file
             target.unlink()
-            web_page = web_page or XmlcError(f"{address}: {error}")
-    if web_page:
-        raise web_page
+            no_data = no_data or XmlcError(f"{address}: {error}")
+    if no_data:
+        raise no_data
     return None
 
 
@@ -234,8 +246,8 @@ def _from_files(place: Place, entry: Dataset, addresses: dict[str, str], folder:
     """Fetch the files one by one from addresses of the catalogue."""
     for name, url in addresses.items():
         try:
-            fetch_http(url, folder / name, place.partial)
-            check_is_data(folder / name)
+            fetch_http(url, folder / name, place.partial, place.limits)
+            check_is_data(folder / name, name in entry.with_header)
         except XmlcError as error:
             raise NotThere(f"{url}: {error}") from error
     origin = " ".join(addresses.values())
@@ -247,14 +259,15 @@ def _from_archive(place: Place, entry: Dataset, kind: str, address: str, folder:
     origin = f"https://drive.google.com/uc?id={address}" if kind == "drive" else address
     archive = folder / ".archive"
     try:
-        (fetch_drive if kind == "drive" else fetch_http)(address, archive, place.partial)
+        (fetch_drive if kind == "drive" else fetch_http)(address, archive, place.partial, place.limits)
         check_is_data(archive)
         unpack(archive, entry.files, folder)
+        archive.unlink()
+        check_folder(folder, entry.with_header)
     except UnsafeArchive as error:
         raise XmlcError(f"{origin}: {error}") from error
     except XmlcError as error:
         raise NotThere(f"{origin}: {error}") from error
-    archive.unlink()
     return Fetched(origin, origin, _layout(entry))
 
 
@@ -270,26 +283,3 @@ def _layout(entry: Dataset, renamed: dict[str, str] | None = None) -> Layout:
         "labels": real[entry.labels] if entry.labels else None,
         "split_files": split and {**split, "train": real[split["train"]], "test": real[split["test"]]},
     }
-
-
-def _check_digests(place: Place, fetched: Fetched, files: dict[str, FileFacts]) -> None:
-    """Compare with the digests recorded for this source, or record them."""
-    found = {name: file["sha256"] for name, file in files.items()}
-    try:
-        known = read_json(place.digests) if place.digests.exists() else {}
-        recorded = known.get(fetched.key, found)
-        changed = sorted(name for name in {*recorded, *found} if recorded.get(name) != found.get(name))
-    except (json.JSONDecodeError, UnicodeDecodeError, AttributeError, TypeError) as error:
-        raise XmlcError(f"{place.digests}: expected the JSON of recorded digests ({error}); delete it") from error
-    if changed:
-        none = "no such file"
-        reasons = [
-            f"{name} has changed: found SHA-256 {found.get(name, none)}, recorded {recorded.get(name, none)}"
-            for name in changed
-        ]
-        raise XmlcError(
-            f"{fetched.origin}: {'; '.join(reasons)}. If what was found is right, delete the entry {fetched.key!r} of "
-            f"{place.digests}, or that file; otherwise look for another source"
-        )
-    if fetched.key not in known:
-        write_json(place.digests, known | {fetched.key: found})

@@ -10,6 +10,8 @@ from typing import Literal, Self
 import yaml
 
 from xmlc.data.compressed import USUAL, Expansion
+from xmlc.data.fetching.limits import USUAL as ALLOWED
+from xmlc.data.fetching.limits import Limits
 from xmlc.errors import XmlcError
 from xmlc.suites.checking import check, converted, read_yaml
 
@@ -37,6 +39,7 @@ class Settings:
     validation_share: float = 0.2
     tuning: Search | Literal["auto"] | None = "auto"
     expansion: Expansion = USUAL
+    download: Limits = ALLOWED
 
     @classmethod
     def read(cls, config: Mapping[str, object]) -> Self:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
+from functools import partial
 from pathlib import Path
 
 import click
@@ -10,6 +12,7 @@ from xmlc.cli._options import FILE, FOLDER, catalogue_option, expansion_option
 from xmlc.data.catalogue import dataset as catalogue_entry
 from xmlc.data.catalogue import load_catalogue
 from xmlc.data.download import download
+from xmlc.data.fetching.limits import USUAL, Limits
 
 
 @click.command()
@@ -21,15 +24,33 @@ from xmlc.data.download import download
 )
 @catalogue_option
 @expansion_option
-def command(dataset: str, out: Path, mirror: str | None, digests: Path | None, catalogue: Path | None) -> None:
+@click.option(
+    "--limits",
+    type=(float, float, float, float),
+    metavar="RATE SECONDS HOURS GB",
+    default=astuple(USUAL),
+    show_default=True,
+    help="Give up below so many bytes a second, on average over so many seconds, and beyond so many hours or "
+    "gigabytes of one file.",
+)
+def command(
+    dataset: str,
+    out: Path,
+    mirror: str | None,
+    digests: Path | None,
+    catalogue: Path | None,
+    limits: tuple[float, float, float, float],
+) -> None:
     """Fetch a dataset's files, all or none of them.
 
     The sources are, in this order: a copy that you put into the folder manual/DATASET beside OUT (the files, or one
     archive with them); the mirror, if one is given; the sources that the catalogue names.
 
-    A dataset outside the catalogue only needs a folder of its name under the mirror. Interrupted downloads are
-    resumed. Digests are recorded the first time and checked from then on.
+    A dataset outside the catalogue only needs a folder of its name under the mirror. An interrupted download
+    goes on where the server says that the file is still the same. Of processes that fetch one file at once, one does
+    and the others wait for it. Digests are recorded the first time and checked from then on.
     """
     entry = catalogue_entry(dataset, load_catalogue(catalogue))
-    origin = download(entry, out, mirror, digests, lambda reason: click.echo(f"{dataset}: {reason}", err=True))
-    click.echo(f"{dataset}: fetched from {origin}", err=True)
+    say = partial(click.echo, err=True)
+    origin = download(entry, out, mirror, digests, lambda reason: say(f"{dataset}: {reason}"), Limits(*limits))
+    say(f"{dataset}: fetched from {origin}")
