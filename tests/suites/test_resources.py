@@ -98,7 +98,7 @@ def test_a_rule_of_several_steps_asks_for_the_largest_memory_and_all_minutes(pro
     requests = Requests(project, workflow())
     train, rank, both, thrice = (
         requests.of_steps(*asked)
-        for asked in (({"train": 1},), ({"rank": 1},), ({"train": 1, "rank": 1},), ({"train": 1, "rank": 1}, 3))
+        for asked in (({"train": []},), ({"rank": []},), ({"train": [], "rank": []},), ({"train": [], "rank": []}, 3))
     )
     memory = [one["mem_mb"](wildcards, attempt=1) for one in (train, rank)]
     assert both["mem_mb"](wildcards, attempt=1) == thrice["mem_mb"](wildcards, attempt=1) == max(memory)

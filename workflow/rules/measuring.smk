@@ -73,7 +73,7 @@ for job in thresholds:
             "../envs/xmlc.yaml"
         threads: requests.threads("infer" if beside else "thresholds")
         resources:
-            **requests.of_steps({"thresholds": len(job.methods)} | {"infer": len(it.methods) for it in beside}),
+            **requests.of_steps({"thresholds": job.methods} | {"infer": it.methods for it in beside}),
         params:
             code=code_for("thresholds", *project.extensions),
             inferring=code_of("infer", *project.extensions) if beside else "",
@@ -112,7 +112,7 @@ for job in inference_jobs(project):
             "../envs/xmlc.yaml"
         threads: requests.threads("infer")
         resources:
-            **requests.of("infer", len(job.methods)),
+            **requests.of("infer", job.methods),
         params:
             code=(code_for if job.predicts else code_of)("infer", *project.extensions),
             given=job.option,

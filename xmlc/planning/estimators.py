@@ -6,31 +6,33 @@ docs/resources.md says which, and how well.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from xmlc.estimator import Hyperparameters
 from xmlc.planning.forest_seconds import fastxml_seconds, ldsm_seconds
 from xmlc.planning.forests import fastxml_bytes, ldsm_bytes
-from xmlc.planning.label_trees import TreeCosts, clustered_blocks, complete_blocks, tree_costs
+from xmlc.planning.label_trees import Blocks, TreeCosts, clustered_blocks, complete_blocks, tree_costs
 from xmlc.planning.shape import Shape
 
 # The defaults of estimators that costs depend on; a test compares them with the estimators' own.
 DEFAULTS: dict[str, Hyperparameters] = {
     "plt": {"arity": 16, "tree": "kmeans", "max_leaf": 100, "solver": "sgd", "epochs": 30, "weight_cut": None,
             "hash_bits": None, "max_samples": None},
-    "parabel": {"n_trees": 3, "arity": 2, "max_leaf": 100, "epochs": 20, "weight_cut": 0.1},
+    "parabel": {"n_trees": 3, "arity": 2, "max_leaf": 100, "epochs": 20, "weight_cut": 0.1, "beam": 10},
     "fastxml": {"n_trees": 50, "max_leaf": 10, "labels_per_leaf": 100, "alpha": 1.0},
-    "ldsm": {"n_trees": 10, "arity": 2, "max_nodes": 1000, "epochs": 5, "optimizer": "nag", "beta": 1.0},
+    "ldsm": {"n_trees": 10, "arity": 2, "max_nodes": 1000, "epochs": 5, "optimizer": "nag", "prune": True, "beta": 1.0},
     "oplt": {"arity": 2, "max_leaf": 100, "epochs": 1},
     "swnn": {"S": 75},
 }  # fmt: skip
 
 # Seconds of a pair (non-zero, node) in one pass.
-PAIR = {"sgd": 2.8e-10, "adagrad": 6e-10, "batch": 3e-10}
-HASHED_PAIR = 6.5e-9  # a slot of the table, read from memory
+PAIR = {"sgd": 2.5e-10, "adagrad": 6e-10, "batch": 2.8e-10}
+REACHED = 1.8e-9  # and of a pair (instance, node): its estimate and its step
+HASHED_PAIR = 5.6e-9  # a slot of the table, read from memory
 BASELINE = 40.0  # times as many seconds as our trees take, of other programs
-WEIGHT = 1.5e-8  # of memory that is reached for the first time
+WEIGHT = 1e-8  # of memory that is reached for the first time
 CLUSTERED = 0.85  # weights of a tree of similar labels: their instances have features in common
 COMPACT = 1.85  # with a cut, the largest array is twice in memory, and waves are dense
 LEFT = {"batch": 0.34}  # of the weights that a cut may leave
@@ -38,7 +40,8 @@ LEFT_ONLINE = 1.4
 WAVE = 2.7e8  # bytes of the weights that are dense at a time
 JOINED = 2.04  # a forest beside its trees
 ONLINE_ROW = 2.0  # rows of weights that grow have up to twice the room that they need
-LABEL_FIT = 3.3e-7  # a non-zero in one label's logistic regressions, for each C of a grid and each fold
+BISECTED = 1.5e-8  # of a non-zero of the labels' representations, for each level of bisections
+LABEL_FIT = 3.5e-7  # a non-zero in one label's logistic regressions, for each C of a grid and each fold
 
 
 class Trained(NamedTuple):
@@ -95,19 +98,36 @@ def _label_tree(given: Hyperparameters, shape: Shape) -> Trained:
     if given.get("hash_bits") is not None:
         table = 4.0 * 2.0 ** number(given, "hash_bits") + 16 * shape.m
         return Trained(table, table, HASHED_PAIR * costs.pairs * epochs)
-    seconds = PAIR.get(str(given["solver"]), PAIR["adagrad"]) * costs.pairs * epochs + WEIGHT * costs.dense_bytes / 4
+    in_pass = PAIR.get(str(given["solver"]), PAIR["adagrad"]) * costs.pairs + REACHED * costs.reached
+    seconds = epochs * in_pass + WEIGHT * costs.dense_bytes / 4 + _clustering(given, shape)
     if given.get("weight_cut") is None:
         return Trained(costs.dense_bytes, costs.dense_bytes, seconds)
     kept = min(costs.dense_bytes, LEFT.get(str(given["solver"]), LEFT_ONLINE) * costs.compact_bytes)
     return Trained(kept, COMPACT * kept + min(WAVE, costs.dense_bytes), seconds)
 
 
+def blocks_of(given: Hyperparameters, shape: Shape) -> Iterator[Blocks]:
+    """Return the blocks of siblings of a label tree."""
+    if _is_clustered(given):
+        return clustered_blocks(shape.m, int(number(given, "arity")), int(number(given, "max_leaf")))
+    return complete_blocks(shape.m, int(number(given, "arity")))
+
+
+def _is_clustered(given: Hyperparameters) -> bool:
+    return given.get("tree", "kmeans") == "kmeans"
+
+
 def _tree(given: Hyperparameters, shape: Shape) -> TreeCosts:
-    arity, max_leaf = int(number(given, "arity")), int(number(given, "max_leaf"))
-    if given.get("tree", "kmeans") != "kmeans":
-        return tree_costs(shape, complete_blocks(shape.m, arity))
-    costs = tree_costs(shape, clustered_blocks(shape.m, arity, max_leaf))
-    return costs._replace(dense_bytes=CLUSTERED * costs.dense_bytes)
+    costs = tree_costs(shape, blocks_of(given, shape))
+    return costs._replace(dense_bytes=CLUSTERED * costs.dense_bytes) if _is_clustered(given) else costs
+
+
+def _clustering(given: Hyperparameters, shape: Shape) -> float:
+    """Return the seconds of parting similar labels: each is represented by the features of its instances."""
+    if not _is_clustered(given):
+        return 0.0
+    bisections = max(0.0, math.log2(shape.m / number(given, "max_leaf", 1.0)))
+    return BISECTED * bisections * shape.m * float(shape.features_of(shape.instances_of(1.0)))
 
 
 def _parabel(given: Hyperparameters, shape: Shape) -> Trained:
@@ -125,11 +145,12 @@ def _fastxml(given: Hyperparameters, shape: Shape) -> Trained:
 
 def _ldsm(given: Hyperparameters, shape: Shape) -> Trained:
     n_trees, arity, max_nodes = number(given, "n_trees"), int(number(given, "arity")), int(number(given, "max_nodes"))
-    model = n_trees * ldsm_bytes(shape, max_nodes, arity)
+    prune = bool(given.get("prune"))
+    model = n_trees * ldsm_bytes(shape, max_nodes, arity, prune)
     dense = given["optimizer"] == "sgd"  # which standardises all features
     values = shape.n_train * shape.d if dense else shape.values
     seconds = n_trees * ldsm_seconds(
-        int(shape.n_train), int(values), int(shape.pairs), max_nodes, arity, int(number(given, "epochs"))
+        int(shape.n_train), int(values), int(shape.pairs), max_nodes, arity, int(number(given, "epochs")), prune
     )
     working = JOINED * model + (8 * values if dense else 0)
     return _with_tail(number(given, "beta"), shape, Trained(model, working, seconds))

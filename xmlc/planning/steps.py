@@ -14,11 +14,14 @@ from typing import NamedTuple
 
 from xmlc.estimator import Hyperparameters
 from xmlc.planning.estimators import DEFAULTS, Trained, kind_of, number, trained
+from xmlc.planning.predicting import predicting_seconds
 from xmlc.planning.shape import Shape
+from xmlc.planning.thresholds import is_label_wise, tuning_seconds
 
 BASE = 195e6  # interpreter, numpy, scipy, numba and kernels from their cache
 BARE = 176e6  # with numba, and no other kernels than those that look at stored arrays
-START = 0.86  # processor seconds of it
+START = 0.64  # processor seconds of it
+MARGIN = 7 / 6  # expected seconds are the typical ones times this: what is asked for should rather be too much
 MAPPED, SCALED, KEPT = 8.0, 32.0, 24.0  # bytes of a non-zero
 ENTRY = 8.0  # bytes of an estimate: its label and its value
 ESTIMATING, TUNING, INFERRING = 2.6, 2.2, 1.7  # times the size of all estimates
@@ -26,14 +29,11 @@ NEIGHBOURS = 56.0  # bytes of a non-zero, where an index is thinned
 READING, DRAWING = 34.0, 100.0  # bytes of a non-zero, of text that is read or written, and with posteriors drawn
 PROBABLE, GRID = 60.0, 1e-4  # estimates above 1/10000 for each label of an instance; above 1/100 a tenth
 
-READ, MADE = 2.9e-7, 1e-6  # seconds of a non-zero
-BYTE = 2e-9  # seconds of a byte of the model
-VISITED, VISITED_OF_LABEL = 1e-7, 1.8e-11  # of a non-zero that is looked up in a label tree: alone, and for each label
-ABOVE = 0.26  # of a ranking's search, where labels below a threshold are left out
-IN_TREE, FOUND = 1e-8, 4e-7  # of a non-zero in one tree of a forest, and of a label of an instance
-TRIED = 1e-7  # seconds of an estimate, for each threshold method
-METHOD, METHOD_OF_LABEL = 0.13, 2e-5  # and for each method alone, and for each of its labels
-INFERRED = 8e-8  # and for each method of inference
+READ, MADE = 2.9e-7, 9e-7  # seconds of a non-zero
+WRITTEN, OPENED = 2.2e-9, 4e-10  # of a byte of the model: as it is saved, and as it is mapped and looked at
+KEPT_ESTIMATE = 1.8e-8  # of an estimate that is found and written
+COMMON = 0.1  # a threshold that all labels have
+INFERRED = 9e-8  # of an estimate of the test set, for each method of inference
 SIMULATED = 60.0
 
 
@@ -55,7 +55,7 @@ class Job:
         Of the model and its estimates that it reads, where they exist.
     floor : float
         Smallest estimate.
-    methods : int
+    methods : tuple of str
         Threshold or inference methods.
     posteriors : bool
         Whether a set that is made has known posteriors.
@@ -71,7 +71,7 @@ class Job:
     model_bytes: float | None = None
     estimate_bytes: float | None = None
     floor: float = 1e-4
-    methods: int = 1
+    methods: tuple[str, ...] = ("any",)
     posteriors: bool = True
     trials: tuple[Hyperparameters, ...] = ()
 
@@ -140,7 +140,8 @@ def costs(step: str, job: Job) -> Costs:
     job : Job
     """
     parts = [STEPS[name](job) for name in step.split("+")]
-    return Costs(max(part.bytes for part in parts), sum(part.seconds for part in parts) - START * (len(parts) - 1))
+    seconds = sum(part.seconds for part in parts) - START * (len(parts) - 1)
+    return Costs(max(part.bytes for part in parts), MARGIN * seconds)
 
 
 def _made(job: Job) -> Costs:
@@ -158,15 +159,15 @@ def _trained(job: Job) -> Costs:
     base = BARE if kind_of(job.estimator) == "oracle" else BASE
     reading = (MAPPED + SCALED * job.fit_share) * values if base == BASE else 0.0
     held = KEPT * values if base == BASE else 0.0
-    return Costs(base + max(reading, held + found.working_bytes), START + found.seconds + BYTE * found.model_bytes)
+    return Costs(base + max(reading, held + found.working_bytes), START + found.seconds + WRITTEN * found.model_bytes)
 
 
 def _joined(job: Job) -> Costs:
-    return Costs(BASE + 2 * job.model(), START + 2 * BYTE * job.model())
+    return Costs(BASE + 2 * job.model(), START + (OPENED + WRITTEN) * job.model())
 
 
 def _ranked(job: Job) -> Costs:
-    return Costs(BASE + job.model() + job.prediction(), START + BYTE * job.model() + _search_seconds(job))
+    return Costs(BASE + job.model() + job.prediction(), _opened(job) + _predicted(job))
 
 
 def _estimated(job: Job) -> Costs:
@@ -175,32 +176,33 @@ def _estimated(job: Job) -> Costs:
     instances = max(validation, (MAPPED + SCALED) * data.test_values)
     bare = kind_of(job.estimator) == "oracle"
     found = (BARE if bare else BASE + instances) + job.model() + ESTIMATING * estimates
-    searched = 2 * ABOVE * _search_seconds(job)  # validation and test set
-    return Costs(found, START + BYTE * job.model() + searched + TRIED * estimates / ENTRY)
+    searched = _predicted(job, (1 - job.fit_share) * data.n_train, job.floor) + _predicted(job, floor=job.floor)
+    return Costs(found, _opened(job) + searched + KEPT_ESTIMATE * estimates / ENTRY)
 
 
 def _tuned_thresholds(job: Job) -> Costs:
     held = job.model() + (MAPPED + SCALED) * job.data.test_values + TUNING * job.estimates()
-    each = METHOD + METHOD_OF_LABEL * job.data.m + TRIED * job.estimates() / ENTRY + ABOVE * _search_seconds(job)
-    seconds = job.methods * each
-    return Costs(BASE + held, START + BYTE * job.model() + seconds)
+    seconds = sum(tuning_seconds(method, job.estimates() / ENTRY, job.data.m) for method in job.methods)
+    seconds += sum(_predicted(job, floor=job.floor if is_label_wise(method) else COMMON) for method in job.methods)
+    return Costs(BASE + held, _opened(job) + seconds)
 
 
 def _inferred(job: Job) -> Costs:
-    seconds = START + job.methods * INFERRED * job.estimates() / ENTRY
+    tested = job.data.n_test / (job.data.n_test + (1 - job.fit_share) * job.data.n_train)
+    seconds = START + len(job.methods) * INFERRED * tested * job.estimates() / ENTRY
     from_estimates = job.fit_share < 1  # no model is read then
     held = INFERRING * job.estimates() if from_estimates else job.model() + job.prediction()
     return Costs(BASE + held, seconds)
 
 
 def _by_trees(job: Job) -> Costs:
-    return Costs(BASE + job.model() + job.prediction(), START + BYTE * job.model() + 4 * _search_seconds(job))
+    return Costs(BASE + job.model() + job.prediction(), _opened(job) + 4 * _predicted(job))
 
 
 def _tried(job: Job) -> Costs:
     """Return what training and ranking one model after the other takes."""
     each = [_trained(_with(job, trial)) for trial in job.trials or ({},)]
-    seconds = sum(part.seconds - START + _search_seconds(job) for part in each)
+    seconds = sum(part.seconds - START + _predicted(job) for part in each)
     return Costs(max(part.bytes for part in each), START + seconds)
 
 
@@ -210,7 +212,7 @@ def _streamed(job: Job) -> Costs:
 
 
 def _condensed(job: Job) -> Costs:
-    return Costs(BASE + NEIGHBOURS * job.data.values, START + 9 * _search_seconds(job))
+    return Costs(BASE + NEIGHBOURS * job.data.values, START + 9 * _predicted(job))
 
 
 def _simulated(job: Job) -> Costs:
@@ -221,17 +223,15 @@ def _with(job: Job, trial: Hyperparameters) -> Job:
     return replace(job, hyperparameters={**job.hyperparameters, **trial})
 
 
-def _search_seconds(job: Job) -> float:
-    """Return the seconds of predicting the test set."""
-    data, given, kind = job.data, job.given, kind_of(job.estimator)
-    if kind == "swnn":  # the entries of the lists of an instance's features
-        met = float((data.features.counts**2).mean() / data.features.counts.mean())
-        return 1e-9 * data.test_values * met
-    if kind in ("fastxml", "ldsm"):
-        return (
-            IN_TREE * data.test_values * number(given, "n_trees", 1.0) + FOUND * data.n_test * data.labels_per_instance
-        )
-    return (VISITED + VISITED_OF_LABEL * data.m) * data.test_values
+def _opened(job: Job) -> float:
+    """Return the seconds of a process until a model is read."""
+    return START + OPENED * job.model()
+
+
+def _predicted(job: Job, instances: float | None = None, floor: float | None = None) -> float:
+    """Return the seconds of predicting the test set, or so many instances."""
+    n = job.data.n_test if instances is None else instances
+    return predicting_seconds(job.estimator, job.given, job.data, n, floor, job.model())
 
 
 STEPS: dict[str, Callable[[Job], Costs]] = {

@@ -29,6 +29,7 @@ from xmlc.suites.project import Project
 MOST_THREADS = {"rank": 4, "estimate": 4, "thresholds": 2, "infer": 4, "forest": 4}
 GAIN = 0.6  # of each thread beyond the first
 BESIDE = 300  # MB of Snakemake itself, which runs twice within a job on another node
+ANY = ("any",)  # a method, of steps that have methods
 LEAST_MINUTES = 5  # a process starts, reads files that others share, and may have kernels to compile
 SLACK = 2.0  # wall seconds for a processor second of one thread, on a node that other jobs share
 
@@ -75,19 +76,19 @@ class Requests:
         self.project, self.workflow = project, workflow
         self._told: set[str] = set()  # datasets
 
-    def of(self, step: str, methods: int = 1) -> dict[str, Callable[..., int]]:
+    def of(self, step: str, methods: Sequence[str] = ANY) -> dict[str, Callable[..., int]]:
         """Return the resources of the rule of one step, see `of_steps`."""
         return self.of_steps({step: methods})
 
-    def of_steps(self, steps: Mapping[str, int], times: int = 1) -> dict[str, Callable[..., int]]:
+    def of_steps(self, steps: Mapping[str, Sequence[str]], times: int = 1) -> dict[str, Callable[..., int]]:
         """Return the resources of a rule of steps one after the other, as functions that Snakemake calls.
 
         ``mem_mb`` and ``runtime`` grow with the attempt; ``cpu_seconds``, what they are about, limits nothing.
 
         Parameters
         ----------
-        steps : mapping of str to int
-            How many threshold or inference methods each step has.
+        steps : mapping of str to sequence of str
+            Threshold or inference methods of each step, none of most.
         times : int
             How often all steps are done, such as once for each seed; ``cpu_seconds`` are those of once.
         """
@@ -137,7 +138,7 @@ class Requests:
         print(sentence, file=sys.stderr, flush=True)
 
 
-def expected(project: Project, step: str, wildcards: Wildcards, methods: int = 1) -> Costs:
+def expected(project: Project, step: str, wildcards: Wildcards, methods: Sequence[str] = ANY) -> Costs:
     """Return what a job is expected to take.
 
     Parameters
@@ -147,7 +148,7 @@ def expected(project: Project, step: str, wildcards: Wildcards, methods: int = 1
         As in `xmlc.planning.steps.costs`.
     wildcards : dict of str to str
         Those of its rule: dataset, and where it has them model, seed, portion, paper and sweep.
-    methods : int
+    methods : sequence of str
         Threshold or inference methods.
 
     Returns
@@ -176,7 +177,7 @@ def expected(project: Project, step: str, wildcards: Wildcards, methods: int = 1
             model_bytes=None if own else _size(Path(paths.TRAINING.of(**run)), ("costs", "model_bytes")),
             estimate_bytes=_size(Path(paths.ESTIMATES.of(**run), Estimates.FILE), ("step", "written_bytes")),
             floor=project.floor(dataset),
-            methods=methods,
+            methods=tuple(methods),
             trials=_trials(project, step, wildcards),
         ),
     )

@@ -141,7 +141,8 @@ class LdSM(AveragedForest[Forest]):
 
     def _seconds_of_tree(self, X: sparse.csr_array, Y: sparse.csr_array) -> float:
         n_values = X.shape[0] * X.shape[1] if self.optimizer == "sgd" else X.nnz  # 'sgd' standardises: all features
-        return ldsm_seconds(X.shape[0], n_values, Y.nnz, self.max_nodes, self.arity, self.epochs)
+        hyperparameters = self.max_nodes, self.arity, self.epochs, self.prune
+        return ldsm_seconds(X.shape[0], n_values, Y.nnz, *hyperparameters)
 
     @property
     def tree_depths_(self) -> np.ndarray:
