@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from xmlc.checksums import NAME as CHECKSUMS
-from xmlc.files import FORGOTTEN, atomic_file, atomic_folder, read_json, sha256, sweep, write_json
+from xmlc.files import FORGOTTEN, atomic_file, atomic_folder, read_json, settle_times, sha256, sweep, write_json
 from xmlc.processes import this_process
 
 WRITE = """
@@ -132,6 +132,20 @@ def test_who_writes_a_folder_removes_what_ended_processes_left_of_it(tmp_path):
     with atomic_folder(tmp_path / "data"):
         pass
     assert {folder.name for folder in tmp_path.iterdir()} == {"data", f".other+{ended}+a"}
+
+
+def test_what_was_changed_in_the_future_was_changed_before_now_in_the_same_order(tmp_path):
+    now = time.time_ns()
+    later = {"a": 3, "b/c": 1, "b/d": 3, "e": 2}  # hours
+    (tmp_path / "b").mkdir()
+    for name in (*later, "old"):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, ns=(now, now + later.get(name, -1) * 3600 * 10**9))
+    (tmp_path / "link").symlink_to("nowhere")
+    settle_times([tmp_path / "a", tmp_path / "none", tmp_path])
+    times = {name: (tmp_path / name).stat().st_mtime for name in later}
+    assert now / 1e9 - 1 < times["b/c"] < times["e"] < times["a"] == times["b/d"] <= time.time()
+    assert (tmp_path / "old").stat().st_mtime_ns == now - 3600 * 10**9
 
 
 def test_json_takes_numpy_and_refuses_nan(tmp_path):

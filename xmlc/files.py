@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from xmlc.errors import NOT_WHOLE, is_cut_short, is_of_writing
 from xmlc.processes import Process, this_process
 
 FORGOTTEN = 7 * 86400.0  # seconds; no job runs for longer
+DISTINCT = 1000  # nanoseconds between two times that differ also as seconds in double precision
 
 
 @contextmanager
@@ -100,6 +102,24 @@ def sweep(folder: str | os.PathLike[str]) -> None:
     for place, folders, files in os.walk(folder):
         kept = _remove_leftovers(Path(place), [*folders, *files])
         folders[:] = [name for name in folders if name not in kept]
+
+
+def settle_times(folders: Iterable[str | os.PathLike[str]]) -> None:
+    """Give what was changed in the future, below some folders, times that end now, in the order of those that it has.
+
+    It was changed while the clock was ahead. What is made of it now would be older than it, however often it is made.
+    """
+    now, times = time.time_ns(), {}
+    for place, inner, files in chain.from_iterable(map(os.walk, folders)):
+        for path in (os.path.join(place, name) for name in [*inner, *files]):
+            with suppress(OSError):  # removed meanwhile
+                changed = os.lstat(path).st_mtime_ns
+                if changed > now:
+                    times[path] = changed
+    since = {changed: number * DISTINCT for number, changed in enumerate(sorted(set(times.values()), reverse=True))}
+    for path, changed in times.items():
+        with suppress(OSError):  # somebody else's, or a file system that is read-only
+            os.utime(path, ns=(now, now - since[changed]), follow_symlinks=False)
 
 
 def _remove_leftovers(place: Path, names: Iterable[str]) -> set[str]:

@@ -16,7 +16,7 @@ from typing import Any
 from snakemake_interface_common.exceptions import WorkflowError
 
 from xmlc.errors import sentence_of
-from xmlc.files import sweep
+from xmlc.files import settle_times, sweep
 from xmlc.runtime.claims import Claim, Claimed, claimed, claims
 from xmlc.suites import paths
 
@@ -51,6 +51,7 @@ def guard(workflow: Any) -> None:
             shutil.rmtree(SNAKEMAKES_LOCKS, ignore_errors=True)
             for folder in paths.MADE:
                 sweep(folder)
+            settle_times([*paths.MADE, paths.BENCHMARKS])
             return execute(executor_plugin, *others, **named)
 
     def unlock_if_alone() -> None:

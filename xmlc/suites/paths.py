@@ -44,6 +44,7 @@ def in_project(path: Path) -> str:
 
 STORAGE_COPIES = ".snakemake/storage"
 MADE = "resources", "results"  # the folders that steps write to
+BENCHMARKS = "benchmarks"  # and Snakemake, which counts these files as made by a step
 CATALOGUE = "config/datasets.yaml"
 RUNS = "config/runs.csv"
 PUBLISHED, ACCEPTED = "results/published", "results/reference"
