@@ -45,6 +45,11 @@ def count(default):
     return int(os.environ.get("FUZZ") or default)
 
 
+def more_than_in_ci():
+    """Return whether `make fuzz` is running, and not what CI has time for."""
+    return bool(os.environ.get("FUZZ"))
+
+
 @contextmanager
 def folder_in_memory():
     """Give a folder for files that are written and read thousands of times, in memory where that can be had."""

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from mounts import can_mount
 from slurm_cluster import missing_programs
 
 REQUIRE_ALL = "XMLC_REQUIRE_ALL"
@@ -62,6 +63,7 @@ NEEDS = {
     "mirror": Need(find_mirror, "no mirror of real datasets", "XMLC_MIRROR=<folder> make test"),
     "storage": Need(find_storage, "no storage plugin", "make env EXTRAS=storage, and on Debian: apt-get install rsync"),
     "browser": Need(find_browser, "no browser", "on Debian: apt-get install chromium"),
+    "disk": Need(can_mount, "this user may mount no disk", "as root, or where users may have namespaces of their own"),
     "slurm": Need(find_slurm, "no Slurm", "on Debian: apt-get install slurm-wlm munge, and make env EXTRAS=slurm"),
 }
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from snakemake_interface_common.exceptions import WorkflowError
 
-from xmlc.errors import sentence_of
+from xmlc.errors import is_of_the_machine, sentence_of
 from xmlc.files import settle_times, sweep
 from xmlc.runtime.claims import Claim, Claimed, claimed, claims
 from xmlc.suites import paths
@@ -52,7 +52,12 @@ def guard(workflow: Any) -> None:
             for folder in paths.MADE:
                 sweep(folder)
             settle_times([*paths.MADE, paths.BENCHMARKS])
-            return execute(executor_plugin, *others, **named)
+            try:
+                return execute(executor_plugin, *others, **named)
+            except OSError as error:  # Snakemake's own
+                if not is_of_the_machine(error):
+                    raise
+                raise WorkflowError(sentence_of(error)) from None
 
     def unlock_if_alone() -> None:
         for claim in claims(RUN):

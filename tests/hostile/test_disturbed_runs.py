@@ -1,0 +1,59 @@
+"""A run that is killed, or whose clock is set back: the same command finishes it with the same tables, and only once.
+
+That a second run in the same folder is refused is shown in tests/suites/test_controller.py, and that damaged compiled
+kernels are compiled anew in tests/runtime/test_kernel_entries.py.
+"""
+
+import os
+import random
+import signal
+import subprocess
+import time
+
+import fuzzing
+import pytest
+from small_run import SmallRun
+
+pytestmark = pytest.mark.slow
+MOMENTS, IN_CI = 20, (1, 6, 11, 16)
+DAY = 86_400.0
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    run = SmallRun(tmp_path_factory.mktemp("project"))
+    return run, run.seconds(), run.outcome()
+
+
+@pytest.mark.parametrize("moment", range(MOMENTS) if fuzzing.more_than_in_ci() else IN_CI)
+def test_a_run_killed_at_any_moment_is_finished_by_the_same_command(undisturbed, moment):
+    run, seconds, expected = undisturbed
+    run.unmake()
+    share = (moment + random.Random(moment).random()) / MOMENTS
+    process = run.begin()
+    try:
+        process.wait(share * seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    run.check_whole(expected[1])
+    ended = run.ended()
+    run.finish()
+    after = run.ended()
+    assert {name: after[name] for name in ended} == ended, "what had ended was made again"
+    assert run.outcome() == expected
+
+
+@pytest.mark.parametrize("times", ["all ahead", "in any order"])
+def test_a_run_goes_on_after_the_clock_was_set_back(undisturbed, times):
+    """What is there was made tomorrow, or partly yesterday: Snakemake runs again what is older than its input."""
+    run, _, expected = undisturbed
+    run.unmake("thresholds")
+    rng, now = random.Random(times), time.time()
+    for name in sorted(expected[0]):
+        if (path := run.folder / name).exists():
+            changed = now + DAY * (rng.uniform(-1, 1) if times == "in any order" else 1)
+            os.utime(path, (changed, changed))
+    run.finish()
+    assert run.outcome() == expected
+    assert "Nothing to be done" in run.finish()

@@ -1,0 +1,123 @@
+"""A run of six small jobs, from a mirror to a table, for tests that disturb it: what it makes, and what has ended."""
+
+import json
+import os
+import shutil
+import subprocess
+import time
+from base64 import urlsafe_b64decode
+
+import pandas as pd
+from project_copy import Project
+from small_data import random_multilabel
+
+from xmlc.data.writer import save_repository
+from xmlc.files import sha256
+
+SET = "small-set"
+MODEL = f"results/{SET}/plt/seed0/80"
+#: What each step makes, in the order in which they run.
+STEPS = {
+    "download": (f"resources/{SET}",),
+    "prepare": (f"results/{SET}/data", f"results/{SET}/statistics.json"),
+    "train": (f"{MODEL}/model", f"{MODEL}/train.json"),
+    "estimate": (f"{MODEL}/spe",),
+    "thresholds": (f"{MODEL}/thresholds", f"{MODEL}/evaluation"),
+    "table": ("results/tables",),
+}
+MADE = ("resources", "results", "benchmarks", "logs")
+FEW = {"datasets": [SET], "tables": ["table2"], "figures": [], "measures": [], "methods": ["sto"], "seeds": [0]}
+
+
+class SmallRun(Project):
+    """A copy of the project whose demo is one model on a set of a mirror, its thresholds and a table."""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.edit_yaml("config/demo.yaml", lambda content: content.update(FEW) or content.pop("inference"))
+        self.edit_yaml("config/demo.yaml", lambda content: content["models"].pop("oracle"))
+        X, Y = random_multilabel(300, 40, 12)
+        save_repository(folder / f"mirror/{SET}/train.txt", X, Y)
+        save_repository(folder / f"mirror/{SET}/test.txt", X[:100], Y[:100])
+        self.words = ("demo", "--config", "mirror=mirror", "threads=1")
+
+    def finish(self):
+        """Run to the end; return what was said."""
+        return self.run_well(*self.words)
+
+    def seconds(self):
+        """Run from the beginning, with compiled kernels; return how long that took."""
+        while True:
+            compiled, begun = self.kernels(), time.monotonic()
+            self.unmake()
+            self.finish()
+            if self.kernels() == compiled:
+                return time.monotonic() - begun
+
+    def kernels(self):
+        """Files of compiled kernels."""
+        return sorted(self.folder.glob("xmlc/__pycache__/kernels-*/**/*"))
+
+    def unmake(self, first="download"):
+        """Remove what a step and those after it made; of the first step, all that any run left."""
+        steps = list(STEPS)
+        for name in [name for step in steps[steps.index(first) :] for name in STEPS[step]]:
+            path = self.folder / name
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        if first == "download":
+            for name in (*MADE, ".snakemake"):
+                if name != "results":
+                    shutil.rmtree(self.folder / name, ignore_errors=True)
+            shutil.rmtree(self.folder / f"results/{SET}", ignore_errors=True)
+
+    def begin(self):
+        """Start a run in the background, in a group of processes of its own."""
+        return subprocess.Popen(
+            self.command(*self.words),
+            cwd=self.folder,
+            env=self.environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def files(self):
+        """Names of all files that runs made, hidden ones too."""
+        paths = [path for top in MADE for path in (self.folder / top).rglob("*") if path.is_file()]
+        names = {path.relative_to(self.folder).as_posix() for path in paths}
+        return {name for name in names if not name.startswith("results/published/")}
+
+    def arrays(self):
+        """Digests of all arrays under their final names, by name."""
+        return {name: sha256(self.folder / name) for name in self.files() if name.endswith(".npy") and not hidden(name)}
+
+    def outcome(self):
+        """All that is the same after every run of this command."""
+        return self.files(), self.arrays(), self.tables()
+
+    def check_whole(self, arrays):
+        """Hold that whatever stands under a final name is whole."""
+        assert self.arrays().items() <= arrays.items()
+        for name in self.files():
+            if not hidden(name) and name.endswith(".json"):
+                json.loads((self.folder / name).read_text())
+        for name in self.folder.glob("results/tables/demo/*.csv"):
+            pd.read_csv(name)
+
+    def ended(self):
+        """What the jobs made whose end Snakemake has noted, each with its inode: what is made again has another one."""
+        notes, jobs = self.folder / ".snakemake", {}
+        unfinished = set(os.listdir(notes / "incomplete")) if (notes / "incomplete").is_dir() else set()
+        for note in (notes / "metadata").glob("*"):
+            try:
+                log = tuple(json.loads(note.read_text())["log"])
+            except ValueError:
+                continue  # being written when the run was killed
+            jobs.setdefault(log, {})[note.name] = urlsafe_b64decode(note.name).decode()
+        made = [name for notes in jobs.values() if not unfinished & set(notes) for name in notes.values()]
+        return {name: (self.folder / name).lstat().st_ino for name in made if (self.folder / name).exists()}
+
+
+def hidden(name):
+    """Whether a file, or a folder that it is in, has not its final name yet or is Snakemake's."""
+    return any(part.startswith(".") for part in name.split("/"))
