@@ -37,6 +37,7 @@ FITTED = {
 # Why the time of a job is outside the bounds.
 REASONS = {
     ("scene", "train"): "steps until the solver has converged",
+    ("delicious", "rank"): "leaves that instances reach are larger than others",
     ("growth-base", "estimate"): "fewer nodes are opened than on other sets",
     ("growth-base", "rank"): "fewer nodes are opened than on other sets",
     ("growth-base", "train"): "fewer steps until the solver has converged",

@@ -40,6 +40,14 @@ def test_a_set_that_nobody_knows_has_common_sizes(project):
     assert expected(project, "simulate", {"paper": "a"}).seconds > 0
 
 
+def test_a_damaged_record_does_not_keep_jobs_from_being_planned(project):
+    before = expected(project, "train", {"dataset": "bibtex", "model": "plt"})
+    path = Path("results/bibtex/statistics.json")
+    path.parent.mkdir(parents=True)
+    path.write_text('{"d": 1836, "m":')
+    assert expected(project, "train", {"dataset": "bibtex", "model": "plt"}) == before
+
+
 def test_what_exists_is_looked_at(project):
     run = {"dataset": "bibtex", "model": "plt", "seed": "0"}
     before = expected(project, "rank", run)

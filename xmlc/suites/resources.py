@@ -16,6 +16,7 @@ from typing import Protocol
 
 import yaml
 
+from xmlc.errors import XmlcError
 from xmlc.estimator import Hyperparameters
 from xmlc.files import read_json
 from xmlc.planning.shape import Shape
@@ -205,15 +206,20 @@ def minutes(found: Costs, n_threads: int = 1, attempt: int = 1, speed: float = 1
 def shape_of(project: Project, dataset: str) -> Shape:
     """Return the sizes of a dataset: counted, where it is prepared, or as the catalogue has them."""
     path = Path(paths.STATISTICS.of(dataset=dataset))
-    if path.is_file():
-        return _counted(path, path.stat().st_mtime_ns)
+    counted = _counted(path, path.stat().st_mtime_ns) if path.is_file() else None
+    if counted is not None:
+        return counted
     entry = project.entry(dataset)
     return _listed(json.dumps({**(entry.published or {}), **(entry.synthetic or {})}, sort_keys=True))
 
 
 @lru_cache(maxsize=256)
-def _counted(path: Path, changed: int) -> Shape:
-    return Shape.of_statistics(Statistics.read(path))
+def _counted(path: Path, changed: int) -> Shape | None:
+    """Return what a record says; None if it is damaged, for the step that needs it says so in a sentence."""
+    try:
+        return Shape.of_statistics(Statistics.read(path))
+    except XmlcError:
+        return None
 
 
 @lru_cache(maxsize=256)
