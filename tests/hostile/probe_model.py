@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from hostile_cases import good_pair
+from hostile_cases import damage, good_pair, listed_anew
 
-from xmlc.checksums import NAME, list_files
+from xmlc.checksums import NAME
 from xmlc.errors import XmlcError
 from xmlc.models.registry import estimator_class
 
@@ -47,7 +47,7 @@ def run(variant, folder, times, seed):
         shutil.copytree(whole, copy, dirs_exist_ok=True)
         file = copy / files[rng.integers(len(files))]
         what = damage(file, rng)
-        list_files(copy)  # so that the gate alone stands between the damage and the kernels
+        listed_anew(copy)
         print(f"{number} {file.name}: {what}", flush=True)
         try:
             use(cls.load(copy), X, Y)
@@ -58,24 +58,6 @@ def run(variant, folder, times, seed):
         except Exception as error:
             print(f"WRONG {number} {file.name}: {what}: {type(error).__name__}: {error}")
     print(f"{refused} refused")
-
-
-def damage(file, rng):
-    """Change a file; mostly one bit of it, of what stands behind the header of an array."""
-    content = bytearray(file.read_bytes())
-    kind = rng.integers(10)
-    if kind == 0:
-        size = int(rng.integers(len(content)))
-        file.write_bytes(content[:size])
-        return f"cut at {size}"
-    if kind == 1:
-        file.write_bytes(content + b"\0" * 64)
-        return "lengthened"
-    first = 128 if file.suffix == ".npy" and kind > 2 and len(content) > 128 else 0
-    bit = int(rng.integers(8 * first, 8 * len(content)))
-    content[bit // 8] ^= 1 << bit % 8
-    file.write_bytes(content)
-    return f"bit {bit}"
 
 
 def use(model, X, Y):

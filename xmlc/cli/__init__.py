@@ -56,6 +56,7 @@ GROUPS = {
         "deviations": "Keep our runs with several seeds, which intervals are taken from.",
     },
     "tools": {
+        "verify": "Name results and downloads that are not as they were written.",
         "compile": "Compile the kernels of a suite ahead of its first run.",
         "bits": "Show that results are the same bits on any processor.",
         "bench": "Measure speed against a baseline in one run.",

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, TypedDict
+from typing import Literal, TypedDict, cast
 
 import numpy as np
 from scipy import sparse
 
-from xmlc.checksums import check_file
 from xmlc.csr import load_csr
 from xmlc.data.splits import fit_mask, sample_rows
 from xmlc.errors import XmlcError
-from xmlc.files import read_json
-from xmlc.gate.stored import load_array
+from xmlc.gate.stored import load_array, load_description
 
 FORMAT_VERSION = 1
 PARTS = ("train", "test", "fit", "val")
 Count = Literal["n_train", "n_test", "d", "m", "labels_per_instance", "instances_per_label"]
+DESCRIBED = {
+    "name": str,
+    "digest": str,
+    "n_train": int,
+    "n_test": int,
+    "d": int,
+    "m": int,
+    "split": dict,
+    "notes": list,
+}
 COUNTED: tuple[Count, ...] = ("n_train", "n_test", "d", "m", "labels_per_instance", "instances_per_label")
 
 
@@ -89,13 +97,12 @@ class Prepared:
 
     def __init__(self, folder: str | Path, run: int = 0):
         self.folder, self.run = Path(folder), run
-        if not (self.folder / "meta.json").exists():
+        file = self.folder / "meta.json"
+        if not file.exists():
             raise XmlcError(f"{self.folder}: no prepared dataset here (meta.json is missing); run xmlc prepare")
-        check_file(self.folder / "meta.json")
-        self.meta: Meta = read_json(self.folder / "meta.json")
-        if self.meta["version"] != FORMAT_VERSION:
-            found = self.meta["version"]
+        if (found := load_description(file, {"version": int})["version"]) != FORMAT_VERSION:
             raise XmlcError(f"{self.folder}: format version {found}, expected {FORMAT_VERSION}; prepare it anew")
+        self.meta = cast(Meta, load_description(file, DESCRIBED))
         self.digest: str = self.meta["digest"]
 
     @cached_property

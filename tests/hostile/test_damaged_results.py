@@ -1,0 +1,111 @@
+"""One bit of any file that a step reads, flipped: the step says which file, and what makes it again; none goes on."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from command_line import run
+from small_data import random_multilabel
+
+from xmlc.checksums import NAME
+from xmlc.data.catalogue import Dataset
+from xmlc.data.download import download
+from xmlc.data.writer import save_repository
+from xmlc.overview.verify import verify
+
+TUNED = "results/tiny/tuning/plt.yaml"
+FULL, HELD_OUT = "results/tiny/plt/seed0/full", "results/tiny/plt/seed0/80"
+STATISTICS, DATA = "results/tiny/statistics.json", "results/tiny/data"
+MODEL, RECORD = f"{FULL}/model", f"{FULL}/train.json"
+HELD_OUT_MODEL, SPE, TUNING = f"{HELD_OUT}/model", f"{HELD_OUT}/spe", f"{HELD_OUT}/thresholds/sto"
+SWEEP, RANKING, EVALUATION = f"{FULL}/sweeps/p/C.json", f"{FULL}/ranking.json", f"{HELD_OUT}/evaluation/sto.json"
+TRAIN = ("--data", DATA, "--estimator", "plt", "--name", "plt", "--tuned", TUNED)
+ABOUT = ("--data", DATA, "--model", HELD_OUT_MODEL, "--training", f"{HELD_OUT}/train.json")
+STEPS = {
+    "prepare": ("prepare", "tiny", "--source", "resources/tiny", "--out", DATA, "--statistics", STATISTICS),
+    "tune": ("tune", "--data", DATA, "--estimator", "plt", "--stages", '[[{"C": 1.0}]]', "--out", TUNED),
+    "train": ("train", *TRAIN, "--part", "train", "--out", MODEL, "--record", RECORD),
+    "train-80": ("train", *TRAIN, "--part", "fit", "--out", HELD_OUT_MODEL, "--record", f"{HELD_OUT}/train.json"),
+    "rank": ("rank", "--data", DATA, "--model", MODEL, "--training", RECORD, "--out", RANKING),
+    "sweep": ("sweep", "--data", DATA, "--training", RECORD, "--hyperparameter", "C", "--value", "1.0", "--out", SWEEP),
+    "estimate": ("estimate", *ABOUT, "--floor", "0.001", "--out", SPE),
+    "threshold": ("threshold", "--data", DATA, "--estimates", SPE, "--method", "sto", "--out", TUNING),
+    "evaluate": ("evaluate", *ABOUT, "--estimates", SPE, "--thresholds", TUNING, "--out", EVALUATION),
+    "table2": ("table", "table2", "--paper", "plt2016", EVALUATION, "--out", "results/tables/plt2016/table2"),
+    "table1": ("table", "table1", "--paper", "plt2016", RANKING, "--out", "results/tables/plt2016/table1"),
+}  # fmt: skip
+# Which step reads what; of a folder each file but those that are named behind it.
+READ = {
+    "prepare": ["resources/tiny"],
+    "train": [f"{DATA}/meta.json", f"{DATA}/train", TUNED],
+    "train-80": [f"{DATA}/split.npy"],
+    "rank": [f"{DATA}/test", MODEL, RECORD, f"{DATA}/{NAME}"],
+    "sweep": [RECORD],
+    "estimate": [HELD_OUT_MODEL, f"{HELD_OUT}/train.json"],
+    "threshold": [SPE],
+    "evaluate": [TUNING],
+    "table2": [EVALUATION],
+    "table1": [RANKING],
+}
+NEVER_READ = {"val.inner_products.npy", "test.inner_products.npy"}  # statistics for whoever wants to look
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A folder with a finished run of a tiny dataset."""
+    folder = tmp_path_factory.mktemp("whole")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for part, seed in (("train", 1), ("test", 2)):
+            save_repository(Path("mirror/tiny") / f"{part}.txt", *random_multilabel(120, 20, 8, seed=seed))
+        download(Dataset("tiny"), Path("resources/tiny"), mirror="mirror")
+        for name, step in STEPS.items():
+            assert run(*step) == 0, name
+        yield folder
+
+
+def files_read(whole):
+    """Each step with each file that it reads."""
+    for step, places in READ.items():
+        for place in places:
+            inside = sorted(
+                file for file in (whole / place).rglob("*") if file.is_file() and file.name not in NEVER_READ
+            )
+            for file in inside or [whole / place]:
+                yield step, file.relative_to(whole)
+
+
+def says_the_same(content, other, suffix):
+    """Whether a flipped bit left every number and word of a record as it was: 1e-05 and 1E-05, or a last decimal."""
+    read = {".json": json.loads, ".yaml": yaml.safe_load}.get(suffix)
+    try:
+        return read is not None and read(content.decode()) == read(other.decode())
+    except (ValueError, yaml.YAMLError):
+        return False
+
+
+def test_no_flipped_bit_goes_on(whole, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(whole)
+    rng, tried = np.random.default_rng(0), []
+    for step, file in files_read(whole):
+        whole_content = file.read_bytes()
+        for _ in range(2):
+            content = bytearray(whole_content)
+            bit = int(rng.integers(8 * len(content)))
+            content[bit // 8] ^= 1 << bit % 8
+            file.write_bytes(content)
+            if says_the_same(content, whole_content, file.suffix):
+                continue
+            name = f"{step}: {file}, bit {bit}"
+            assert run(*STEPS[step]) == 1, name
+            said = capsys.readouterr().err
+            assert str(file) in said or f"{file.parent}/{NAME}" in said, (name, said)
+            assert "make it again" in said, (name, said)
+            damaged = verify([Path("results"), Path("resources")]).damaged
+            assert [damage.file for damage in damaged] == [file], name
+            tried.append(name)
+        file.write_bytes(whole_content)
+    assert verify([Path("results"), Path("resources")]).damaged == []
+    assert len(tried) > 60
