@@ -6,7 +6,7 @@ from report_cases import ranking
 
 from xmlc.records.ranking import RankingRecord
 
-CONTENT = whole(ranking(standard_errors={"p@1": 0.01}), ["metrics", "standard_errors"])
+CONTENT = whole(ranking(standard_errors={"p@1": 0.01}, certified=0.5), ["metrics", "standard_errors", "certified"])
 
 
 class TestFile(RecordFile):

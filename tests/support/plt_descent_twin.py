@@ -17,18 +17,28 @@ def node_estimate(nodes, node, features, squared_hinge=False):
 
 
 def beam_search(nodes, features, k, beam, squared_hinge=False):
-    """Labels of one instance, best first: each level as a list, sorted by (estimate, smaller node)."""
+    """Labels of one instance and their estimates, best first."""
+    return search_and_missed(nodes, features, k, beam, squared_hinge)[:2]
+
+
+def search_and_missed(nodes, features, k, beam, squared_hinge=False):
+    """The same, and the largest estimate of an inner node that is not expanded, -1 if all are.
+
+    Each level is a list, sorted by (estimate, smaller node).
+    """
 
     def best(candidates, size):
         return sorted(candidates, key=lambda pair: (-pair[0], pair[1]))[:size]
 
-    level, leaves = [(node_estimate(nodes, 0, features, squared_hinge), 0)], []
+    level, leaves, missed = [(node_estimate(nodes, 0, features, squared_hinge), 0)], [], -1.0
     while level:
         leaves = best(leaves + [pair for pair in level if nodes.label[pair[1]] >= 0], k)
-        inner = best([pair for pair in level if nodes.label[pair[1]] < 0], beam)
+        every_inner = best([pair for pair in level if nodes.label[pair[1]] < 0], len(level))
+        inner = every_inner[:beam]
+        missed = max([missed] + [estimate for estimate, _ in every_inner[beam:]])
         level = [
             (estimate * node_estimate(nodes, child, features, squared_hinge), child)
             for estimate, node in inner
             for child in range(nodes.children[node], nodes.children[node + 1])
         ]
-    return [int(nodes.label[node]) for _, node in leaves], [estimate for estimate, _ in leaves]
+    return [int(nodes.label[node]) for _, node in leaves], [estimate for estimate, _ in leaves], missed

@@ -39,6 +39,12 @@ def predict_timed(
     return result, 1e3 * seconds / max(X.shape[0], 1)
 
 
+def share_certified(model: SparseProbabilityEstimator) -> float | None:
+    """Return for which share of the instances a beam proved the last ranking; None where no beam searched."""
+    certified = model.certified_
+    return None if certified is None or certified.size == 0 else float(certified.mean())
+
+
 def mean_inner_products(model: SparseProbabilityEstimator) -> float | None:
     """Return the inner products per instance of the last prediction; None where a program reports none."""
     counts = model.inner_products_

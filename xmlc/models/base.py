@@ -152,10 +152,13 @@ class SparseProbabilityEstimator(Estimator):
         Number of labels m seen in ``fit``.
     inner_products_ : ndarray of int64, shape (n,), or None
         Inner products that the last prediction computed for each instance; None where an estimator does not count them.
+    certified_ : ndarray of bool, shape (n,), or None
+        For which instances a beam search proved that the last ranking is exact; None where none searched.
     """
 
     MODEL_FORMAT = 1
     inner_products_: np.ndarray | None = None
+    certified_: np.ndarray | None = None
     unit_norm: bool  # a hyperparameter of those that call `_kernel_form`
 
     def fit(self, X: object, Y: object) -> Self:
@@ -238,7 +241,8 @@ class SparseProbabilityEstimator(Estimator):
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         """Return the learned arrays, and what else is learned: numbers, for JSON."""
         learned = {name: value for name, value in vars(self).items() if name.endswith("_")}
-        learned.pop("inner_products_", None)
+        for passing in ("inner_products_", "certified_"):
+            learned.pop(passing, None)
         return {name: value for name, value in learned.items() if isinstance(value, np.ndarray)}, {}
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from xmlc.metrics.measures import BY_NAME, FURTHER_RANKING_METRICS, MAXIMA, RANKING_METRICS
-from xmlc.records.base import Fractions, Number, Row, costs_in, identity, known
+from xmlc.records.base import Fraction, Fractions, Number, Row, costs_in, identity, known
 from xmlc.records.checking import check_scores
 from xmlc.records.training import ModelRecord, TrainingCosts
 
@@ -49,11 +49,14 @@ class RankingRecord(ModelRecord, kind="ranking", command="rank"):
         By the names of `xmlc.metrics.measures`, shares of one; records of earlier versions lack some.
     standard_errors : dict of str to float
         Of P@k and nDCG@k, as means over the test instances that were drawn; records of earlier versions lack them.
+    certified : float or None
+        Share of the test instances for which a beam search proved that it ranks exactly; None where none searched.
     """
 
     costs: RankingCosts
     metrics: dict[str, float]
     standard_errors: Fractions = field(default_factory=dict)
+    certified: Fraction | None = None
 
     def __post_init__(self) -> None:
         check_scores(".metrics", self.metrics, RANKING_METRICS, shares_of(self.metrics))

@@ -24,7 +24,7 @@ def one_by_one(data: Data) -> Parts:
         (X.indices[X.indptr[i] : X.indptr[i + 1]], X.data[X.indptr[i] : X.indptr[i + 1]]) for i in range(X.shape[0])
     ]
     model = _tree(tree="random").fit(data.X, data.Y)
-    by_beam = _tree(tree="random", beam=3).fit(data.X, data.Y)
+    by_beam = _tree(tree="random", search="beam", beam=3).fit(data.X, data.Y)
     small = model.drop_weights(0.02)
     models = {"exact": model, "beam": by_beam, "small": small}
     return {name: [model.rank_one(*row, 5) for row in rows] for name, model in models.items()}
@@ -44,14 +44,22 @@ def above_thresholds(data: Data) -> Parts:
 
 PIECES: dict[str, Run] = {
     "PLT sgd, k-means tree": estimator(PLT, **TREE, solver="sgd", tree="kmeans"),
-    "PLT sgd, beam": estimator(PLT, **TREE, solver="sgd", tree="random", beam=3),
+    "PLT sgd, beam": estimator(PLT, **TREE, solver="sgd", tree="random", search="beam", beam=3),
     "PLT sgd, hashed weights": estimator(PLT, **TREE, solver="sgd", tree="random", hash_bits=14),
     "PLT sgd, not unit length": estimator(PLT, **TREE, solver="sgd", tree="random", unit_norm=False),
     "PLT adagrad, Huffman tree": estimator(PLT, **TREE, solver="adagrad", tree="huffman"),
     "IPLT (PLT adagrad, k-means tree)": estimator(PLT, solver="adagrad", tree="kmeans", arity=2, max_leaf=6, epochs=1),
     "PLT batch, logistic loss": estimator(PLT, **TREE, solver="batch", loss="logistic", tree="random"),
     "PLT batch, squared hinge loss": estimator(
-        PLT, **TREE, solver="batch", loss="squared_hinge", hinge_power=3, tree="kmeans", weight_cut=0.05, beam=5
+        PLT,
+        **TREE,
+        solver="batch",
+        loss="squared_hinge",
+        hinge_power=3,
+        tree="kmeans",
+        weight_cut=0.05,
+        search="beam",
+        beam=5,
     ),
     "PLT without small weights": without_small_weights,
     "PLT, thresholds by label": above_thresholds,

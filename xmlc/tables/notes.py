@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import pandas as pd
 
 from xmlc.records.base import Record
+from xmlc.records.ranking import RankingRecord
 from xmlc.tables.panels import Panel
 from xmlc.tables.titles import LIMITS, model_title
 
@@ -38,6 +39,7 @@ def notes(
     if counts := sorted({count for count in threads if count is not None}):
         number = " or ".join(f"{count:g}" for count in counts)
         lines.append(f"Times are wall-clock times with {number} thread{'s' * (counts != [1])}.")
+    lines += searches(records)
     limits = [model_title(name) for name in LIMITS if any(record.model == name for record in records)]
     if any(part.contest and part.column.better for panel in panels for part in panel.columns):
         lines.append(f"Bold: the best of {best_of}" + (f"; {', '.join(limits)} left out." if limits else "."))
@@ -55,6 +57,26 @@ def notes(
 def digests_line(digests: dict[str, str]) -> str:
     """Say which data a table is about: by name, the first digits of its digest."""
     return "Data (digest): " + ", ".join(f"{name} ({digest[:12]})" for name, digest in digests.items()) + "."
+
+
+def searches(records: Sequence[Record]) -> list[str]:
+    """Say how label trees were searched for the labels that are ranked, and where a beam's answer is proved."""
+    exactly: dict[str, None] = {}
+    by_beam: dict[str, dict[str, list[float]]] = {}
+    for record in records:
+        if not isinstance(record, RankingRecord):
+            continue
+        search = record.hyperparameters.get("search")
+        if search in ("exact", "certified"):
+            exactly[model_title(record.model)] = None
+        elif search == "beam":
+            name = f"{model_title(record.model)} by a beam of width {record.hyperparameters['beam']}"
+            by_beam.setdefault(name, {}).setdefault(record.dataset.name, []).append(record.certified or 0.0)
+    parts = [f"{', '.join(exactly)} exactly"] if exactly else []
+    for name, shares in by_beam.items():
+        proved = ", ".join(f"{100 * sum(some) / len(some):.0f} % of {data}" for data, some in shares.items())
+        parts.append(f"{name} (provably exact for {proved})")
+    return [f"Search of label trees for the labels ranked: {'; '.join(parts)}."] if parts else []
 
 
 def overfitting(frame: pd.DataFrame) -> list[str]:

@@ -32,13 +32,13 @@ def test_everything_is_measured(prepared, tmp_path, monkeypatch, capsys):
         {key: row for key, row in rows.items() if key[1:3] == (task, "time")} for task in (TRAINING, PREDICTION)
     )
     assert len(trained) == 2 * 2 + 3
-    assert len(ranked) == 2 * 2 * 2 + 3 + 1
+    assert len(ranked) == 2 * 2 * len(contenders.SEARCHES) + 3 + 1
     assert {len(row["rounds"]) for row in [*trained.values(), *ranked.values()]} == {2}
     pair = "PLT, batch / omikuji, one tree", f"{TRAINING}, compared", "time", 1
     times = [rows[name, TRAINING, "time", 1]["value"] for name in pair[0].split(" / ")]
     assert rows[pair]["value"] == times[0] / times[1]
     compared = [key for key in rows if key[1] == f"{PREDICTION}, compared" and key[2] == "time"]
-    assert len(compared) == 2 * 1 + 2 * 3
+    assert len(compared) == len(contenders.SEARCHES) * (1 + 3)
     for solver in ("adagrad", "batch"):
         name = contenders.name_of(solver)
         own = [rows[name, TRAINING, "time", n]["value"] for n in (1, 2)]
@@ -46,6 +46,10 @@ def test_everything_is_measured(prepared, tmp_path, monkeypatch, capsys):
         assert rows[name, TRAINING, "same bits", 2]["value"] == 1
         median, high = (rows[f"{name}, exact", bench.SINGLE, m, 1]["value"] for m in ("median", "99th percentile"))
         assert 0 < median <= high
+        shares = [
+            rows[f"{name}, {search}", PREDICTION, cost.CERTIFIED, 1]["value"] for search in ("certified", "beam 10")
+        ]
+        assert shares[0] == shares[1] > 0  # the same beam
         assert rows[f"{name}: a pass of training", cost.PAIRS_TASK, "pairs", 1]["value"] > 0
     printed = capsys.readouterr().out
     assert f"| {rows[pair]['value']:.4f} |" in " ".join(printed.split())
@@ -86,8 +90,8 @@ def test_a_planted_difference_between_threads_is_reported(multilabel):
         assert rows.value("PLT, adagrad", TRAINING, "speed-up", 2) == 2
         return [row.note for row in rows.all if row.measure == "same bits"]
 
-    assert differences() == ["", "", ""]
+    assert differences() == [""] * 4
     two.nodes_.weights[3] = np.nextafter(two.nodes_.weights[3], np.float32(9))
     labels, scores = rankings["PLT, adagrad, exact", PREDICTION, 2]
     rankings["PLT, adagrad, exact", PREDICTION, 2] = labels, np.nextafter(scores, np.float32(9))
-    assert differences() == ["other bits: weights", "other bits: scores", ""]
+    assert differences() == ["other bits: weights", "other bits: scores", "", ""]

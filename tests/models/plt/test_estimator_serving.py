@@ -9,13 +9,14 @@ from scipy import sparse
 
 from xmlc.errors import XmlcError
 from xmlc.models import PLT
+from xmlc.models.plt.weights import SEARCHES
 
 
 @pytest.mark.parametrize("options", [{}, {"weight_cut": 0.02}, {"unit_norm": False}, {"hash_bits": 12}])
-@pytest.mark.parametrize("beam", [None, 3])
-def test_one_instance_is_ranked_as_in_a_batch(multilabel, options, beam):
+@pytest.mark.parametrize("search", SEARCHES)
+def test_one_instance_is_ranked_as_in_a_batch(multilabel, options, search):
     X, Y = multilabel(150, 60, 40, seed=1)
-    model = PLT(tree="random", arity=3, epochs=2, beam=beam, **options).fit(X, Y)
+    model = PLT(tree="random", arity=3, epochs=2, search=search, beam=3, **options).fit(X, Y)
     for k in (1, 4, 50):
         labels, scores = model.predict_top_k(X, k)
         for i in range(X.shape[0]):

@@ -61,6 +61,18 @@ def test_tables_say_which_plt_is_the_papers_and_how_large_its_table_is(build):
     assert not any("2^" in line for line in build("table1", [ranking()]).notes)
 
 
+def test_tables_name_the_search_of_a_ranking_and_what_a_beam_proves(build):
+    by_beam = {"model": "plt-hinge", "hyperparameters": {"search": "beam", "beam": 10}}
+    exact = ranking(hyperparameters={"search": "certified", "beam": 10}, certified=0.9)
+    beams = [ranking(name, **by_beam, certified=share) for name, share in (("yeast", 1.0), ("scene", 0.632))]
+    (note,) = (line for line in build("table1", [exact, *beams]).notes if "Search" in line)
+    assert note == (
+        "Search of label trees for the labels ranked: PLT exactly; PLT, batch, hinge by a beam of width 10 "
+        "(provably exact for 100 % of yeast, 63 % of scene)."
+    )
+    assert not any("Search" in line for line in build("table1", [ranking(model="fastxml")]).notes)
+
+
 def test_table_2_says_where_sto_overfits(build):
     """Highest on validation and below another on test: the paper's pattern; either alone is not."""
     records = []

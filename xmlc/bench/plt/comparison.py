@@ -90,8 +90,8 @@ def bench_plt(folder: Path, peers: bool = True, threads: int = 2, rounds: int = 
         compare_solver(rows, solver, names)
     if peers:
         _add_conversions(rows, data)
-    for solver, (search, beam) in product(settings, SEARCHES.items()):
-        add_latency(rows, name_of(solver, search), with_hyperparameters(models[solver, 1], beam=beam), data.X_test)
+    for solver, (name, search) in product(settings, SEARCHES.items()):
+        add_latency(rows, name_of(solver, name), with_hyperparameters(models[solver, 1], search=search), data.X_test)
     for solver in settings:
         add_cost(rows, solver, models[solver, 1], data, rounds)
     rows.add_process()
@@ -117,11 +117,11 @@ def _measure_training(rows: Rows, models: Models, baselines: Baselines, data: Da
 def _measure_prediction(
     rows: Rows, models: Models, baselines: Baselines, data: Data, rounds: int
 ) -> dict[Key, Ranking]:
-    """Rank the best labels of all test instances by all models, ours exactly and by beam search."""
+    """Rank the best labels of all test instances by all models, ours by each search."""
     X = data.X_test
     tasks = [
-        ranking_task(name_of(solver, search), with_hyperparameters(model, beam=beam), X, n)
-        for ((solver, n), model), (search, beam) in product(models.items(), SEARCHES.items())
+        ranking_task(name_of(solver, name), with_hyperparameters(model, search=search), X, n)
+        for ((solver, n), model), (name, search) in product(models.items(), SEARCHES.items())
     ]
     with tempfile.TemporaryDirectory(prefix="omikuji-") as folder:
         for name, model in baselines.items():

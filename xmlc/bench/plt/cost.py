@@ -13,6 +13,7 @@ from xmlc.bench.harness import PREDICTION, TIME, TOP, Data, Rows
 from xmlc.bench.plt.contenders import SEARCHES, name_of, with_hyperparameters
 from xmlc.bench.plt.limits import access_limits
 from xmlc.bench.plt.pairs import prediction_pairs, training_pairs
+from xmlc.bench.rows import PERCENT
 from xmlc.models.plt import PLT
 from xmlc.passport import timed
 from xmlc.runtime.threads import numba_threads
@@ -33,6 +34,7 @@ PHASES = {  # steps of a fit by the module and the name of their function
 LIMIT_OF = {"adagrad": "read, AdaGrad", "batch": "read, add"}  # what a pass of each solver does at the least
 PHASES_TASK, PAIRS_TASK = "steps of a training", "pairs (non-zero, node), and the machine's limit"
 PER_PAIR = "ns per pair"
+CERTIFIED = "proved by the beam"  # instances for which its answer is provably exact
 REST = "checks, unit length, memory"
 PHASE_NAMES = (*dict.fromkeys(PHASES.values()), REST)
 
@@ -66,13 +68,15 @@ def add_cost(rows: Rows, solver: str, model: PLT, data: Data, rounds: int) -> No
     pairs = training_pairs(data.X, data.Y, model.tree_)
     per_pass = {("pairs", ""): pairs, ("time", PER_PAIR): 1e9 * one / pairs}
     rows.add_each(f"{name}: a pass of training", PAIRS_TASK, per_pass | _limits(limits[LIMIT_OF[solver]]))
-    for search, beam in SEARCHES.items():
-        searching = with_hyperparameters(model, beam=beam)
+    for named, search in SEARCHES.items():
+        searching, name = with_hyperparameters(model, search=search), name_of(solver, named)
         searching.predict_top_k(data.X_test, TOP)
+        if searching.certified_ is not None:
+            rows.add(name, PREDICTION, CERTIFIED, PERCENT, 100 * searching.certified_.mean())
         n = prediction_pairs(searching, data.X_test) / data.X_test.shape[0]
-        ms = rows.value(name_of(solver, search), PREDICTION, TIME)
+        ms = rows.value(name, PREDICTION, TIME)
         per_instance = {("pairs", ""): n, ("time", PER_PAIR): 1e6 * ms / n}
-        rows.add_each(f"{name_of(solver, search)}: an instance", PAIRS_TASK, per_instance | _limits(limits["read"]))
+        rows.add_each(f"{name}: an instance", PAIRS_TASK, per_instance | _limits(limits["read"]))
 
 
 def _limits(limits: Mapping[str, float]) -> dict[tuple[str, str], float]:

@@ -9,7 +9,7 @@ import click
 
 from xmlc.cli._options import FILE, data_option, model_option, threads_option
 from xmlc.data.prepared import Prepared
-from xmlc.measuring.prediction import instances_for, mean_inner_products, predict_timed
+from xmlc.measuring.prediction import instances_for, mean_inner_products, predict_timed, share_certified
 from xmlc.metrics.ranking import K, propensities, propensity_parameters, ranking_metrics, standard_errors
 from xmlc.models.registry import load_estimator
 from xmlc.passport import ending, peak_bytes, step_costs
@@ -39,6 +39,8 @@ def command(data: Path, model_folder: Path, training: Path, threads: int, out: P
         predict_peak_bytes=peak_bytes(),
     )
     about, last = record.described(), ending(step_costs("rank", threads, *record.whose))
-    RankingRecord(**about, tuning=record.tuning, metrics=metrics, standard_errors=errors, costs=costs, **last).write(
-        out
+    certified = share_certified(model)
+    found = RankingRecord(
+        **about, tuning=record.tuning, metrics=metrics, standard_errors=errors, certified=certified, costs=costs, **last
     )
+    found.write(out)

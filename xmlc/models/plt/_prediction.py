@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from copy import copy
 from typing import Self
 
@@ -9,14 +10,18 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.errors import XmlcError
+from xmlc.estimator import InvalidParameterError
 from xmlc.gate.fields import Malformed, field_of
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.estimates import stack_estimates
 from xmlc.models.plt.search._block_scores import LOGISTIC_LINK
 from xmlc.models.plt.search._single import first_fault
 from xmlc.models.plt.search.queries import Queries
-from xmlc.models.plt.weights import TreeWeights, weights_from_state
+from xmlc.models.plt.weights import SEARCHES, TreeWeights, weights_from_state
 from xmlc.trees import LabelTree
+
+# An exact ranking is said to be costly where an instance opens so many nodes, and such a share of them.
+COSTLY, COSTLY_SHARE = 2000, 0.1
 
 
 class TreePrediction(SparseProbabilityEstimator):
@@ -27,7 +32,8 @@ class TreePrediction(SparseProbabilityEstimator):
     loss: str
     hinge_power: int
     weight_cut: float | None
-    beam: int | None
+    search: str
+    beam: int
     n_jobs: int | None
     inner_products_: np.ndarray
     _measured: tuple[LabelTree | None, int] = (None, 0)  # a tree, and the largest number of siblings in it
@@ -55,11 +61,12 @@ class TreePrediction(SparseProbabilityEstimator):
         return stack_estimates(counts, labels, estimates, self.n_labels_)
 
     def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Find the k most probable labels of each instance, or with ``beam`` labels that nearly are.
+        """Find the k most probable labels of each instance, or with ``search="beam"`` labels that nearly are.
 
-        The exact ranking is found by best-first search (plt2016, Section 5.2), or, if the weights outgrow the caches
-        (32 MB) or are stored sparse, level by level for all instances together: the same ranking at less time but more
-        inner products.
+        Afterwards ``certified_`` tells where a beam found the exact answer, and ``inner_products_`` what each instance
+        cost. The other two searches give the same exact ranking: "exact" is best-first search (plt2016, Section 5.2),
+        which evaluates the fewest classifiers; "certified" evaluates more, for all instances together and level by
+        level, in less time.
 
         Returns
         -------
@@ -69,15 +76,18 @@ class TreePrediction(SparseProbabilityEstimator):
             Their estimates; 0 where there is no label.
         """
         k = self._check_k(k)
-        found = self.nodes_.ranking_search(self._queries(X, "ranking"), k, self._beam())
-        labels, scores, self.inner_products_ = found
+        search, beam = self._search()
+        found = self.nodes_.ranking_search(self._queries(X, "ranking"), k, search, beam)
+        labels, scores, self.certified_, self.inner_products_ = found
+        if search != "beam":
+            self._warn_of_flat_estimates()
         return labels, scores
 
     def estimates_in_beam(self, X: object) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Estimate all labels that a search by beam meets: what `xmlc.models.Parabel` averages over its trees.
 
-        Level by level the ``beam`` best inner nodes are expanded (without a beam, all), and every label below them is
-        reported unless its estimate is rounded to 0.
+        With ``search="beam"`` the ``beam`` best inner nodes of each level are expanded, otherwise all, and every label
+        below them is reported unless its estimate is rounded to 0.
 
         Returns
         -------
@@ -91,7 +101,7 @@ class TreePrediction(SparseProbabilityEstimator):
         XmlcError
             The weights are hashed.
         """
-        found = self.nodes_.beam_search(self._queries(X, "ranking"), self._beam())
+        found = self.nodes_.beam_search(self._queries(X, "ranking"), self._only_beam())
         counts, labels, estimates, self.inner_products_ = found
         return counts, labels, estimates
 
@@ -122,7 +132,7 @@ class TreePrediction(SparseProbabilityEstimator):
             Indices and values are no instance.
         """
         self._check_fitted()
-        k, beam = self._check_k(k), self._beam()
+        k, beam = self._check_k(k), self._only_beam()
         indices, values = np.asarray(indices), np.asarray(values, dtype=np.float32)
         if indices.ndim != 1 or indices.shape != values.shape or indices.dtype.kind not in "iu":
             raise XmlcError(
@@ -172,13 +182,30 @@ class TreePrediction(SparseProbabilityEstimator):
         """Return how scores become estimates, see `estimate_scores`."""
         return int(self.hinge_power) if (self.solver, self.loss) == ("batch", "squared_hinge") else LOGISTIC_LINK
 
-    def _beam(self) -> int | None:
-        """Return the width of the beam, None for the exact ranking."""
-        if self.beam is None:
-            return None
+    def _warn_of_flat_estimates(self) -> None:
+        """Warn if an exact ranking had to evaluate much of the tree."""
+        opened = float(self.inner_products_.mean()) if self.inner_products_.size else 0.0
+        if opened < max(COSTLY_SHARE * self.tree_.n_nodes, COSTLY):
+            return
+        proved = "" if self.certified_ is None else f", proved exact here for {100 * self.certified_.mean():.0f} %"
+        warnings.warn(
+            f"ranking exactly evaluated {opened:.0f} of {self.tree_.n_nodes} node classifiers for each instance, "
+            f"because estimates differ little; search='beam' opens at most {self.beam} nodes of a level{proved}",
+            stacklevel=3,
+        )
+
+    def _search(self) -> tuple[str, int]:
+        """Return how to rank, and the width of a beam."""
+        if self.search not in SEARCHES:
+            raise InvalidParameterError(f"search={self.search!r}: expected one of {', '.join(SEARCHES)}")
         if not self.beam >= 1:
-            raise XmlcError(f"beam={self.beam}: expected None for the exact ranking, or a number of at least 1")
-        return int(self.beam)
+            raise InvalidParameterError(f"beam={self.beam}: expected a width of at least 1")
+        return self.search, int(self.beam)
+
+    def _only_beam(self) -> int | None:
+        """Return the width of the beam, None where the search is exact."""
+        search, beam = self._search()
+        return beam if search == "beam" else None
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         arrays, meta = self.nodes_.state()

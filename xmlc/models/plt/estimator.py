@@ -82,9 +82,14 @@ class PLT(TreePrediction):
     weight_cut : float or None
         A number: weights of at most this size are dropped as soon as they are trained, and the others stored sparse, so
         that neither training nor the model holds all (Parabel has 0.1). None keeps all.
-    beam : int or None
-        None ranks exactly. A number ranks by beam search: of the inner nodes of a level so many are expanded, and at
-        least k; Parabel has 10.
+    search : {"certified", "beam", "exact"}
+        How `predict_top_k` finds the best labels. "certified": by beam search, and then, where a label below a node
+        that the beam left out could still be among the best, below that node: the exact ranking in the least time.
+        "beam": by the beam alone, as Parabel does; `certified_` tells for which instances its answer is proved to be
+        exact. "exact": by best-first search (plt2016, Section 5.2), with the fewest inner products. Hashed weights are
+        searched best-first always.
+    beam : int
+        Width of the beam: of the inner nodes of a level so many are expanded first, and at least k; Parabel has 10.
     hash_bits : int or None
         None keeps exact weights, each node its own. A number k hashes (node, feature) with a sign into 2**k
         weights shared by all nodes (Section 6 uses 2**30): bounded memory for any number of nodes, at the
@@ -107,6 +112,9 @@ class PLT(TreePrediction):
     nodes_ : NodeWeights, CompactNodeWeights or HashedWeights
     inner_products_ : ndarray of int64, shape (n,)
         Node classifiers evaluated for each instance in the last prediction.
+    certified_ : ndarray of bool, shape (n,), or None
+        Of the last ranking: whether the beam's labels are provably the k best of the instance, because no node that it
+        left out has an estimate as large as the k-th label. None where no beam searched.
     thresholds_ : ndarray of float32, shape (m,)
         After `progressive_sets`: OFO's.
 
@@ -135,7 +143,8 @@ class PLT(TreePrediction):
     eps: float = 0.01
     epochs: int = 30
     weight_cut: float | None = None
-    beam: int | None = None
+    search: str = "certified"
+    beam: int = 10
     hash_bits: int | None = None
     max_samples: float | None = None
     unit_norm: bool = True
@@ -232,6 +241,7 @@ class PLT(TreePrediction):
 
     def _check_hyperparameters(self) -> None:
         check_limits(self)
+        self._search()
         if self.solver not in SOLVERS:
             raise XmlcError(f"solver={self.solver!r}: expected one of {', '.join(map(repr, SOLVERS))}")
         if self.tree not in TREES:

@@ -1,5 +1,7 @@
 """Descents level by level give what searches instance by instance give, bit for bit."""
 
+import warnings
+
 import numpy as np
 import plt_descent_twin
 import pytest
@@ -10,17 +12,19 @@ from plt_cases import random_nodes
 from small_data import random_multilabel
 
 from xmlc.csr import kernel_csr
-from xmlc.errors import XmlcError
+from xmlc.estimator import InvalidParameterError
 from xmlc.kernels.float32 import fma
 from xmlc.kernels.sibling_rows import dense_scores
 from xmlc.models import PLT
+from xmlc.models.plt import _prediction
 from xmlc.models.plt.search import queries
-from xmlc.models.plt.search._beam import rank_by_beam, rank_by_levels
+from xmlc.models.plt.search._beam import rank_by_beam
 from xmlc.models.plt.search._block_scores import LOGISTIC_LINK, estimate_scores
 from xmlc.models.plt.search._by_instance import search_threshold, search_top_k
+from xmlc.models.plt.search._certified import rank_certified
 from xmlc.models.plt.search._levels import EVERY_NODE, estimate_by_levels
 from xmlc.models.plt.search._lookup import clear_features, empty_lookup, find_marked, mark_features, match_features
-from xmlc.models.plt.weights import _nodes
+from xmlc.models.plt.weights import SEARCHES
 
 SIZES = {"n": st.integers(1, 30), "d": st.integers(1, 12), "m": st.integers(1, 40), "seed": st.integers(0, 99)}
 LINKS = st.sampled_from([LOGISTIC_LINK, 2, 3])  # powers of the squared hinge loss
@@ -58,8 +62,8 @@ def test_thresholds_by_level_equal_the_search_instance_by_instance(n, d, m, arit
 
 
 @settings(deadline=None, max_examples=25)
-@given(arity=st.sampled_from([2, 5, 20]), k=st.integers(1, 12), opening=st.integers(1, 4), link=LINKS, **SIZES)
-def test_ranking_by_level_equals_best_first_search(n, d, m, arity, seed, k, opening, link):
+@given(arity=st.sampled_from([2, 5, 20]), k=st.integers(1, 12), beam=st.integers(1, 4), link=LINKS, **SIZES)
+def test_certified_rankings_equal_best_first_search(n, d, m, arity, seed, k, beam, link):
     tree, nodes = random_nodes(m, arity, d, seed)
     if seed % 3 == 0:  # ties everywhere
         nodes = nodes._replace(weights=nodes.weights * 0, bias=np.round(nodes.bias))
@@ -67,8 +71,16 @@ def test_ranking_by_level_equals_best_first_search(n, d, m, arity, seed, k, open
     shape = shape_of(x, d, tree)
     expected = search_top_k(x, 0, n, nodes, link, k, shape)
     for weights in (nodes, nodes.drop(0.0)):
-        assert_same(rank_by_levels(x, 0, n, weights, link, k, opening, shape)[:2], expected[:2])
-        assert_same(rank_by_beam(x, 0, n, weights, link, k, tree.n_nodes, shape)[:2], expected[:2])
+        found = rank_certified(x, 0, n, weights, link, k, beam, shape)
+        assert_same(found[:2], expected[:2])
+        assert (expected[2] <= found[3]).all()
+        assert (found[3] <= tree.n_nodes).all()  # no node is opened twice
+        in_beam = rank_by_beam(x, 0, n, weights, link, k, beam, shape)
+        exact = in_beam[2]
+        assert_same([part[exact] for part in in_beam[:2]], [part[exact] for part in expected[:2]])
+        assert_same((exact, in_beam[3][exact]), (found[2], found[3][exact]))  # where it is proved, no more is opened
+        everything = rank_by_beam(x, 0, n, weights, link, k, tree.n_nodes, shape)
+        assert_same(everything[:2], expected[:2])
         assert_same(search_top_k(x, 0, n, weights, link, k, shape), expected)
 
 
@@ -77,15 +89,18 @@ def test_ranking_by_level_equals_best_first_search(n, d, m, arity, seed, k, open
 def test_beam_search_equals_the_twin(n, d, m, arity, seed, k, beam):
     tree, nodes = random_nodes(m, arity, d, seed)
     x = instances(n, d, seed)
-    labels, estimates, _ = rank_by_beam(x, 0, n, nodes, LOGISTIC_LINK, k, beam, shape_of(x, d, tree))
+    labels, estimates, exact, _ = rank_by_beam(x, 0, n, nodes, LOGISTIC_LINK, k, beam, shape_of(x, d, tree))
     for i in range(n):
         row = slice(x.indptr[i], x.indptr[i + 1])
         features = dict(zip(x.indices[row].tolist(), x.data[row].tolist()))
-        expected, values = plt_descent_twin.beam_search(nodes, features, k, beam)
+        expected, values, missed = plt_descent_twin.search_and_missed(nodes, features, k, beam)
         if len(set(np.round(values, 5))) == len(values):  # else rounding decides the order
             assert labels[i][: len(expected)].tolist() == expected
         np.testing.assert_allclose(estimates[i], values + [0.0] * (k - len(values)), rtol=1e-4, atol=1e-7)
         assert (labels[i] >= 0).sum() == len(expected)
+        last = values[-1] if len(values) == k else -1.0
+        if abs(missed - last) > 1e-5 or missed < 0:  # else rounding decides
+            assert exact[i] == (missed < last or missed < 0)
 
 
 def test_a_wide_node_is_done_in_chunks_of_instances():
@@ -96,16 +111,15 @@ def test_a_wide_node_is_done_in_chunks_of_instances():
     expected = search_threshold(x, 0, 60, nodes, LOGISTIC_LINK, thresholds, shape)
     found = estimate_by_levels(x, 0, 60, nodes, LOGISTIC_LINK, thresholds, EVERY_NODE, shape)
     assert_same(in_label_order(*found), in_label_order(*expected))
-    ranked = rank_by_levels(x, 0, 60, nodes, LOGISTIC_LINK, 7, 2, shape)
+    ranked = rank_certified(x, 0, 60, nodes, LOGISTIC_LINK, 7, 2, shape)
     assert_same(ranked[:2], search_top_k(x, 0, 60, nodes, LOGISTIC_LINK, 7, shape)[:2])
 
 
-@pytest.mark.parametrize("beam", [None, 4])
+@pytest.mark.parametrize("search", SEARCHES)
 @pytest.mark.parametrize("weight_cut", [None, 0.05])
-def test_batches_and_threads_do_not_show(multilabel, monkeypatch, weight_cut, beam):
-    monkeypatch.setattr(_nodes, "BYTES_IN_CACHE", -1)
+def test_batches_and_threads_do_not_show(multilabel, monkeypatch, weight_cut, search):
     X, Y = multilabel(300, 40, 90, seed=2)
-    model = PLT(tree="random", arity=4, epochs=2, weight_cut=weight_cut, beam=beam, n_jobs=1).fit(X, Y)
+    model = PLT(tree="random", arity=4, epochs=2, weight_cut=weight_cut, search=search, beam=4, n_jobs=1).fit(X, Y)
     whole = (*model.predict_top_k(X, 3), model.inner_products_, model.predict_proba(X, 0.02).toarray())
     monkeypatch.setattr(queries, "ROWS_PER_BATCH", 37)
     for n_jobs in (1, 2):
@@ -115,32 +129,61 @@ def test_batches_and_threads_do_not_show(multilabel, monkeypatch, weight_cut, be
 
 
 @pytest.mark.parametrize("weight_cut", [None, 0.05])
-def test_models_within_and_beyond_the_caches_rank_alike(multilabel, monkeypatch, weight_cut):
+def test_an_estimator_ranks_alike_by_both_exact_searches(multilabel, weight_cut):
     X, Y = multilabel(300, 40, 90, seed=3)
-    model = PLT(tree="random", arity=4, epochs=2, weight_cut=weight_cut).fit(X, Y)
-    small, fewest = model.predict_top_k(X, 4), model.inner_products_
-    monkeypatch.setattr(_nodes, "BYTES_IN_CACHE", -1)
-    assert_same(model.predict_top_k(X, 4), small)
+    model = PLT(tree="random", arity=4, epochs=2, weight_cut=weight_cut, search="exact").fit(X, Y)
+    exact, fewest = model.predict_top_k(X, 4), model.inner_products_
+    assert model.certified_ is None
+    assert_same(model.set_params(search="certified", beam=2).predict_top_k(X, 4), exact)
     assert (model.inner_products_ >= fewest).all()
+    assert 0 < model.certified_.mean() < 1
 
 
-def test_a_beam_costs_less_and_finds_what_is_best_where_the_tree_is_sure(multilabel, monkeypatch):
-    monkeypatch.setattr(_nodes, "BYTES_IN_CACHE", -1)
+def test_a_beam_costs_less_and_says_where_it_is_exact(multilabel):
     X, Y = multilabel(400, 30, 200, seed=5)
-    model = PLT(tree="random", arity=2, epochs=3).fit(X, Y)
+    model = PLT(tree="random", arity=2, epochs=3, beam=5).fit(X, Y)
     exact, scores = model.predict_top_k(X, 5)
     exact_cost = model.inner_products_.mean()
-    labels, beam_scores = model.set_params(beam=5).predict_top_k(X, 5)
+    labels, beam_scores = model.set_params(search="beam").predict_top_k(X, 5)
     assert model.inner_products_.mean() < exact_cost
+    assert 0 < model.certified_.mean() < 1
+    assert_same(
+        (labels[model.certified_], beam_scores[model.certified_]), (exact[model.certified_], scores[model.certified_])
+    )
     assert (beam_scores <= scores).all()
     assert (labels >= 0).all()
     assert (labels[:, 0] == exact[:, 0]).mean() > 0.8
 
 
-def test_a_beam_of_no_width_is_refused(multilabel):
+def test_a_ranking_that_opens_most_of_the_tree_warns(multilabel, monkeypatch):
+    X, Y = multilabel(60, 10, 90, seed=4)
+    model = PLT(tree="random", arity=4, epochs=1, beam=3).fit(X, Y)
+    monkeypatch.setattr(_prediction, "COSTLY", 10)
+    with pytest.warns(
+        UserWarning,
+        match=r"evaluated \d+ of 120 node classifiers .* at most 3 nodes of a level, proved exact here for \d+ %",
+    ):
+        model.predict_top_k(X, 5)
+    with pytest.warns(UserWarning, match=r"search='beam' opens at most 3 nodes of a level$"):
+        model.set_params(search="exact").predict_top_k(X, 5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.set_params(search="beam").predict_top_k(X, 5)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"beam": 0}, "beam=0: expected a width of at least 1"),
+        ({"search": "quick"}, "search='quick': expected one of cert"),
+    ],
+)
+def test_a_search_that_there_is_not_is_refused(multilabel, wrong, message):
     X, Y = multilabel(20, 10, 5)
-    with pytest.raises(XmlcError, match="beam=0"):
-        PLT(beam=0).fit(X, Y).predict_top_k(X, 1)
+    with pytest.raises(InvalidParameterError, match=message):
+        PLT(**wrong).fit(X, Y)
+    with pytest.raises(InvalidParameterError, match=message):
+        PLT().fit(X, Y).set_params(**wrong).predict_top_k(X, 1)
 
 
 @settings(deadline=None, max_examples=30)

@@ -1,4 +1,4 @@
-"""Ranking by beam search, and the exact top k for which it finds a bound: kernels."""
+"""Ranking by beam search, with a proof of where it is exact: kernels."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from numba import njit
 from numba.extending import overload
 
 from xmlc.kernels.top_k import insert_best
-from xmlc.models.plt.search._levels import EVERY_NODE, leaves_above
 from xmlc.models.plt.search._walk import (
     NONE,
+    Frontier,
     empty_frontier,
     next_level,
+    root_frontier,
     sorted_by_node,
     take_estimates,
     walk_levels,
+    with_capacity,
 )
 
 
@@ -29,66 +31,78 @@ class BestInBeam(NamedTuple):
         Best first; -1 and `NONE` where there are fewer.
     beam_nodes : int32 (rows, beam), beam_estimates : float32 (rows, beam)
         The inner nodes of this level.
+    missed : float32 (rows,)
+        The largest estimate of an inner node that was met and is not expanded; `NONE` where there is none.
+    lists : bool
+        Whether those nodes are listed.
+    unopened : Frontier, n_unopened : int
+        The list and its length. Nodes are not in it whose estimate was below that of k leaves when they were met.
     """
 
     leaves: np.ndarray
     leaf_estimates: np.ndarray
     beam_nodes: np.ndarray
     beam_estimates: np.ndarray
-
-
-@njit(cache=True, nogil=True)
-def keep_best(first, parent, estimates, label, leaves, leaf_estimates, beam_nodes, beam_estimates):
-    """Insert the children of one node into one instance's best leaves, best inner nodes, or neither.
-
-    Parameters
-    ----------
-    first : int
-        Number of the first child.
-    parent : float32
-        Estimate of the node.
-    estimates : float32 (siblings,)
-        Of the children, given the node.
-    label : int32 (n_nodes,)
-        As in `NodeWeights`.
-    leaves : int32 (k,), leaf_estimates : float32 (k,)
-    beam_nodes : int32 (beam,), beam_estimates : float32 (beam,)
-        A row of `BestInBeam`.
-    """
-    for c in range(estimates.size):
-        product = parent * estimates[c]
-        if product > leaf_estimates[-1]:
-            if label[first + c] >= 0:
-                insert_best(leaves, leaf_estimates, first + c, product)
-            elif product > beam_estimates[-1]:
-                insert_best(beam_nodes, beam_estimates, first + c, product)
+    missed: np.ndarray
+    lists: bool
+    unopened: Frontier
+    n_unopened: int
 
 
 @njit(cache=True, nogil=True)
 def take_best(collector, rows, parents, estimates, first, label):
     """Keep the best leaves and inner nodes of each instance; see `take_estimates`."""
-    leaves, leaf_estimates, beam_nodes, beam_estimates = collector
+    leaves, leaf_estimates, beam_nodes, beam_estimates, missed, lists, unopened, n = collector
+    if lists:
+        unopened = with_capacity(unopened, n, estimates.size)
     for q in range(rows.size):
         row = rows[q]
-        keep_best(
-            first, parents[q], estimates[q], label,
-            leaves[row], leaf_estimates[row], beam_nodes[row], beam_estimates[row],
-        )  # fmt: skip
-    return collector
+        best, best_estimates = leaves[row], leaf_estimates[row]
+        beam, in_beam = beam_nodes[row], beam_estimates[row]
+        for c in range(estimates.shape[1]):
+            product = parents[q] * estimates[q, c]
+            if product < best_estimates[-1]:
+                continue
+            if label[first + c] >= 0:
+                insert_best(best, best_estimates, first + c, product)
+                continue
+            node, estimate = first + c, product
+            if product > in_beam[-1]:  # the last of the beam, if there is one, makes room
+                node, estimate = beam[-1], in_beam[-1]
+                insert_best(beam, in_beam, first + c, product)
+            missed[row] = max(missed[row], estimate)
+            if lists and estimate != NONE:
+                unopened.rows[n], unopened.nodes[n], unopened.estimates[n] = row, node, estimate
+                n += 1
+    return BestInBeam(leaves, leaf_estimates, beam_nodes, beam_estimates, missed, lists, unopened, n)
 
 
 @njit(cache=True, nogil=True)
-def beam_frontier(beam_nodes, beam_estimates, leaf_estimates):
-    """Return the nodes of all beams that may still lead to one of the best leaves, ordered by node."""
+def level_of_beam(collector):
+    """Return the nodes of all beams that may still lead to one of the best leaves; see `next_level`.
+
+    Of the others those stay of interest that equal the k-th leaf: a leaf below them may rank before it.
+    """
+    leaves, leaf_estimates, beam_nodes, beam_estimates, missed, lists, unopened, n = collector
     frontier, used = empty_frontier(beam_nodes.size), np.int64(0)
+    if lists:
+        unopened = with_capacity(unopened, n, beam_nodes.size)
     for row in range(beam_nodes.shape[0]):
         for j in range(beam_nodes.shape[1]):
-            if beam_estimates[row, j] <= leaf_estimates[row, -1]:
+            node, estimate = beam_nodes[row, j], beam_estimates[row, j]
+            if estimate > leaf_estimates[row, -1]:
+                frontier.rows[used], frontier.nodes[used], frontier.estimates[used] = row, node, estimate
+                used += 1
+                continue
+            missed[row] = max(missed[row], estimate)
+            if estimate < leaf_estimates[row, -1] or estimate == NONE:
                 break
-            frontier.rows[used], frontier.nodes[used] = row, beam_nodes[row, j]
-            frontier.estimates[used] = beam_estimates[row, j]
-            used += 1
-    return sorted_by_node(frontier, used)
+            if lists:
+                unopened.rows[n], unopened.nodes[n], unopened.estimates[n] = row, node, estimate
+                n += 1
+    beam_estimates[:] = NONE
+    collector = BestInBeam(leaves, leaf_estimates, beam_nodes, beam_estimates, missed, lists, unopened, n)
+    return sorted_by_node(frontier, used), collector
 
 
 @overload(take_estimates)
@@ -98,20 +112,12 @@ def _take_estimates(collector, rows, parents, estimates, first, label):
 
 @overload(next_level)
 def _next_level(collector):
-    if collector.instance_class is not BestInBeam:
-        return None
-
-    def implementation(collector):
-        frontier = beam_frontier(collector.beam_nodes, collector.beam_estimates, collector.leaf_estimates)
-        collector.beam_estimates[:] = NONE
-        return frontier, collector
-
-    return implementation
+    return level_of_beam.py_func if collector.instance_class is BestInBeam else None
 
 
 @njit(cache=True, nogil=True)
-def leaves_in_beam(x, start, end, nodes, link, k, beam, shape):
-    """Find k labels with large estimates, best first, for instances ``start .. end - 1`` by beam search.
+def leaves_in_beam(x, start, end, nodes, link, k, beam, lists, shape):
+    """Find k leaves with large estimates, best first, for instances ``start .. end - 1`` by beam search.
 
     Of the inner nodes met on a level the ``beam`` best of each instance are expanded, of all leaves the k best kept.
     Nodes whose estimate is not above that of k leaves are left out, for no leaf below them can be.
@@ -121,19 +127,41 @@ def leaves_in_beam(x, start, end, nodes, link, k, beam, shape):
     x, start, end, nodes, link, shape
         As for `walk_levels`.
     k, beam : int
+    lists : bool
+        See `BestInBeam`.
 
     Returns
     -------
-    leaves : int32 (end - start, k), estimates : float32 (end - start, k)
-        -1 and -1 where fewer than k leaves were found.
+    collector : BestInBeam
     inner_products : int64 (end - start,)
     """
     n = end - start
     leaves, leaf_estimates = np.full((n, k), -1, dtype=np.int32), np.full((n, k), NONE)
-    beam_nodes, beam_estimates = np.empty((n, beam), dtype=np.int32), np.full((n, beam), NONE)
-    collector = BestInBeam(leaves, leaf_estimates, beam_nodes, beam_estimates)
-    _, inner_products = walk_levels(x, start, end, nodes, link, collector, shape)
-    return leaves, leaf_estimates, inner_products
+    beam_nodes, beam_estimates = np.full((n, beam), -1, dtype=np.int32), np.full((n, beam), NONE)
+    collector = BestInBeam(
+        leaves, leaf_estimates, beam_nodes, beam_estimates, np.full(n, NONE), lists, empty_frontier(0), np.int64(0)
+    )
+    return walk_levels(x, start, end, root_frontier(n), nodes, link, collector, shape)
+
+
+@njit(cache=True, nogil=True)
+def are_exact(missed, leaf_estimates):
+    """Tell for each instance whether no leaf below a node that was missed can be among the k best.
+
+    Parameters
+    ----------
+    missed : float32 (rows,), leaf_estimates : float32 (rows, k)
+        Of a `BestInBeam` at the end of its search.
+
+    Returns
+    -------
+    bool (rows,)
+        An estimate is the product of factors of at most 1, so that no leaf has a larger one than a node above it.
+    """
+    exact = np.empty(missed.size, dtype=np.bool_)
+    for row in range(missed.size):
+        exact[row] = missed[row] < leaf_estimates[row, -1] or missed[row] == NONE
+    return exact
 
 
 @njit(cache=True, nogil=True)
@@ -155,31 +183,11 @@ def rank_by_beam(x, start, end, nodes, link, k, beam, shape):
     -------
     labels : int32 (end - start, k), estimates : float32 (end - start, k)
         -1 and 0 where there are fewer than k labels.
+    exact : bool (end - start,)
+        Whether these are provably the k labels with the largest estimates, in order; see `are_exact`.
     inner_products : int64 (end - start,)
     """
-    leaves, estimates, inner_products = leaves_in_beam(x, start, end, nodes, link, k, beam, shape)
-    labels_of(leaves, estimates, nodes.label)
-    return leaves, estimates, inner_products
-
-
-@njit(cache=True, nogil=True)
-def rank_by_levels(x, start, end, nodes, link, k, beam, shape):
-    """Find the k labels with the largest estimates, best first, level by level; returns as `rank_by_beam`.
-
-    A narrow beam finds k leaves; the estimate of the last is a bound below which no node leads to one of the k best,
-    and all others are expanded.
-    """
-    leaves, estimates, inner_products = leaves_in_beam(x, start, end, nodes, link, k, beam, shape)
-    bounds = np.empty(end - start, dtype=np.float32)
-    for row in range(end - start):
-        bounds[row] = np.nextafter(estimates[row, -1], np.float32(-2.0))
-    none = np.full(nodes.label.size, NONE - np.float32(1.0))
-    found, more = leaves_above(x, start, end, nodes, link, none, bounds, EVERY_NODE, shape)
-    inner_products += more
-    leaves[:], estimates[:] = -1, NONE
-    for i in range(found.rows.size):
-        row = found.rows[i]
-        if found.estimates[i] > estimates[row, -1]:
-            insert_best(leaves[row], estimates[row], found.nodes[i], found.estimates[i])
-    labels_of(leaves, estimates, nodes.label)
-    return leaves, estimates, inner_products
+    found, inner_products = leaves_in_beam(x, start, end, nodes, link, k, beam, False, shape)
+    exact = are_exact(found.missed, found.leaf_estimates)
+    labels_of(found.leaves, found.leaf_estimates, nodes.label)
+    return found.leaves, found.leaf_estimates, exact, inner_products

@@ -14,6 +14,7 @@ from xmlc.models.plt.search._walk import (
     Frontier,
     empty_frontier,
     next_level,
+    root_frontier,
     sorted_by_node,
     take_estimates,
     walk_levels,
@@ -30,8 +31,8 @@ class AboveThresholds(NamedTuple):
     ----------
     thresholds : float32 (n_nodes,)
         A node is expanded, a leaf reported, when its estimate is greater.
-    bounds : float32 (rows,)
-        The same, for each instance.
+    n_rows : int
+        Instances of the batch.
     beam : int
         Of the nodes to expand on a level so many of each instance are, the best, ties to the smaller number; with
         ``EVERY_NODE`` all.
@@ -42,7 +43,7 @@ class AboveThresholds(NamedTuple):
     """
 
     thresholds: np.ndarray
-    bounds: np.ndarray
+    n_rows: int
     beam: int
     found: Frontier
     n_found: int
@@ -53,15 +54,15 @@ class AboveThresholds(NamedTuple):
 @njit(cache=True, nogil=True)
 def take_above(collector, rows, parents, estimates, first, label):
     """Keep nodes above the thresholds; see `take_estimates`."""
-    thresholds, bounds = collector.thresholds, collector.bounds
+    thresholds = collector.thresholds
     n_found, n_fresh = collector.n_found, collector.n_fresh
     found = with_capacity(collector.found, n_found, estimates.size)
     fresh = with_capacity(collector.fresh, n_fresh, estimates.size)
     for q in range(rows.size):
-        row, bound = rows[q], bounds[rows[q]]
+        row = rows[q]
         for c in range(estimates.shape[1]):
             product = parents[q] * estimates[q, c]
-            if product > thresholds[first + c] and product > bound:
+            if product > thresholds[first + c]:
                 if label[first + c] >= 0:
                     found.rows[n_found], found.nodes[n_found] = row, first + c
                     found.estimates[n_found] = product
@@ -70,18 +71,18 @@ def take_above(collector, rows, parents, estimates, first, label):
                     fresh.rows[n_fresh], fresh.nodes[n_fresh] = row, first + c
                     fresh.estimates[n_fresh] = product
                     n_fresh += 1
-    return AboveThresholds(thresholds, bounds, collector.beam, found, n_found, fresh, n_fresh)
+    return AboveThresholds(thresholds, collector.n_rows, collector.beam, found, n_found, fresh, n_fresh)
 
 
 @njit(cache=True, nogil=True)
 def level_above(collector):
     """Return the nodes to expand next, all or the best of each instance; see `next_level`."""
-    thresholds, bounds, beam, found, n_found, fresh, n_fresh = collector
+    thresholds, n_rows, beam, found, n_found, fresh, n_fresh = collector
     if beam == EVERY_NODE:
         frontier = sorted_by_node(fresh, n_fresh)
     else:
-        frontier = sorted_by_node(*best_of_rows(fresh, n_fresh, bounds.size, beam))
-    return frontier, AboveThresholds(thresholds, bounds, beam, found, n_found, fresh, np.int64(0))
+        frontier = sorted_by_node(*best_of_rows(fresh, n_fresh, n_rows, beam))
+    return frontier, AboveThresholds(thresholds, n_rows, beam, found, n_found, fresh, np.int64(0))
 
 
 @overload(take_estimates)
@@ -121,7 +122,7 @@ def best_of_rows(frontier, size, n_rows, beam):
 
 
 @njit(cache=True, nogil=True)
-def leaves_above(x, start, end, nodes, link, thresholds, bounds, beam, shape):
+def leaves_above(x, start, end, nodes, link, thresholds, beam, shape):
     """Find every leaf whose estimate is above its threshold: Algorithm 4 of plt2016, in another order.
 
     Parameters
@@ -129,7 +130,6 @@ def leaves_above(x, start, end, nodes, link, thresholds, bounds, beam, shape):
     x, start, end, nodes, link, shape
         As for `walk_levels`.
     thresholds : float32 (n_nodes,)
-    bounds : float32 (end - start,)
     beam : int
         See `AboveThresholds`.
 
@@ -141,8 +141,8 @@ def leaves_above(x, start, end, nodes, link, thresholds, bounds, beam, shape):
         Node classifiers evaluated per instance.
     """
     found, fresh = empty_frontier(4 * (end - start)), empty_frontier(4 * (end - start))
-    collector = AboveThresholds(thresholds, bounds, np.int64(beam), found, np.int64(0), fresh, np.int64(0))
-    collector, inner_products = walk_levels(x, start, end, nodes, link, collector, shape)
+    collector = AboveThresholds(thresholds, end - start, np.int64(beam), found, np.int64(0), fresh, np.int64(0))
+    collector, inner_products = walk_levels(x, start, end, root_frontier(end - start), nodes, link, collector, shape)
     found, n_found = collector.found, collector.n_found
     return Frontier(found.rows[:n_found], found.nodes[:n_found], found.estimates[:n_found]), inner_products
 
@@ -160,8 +160,7 @@ def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
     inner_products : int64 (end - start,)
         Node classifiers evaluated per instance.
     """
-    bounds = np.full(end - start, np.float32(-np.inf))
-    found, inner_products = leaves_above(x, start, end, nodes, link, thresholds, bounds, beam, shape)
+    found, inner_products = leaves_above(x, start, end, nodes, link, thresholds, beam, shape)
     counts = np.zeros(end - start, dtype=np.int64)
     for row in found.rows:
         counts[row] += 1

@@ -141,12 +141,14 @@ def next_level(collector: Any) -> tuple[Frontier, Any]:
 
 
 @njit(cache=True, nogil=True)
-def walk_levels(x, start, end, nodes, link, collector, shape):
-    """Estimate nodes level by level, from the root on, for instances ``start .. end - 1``.
+def walk_levels(x, start, end, frontier, nodes, link, collector, shape):
+    """Estimate nodes level by level for instances ``start .. end - 1``.
 
     Parameters
     ----------
     x : KernelCSR
+    frontier : Frontier
+        The nodes to expand first, sorted by node: `root_frontier`.
     nodes : NodeWeights or CompactNodeWeights
     link : int
         See `estimate_scores`.
@@ -167,7 +169,6 @@ def walk_levels(x, start, end, nodes, link, collector, shape):
     dense = np.empty(DENSE_WEIGHTS, dtype=np.float32)
     inner_products = np.zeros(end - start, dtype=np.int64)
     nonzeros = (x.indptr[end] - x.indptr[start]) / max(end - start, 1)
-    frontier = root_frontier(end - start)
     while frontier.rows.size > 0:
         # Here and below np.int64(0): for a plain 0, which has a type of its own, numba compiles what is called twice.
         begin = np.int64(0)

@@ -7,10 +7,10 @@ from typing import NamedTuple, NoReturn, Self
 import numpy as np
 
 from xmlc.errors import XmlcError
-from xmlc.models.plt.search._by_instance import search_threshold, search_top_k
+from xmlc.models.plt.search._by_instance import search_threshold
 from xmlc.models.plt.search._single import rank_single
 from xmlc.models.plt.search.queries import Queries
-from xmlc.models.plt.weights._searches import Found
+from xmlc.models.plt.weights._searches import Found, Ranked, ranked_exactly
 
 
 class _Arrays(NamedTuple):
@@ -50,9 +50,9 @@ class HashedWeights(_Arrays):
         """Search each instance by itself: siblings have no weights side by side that a batch could read once."""
         return queries.one_by_one(search_threshold, self, thresholds)
 
-    def ranking_search(self, queries: Queries, k: int, beam: int | None) -> Found:
-        """Search each instance by itself, best node first; exactly, whatever the beam."""
-        return queries.one_by_one(search_top_k, self, k)
+    def ranking_search(self, queries: Queries, k: int, search: str, beam: int) -> Ranked:
+        """Search each instance by itself, best node first; exactly, whichever search is asked for."""
+        return ranked_exactly(queries, self, k)
 
     def beam_search(self, queries: Queries, beam: int | None) -> NoReturn:
         """Refuse."""

@@ -9,8 +9,6 @@ import numpy as np
 from xmlc.models.plt.weights._compact import CompactNodeWeights, compact_blocks, join_compact
 from xmlc.models.plt.weights._searches import OwnWeights
 
-BYTES_IN_CACHE = 1 << 25
-
 
 class _Arrays(NamedTuple):
     children: np.ndarray
@@ -74,6 +72,3 @@ class NodeWeights(_Arrays, OwnWeights):
     def from_state(cls, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> Self:
         """Return the weights of these arrays."""
         return cls(**arrays)
-
-    def _fits_caches(self) -> bool:
-        return self.weights.nbytes <= BYTES_IN_CACHE

@@ -6,15 +6,17 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from xmlc.models.plt.search._beam import rank_by_beam, rank_by_levels
+from xmlc.models.plt.search._beam import rank_by_beam
 from xmlc.models.plt.search._by_instance import search_top_k
+from xmlc.models.plt.search._certified import rank_certified
 from xmlc.models.plt.search._levels import EVERY_NODE, estimate_by_levels
 from xmlc.models.plt.search._single import rank_single, rank_single_by_beam
 from xmlc.models.plt.search.queries import Queries
 
-OPENING_BEAM = 3  # width of the beam that bounds the exact top k
+SEARCHES = ("certified", "beam", "exact")
 
 Found = tuple[np.ndarray, ...]
+Ranked = tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray]
 
 
 class TreeWeights(Protocol):
@@ -45,21 +47,24 @@ class TreeWeights(Protocol):
             Node classifiers evaluated for each instance.
         """
 
-    def ranking_search(self, queries: Queries, k: int, beam: int | None) -> Found:
+    def ranking_search(self, queries: Queries, k: int, search: str, beam: int) -> Ranked:
         """Find the k labels with the largest estimates, best first.
 
         Parameters
         ----------
         queries : Queries
         k : int
-        beam : int or None
-            Of the inner nodes of a level so many are expanded, and at least k. None ranks exactly, and so do hashed
-            weights whatever the beam.
+        search : str
+            One of `SEARCHES`. Hashed weights are searched exactly, instance by instance, whichever it is.
+        beam : int
+            Of the inner nodes of a level a beam expands so many, and at least k.
 
         Returns
         -------
         labels : int32 (n, k), estimates : float32 (n, k)
             -1 and 0 where there are fewer than k labels.
+        certified : bool (n,) or None
+            Whether what the beam found is provably exact; None where no beam searched.
         inner_products : int64 (n,)
             Node classifiers evaluated for each instance.
         """
@@ -123,13 +128,13 @@ class OwnWeights:
         """Descend level by level, all instances of a batch at once."""
         return queries.in_batches(estimate_by_levels, self, thresholds, EVERY_NODE)
 
-    def ranking_search(self, queries: Queries, k: int, beam: int | None) -> Found:
-        """Search by beam, or exactly in whichever way is quicker."""
-        if beam is not None:
-            return queries.in_batches(rank_by_beam, self, k, max(beam, k))
-        if self._fits_caches():
-            return queries.one_by_one(search_top_k, self, k)
-        return queries.in_batches(rank_by_levels, self, k, OPENING_BEAM)
+    def ranking_search(self, queries: Queries, k: int, search: str, beam: int) -> Ranked:
+        """Search by beam, by beam and what it left out, or instance by instance."""
+        if search == "exact":
+            return ranked_exactly(queries, self, k)
+        kernel = rank_by_beam if search == "beam" else rank_certified
+        labels, estimates, certified, inner_products = queries.in_batches(kernel, self, k, max(beam, k))
+        return labels, estimates, certified, inner_products
 
     def beam_search(self, queries: Queries, beam: int | None) -> Found:
         """Descend level by level with all nodes, or with the best of each instance."""
@@ -142,10 +147,8 @@ class OwnWeights:
             return rank_single(ids, values, self, link, k, degree)
         return rank_single_by_beam(ids, values, self, link, k, max(beam, k), degree)
 
-    def _fits_caches(self) -> bool:
-        """Whether best-first search is quicker than level by level.
 
-        It evaluates the fewest classifiers, but jumps between blocks: where weights do not fit the caches, going by
-        levels is several times faster although it evaluates up to twice as many; so it is where rows are sparse.
-        """
-        return False
+def ranked_exactly(queries: Queries, nodes: object, k: int) -> Ranked:
+    """Rank each instance by itself, best node first; returns as `TreeWeights.ranking_search`."""
+    labels, estimates, inner_products = queries.one_by_one(search_top_k, nodes, k)
+    return labels, estimates, None, inner_products

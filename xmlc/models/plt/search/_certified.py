@@ -1,0 +1,123 @@
+"""The exact top k: beam search, and then only what it missed and could matter: kernels."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numba.extending import overload
+
+from xmlc.kernels.top_k import insert_best
+from xmlc.models.plt.search._beam import are_exact, labels_of, leaves_in_beam
+from xmlc.models.plt.search._walk import (
+    Frontier,
+    empty_frontier,
+    next_level,
+    sorted_by_node,
+    take_estimates,
+    walk_levels,
+    with_capacity,
+)
+
+
+class MayWin(NamedTuple):
+    """Collector of the best leaves and of all inner nodes that may have a better one below, see `walk_levels`.
+
+    Attributes
+    ----------
+    leaves : int32 (rows, k), leaf_estimates : float32 (rows, k)
+        As in `BestInBeam`.
+    fresh : Frontier, n_fresh : int
+        The inner nodes met on this level and their number.
+    """
+
+    leaves: np.ndarray
+    leaf_estimates: np.ndarray
+    fresh: Frontier
+    n_fresh: int
+
+
+@njit(cache=True, nogil=True)
+def take_winners(collector, rows, parents, estimates, first, label):
+    """Keep the best leaves, and nodes no worse than the last of them; see `take_estimates`."""
+    leaves, leaf_estimates, fresh, n = collector
+    fresh = with_capacity(fresh, n, estimates.size)
+    for q in range(rows.size):
+        row = rows[q]
+        best, best_estimates = leaves[row], leaf_estimates[row]
+        for c in range(estimates.shape[1]):
+            product = parents[q] * estimates[q, c]
+            if product < best_estimates[-1]:
+                continue
+            if label[first + c] >= 0:
+                insert_best(best, best_estimates, first + c, product)
+            else:
+                fresh.rows[n], fresh.nodes[n], fresh.estimates[n] = row, first + c, product
+                n += 1
+    return MayWin(leaves, leaf_estimates, fresh, n)
+
+
+@njit(cache=True, nogil=True)
+def those_that_may_win(met, size, leaves, leaf_estimates):
+    """Return, ordered by node, the first ``size`` nodes of a frontier without those below which no leaf can matter.
+
+    A leaf has a larger number than the nodes above it, and of equal estimates the smaller number ranks first.
+    """
+    kept = np.int64(0)
+    for i in range(size):
+        row, node, estimate = met.rows[i], met.nodes[i], met.estimates[i]
+        worst, last = leaf_estimates[row, -1], leaves[row, -1]
+        if estimate > worst or (estimate == worst and node < last):
+            met.rows[kept], met.nodes[kept], met.estimates[kept] = row, node, estimate
+            kept += 1
+    return sorted_by_node(met, kept)
+
+
+@njit(cache=True, nogil=True)
+def level_of_winners(collector):
+    """Return the nodes that may still win; see `next_level`."""
+    leaves, leaf_estimates, fresh, n = collector
+    return those_that_may_win(fresh, n, leaves, leaf_estimates), MayWin(leaves, leaf_estimates, fresh, np.int64(0))
+
+
+@overload(take_estimates)
+def _take_estimates(collector, rows, parents, estimates, first, label):
+    return take_winners.py_func if collector.instance_class is MayWin else None
+
+
+@overload(next_level)
+def _next_level(collector):
+    return level_of_winners.py_func if collector.instance_class is MayWin else None
+
+
+@njit(cache=True, nogil=True)
+def rank_certified(x, start, end, nodes, link, k, beam, shape):
+    """Find the k labels with the largest estimates, best first, for instances ``start .. end - 1``.
+
+    A beam finds k leaves and lists the nodes that it did not expand. Those whose estimate is at least that of the k-th
+    leaf are expanded then, level by level, and no node twice: beside the beam's, no node is opened whose estimate is
+    below the k-th of the leaves in the beam.
+
+    Parameters
+    ----------
+    x, start, end, nodes, link, k, beam, shape
+        As for `leaves_in_beam`.
+
+    Returns
+    -------
+    labels : int32 (end - start, k), estimates : float32 (end - start, k)
+        -1 and 0 where there are fewer than k labels.
+    by_beam : bool (end - start,)
+        Whether the beam's answer was the exact one, provably.
+    inner_products : int64 (end - start,)
+    """
+    found, inner_products = leaves_in_beam(x, start, end, nodes, link, k, beam, True, shape)
+    leaves, leaf_estimates = found.leaves, found.leaf_estimates
+    by_beam = are_exact(found.missed, leaf_estimates)
+    frontier = those_that_may_win(found.unopened, found.n_unopened, leaves, leaf_estimates)
+    collector = MayWin(leaves, leaf_estimates, empty_frontier(4 * (end - start)), np.int64(0))
+    collector, more = walk_levels(x, start, end, frontier, nodes, link, collector, shape)
+    inner_products += more
+    labels_of(leaves, leaf_estimates, nodes.label)
+    return leaves, leaf_estimates, by_beam, inner_products
