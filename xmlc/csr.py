@@ -15,7 +15,7 @@ from scipy import sparse
 
 from xmlc.errors import XmlcError
 from xmlc.files import write_json
-from xmlc.gate.fields import Malformed, check_indices, check_starts
+from xmlc.gate.fields import Malformed, check_indices, check_starts, is_finite
 from xmlc.gate.matrices import INDEXED, MOST_COLUMNS, prove_sparse
 from xmlc.gate.stored import load_array, load_description
 
@@ -113,7 +113,7 @@ def as_features(X: object) -> sparse.csr_array:
         out of it.
     """
     X = as_csr(X, np.float32, "X")
-    if not np.isfinite(X.data).all():
+    if not is_finite(X.data):
         row = int(np.searchsorted(X.indptr, np.flatnonzero(~np.isfinite(X.data))[0], side="right")) - 1
         raise XmlcError(f"X holds a value that is not finite, first in row {row}; remove or impute it")
     return X

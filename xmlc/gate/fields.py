@@ -12,6 +12,8 @@ import numpy as np
 
 from xmlc.errors import XmlcError
 
+INFINITE = 0x7F800000  # the bits of a float32 that is infinite; those of NaN are larger
+
 
 class Malformed(XmlcError):
     """An array is not what a kernel would take it for.
@@ -123,19 +125,24 @@ def check_indices(
     ------
     Malformed
     """
-    from xmlc.gate._order import largest_and_falls  # a kernel: what reads no arrays does not load numba
+    # Kernels: what reads no arrays does not load numba.
+    from xmlc.gate._order import largest_and_falls, largest_and_falls_within
 
     unsigned = indices.view(np.uint32 if indices.itemsize == 4 else np.uint64)
-    largest, falls = largest_and_falls(unsigned)
+    largest, falls = largest_and_falls(unsigned) if starts is None else largest_and_falls_within(unsigned, starts)
     if indices.size and int(largest) >= width:
         first = int(np.argmax((indices < 0) | (indices >= width)))
         raise Malformed(field, f"entry {first} is {indices[first]}, expected 0 .. {width - 1}")
-    if falls and starts is not None:
-        ends = starts[1:][(starts[1:] > 0) & (starts[1:] < indices.size) & (starts[1:] != starts[:-1])]
-        falls -= np.count_nonzero(indices[ends] <= indices[ends - 1])
     if falls and strict:
         raise Malformed(field, f"indices of one part do not ascend, {falls} times")
     return not falls
+
+
+def is_finite(values: np.ndarray) -> bool:
+    """Tell whether no float32 of an array is NaN or infinite, in one pass."""
+    from xmlc.gate._order import largest_magnitude
+
+    return bool(largest_magnitude(values.view(np.uint32)) < INFINITE)
 
 
 def field_of(arrays: Mapping[str, Any], field: str, dtype: Any, shape: Sequence[int | None]) -> np.ndarray:

@@ -108,6 +108,19 @@ def read(file: Path | None, instances: int, rounds: int) -> Report:
 
 
 @benchmark(
+    "gate",
+    "Prove that arrays are what kernels take them for, compared with the mere reading of the same arrays.",
+    count_option("--nonzeros", 50_000_000, "Of the matrix that lies in no cache.", least=100, most=2_000_000_000),
+    rounds_option(5),
+)
+def gate(nonzeros: int, rounds: int) -> Report:
+    """Measure nanoseconds per non-zero."""
+    from xmlc.bench.gate import bench_gate
+
+    return bench_gate(nonzeros, rounds)
+
+
+@benchmark(
     "fastxml",
     "Train a FastXML forest and rank, compared with the authors' program and on several threads.",
     data_option,
