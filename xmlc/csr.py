@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from xmlc.errors import XmlcError
+from xmlc.errors import InvalidDataError, XmlcError
 from xmlc.files import write_json
 from xmlc.gate.fields import Malformed, check_indices, check_starts, is_finite
 from xmlc.gate.matrices import INDEXED, MOST_COLUMNS, prove_sparse
@@ -108,14 +108,14 @@ def as_features(X: object) -> sparse.csr_array:
 
     Raises
     ------
-    XmlcError
+    InvalidDataError
         An entry is NaN, infinite or no number, ``X`` is not two-dimensional or a masked array, or its index arrays lead
         out of it.
     """
     X = as_csr(X, np.float32, "X")
     if not is_finite(X.data):
         row = int(np.searchsorted(X.indptr, np.flatnonzero(~np.isfinite(X.data))[0], side="right")) - 1
-        raise XmlcError(f"X holds a value that is not finite, first in row {row}; remove or impute it")
+        raise InvalidDataError(f"X holds NaN or inf, first in row {row}; expected finite numbers")
     return X
 
 
@@ -124,7 +124,7 @@ def as_labels(Y: object) -> sparse.csr_array:
 
     Raises
     ------
-    XmlcError
+    InvalidDataError
         A value is neither 0 nor 1, ``Y`` is not two-dimensional or a masked array, or its index arrays lead out of it.
     """
     return without_zeros(as_csr(Y, bool, "Y"))
@@ -145,20 +145,26 @@ def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
 
     Raises
     ------
-    XmlcError
+    InvalidDataError
         It has not two dimensions, is a masked array, holds what is no number (or no truth value), or its index arrays
         lead out of it.
     """
     if is_proven(matrix) and matrix.dtype == dtype and matrix.has_canonical_format:
         return matrix
     if np.ma.isMaskedArray(matrix):
-        raise XmlcError(f"{name} is a masked array, whose mask would be lost; fill it, or drop the rows it hides")
+        raise InvalidDataError(
+            f"{name} is a masked array, whose mask would be lost; fill it, or drop the rows it hides"
+        )
     matrix = matrix if sparse.issparse(matrix) else np.asarray(matrix)
     if matrix.ndim != 2:
-        raise XmlcError(f"{name}: found {matrix.ndim} dimensions, expected 2: rows and columns")
+        kind, columns = ("Unknown label type: ", "a column for each class") if dtype is bool else ("", "columns")
+        wanted = f"2: rows and {columns}. Reshape your data"
+        raise InvalidDataError(f"{kind}{name}: found {matrix.ndim} dimensions, expected {wanted}")
+    if matrix.dtype.kind == "c":
+        raise InvalidDataError(f"{name}: Complex data not supported")  # scikit-learn's words
     if matrix.dtype.kind not in "biuf":
         wanted = "0 and 1" if dtype is bool else "numbers"
-        raise XmlcError(f"{name} holds values of type {matrix.dtype}; expected {wanted}")
+        raise InvalidDataError(f"{name} holds values of type {matrix.dtype}; expected {wanted}")
     kind, ascending = "", False
     if sparse.issparse(matrix):  # the stubs know a format of each class, but not of their union
         ascending, kind = prove_sparse(matrix, name), matrix.format  # type: ignore[attr-defined]
@@ -195,9 +201,9 @@ def _check_truth_values(matrix: Any, name: str) -> None:
     if wrong.size == 0:
         return  # only in room that scipy keeps behind the last entry
     first = wrong[np.argmin(entries.row[wrong])]
-    raise XmlcError(
-        f"{name} holds {entries.data[first]} in row {entries.row[first]}, column {entries.col[first]}; expected labels "
-        "of 0 and 1, or boolean: Y > 0 makes them of others"
+    raise InvalidDataError(
+        f"Unknown label type: {name} holds {entries.data[first]} in row {entries.row[first]}, "
+        f"column {entries.col[first]}; expected labels of 0 and 1, or boolean: Y > 0 makes them of others"
     )
 
 

@@ -88,3 +88,7 @@ def sentence_of(error: OSError) -> str | None:
     said = f"{where}{error.strerror or error}"
     advice = ADVICE.get(error.errno) or HINTS.get(error.errno)
     return f"{said}. {advice}" if advice else said
+
+
+class InvalidDataError(XmlcError, ValueError):
+    """Data is not what was asked for; a ValueError, as it is of NumPy's and scikit-learn's functions."""

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from xmlc.errors import XmlcError
+from xmlc.errors import InvalidDataError
 
 INFINITE = 0x7F800000  # the bits of a float32 that is infinite; those of NaN are larger
 
 
-class Malformed(XmlcError):
+class Malformed(InvalidDataError):
     """An array is not what a kernel would take it for.
 
     Attributes

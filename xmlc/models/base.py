@@ -13,9 +13,9 @@ from typing import Protocol, Self, runtime_checkable
 import numpy as np
 from scipy import sparse
 
+from xmlc.classifier import LabelSetClassifier
 from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, unit_rows
-from xmlc.errors import XmlcError
-from xmlc.estimator import Estimator, not_fitted
+from xmlc.errors import InvalidDataError, XmlcError
 from xmlc.files import atomic_folder, write_json
 from xmlc.gate.models import load_model, naming_files
 from xmlc.models.estimates import top_k_of
@@ -137,7 +137,7 @@ class KeepsInstances(Protocol):
     def index_bytes_(self) -> int: ...  # noqa: D102
 
 
-class SparseProbabilityEstimator(Estimator):
+class SparseProbabilityEstimator(LabelSetClassifier):
     """Base of the estimators that give sparse probability estimates (SPE).
 
     A subclass implements ``fit`` and ``predict_proba``; learned attributes end in an underscore. Ranking then sorts all
@@ -249,20 +249,15 @@ class SparseProbabilityEstimator(Estimator):
         """Set the learned state from what `_state` returned."""
         self.__dict__.update(arrays)
 
-    def _is_fitted(self) -> bool:
-        return hasattr(self, "n_labels_")
-
-    def _check_fitted(self) -> None:
-        if not self._is_fitted():
-            raise not_fitted(self)
-
     def _training_data(self, X: object, Y: object) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Check training data, remember its shape and return it in canonical form."""
+        if Y is None:
+            raise InvalidDataError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         X, Y = as_features(X), as_labels(Y)
         if X.shape[0] != Y.shape[0]:
-            raise XmlcError(f"X has {X.shape[0]} instances but Y has {Y.shape[0]}")
+            raise InvalidDataError(f"X has {X.shape[0]} instances but Y has {Y.shape[0]}")
         if X.shape[0] == 0 or Y.shape[1] == 0:
-            raise XmlcError(f"nothing to learn from: {X.shape[0]} instances, {Y.shape[1]} labels")
+            raise InvalidDataError(f"nothing to learn from: {X.shape[0]} instances, {Y.shape[1]} labels")
         self.n_features_in_, self.n_labels_ = X.shape[1], Y.shape[1]
         return X, Y
 
@@ -271,7 +266,10 @@ class SparseProbabilityEstimator(Estimator):
         self._check_fitted()
         X = as_features(X)
         if X.shape[1] != self.n_features_in_:
-            raise XmlcError(f"X has {X.shape[1]} features, the model was trained with {self.n_features_in_}")
+            raise InvalidDataError(
+                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
+                "as input, as it was trained with"
+            )
         return X
 
     def _kernel_form(self, X: sparse.csr_array) -> KernelCSR:
@@ -283,7 +281,7 @@ class SparseProbabilityEstimator(Estimator):
         self._check_fitted()
         most = max(self.n_labels_, MOST_RANKED)
         if not isinstance(k, int | np.integer) or not 1 <= k <= most:
-            raise XmlcError(f"k={k!r}: expected at least one label per instance and at most {most}")
+            raise InvalidDataError(f"k={k!r}: expected at least one label per instance and at most {most}")
         return int(k)
 
     def _label_thresholds(self, threshold: float | np.ndarray) -> np.ndarray:
@@ -293,7 +291,7 @@ class SparseProbabilityEstimator(Estimator):
         if thresholds.ndim == 0:
             thresholds = np.full(self.n_labels_, thresholds, dtype=np.float32)
         if thresholds.shape != (self.n_labels_,):
-            raise XmlcError(f"threshold has shape {thresholds.shape}, expected a number or ({self.n_labels_},)")
+            raise InvalidDataError(f"threshold has shape {thresholds.shape}, expected a number or ({self.n_labels_},)")
         if np.isnan(thresholds).any():
-            raise XmlcError("threshold holds NaN")
+            raise InvalidDataError("threshold holds NaN")
         return thresholds

@@ -262,7 +262,7 @@ def test_data_that_does_not_fit_is_refused(tmp_path, multilabel):
     model = PLT().fit(X, Y)
     with pytest.raises(XmlcError, match="20 instances but Y has 19"):
         PLT().fit(X, Y[:19])
-    with pytest.raises(XmlcError, match="9 features, the model was trained with 10"):
+    with pytest.raises(XmlcError, match="9 features, but PLT is expecting 10 features as input"):
         model.predict_proba(X[:, :9])
     with pytest.raises(XmlcError, match=r"shape \(4,\)"):
         model.predict_proba(X, np.zeros(4))
@@ -270,7 +270,7 @@ def test_data_that_does_not_fit_is_refused(tmp_path, multilabel):
         model.predict_top_k(X, 0)
     dense = X.toarray()
     dense[7, 3] = np.nan
-    with pytest.raises(XmlcError, match="not finite, first in row 7"):
+    with pytest.raises(XmlcError, match="NaN or inf, first in row 7"):
         model.predict_proba(dense)
     with pytest.raises(XmlcError, match=r"model\.json is missing"):
         PLT.load(tmp_path)

@@ -60,8 +60,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
             raise XmlcError(f"order={self.order!r}: expected one of {', '.join(ORDERS)}")
         if not self.label_scale > 0:
             raise XmlcError(f"label_scale={self.label_scale}: expected a number above 0")
-        Y = as_labels(Y)
-        return super().fit(X, Y[:, ::-1] if self.order == "reversed" else Y)
+        return super().fit(X, as_labels(Y)[:, ::-1] if self.order == "reversed" else Y)
 
     def sample(self, X: object, n_samples: int | None = None) -> sparse.csr_array:
         """Draw label sets from the estimated P(Y | x).

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -142,6 +143,11 @@ class OnlineTreePrediction(SparseProbabilityEstimator):
         if X.shape[1] > self.n_features_in_:
             return X[:, : self.n_features_in_]
         return sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], self.n_features_in_))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out spare capacity, and the form for predictions, which is made again."""
+        own = {"_online": trimmed(self._online), "_frozen": None} if self._is_fitted() else {}
+        return vars(self) | own
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         arrays = trimmed(self._online)._asdict()

@@ -73,8 +73,8 @@ def proven_tree(arrays: Mapping[str, np.ndarray], n_features: int, n_labels: int
     nodes = field_of(arrays, "nodes", NODE, (None,))
     leaves = field_of(arrays, "leaves", np.int32, (n_labels,))
     counters = field_of(arrays, "counters", np.int64, (N_COUNTERS,))
-    entries = field_of(arrays, "entries", np.uint64, (counters[ENTRIES_USED],))
-    rows = field_of(arrays, "rows", np.float32, (counters[SLOTS_USED] * SLOT,))
+    entries = field_of(arrays, "entries", np.uint64, (int(counters[ENTRIES_USED]),))
+    rows = field_of(arrays, "rows", np.float32, (int(counters[SLOTS_USED]) * SLOT,))  # int: no overflow
     free_rows = field_of(arrays, "free_rows", np.uint32, (None,))
     free_tables = field_of(arrays, "free_tables", np.int64, (64,))
     if sorted(arrays) != sorted(OnlineTree._fields):

@@ -1,0 +1,113 @@
+"""What scikit-learn's tools ask of our estimators: label sets, a score, tags, copies, pickles and maps of them."""
+
+import pickle
+
+import joblib
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone, is_classifier
+from sklearn.metrics import f1_score
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.utils import get_tags
+
+from xmlc.errors import XmlcError
+from xmlc.metrics import micro_f, precision_at_k
+from xmlc.models import PLT
+from xmlc.models.registry import ESTIMATORS, estimator_class
+
+OURS = [name for name in ESTIMATORS if "-" not in name and name != "oracle"]
+SMALL = {
+    "plt": {"epochs": 2},
+    "parabel": {"n_trees": 1},
+    "fastxml": {"n_trees": 2, "alpha": 0.8},
+    "ldsm": {"n_trees": 2, "beta": 0.5},
+    "br": {"C": 1.0},
+    "pcc": {"C": 1.0, "n_samples": 5},
+    "swnn": {"S": 5},
+}
+
+
+def small(name):
+    return estimator_class(name)(n_jobs=1, **SMALL.get(name, {}))
+
+
+def test_label_sets_are_the_labels_above_one_half_or_the_given_thresholds(multilabel):
+    X, Y = multilabel(60, 10, 6)
+    model = PLT(epochs=3, n_jobs=1).fit(X, Y)
+    estimates = model.predict_proba(X).toarray()
+    found = model.predict(X)
+    assert found.dtype == bool
+    np.testing.assert_array_equal(found.toarray(), estimates > 0.5)
+    thresholds = np.linspace(0.1, 0.6, 6, dtype=np.float32)
+    np.testing.assert_array_equal(model.predict(X, thresholds).toarray(), estimates > thresholds)
+    np.testing.assert_array_equal(model.predict(X, thresholds=0.2).toarray(), estimates > np.float32(0.2))
+    assert f1_score(Y, found, average="micro") == pytest.approx(micro_f(Y, found))
+    with pytest.raises(XmlcError, match="threshold holds NaN"):
+        model.predict(X, np.nan)
+
+
+def test_the_score_is_the_precision_of_the_first_label(multilabel):
+    X, Y = multilabel(60, 10, 6)
+    model = PLT(epochs=3, n_jobs=1).fit(X, Y)
+    assert model.score(X, Y.toarray()) == precision_at_k(Y, model.predict_top_k(X, 1)[0], 1)
+    np.testing.assert_array_equal(model.classes_, np.arange(6))
+    assert not hasattr(PLT(), "classes_")
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_tags_say_that_it_classifies_sparse_instances_with_label_sets(name):
+    tags = get_tags(small(name))
+    assert is_classifier(small(name))
+    assert tags.classifier_tags.multi_label
+    assert not tags.classifier_tags.multi_class
+    assert tags.input_tags.sparse
+    assert tags.target_tags.required
+    assert tags.requires_fit
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_cross_validation_takes_it(name, multilabel):
+    X, Y = multilabel(40, 10, 5)
+    model = small(name)
+    predicted = cross_val_predict(model, X, Y.toarray(), cv=2)
+    assert sparse.issparse(predicted)
+    assert predicted.shape == (40, 5)
+    np.testing.assert_array_equal(predicted[20:].toarray(), clone(model).fit(X[:20], Y[:20]).predict(X[20:]).toarray())
+    scores = cross_val_score(model, X, Y.toarray(), cv=2)
+    assert scores[1] == clone(model).fit(X[:20], Y[:20]).score(X[20:], Y[20:])
+    estimates = cross_val_predict(model, X, Y.toarray(), cv=2, method="predict_proba")
+    assert estimates.shape == (40, 5)
+
+
+def test_a_search_over_a_grid_takes_it_with_its_score_and_with_another(multilabel):
+    X, Y = multilabel(40, 10, 5)
+    grid = {"epochs": [1, 3], "arity": [2]}
+    for scoring in (None, "f1_micro"):
+        search = GridSearchCV(PLT(n_jobs=1), grid, cv=2, scoring=scoring).fit(X, Y)
+        assert set(search.best_params_) == {"epochs", "arity"}
+        assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_a_pickle_and_a_map_of_it_predict_the_same_before_and_after_use(name, multilabel, tmp_path):
+    X, Y = multilabel(40, 10, 5)
+    model = pickle.loads(pickle.dumps(small(name)))
+    assert model.get_params() == small(name).get_params()
+    model.fit(X, Y)
+    expected = model.predict_proba(X)
+    for copied in (pickle.loads(pickle.dumps(model)), written_and_mapped(model, tmp_path)):
+        for _ in range(2):
+            assert abs(copied.predict_proba(X) - expected).nnz == 0
+            for one, other in zip(copied.predict_top_k(X, 3), model.predict_top_k(X, 3), strict=True):
+                np.testing.assert_array_equal(one, other)
+            copied = written_and_mapped(copied, tmp_path)  # once it was used
+        if hasattr(copied, "partial_fit"):
+            again = pickle.loads(pickle.dumps(model)).partial_fit(X, Y)
+            assert abs(copied.partial_fit(X, Y).predict_proba(X) - again.predict_proba(X)).nnz == 0
+
+
+def written_and_mapped(model, folder):
+    file = folder / f"{len(list(folder.iterdir()))}.joblib"  # a new one: the model may be a map of the last
+    joblib.dump(model, file)
+    return joblib.load(file, mmap_mode="r")

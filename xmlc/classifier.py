@@ -1,0 +1,99 @@
+"""What scikit-learn's tools ask of a classifier of label sets: predict, score, classes, tags, pickles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.csr import as_labels
+from xmlc.errors import InvalidDataError
+from xmlc.estimator import Estimator, not_fitted
+from xmlc.gate.pickled import writeable_maps
+
+
+class LabelSetClassifier(Estimator):
+    """Base of the estimators that predict label sets, from what they say by ``predict_proba`` and ``predict_top_k``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of int64, shape (m,)
+        The labels: column j of label sets is label j.
+    """
+
+    n_labels_: int
+
+    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+        """Return the estimates above a threshold; see `xmlc.models.base.SparseProbabilityEstimator.predict_proba`."""
+        raise TypeError(f"{type(self).__name__} does not implement predict_proba")
+
+    def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Rank labels; see `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`."""
+        raise TypeError(f"{type(self).__name__} does not implement predict_top_k")
+
+    def predict(self, X: object, thresholds: float | np.ndarray = 0.5) -> sparse.csr_array:
+        """Return the label sets: the labels whose estimates are above a threshold.
+
+        With one half they maximise the expected share of right decisions; that is seldom what is wanted where most
+        labels are rare, and a method of `xmlc.thresholds` finds better ones.
+
+        Parameters
+        ----------
+        X : sparse or dense array, shape (n, d)
+        thresholds : float or ndarray of shape (m,)
+            One for all labels, or one for each.
+
+        Returns
+        -------
+        csr_array of bool, shape (n, m)
+            The stored entries are the labels predicted.
+        """
+        spe = self.predict_proba(X, thresholds)
+        return sparse.csr_array((np.ones(spe.nnz, dtype=bool), spe.indices, spe.indptr), shape=spe.shape)
+
+    def score(self, X: object, y: object) -> float:
+        """Return the precision of the label that is ranked first, P@1 (`xmlc.metrics.precision_at_k`).
+
+        What scikit-learn's searches and cross-validation maximise unless they are given ``scoring``, and `xmlc tune`
+        too. scikit-learn's own classifiers return the share of label sets that are right in every label, which is close
+        to 0 for all models of many labels and tells none from another; P@1 depends on no thresholds either.
+
+        Parameters
+        ----------
+        X : sparse or dense array, shape (n, d)
+        y : sparse or dense boolean array, shape (n, m)
+            Their label sets.
+        """
+        Y, first = as_labels(y), self.predict_top_k(X, 1)[0][:, 0]
+        if Y.shape[0] != first.size:
+            raise InvalidDataError(f"X has {first.size} instances but Y has {Y.shape[0]}")
+        known = np.flatnonzero(first >= 0)
+        return float(np.count_nonzero(Y[known, first[known]])) / max(Y.shape[0], 1)
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The labels, int64, shape (m,): column j of label sets is label j."""
+        self._check_fitted()
+        return np.arange(self.n_labels_)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the state from a pickle; what joblib maps read-only is mapped as kernels take it."""
+        self.__dict__.update(writeable_maps(state))
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: a classifier of label sets, of sparse instances."""
+        from sklearn.utils import ClassifierTags
+
+        tags = super().__sklearn_tags__()
+        tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags(multi_class=False, multi_label=True)
+        tags.target_tags.required = tags.target_tags.two_d_labels = tags.target_tags.multi_output = True
+        tags.target_tags.single_output, tags.input_tags.sparse = False, True
+        return tags
+
+    def _is_fitted(self) -> bool:
+        return hasattr(self, "n_labels_")
+
+    def _check_fitted(self) -> None:
+        if not self._is_fitted():
+            raise not_fitted(self)
