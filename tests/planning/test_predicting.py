@@ -19,7 +19,8 @@ def test_seconds_are_in_proportion_to_instances(name):
 def test_a_beam_or_a_threshold_leaves_nodes_out(beam):
     given = DEFAULTS["plt"]
     exact = predicting_seconds("plt", given, LARGE, 1e4)
-    assert predicting_seconds("plt", given | {"beam": beam}, LARGE, 1e4) < exact
+    assert predicting_seconds("plt", given | {"search": "beam", "beam": beam}, LARGE, 1e4) < exact
+    assert predicting_seconds("plt", given | {"search": "exact"}, LARGE, 1e4) > exact
     high, low, no = (predicting_seconds("plt", given, LARGE, 1e4, floor) for floor in (0.1, 1e-4, 0.0))
     assert high < low < no
 

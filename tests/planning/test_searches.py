@@ -7,6 +7,7 @@ from xmlc.planning.label_trees import complete_blocks
 from xmlc.planning.searches import (
     above_floor,
     all_nodes,
+    best_first_seconds,
     hashed_tree_seconds,
     in_beam,
     label_tree_seconds,
@@ -22,9 +23,9 @@ def test_all_nodes_are_those_of_the_tree():
 
 
 def test_a_search_visits_from_the_paths_of_its_labels_to_all_nodes():
-    few, some, every = in_beam(TREE, 5), ranked(TREE), all_nodes(TREE)
+    few, fewest, some, every = in_beam(TREE, 5), ranked(TREE, "exact"), ranked(TREE, "certified"), all_nodes(TREE)
     assert few.opened == 1 + 4 * 5
-    assert few < some < every
+    assert few < fewest < some < every
     assert in_beam(TREE, 1e9) == every
 
 
@@ -35,7 +36,7 @@ def test_a_lower_threshold_opens_more():
     assert found[-1] == all_nodes(TREE)
 
 
-@pytest.mark.parametrize("seconds", [label_tree_seconds, hashed_tree_seconds])
+@pytest.mark.parametrize("seconds", [label_tree_seconds, best_first_seconds, hashed_tree_seconds])
 def test_seconds_grow_with_instances_and_visits(seconds):
     more = (1e6, False) if seconds is label_tree_seconds else ()
     few, many = in_beam(TREE, 5), all_nodes(TREE)

@@ -19,7 +19,7 @@ from xmlc.planning.shape import Shape
 # The defaults of estimators that costs depend on; a test compares them with the estimators' own.
 DEFAULTS: dict[str, Hyperparameters] = {
     "plt": {"arity": 16, "tree": "kmeans", "max_leaf": 100, "solver": "sgd", "epochs": 30, "weight_cut": None,
-            "hash_bits": None, "max_samples": None},
+            "hash_bits": None, "max_samples": None, "search": "certified", "beam": 10},
     "parabel": {"n_trees": 3, "arity": 2, "max_leaf": 100, "epochs": 20, "weight_cut": 0.1, "beam": 10},
     "fastxml": {"n_trees": 50, "max_leaf": 10, "labels_per_leaf": 100, "alpha": 1.0},
     "ldsm": {"n_trees": 10, "arity": 2, "max_nodes": 1000, "epochs": 5, "optimizer": "nag", "prune": True, "beta": 1.0},

@@ -52,20 +52,31 @@ def predicting_seconds(
     return 0.0
 
 
+def _search(given: Hyperparameters) -> str:
+    """Return how label trees are ranked; hashed weights best first, and Parabel, which names no search, by beam."""
+    if given.get("hash_bits") is not None:
+        return "exact"
+    if "search" in given:
+        return str(given["search"])
+    return "beam" if given.get("beam") is not None else "exact"
+
+
 def _in_label_trees(
     given: Hyperparameters, shape: Shape, instances: float, floor: float | None, model_bytes: float
 ) -> float:
     blocks = list(blocks_of(given, shape))
-    every = searches.all_nodes(blocks)
+    every, search = searches.all_nodes(blocks), _search(given)
     if floor is not None:
         visits = searches.above_floor(shape, blocks, floor)
-    elif given.get("beam") is not None:
-        visits = searches.in_beam(blocks, number(given, "beam"))
+    elif search == "beam":
+        visits = searches.in_beam(blocks, number(given, "beam", 10.0))
     else:
-        visits = searches.ranked(blocks)
+        visits = searches.ranked(blocks, search)
     n_trees = number(given, "n_trees", 1.0)
     if given.get("hash_bits") is not None:
         return n_trees * searches.hashed_tree_seconds(shape, instances, visits)
+    if floor is None and search == "exact":
+        return n_trees * searches.best_first_seconds(shape, instances, visits)
     is_sparse = given.get("weight_cut") is not None
     entry = ENTRY_OF_SPARSE if is_sparse else 4.0 * (every.children / every.opened + 1)
     stored = model_bytes / entry / n_trees

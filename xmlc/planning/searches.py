@@ -13,12 +13,13 @@ BEST = 5  # labels of a ranking
 # Nodes of a level whose estimate is above t, for each true one: ABOVE / t**SPREAD, and no more than there are.
 ABOVE, SPREAD = 10.0, 0.14
 # How far a ranking is from the nodes of its own labels' paths (0) towards all nodes (1), in the logarithm.
-OPENED = 0.57
+OPENED = {"certified": 0.5, "exact": 0.45}
 # Seconds; the first four are in the docstrings of the kernels.
 LOOKED_UP = 1.4e-9  # of a non-zero in an opened node
 MULTIPLIED = 1e-10  # of a non-zero and a child
 MARKED = 1.3e-9  # of a feature of a node that a batch of instances opens
 TOUCHED = 9e-10  # of a training instance that each query bounds
+JUMPED = 7.5e-10  # of a non-zero and a child, where each instance is searched by itself, best node first
 SCATTERED = 4.6e-9  # of a non-zero in an opened node, where rows are sparse
 ESTIMATED = 2e-9  # of a child: its estimate, and where it is kept
 HASHED = 3.2e-9  # of a non-zero and a child whose weights are slots of a table
@@ -60,11 +61,18 @@ def in_beam(blocks: Iterable[Blocks], beam: float) -> Visits:
     return all_nodes(block._replace(number=min(block.number, beam)) for block in blocks)
 
 
-def ranked(blocks: Iterable[Blocks]) -> Visits:
-    """Return what an exact ranking visits: between the paths to its own labels and all nodes."""
-    blocks = list(blocks)
+def ranked(blocks: Iterable[Blocks], search: str) -> Visits:
+    """Return what an exact ranking visits: between the paths to its own labels and all nodes.
+
+    Parameters
+    ----------
+    blocks : iterable of Blocks
+    search : {"certified", "exact"}
+        As in `xmlc.models.plt.PLT`.
+    """
+    blocks, share = list(blocks), OPENED[search]
     least, most = in_beam(blocks, BEST), all_nodes(blocks)
-    opened, children = (few ** (1 - OPENED) * many**OPENED for few, many in zip(least, most))
+    opened, children = (few ** (1 - share) * many**share for few, many in zip(least, most))
     return Visits(opened, children)
 
 
@@ -86,6 +94,11 @@ def label_tree_seconds(shape: Shape, instances: float, visits: Visits, stored: f
     each = visits.opened * shape.nonzeros * found + visits.children * (shape.nonzeros * MULTIPLIED + ESTIMATED)
     batches = max(1.0, instances / ROWS_PER_BATCH)
     return instances * each + MARKED * batches * stored
+
+
+def best_first_seconds(shape: Shape, instances: float, visits: Visits) -> float:
+    """Return the seconds of searching a label tree for each instance by itself: nodes are read again for each."""
+    return JUMPED * instances * shape.nonzeros * visits.children
 
 
 def hashed_tree_seconds(shape: Shape, instances: float, visits: Visits) -> float:
