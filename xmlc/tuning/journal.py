@@ -1,7 +1,7 @@
 """The trials that a search has finished, kept beside its result until that is there.
 
-A file of lines: what the trials depend on, then one trial in each. A line counts if it is whole, so that a process may
-be killed at any time.
+A file of lines: what the trials depend on, then one trial in each, with a checksum. A line counts if it is whole and as
+it was written, so that a process may be killed at any time; from the first on that is not, trials are made again.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from xmlc.checksums import KEY, content_checksum, stamped
 from xmlc.estimator import Hyperparameters
 from xmlc.files import atomic_file, errors_named
 from xmlc.records.training import Trial
@@ -42,7 +43,8 @@ class Journal:
             say(f"{path.name}: {len(kept) - 1} finished trials are taken from it")
         self._finished: dict[str, Trial] = {}
         for line in kept[1:]:
-            trial: Trial = json.loads(line)
+            trial = json.loads(line)
+            del trial[KEY]
             self._finished[_line(trial["hyperparameters"])] = trial
         with atomic_file(path) as temporary:
             temporary.write_text("".join(kept or [first]), encoding="utf-8")
@@ -54,7 +56,7 @@ class Journal:
     def keep(self, trial: Trial) -> None:
         """Write a trial behind the others; when this returns it is on the disk."""
         with errors_named(self._path), self._path.open("a", encoding="utf-8") as file:
-            file.write(_line(trial))
+            file.write(_line(stamped(trial)))
             file.flush()
             os.fsync(file.fileno())
 
@@ -73,11 +75,11 @@ def _line(content: object) -> str:
 
 
 def _whole_lines(path: Path) -> list[str]:
-    """Return the lines of a file but for a last one that has no end, or from the first on that is no JSON object."""
+    """Return the lines of a file up to the first that has no end, is no JSON object, or has a wrong checksum."""
     lines: list[str] = []
     text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
     for line in text.splitlines(keepends=True):
-        if not (line.endswith("}\n") and _is_json(line)):
+        if not (line.endswith("}\n") and _is_json(line) and (not lines or _is_unchanged(line))):
             break
         lines.append(line)
     return lines
@@ -89,6 +91,11 @@ def _is_json(line: str) -> bool:
     except json.JSONDecodeError:
         return False
     return True
+
+
+def _is_unchanged(line: str) -> bool:
+    content = json.loads(line)
+    return bool(content.get(KEY) == content_checksum(content))
 
 
 def _differences(before: str, now: str) -> str:
