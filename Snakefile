@@ -16,10 +16,9 @@ from xmlc.slurm import before_submission
 from xmlc.sources import command_files, source_digest
 from xmlc.suites import paths
 from xmlc.suites.commands import infer_beside, progress_with, rank_with, sweep_with, train_with
-from xmlc.suites.controller import guard, remove_old_logs
+from xmlc.suites.controller import guard, read_project, remove_old_logs
 from xmlc.suites.existing import files_of_page, finished_results
 from xmlc.suites.jobs import but_for, datasets_inferred_alone, inference_jobs, quick_jobs, threshold_jobs
-from xmlc.suites.project import Project
 from xmlc.suites.resources import Requests
 from xmlc.suites.rule_text import folder_above, for_each, gathered, one_of, options, without_ending
 
@@ -30,7 +29,7 @@ configfile: "config/config.yaml"
 
 
 guard(workflow)
-project = Project.read(config)
+project = read_project(config)
 
 
 onstart:
@@ -48,13 +47,13 @@ include: "workflow/rules/results.smk"
 rule all:
     default_target: True
     input:
-        lambda wildcards: [file for paper in project.settings.papers for file in result_files(project, paper)],
+        lambda wildcards: [file for paper in project.planned_papers for file in result_files(project, paper)],
     localrule: True
 
 
 rule tables:
     input:
-        lambda wildcards: [file for paper in project.settings.papers for file in table_files(project, paper)],
+        lambda wildcards: [file for paper in project.planned_papers for file in table_files(project, paper)],
     localrule: True
 
 

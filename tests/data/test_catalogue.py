@@ -81,7 +81,7 @@ def test_the_schema_lies_in_the_package():
         ("a: {train: .archive}", r"a\.train: "),
         ("a: {train: source.json}", r"a\.train: "),
         ("a: {url: 'ftp://x/y'}", r"a\.url: .*expected an address that starts with http"),
-        ("a: {drvie: abcdefghijk}", r"a: .*'drvie' was unexpected.*known keys: drive, url, urls"),
+        ("a: {drvie: abcdefghijk}", r"a: unknown key 'drvie', expected drive"),
         ("a: {source: drive}", r"a\.source: .*expected mirror:"),
         ("a: {published: {n_train: 3}}", r"a\.published: 'source' is a required property"),
         ("a:", r"a: None is not of type 'object'; expected a mapping of keys"),

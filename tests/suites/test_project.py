@@ -41,6 +41,27 @@ def test_datasets_of_a_task(tmp_path):
     assert project.of_task("a", "few-shot", ["other", "yeast"]) == ["other"]
 
 
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"models": ["pltt"]}, "config: models has pltt, expected plt"),
+        ({"models": {"yeast": ["plt", "zzz"]}}, "config: models has zzz, expected plt"),
+        ({"datasets": ["manual"]}, "dataset name 'manual': resources/manual has another use"),
+        ({"papers": ["b"]}, "config: papers has b, expected some of a"),
+    ],
+)
+def test_what_is_selected_and_is_not_there_is_said(tmp_path, settings, said):
+    with pytest.raises(XmlcError, match=said):
+        project_of(tmp_path, settings, a=suite({"plt": {}}))
+
+
+def test_no_papers_are_fine_until_they_are_planned(tmp_path):
+    project = project_of(tmp_path, {"papers": []}, a=suite(), b=suite())
+    with pytest.raises(XmlcError, match="papers names none, so nothing is planned; name some of a, b,"):
+        _ = project.planned_papers
+    assert project_of(tmp_path, {"papers": ["b"]}, a=suite(), b=suite()).planned_papers == ["b"]
+
+
 def test_models_run_where_they_can_and_are_meant_to(tmp_path):
     models = {
         "plt": {},

@@ -9,7 +9,8 @@ from schema_defaults import compared
 from suite_cases import suite, write_config, write_suite
 
 from xmlc.errors import XmlcError
-from xmlc.suites.checking import FOLDER, read_yaml
+from xmlc.schemas import read_yaml
+from xmlc.suites.checking import FOLDER
 from xmlc.suites.reading import find_suite, read_suite, read_suites
 from xmlc.suites.suite import Ensembles, Found, Inference, ModelSpec, Suite, Sweep
 
@@ -106,7 +107,7 @@ def test_a_model_as_in_a_suite_that_does_not_define_it_is_refused(tmp_path, targ
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"tabels": []}, r"mine\.yaml: \$: .*'tabels' was unexpected"),
+        ({"tabels": []}, r"mine\.yaml: \$: unknown key 'tabels', expected tables"),
         ({"seeds": []}, r"\$\.seeds: \[\] .*; expected each experiment is run once for each seed"),
         ({"seeds": ["0"]}, r"\$\.seeds\[0\]: '0' is not of type 'integer'"),
         ({"datasets": ["../x"]}, r"\$\.datasets\[0\]: '\.\./x' does not match"),
@@ -139,7 +140,7 @@ def test_an_inference_method_of_ones_own_needs_an_extension(tmp_path):
 def test_a_file_that_is_no_yaml_is_refused(tmp_path):
     file = tmp_path / "mine.yaml"
     file.write_text("title: [")
-    with pytest.raises(XmlcError, match=r"mine\.yaml: not a readable configuration of a paper"):
+    with pytest.raises(XmlcError, match=r"mine\.yaml: not YAML"):
         read_suite(file)
 
 

@@ -8,7 +8,8 @@ from schema_defaults import compared
 from xmlc.data.compressed import Expansion
 from xmlc.data.fetching.limits import Limits
 from xmlc.errors import XmlcError
-from xmlc.suites.checking import FOLDER, read_yaml
+from xmlc.schemas import read_yaml
+from xmlc.suites.checking import FOLDER
 from xmlc.suites.settings import Search, Settings, read_config
 
 SCHEMA = read_yaml(FOLDER / "config.schema.yaml")
@@ -44,17 +45,31 @@ def test_a_search_may_be_left_to_the_models_or_out_on_the_command_line_too(given
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"papers": [], "mirorr": "x"}, r"config: \$: .*'mirorr' was unexpected"),
+        ({"papers": [], "mirorr": "x"}, r"config: \$: unknown key 'mirorr', expected mirror$"),
         ({}, r"config: \$: 'papers' is a required property"),
         ({"papers": [], "threads": 0}, r"\$\.threads: 0 is less than the minimum of 1; expected threads of the jobs"),
         ({"papers": [], "threads": "2"}, r"\$\.threads: '2' is not of type 'integer'"),
-        ({"papers": [], "seeds": ["one"]}, r"\$\.seeds\[0\]: 'one' does not match"),
+        ({"papers": [], "seeds": ["one"]}, r"\$\.seeds\[0\]: 'one' is not of type 'integer'; expected whole num"),
         ({"papers": [], "models": {"yeast": "plt"}}, r"\$\.models\.yeast: 'plt' is not of type 'array'"),
-        ({"papers": [], "datasets": ["../x"]}, r"\$\.datasets\[0\]: '\.\./x' does not match"),
-        ({"papers": [], "validation_share": 1}, r"\$\.validation_share: 1 is greater than or equal to"),
+        ({"papers": [], "datasets": ["../x"]}, r"\$\.datasets\[0\]: found '\.\./x'; expected the name of a dataset"),
+        ({"papers": [], "validation_share": 1}, r"\$\.validation_share: 1 is greater than the maximum"),
         ({"papers": [], "tuning": {"method": "grid", "budget": 2}}, r"\$\.tuning\.method: 'grid' is not one of"),
-        ({"papers": [], "expansion": {"ratio": 0}}, r"\$\.expansion\.ratio: 0 is less than or equal to the minimum"),
-        ({"papers": [], "tuning": "smac"}, r"\$\.tuning: 'smac' does not match"),
+        ({"papers": [], "expansion": {"ratio": 0}}, r"\$\.expansion\.ratio: 0 is less than the minimum"),
+        ({"papers": [], "seeds": ["9" * 23]}, r"\$\.seeds\[0\]: 9{23} is greater than the maximum of 4294967295; exp"),
+        ({"papers": [], "seeds": []}, r"\$\.seeds: \[\] names nothing; expected these seeds"),
+        ({"papers": [], "datasets": []}, r"\$\.datasets: \[\] names nothing; expected only these datasets"),
+        ({"papers": [], "models": []}, r"\$\.models: \[\] names nothing; expected only these of the papers' models"),
+        ({"papers": [], "models": {}}, r"\$\.models: \{\} should be non-empty"),
+        ({"papers": [], "datasets": ["x" * 30]}, r"\$\.datasets\[0\]: found 'x{30}'; expected the name of a dataset"),
+        ({"papers": [], "datasets": ["yeast", "yeast"]}, r"\$\.datasets: .* has non-unique elements"),
+        ({"papers": [], "mirror": ""}, r"\$\.mirror: '' should be non-empty"),
+        ({"papers": [], "threads": 10**20}, r"\$\.threads: 1(0+) is greater than the maximum of 4096"),
+        ({"papers": [], "speed": float("nan")}, r"\$\.speed: nan is no finite number"),
+        ({"papers": [], "validation_share": float("nan")}, r"\$\.validation_share: nan is no finite number"),
+        ({"papers": [], "download": {"hours": "-1"}}, r"\$\.download\.hours: -1 is less than the minimum of 0\.001"),
+        ({"papers": [], "expansion": {"ratio": float("inf")}}, r"\$\.expansion\.ratio: inf is no finite number"),
+        ({"papers": [], "seeds": [[["1"]]]}, r"\$\.seeds\[0\]: \[\['1'\]\] is not of type 'integer'"),
+        ({"papers": [], "tuning": "smac"}, r"\$\.tuning: found 'smac'; expected hyperparameter search, auto"),
         ({"papers": [], "tuning": {"method": "smac"}}, r"\$\.tuning: 'budget' is a required property"),
     ],
 )
@@ -76,8 +91,8 @@ def test_settings_are_put_over_the_file(tmp_path):
         ("papers: []", ["datasets"], "setting 'datasets': expected key=value"),
         ("papers: []", ["datasets=[yeast"], r"setting 'datasets=\[yeast': '\[yeast' is not YAML"),
         ("[papers]", [], r"config\.yaml: expected keys and values, such as papers: \[plt2016\]"),
-        ("papers: [", [], r"config\.yaml: not a readable configuration"),
-        (None, [], r"config\.yaml: not a readable configuration"),
+        ("papers: [", [], r"config\.yaml: not YAML"),
+        (None, [], r"config\.yaml: No such file"),
     ],
 )
 def test_what_cannot_be_read_is_said(tmp_path, text, settings, message):

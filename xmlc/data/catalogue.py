@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict
 
 import jsonschema
-import yaml
 
 from xmlc.data.source import SEVERAL_FILES, SplitFiles
 from xmlc.errors import XmlcError
+from xmlc.schemas import broken, read_yaml
 
 SCHEMA = Path(__file__).parent / "datasets.schema.yaml"
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
@@ -134,11 +134,9 @@ def load_catalogue(path: str | Path | None) -> dict[str, Dataset]:
     path = Path(path)
     if not path.is_file():
         raise XmlcError(f"{path}: no such catalogue of datasets")
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise XmlcError(f"{path}: not YAML: {error}") from error
-    validator = jsonschema.Draft202012Validator(yaml.safe_load(SCHEMA.read_text(encoding="utf-8")))
+    content: Any = read_yaml(path) or {}
+    schema: Any = read_yaml(SCHEMA)
+    validator = jsonschema.Draft202012Validator(schema)
     problems = [_explain(error) for error in sorted(validator.iter_errors(content), key=_place)]
     catalogue = {} if problems else {name: _entry(name, values) for name, values in content.items()}
     for entry in catalogue.values():
@@ -217,9 +215,4 @@ def _place(error: jsonschema.ValidationError) -> list[str]:
 
 def _explain(error: jsonschema.ValidationError) -> str:
     """Word an error of the schema: where, what was found, what was expected."""
-    where = ".".join(_place(error)) or "top level"
-    schema: Any = error.schema
-    if error.validator == "additionalProperties" and "properties" in schema:
-        return f"{where}: {error.message}; known keys: {', '.join(schema['properties'])}"
-    expected = schema.get("description")
-    return f"{where}: {error.message}" + (f"; expected {expected}" if expected else "")
+    return f"{'.'.join(_place(error)) or 'top level'}: {broken(error)}"

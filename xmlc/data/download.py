@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,6 +17,7 @@ from xmlc.data.fetching.drive import fetch_drive
 from xmlc.data.fetching.http import NotThere, fetch_http
 from xmlc.data.fetching.limits import USUAL, Limits
 from xmlc.data.fetching.parts import sweep_parts
+from xmlc.data.mirror import Mirror, lacking, mirrors
 from xmlc.data.source import Layout, file_facts
 from xmlc.errors import XmlcError, let_through
 from xmlc.files import atomic_folder, write_json
@@ -150,7 +152,7 @@ def _attempts(place: Place, mirror: str | None) -> Iterator[Attempt]:
     if place.manual.is_dir() and any(place.manual.iterdir()):
         yield partial(_from_hand, place)
     if mirror:
-        yield partial(_from_mirror, place, mirror.rstrip("/"))
+        yield partial(_from_mirrors, place, mirrors(mirror))
     for entry in place.entries:
         for kind, address in entry.sources:
             if kind == "urls":
@@ -197,17 +199,27 @@ def _unpack_any(archive: Path, entries: tuple[Dataset, ...], folder: Path) -> Da
     raise XmlcError("; ".join(problems))
 
 
-def _from_mirror(place: Place, mirror: str, folder: Path) -> Fetched:
+def _from_mirrors(place: Place, candidates: Sequence[Mirror], folder: Path) -> Fetched:
+    """Take the files from the first of some mirrors that has them."""
+    for mirror in candidates[:-1]:
+        with suppress(NotThere):
+            return _from_mirror(place, mirror, folder)
+    try:
+        return _from_mirror(place, candidates[-1], folder)
+    except NotThere as error:
+        raise NotThere(lacking(candidates, str(error))) from None
+
+
+def _from_mirror(place: Place, mirror: Mirror, folder: Path) -> Fetched:
     """Take the files from a mirror, compressed or not."""
-    is_url = mirror.startswith(("http://", "https://"))
-    base = f"{mirror}/{place.dataset.name}"
+    is_url, base = mirror.is_url, f"{mirror.base}/{place.dataset.name}"
     own = place.dataset.own_mirror_layout
     entry = place.dataset if own else Dataset(place.dataset.name)
     found: dict[str, str] = {}
     for name in entry.files:
         taken = _first_suffix(place, base, name, folder, is_url, name in entry.with_header)
         if taken is None and not found:
-            raise NotThere(f"the mirror {mirror} has no {place.dataset.name}/{name}[.gz|.xz|.bz2]")
+            raise NotThere(f"{place.dataset.name}/{name}[.gz|.xz|.bz2]")
         if taken is None:
             raise XmlcError(f"{base}: found {', '.join(found.values())}, but no {name}[.gz|.xz|.bz2]")
         found[name] = taken

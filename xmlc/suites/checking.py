@@ -8,31 +8,12 @@ from typing import TypeVar
 
 import jsonschema
 import msgspec
-import yaml
 
 from xmlc.errors import XmlcError
+from xmlc.schemas import broken, read_yaml
 
 T = TypeVar("T")
 FOLDER = Path(__file__).parent
-
-
-def read_yaml(file: Path) -> object:
-    """Read a YAML file.
-
-    Raises
-    ------
-    XmlcError
-        It cannot be read.
-    """
-    try:
-        return yaml.load(file.read_text(encoding="utf-8"), Loader=_LOADER)
-    except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
-        raise XmlcError(f"{file}: not a readable configuration of a paper ({error})") from error
-
-
-# Safe loaders both, which make plain values and no objects: what `yaml.safe_load` uses, in C where PyYAML has that,
-# because a dry run reads ten such files.
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def check(content: object, schema: str, source: str) -> None:
@@ -46,9 +27,7 @@ def check(content: object, schema: str, source: str) -> None:
     problem = jsonschema.exceptions.best_match(_validator(schema).iter_errors(content))
     if problem is None:
         return
-    expected = problem.schema.get("description") if isinstance(problem.schema, dict) else None
-    said = f"{source}: {problem.json_path}: {problem.message}"
-    raise XmlcError(said + (f"; expected {expected}" if expected else f"; {schema} says what is expected"))
+    raise XmlcError(f"{source}: {problem.json_path}: {broken(problem)}")
 
 
 @cache

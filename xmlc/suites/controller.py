@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Mapping
 from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
@@ -15,10 +16,11 @@ from typing import Any
 
 from snakemake_interface_common.exceptions import WorkflowError
 
-from xmlc.errors import is_of_the_machine, sentence_of
+from xmlc.errors import XmlcError, is_of_the_machine, sentence_of
 from xmlc.files import settle_times, sweep
 from xmlc.runtime.claims import Claim, Claimed, claimed, claims
 from xmlc.suites import paths
+from xmlc.suites.project import Project
 
 RUN = Path(".snakemake/run")  # what a run claims
 SNAKEMAKES_LOCKS = Path(".snakemake/locks")
@@ -95,3 +97,19 @@ def refusal(claim: Claim) -> str:
         f"another run works in this folder, or was killed ({who}). Whether that process still runs can be seen only on "
         f"{process.host}. If it does, wait until it ends; if not, `snakemake --unlock` frees the folder."
     )
+
+
+def read_project(config: Mapping[str, object]) -> Project:
+    """Read the configuration for a workflow, in which a mistake is a sentence and not a traceback.
+
+    Raises
+    ------
+    WorkflowError
+        As `Project.read`.
+    """
+    try:
+        return Project.read(config)
+    except XmlcError as error:
+        raise WorkflowError(str(error)) from None
+    except OSError as error:
+        raise WorkflowError(sentence_of(error) or str(error)) from None

@@ -58,7 +58,11 @@ class Project:
         if unknown := [paper for paper in settings.papers if paper not in suites]:
             raise XmlcError(f"config: papers has {unknown[0]}, expected some of {', '.join(suites)}")
         catalogue = load_catalogue(folder / Path(paths.CATALOGUE).name)
-        return cls(settings, suites, models_of_all(suites.values()), catalogue)
+        for name in settings.datasets or ():
+            catalogue_entry(name, catalogue)  # no name of another folder
+        models = models_of_all(suites.values())
+        settings.check_models(models)
+        return cls(settings, suites, models, catalogue)
 
     def entry(self, dataset: str) -> Dataset:
         """Return a dataset's entry of the catalogue."""
@@ -162,6 +166,20 @@ class Project:
     def extensions(self) -> list[str]:
         """Files of the user's own that register threshold or inference methods."""
         return sorted({file for suite in self.suites.values() for file in suite.extensions})
+
+    @property
+    def planned_papers(self) -> list[str]:
+        """The papers that are made where no target is named.
+
+        Raises
+        ------
+        XmlcError
+            There are none.
+        """
+        if not self.settings.papers:
+            names = ", ".join(self.suites)
+            raise XmlcError(f"config: papers names none, so nothing is planned; name some of {names}, or one as target")
+        return self.settings.papers
 
     @property
     def suite_files(self) -> list[str]:

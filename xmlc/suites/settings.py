@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Self
@@ -13,7 +15,11 @@ from xmlc.data.compressed import USUAL, Expansion
 from xmlc.data.fetching.limits import USUAL as ALLOWED
 from xmlc.data.fetching.limits import Limits
 from xmlc.errors import XmlcError
-from xmlc.suites.checking import check, converted, read_yaml
+from xmlc.schemas import nearest, read_yaml
+from xmlc.suites.checking import check, converted
+
+WITH_NUMBERS = ("seeds", "tuning", "expansion", "download")
+NUMBER = re.compile(r"-?\d{1,40}(\.\d{1,40})?")
 
 
 @dataclass(frozen=True)
@@ -50,13 +56,52 @@ class Settings:
         XmlcError
             A key is unknown, missing, or has a value of another kind.
         """
-        config = {key: None if value == "null" else value for key, value in config.items()}
+        config = {
+            key: None if value == "null" else _numbers(value) if key in WITH_NUMBERS else value
+            for key, value in config.items()
+        }
+        _check_finite(config)
         check(config, "config.schema.yaml", "config")
-        return converted(config, cls, "config", strict=False)
+        return converted(config, cls, "config")
+
+    def check_models(self, known: Collection[str]) -> None:
+        """Refuse to select models that there are not: nothing would be planned.
+
+        Raises
+        ------
+        XmlcError
+            With those that have nearly this name.
+        """
+        named = self.models if isinstance(self.models, dict) else {"all": self.models or []}
+        for name in (name for names in named.values() for name in names):
+            if name not in known:
+                raise XmlcError(f"config: models has {name}, expected {nearest(name, known)}")
 
     def models_on(self, dataset: str) -> list[str] | None:
         """Name the selected models on one dataset; None for all."""
         return self.models.get(dataset) if isinstance(self.models, dict) else self.models
+
+
+def _check_finite(config: Mapping[str, object]) -> None:
+    """Refuse NaN, which is within every range of a schema."""
+    for key, value in config.items():
+        inner = value.items() if isinstance(value, dict) else ()
+        for name, number in ((key, value), *((f"{key}.{name}", number) for name, number in inner)):
+            if isinstance(number, float) and not math.isfinite(number):
+                raise XmlcError(f"config: $.{name}: {number} is no finite number")
+
+
+def _numbers(value: object) -> object:
+    """Return lists and mappings with numbers for texts: Snakemake hands on what is in brackets as text."""
+    if isinstance(value, list):
+        return [_number(item) for item in value]
+    return {key: _number(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+def _number(value: object) -> object:
+    if isinstance(value, str) and NUMBER.fullmatch(value):
+        return float(value) if "." in value else int(value)
+    return value
 
 
 def read_config(file: Path, settings: Sequence[str] = ()) -> dict[str, object]:
