@@ -9,7 +9,7 @@ from schema_defaults import compared
 from suite_cases import suite, write_config, write_suite
 
 from xmlc.errors import XmlcError
-from xmlc.schemas import read_yaml
+from xmlc.schemas.reading import read_yaml
 from xmlc.suites.checking import FOLDER
 from xmlc.suites.reading import find_suite, read_suite, read_suites
 from xmlc.suites.suite import Ensembles, Found, Inference, ModelSpec, Suite, Sweep

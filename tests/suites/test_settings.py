@@ -8,7 +8,7 @@ from schema_defaults import compared
 from xmlc.data.compressed import Expansion
 from xmlc.data.fetching.limits import Limits
 from xmlc.errors import XmlcError
-from xmlc.schemas import read_yaml
+from xmlc.schemas.reading import read_yaml
 from xmlc.suites.checking import FOLDER
 from xmlc.suites.settings import Search, Settings, read_config
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from xmlc.bench.render import markdown, value_text
 from xmlc.bench.rows import YES_OR_NO, Row
 from xmlc.errors import XmlcError
-from xmlc.schemas import read_yaml
+from xmlc.schemas.reading import read_yaml
 from xmlc.suites.checking import converted
 
 FILE = Path(__file__).with_name("budgets.yaml")

@@ -12,7 +12,8 @@ import jsonschema
 
 from xmlc.data.source import SEVERAL_FILES, SplitFiles
 from xmlc.errors import XmlcError
-from xmlc.schemas import broken, read_yaml
+from xmlc.schemas.reading import read_yaml
+from xmlc.schemas.wording import broken
 
 SCHEMA = Path(__file__).parent / "datasets.schema.yaml"
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")

@@ -10,7 +10,8 @@ import jsonschema
 import msgspec
 
 from xmlc.errors import XmlcError
-from xmlc.schemas import broken, read_yaml
+from xmlc.schemas.reading import read_yaml
+from xmlc.schemas.wording import broken
 
 T = TypeVar("T")
 FOLDER = Path(__file__).parent

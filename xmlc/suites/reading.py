@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from xmlc.errors import XmlcError
-from xmlc.schemas import read_yaml
+from xmlc.schemas.reading import read_yaml
 from xmlc.suites.checking import check, converted
 from xmlc.suites.suite import Suite
 

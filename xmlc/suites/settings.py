@@ -15,7 +15,8 @@ from xmlc.data.compressed import USUAL, Expansion
 from xmlc.data.fetching.limits import USUAL as ALLOWED
 from xmlc.data.fetching.limits import Limits
 from xmlc.errors import XmlcError
-from xmlc.schemas import nearest, read_yaml
+from xmlc.schemas.reading import read_yaml
+from xmlc.schemas.wording import nearest
 from xmlc.suites.checking import check, converted
 
 WITH_NUMBERS = ("seeds", "tuning", "expansion", "download")
