@@ -8,7 +8,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -20,7 +19,7 @@ from report_cases import ranking, write
 from repository import ROOT
 
 from xmlc.cli import group
-from xmlc.files import write_record
+from xmlc.files import read_json, write_record
 
 CONTRIBUTING, README, EXTENDING = (
     (ROOT / name).read_text() for name in ("CONTRIBUTING.md", "README.md", "docs/extending.md")
@@ -107,12 +106,7 @@ class House:
             file.write_text(added(file.read_text(), text))
 
     def xmlc(self, *arguments):
-        """Run a command of the copy's own package."""
-        code = "from xmlc.cli import main; main()"
-        return subprocess.run(
-            [sys.executable, "-c", code, *map(str, arguments)],
-            cwd=self.folder, env=self.project.environment, capture_output=True, text=True,
-        )  # fmt: skip
+        return self.project.xmlc(*arguments)
 
     def xmlc_well(self, *arguments):
         done = self.xmlc(*arguments)
@@ -281,7 +275,7 @@ def test_a_table_of_a_new_kind_of_record_takes_two_files(house, calibration):
     assert pd.read_csv(house.folder / "results/tables/mine2026/brier.csv")["brier"].tolist() == [0.125]
     wrong = house.folder / "made-up/wrong.json"
     wrong.parent.mkdir(exist_ok=True)
-    wrong.write_text(calibration.read_text().replace("0.125", '"low"'))
+    write_record(wrong, read_json(calibration) | {"brier": "low"})
     done = house.xmlc("table", "brier", "--paper", "mine2026", wrong, "--out", "made-up/brier")
     assert done.returncode == 1
     assert "wrong.json: $.brier: " in done.stderr  # the types of the record check what is read

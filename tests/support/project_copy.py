@@ -86,6 +86,12 @@ class Project:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout + done.stderr
 
+    def xmlc(self, *arguments):
+        command = [sys.executable, "-c", "from xmlc.cli import main; main()", *arguments]
+        return subprocess.run(
+            command, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=60
+        )
+
     def planned(self, target="demo", *arguments):
         """Number of jobs that each rule would run."""
         steps = dict(STEPS.findall(self.run_well("--dry-run", target, *arguments)))

@@ -66,3 +66,32 @@ def test_a_bad_line_stops_the_run_and_leaves_nothing(finished, multilabel):
     assert done.returncode != 0
     assert "train.txt:3: found '1:', expected feature:value; is the line cut off?" in done.stdout + done.stderr
     assert not (finished.folder / "results/bad-set/data").exists()
+
+
+def test_an_edited_record_and_damaged_data_are_refused_named_and_made_again(finished):
+    before, record = finished.tables(), finished.folder / "results/demo/plt/seed0/full/ranking.json"
+    table, array = (
+        finished.folder / f"results/{name}" for name in ("tables/demo/table1.csv", "demo/data/test/X.data.npy")
+    )
+    text = record.read_text()
+    assert '"p@1": 0.' in text
+    record.write_text(text.replace('"p@1": 0.', '"p@1": 0.9', 1))
+    table.unlink()
+    done = finished.run("demo")
+    assert done.returncode != 0
+    again = "delete {0} and make it again: snakemake {0}"
+    name = record.relative_to(finished.folder)
+    assert f"{name}: was edited since it was written" in done.stdout + done.stderr
+    assert again.format(name) in done.stdout + done.stderr
+    whole = array.read_bytes()
+    array.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    said = finished.xmlc("verify")
+    assert said.returncode == 1
+    assert all(again.format(target) in said.stdout for target in (name, "results/demo/data"))
+    array.write_bytes(whole)  # which would make everything again
+    assert finished.xmlc("verify", "--delete").stdout.count("deleted: ") == 1
+    assert not record.exists()
+    assert finished.planned()["rank"] == 1
+    finished.run_well("demo")
+    assert finished.tables() == before
+    assert finished.xmlc("verify").returncode == 0
