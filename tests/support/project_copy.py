@@ -87,10 +87,9 @@ class Project:
         return done.stdout + done.stderr
 
     def xmlc(self, *arguments):
-        command = [sys.executable, "-c", "from xmlc.cli import main; main()", *arguments]
-        return subprocess.run(
-            command, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=60
-        )
+        """Run a command of the copy's own package."""
+        command = [sys.executable, "-c", "from xmlc.cli import main; main()", *map(str, arguments)]
+        return subprocess.run(command, cwd=self.folder, env=self.environment, capture_output=True, text=True)
 
     def planned(self, target="demo", *arguments):
         """Number of jobs that each rule would run."""

@@ -4,7 +4,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 
 import numpy as np
@@ -32,8 +31,7 @@ def test_report_shows_what_is_finished_and_makes_no_table(finished):
     assert page.count("<article") == len(list(finished.folder.glob("results/tables/demo/*.csv")))
     facts = pd.read_csv(finished.folder / "results/results.csv")
     assert set(facts["paper"]) == {"demo"}
-    words = [sys.executable, "-c", "from xmlc.cli import main; main()", "status", "--paper", "demo"]
-    status = subprocess.run(words, cwd=finished.folder, env=finished.environment, capture_output=True, text=True)
+    status = finished.xmlc("status", "--paper", "demo")
     assert status.returncode == 0, status.stdout + status.stderr
     assert "0 steps failed" in status.stdout
     assert finished.planned("report") == {}
