@@ -89,7 +89,7 @@ test: $(ENV)/has-test
 test-all: $(ENV)/has-test
 	PATH="$(BIN):$$PATH" python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder $(TESTS)
 
-# More mutated inputs than CI has time for: so many of each format.
+# More mutated inputs than CI has time for: so many of each format; and all moments at which a run is killed.
 N ?= 100000
 
 fuzz: $(ENV)/has-test

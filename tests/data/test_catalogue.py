@@ -112,3 +112,9 @@ def test_names_with_another_use_are_refused():
     for name in ("manual", "digests"):
         with pytest.raises(XmlcError, match="has another use"):
             dataset(name, {})
+
+
+@pytest.mark.parametrize("name", ["../a", "a/b", "/a", ".a", "a b", "a;b", "$(a)", "A", ""])
+def test_a_name_is_no_path_and_nothing_that_a_shell_reads(name):
+    with pytest.raises(XmlcError, match="expected lower-case letters, digits"):
+        dataset(name, {})

@@ -1,0 +1,39 @@
+"""What the configuration names is one word to the shell, whatever characters it has."""
+
+import json
+import shlex
+
+import pytest
+from small_run import SET, SmallRun
+
+pytestmark = pytest.mark.slow
+NASTY = 'a b\'; touch pwned; echo "$(touch pwned)`touch pwned`" & | > pwned \\ * %s'
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    """A run whose mirror, extension and hyperparameter are called like that."""
+    run = SmallRun(tmp_path_factory.mktemp("project"))
+    (run.folder / "mirror").rename(run.folder / NASTY)
+    (run.folder / f"{NASTY}.py").write_text("")
+    run.edit_yaml("config/demo.yaml", lambda content: content.update(extensions=[f"{NASTY}.py"]))
+    run.edit_yaml("config/demo.yaml", lambda content: content["models"]["plt"]["hyperparameters"].update(tree=NASTY))
+    run.words = ("--config", f"mirror={NASTY}", "threads=1")
+    return run
+
+
+def words_of(said, command):
+    """The words of a shell command that Snakemake prints."""
+    (line,) = [line for line in said.splitlines() if f"xmlc {command} " in line]
+    return shlex.split(line)
+
+
+def test_what_the_configuration_names_is_one_word_to_the_shell(hostile):
+    said = hostile.run_well("--dry-run", "--printshellcmds", "demo", *hostile.words)
+    assert NASTY in words_of(said, "download")
+    assert f"{NASTY}.py" in words_of(said, "thresholds")
+    (parameters,) = [word for word in words_of(said, "train") if word.startswith("{")]
+    assert json.loads(parameters)["tree"] == NASTY
+    hostile.run_well(f"resources/{SET}", *hostile.words)
+    assert (hostile.folder / f"resources/{SET}/train.txt").exists()
+    assert not (hostile.folder / "pwned").exists()
