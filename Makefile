@@ -19,7 +19,7 @@ LINES   = PYTHONPATH="$(CURDIR)/workflow/loggers" snakemake --cores $(CORES) --q
 BYTECODE = "$(BIN)/python" -m compileall -qq -j $(CORES) -x /tests/ $(ENV)/lib || true
 INSTALL = "$(BIN)/python" -m pip install --no-compile --quiet --disable-pip-version-check --constraint constraints.txt --editable
 
-.PHONY: env demo compare reference-tables reference accept five-seeds report bits test test-all fuzz lint closures resources docs report-of-five-seeds clean
+.PHONY: env demo compare reference-tables reference accept five-seeds report bits test test-all fuzz lint closures hyperparameters resources docs report-of-five-seeds clean
 # Two installations into one environment would disturb each other, and the targets use all cores themselves.
 .NOTPARALLEL:
 
@@ -106,6 +106,10 @@ lint: $(ENV)/has-lint
 # The page that lists which source files each estimator depends on.
 closures: $(ENV)/has-base
 	"$(BIN)/python" docs/closures.py > docs/closures.md.tmp && mv docs/closures.md.tmp docs/closures.md
+
+# The page that says what each hyperparameter may be.
+hyperparameters: $(ENV)/has-base
+	"$(BIN)/python" docs/hyperparameters.py > docs/hyperparameters.md.tmp && mv docs/hyperparameters.md.tmp docs/hyperparameters.md
 
 # The page that sets what jobs are expected to take beside what they took.
 resources: $(ENV)/has-base

@@ -10,49 +10,32 @@ from __future__ import annotations
 import inspect
 from copy import deepcopy
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any, Self, TypeVar, dataclass_transform
 
 from xmlc.errors import XmlcError
+from xmlc.gate.domains import fault_of
 
 Hyperparameters = dict[str, object]  # values by name: numbers, text, truth values or None, as JSON has them
 E = TypeVar("E", bound="Estimator")
 
 
-# The finite range of each hyperparameter, the same for all estimators that have one of this name: at its ends nothing
-# overflows and no loop is endless. Estimators say themselves what is too small. A whole number where the limit is one.
-LIMITS: dict[str, int | float] = {
-    **dict.fromkeys(("arity", "max_leaf", "max_nodes", "beam", "labels_per_leaf"), 2**31 - 1),
-    **dict.fromkeys(("epochs", "newton_steps", "passes", "line_search_steps", "S", "n_samples"), 1_000_000),
-    **dict.fromkeys(("n_trees", "n_jobs"), 100_000),
-    "folds": 10_000,
-    "random_state": 2**63 - 1,
-    **dict.fromkeys(("C", "tol", "lam", "gamma", "eps", "weight_cut", "label_scale", "cost", "tolerance"), 1e9),
-    **dict.fromkeys(("learning_rate", "lambda_1", "lambda_2", "propensity_b"), 1e9),
-    **dict.fromkeys(("alpha", "beta"), 1e4),  # exponents: (1 + 1/4096)**beta is a number of SWNN's bounds
-    "propensity_a": 100.0,
-    **dict.fromkeys(("max_samples", "warm_start"), 1.0),
-}
-
-
-def check_limits(estimator: Estimator) -> None:
-    """Refuse hyperparameters that are no numbers, not finite, or beyond `LIMITS`; None is left to the estimator.
+def check_hyperparameters(estimator: Estimator) -> None:
+    """Refuse hyperparameters outside their domains, which `xmlc.gate.domains` has.
 
     Raises
     ------
     InvalidParameterError
-        With the name, what was found, and the range.
+        With the name, what was found, and what was expected.
     """
-    for name, limit in LIMITS.items():
-        value: Any = getattr(estimator, name, None)
-        kind: Any = Integral if isinstance(limit, int) else Real
-        what = "a whole number" if isinstance(limit, int) else "a number"
-        is_number = isinstance(value, kind) and not isinstance(value, bool)
-        if value is None or (is_number and abs(value) <= limit):
-            continue
-        raise InvalidParameterError(
-            f"{type(estimator).__name__}: {name}={value!r}: expected {what}, at most {limit} in magnitude"
-        )
+    for name, value in estimator.get_params().items():
+        check_value(type(estimator), name, value)
+
+
+def check_value(cls: type, name: str, value: object) -> None:
+    """Refuse a value outside the domain of a hyperparameter, as `check_hyperparameters` does."""
+    fault = fault_of(cls, name, value)
+    if fault is not None:
+        raise InvalidParameterError(fault)
 
 
 def not_fitted(estimator: object) -> Exception:

@@ -155,11 +155,11 @@ def test_estimates_are_ascending_by_label_however_many_there_are(labels):
         (FastXML(max_leaf=0), "max_leaf=0"),
         (LdSM(n_trees=0), "n_trees=0"),
         (LdSM(arity=1), "arity=1"),
-        (LdSM(arity=9), "arity=9: expected at most 8"),
+        (LdSM(arity=9), "arity=9: expected a whole number from 2 to 8"),
         (LdSM(learning_rate=0), "learning_rate=0"),
         (LdSM(lambda_1=-1.0), "lambda_1=-1"),
         (LdSM(beta=1.5), "beta=1.5"),
-        (LdSM(optimizer="adam"), "expected 'nag' or 'sgd'"),
+        (LdSM(optimizer="adam"), "expected one of 'nag', 'sgd'"),
     ],
 )
 def test_hyperparameters_out_of_range(multilabel, model, message):

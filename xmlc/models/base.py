@@ -17,6 +17,8 @@ from xmlc.classifier import LabelSetClassifier
 from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, unit_rows
 from xmlc.errors import InvalidDataError, XmlcError
 from xmlc.files import atomic_folder, write_json
+from xmlc.gate.domains import fault_of
+from xmlc.gate.fields import Malformed
 from xmlc.gate.models import load_model, naming_files
 from xmlc.models.estimates import top_k_of
 
@@ -225,8 +227,7 @@ class SparseProbabilityEstimator(LabelSetClassifier):
         Raises
         ------
         XmlcError
-            The folder holds no model, one of another estimator or format version, or a damaged one; the message names
-            the file.
+            The folder holds no model, one of another estimator or format version, or a damaged file, which is named.
         """
         folder = Path(path)
         if not (folder / "model.json").exists():
@@ -234,6 +235,8 @@ class SparseProbabilityEstimator(LabelSetClassifier):
         with naming_files(folder):
             content, arrays = load_model(folder, cls.__name__, cls.MODEL_FORMAT, cls._hyperparameter_names())
             model = cls(**content["hyperparameters"])
+            for fault in filter(None, (fault_of(cls, *own) for own in content["hyperparameters"].items())):
+                raise Malformed("model.json", fault)
             model.n_features_in_, model.n_labels_ = content["n_features"], content["n_labels"]
             model._restore(arrays, content["meta"])
         return model

@@ -8,8 +8,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.errors import XmlcError
-from xmlc.estimator import check_limits, hyperparameters
+from xmlc.estimator import check_hyperparameters, hyperparameters
 from xmlc.gate.fields import Malformed
 from xmlc.kernels.counter_random import stream_key
 from xmlc.kernels.streams import Stream
@@ -95,9 +94,7 @@ class Parabel(SparseProbabilityEstimator):
 
         Parameters and errors are those of `xmlc.models.base.SparseProbabilityEstimator.fit`.
         """
-        check_limits(self)
-        if not self.n_trees >= 1:
-            raise XmlcError(f"n_trees={self.n_trees}: expected at least 1")
+        check_hyperparameters(self)
         X, Y = self._training_data(X, Y)
         self.trees_ = [self._tree(t).fit(X, Y) for t in range(self.n_trees)]
         return self

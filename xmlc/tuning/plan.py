@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from xmlc.data.prepared import Prepared
-from xmlc.estimator import Hyperparameters
+from xmlc.estimator import Hyperparameters, check_value
 from xmlc.models.registry import make_estimator
 from xmlc.models.warm_up import warm_up
 from xmlc.records.training import Trial
@@ -31,8 +31,8 @@ class Plan:
         Its name in results.
     budget : int
         Trials at most.
-    names : dict
-        One value of each hyperparameter that is searched.
+    tried : dict of str to tuple
+        Of each hyperparameter that is searched the values, or the ends of the interval, that may be tried.
     run : callable
         Is given the objective.
     in_trials : dict
@@ -43,7 +43,7 @@ class Plan:
 
     method: str
     budget: int
-    names: Hyperparameters
+    tried: Mapping[str, tuple[object, ...]]
     run: Callable[[Objective], None]
     in_trials: Hyperparameters = field(default_factory=dict)
     at_most: Mapping[str, int | None] = field(default_factory=lambda: {"fitted": None, "validated": None})
@@ -58,8 +58,8 @@ def plan_in_ranges(space: Mapping[str, object], method: str, budget: int, seed: 
         A range is none.
     """
     ranges = parse_space(space)
-    names = {name: values.at(0) for name, values in ranges.items()}
-    return Plan(method, budget, names, lambda objective: search(method, ranges, objective, budget, seed, first))
+    tried = {name: values.ends() for name, values in ranges.items()}
+    return Plan(method, budget, tried, lambda objective: search(method, ranges, objective, budget, seed, first))
 
 
 def plan_in_stages(stages: str, labels_per_instance: float) -> Plan:
@@ -71,8 +71,10 @@ def plan_in_stages(stages: str, labels_per_instance: float) -> Plan:
         They are no stages.
     """
     parsed = parse_stages(stages, labels_per_instance)
-    names = {name: value for stage in parsed for trial in stage for name, value in trial.items()}
-    return Plan(IN_STAGES, sum(map(len, parsed)), names, lambda objective: search_in_stages(parsed, objective))
+    tried: dict[str, tuple[object, ...]] = {}
+    for name, value in (item for stage in parsed for trial in stage for item in trial.items()):
+        tried[name] = (*tried.get(name, ()), value)
+    return Plan(IN_STAGES, sum(map(len, parsed)), tried, lambda objective: search_in_stages(parsed, objective))
 
 
 def plan_auto(search: str, labels_per_instance: float) -> Plan:
@@ -116,10 +118,13 @@ def run_plan(
     Raises
     ------
     XmlcError
-        A hyperparameter is not one of the estimator's.
+        A hyperparameter is not one of the estimator's, or a value that may be tried is outside its domain.
     """
-    # That every name of the search is a hyperparameter shows before anything is trained.
-    make_estimator(estimator, plan.names, seed, threads)
+    # That every name of the search is a hyperparameter, and every value one of its values, shows before training.
+    first = make_estimator(estimator, {name: values[0] for name, values in plan.tried.items()}, seed, threads)
+    for name, values in plan.tried.items():
+        for value in values:
+            check_value(type(first), name, value)
     fixed = fixed | plan.in_trials
     fit, validation = prepared.part("fit", plan.at_most["fitted"]), prepared.part("val", plan.at_most["validated"])
     warm_up(make_estimator(estimator, fixed, seed, threads), *fit)

@@ -65,6 +65,10 @@ class Range:
             return self.typed(exp(log(low) + u * (log(high) - log(low))))
         return self.typed(self.low + u * (self.high - self.low))
 
+    def ends(self) -> tuple[object, ...]:
+        """Return the values of a choice, or the ends of an interval."""
+        return self.values or (self.typed(self.low), self.typed(self.high))
+
     def typed(self, value: float) -> int | float:
         """Return a number of an interval as a person would type it: an integer, or three significant digits."""
         if self.integer:

@@ -104,7 +104,7 @@ def test_dcg_differs_where_instances_differ_in_their_number_of_labels(multilabel
     one_label = sparse.csr_array(np.eye(12, dtype=bool)[np.arange(200) % 12])
     same = [FastXML(n_trees=2, objective=name).fit(X, one_label).predict_proba(X) for name in ("ndcg", "dcg")]
     assert (same[0] != same[1]).nnz == 0
-    with pytest.raises(XmlcError, match="objective='map': expected 'ndcg' or 'dcg'"):
+    with pytest.raises(XmlcError, match="objective='map': expected one of 'ndcg', 'dcg'"):
         FastXML(objective="map").fit(X, Y)
 
 

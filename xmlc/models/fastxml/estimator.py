@@ -9,7 +9,7 @@ from scipy import sparse
 
 from xmlc.csr import KernelCSR, kernel_csr
 from xmlc.errors import XmlcError
-from xmlc.estimator import check_limits, hyperparameters
+from xmlc.estimator import check_hyperparameters, hyperparameters
 from xmlc.gate.fields import field_of
 from xmlc.metrics.ranking import propensities
 from xmlc.models._leaf_averages import Reached
@@ -158,18 +158,7 @@ class FastXML(AveragedForest[Forest]):
             self.label_weights_ /= propensities(Y, self.propensity_a, self.propensity_b)
 
     def _check_hyperparameters(self) -> None:
-        check_limits(self)
-        at_least_one = ("n_trees", "max_leaf", "labels_per_leaf", "newton_steps", "passes", "line_search_steps")
-        for name in at_least_one:
-            if getattr(self, name) < 1:
-                raise XmlcError(f"{name}={getattr(self, name)}: expected at least 1")
-        if self.objective not in ("ndcg", "dcg"):
-            raise XmlcError(f"objective={self.objective!r}: expected 'ndcg' or 'dcg'")
-        if not (self.cost > 0 and self.tolerance > 0 and 0 <= self.alpha <= 1):
-            raise XmlcError(
-                f"cost={self.cost}, tolerance={self.tolerance}, alpha={self.alpha}: "
-                "cost and tolerance must be positive, alpha between 0 and 1"
-            )
+        check_hyperparameters(self)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         arrays, meta = super()._state()

@@ -4,21 +4,10 @@ from __future__ import annotations
 
 from typing import Protocol
 
-import numpy as np
-
 from xmlc.errors import XmlcError
-from xmlc.models.ldsm._forest import MOST_DIRECTIONS
 from xmlc.models.ldsm._regressors import Settings
 
 MOST_DENSE_VALUES = 1 << 30  # of a node's standardised instances, 8 bytes each
-SMALLEST = {"n_trees": 1, "max_nodes": 1, "epochs": 1, "arity": 2}
-CHOICES = {
-    "optimizer": ("nag", "sgd"),
-    "ties": ("random", "first"),
-    "initial_weights": ("zero", "uniform"),
-    "average": ("trees", "leaves"),
-    "shares": ("labels", "instances"),
-}
 
 
 class Hyperparameters(Protocol):
@@ -40,26 +29,6 @@ class Hyperparameters(Protocol):
     average: str
     shares: str
     prune: bool
-
-
-def check_hyperparameters(model: Hyperparameters) -> None:
-    """Raise `XmlcError` if a hyperparameter is out of its range."""
-    for name, least in SMALLEST.items():
-        if getattr(model, name) < least:
-            raise XmlcError(f"{name}={getattr(model, name)}: expected at least {least}")
-    if model.arity > MOST_DIRECTIONS:
-        raise XmlcError(f"arity={model.arity}: expected at most {MOST_DIRECTIONS}")
-    for name in ("learning_rate", "lambda_1", "lambda_2", "gamma"):
-        value = getattr(model, name)
-        if not (np.isfinite(value) and value >= 0):
-            raise XmlcError(f"{name}={value}: expected a finite number, not negative")
-    if model.learning_rate == 0:
-        raise XmlcError("learning_rate=0: nothing would be learned; expected a positive number")
-    if not 0 <= model.beta <= 1:
-        raise XmlcError(f"beta={model.beta}: expected a weight from 0 to 1")
-    for name, known in CHOICES.items():
-        if getattr(model, name) not in known:
-            raise XmlcError(f"{name}={getattr(model, name)!r}: expected {known[0]!r} or {known[1]!r}")
 
 
 def check_dense_size(optimizer: str, shape: tuple[int, int]) -> None:

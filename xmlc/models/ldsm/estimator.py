@@ -9,13 +9,13 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.csr import KernelCSR, kernel_csr
-from xmlc.estimator import check_limits, hyperparameters
+from xmlc.estimator import check_hyperparameters, hyperparameters
 from xmlc.kernels import elementwise
 from xmlc.models._leaf_averages import Reached
 from xmlc.models.averaged_forest import AveragedForest
 from xmlc.models.ldsm._forest import Forest, check_forest, tree_depths
 from xmlc.models.ldsm._grow import grow_tree
-from xmlc.models.ldsm._hyperparameters import check_dense_size, check_hyperparameters, enough_nodes, settings_of
+from xmlc.models.ldsm._hyperparameters import check_dense_size, enough_nodes, settings_of
 from xmlc.models.ldsm._predict import find_leaves, leaf_weights
 from xmlc.planning.forest_seconds import ldsm_seconds
 from xmlc.runtime.parallel import run_pieces
@@ -129,7 +129,6 @@ class LdSM(AveragedForest[Forest]):
     n_jobs: int | None = None
 
     def _check_hyperparameters(self) -> None:
-        check_limits(self)
         check_hyperparameters(self)
 
     def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, trees: range) -> Forest:

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from xmlc.csr import as_labels
 from xmlc.errors import XmlcError
-from xmlc.estimator import hyperparameters
+from xmlc.estimator import check_hyperparameters, hyperparameters
 from xmlc.gate.fields import field_of
 from xmlc.models.linear._chain import sample_chain
 from xmlc.models.linear.label_logistic import LabelLogistic
@@ -17,7 +17,6 @@ from xmlc.models.linear.regression import Problem, make_problem
 from xmlc.runtime.parallel import row_blocks, run_pieces
 from xmlc.samples import Samples, marginals_of
 
-ORDERS = ("given", "reversed")
 CELLS = 4_000_000  # of instances x samples x labels that are drawn at a time
 
 
@@ -56,10 +55,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
 
     def fit(self, X: object, Y: object) -> Self:
         """Choose C unless it is given, then train one logistic regression for each label."""
-        if self.order not in ORDERS:
-            raise XmlcError(f"order={self.order!r}: expected one of {', '.join(ORDERS)}")
-        if not self.label_scale > 0:
-            raise XmlcError(f"label_scale={self.label_scale}: expected a number above 0")
+        check_hyperparameters(self)
         return super().fit(X, as_labels(Y)[:, ::-1] if self.order == "reversed" else Y)
 
     def sample(self, X: object, n_samples: int | None = None) -> sparse.csr_array:

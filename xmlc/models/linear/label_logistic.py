@@ -12,7 +12,7 @@ from scipy import sparse
 
 from xmlc.csr import kernel_csr
 from xmlc.errors import XmlcError
-from xmlc.estimator import check_limits, hyperparameters
+from xmlc.estimator import check_hyperparameters, hyperparameters
 from xmlc.gate.fields import field_of
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.streams import Stream
@@ -175,14 +175,7 @@ class LabelLogistic(SparseProbabilityEstimator):
         return linear_scores(*kernel_csr(X), weights_by_feature, self.constants_)
 
     def _check_hyperparameters(self) -> None:
-        check_limits(self)
-        if self.C is not None and not self.C > 0:
-            raise XmlcError(f"C={self.C}: expected a number above 0, or None to choose it by cross-validation")
-        grid = np.asarray(self.C_grid, dtype=np.float64)
-        if grid.size == 0 or not (grid > 0).all() or (np.diff(grid) <= 0).any():
-            raise XmlcError(f"C_grid={list(self.C_grid)}: expected ascending numbers above 0")
-        if self.folds < 2:
-            raise XmlcError(f"folds={self.folds}: expected at least 2")
+        check_hyperparameters(self)
         if self.n_labels_ * self.n_features_in_ > MAX_WEIGHTS:
             raise XmlcError(
                 f"{type(self).__name__} has a weight for each of {self.n_labels_} labels x {self.n_features_in_} "

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from xmlc.csr import KernelCSR, kernel_csr, unit_rows, without_zeros
 from xmlc.errors import XmlcError
-from xmlc.estimator import check_limits, hyperparameters
+from xmlc.estimator import check_hyperparameters, hyperparameters
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.estimates import stack_estimates
 from xmlc.models.nearest._hashing import NearScratch, SupportTables, build_tables, near_instances, near_scratch
@@ -219,18 +219,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return without_zeros(unit_rows(without_zeros(X)))
 
     def _check_hyperparameters(self) -> None:
-        check_limits(self)
-        if not (isinstance(self.S, int | np.integer) and self.S >= 1):
-            raise XmlcError(f"S={self.S}: expected a number of neighbours, at least 1")
-        for name in ("alpha", "beta"):
-            value = getattr(self, name)
-            if not 0 <= value < np.inf:
-                raise XmlcError(f"{name}={value}: expected a finite number of at least 0")
-        limits = {"n_tables": 1 << 15, "bucket_bits": 30, "reservoir": 1 << 31, "n_candidates": 1 << 31}
-        for name, limit in limits.items():
-            value = getattr(self, name)
-            if not (value is None and name == "n_tables") and not 1 <= value <= limit:
-                raise XmlcError(f"{name}={value}: expected a number of at least 1 and at most {limit}")
+        check_hyperparameters(self)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the rooms of threads out: they are large, are written to, and are made anew when they are missing."""

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr
 from xmlc.errors import XmlcError
-from xmlc.estimator import InvalidParameterError, check_limits, hyperparameters
+from xmlc.estimator import InvalidParameterError, check_hyperparameters, hyperparameters
 from xmlc.kernels.counter_random import random_permutation, stream_key
 from xmlc.kernels.streams import Stream
 from xmlc.models.oplt._plant import planted, planted_as
@@ -29,7 +29,6 @@ POLICIES = {
     "one_vs_rest": ONE_LEVEL,
 }
 OF_NO_GIVEN_TREE = ("complete", "one_vs_rest")  # whose trees have one shape
-BALANCES = ("ratio", "printed")
 NO_THRESHOLD = 1.0  # of new labels as long as no sets are predicted
 
 
@@ -275,22 +274,10 @@ class OPLT(OnlineTreePrediction):
         )
 
     def _check_hyperparameters(self) -> None:
-        check_limits(self)
-        if self.policy not in POLICIES:
-            raise XmlcError(f"policy={self.policy!r}: expected one of {', '.join(map(repr, POLICIES))}")
-        if self.balance not in BALANCES:
-            raise XmlcError(f"balance={self.balance!r}: expected one of {', '.join(map(repr, BALANCES))}")
-        if not 0 <= self.alpha <= 1:
-            raise XmlcError(f"alpha={self.alpha}: expected a number from 0, fit alone, to 1, balance alone")
-        if not 2 <= self.arity <= self.max_leaf:
-            raise XmlcError(f"arity={self.arity}, max_leaf={self.max_leaf}: expected 2 <= arity <= max_leaf")
-        if not (self.gamma > 0 and self.eps > 0 and self.epochs >= 1):
-            raise XmlcError(
-                f"gamma={self.gamma}, eps={self.eps}, epochs={self.epochs}: gamma and eps must be positive, epochs >= 1"
-            )
+        check_hyperparameters(self)
+        if self.arity > self.max_leaf:
+            raise InvalidParameterError(f"arity={self.arity}, max_leaf={self.max_leaf}: expected arity <= max_leaf")
         if self.warm_start is not None:
             if self.policy in OF_NO_GIVEN_TREE:
-                raise XmlcError(f"warm_start={self.warm_start} with policy={self.policy!r}: expected None")
+                raise InvalidParameterError(f"warm_start={self.warm_start} with policy={self.policy!r}: expected None")
             check_kmeans_shape(self.arity, self.max_leaf)
-            if not 0 < self.warm_start <= 1:
-                raise XmlcError(f"warm_start={self.warm_start}: expected None or a share of the instances, in (0, 1]")

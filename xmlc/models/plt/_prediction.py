@@ -10,14 +10,14 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.errors import XmlcError
-from xmlc.estimator import InvalidParameterError
+from xmlc.estimator import check_value
 from xmlc.gate.fields import Malformed, field_of
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.estimates import stack_estimates
 from xmlc.models.plt.search._block_scores import LOGISTIC_LINK
 from xmlc.models.plt.search._single import first_fault
 from xmlc.models.plt.search.queries import Queries
-from xmlc.models.plt.weights import SEARCHES, TreeWeights, weights_from_state
+from xmlc.models.plt.weights import TreeWeights, weights_from_state
 from xmlc.trees import LabelTree
 
 # An exact ranking is said to be costly where an instance opens so many nodes, and such a share of them.
@@ -196,10 +196,8 @@ class TreePrediction(SparseProbabilityEstimator):
 
     def _search(self) -> tuple[str, int]:
         """Return how to rank, and the width of a beam."""
-        if self.search not in SEARCHES:
-            raise InvalidParameterError(f"search={self.search!r}: expected one of {', '.join(SEARCHES)}")
-        if not self.beam >= 1:
-            raise InvalidParameterError(f"beam={self.beam}: expected a width of at least 1")
+        for name in ("search", "beam"):
+            check_value(type(self), name, getattr(self, name))
         return self.search, int(self.beam)
 
     def _only_beam(self) -> int | None:

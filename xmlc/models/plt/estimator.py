@@ -9,7 +9,7 @@ from scipy import sparse
 
 from xmlc.csr import kernel_csr
 from xmlc.errors import XmlcError
-from xmlc.estimator import check_limits, hyperparameters
+from xmlc.estimator import InvalidParameterError, check_hyperparameters, hyperparameters
 from xmlc.kernels.counter_random import random_permutation, stream_key
 from xmlc.kernels.streams import Stream
 from xmlc.models.plt._prediction import TreePrediction
@@ -22,13 +22,8 @@ from xmlc.models.plt.training import (
     train_hashed_with_thresholds,
     train_nodes,
 )
-from xmlc.models.plt.weights._compact import check_cut
 from xmlc.trees import LabelTree, huffman_tree, random_complete_tree
 from xmlc.trees.kmeans import check_kmeans_shape, kmeans_tree, label_representations
-
-TREES = ("random", "huffman", "kmeans")
-SOLVERS = ("sgd", "adagrad", "batch")
-LOSSES = ("logistic", "squared_hinge")
 
 
 @hyperparameters
@@ -240,36 +235,14 @@ class PLT(TreePrediction):
         return Sgd(float(self.gamma), float(lam), int(self.epochs))
 
     def _check_hyperparameters(self) -> None:
-        check_limits(self)
-        self._search()
-        if self.solver not in SOLVERS:
-            raise XmlcError(f"solver={self.solver!r}: expected one of {', '.join(map(repr, SOLVERS))}")
-        if self.tree not in TREES:
-            raise XmlcError(f"tree={self.tree!r}: expected one of {', '.join(map(repr, TREES))}")
+        check_hyperparameters(self)
         if self.tree == "kmeans":
             check_kmeans_shape(self.arity, self.max_leaf)
         if self.hash_bits is not None and self.solver != "sgd":
-            raise XmlcError(
+            raise InvalidParameterError(
                 f"hash_bits={self.hash_bits} with solver={self.solver!r}: hashed weights are trained by 'sgd'"
             )
-        if self.loss not in LOSSES:
-            raise XmlcError(f"loss={self.loss!r}: expected one of {', '.join(map(repr, LOSSES))}")
-        if self.hinge_power not in (1, 2, 3, 4):
-            raise XmlcError(f"hinge_power={self.hinge_power}: expected 1, 2, 3 or 4")
-        if self.max_samples is not None and not 0 < self.max_samples <= 1:
-            raise XmlcError(f"max_samples={self.max_samples}: expected None or a share of the instances, in (0, 1]")
-        if self.weight_cut is not None:
-            check_cut(self.weight_cut)
-            if self.hash_bits is not None:
-                raise XmlcError(
-                    f"weight_cut={self.weight_cut} with hash_bits={self.hash_bits}: only exact weights can be dropped"
-                )
-        if not (self.eps > 0 and self.C > 0 and self.tol >= 0):
-            raise XmlcError(f"eps={self.eps}, C={self.C}, tol={self.tol}: eps and C must be positive, tol at least 0")
-        if not (self.gamma > 0 and (self.lam is None or self.lam >= 0) and self.epochs >= 1):
-            raise XmlcError(
-                f"gamma={self.gamma}, lam={self.lam}, epochs={self.epochs}: "
-                "gamma must be positive, lam None or at least 0, epochs at least 1"
+        if self.hash_bits is not None and self.weight_cut is not None:
+            raise InvalidParameterError(
+                f"weight_cut={self.weight_cut} with hash_bits={self.hash_bits}: only exact weights can be dropped"
             )
-        if self.hash_bits is not None and not 1 <= self.hash_bits <= 34:
-            raise XmlcError(f"hash_bits={self.hash_bits}: expected None or 1 .. 34 (2**34 weights are 64 GB)")
