@@ -107,10 +107,16 @@ def test_a_model_as_in_a_suite_that_does_not_define_it_is_refused(tmp_path, targ
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        (
+            {"seeds": [10**30]},
+            r"mine\.yaml: \$\.seeds\[0\]: 10* is greater than the maximum of 4294967295",
+        ),
+        ({"seeds": [0, 0]}, r"mine\.yaml: \$\.seeds: \[0, 0\] has non-unique elements"),
+        ({"datasets": ["a" * 40]}, r"mine\.yaml: \$\.datasets\[0\]: found 'a{40}'; expected the name of a dataset"),
         ({"tabels": []}, r"mine\.yaml: \$: unknown key 'tabels', expected tables"),
         ({"seeds": []}, r"\$\.seeds: \[\] .*; expected each experiment is run once for each seed"),
         ({"seeds": ["0"]}, r"\$\.seeds\[0\]: '0' is not of type 'integer'"),
-        ({"datasets": ["../x"]}, r"\$\.datasets\[0\]: '\.\./x' does not match"),
+        ({"datasets": ["../x"]}, r"\$\.datasets\[0\]: found '\.\./x'; expected the name"),
         ({"measures": ["weighted-f"]}, r"\$\.measures\[0\]: 'weighted-f' does not match"),
         ({"inference": {"portion": 80, "methods": {}}}, r"\$\.inference\.portion: 80 is not one of \['full', '80'\]"),
         ({"inference": {"portion": "80", "methods": {"plt": ["gmf"]}}}, r"methods\.plt\[0\]: 'gmf' is not one of"),

@@ -5,6 +5,7 @@ from dataclasses import MISSING, fields
 import pytest
 from schema_defaults import compared
 
+from xmlc.cli._options import SEED
 from xmlc.data.compressed import Expansion
 from xmlc.data.fetching.limits import Limits
 from xmlc.errors import XmlcError
@@ -28,6 +29,13 @@ def test_fields_and_defaults_are_those_of_the_schema():
 def test_the_projects_own_settings_are_the_defaults_but_for_the_papers():
     content = read_config(FOLDER.parents[1] / "config/config.yaml")
     assert Settings.read(content) == Settings(papers=content["papers"])
+
+
+def test_a_seed_of_the_configuration_is_one_of_the_commands():
+    suite = read_yaml(FOLDER / "suite.schema.yaml")
+    for schema in (SCHEMA, suite):
+        seed = schema["properties"]["seeds"]["items"]
+        assert (seed["minimum"], seed["maximum"]) == (SEED.min, SEED.max)
 
 
 def test_numbers_that_the_command_line_gives_as_text_are_numbers():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,22 @@ from xmlc.estimator import Hyperparameters
 from xmlc.passport import plan_for
 from xmlc.runtime.threads import set_process_threads
 
+LARGEST_SEED = 2**32 - 1
+SEED = click.IntRange(0, LARGEST_SEED)
+
+
+class Finite(click.FloatRange):
+    """A number within a range, which NaN and infinity are not; click lets NaN pass."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Convert, or fail in the words of click."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is no finite number.", param, ctx)
+        return number
+
+
+POSITIVE = Finite(min=0, min_open=True)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -39,7 +56,7 @@ def plan_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
     return click.option(
         "--plan",
-        type=(str, float, float),
+        type=(str, Finite(min=0), Finite(min=0)),
         metavar="JOB MB SECONDS",
         default=None,
         callback=keep,
@@ -56,7 +73,7 @@ def expansion_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
     return click.option(
         "--expansion",
-        type=(float, float),
+        type=(POSITIVE, POSITIVE),
         metavar="RATIO GIGABYTES",
         default=(Expansion.ratio, Expansion.gigabytes),
         show_default=True,

@@ -19,7 +19,7 @@ from xmlc.data.fetching.limits import USUAL, Limits
 from xmlc.data.fetching.parts import sweep_parts
 from xmlc.data.mirror import Mirror, lacking, mirrors
 from xmlc.data.source import Layout, file_facts
-from xmlc.errors import XmlcError, let_through
+from xmlc.errors import XmlcError
 from xmlc.files import atomic_folder, write_json
 
 SUFFIXES = ("", ".gz", ".xz", ".bz2")
@@ -122,8 +122,7 @@ def download(
         except NotThere as error:  # look elsewhere; any other error is for the user to mend
             problems.append(str(error))
             on_missing(str(error))
-        except (XmlcError, OSError) as error:
-            let_through(error)
+        except XmlcError as error:
             raise XmlcError(f"{name}: {error}. {place.by_hand()}") from error
     if problems:
         raise XmlcError(f"{name}: {'; '.join(problems)}. {place.by_hand()}")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, FOLDER, catalogue_option, expansion_option
+from xmlc.cli._options import FILE, FOLDER, POSITIVE, catalogue_option, expansion_option
 from xmlc.data.catalogue import dataset as catalogue_entry
 from xmlc.data.catalogue import load_catalogue
 from xmlc.data.download import download
@@ -26,7 +26,7 @@ from xmlc.data.fetching.limits import USUAL, Limits
 @expansion_option
 @click.option(
     "--limits",
-    type=(float, float, float, float),
+    type=(POSITIVE, POSITIVE, POSITIVE, POSITIVE),
     metavar="RATE SECONDS HOURS GB",
     default=astuple(USUAL),
     show_default=True,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, FOLDER, catalogue_option, expansion_option, plan_option
+from xmlc.cli._options import FILE, FOLDER, SEED, catalogue_option, expansion_option, plan_option
 from xmlc.data.catalogue import dataset as catalogue_entry
 from xmlc.data.catalogue import load_catalogue
 from xmlc.data.prepare import prepare
@@ -20,7 +20,7 @@ from xmlc.data.prepare import prepare
 @catalogue_option
 @expansion_option
 @click.option("--validation-share", default=0.2, show_default=True, help="Share of the training set held out.")
-@click.option("--seed", default=0, show_default=True, help="Seed of the split.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the split.")
 @plan_option
 def command(
     dataset: str, source: Path, out: Path, statistics: Path, catalogue: Path | None, validation_share: float, seed: int

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FOLDER, catalogue_option, threads_option
+from xmlc.cli._options import FOLDER, POSITIVE, SEED, catalogue_option, threads_option
 from xmlc.data.catalogue import dataset as catalogue_entry
 from xmlc.data.catalogue import load_catalogue
 from xmlc.data.synthetic.dataset import KINDS, SIZES, make_dataset
@@ -29,9 +29,9 @@ COUNT = click.IntRange(min=1)
 @click.option("--n-test", type=COUNT, help="Instances of the test set.")
 @click.option("--n-features", type=COUNT, help="Features d.")
 @click.option("--n-labels", type=COUNT, help="Labels m.")
-@click.option("--labels-per-instance", type=float, help="Labels per instance, on average.")
+@click.option("--labels-per-instance", type=POSITIVE, help="Labels per instance, on average.")
 @click.option("--nonzeros", type=COUNT, help="Draws of features per instance.")
-@click.option("--seed", type=click.IntRange(min=0), help="Seed of the random numbers.")
+@click.option("--seed", type=SEED, help="Seed of the random numbers.")
 @threads_option
 def command(
     dataset: str, out: Path, catalogue: Path | None, threads: int, kind: str | None, **options: float | None

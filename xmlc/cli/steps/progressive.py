@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, data_option, parse_parameters, threads_option
+from xmlc.cli._options import FILE, SEED, data_option, parse_parameters, threads_option
 from xmlc.data.prepared import Prepared
 from xmlc.files import atomic_file
 from xmlc.measuring.streams import run_stream, shuffled_stream
@@ -24,7 +24,9 @@ from xmlc.records.progressive import ProgressiveCosts, ProgressiveRecord, Progre
 @click.option("--estimator", required=True, help="Name, or path/to/file.py:ClassName; one that learns a stream.")
 @click.option("--name", required=True, help="Name of the model in figures.")
 @click.option("--parameters", default="{}", help="Hyperparameters as a JSON object.")
-@click.option("--seed", default=0, show_default=True, help="Seed of the order of the stream, and of the model.")
+@click.option(
+    "--seed", type=SEED, default=0, show_default=True, help="Seed of the order of the stream, and of the model."
+)
 @threads_option
 @click.option("--curve", type=FILE, required=True, help="CSV file to write.")
 @click.option("--out", type=FILE, required=True, help="JSON record to write.")

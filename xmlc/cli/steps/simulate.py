@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, threads_option
+from xmlc.cli._options import FILE, SEED, threads_option
 
 
 @click.command(help="Infer label sets from samples of known distributions, score them exactly, time the methods.")
 @click.option(
     "--trials", default=50, show_default=True, type=click.IntRange(min=2), help="Trials for each sample size."
 )
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of all samples.")
+@click.option("--seed", default=0, show_default=True, type=SEED, help="Seed of all samples.")
 @click.option("--labels", default=25, show_default=True, type=click.IntRange(min=1), help="Labels of the two models.")
 @click.option(
     "--rounds",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, FOLDER, data_option, threads_option
+from xmlc.cli._options import FILE, FOLDER, SEED, data_option, threads_option
 from xmlc.data.prepared import Prepared
 from xmlc.extensions import import_file
 from xmlc.measuring.tuned_thresholds import tune_method
@@ -18,7 +18,9 @@ from xmlc.thresholds.tune import METHODS
 @click.option("--estimates", type=FOLDER, required=True, help="Folder written by `xmlc estimate`.")
 @click.option("--method", required=True, help=f"One of {', '.join(METHODS)}, or one that an extension registers.")
 @click.option("--extension", type=FILE, multiple=True, help="Python file that registers a method of your own.")
-@click.option("--seed", default=0, show_default=True, help="Seed of the run, which determines the validation part.")
+@click.option(
+    "--seed", type=SEED, default=0, show_default=True, help="Seed of the run, which determines the validation part."
+)
 @threads_option
 @click.option("--out", type=FOLDER, required=True, help="Folder to write.")
 def command(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, data_option, parse_parameters, threads_option
+from xmlc.cli._options import FILE, SEED, data_option, parse_parameters, threads_option
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.files import file_digest
@@ -48,7 +48,7 @@ from xmlc.tuning.search import METHODS
 )
 @click.option("--method", type=click.Choice(METHODS), default="random", show_default=True, help="How to search.")
 @click.option("--budget", default=30, show_default=True, help="Number of trials.")
-@click.option("--seed", default=0, show_default=True, help="Seed of the search and of the estimators.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the search and of the estimators.")
 @threads_option
 @click.option("--out", type=FILE, required=True, help="YAML file with the best values and every trial.")
 def command(

@@ -1,0 +1,35 @@
+"""Options that several commands share: what is out of range is refused in click's words, and NaN is."""
+
+import pytest
+from click.testing import CliRunner
+
+from xmlc.cli import group
+from xmlc.cli._options import LARGEST_SEED
+
+TRAIN = ("train", "--data", "d", "--estimator", "br", "--name", "br", "--out", "m", "--record", "r.json")
+PREPARE = ("prepare", "tiny", "--source", "s", "--out", "o", "--statistics", "s.json")
+DOWNLOAD = ("download", "tiny", "--out", "tiny")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((*TRAIN, "--seed", "-1"), "--seed': -1 is not in the range 0<=x<=4294967295"),
+        ((*TRAIN, "--seed", "9" * 23), f"--seed': {'9' * 23} is not in the range 0<=x<=4294967295"),
+        ((*PREPARE, "--seed", str(LARGEST_SEED + 1)), "--seed': 4294967296 is not in the range"),
+        ((*PREPARE, "--expansion", "nan", "1"), "--expansion': nan is no finite number"),
+        ((*PREPARE, "--expansion", "0", "1"), "--expansion': 0.0 is not in the range x>0"),
+        ((*TRAIN, "--plan", "train", "inf", "1"), "--plan': inf is no finite number"),
+        ((*DOWNLOAD, "--limits", "nan", "20", "6", "64"), "--limits': nan is no finite number"),
+        ((*DOWNLOAD, "--limits", "0", "20", "6", "64"), "--limits': 0.0 is not in the range x>0"),
+        ((*DOWNLOAD, "--limits", "1", "2", "3"), "--limits' requires 4 arguments"),
+        (("synth", "x", "--out", "o", "--labels-per-instance", "nan"), "nan is no finite number"),
+        (("synth", "x", "--out", "o", "--seed", "1.5"), "'1.5' is not a valid integer"),
+    ],
+)
+def test_a_number_out_of_its_range_is_refused(tmp_path, monkeypatch, arguments, said):
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(group, arguments)
+    assert done.exit_code == 2
+    assert said in done.output
+    assert list(tmp_path.iterdir()) == []
