@@ -121,6 +121,19 @@ def gate(nonzeros: int, rounds: int) -> Report:
 
 
 @benchmark(
+    "checksums",
+    "Hold a file against its checksum, compared with the mere reading of it and with SHA-256.",
+    count_option("--megabytes", 1000, "Of the file.", least=1, most=1_000_000),
+    rounds_option(5),
+)
+def checksums(megabytes: int, rounds: int) -> Report:
+    """Measure seconds per gigabyte."""
+    from xmlc.bench.checksums import bench_checksums
+
+    return bench_checksums(megabytes, rounds)
+
+
+@benchmark(
     "fastxml",
     "Train a FastXML forest and rank, compared with the authors' program and on several threads.",
     data_option,
