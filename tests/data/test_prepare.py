@@ -76,6 +76,9 @@ def test_posteriors_travel_with_the_rows(tmp_path, source, multilabel):
     _, prepared = run(tmp_path, source)
     expected = posteriors.toarray()[~prepared.split]
     np.testing.assert_array_equal(prepared.posteriors("val").toarray(), expected)
+    (prepared.folder / "train/P.json").unlink()
+    with pytest.raises(XmlcError, match=r"P\.json is missing"):
+        prepared.posteriors("val")
     np.testing.assert_array_equal(prepared.posteriors("test").toarray(), posteriors[:20].toarray())
 
 

@@ -9,6 +9,7 @@ from typing import Literal, TypedDict, cast
 import numpy as np
 from scipy import sparse
 
+from xmlc.checksums import listed_in
 from xmlc.csr import load_csr
 from xmlc.data.splits import fit_mask, sample_rows
 from xmlc.errors import XmlcError
@@ -127,7 +128,7 @@ class Prepared:
     def posteriors(self, name: str) -> sparse.csr_array | None:
         """Return the true posteriors P(y_j = 1 | x) of a part of a synthetic dataset; None for other datasets."""
         folder, rows = self._rows(name)
-        if not (folder / "P.json").exists():
+        if f"{folder.name}/P.json" not in listed_in(self.folder).files:
             return None
         P = load_csr(folder, "P")
         return P if rows is None else P[rows]
