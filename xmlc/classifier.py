@@ -97,3 +97,18 @@ class LabelSetClassifier(Estimator):
     def _check_fitted(self) -> None:
         if not self._is_fitted():
             raise not_fitted(self)
+
+    def _label_thresholds(self, threshold: float | np.ndarray) -> np.ndarray:
+        """Return one float32 threshold per label from a number or an array of shape (m,)."""
+        self._check_fitted()
+        try:
+            thresholds = np.asarray(threshold, dtype=np.float32)
+        except (TypeError, ValueError):
+            raise InvalidDataError(f"threshold={threshold!r}: expected a number, or one for each label") from None
+        if thresholds.ndim == 0:
+            thresholds = np.full(self.n_labels_, thresholds, dtype=np.float32)
+        if thresholds.shape != (self.n_labels_,):
+            raise InvalidDataError(f"threshold has shape {thresholds.shape}, expected a number or ({self.n_labels_},)")
+        if np.isnan(thresholds).any():
+            raise InvalidDataError("threshold holds NaN")
+        return thresholds

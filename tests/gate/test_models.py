@@ -36,6 +36,16 @@ def test_a_description_that_is_none(whole, tmp_path, entry, value, message):
         PLT.load(tmp_path / "model")
 
 
+def test_a_hyperparameter_that_fit_would_refuse_is_refused_on_disk(whole, tmp_path):
+    whole.save(tmp_path / "model")
+    file = tmp_path / "model/model.json"
+    content = read_json(file)
+    write_json(file, content | {"hyperparameters": content["hyperparameters"] | {"gamma": 0.0}})
+    list_files(file.parent)
+    with pytest.raises(XmlcError, match=r"model\.json: PLT: gamma=0\.0: expected a number above 0.*; delete"):
+        PLT.load(tmp_path / "model")
+
+
 def test_a_missing_array_and_one_of_another_type(whole, tmp_path):
     whole.save(tmp_path / "model")
     np.save(tmp_path / "model/bias.npy", np.zeros(3))

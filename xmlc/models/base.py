@@ -286,15 +286,3 @@ class SparseProbabilityEstimator(LabelSetClassifier):
         if not isinstance(k, int | np.integer) or not 1 <= k <= most:
             raise InvalidDataError(f"k={k!r}: expected at least one label per instance and at most {most}")
         return int(k)
-
-    def _label_thresholds(self, threshold: float | np.ndarray) -> np.ndarray:
-        """Return one float32 threshold per label from a number or an array of shape (m,)."""
-        self._check_fitted()
-        thresholds = np.asarray(threshold, dtype=np.float32)
-        if thresholds.ndim == 0:
-            thresholds = np.full(self.n_labels_, thresholds, dtype=np.float32)
-        if thresholds.shape != (self.n_labels_,):
-            raise InvalidDataError(f"threshold has shape {thresholds.shape}, expected a number or ({self.n_labels_},)")
-        if np.isnan(thresholds).any():
-            raise InvalidDataError("threshold holds NaN")
-        return thresholds

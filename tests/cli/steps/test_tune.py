@@ -93,6 +93,13 @@ def test_an_unknown_hyperparameter_is_found_before_anything_is_trained(data, tmp
     assert not (tmp_path / "r.yaml").exists()
 
 
+def test_a_range_beyond_what_a_hyperparameter_may_be_is_refused_before_training(data, tmp_path):
+    space = {"gamma": {"low": -1.0, "high": 10.0}}
+    with pytest.raises(XmlcError, match=r"PLT: gamma=-1\.0: expected a number above 0"):
+        tune(data, tmp_path / "r.yaml", space=space)
+    assert not (tmp_path / "r.yaml").exists()
+
+
 def train(data, folder, *arguments):
     common = ("--data", data, "--estimator", "plt", "--name", "plt", "--out", folder / "model")
     call(train_command, *common, "--record", folder / "train.json", *arguments)
