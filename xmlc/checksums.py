@@ -119,7 +119,11 @@ def check_content(path: Path, content: Mapping[str, object]) -> dict[str, object
     """
     if KEY not in content:
         raise Damaged(path, f"$.{KEY}: {KEY!r} is a required property; it is of another version or was edited", path)
-    if content[KEY] != (found := content_checksum(content)):
+    try:
+        found = content_checksum(content)
+    except (TypeError, ValueError, RecursionError) as error:  # YAML has dates, and what contains itself
+        raise Damaged(path, f"was edited since it was written: no record holds this ({error})", path) from error
+    if content[KEY] != found:
         raise Damaged(path, f"was edited since it was written: the checksum of its content is {found}", path)
     return {name: value for name, value in content.items() if name != KEY}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -10,17 +9,17 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-import yaml
-
 from xmlc.checksums import KEY, NAME, Damaged, check_content, check_file, listed_in
 from xmlc.errors import XmlcError
+from xmlc.files import read_json
+from xmlc.schemas.reading import read_yaml
 from xmlc.suites import paths
 from xmlc.tables.provenance import SUFFIX
 
 # Folders that steps write with a list of their files, and files that they write with a checksum of their content.
 FOLDERS = paths.DATA, paths.MODEL, paths.ESTIMATES, paths.THRESHOLDS
 RECORDS = paths.STATISTICS, paths.TUNING, paths.IN_RUN, paths.SIMULATION
-READERS: dict[str, Callable[[str], object]] = {".json": json.loads, ".yaml": yaml.safe_load}
+READERS: dict[str, Callable[[Path], object]] = {".json": read_json, ".yaml": read_yaml}
 SOURCES = paths.PUBLISHED, paths.ACCEPTED
 Check = Callable[[], object]
 
@@ -131,8 +130,8 @@ def _check_of(file: Path) -> Check | None:
     if file.suffix not in READERS:
         return None
     try:
-        content = READERS[file.suffix](file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError, yaml.YAMLError):
+        content = READERS[file.suffix](file)
+    except (OSError, ValueError, RecursionError, XmlcError):
         content = None
     if isinstance(content, dict) and KEY in content:
         return partial(check_content, file, content)

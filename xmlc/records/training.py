@@ -13,7 +13,7 @@ from typing import Annotated, TypedDict
 from msgspec import Meta
 
 from xmlc.checksums import check_content
-from xmlc.errors import XmlcError, let_through
+from xmlc.errors import XmlcError
 from xmlc.estimator import Hyperparameters
 from xmlc.passport import Passport, StepCosts
 from xmlc.records.base import Dataset, ExperimentRecord, Fraction, Number, Record
@@ -111,11 +111,10 @@ def parsed_search(path: Path) -> object:
     XmlcError
         It is not readable, or was edited.
     """
-    import yaml
+    from xmlc.schemas.reading import read_yaml  # only who reads searches loads a reader of YAML
 
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        let_through(error)
+        content = read_yaml(path)
+    except XmlcError as error:
         raise XmlcError(f"{path}: not a readable result of `xmlc tune` ({error}); make it again") from error
     return check_content(path, content) if isinstance(content, dict) else content
