@@ -5,11 +5,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import yaml
+from record_cases import TRIAL, search
 from suite_cases import project_of, suite
 
 from xmlc.planning.steps import Costs
 from xmlc.suites.resources import BESIDE, LEAST_MINUTES, Requests, expected, megabytes, minutes, shape_of
+from xmlc.tuning.result import write_result
 
 BIBTEX = {"n_train": 4880, "n_test": 2515, "d": 1836, "m": 159, "labels_per_instance": 2.4, "source": "x"}
 SHAPE = {"n_train": 490449, "n_test": 153025, "n_features": 135909, "n_labels": 670091, "nonzeros": 77}
@@ -67,8 +68,10 @@ def test_a_finished_search_says_what_is_trained(tmp_path, monkeypatch):
     before, tuned = expected(project, "train", run), Path("results/bibtex/tuning/forest.yaml")
     assert expected(project, "tune", run).seconds < before.seconds
     tuned.parent.mkdir(parents=True)
-    tuned.write_text(yaml.safe_dump({"best": {"hyperparameters": {"n_trees": 500}}}))
+    write_result(tuned, search(best=TRIAL | {"hyperparameters": {"n_trees": 500}}))
     assert expected(project, "train", run).seconds > 5 * before.seconds
+    tuned.write_text(tuned.read_text().replace("500", "5000"))
+    assert expected(project, "train", run) == before
 
 
 def test_retries_ask_for_more():

@@ -14,8 +14,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
-import yaml
-
 from xmlc.errors import XmlcError
 from xmlc.estimator import Hyperparameters
 from xmlc.files import read_json
@@ -23,6 +21,7 @@ from xmlc.planning.shape import Shape
 from xmlc.planning.steps import Costs, Job, costs
 from xmlc.records.estimates import Estimates
 from xmlc.records.statistics import Statistics
+from xmlc.records.training import read_searches
 from xmlc.suites import paths
 from xmlc.suites.project import Project
 
@@ -233,7 +232,11 @@ def _hyperparameters(project: Project, model: str, dataset: str) -> Hyperparamet
     tuned = project.tuned_by(model, dataset)
     if tuned is None or not Path(tuned).is_file():
         return given
-    return given | yaml.safe_load(Path(tuned).read_text(encoding="utf-8"))["best"]["hyperparameters"]
+    try:
+        (found,) = read_searches([Path(tuned)])
+    except XmlcError:  # the step that needs it says so
+        return given
+    return given | found.best["hyperparameters"]
 
 
 def _trials(project: Project, step: str, wildcards: Wildcards) -> tuple[Hyperparameters, ...]:
