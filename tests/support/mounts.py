@@ -63,4 +63,4 @@ class SmallDisk:
         self.seen(self.folder / "ballast").unlink()
 
     def set_writable(self, writable):
-        self.run("mount", "-o", f"remount,{'rw' if writable else 'ro'}", str(self.folder))
+        self.run("mount", "-o", f"remount,bind,{'rw' if writable else 'ro'}", str(self.folder))
