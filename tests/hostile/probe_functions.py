@@ -49,6 +49,41 @@ def run():
         for what, wrong in broken(matrix):
             for name, call in calls.items():
                 probe(f"{name} {what}", lambda call=call, wrong=wrong: call(wrong), XmlcError)
+    for what, value in (("NaN", np.nan), ("inf", np.inf)):
+        wrong = spe.copy()
+        wrong.data[3] = value
+        for name in of_estimates.keys() - {"tail"}:  # which takes places, no values
+            call = of_estimates[name]
+            probe(f"{name} of {what}", lambda call=call, wrong=wrong: call(wrong), XmlcError)
+    for what, limits in (
+        ("NaN", np.nan),
+        ("a text", "a"),
+        ("short", np.ones(2)),
+        ("None", None),
+        ("square", np.eye(6)),
+    ):
+        probe(f"apply {what}", lambda limits=limits: thresholds.apply_thresholds(spe, limits), XmlcError)
+    for clip in (np.nan, "a", -1, 2, True):
+        probe(f"clip {clip}", lambda clip=clip: thresholds.STO(clip=clip).fit(spe, Y), XmlcError)
+    for measure in (metrics.precision_at_k, metrics.ndcg_at_k):
+        for what, wrong in wrong_rankings(ranking, Y.shape[1]):
+            probe(f"{measure.__name__} {what}", lambda m=measure, wrong=wrong: m(Y, wrong, 3), XmlcError)
+        for k in (0, -1, 6, 10**10, 2.5, "a", None, np.nan):
+            probe(f"{measure.__name__} k={k}", lambda m=measure, k=k: m(Y, ranking, k), XmlcError)
+    for k in (0, -1, 2.5, "a", None, np.nan):
+        probe(f"maximum k={k}", lambda k=k: metrics.maximum_precision_at_k(Y, k), XmlcError)
+
+
+def wrong_rankings(ranking, n_labels):
+    """Yield what ranks no labels."""
+    for label in (n_labels, -2, 2_000_000_000, -(2**31)):
+        yield f"label {label}", np.full_like(ranking, label)
+    yield "label of 64 bits", np.full(ranking.shape, 2**32)
+    yield "of floats", ranking.astype(float)
+    yield "of NaN", np.full(ranking.shape, np.nan)
+    yield "in one dimension", ranking[0]
+    yield "of fewer instances", ranking[:-1]
+    yield "of texts", ranking.astype(str)
 
 
 run()

@@ -13,13 +13,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
+from numbers import Integral
 from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from xmlc.csr import as_labels, kernel_csr
-from xmlc.errors import XmlcError
+from xmlc.errors import InvalidDataError, XmlcError
+from xmlc.gate.fields import check_below
+from xmlc.gate.matrices import MOST_COLUMNS
 from xmlc.metrics.measure import Measure
 
 K = (1, 3, 5)  # what the papers take
@@ -54,8 +57,8 @@ def maximum_precision_at_k(Y: object, k: int) -> float:
 
     The mean of ``min(|y|, k) / k`` over all instances (swnn2018, Section 4.1 and Table 6).
     """
-    n_true = np.diff(as_labels(Y).indptr)
-    return float(np.minimum(n_true, k).sum() / max(k * n_true.size, 1))
+    n_true, k = np.diff(as_labels(Y).indptr), checked_k(k)
+    return float(np.minimum(n_true, min(k, MOST_COLUMNS)).sum() / max(k * n_true.size, 1))
 
 
 def ndcg_at_k(Y: object, labels: np.ndarray, k: int) -> float:
@@ -152,13 +155,31 @@ def psp_at_k(Y: object, labels: np.ndarray, propensity: np.ndarray, k: int) -> f
     return float(reached / best) if best > 0 else 0.0
 
 
+def checked_k(k: object) -> int:
+    """Return a number of ranks that is a whole number of at least 1."""
+    if not isinstance(k, Integral) or k < 1:
+        raise InvalidDataError(f"k={k!r}: expected a whole number of ranks, at least 1")
+    return int(k)
+
+
 def hits_at_k(Y: object, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Mark the hits among the first k labels, and count each instance's true labels."""
+    """Mark the hits among the first k labels, and count each instance's true labels.
+
+    Raises
+    ------
+    XmlcError
+        The ranking is of other instances, holds what is neither a label nor -1, or has fewer than k columns.
+    """
     from xmlc.metrics._counts import match_ranking
 
     Y, labels = as_labels(Y), np.asarray(labels)
-    if labels.ndim != 2 or labels.shape[0] != Y.shape[0] or not 1 <= k <= labels.shape[1]:
-        raise XmlcError(f"k={k} and a ranking of shape {labels.shape} do not fit {Y.shape[0]} instances")
+    if labels.ndim != 2 or labels.shape[0] != Y.shape[0] or not 1 <= checked_k(k) <= labels.shape[1]:
+        raise InvalidDataError(f"k={k} and a ranking of shape {labels.shape} do not fit {Y.shape[0]} instances")
+    if labels.dtype.kind not in "iu":
+        raise InvalidDataError(
+            f"the ranking holds values of type {labels.dtype}; expected labels, -1 where there is none"
+        )
+    check_below(labels[:, :k], "the ranking", Y.shape[1], least=-1)
     truth = kernel_csr(Y)
     ranked = np.ascontiguousarray(labels[:, :k], dtype=np.int32)
     return match_ranking(truth.indptr, truth.indices, ranked), np.diff(truth.indptr)

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.csr import kernel_csr
+from xmlc.errors import InvalidDataError
 from xmlc.estimator import Estimator, not_fitted
 from xmlc.thresholds._kernels import copy_above, count_above
 from xmlc.thresholds.columns import Columns, as_estimates, columns, per_label
@@ -37,9 +38,13 @@ def apply_thresholds(spe: object, thresholds: float | np.ndarray) -> sparse.csr_
     Raises
     ------
     XmlcError
-        There is not one threshold for each label, or one is NaN.
+        There is not one threshold for each label, one is NaN, or an estimate is not finite.
     """
     spe = as_estimates(spe)
+    if spe.nnz and not (np.isfinite(spe.data.min()) and np.isfinite(spe.data.max())):
+        raise InvalidDataError("the SPE holds NaN or inf; expected estimates")
+    if thresholds is None or np.asarray(thresholds).dtype.kind not in "biuf":
+        raise InvalidDataError(f"thresholds={thresholds!r}: expected a number, or one for each label")
     limits = per_label(thresholds, spe.shape[1], np.float32, "thresholds")
     rows = kernel_csr(spe)
     counts = np.empty(spe.shape[0], dtype=np.int64)

@@ -7,11 +7,14 @@ from typing import Self
 import numpy as np
 
 from xmlc.errors import XmlcError
-from xmlc.estimator import hyperparameters
+from xmlc.estimator import InvalidParameterError, hyperparameters
+from xmlc.gate.domains import Number
 from xmlc.metrics.overlap import F1, Overlap
 from xmlc.thresholds._kernels import sto_thresholds
 from xmlc.thresholds.apply import ThresholdMethod
 from xmlc.thresholds.columns import Columns, per_label, run_by_label
+
+CLIP = Number(0, 1, none=True)
 
 
 @hyperparameters
@@ -53,8 +56,8 @@ class STO(ThresholdMethod):
         """Sort each label's estimates above its floor and take the best cut."""
         if self.positives not in ("all", "above_floor"):
             raise XmlcError(f"positives={self.positives!r}: expected 'all' or 'above_floor'")
-        if self.clip is not None and not 0 <= self.clip <= 1:
-            raise XmlcError(f"clip={self.clip}: expected None or a threshold from 0 to 1")
+        if self.clip not in CLIP:
+            raise InvalidParameterError(f"clip={self.clip!r}: expected {CLIP}")
         floors = per_label(self.kappa, data.n_labels, np.float32, "kappa")
         thresholds = np.empty(data.n_labels, dtype=np.float32)
         choice = self.positives == "all", self.overlap.recall
