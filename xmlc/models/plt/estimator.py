@@ -80,7 +80,7 @@ class PLT(TreePrediction):
     search : {"certified", "beam", "exact"}
         How `predict_top_k` finds the best labels. "certified": by beam search, and then, where a label below a node
         that the beam left out could still be among the best, below that node: the exact ranking in the least time.
-        "beam": by the beam alone, as Parabel does; `certified_` tells for which instances its answer is proved to be
+        "beam": by the beam alone, as Parabel does; ``certified_`` tells for which instances its answer is proved to be
         exact. "exact": by best-first search (plt2016, Section 5.2), with the fewest inner products. Hashed weights are
         searched best-first always.
     beam : int
