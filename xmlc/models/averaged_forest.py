@@ -13,6 +13,7 @@ from scipy import sparse
 
 from xmlc.csr import KernelCSR, as_features, as_labels
 from xmlc.errors import XmlcError
+from xmlc.gate.fields import Malformed
 from xmlc.models._leaf_averages import Histograms, Reached, average_above, average_top_k
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.estimates import stack_estimates, top_k_of
@@ -195,6 +196,8 @@ class AveragedForest(SparseProbabilityEstimator, ABC, Generic[F]):
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
         self.forest_, self.tail_ = self._stored_forest(arrays), None
+        if meta.get("tail") not in (True, False):
+            raise Malformed("model.json", f"tail is {meta.get('tail')!r}, expected true or false")
         if meta["tail"]:
             options = {"gamma": self.gamma, "unit_norm": self._tail_unit_norm}
             self.tail_ = TailClassifiers.from_arrays(arrays, self.n_features_in_, self.n_labels_, **options)
