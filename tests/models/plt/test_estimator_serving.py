@@ -7,6 +7,7 @@ import pytest
 from plt_cases import random_nodes, weights_of
 from scipy import sparse
 
+from xmlc.checksums import list_files
 from xmlc.errors import XmlcError
 from xmlc.models import PLT
 from xmlc.models.plt.weights import SEARCHES
@@ -98,7 +99,7 @@ def test_hashed_weights_cannot_be_dropped(multilabel):
 
 
 def test_a_gigabyte_of_weights_is_loaded_in_less_than_a_second(tmp_path, multilabel):
-    """Weights are mapped, not read, and their features are proven in one pass; a file with a hole stands for most."""
+    """Weights are mapped and read once, for their checksum, and features proven in a pass; a hole stands for most."""
     n_labels, n_features = 20, (1 << 28) // 20 + 1
     X, Y = multilabel(60, 10, n_labels)
     X = sparse.csr_array((X.data, X.indices, X.indptr), shape=(60, n_features))
@@ -120,6 +121,7 @@ def test_a_gigabyte_of_weights_is_loaded_in_less_than_a_second(tmp_path, multila
         ("weight_starts", np.where(nodes.weight_starts > 10, shape[0], nodes.weight_starts)),
     ):
         np.save(folder / f"{name}.npy", array)
+    list_files(folder)
     assert (folder / "weights.npy").stat().st_size > 1 << 30
     start = time.perf_counter()
     loaded = PLT.load(folder)

@@ -195,7 +195,7 @@ class TreePrediction(SparseProbabilityEstimator):
         )
 
     def _search(self) -> tuple[str, int]:
-        """Return how to rank, and the width of a beam."""
+        """Return how to rank, and the width of a beam; they may have been set since the training."""
         for name in ("search", "beam"):
             check_value(type(self), name, getattr(self, name))
         return self.search, int(self.beam)

@@ -174,8 +174,8 @@ def test_a_ranking_that_opens_most_of_the_tree_warns(multilabel, monkeypatch):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"beam": 0}, "beam=0: expected a width of at least 1"),
-        ({"search": "quick"}, "search='quick': expected one of cert"),
+        ({"beam": 0}, "beam=0: expected a whole number from 1"),
+        ({"search": "quick"}, "search='quick': expected one of 'certified', 'beam', 'exact'"),
     ],
 )
 def test_a_search_that_there_is_not_is_refused(multilabel, wrong, message):
