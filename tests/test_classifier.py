@@ -92,10 +92,13 @@ def test_a_search_over_a_grid_takes_it_with_its_score_and_with_another(multilabe
 @pytest.mark.parametrize("name", OURS)
 def test_a_pickle_and_a_map_of_it_predict_the_same_before_and_after_use(name, multilabel, tmp_path):
     X, Y = multilabel(40, 10, 5)
+    # scikit-learn's searches send estimators to other processes as pickles. Those read here were made a moment before,
+    # and never came from a disk: what is saved and loaded by name has no pickle in it.
     model = pickle.loads(pickle.dumps(small(name)))
     assert model.get_params() == small(name).get_params()
     model.fit(X, Y)
     expected = model.predict_proba(X)
+    # The copies are pickles of this very model, too.
     for copied in (pickle.loads(pickle.dumps(model)), written_and_mapped(model, tmp_path)):
         for _ in range(2):
             assert abs(copied.predict_proba(X) - expected).nnz == 0
@@ -103,6 +106,7 @@ def test_a_pickle_and_a_map_of_it_predict_the_same_before_and_after_use(name, mu
                 np.testing.assert_array_equal(one, other)
             copied = written_and_mapped(copied, tmp_path)  # once it was used
         if hasattr(copied, "partial_fit"):
+            # And so is the one that goes on learning beside it.
             again = pickle.loads(pickle.dumps(model)).partial_fit(X, Y)
             assert abs(copied.partial_fit(X, Y).predict_proba(X) - again.predict_proba(X)).nnz == 0
 

@@ -70,7 +70,8 @@ def test_a_file_that_cannot_be_written_whole_leaves_nothing_behind(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the device that is always full is Linux's")
+# A write to this device of Linux ends as on a full disk. Other systems have no file that is always full.
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here, to which every write fails")
 def test_standard_output_that_takes_nothing_is_a_sentence():
     with open("/dev/full", "w") as full:
         done = subprocess.run(

@@ -44,9 +44,9 @@ def test_an_address_with_letters_beyond_ascii_and_blanks_is_found(tmp_path, form
         assert fetched(tmp_path, server.url.replace("http", "HTTP") + "/Möbius x") == FILES
 
 
-def test_the_home_folder_has_its_sign(monkeypatch):
-    monkeypatch.setenv("HOME", "/home/me")
-    assert mirrors("~/x/") == [Mirror("/home/me/x", False)]
+def test_the_home_folder_has_its_sign(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert mirrors("~/x/") == [Mirror(f"{tmp_path}/x", False)]
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ def text_of(kind, content):
 def plain(kind, text):
     """What the text says, the checksum left out; None where it is no object."""
     try:
+        # A safe loader, which makes plain values and no objects; `yaml.safe_load` has no choice of the one in C.
         content = yaml.load(text, Loader=LOADER) if kind == "search" else json.loads(text)
         json.dumps(content, sort_keys=True)
     except (ValueError, TypeError, RecursionError, yaml.YAMLError):

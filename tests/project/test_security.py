@@ -72,6 +72,7 @@ class Bomb:
 
 def test_an_array_that_is_a_pickle_is_refused_and_not_called(tmp_path):
     with atomic_folder(tmp_path / "model") as folder:
+        # The attack itself: such a file is written here only to be refused below.
         np.save(folder / "weights.npy", np.array([Bomb()], dtype=object), allow_pickle=True)
     with pytest.raises(Malformed, match="no whole array of numpy"):
         load_array(tmp_path / "model/weights.npy")

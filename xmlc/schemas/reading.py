@@ -19,6 +19,7 @@ BRACKET, STEPS_IN_A_LINE = re.compile(r"[\[{]|[\]}]"), re.compile(rf"(?:[-?:][ \
 _SAFE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
+# mypy knows no base class that is chosen when the module is imported.
 class _Loader(_SAFE):  # type: ignore[misc]
     """A safe loader that does not take the last of several equal keys in silence."""
 
@@ -46,6 +47,7 @@ def read_yaml(file: Path) -> object:
         text = file.read_text(encoding="utf-8")
         if len(text) > MOST_CHARACTERS or _is_deep(text):
             raise XmlcError(f"{file}: larger, or nested deeper, than any configuration is; is it the right file?")
+        # Safe: `_Loader` is a safe loader. `yaml.safe_load` takes none, and of equal keys the last without a word.
         content = yaml.load(text, Loader=_Loader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # UnicodeDecodeError, and the date of 30 February
         said = " ".join(str(error).split()).replace(' in "<unicode string>",', " at")

@@ -5,6 +5,7 @@ import pytest
 from plt_cases import random_nodes
 
 from xmlc.errors import XmlcError
+from xmlc.gate.fields import Malformed
 from xmlc.models.plt.weights import CompactNodeWeights, HashedWeights, NodeWeights, weights_from_state
 
 
@@ -33,6 +34,13 @@ def test_arrays_of_no_weights_are_refused():
     arrays, _ = hashed_weights().state()
     with pytest.raises(XmlcError, match="found the arrays and numbers bias, children"):
         weights_from_state(arrays, {}, 10**6)
+
+
+@pytest.mark.parametrize("seed", [-1, 1 << 64])
+def test_a_hash_seed_that_is_none_is_refused(seed):
+    arrays, _ = hashed_weights().state()
+    with pytest.raises(Malformed, match=r"seed: .*expected 64 bits"):
+        weights_from_state(arrays, {"seed": seed}, 10**6)
 
 
 def test_hashed_weights_say_what_they_cannot_do():
