@@ -9,46 +9,25 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from xmlc.cli._options import FILE, FOLDER, data_option, parse_parameters
+from xmlc.cli.tools._benchmark_options import (
+    Option,
+    budgets_option,
+    count_option,
+    flag_option,
+    out_option,
+    peers_option,
+    rounds_option,
+    seeds_option,
+    threads_option,
+)
 
 if TYPE_CHECKING:
     from xmlc.bench.rows import Report
-
-Option = Callable[[Any], Any]  # a decorator of click's
 
 
 @click.group(help="Measure speed against a baseline in one run, without compilation.")
 def command() -> None:
     """Hold the benchmarks; each imports what it needs when it is called."""
-
-
-def count_option(name: str, default: int | None, text: str, least: int = 1, most: int | None = None) -> Option:
-    """Return an option that takes a whole number."""
-    return click.option(name, default=default, show_default=True, type=click.IntRange(least, most), help=text)
-
-
-def flag_option(name: str, text: str) -> Option:
-    """Return an option that is on unless it is negated."""
-    return click.option(f"--{name}/--no-{name}", default=True, show_default=True, help=text)
-
-
-def threads_option(default: int = 2) -> Option:
-    """Return the option of threads that are compared with one."""
-    return count_option("--threads", default, "Compared with one thread.", least=min(default, 2))
-
-
-def rounds_option(default: int = 3) -> Option:
-    """Return the option of rounds."""
-    return count_option("--rounds", default, "Interleaved measurements of each task; the minimum is reported.")
-
-
-def seeds_option(default: int, text: str) -> Option:
-    """Return the option of seeds."""
-    return count_option("--seeds", default, text)
-
-
-peers_option = flag_option("peers", "Whether to run the baselines too (extra `peers`).")
-out_option = click.option("--out", type=FILE, help="File for all rows: CSV if it ends in .csv, else JSON.")
-budgets_option = click.option("--budgets", is_flag=True, help="Check the budgets; fail if a figure is over its budget.")
 
 
 def benchmark(name: str, text: str, *options: Option) -> Callable[[Callable[..., Report]], click.Command]:
@@ -238,6 +217,21 @@ def plt(data: Path, peers: bool, threads: int, rounds: int) -> Report:
     from xmlc.bench.plt.comparison import bench_plt
 
     return bench_plt(data, peers, threads, rounds)
+
+
+@benchmark(
+    "limits",
+    "Train, rank and infer, compared with the mere memory accesses of the same work, on one thread and on several.",
+    data_option,
+    click.option("--only", multiple=True, help="Estimator such as fastxml, repeatable; else all."),
+    threads_option(),
+    rounds_option(),
+)
+def limits(data: Path, only: tuple[str, ...], threads: int, rounds: int) -> Report:
+    """Measure nanoseconds per unit of work, their ratio to the bare accesses', and speed-ups."""
+    from xmlc.bench.limits.comparison import bench_limits
+
+    return bench_limits(data, only, threads, rounds)
 
 
 @benchmark(

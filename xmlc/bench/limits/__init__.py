@@ -1,0 +1,1 @@
+"""Estimators' times compared with the mere memory accesses of the same work, and what a second thread gives."""
