@@ -22,6 +22,7 @@ from numba.extending import intrinsic
 LOG2_E = np.float32(1.4426950408889634)
 LN2_HIGH, LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)  # ln 2 in two parts, the first of 9 bits
 SMALLEST = np.float32(-87.0)  # exp of less is no normal float32
+EXP_TAIL = tuple(np.float32(c) for c in (0.00138144665, 0.00836878047, 0.0416683942, 0.166665201, 0.499999934))
 HALF_EXPONENT = np.int32(0x5F3759DF)  # minus half of a float32's bits: those of 1 / sqrt of it, within 4 %
 
 
@@ -53,8 +54,8 @@ def exp_of_negative(x):
     x = max(x, SMALLEST)
     n = np.floor(fma(x, LOG2_E, np.float32(0.5)))
     r = fma(-n, LN2_LOW, fma(-n, LN2_HIGH, x))
-    tail = fma(r, fma(r, np.float32(0.00138144665), np.float32(0.00836878047)), np.float32(0.0416683942))
-    tail = fma(r, fma(r, tail, np.float32(0.166665201)), np.float32(0.499999934))
+    tail = fma(r, fma(r, EXP_TAIL[0], EXP_TAIL[1]), EXP_TAIL[2])
+    tail = fma(r, fma(r, tail, EXP_TAIL[3]), EXP_TAIL[4])
     return (np.float32(1.0) + fma(r * r, tail, r)) * np.int32((np.int32(n) + 127) << 23).view(np.float32)
 
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.special import expit
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
@@ -11,7 +10,7 @@ from sklearn.svm import LinearSVC
 from xmlc.csr import kernel_csr, unit_rows
 from xmlc.kernels.sibling_rows import padded_size
 from xmlc.models import PLT
-from xmlc.models.plt.training._dual import logistic_steps, squared_hinge_steps, train_children_dual
+from xmlc.models.plt.training._dual import train_children_dual
 
 EXACT = {"tree": "random", "tol": 1e-7, "epochs": 2000, "solver": "batch"}
 
@@ -35,45 +34,6 @@ def test_each_node_minimises_what_scikit_learn_minimises(multilabel, loss, C):
             expected = LinearSVC(C=C, tol=1e-10, max_iter=1_000_000).fit(rows, target)
         np.testing.assert_allclose(weights[:, c], expected.coef_[0], atol=2e-4 * max(1, C))
         np.testing.assert_allclose(nodes.bias[1 + c], expected.intercept_[0], atol=2e-4 * max(1, C))
-
-
-def coordinate(seed, cost):
-    """Random scores, targets and feasible alphas of many siblings."""
-    rng = np.random.default_rng(seed)
-    scores = rng.normal(size=500).astype(np.float32) * 5
-    targets = rng.integers(0, 2, 500).astype(np.uint8)
-    alpha = (rng.random(500) * cost * (rng.random(500) < 0.7)).astype(np.float32)
-    return scores, targets, alpha, np.where(targets, scores, -scores).astype(np.float64)
-
-
-@pytest.mark.parametrize("cost", [0.1, 1.0, 50.0])
-@pytest.mark.parametrize("square", [1.0, 2.0, 30.0])
-def test_a_step_never_worsens_the_dual(cost, square):
-    scores, targets, alpha, margin = coordinate(0, cost)
-    steps = np.empty_like(scores)
-
-    def hinge(step):
-        new = alpha + step
-        return step * margin + 0.5 * square * step**2 - new + new**2 / (4 * cost)
-
-    squared_hinge_steps(scores, targets, alpha, np.float32(square), np.float32(cost), steps)
-    best = np.min([hinge(np.maximum(steps.astype(np.float64) + shift, -alpha)) for shift in (-1e-2, 0, 1e-2)], axis=0)
-    np.testing.assert_allclose(hinge(steps.astype(np.float64)), best, atol=1e-4 * cost * (1 + square))
-    assert (alpha + steps >= 0).all()
-
-    def logistic(step):
-        share = np.clip((alpha.astype(np.float64) + step) / cost, 1e-300, 1)
-        rest = np.clip(1 - share, 1e-300, 1)
-        return step * margin + 0.5 * square * step**2 + cost * (share * np.log(share) + rest * np.log(rest))
-
-    logistic_steps(scores, targets, alpha, np.float32(square), np.float32(cost), steps)
-    exact = steps.astype(np.float64)
-    assert (logistic(exact) <= logistic(np.zeros(500)) + 1e-5 * cost).all()
-    assert (alpha + exact >= -1e-6 * cost).all()
-    assert (alpha + exact <= cost * (1 + 1e-6)).all()
-    # Where Newton's method has arrived, the dual's derivative is zero: alpha + s = C sigmoid(-(m + s |x|^2)).
-    residual = np.abs(alpha + exact - cost * expit(-(margin + square * exact))) / cost
-    assert np.median(residual) < 0.02
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from xmlc.kernels.float32 import fma, inverse_sqrt, logistic_derivative
 from xmlc.kernels.sibling_rows import adagrad_to_rows, dense_scores
+from xmlc.models.plt.training._steps import adagrad_steps
 
 
 @njit(cache=True, nogil=True)
@@ -29,9 +29,5 @@ def train_children_adagrad(ends, ids, values, targets, state, bias, gamma, eps, 
         for i in range(ends.size - 1):
             row_ids, row_values = ids[ends[i] : ends[i + 1]], values[ends[i] : ends[i + 1]]
             dense_scores(row_ids, row_values, state, 2 * n_siblings, bias, scores)
-            for c in range(n_siblings):
-                sign = np.float32(1.0) - np.float32(2.0) * np.float32(targets[i, c])
-                scores[c] = logistic_derivative(scores[c], sign)
-                bias_squares[c] = fma(scores[c], scores[c], bias_squares[c])
-                bias[c] = fma(-(rate * scores[c]), inverse_sqrt(eps + bias_squares[c]), bias[c])
+            adagrad_steps(scores, targets[i], bias, bias_squares, rate, eps)
             adagrad_to_rows(row_ids, row_values, scores, rate, eps, state, 2 * n_siblings)

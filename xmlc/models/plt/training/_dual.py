@@ -16,93 +16,11 @@ import numpy as np
 from numba import njit
 
 from xmlc.kernels.counter_random import shuffle, stream_key
-from xmlc.kernels.float32 import fma, sigmoid
+from xmlc.kernels.float32 import fma
 from xmlc.kernels.sibling_rows import add_to_rows, dense_scores, padded_size
+from xmlc.models.plt.training._steps import dual_steps
 
-NEWTON_STEPS = 3  # of a logistic coordinate; what they leave, the next pass takes
 SMALL_CHANGE = np.float32(0.01)  # of the tolerance: a smaller change is not worth touching the weights
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def squared_hinge_steps(scores, targets, alpha, square, cost, steps):
-    """Write the exact step of each sibling's alpha for one instance: alpha >= 0.
-
-    Parameters
-    ----------
-    scores : float32 (siblings,)
-        w.x of the instance.
-    targets : uint8 (siblings,)
-    alpha : float32 (siblings,)
-    square : float32
-        |x|^2, with the constant feature.
-    cost : float32
-        C.
-    steps : float32 (siblings,)
-        Overwritten.
-    """
-    one = np.float32(1.0)
-    ridge = np.float32(0.5) / cost
-    inverse = one / (square + ridge)
-    for c in range(scores.size):
-        margin = scores[c] if targets[c] else -scores[c]
-        slope = fma(ridge, alpha[c], margin - one)
-        steps[c] = max(-slope * inverse, -alpha[c])
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def logistic_steps(scores, targets, alpha, square, cost, steps):
-    """Write the step of each sibling's alpha for one instance: 0 <= alpha <= C, found by Newton's method.
-
-    The step s is where alpha + s = C sigmoid(-(m + s |x|^2)). Newton's method starts from the largest step that cannot
-    go too far, because the sigmoid's slope is at most 1/4, and a step out of its bracket becomes a bisection. If the
-    last one is a bisection, the end of the bracket that is surely no worse than no step is taken.
-    Parameters as for `squared_hinge_steps`.
-    """
-    one, half = np.float32(1.0), np.float32(0.5)
-    curvature = cost * square
-    cautious = one / fma(np.float32(0.25), curvature, one)
-    for c in range(scores.size):
-        margin = scores[c] if targets[c] else -scores[c]
-        low, high = -alpha[c], cost - alpha[c]
-        first = fma(cost, sigmoid(-margin), -alpha[c]) * cautious
-        step, inside = first, True
-        for _ in range(NEWTON_STEPS):
-            p = sigmoid(-fma(square, step, margin))
-            excess = fma(-cost, p, alpha[c] + step)
-            low = step if excess < np.float32(0.0) else low
-            high = high if excess < np.float32(0.0) else step
-            newton = step - excess / fma(curvature * p, one - p, one)
-            inside = low <= newton and newton <= high
-            step = newton if inside else half * (low + high)
-        safe = low if first > np.float32(0.0) else high
-        steps[c] = step if inside else safe
-
-
-@njit(cache=True, nogil=True)
-def keep_steps(steps, targets, alpha, going, smallest, largest, changes):
-    """Take the steps of siblings still going, unless they are small; return whether any weight changes.
-
-    Parameters
-    ----------
-    steps, alpha : float32 (siblings,)
-        alpha takes the steps that are kept.
-    targets : uint8 (siblings,)
-    going : bool (siblings,)
-    smallest : float32
-    largest : float32 (siblings,)
-        Raised to the size of the step.
-    changes : float32 (siblings,)
-        Overwritten: by how much of x each sibling's weights change.
-    """
-    total = np.float32(0.0)
-    for c in range(steps.size):
-        size = abs(steps[c])
-        step = steps[c] if going[c] and size > smallest else np.float32(0.0)
-        largest[c] = max(largest[c], size)
-        alpha[c] += step
-        changes[c] = step if targets[c] else -step
-        total += abs(step)
-    return total > np.float32(0.0)
 
 
 @njit(cache=True, nogil=True)
@@ -200,14 +118,11 @@ def train_children_dual(ends, ids, values, targets, weights, bias, n_real, squar
 def dual_pass(
     ends, ids, values, targets, order, squares, squared_hinge, cost, smallest, alpha, going, largest, weights, bias
 ):
-    """Visit every instance once; parameters as for `train_children_dual` and `keep_steps`."""
-    scores, steps = np.empty(bias.size, dtype=np.float32), np.empty(bias.size, dtype=np.float32)
+    """Visit every instance once; parameters as for `train_children_dual` and `dual_steps`."""
+    changes = np.empty(bias.size, dtype=np.float32)
     for i in order:
         row_ids, row_values = ids[ends[i] : ends[i + 1]], values[ends[i] : ends[i + 1]]
-        dense_scores(row_ids, row_values, weights, bias.size, bias, scores)
-        if squared_hinge:
-            squared_hinge_steps(scores, targets[i], alpha[i], squares[i], cost, steps)
-        else:
-            logistic_steps(scores, targets[i], alpha[i], squares[i], cost, steps)
-        if keep_steps(steps, targets[i], alpha[i], going, smallest, largest, scores):
-            add_to_rows(row_ids, row_values, scores, weights, bias)
+        dense_scores(row_ids, row_values, weights, bias.size, bias, changes)
+        step = (squares[i], cost, smallest, squared_hinge)
+        if dual_steps(changes, targets[i], alpha[i], going, largest, *step):
+            add_to_rows(row_ids, row_values, changes, weights, bias)
