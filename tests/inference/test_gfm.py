@@ -19,8 +19,8 @@ from scipy import sparse
 
 from xmlc.errors import XmlcError
 from xmlc.inference import LabelsBySize, Samples, gfm, gfm_t, labels_by_size, marginals_of
-from xmlc.inference._kernels.compact import compact_samples
-from xmlc.inference._kernels.gfm import best_size, rank_places, sum_of_largest
+from xmlc.inference._kernels.counting import compact_samples, count_bits, counting_room, sort_keys
+from xmlc.inference._kernels.gfm import TIE, best_size, keep_largest, rank_places, sum_above, sum_of_largest
 from xmlc.inference.gfm import FEW_THRESHOLDS, gfm_t_few
 
 # Always the same examples: which of two values is the greater is left to rounding where they differ by as little.
@@ -207,11 +207,65 @@ def test_the_early_end_changes_nothing(seed, m):
 def test_compact_samples_are_the_mass_of_dense_p(seed, m):
     samples = random_samples(np.random.default_rng(seed), 2, m, n_samples=9)
     dense = labels_by_size(samples)
-    Y, place = samples.Y, np.full(m, -1)
+    Y = samples.Y
     rows, labels = Y.indptr.astype(np.int64), Y.indices.astype(np.int32).view(np.uint32)
-    P, sizes, p_empty, ids = compact_samples(rows, labels, 9, 9, place, np.empty(m + 1, dtype=np.int64))
-    assert (place == -1).all()
+    room = counting_room(rows, 9, np.full(m, -1, dtype=np.int32))
+    P, sizes, p_empty, ids = compact_samples(rows, labels, 9, 9, room)
+    assert (room.place == -1).all()
+    assert not room.counts.any()
+    counts = dense.P[1].sum(axis=1).round(12)
+    assert ids.tolist() == sorted(np.flatnonzero(counts), key=lambda i: (-counts[i], i))
     assert p_empty == dense.p_empty[1]
-    assert set(ids) == set(np.flatnonzero(dense.P[1].any(axis=1)))
     assert sizes.tolist() == dense.sizes[dense.P[1].any(axis=0)].tolist()
     np.testing.assert_array_equal(P, dense.P[1][np.ix_(ids, np.isin(dense.sizes, sizes))].T)
+
+
+@FEW
+@given(seed=SEEDS, m=st.integers(1, 60))
+def test_bounds_leave_out_no_column_that_changes_a_bit(seed, m):
+    """Every column of F, and the sum of its largest by the kernel; labels drawn seldom and often, in many sizes."""
+    rng = np.random.default_rng(seed)
+    p = rng.random(m) ** rng.integers(1, 8)
+    Y = sparse.csr_array(rng.random((40, m)) < p)
+    rows, labels = Y.indptr.astype(np.int64), Y.indices.astype(np.int32).view(np.uint32)
+    P, sizes, p_empty, _ = compact_samples(rows, labels, 0, 40, counting_room(rows, 40, np.full(m, -1, dtype=np.int32)))
+    best_k, best = 0, p_empty
+    for k in range(1, P.shape[1] + 1):
+        column = np.zeros(P.shape[1])
+        for row, size in zip(P, sizes, strict=True):
+            column += 1.0 / (size + k) * row
+        value = 2.0 * sum_of_largest(column, k)
+        if value > best + TIE:
+            best_k, best = k, value
+    assert best_size(P, sizes, p_empty, False, np.empty(0)) == (best_k, best)
+
+
+@FEW
+@given(keys=st.lists(st.integers(0, 2**40), max_size=50))
+def test_keys_are_sorted(keys):
+    bits = count_bits(np.uint64(max(keys, default=0)))
+    assert bits == max(keys, default=0).bit_length()
+    own, room, ends = (
+        np.array(keys, dtype=np.uint64),
+        np.empty(len(keys), dtype=np.uint64),
+        np.empty(256, dtype=np.int64),
+    )
+    assert sort_keys(own, room, bits, ends).tolist() == sorted(keys)
+
+
+@FEW
+@given(values=st.lists(st.sampled_from([0.1, 0.2, 0.1 + 1e-16, 0.3]), min_size=1, max_size=20), data=st.data())
+def test_what_is_kept_are_the_first_in_rank(values, data):
+    k = data.draw(st.integers(1, len(values)))
+    ids, kept = np.random.default_rng(k).permutation(len(values)).astype(np.uint32), np.empty(k, dtype=np.uint32)
+    order = np.empty(k, dtype=np.int64)
+    rank_places(np.array(values), ids, order)
+    keep_largest(np.array(values), ids, k, kept)
+    assert sorted(kept) == sorted(ids[order])
+
+
+@FEW
+@given(values=st.lists(st.floats(0, 1), min_size=1, max_size=70))
+def test_the_sum_above_a_number_is_that_of_the_differences(values):
+    least, room = values[0], np.empty(len(values))
+    assert sum_above(np.array(values), least, room) == pytest.approx(sum(max(value - least, 0) for value in values))

@@ -11,7 +11,7 @@ from scipy import sparse
 from xmlc.inference.distributions import as_marginals
 from xmlc.runtime.parallel import row_blocks, run_pieces
 
-ROWS_PER_PIECE = 256
+ROWS_PER_PIECE = 64
 
 
 def predict_blocks(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from xmlc.inference._kernels.counting import compact_samples, counting_room
 from xmlc.inference._kernels.gfm import by_descending_marginal, maximise, rank_places
 from xmlc.inference._kernels.independent import candidates, leave_one_out_sizes
 
@@ -50,72 +51,26 @@ def gfm_dense(P, p_empty, sizes, by_marginal, thresholds, counts, values):
 
 
 @njit(cache=True, nogil=True)
-def compact_samples(indptr, labels, first, n_samples, place, rank):
-    """Count one instance's samples by label and size, keeping only labels that were hit and sizes that occurred.
+def gfm_samples(indptr, labels, n_samples, place, by_marginal, thresholds, counts, values):
+    """Run Algorithm 1 on instances given by samples; P is never made for all labels and sizes.
 
-    Time is linear in the samples' entries and in the largest size. The counts are exact; each is divided by
-    ``n_samples`` once.
+    Reads 4 bytes per one of the samples.
 
     Parameters
     ----------
     indptr : int64, labels : uint32
-        The samples, those of the instance from row ``first`` on.
-    place : int64 (m,)
+        The samples, the first at entry 0.
+    n_samples : int
+    place : int32 (m,)
         All -1, and left so.
-    rank : int64, longer than the largest size
-        Scratch.
-
-    Returns
-    -------
-    P : float64 (S, L), sizes : float64 (S,), p_empty : float64, ids : uint32 (L,)
-        Labels in the order in which they first occurred.
+    by_marginal, thresholds, counts, values
+        See `gfm_dense`.
     """
-    rows = indptr[first : first + n_samples + 1]
-    largest = 0
-    for r in range(n_samples):
-        largest = max(largest, rows[r + 1] - rows[r])
-    rank[: largest + 1] = 0
-    for r in range(n_samples):
-        rank[rows[r + 1] - rows[r]] += 1
-    p_empty = rank[0] / n_samples
-    n_sizes, sizes = 0, np.empty(largest)
-    for s in range(1, largest + 1):
-        if rank[s] > 0:
-            sizes[n_sizes] = s
-            rank[s] = n_sizes
-            n_sizes += 1
-    n_ids, ids = 0, np.empty(rows[n_samples] - rows[0], dtype=np.uint32)
-    for e in range(rows[0], rows[n_samples]):
-        if place[labels[e]] < 0:
-            place[labels[e]] = n_ids
-            ids[n_ids] = labels[e]
-            n_ids += 1
-    P = np.zeros((n_sizes, n_ids))
-    for r in range(n_samples):
-        if rows[r + 1] > rows[r]:
-            of_size = P[rank[rows[r + 1] - rows[r]]]
-            for e in range(rows[r], rows[r + 1]):
-                of_size[place[labels[e]]] += 1.0
-    P /= n_samples
-    place[ids[:n_ids]] = -1
-    return P, sizes[:n_sizes], p_empty, ids[:n_ids]
-
-
-@njit(cache=True, nogil=True)
-def gfm_samples(indptr, labels, m, n_samples, by_marginal, thresholds, counts, values):
-    """Run Algorithm 1 on instances given by samples; P is never made for all labels and sizes.
-
-    Reads 8 bytes per entry of the samples. Parameters as of `compact_samples` and `gfm_dense`.
-    """
-    place, longest = np.full(m, -1), 0
-    for r in range(indptr.size - 1):
-        longest = max(longest, indptr[r + 1] - indptr[r])
-    rank = np.empty(longest + 1, dtype=np.int64)
+    room = counting_room(indptr, n_samples, place)
     kept = np.empty(indptr[-1] - indptr[0], dtype=np.uint32)
     start = 0
     for i in range(counts.size):
-        P, sizes, p_empty, ids = compact_samples(indptr, labels, i * n_samples, n_samples, place, rank)
-        P, ids = by_descending_marginal(P, ids)
+        P, sizes, p_empty, ids = compact_samples(indptr, labels, i * n_samples, n_samples, room)
         counts[i], values[i] = maximise(P, sizes, p_empty, ids, by_marginal, thresholds, kept[start:])
         start += counts[i]
     return kept[:start]

@@ -1,0 +1,192 @@
+"""One instance's samples counted by label and size, for GFM: kernels.
+
+Most of an instance's ones are of few labels, and most of its labels are drawn seldom. So the ones are read once, each
+new label gets a row of counters for all sizes, and what is left after that concerns labels and no longer ones.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+DIGIT = 8  # bits by which a pass of `sort_keys` sorts
+
+
+class CountingRoom(NamedTuple):
+    """Room that a thread needs to count a block of instances: O(m + ones of an instance + largest table)."""
+
+    place: np.ndarray  # int32 (m,): row of counters of each label of the instance; -1 between instances
+    column: np.ndarray  # int64 (largest size + 1,): which of the sizes with mass a size is
+    sizes: np.ndarray  # float64 (largest size + 1,): those with mass
+    ids: np.ndarray  # uint32 (ones + 1,): labels in the order in which they first occurred
+    keys: np.ndarray  # uint64 (ones,): for each label how seldom it occurs, and its id in the lower bits
+    sorted: np.ndarray  # uint64 (ones,): room to sort them
+    ends: np.ndarray  # int64 (2**DIGIT,)
+    counts: np.ndarray  # uint32 (labels x sizes of an instance,): all zero between instances
+    shares: np.ndarray  # float64 (n_samples + 1,): c / n_samples
+
+
+@njit(cache=True, nogil=True)
+def counting_room(indptr, n_samples, place):
+    """Make the room for instances whose samples' rows start at ``indptr``.
+
+    Parameters
+    ----------
+    indptr : int64 (n * n_samples + 1,)
+    n_samples : int
+    place : int32 (m,)
+        All -1.
+    """
+    longest, most = np.int64(0), np.int64(0)
+    for r in range(indptr.size - 1):
+        longest = max(longest, indptr[r + 1] - indptr[r])
+    for i in range((indptr.size - 1) // n_samples):
+        most = max(most, indptr[(i + 1) * n_samples] - indptr[i * n_samples])
+    largest_table = min(longest, n_samples) * min(most, place.size)
+    return CountingRoom(
+        place,
+        np.empty(longest + 1, dtype=np.int64),
+        np.empty(longest + 1),
+        np.empty(most + 1, dtype=np.uint32),
+        np.empty(most, dtype=np.uint64),
+        np.empty(most, dtype=np.uint64),
+        np.empty(1 << DIGIT, dtype=np.int64),
+        np.zeros(largest_table, dtype=np.uint32),
+        np.arange(n_samples + 1) / n_samples,
+    )
+
+
+@njit(cache=True, nogil=True)
+def compact_samples(indptr, labels, first, n_samples, room):
+    """Count one instance's samples by label and size, keeping only labels that were hit and sizes that occurred.
+
+    Time is linear in the samples' entries, in the largest size and in L S. The counts are exact; each is divided by
+    ``n_samples`` once.
+
+    Parameters
+    ----------
+    indptr : int64, labels : uint32
+        The samples, those of the instance from row ``first`` on.
+    room : CountingRoom
+        Left as it was found.
+
+    Returns
+    -------
+    P : float64 (S, L), sizes : float64 (S,), p_empty : float64, ids : uint32 (L,)
+        Labels by descending number of ones, of equal ones the smaller id first.
+    """
+    n_sizes, n_empty = index_sizes(indptr, first, n_samples, room.column, room.sizes)
+    n_ids = count_ones(indptr, labels, first, n_samples, n_sizes, room)
+    ranked, id_bits = rank_labels(n_ids, n_sizes, n_samples, room)
+    P, ids = np.empty((n_sizes, n_ids)), np.empty(n_ids, dtype=np.uint32)
+    for i in range(n_ids):
+        ids[i] = np.uint32(ranked[i] & ((np.uint64(1) << id_bits) - np.uint64(1)))
+        start = room.place[ids[i]] * n_sizes
+        for s in range(n_sizes):
+            P[s, i] = room.shares[room.counts[start + s]]
+        room.counts[start : start + n_sizes] = 0
+        room.place[ids[i]] = -1
+    return P, room.sizes[:n_sizes].copy(), n_empty / n_samples, ids
+
+
+@njit(cache=True, nogil=True)
+def index_sizes(indptr, first, n_samples, column, sizes):
+    """Number the sizes above 0 that occur, ascending; return how many they are, and how many samples are empty."""
+    largest = np.int64(0)
+    for r in range(first, first + n_samples):
+        largest = max(largest, indptr[r + 1] - indptr[r])
+    column[: largest + 1] = 0
+    for r in range(first, first + n_samples):
+        column[indptr[r + 1] - indptr[r]] += 1
+    n_empty, n_sizes = column[0], np.int64(0)
+    for size in range(1, largest + 1):
+        occurs = column[size] > 0
+        column[size], sizes[n_sizes] = n_sizes, size
+        n_sizes += occurs
+    return n_sizes, n_empty
+
+
+@njit(cache=True, nogil=True)
+def count_ones(indptr, labels, first, n_samples, n_sizes, room):
+    """Count the ones by label and size in one pass; return the number of labels. 4 bytes read, 4 changed per one."""
+    place, ids, counts, n_ids = room.place, room.ids, room.counts, np.int32(0)
+    for r in range(first, first + n_samples):
+        start, end = np.uint64(indptr[r]), np.uint64(indptr[r + 1])
+        if start == end:
+            continue
+        column = room.column[end - start]
+        for e in range(start, end):
+            # Written without a branch, which would be guessed wrong for each label that is drawn once.
+            label = labels[e]
+            row, ids[n_ids] = place[label], label
+            is_new = row < 0
+            row = n_ids if is_new else row
+            place[label] = row
+            n_ids += np.int32(is_new)
+            counts[np.uint64(row * n_sizes + column)] += np.uint32(1)
+    return np.int64(n_ids)
+
+
+@njit(cache=True, nogil=True)
+def rank_labels(n_ids, n_sizes, n_samples, room):
+    """Return the counted labels by descending count, then ascending id, as keys whose lowest bits are the id.
+
+    Returns
+    -------
+    keys : uint64 (n_ids,)
+    id_bits : uint64
+        How many bits the id has.
+    """
+    id_bits = count_bits(np.uint64(max(room.place.size - 1, 0)))
+    for i in range(n_ids):
+        count = np.int64(0)
+        for s in range(n_sizes):
+            count += room.counts[i * n_sizes + s]
+        room.keys[i] = (np.uint64(n_samples - count) << id_bits) | np.uint64(room.ids[i])
+    bits = id_bits + count_bits(np.uint64(n_samples))
+    return sort_keys(room.keys[:n_ids], room.sorted[:n_ids], bits, room.ends), id_bits
+
+
+@njit(cache=True, nogil=True)
+def count_bits(number):
+    """Return how many bits a number of uint64 takes, uint64."""
+    bits = np.uint64(0)
+    while number >> bits:
+        bits += np.uint64(1)
+    return bits
+
+
+@njit(cache=True, nogil=True)
+def sort_keys(keys, room, bits, ends):
+    """Sort by the lowest ``bits`` bits, `DIGIT` of them in a pass: radix sort, in linear time.
+
+    Parameters
+    ----------
+    keys, room : uint64 (n,)
+        Both are written.
+    bits : uint64
+    ends : int64 (2**DIGIT,)
+        Written.
+
+    Returns
+    -------
+    uint64 (n,)
+        Whichever of the two the sorted keys ended in.
+    """
+    shift, mask = np.uint64(0), np.uint64(ends.size - 1)
+    while shift < bits:
+        ends[:] = 0
+        for key in keys:
+            ends[(key >> shift) & mask] += 1
+        end = np.int64(0)
+        for digit in range(ends.size):
+            end, ends[digit] = end + ends[digit], end
+        for key in keys:
+            digit = (key >> shift) & mask
+            room[ends[digit]] = key
+            ends[digit] += 1
+        keys, room = room, keys
+        shift += np.uint64(DIGIT)
+    return keys
