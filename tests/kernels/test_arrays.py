@@ -1,12 +1,13 @@
-"""Copying between arrays in kernels, and that no kernel of the demo does it in the way that is costly to compile."""
+"""Views and copies of arrays in kernels, and that no kernel of the demo copies in the way that is costly to compile."""
 
 import ast
 
 import numpy as np
 import pytest
+from numba import njit
 from repository import ROOT
 
-from xmlc.kernels.arrays import copy_into
+from xmlc.kernels.arrays import borrowed, copy_into, row_of
 
 PACKAGE = ROOT / "xmlc"
 
@@ -19,6 +20,38 @@ def test_copying_is_slice_assignment(dtype, size):
     copy_into(target[2:], source)
     expected[2 : 2 + size] = source
     np.testing.assert_array_equal(target, expected)
+
+
+@njit
+def doubled_slice(array, start, end):
+    view = borrowed(array, start, end)
+    for i in range(view.size):
+        view[i] *= 2
+    return view.copy()
+
+
+@njit
+def row_sums(table):
+    sums = np.empty(table.shape[0], table.dtype)
+    for row in range(table.shape[0]):
+        sums[row] = row_of(table, row).sum()
+    return sums
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.uint16, np.int64])
+@pytest.mark.parametrize("bounds", [(0, 0), (2, 5), (0, 8), (8, 8), (np.int32(1), np.uint32(3))])
+def test_a_borrowed_view_is_a_slice(dtype, bounds):
+    array = np.arange(8).astype(dtype)
+    expected = array.copy()
+    expected[slice(*bounds)] *= 2
+    np.testing.assert_array_equal(doubled_slice(array, *bounds), expected[slice(*bounds)])
+    np.testing.assert_array_equal(array, expected)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (4, 0), (1, 1), (5, 7)])
+def test_rows_of_a_table_are_its_rows(shape):
+    table = np.arange(shape[0] * shape[1], dtype=np.int64).reshape(shape)
+    np.testing.assert_array_equal(row_sums(table), table.sum(axis=1))
 
 
 def test_the_search_for_slice_assignments_finds_one():

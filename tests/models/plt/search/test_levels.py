@@ -198,7 +198,7 @@ def test_features_are_found_by_either_lookup(d, wanted, known, seed):
     count = match_features(ids, values, features, lookup.ids, lookup.values)
     assert_same((lookup.ids[:count], lookup.values[:count]), expected)
     mark_features(features, lookup)
-    count = find_marked(ids, values, lookup)
+    count = find_marked(ids, values, *lookup)
     assert_same((lookup.ids[:count], lookup.values[:count]), expected)
     clear_features(features, lookup)
     assert not lookup.words.any()

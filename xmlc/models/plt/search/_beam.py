@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from numba.extending import overload
 
+from xmlc.kernels.arrays import row_of
 from xmlc.kernels.top_k import insert_best
 from xmlc.models.plt.search._walk import (
     NONE,
@@ -57,8 +58,8 @@ def take_best(collector, rows, parents, estimates, first, label):
         unopened = with_capacity(unopened, n, estimates.size)
     for q in range(rows.size):
         row = rows[q]
-        best, best_estimates = leaves[row], leaf_estimates[row]
-        beam, in_beam = beam_nodes[row], beam_estimates[row]
+        best, best_estimates = row_of(leaves, row), row_of(leaf_estimates, row)
+        beam, in_beam = row_of(beam_nodes, row), row_of(beam_estimates, row)
         for c in range(estimates.shape[1]):
             product = parents[q] * estimates[q, c]
             if product < best_estimates[-1]:

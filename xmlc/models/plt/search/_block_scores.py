@@ -8,11 +8,11 @@ import numpy as np
 from numba import njit
 from numba.extending import overload
 
-from xmlc.kernels.arrays import copy_into
+from xmlc.kernels.arrays import borrowed, copy_into, row_of
 from xmlc.kernels.float32 import exp_of_negative, fma, sigmoid
 from xmlc.kernels.prefetch import prefetch
 from xmlc.kernels.sibling_rows import dense_scores
-from xmlc.models.plt.search._lookup import find_features, mark_features, marking_pays, match_features
+from xmlc.models.plt.search._lookup import find_marked, mark_features, marking_pays, match_features
 
 LOGISTIC_LINK = 0
 LOOKUPS_PER_DENSE_ROW = 2  # from so many on it pays to make a sparse row dense
@@ -59,10 +59,26 @@ def sparse_child_scores(ids, values, row_starts, siblings, weights, bias, scores
 
 @njit(cache=True, nogil=True)
 def sparse_rows(nodes, block):
-    """Return row starts, siblings and weights of one block of `CompactNodeWeights`."""
+    """Return row starts, siblings and weights of one block of `CompactNodeWeights`; see `borrowed`."""
     first, end = nodes.feature_starts[block] + block, nodes.feature_starts[block + 1] + block + 1
-    entries = slice(nodes.entry_starts[block], nodes.entry_starts[block + 1])
-    return nodes.row_starts[first:end], nodes.siblings[entries], nodes.weights[entries]
+    low, high = nodes.entry_starts[block], nodes.entry_starts[block + 1]
+    return (
+        borrowed(nodes.row_starts, first, end),
+        borrowed(nodes.siblings, low, high),
+        borrowed(nodes.weights, low, high),
+    )
+
+
+@njit(cache=True, nogil=True)
+def block_features(nodes, block):
+    """Return the features of one block; see `borrowed`."""
+    return borrowed(nodes.features, nodes.feature_starts[block], nodes.feature_starts[block + 1])
+
+
+@njit(cache=True, nogil=True)
+def block_weights(nodes, block):
+    """Return the weights of one block of `NodeWeights`; see `borrowed`."""
+    return borrowed(nodes.weights, nodes.weight_starts[block], nodes.weight_starts[block + 1])
 
 
 def row_scores(ids, values, nodes, block, first, scores):
@@ -88,48 +104,15 @@ def _choose_row_scores(ids, values, nodes, block, first, scores):
     if "row_starts" in nodes.fields:
 
         def implementation(ids, values, nodes, block, first, scores):
-            bias = nodes.bias[first : first + scores.size]
-            sparse_child_scores(ids, values, *sparse_rows(nodes, block), bias, scores)
+            row_starts, siblings, weights = sparse_rows(nodes, block)
+            bias = borrowed(nodes.bias, first, first + scores.size)
+            sparse_child_scores(ids, values, row_starts, siblings, weights, bias, scores)
 
     else:
 
         def implementation(ids, values, nodes, block, first, scores):
-            bias = nodes.bias[first : first + scores.size]
-            weights = nodes.weights[nodes.weight_starts[block] : nodes.weight_starts[block + 1]]
-            dense_scores(ids, values, weights, scores.size, bias, scores)
-
-    return implementation
-
-
-def dense_rows(nodes, block, degree, n_lookups, buffer):
-    """Return a block's dense weights and whether there are any.
-
-    Sparse rows are made dense in ``buffer`` (float32) if that pays: if they fit, and ``n_lookups`` look-ups will
-    follow, each of which is two to four times quicker with dense rows.
-    """
-    raise TypeError("only kernels call this")
-
-
-@overload(dense_rows)
-def _choose_dense_rows(nodes, block, degree, n_lookups, buffer):
-    if "row_starts" in nodes.fields:
-
-        def implementation(nodes, block, degree, n_lookups, buffer):
-            n_rows = nodes.feature_starts[block + 1] - nodes.feature_starts[block]
-            if n_lookups < LOOKUPS_PER_DENSE_ROW * n_rows or n_rows * degree > buffer.size:
-                return buffer[:0], False
-            row_starts, siblings, weights = sparse_rows(nodes, block)
-            dense = buffer[: n_rows * degree]
-            dense[:] = 0
-            for row in range(n_rows):
-                for entry in range(np.uint64(row_starts[row]), np.uint64(row_starts[row + 1])):
-                    dense[row * degree + siblings[entry]] = weights[entry]
-            return dense, True
-
-    else:
-
-        def implementation(nodes, block, degree, n_lookups, buffer):
-            return nodes.weights[nodes.weight_starts[block] : nodes.weight_starts[block + 1]], True
+            bias = borrowed(nodes.bias, first, first + scores.size)
+            dense_scores(ids, values, block_weights(nodes, block), scores.size, bias, scores)
 
     return implementation
 
@@ -141,34 +124,71 @@ def instance_estimates(ids, values, nodes, block, first, link, scratch_ids, scra
     ``first`` is the number of the block's first node; ``scratch_ids`` (uint32) and ``scratch_values`` (float32) have
     space for the instance.
     """
-    features = nodes.features[nodes.feature_starts[block] : nodes.feature_starts[block + 1]]
-    count = match_features(ids, values, features, scratch_ids, scratch_values)
-    row_scores(scratch_ids[:count], scratch_values[:count], nodes, block, first, estimates)
+    count = match_features(ids, values, block_features(nodes, block), scratch_ids, scratch_values)
+    found, found_values = borrowed(scratch_ids, 0, count), borrowed(scratch_values, 0, count)
+    row_scores(found, found_values, nodes, block, first, estimates)
     estimate_scores(estimates, link)
 
 
 class OpenBlock(NamedTuple):
-    """A block that many instances are about to be looked up in.
+    """A block that many instances are about to be looked up in; arrays are views without references, see `borrowed`.
 
     Attributes
     ----------
-    number, first : int
-        Which block, and the number of its first node.
     features : uint32
     marked : bool
         Whether the features are in the lookup; `clear_features` must follow then.
-    rows : float32, flat
-        Dense weights, feature after feature.
+    bias : float32 (siblings,)
     is_dense : bool
-        Whether there are any.
+        Which of the following two it is that holds the weights.
+    dense : float32, flat
+        Feature after feature, siblings side by side.
+    row_starts : uint32, siblings : uint16 or uint32, weights : float32
+        As in `CompactNodeWeights`.
     """
 
-    number: int
-    first: int
     features: np.ndarray
     marked: bool
-    rows: np.ndarray
+    bias: np.ndarray
     is_dense: bool
+    dense: np.ndarray
+    row_starts: np.ndarray
+    siblings: np.ndarray
+    weights: np.ndarray
+
+
+def open_rows(nodes, block, degree, n_lookups, buffer):
+    """Return whether a block's rows are dense; the dense ones; row starts, siblings and weights of the sparse ones.
+
+    Sparse rows are made dense in ``buffer`` (float32) if that pays: if they fit, and ``n_lookups`` look-ups will
+    follow, each of which is two to four times quicker with dense rows.
+    """
+    raise TypeError("only kernels call this")
+
+
+@overload(open_rows)
+def _choose_open_rows(nodes, block, degree, n_lookups, buffer):
+    if "row_starts" in nodes.fields:
+
+        def implementation(nodes, block, degree, n_lookups, buffer):
+            row_starts, siblings, weights = sparse_rows(nodes, block)
+            n_rows = row_starts.size - 1
+            if n_lookups < LOOKUPS_PER_DENSE_ROW * n_rows or n_rows * degree > buffer.size:
+                return False, borrowed(buffer, 0, 0), row_starts, siblings, weights
+            dense = borrowed(buffer, 0, n_rows * degree)
+            dense[:] = 0
+            for row in range(n_rows):
+                for entry in range(np.uint64(row_starts[row]), np.uint64(row_starts[row + 1])):
+                    dense[row * degree + siblings[entry]] = weights[entry]
+            return True, dense, row_starts, siblings, weights
+
+    else:
+
+        def implementation(nodes, block, degree, n_lookups, buffer):
+            weights = block_weights(nodes, block)
+            return True, weights, borrowed(nodes.features, 0, 0), borrowed(nodes.features, 0, 0), weights
+
+    return implementation
 
 
 @njit(cache=True, nogil=True)
@@ -177,16 +197,17 @@ def open_block(nodes, block, first, degree, n_queries, nonzeros, lookup, buffer)
 
     ``lookup`` is an empty `Lookup`, ``buffer`` (float32) scratch that the result may refer to.
     """
-    features = nodes.features[nodes.feature_starts[block] : nodes.feature_starts[block + 1]]
+    features = block_features(nodes, block)
     marked = marking_pays(features.size, n_queries, nonzeros)
     if marked:
         mark_features(features, lookup)
-    rows, is_dense = dense_rows(nodes, block, degree, n_queries * nonzeros, buffer)
-    return OpenBlock(block, first, features, marked, rows, is_dense)
+    bias = borrowed(nodes.bias, first, first + degree)
+    rows = open_rows(nodes, block, degree, n_queries * nonzeros, buffer)
+    return OpenBlock(features, marked, bias, *rows)
 
 
 @njit(cache=True, nogil=True)
-def group_estimates(x, rows, nodes, block, link, lookup, estimates):
+def group_estimates(x, rows, block, link, lookup, estimates):
     """Write the estimates of one block's nodes for some instances.
 
     An instance costs a look-up of 1.4 ns per non-zero and 1.4 ns per non-zero that the block knows and 16 siblings
@@ -196,9 +217,8 @@ def group_estimates(x, rows, nodes, block, link, lookup, estimates):
     Parameters
     ----------
     x : KernelCSR
-    rows : int64
+    rows : int
         The instances.
-    nodes : NodeWeights or CompactNodeWeights
     block : OpenBlock
     link : int
         See `estimate_scores`.
@@ -206,13 +226,20 @@ def group_estimates(x, rows, nodes, block, link, lookup, estimates):
     estimates : float32 (rows.size, siblings)
         Overwritten.
     """
-    bias = nodes.bias[block.first : block.first + estimates.shape[1]]
+    # Taking a field of a tuple in the loop would count a reference to its array for each instance.
+    indptr, indices, data = x
+    words, ranks, found, found_values = lookup
+    features, marked, bias, is_dense, dense, row_starts, siblings, weights = block
     for q in range(rows.size):
-        start, end = x.indptr[rows[q]], x.indptr[rows[q] + 1]
-        count = find_features(x.indices[start:end], x.data[start:end], block.features, block.marked, lookup)
-        ids, values = lookup.ids[:count], lookup.values[:count]
-        if block.is_dense:
-            dense_scores(ids, values, block.rows, bias.size, bias, estimates[q])
+        start, end = indptr[rows[q]], indptr[rows[q] + 1]
+        ids, values = borrowed(indices, start, end), borrowed(data, start, end)
+        if marked:
+            count = find_marked(ids, values, words, ranks, found, found_values)
         else:
-            row_scores(ids, values, nodes, block.number, block.first, estimates[q])
+            count = match_features(ids, values, features, found, found_values)
+        ids, values, scores = borrowed(found, 0, count), borrowed(found_values, 0, count), row_of(estimates, q)
+        if is_dense:
+            dense_scores(ids, values, dense, bias.size, bias, scores)
+        else:
+            sparse_child_scores(ids, values, row_starts, siblings, weights, bias, scores)
     estimate_scores(estimates.reshape(estimates.size), link)

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from numba.extending import overload
 
+from xmlc.kernels.arrays import row_of
 from xmlc.kernels.top_k import insert_best
 from xmlc.models.plt.search._beam import are_exact, labels_of, leaves_in_beam
 from xmlc.models.plt.search._walk import (
@@ -45,7 +46,7 @@ def take_winners(collector, rows, parents, estimates, first, label):
     fresh = with_capacity(fresh, n, estimates.size)
     for q in range(rows.size):
         row = rows[q]
-        best, best_estimates = leaves[row], leaf_estimates[row]
+        best, best_estimates = row_of(leaves, row), row_of(leaf_estimates, row)
         for c in range(estimates.shape[1]):
             product = parents[q] * estimates[q, c]
             if product < best_estimates[-1]:

@@ -61,14 +61,13 @@ def clear_features(features, lookup):
 
 
 @njit(cache=True, nogil=True)
-def find_marked(ids, values, lookup):
-    """Look an instance's features up; return how many there are, their indices and values are in ``lookup``.
+def find_marked(ids, values, words, ranks, out_ids, out_values):
+    """Look an instance's features up in a `Lookup`; return how many there are and write their indices and values.
 
     What is looked up is 12 bytes per 64 features of the data, which the first-level cache holds up to some 200,000
     features. Every feature is written and the next one writes over it unless it was there: which are there cannot be
     predicted, and a wrong guess costs more than the write.
     """
-    words, ranks, out_ids, out_values = lookup.words, lookup.ranks, lookup.ids, lookup.values
     six, low, one = np.uint32(6), np.uint64(63), np.uint64(1)
     count = np.uint64(0)
     for k in range(ids.size):
@@ -138,11 +137,3 @@ def marking_pays(n_features, n_queries, nonzeros):
         Features of one of them, on the average.
     """
     return 1.3 * n_features < n_queries * nonzeros * (0.7 * log2(1.0 + n_features) - 1.4)
-
-
-@njit(cache=True, nogil=True)
-def find_features(ids, values, features, marked, lookup):
-    """Find an instance's features among those of a block, marked or not; see `find_marked`."""
-    if marked:
-        return find_marked(ids, values, lookup)
-    return match_features(ids, values, features, lookup.ids, lookup.values)

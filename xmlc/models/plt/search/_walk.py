@@ -181,7 +181,7 @@ def walk_levels(x, start, end, frontier, nodes, link, collector, shape):
                 chunk = slice(low, min(low + step, stop))
                 rows, parents = frontier.rows[chunk], frontier.estimates[chunk]
                 estimates = buffer[: rows.size * degree].reshape((rows.size, degree))
-                group_estimates(x, start + rows, nodes, block, link, lookup, estimates)
+                group_estimates(x, start + rows, block, link, lookup, estimates)
                 for row in rows:
                     inner_products[row] += degree
                 collector = take_estimates(collector, rows, parents, estimates, first, nodes.label)
