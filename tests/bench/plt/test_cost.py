@@ -47,10 +47,10 @@ def test_pairs_of_a_prediction_are_nonzeros_times_inner_products(small):
     assert pairs.prediction_pairs(model, X) == expected > X.nnz
 
 
-def test_blocks_are_gathered_once_for_each_instance_that_reaches_them(small, monkeypatch):
+def test_blocks_are_gathered_once_for_each_instance_that_reaches_them(small):
     X, Y, tree = small
     x, reach, degrees = kernel_csr(X), pairs.training_reach(X, Y, tree), pairs.block_degrees(tree)
-    groups = limits_of._by_width(x, reach, degrees, X.shape[1])
+    groups = limits_of.by_width(x, reach, degrees, X.shape[1])
     assert set(groups) == {16}
     ends, ids, values = groups[16]
     reaching = (
@@ -68,8 +68,7 @@ def test_blocks_are_gathered_once_for_each_instance_that_reaches_them(small, mon
     renumbered = np.unique(X.indices, return_inverse=True)[1]
     np.testing.assert_array_equal(ids[: X.nnz], renumbered)
     np.testing.assert_array_equal(values[: X.nnz], X.data)
-    monkeypatch.setattr(limits_of, "NONZEROS", ids.size // 2)
-    fewer = limits_of._by_width(x, reach, degrees, X.shape[1])[16]
+    fewer = limits_of.by_width(x, reach, degrees, X.shape[1], ids.size // 2)[16]
     assert 0.3 * ids.size < fewer[1].size < 0.7 * ids.size
     assert fewer[1].max() == ids.max()  # blocks keep their sizes
 

@@ -142,7 +142,7 @@ def _node_by_node(model: OPLT, X: sparse.csr_array, Y: sparse.csr_array) -> Node
     """Train the model's tree as `PLT` does with AdaGrad."""
     x, y = kernel_csr(unit_rows(X) if model.unit_norm else X), kernel_csr(Y[:, model.labels_])
     solver = AdaGrad(float(model.gamma), float(model.eps), 1)
-    return train_nodes(x, y, X.shape[1], model.tree_, np.arange(X.shape[0]), solver, None, 1)
+    return train_nodes(x, y, X.shape[1], model.tree_, np.arange(X.shape[0]), solver, None, 1)[0]
 
 
 def _warm_up(stream: GrowingStream, hyperparameters: Hyperparameters) -> None:

@@ -49,7 +49,7 @@ def access_limits(
         Nanoseconds per pair by pattern (`PATTERNS`) and by where rows are: "cached", "blocks", "DRAM".
     """
     x = kernel_csr(X)
-    groups = _by_width(x, training_reach(X, Y, tree), block_degrees(tree), X.shape[1])
+    groups = by_width(x, training_reach(X, Y, tree), block_degrees(tree), X.shape[1], NONZEROS)
     pairs = sum(width * ids.size for width, (_, ids, _) in groups.items())
     limits: dict[str, dict[str, float]] = {}
     for pattern, (kernel, numbers) in PATTERNS.items():
@@ -76,8 +76,20 @@ def _placements(ids: np.ndarray, row_bytes: int) -> dict[str, np.ndarray]:
     return {"cached": ids % np.uint32(few), "blocks": ids, "DRAM": anywhere.astype(np.uint32)}
 
 
-def _by_width(x: KernelCSR, reach: Reach, degrees: np.ndarray, n_features: int) -> dict[int, Instances]:
+def by_width(
+    x: KernelCSR, reach: Reach, degrees: np.ndarray, n_features: int, most: int | None = None
+) -> dict[int, Instances]:
     """Gather the instances that reach each block, features renumbered; blocks of equally wide rows one after the other.
+
+    Parameters
+    ----------
+    x : KernelCSR
+    reach : Reach
+    degrees : int64
+        Classifiers of each block, see `block_degrees`.
+    n_features : int
+    most : int, optional
+        About so many non-zeros are taken, counted at each of their blocks: the first instances' of every block.
 
     Returns
     -------
@@ -86,7 +98,7 @@ def _by_width(x: KernelCSR, reach: Reach, degrees: np.ndarray, n_features: int) 
     """
     local = np.empty(n_features, dtype=np.uint32)
     touched = np.diff(x.indptr)[reach.block_positions].sum()
-    n_rows = int(np.ceil(reach.order.size * min(1.0, NONZEROS / max(touched, 1))))
+    n_rows = reach.order.size if most is None else int(np.ceil(reach.order.size * min(1.0, most / max(touched, 1))))
     widths = -(-degrees // LANES) * LANES
     gathered: dict[int, list[Instances]] = {}
     for block in np.flatnonzero((degrees > 0) & (np.diff(reach.block_starts) > 0)):

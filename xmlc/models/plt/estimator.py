@@ -105,6 +105,9 @@ class PLT(TreePrediction):
     ----------
     tree_ : LabelTree
     nodes_ : NodeWeights, CompactNodeWeights or HashedWeights
+    passes_ : float
+        Of `fit`: passes over its instances that the training of a node took, a mean over nodes weighted by their
+        non-zeros. With "batch", as many as ``epochs`` say that nodes did not reach ``tol``.
     inner_products_ : ndarray of int64, shape (n,)
         Node classifiers evaluated for each instance in the last prediction.
     certified_ : ndarray of bool, shape (n,), or None
@@ -161,11 +164,12 @@ class PLT(TreePrediction):
         self.tree_, self._thresholds = self._label_tree(X, Y), None
         if self.hash_bits is None:
             training = (order, self._solver(X.shape[0]), self.weight_cut, self.n_jobs)
-            self.nodes_ = train_nodes(x, y, X.shape[1], self.tree_, *training)
+            self.nodes_, self.passes_ = train_nodes(x, y, X.shape[1], self.tree_, *training)
         else:
             self.nodes_ = train_hashed(
                 x, y, self.tree_, order, self._sgd(X.shape[0]), self.hash_bits, self.random_state
             )
+            self.passes_ = float(self.epochs)
         return self
 
     def progressive_sets(self, X: object, Y: object, a: float = 1.0, b: float = 20.0) -> sparse.csr_array:

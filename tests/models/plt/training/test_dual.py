@@ -85,3 +85,11 @@ def test_siblings_do_not_change_one_another(multilabel, squared_hinge):
     alone = np.hstack([train(np.array([c])) for c in range(75)])
     assert together.tobytes() == alone.tobytes()
     assert (together != 0).any(axis=0).all()
+
+
+@pytest.mark.parametrize(("solver", "tol", "expected"), [("batch", 10.0, 1), ("batch", 1e-9, 3), ("adagrad", 0.1, 3)])
+def test_passes_are_those_until_a_node_stops(multilabel, solver, tol, expected):
+    X, Y = multilabel(200, 30, 20, seed=2)
+    model = PLT(solver=solver, tol=tol, epochs=3, weight_cut=0.01).fit(X, Y)
+    assert model.passes_ == expected
+    assert PLT(epochs=2, hash_bits=8).fit(X, Y).passes_ == 2

@@ -73,6 +73,11 @@ def train_children_dual(ends, ids, values, targets, weights, bias, n_real, squar
         At most so many.
     key : uint64
         Random stream of the order of the instances.
+
+    Returns
+    -------
+    int
+        Non-zeros visited, each counted once for every sibling that was still going.
     """
     cost = np.float32(cost)
     enough = np.float32(tolerance) * cost
@@ -84,7 +89,9 @@ def train_children_dual(ends, ids, values, targets, weights, bias, n_real, squar
     own_targets, own_weights, own_bias = targets, original, bias
     largest = np.empty(bias.size, dtype=np.float32)
     going = np.arange(bias.size) < n_real
+    n_going, visited = n_real, 0
     for number in range(passes):
+        visited += n_going * ids.size
         shuffle(order, stream_key(key, number))
         largest[:] = 0
         dual_pass(
@@ -112,6 +119,7 @@ def train_children_dual(ends, ids, values, targets, weights, bias, n_real, squar
     if own_bias.size < bias.size:
         put_columns(own_weights, siblings, original)
         put_columns(own_bias.reshape((1, -1)), siblings, bias.reshape((1, -1)))
+    return visited
 
 
 @njit(cache=True, nogil=True)

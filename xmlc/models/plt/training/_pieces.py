@@ -43,12 +43,12 @@ def train_nodes(
     solver: Solver,
     cut: float | None,
     n_jobs: int | None,
-) -> NodeWeights | CompactNodeWeights:
-    """Train all node classifiers of a tree (plt2016, Algorithm 3) and return their weights.
+) -> tuple[NodeWeights | CompactNodeWeights, float]:
+    """Train all node classifiers of a tree (plt2016, Algorithm 3); return their weights and how many passes it took.
 
     A block (the children of one node) keeps weights for the features of the instances that reach it and for
     no others; any other weight would stay zero. With a cut, weights w with abs(w) <= cut are dropped as soon as
-    a wave of blocks is trained, and the rest is stored sparse.
+    a wave of blocks is trained, and the rest is stored sparse. Passes are a mean over pairs of a non-zero and a node.
 
     Peak memory: what is returned, once (with a cut, its largest array twice), a wave, and the instances of the
     largest blocks in training, one for each thread.
@@ -65,8 +65,8 @@ def train_nodes(
     bias = np.zeros(tree.n_nodes, dtype=np.float32)
     limit = max((nonzeros * degrees).sum() // SPLIT_SHARE, NONZEROS_PER_GROUP)
     firsts = np.concatenate(([0], tree.children[:-1]))
-    parts = []
-    with Progress(float((nonzeros * degrees).sum()), "training PLT nodes", "nnz") as progress:
+    parts, visited, pairs = [], 0, max(int((nonzeros * degrees).sum()), 1)
+    with Progress(float(pairs), "training PLT nodes", "nnz") as progress:
         for begin, end in _waves(distinct * degrees, cut):
             feature_starts = np.concatenate(([0], np.cumsum(distinct[begin:end])))
             weight_starts = np.concatenate(([0], np.cumsum(distinct[begin:end] * degrees[begin:end])))
@@ -82,11 +82,12 @@ def train_nodes(
                 sizes = (chosen, firsts[chosen], bases, widths, degrees[chosen])
                 pieces.append((x, reach, *sizes, *dense, bias, solver, n_features, begin))
                 costs.append(cost)
-            run_pieces(train_siblings, pieces, n_jobs, costs, progress=progress)
+            visited += sum(run_pieces(train_siblings, pieces, n_jobs, costs, progress=progress))
             if cut is None:
-                return NodeWeights(tree.children, tree.label, feature_starts, features, weight_starts, weights, bias)
+                starts = (feature_starts, features, weight_starts)
+                return NodeWeights(tree.children, tree.label, *starts, weights, bias), visited / pairs
             parts.append(compact_blocks(*dense, degrees[begin:end], cut, n_jobs))
-    return join_compact(tree.children, tree.label, bias, parts)
+    return join_compact(tree.children, tree.label, bias, parts), visited / pairs
 
 
 def _waves(sizes: np.ndarray, cut: float | None) -> list[tuple[int, int]]:

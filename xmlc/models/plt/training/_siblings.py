@@ -59,9 +59,14 @@ def train_siblings(
         Features of the instances.
     offset : int
         The first block of ``features`` and ``weights``.
+
+    Returns
+    -------
+    int
+        Pairs of a non-zero and a sibling that were visited, once for each pass.
     """
     local = np.empty(n_features, dtype=np.uint32)
-    largest = 0
+    largest, visited = 0, 0
     for i in range(blocks.size):
         index = blocks[i] - offset
         largest = max(largest, (feature_starts[index + 1] - feature_starts[index]) * padded_size(widths[i]))
@@ -80,9 +85,10 @@ def train_siblings(
         state = buffer[: mine.size * stride]
         state[:] = 0
         own_bias = np.zeros(padded, dtype=np.float32)
-        solve(solver, ends, ids, values, targets, state, own_bias, width, block)
+        visited += solve(solver, ends, ids, values, targets, state, own_bias, width, block)
         copy_into(bias[first:], own_bias[:width])
         own = weights[weight_starts[block - offset] + bases[i] : weight_starts[block - offset + 1]]
         for f in range(mine.size):
             for c in range(width):
                 own[f * degrees[i] + c] = state[f * stride + c]
+    return visited

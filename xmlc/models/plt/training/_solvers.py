@@ -109,6 +109,11 @@ def solve(solver, ends, ids, values, targets, state, bias, n_siblings, block):
         How many siblings are no padding.
     block : int
         The number of their block.
+
+    Returns
+    -------
+    int
+        Pairs of a non-zero and a sibling that were visited, once for each pass.
     """
     raise TypeError("only kernels call this")
 
@@ -119,16 +124,18 @@ def _choose_solve(solver, ends, ids, values, targets, state, bias, n_siblings, b
 
         def implementation(solver, ends, ids, values, targets, state, bias, n_siblings, block):
             train_children(ends, ids, values, targets, state, bias, solver.step, solver.lam, solver.epochs)
+            return solver.epochs * ids.size * n_siblings
 
     elif solver.instance_class is AdaGrad:
 
         def implementation(solver, ends, ids, values, targets, state, bias, n_siblings, block):
             train_children_adagrad(ends, ids, values, targets, state, bias, solver.step, solver.eps, solver.epochs)
+            return solver.epochs * ids.size * n_siblings
 
     else:
 
         def implementation(solver, ends, ids, values, targets, state, bias, n_siblings, block):
-            train_children_dual(
+            return train_children_dual(
                 ends, ids, values, targets, state, bias, n_siblings,
                 solver.squared_hinge, solver.C, solver.tol, solver.max_epochs, stream_key(solver.key, block),
             )  # fmt: skip
