@@ -197,9 +197,10 @@ def test_the_early_end_changes_nothing(seed, m):
     P, p_empty, sizes = by_size([random_joint(rng, m)], m)
     F = P[0] @ (1 / (sizes[:, None] + sizes))
     values = [p_empty[0], *(2 * np.sort(F[:, k - 1])[::-1][:k].sum() for k in sizes)]
-    k, value = best_size(np.ascontiguousarray(P[0].T), sizes.astype(float), p_empty[0], False, np.empty(0))
+    k, value, n_columns = best_size(np.ascontiguousarray(P[0].T), sizes.astype(float), p_empty[0], False, np.empty(0))
     assert value == pytest.approx(max(values), abs=1e-12)
     assert values[k] == pytest.approx(max(values), abs=1e-12)
+    assert k <= n_columns <= m
 
 
 @FEW
@@ -237,7 +238,7 @@ def test_bounds_leave_out_no_column_that_changes_a_bit(seed, m):
         value = 2.0 * sum_of_largest(column, k)
         if value > best + TIE:
             best_k, best = k, value
-    assert best_size(P, sizes, p_empty, False, np.empty(0)) == (best_k, best)
+    assert best_size(P, sizes, p_empty, False, np.empty(0))[:2] == (best_k, best)
 
 
 @FEW

@@ -159,13 +159,15 @@ def best_size(P, sizes, p_empty, by_marginal, thresholds):
     -------
     k : int
     value : float64
+    n_columns : int
+        For how many k column k of F was computed.
     """
     n_sizes, n_labels = P.shape
     mass, prefix = np.zeros(n_sizes), np.zeros(n_sizes)
     for s in range(n_sizes):
         mass[s] = total(P[s])
     f, room, at = np.empty(n_labels), np.empty(n_labels), sizes_at(P, thresholds)
-    best_k, best = 0, p_empty
+    best_k, best, n_columns = 0, p_empty, 0
     for k in range(1, n_labels + 1):
         bound = value = 0.0
         for s in range(n_sizes):
@@ -175,6 +177,7 @@ def best_size(P, sizes, p_empty, by_marginal, thresholds):
         if bound <= best + TIE:
             break
         if not by_marginal:
+            n_columns += 1
             column_of_f(P, sizes, k, f)
             least = f[k - 1]
             most = k * least + sum_above(f, least, room)
@@ -186,7 +189,7 @@ def best_size(P, sizes, p_empty, by_marginal, thresholds):
             value = 2.0 * sum_of_largest(f, k)
         if at[k] and value > best + TIE:
             best_k, best = k, value
-    return best_k, best
+    return best_k, best, n_columns
 
 
 @njit(cache=True, nogil=True)
@@ -262,7 +265,7 @@ def maximise(P, sizes, p_empty, ids, by_marginal, thresholds, kept):
     value : float64
         Its expected F-measure.
     """
-    k, value = best_size(P, sizes, p_empty, by_marginal, thresholds)
+    k, value, _ = best_size(P, sizes, p_empty, by_marginal, thresholds)
     if by_marginal:
         copy_into(kept, ids[:k])
     elif k > 0:
