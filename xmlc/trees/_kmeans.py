@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.csr import KernelCSR
+from xmlc.kernels.arrays import borrowed
 from xmlc.kernels.counter_random import random_below, stream_key
 
 MIN_GAIN = 1e-4  # rounds go on while the mean similarity gains at least this much (Parabel)
@@ -59,7 +60,7 @@ def clear_members(rows, members, sums):
         sums[:] = np.float32(0.0)
         return
     for member in members:
-        for feature in rows.indices[rows.indptr[member] : rows.indptr[member + 1]]:
+        for feature in borrowed(rows.indices, rows.indptr[member], rows.indptr[member + 1]):
             sums[feature, 0] = np.float32(0.0)
             sums[feature, 1] = np.float32(0.0)
 
@@ -206,7 +207,7 @@ def copy_rows(rows, members, numbers):
             data[place] = rows.data[k]
             place += np.uint64(1)
     for member in members:
-        for feature in rows.indices[rows.indptr[member] : rows.indptr[member + 1]]:
+        for feature in borrowed(rows.indices, rows.indptr[member], rows.indptr[member + 1]):
             numbers[feature] = NOT_SEEN
     return KernelCSR(starts, indices, data), np.int64(count)
 

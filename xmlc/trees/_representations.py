@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from xmlc.kernels.arrays import borrowed
 from xmlc.kernels.bits import lowest_bit
 
 ONE = np.uint64(1)
@@ -35,7 +36,7 @@ def count_features(x, label_starts, label_rows, n_features, start, end, counts):
         count, visited = 0, 0
         rows = label_rows[label_starts[label] : label_starts[label + 1]]
         for row in rows:
-            features = x.indices[x.indptr[row] : x.indptr[row + 1]]
+            features = borrowed(x.indices, x.indptr[row], x.indptr[row + 1])
             visited += features.size
             for feature in features:
                 bit = ONE << (feature & LOW_BITS)
@@ -47,7 +48,7 @@ def count_features(x, label_starts, label_rows, n_features, start, end, counts):
             words[:] = ZERO
         else:
             for row in rows:
-                for feature in x.indices[x.indptr[row] : x.indptr[row + 1]]:
+                for feature in borrowed(x.indices, x.indptr[row], x.indptr[row + 1]):
                     words[feature >> WORD] = ZERO
 
 

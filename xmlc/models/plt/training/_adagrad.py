@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from xmlc.kernels.arrays import borrowed, row_of
 from xmlc.kernels.sibling_rows import adagrad_to_rows, dense_scores
 from xmlc.models.plt.training._steps import adagrad_steps
 
@@ -27,7 +28,7 @@ def train_children_adagrad(ends, ids, values, targets, state, bias, gamma, eps, 
     rate, eps = np.float32(gamma), np.float32(eps)
     for _ in range(epochs):
         for i in range(ends.size - 1):
-            row_ids, row_values = ids[ends[i] : ends[i + 1]], values[ends[i] : ends[i + 1]]
+            row_ids, row_values = borrowed(ids, ends[i], ends[i + 1]), borrowed(values, ends[i], ends[i + 1])
             dense_scores(row_ids, row_values, state, 2 * n_siblings, bias, scores)
-            adagrad_steps(scores, targets[i], bias, bias_squares, rate, eps)
+            adagrad_steps(scores, row_of(targets, i), bias, bias_squares, rate, eps)
             adagrad_to_rows(row_ids, row_values, scores, rate, eps, state, 2 * n_siblings)

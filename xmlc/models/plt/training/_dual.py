@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from xmlc.kernels.arrays import borrowed, row_of
 from xmlc.kernels.counter_random import shuffle, stream_key
 from xmlc.kernels.float32 import fma
 from xmlc.kernels.sibling_rows import add_to_rows, dense_scores, padded_size
@@ -28,7 +29,7 @@ def squared_lengths(ends, values):
     """Return |x|^2 of each instance, float32, with the constant feature."""
     squares = np.ones(ends.size - 1, dtype=np.float32)
     for i in range(squares.size):
-        for value in values[ends[i] : ends[i + 1]]:
+        for value in borrowed(values, ends[i], ends[i + 1]):
             squares[i] = fma(value, value, squares[i])
     return squares
 
@@ -57,8 +58,8 @@ def train_children_dual(ends, ids, values, targets, weights, bias, n_real, squar
 
     Siblings see the same instances in the same order, drawn anew for each pass, so that a non-zero touches one run of
     their weights; each is a problem of its own, which nothing of its siblings changes. One stops when no alpha moved
-    by ``tolerance * cost`` in a pass, and as soon as those still going fill half of the registers, they go on by
-    themselves. Moves 12 bytes per non-zero and sibling in a pass; the alphas take 4 bytes per instance and sibling.
+    by ``tolerance * cost`` in a pass, and as soon as those still going fill three quarters of the registers, they go on
+    by themselves. Moves 12 bytes per non-zero and sibling in a pass; the alphas take 4 bytes per instance and sibling.
 
     Parameters
     ----------
@@ -103,7 +104,7 @@ def train_children_dual(ends, ids, values, targets, weights, bias, n_real, squar
         if n_going == 0:
             break
         size = padded_size(n_going)
-        if 2 * size <= own_bias.size:
+        if 4 * size <= 3 * own_bias.size:
             left = np.flatnonzero(going)
             if own_bias.size < bias.size:
                 put_columns(own_weights, siblings, original)
@@ -129,8 +130,8 @@ def dual_pass(
     """Visit every instance once; parameters as for `train_children_dual` and `dual_steps`."""
     changes = np.empty(bias.size, dtype=np.float32)
     for i in order:
-        row_ids, row_values = ids[ends[i] : ends[i + 1]], values[ends[i] : ends[i + 1]]
+        row_ids, row_values = borrowed(ids, ends[i], ends[i + 1]), borrowed(values, ends[i], ends[i + 1])
         dense_scores(row_ids, row_values, weights, bias.size, bias, changes)
         step = (squares[i], cost, smallest, squared_hinge)
-        if dual_steps(changes, targets[i], alpha[i], going, largest, *step):
+        if dual_steps(changes, row_of(targets, i), row_of(alpha, i), going, largest, *step):
             add_to_rows(row_ids, row_values, changes, weights, bias)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from xmlc.kernels.arrays import copy_into
+from xmlc.kernels.arrays import borrowed, copy_into
 from xmlc.kernels.bits import bits_set, lowest_bit
 
 BITS_PER_WORD = np.uint64(64)
@@ -20,7 +20,7 @@ def mark_features(indptr, indices, order, positions, marks):
     nonzeros = 0
     for position in positions:
         row = order[position]
-        ids = indices[indptr[row] : indptr[row + 1]]
+        ids = borrowed(indices, indptr[row], indptr[row + 1])
         nonzeros += ids.size
         for feature in ids:
             wide = np.uint64(feature)
@@ -95,20 +95,22 @@ def gather_rows(indptr, indices, data, rows, local):
     values = np.empty(ends[-1], dtype=np.float32)
     for i in range(rows.size):
         start, end = indptr[rows[i]], indptr[rows[i] + 1]
-        copy_into(values[ends[i] :], data[start:end])
-        for k in range(end - start):
-            ids[ends[i] + k] = local[indices[start + k]]
+        copy_into(borrowed(values, ends[i], ends[i + 1]), borrowed(data, start, end))
+        row, numbered = borrowed(indices, start, end), borrowed(ids, ends[i], ends[i + 1])
+        for k in range(np.uint64(row.size)):
+            numbered[k] = local[row[k]]
     return ends, ids, values
 
 
 @njit(cache=True, nogil=True)
-def sibling_targets(starts, positions, parent_positions, first, targets):
+def sibling_targets(starts, positions, parent_positions, first, targets, places):
     """Set ``targets[i, c]`` to 1 where instance i of the parent has z = 1 for the sibling ``first + c``.
 
     ``starts`` and ``positions`` list the instances of each node; ``targets`` is uint8 (instances, siblings),
-    all zero.
+    all zero; ``places`` is scratch, uint32, as long as positions need.
     """
+    for i in range(parent_positions.size):
+        places[parent_positions[i]] = i
     for c in range(targets.shape[1]):
-        mine = positions[starts[first + c] : starts[first + c + 1]]
-        for i in np.searchsorted(parent_positions, mine):
-            targets[i, c] = 1
+        for position in positions[starts[first + c] : starts[first + c + 1]]:
+            targets[places[position], c] = 1

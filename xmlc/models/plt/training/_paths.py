@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from xmlc.kernels.arrays import borrowed
+
 
 @njit(cache=True, nogil=True)
 def positive_nodes(labels, leaf, parent, mark, stamp, positives):
@@ -40,8 +42,8 @@ def positive_nodes(labels, leaf, parent, mark, stamp, positives):
 
 
 @njit(cache=True, nogil=True)
-def count_node_rows(y_indptr, y_indices, order, leaf, parent):
-    """Count the instances with z_t = 1 for each node t (plt2016, Section 5.2).
+def count_node_rows(y_indptr, y_indices, order, leaf, parent, start, end, counts):
+    """Count some instances with z_t = 1 for each node t (plt2016, Section 5.2).
 
     Parameters
     ----------
@@ -51,43 +53,36 @@ def count_node_rows(y_indptr, y_indices, order, leaf, parent):
         Rows in the order of the pass.
     leaf : int32 (m,), parent : int32 (n_nodes,)
         The tree.
-
-    Returns
-    -------
-    int64 (n_nodes + 1,)
-        Where each node's instances start once they are stored node after node.
+    start, end : int
+        The positions in ``order`` of these instances.
+    counts : int64 (n_nodes,)
+        How many there are is added here.
     """
-    starts = np.zeros(parent.size + 1, dtype=np.int64)
     stamp = np.full(parent.size, -1, dtype=np.int64)
     positives = np.empty(parent.size, dtype=np.int32)
-    for position in range(order.size):
-        labels = y_indices[y_indptr[order[position]] : y_indptr[order[position] + 1]]
+    for position in range(start, end):
+        labels = borrowed(y_indices, y_indptr[order[position]], y_indptr[order[position] + 1])
         count = positive_nodes(labels, leaf, parent, position, stamp, positives)
-        for node in positives[:count]:
-            starts[node + 1] += 1
-    for node in range(parent.size):
-        starts[node + 1] += starts[node]
-    return starts
+        for k in range(count):
+            counts[positives[k]] += 1
 
 
 @njit(cache=True, nogil=True)
-def fill_node_rows(y_indptr, y_indices, order, leaf, parent, starts):
-    """List, for each node t, the positions in ``order`` of the instances with z_t = 1, ascending.
+def fill_node_rows(y_indptr, y_indices, order, leaf, parent, start, end, places, positions):
+    """List, for each node t, the positions in ``order`` of some instances with z_t = 1, ascending.
 
-    Parameters as for `count_node_rows`, whose result is ``starts``.
+    Parameters as for `count_node_rows`, and
 
-    Returns
-    -------
-    uint32 (starts[-1],)
+    places : int64 (n_nodes,)
+        Where those of each node begin in ``positions``; overwritten.
+    positions : uint32
+        Written here, the parts of these instances.
     """
-    positions = np.empty(starts[-1], dtype=np.uint32)
     stamp = np.full(parent.size, -1, dtype=np.int64)
-    end = starts[:-1].copy()
     positives = np.empty(parent.size, dtype=np.int32)
-    for position in range(order.size):
-        labels = y_indices[y_indptr[order[position]] : y_indptr[order[position] + 1]]
+    for position in range(start, end):
+        labels = borrowed(y_indices, y_indptr[order[position]], y_indptr[order[position] + 1])
         count = positive_nodes(labels, leaf, parent, position, stamp, positives)
-        for node in positives[:count]:
-            positions[end[node]] = position
-            end[node] += 1
-    return positions
+        for k in range(count):
+            positions[places[positives[k]]] = position
+            places[positives[k]] += 1

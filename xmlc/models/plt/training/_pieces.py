@@ -13,22 +13,32 @@ from xmlc.models.plt.training._siblings import Reach, train_siblings
 from xmlc.models.plt.training._solvers import Solver
 from xmlc.models.plt.weights import CompactNodeWeights, NodeWeights
 from xmlc.models.plt.weights._compact import compact_blocks, join_compact
-from xmlc.runtime.parallel import run_pieces
+from xmlc.runtime.parallel import row_blocks, run_pieces
 from xmlc.runtime.progress import Progress
 from xmlc.trees import LabelTree
 
-NONZEROS_PER_GROUP = 1 << 20  # small blocks are handed out in groups of about this much work
+NONZEROS_PER_GROUP = 1 << 18  # small blocks are handed out in groups of about this much work
 SPLIT_SHARE = 32  # a block with more than 1 / 32 of the work is split between its siblings
-MIN_SIBLINGS = 8  # but not into fewer siblings than fill a vector register
+MIN_SIBLINGS = 8  # but not into fewer siblings than fill a vector register,
+MANY_SIBLINGS = 64  # nor into more that fill not as many registers as are taken at a time
+INSTANCES_PER_PIECE, MOST_REACH_PIECES = 2048, 8  # whose nodes are listed together
 WEIGHTS_PER_WAVE = 1 << 26  # weights to be dropped from are dense this many at a time: 256 MB
 
 
-def reach_of(y: KernelCSR, tree: LabelTree, order: np.ndarray) -> Reach:
-    """Find the instances that reach each node of the tree."""
-    leaf = tree.leaf
-    starts = count_node_rows(y.indptr, y.indices, order, leaf, tree.parent)
-    positions = fill_node_rows(y.indptr, y.indices, order, leaf, tree.parent, starts)
+def reach_of(y: KernelCSR, tree: LabelTree, order: np.ndarray, n_jobs: int | None = 1) -> Reach:
+    """Find the instances that reach each node of the tree.
+
+    Needs 8 bytes for each node and piece beside the result, of which there are at most `MOST_REACH_PIECES`.
+    """
     n = order.size
+    paths = (y.indptr, y.indices, order, tree.leaf, tree.parent)
+    pieces = row_blocks(n, max(INSTANCES_PER_PIECE, -(-n // MOST_REACH_PIECES)))
+    counts = np.zeros((len(pieces) + 1, tree.n_nodes), dtype=np.int64)
+    run_pieces(count_node_rows, [(*paths, *piece, counts[i + 1]) for i, piece in enumerate(pieces)], n_jobs)
+    starts = np.concatenate(([0], np.cumsum(counts.sum(axis=0))))
+    places = starts[:-1] + np.cumsum(counts, axis=0)[:-1]
+    positions = np.empty(starts[-1], dtype=np.uint32)
+    run_pieces(fill_node_rows, [(*paths, *piece, own, positions) for piece, own in zip(pieces, places)], n_jobs)
     block_starts = np.concatenate(([0], starts + n))
     block_positions = np.concatenate((np.arange(n, dtype=np.uint32), positions))
     return Reach(order, starts, positions, block_starts, block_positions)
@@ -53,7 +63,7 @@ def train_nodes(
     Peak memory: what is returned, once (with a cut, its largest array twice), a wave, and the instances of the
     largest blocks in training, one for each thread.
     """
-    reach = reach_of(y, tree, order)
+    reach = reach_of(y, tree, order, n_jobs)
     degrees = np.concatenate(([1], np.diff(tree.children)))
     rows = (x.indptr, x.indices, order, reach.block_starts, reach.block_positions)
     blocks = np.flatnonzero((degrees > 0) & (np.diff(reach.block_starts) > 0)).astype(np.int64)
@@ -63,15 +73,17 @@ def train_nodes(
     for group, (group_distinct, group_nonzeros) in zip(groups, counted):
         distinct[group], nonzeros[group] = group_distinct, group_nonzeros
     bias = np.zeros(tree.n_nodes, dtype=np.float32)
+    waves = _waves(distinct * degrees, cut)
+    room = np.empty(max((distinct * degrees)[begin:end].sum() for begin, end in waves), dtype=np.float32)
     limit = max((nonzeros * degrees).sum() // SPLIT_SHARE, NONZEROS_PER_GROUP)
     firsts = np.concatenate(([0], tree.children[:-1]))
     parts, visited, pairs = [], 0, max(int((nonzeros * degrees).sum()), 1)
     with Progress(float(pairs), "training PLT nodes", "nnz") as progress:
-        for begin, end in _waves(distinct * degrees, cut):
+        for begin, end in waves:
             feature_starts = np.concatenate(([0], np.cumsum(distinct[begin:end])))
             weight_starts = np.concatenate(([0], np.cumsum(distinct[begin:end] * degrees[begin:end])))
             features = np.empty(feature_starts[-1], dtype=np.uint32)
-            weights = np.zeros(weight_starts[-1], dtype=np.float32)
+            weights = room[: weight_starts[-1]]  # of every wave all are written
             dense = (features, feature_starts, weights, weight_starts)
             inside = [group[(group >= begin) & (group < end)] for group in groups]
             fills = [(*rows, group, n_features, feature_starts, features, begin) for group in inside if group.size]
@@ -117,6 +129,7 @@ def _pieces(
     for block in blocks[np.argsort(-work[blocks], kind="stable")]:
         degree = int(degrees[block])
         width = degree if work[block] <= limit else max(MIN_SIBLINGS, int(degree * limit // work[block]))
+        width = -(-width // MANY_SIBLINGS) * MANY_SIBLINGS if width > MIN_SIBLINGS else width
         for base in range(0, degree, width):
             chosen.append(block)
             bases.append(base)

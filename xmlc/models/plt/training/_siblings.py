@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from xmlc.kernels.arrays import copy_into
+from xmlc.kernels.arrays import borrowed, copy_into
 from xmlc.kernels.sibling_rows import aligned_buffer, padded_size
 from xmlc.models.plt.training._gather import gather_rows, sibling_targets
 from xmlc.models.plt.training._solvers import numbers_per_weight, solve
@@ -65,7 +65,7 @@ def train_siblings(
     int
         Pairs of a non-zero and a sibling that were visited, once for each pass.
     """
-    local = np.empty(n_features, dtype=np.uint32)
+    local, places = np.empty(n_features, dtype=np.uint32), np.empty(reach.order.size, dtype=np.uint32)
     largest, visited = 0, 0
     for i in range(blocks.size):
         index = blocks[i] - offset
@@ -80,7 +80,7 @@ def train_siblings(
         ends, ids, values = gather_rows(x.indptr, x.indices, x.data, reach.order[positions], local)
         padded = padded_size(width)
         targets = np.zeros((positions.size, padded), dtype=np.uint8)
-        sibling_targets(reach.node_starts, reach.node_positions, positions, first, targets[:, :width])
+        sibling_targets(reach.node_starts, reach.node_positions, positions, first, targets[:, :width], places)
         stride = numbers_per_weight(solver) * padded
         state = buffer[: mine.size * stride]
         state[:] = 0
@@ -89,6 +89,6 @@ def train_siblings(
         copy_into(bias[first:], own_bias[:width])
         own = weights[weight_starts[block - offset] + bases[i] : weight_starts[block - offset + 1]]
         for f in range(mine.size):
-            for c in range(width):
-                own[f * degrees[i] + c] = state[f * stride + c]
+            row = borrowed(own, f * degrees[i], f * degrees[i] + width)
+            copy_into(row, borrowed(state, f * stride, f * stride + width))
     return visited

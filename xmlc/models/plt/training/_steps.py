@@ -2,7 +2,8 @@
 
 Siblings are padded to 4, to 8 or to a multiple of 16 (`xmlc.kernels.sibling_rows`), and each is a problem of its own. A
 compiler that does not know how many there are takes them one at a time where an instance has few non-zeros, and a
-logistic step is then 33 ns; sixteen together take 3.3 ns each.
+logistic step is then 33 ns. Sixteen together take 4.7 ns each, and 64 together 2.7: the operations of a step wait for
+one another, and in the meantime a processor takes those of the next register.
 """
 
 from __future__ import annotations
@@ -136,7 +137,9 @@ def _adagrad_stepper(width: int) -> Any:
 
 
 hinge_16, hinge_8, hinge_4 = (_dual_stepper(width, squared_hinge_step) for width in (16, 8, 4))
-logistic_16, logistic_8, logistic_4 = (_dual_stepper(width, logistic_step) for width in (16, 8, 4))
+logistic_64, logistic_32, logistic_16, logistic_8, logistic_4 = (
+    _dual_stepper(width, logistic_step) for width in (64, 32, 16, 8, 4)
+)
 adagrad_16, adagrad_8, adagrad_4 = (_adagrad_stepper(width) for width in (16, 8, 4))
 
 
@@ -166,20 +169,28 @@ def dual_steps(scores, targets, alpha, going, largest, square, cost, smallest, s
     bool
         Whether any weight changes.
     """
-    size, changes = scores.size, False
-    for column in range(0, size - 15, 16):
-        if squared_hinge:
+    size, column, changes = scores.size, 0, False
+    if squared_hinge:
+        while column + 16 <= size:
             changes |= hinge_16(scores, targets, alpha, going, largest, column, square, cost, smallest)
-        else:
-            changes |= logistic_16(scores, targets, alpha, going, largest, column, square, cost, smallest)
-    if size == 8:
-        if squared_hinge:
-            return hinge_8(scores, targets, alpha, going, largest, 0, square, cost, smallest)
-        return logistic_8(scores, targets, alpha, going, largest, 0, square, cost, smallest)
-    if size == 4:
-        if squared_hinge:
-            return hinge_4(scores, targets, alpha, going, largest, 0, square, cost, smallest)
-        return logistic_4(scores, targets, alpha, going, largest, 0, square, cost, smallest)
+            column += 16
+        if size == 8:
+            changes = hinge_8(scores, targets, alpha, going, largest, 0, square, cost, smallest)
+        elif size == 4:
+            changes = hinge_4(scores, targets, alpha, going, largest, 0, square, cost, smallest)
+        return changes
+    while column + 64 <= size:
+        changes |= logistic_64(scores, targets, alpha, going, largest, column, square, cost, smallest)
+        column += 64
+    if column + 32 <= size:
+        changes |= logistic_32(scores, targets, alpha, going, largest, column, square, cost, smallest)
+        column += 32
+    if column + 16 <= size:
+        changes |= logistic_16(scores, targets, alpha, going, largest, column, square, cost, smallest)
+    elif size == 8:
+        changes = logistic_8(scores, targets, alpha, going, largest, 0, square, cost, smallest)
+    elif size == 4:
+        changes = logistic_4(scores, targets, alpha, going, largest, 0, square, cost, smallest)
     return changes
 
 

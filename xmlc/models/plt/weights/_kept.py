@@ -2,7 +2,44 @@
 
 from __future__ import annotations
 
-from numba import njit
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+from xmlc.kernels.arrays import borrowed
+from xmlc.kernels.bits import bits_set, lowest_bit
+from xmlc.kernels.vectors import Lanes, Vectors
+
+CHUNK = 64  # weights that are compared with the cut at a time: as many as a word has bits
+
+
+@intrinsic
+def _bits_above(typing_context: Any, weights: Any, start: Any, cut: Any) -> Any:
+    """Return which of the 64 weights from ``start`` on have an absolute value above the cut: bits of a uint64."""
+
+    def generate(context, builder, signature, arguments):
+        vectors = Vectors(builder, CHUNK)
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        size = Lanes(vectors, vectors.load(vectors.at(data, arguments[1]))).called("fabs")
+        above = size.compared(">", Lanes(vectors, vectors.broadcast(arguments[2])))
+        return builder.bitcast(above, ir.IntType(CHUNK))
+
+    return types.uint64(weights, types.int64, types.float32), generate
+
+
+@njit(cache=True, nogil=True)
+def kept_bits(weights, start, end, cut):
+    """Return which of ``weights[start:end]``, at most 64, have an absolute value above the cut, as bits of a uint64."""
+    if start + CHUNK <= weights.size:
+        bits = _bits_above(weights, start, cut)
+        return bits if end - start == CHUNK else bits & ((np.uint64(1) << np.uint64(end - start)) - np.uint64(1))
+    bits = np.uint64(0)
+    for k in range(start, end):
+        bits |= np.uint64(abs(weights[k]) > cut) << np.uint64(k - start)
+    return bits
 
 
 @njit(cache=True, nogil=True)
@@ -29,12 +66,12 @@ def count_kept(weights, weight_starts, degrees, blocks, cut, kept_features, kept
     """
     for block in blocks:
         degree = degrees[block]
-        mine = weights[weight_starts[block] : weight_starts[block + 1]]
+        mine = borrowed(weights, weight_starts[block], weight_starts[block + 1])
         rows, entries = 0, 0
         for start in range(0, mine.size, max(degree, 1)):
             kept = 0
-            for weight in mine[start : start + degree]:
-                kept += abs(weight) > cut
+            for c in range(start, start + degree, CHUNK):
+                kept += np.int64(bits_set(kept_bits(mine, c, min(c + CHUNK, start + degree), cut)))
             entries += kept
             rows += kept > 0
         kept_features[block], kept_weights[block] = rows, entries
@@ -61,16 +98,18 @@ def fill_kept(
     for block in blocks:
         degree = degrees[block]
         ids = features[feature_starts[block] : feature_starts[block + 1]]
-        mine = weights[weight_starts[block] : weight_starts[block + 1]]
+        mine = borrowed(weights, weight_starts[block], weight_starts[block + 1])
         base, row = out_entry_starts[block], out_feature_starts[block]
         kept = 0
         out_row_starts[row + block] = 0
         for f in range(ids.size):
-            before = kept
-            values = mine[f * degree : (f + 1) * degree]
-            for c in range(values.size):
-                if abs(values[c]) > cut:
-                    out_siblings[base + kept], out_weights[base + kept] = c, values[c]
+            before, start = kept, f * degree
+            for chunk in range(0, degree, CHUNK):
+                bits = kept_bits(mine, start + chunk, start + min(chunk + CHUNK, degree), cut)
+                while bits != np.uint64(0):
+                    c = chunk + np.int64(lowest_bit(bits))
+                    bits &= bits - np.uint64(1)
+                    out_siblings[base + kept], out_weights[base + kept] = c, mine[start + c]
                     kept += 1
             if kept > before:
                 out_features[row] = ids[f]
