@@ -93,12 +93,16 @@ def trimmed(matrix: sparse.csr_array, ascending: bool) -> sparse.csr_array:
 
 def unit_rows(X: sparse.csr_array) -> sparse.csr_array:
     """Scale each instance to Euclidean length 1; an instance without features stays as it is."""
-    values = X.data.astype(np.float64)
-    squared = sparse.csr_array((values * values, X.indices, X.indptr), shape=X.shape)
-    squares: np.ndarray = np.asarray(squared.sum(axis=1)).ravel()
-    lengths = np.sqrt(np.where(squares > 0, squares, 1.0))
-    scaled = (values / np.repeat(lengths, np.diff(X.indptr))).astype(np.float32)
-    result = sparse.csr_array((scaled, X.indices, X.indptr), shape=X.shape)
+    from xmlc.kernels.sums import scale_rows
+
+    scaled = np.empty(X.data.size, dtype=np.float32)
+    scale_rows(np.asarray(X.indptr), np.asarray(X.data), scaled, 0, X.shape[0])
+    return with_values(X, scaled)
+
+
+def with_values(X: sparse.csr_array, values: np.ndarray) -> sparse.csr_array:
+    """Return a matrix with other values at the same places, proven if ``X`` is."""
+    result = sparse.csr_array((values, X.indices, X.indptr), shape=X.shape)
     result.has_sorted_indices = X.has_sorted_indices
     return proven(result) if is_proven(X) else result
 

@@ -22,7 +22,9 @@ KINDS = ("weights", "binary", "signs")
 def small_blocks(monkeypatch, block_rows, n_words):
     """Make the index of a few instances look like that of many."""
     build = _index.build_index
-    monkeypatch.setattr(estimator, "build_index", lambda X, with_lists: build(X, n_words, block_rows, with_lists))
+    monkeypatch.setattr(
+        estimator, "build_index", lambda X, with_lists, n_jobs: build(X, n_words, block_rows, with_lists, n_jobs)
+    )
 
 
 def check_search(model, X, Q):

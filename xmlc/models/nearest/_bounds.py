@@ -8,7 +8,7 @@ from numba import njit
 from xmlc.kernels.bits import bits_set
 from xmlc.kernels.float32 import fma
 from xmlc.kernels.prefetch import prefetch
-from xmlc.models.nearest._index import LENGTH_STEPS, WORD_BITS
+from xmlc.models.nearest._building import LENGTH_STEPS, WORD_BITS
 from xmlc.models.nearest._select import GROUP, group_maxima
 
 CHUNK = 1024  # instances whose counts and products stay in the level-1 cache

@@ -5,16 +5,24 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
 from xmlc.csr import kernel_csr
+from xmlc.models.nearest._building import (
+    POSTING_STEPS,
+    WORD_BITS,
+    count_features,
+    order_by_frequency,
+    start_lists,
+    write_frequent,
+    write_piece,
+)
+from xmlc.runtime.parallel import row_blocks, run_pieces
 
-WORD_BITS = 64
-POSTING_STEPS = 32767  # a posting holds its value as a multiple of the feature's step, in 16 bits with sign
-LENGTH_STEPS = 65000  # lengths of at most 1, and a little more by rounding, as 16 bits without sign
 MOST_WORDS = 16
 BLOCK_ROWS = 1 << 16  # instances of one block: its numbers fit 16 bits, its accumulators (512 KB) a level-2 cache
+PIECES = 8  # of the instances, at least, unless they are few: each thread gets several
+LEAST_ROWS = 256  # instances of a piece
 
 
 class NeighbourIndex(NamedTuple):
@@ -67,9 +75,13 @@ class NeighbourIndex(NamedTuple):
 
 
 def build_index(
-    X: sparse.csr_array, n_words: int | None = None, block_rows: int = BLOCK_ROWS, with_lists: bool = True
+    X: sparse.csr_array,
+    n_words: int | None = None,
+    block_rows: int = BLOCK_ROWS,
+    with_lists: bool = True,
+    n_jobs: int | None = None,
 ) -> NeighbourIndex:
-    """Index instances of unit length without explicit zeros.
+    """Index instances of unit length without explicit zeros; the same bits on any number of threads.
 
     Parameters
     ----------
@@ -79,24 +91,56 @@ def build_index(
     block_rows : int
     with_lists : bool
         Without, there are neither frequent features nor lists: enough for who knows which rows to look at.
+    n_jobs : int or None
+        Threads.
     """
-    n, d = X.shape
-    frequencies = np.bincount(X.indices, minlength=d)
-    by_frequency = np.argsort(-frequencies, kind="stable")
-    places = np.empty(d, dtype=np.uint32)
-    places[by_frequency] = np.arange(d, dtype=np.uint32)
-    if not with_lists:
-        n_words = 0
-    n_words = words_that_pay(frequencies[by_frequency], n) if n_words is None else n_words
-    # There and back again in linear time: the rows come out in ascending order of places.
-    columns = sparse.csr_array((X.data, places.view(np.int32)[X.indices], X.indptr), shape=X.shape).tocsc()
-    rows = kernel_csr(columns.tocsr())
-    n_lists = max(int(np.count_nonzero(frequencies)) - n_words * WORD_BITS, 0) if with_lists else 0
-    lists = lists_by_block(rows, n_words * WORD_BITS if with_lists else d, n_lists, block_rows)
-    sizes = np.minimum(np.diff(rows.indptr), np.iinfo(np.uint16).max).astype(np.uint16)
-    by_row = (rows.indptr, rows.indices, rows.data, sizes)
-    parts: tuple[Any, ...] = (places, *by_row, *frequent_part(rows, n_words), *lists, block_rows)
+    (n, d), x = X.shape, kernel_csr(X)
+    pieces = index_pieces(n, block_rows)
+    counts, magnitudes = np.zeros((len(pieces), d), dtype=np.uint32), np.zeros((len(pieces), d), dtype=np.float32)
+    run_pieces(lambda k, start, end: count_features(x, start, end, counts[k], magnitudes[k]), pieces, n_jobs)
+    frequencies = counts.sum(axis=0, dtype=np.int64)
+    places, order = order_by_frequency(frequencies, n)
+    n_used = int(np.count_nonzero(frequencies))
+    if with_lists:
+        n_words = words_that_pay(frequencies[order], n) if n_words is None else n_words
+        first = n_words * WORD_BITS
+    else:
+        n_words, first = 0, n_used
+    n_blocks, blocks = -(-n // block_rows), np.array([start // block_rows for _, start, _ in pieces])
+    list_starts, cursors = start_lists(counts, order[first:n_used], blocks, n_blocks)
+    # The factor keeps quotients from exceeding the steps by rounding.
+    steps = magnitudes.max(axis=0)[order[first:n_used]] * np.float32((1 + 1e-6) / POSTING_STEPS)
+    block_starts = np.concatenate(([0], np.cumsum(list_starts[:, -1], dtype=np.int64)))
+    row_starts, row_places, row_values = x.indptr.copy(), np.empty_like(x.indices), np.empty_like(x.data)
+    postings = np.empty(block_starts[-1], dtype=np.uint32)
+    words, lengths = np.zeros((n_words, n), dtype=np.uint64), np.zeros((n_words, n), dtype=np.uint16)
+    largest = np.zeros(n, dtype=np.uint16)
+
+    def write(k: int, start: int, end: int) -> None:
+        block = blocks[k]
+        own, shift = postings[block_starts[block] : block_starts[block + 1]], start - block * block_rows
+        by_place = (counts[k], order[:n_used], first, steps, cursors[k])
+        write_piece(x, start, end, shift, *by_place, row_places, row_values, own)
+        write_frequent(row_starts, row_places, row_values, start, end, words, lengths, largest)
+
+    run_pieces(write, pieces, n_jobs)
+    sizes = np.minimum(np.diff(row_starts), np.iinfo(np.uint16).max).astype(np.uint16)
+    by_row = (row_starts, row_places, row_values, sizes, words, lengths, largest)
+    lists = (steps, list_starts, block_starts[:-1].copy(), postings)
+    parts: tuple[Any, ...] = (places, *by_row, *lists, block_rows)
     return NeighbourIndex(*parts)
+
+
+def index_pieces(n: int, block_rows: int) -> list[tuple[int, int, int]]:
+    """Cut instances into pieces, none of which reaches into two blocks: number, start and end of each."""
+    of_block = -(-PIECES // -(-n // block_rows))
+    rows = max(-(-min(block_rows, n) // of_block), LEAST_ROWS)
+    pieces = [
+        (start + a, start + b)
+        for start in range(0, n, block_rows)
+        for a, b in row_blocks(min(block_rows, n - start), rows)
+    ]
+    return [(k, start, end) for k, (start, end) in enumerate(pieces)]
 
 
 def words_that_pay(frequencies: np.ndarray, n: int) -> int:
@@ -113,61 +157,3 @@ def words_that_pay(frequencies: np.ndarray, n: int) -> int:
             break
         n_words += 1
     return n_words
-
-
-@njit(cache=True, nogil=True)
-def frequent_part(rows, n_words):
-    """Return words, lengths and largest magnitudes of the frequent features, see `NeighbourIndex`; one pass."""
-    n = rows.indptr.size - 1
-    words = np.zeros((n_words, n), dtype=np.uint64)
-    lengths = np.zeros((n_words, n), dtype=np.uint16)
-    squares = np.zeros(n_words)
-    largest = np.zeros(n, dtype=np.uint16)
-    for i in range(n):
-        squares[:] = 0
-        most = np.float32(0)
-        for p in range(rows.indptr[i], rows.indptr[i + 1]):
-            place = rows.indices[p]
-            if place < n_words * 64:
-                words[place >> 6, i] |= np.uint64(1) << np.uint64(place & 63)
-                squares[place >> 6] += np.float64(rows.data[p]) ** 2
-                most = max(most, abs(rows.data[p]))
-        for w in range(n_words):
-            lengths[w, i] = np.uint16(np.ceil(np.sqrt(squares[w]) * LENGTH_STEPS))
-        largest[i] = np.uint16(np.ceil(most * LENGTH_STEPS))
-    return words, lengths, largest
-
-
-@njit(cache=True, nogil=True)
-def lists_by_block(rows, first, n_lists, block_rows):
-    """Return ``steps, list_starts, block_starts, postings`` of the features from place ``first`` on; three passes."""
-    n = rows.indptr.size - 1
-    n_blocks = max((n + block_rows - 1) // block_rows, 1)
-    counts = np.zeros((n_blocks, n_lists + 1), dtype=np.uint32)
-    steps = np.zeros(n_lists, dtype=np.float32)
-    for i in range(n):
-        for p in range(rows.indptr[i], rows.indptr[i + 1]):
-            if rows.indices[p] >= first:
-                counts[i // block_rows, rows.indices[p] - first + 1] += 1
-                steps[rows.indices[p] - first] = max(steps[rows.indices[p] - first], abs(rows.data[p]))
-    steps *= np.float32((1 + 1e-6) / POSTING_STEPS)  # so that no quotient exceeds the steps by rounding
-    block_starts = np.zeros(n_blocks, dtype=np.int64)
-    for block in range(n_blocks):
-        for j in range(n_lists):
-            counts[block, j + 1] += counts[block, j]
-        if block + 1 < n_blocks:
-            block_starts[block + 1] = block_starts[block] + counts[block, n_lists]
-    postings = np.empty(block_starts[-1] + np.int64(counts[-1, n_lists]), dtype=np.uint32)
-    ends = counts.copy()
-    for i in range(n):
-        block = i // block_rows
-        for p in range(rows.indptr[i], rows.indptr[i + 1]):
-            if rows.indices[p] >= first:
-                j = rows.indices[p] - first
-                step = np.float64(steps[j])
-                # A step that underflowed to nothing leaves nothing to round to.
-                value = np.int32(np.floor(rows.data[p] / step)) if step > 0 else np.int32(0)
-                number = np.uint32(i - block * block_rows)
-                postings[block_starts[block] + ends[block, j]] = (np.uint32(value) << np.uint32(16)) | number
-                ends[block, j] += 1
-    return steps, counts, block_starts, postings

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from xmlc.gate.fields import Malformed, check_array, check_below, check_indices, check_starts, field_of
-from xmlc.models.nearest._index import BLOCK_ROWS, MOST_WORDS, WORD_BITS
+from xmlc.models.nearest._building import WORD_BITS
+from xmlc.models.nearest._index import BLOCK_ROWS, MOST_WORDS
 
 MOST_INSTANCES = np.iinfo(np.int32).max
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import KernelCSR, kernel_csr, unit_rows, without_zeros
+from xmlc.csr import KernelCSR, kernel_csr, with_values, without_zeros
 from xmlc.errors import XmlcError
 from xmlc.estimator import check_hyperparameters, hyperparameters
+from xmlc.kernels.sums import scale_rows
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.estimates import stack_estimates
 from xmlc.models.nearest._hashing import NearScratch, SupportTables, build_tables, near_instances, near_scratch
-from xmlc.models.nearest._index import NeighbourIndex, build_index
+from xmlc.models.nearest._index import LEAST_ROWS, PIECES, NeighbourIndex, build_index
 from xmlc.models.nearest._proof import check_index, check_tables, check_voters
 from xmlc.models.nearest._search import SearchScratch, nearest_instances, search_scratch
 from xmlc.models.nearest._votes import labels_above, top_labels
@@ -104,7 +106,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         if X.shape[0] > np.iinfo(np.int32).max:
             raise XmlcError(f"{X.shape[0]} training instances; expected fewer than 2**31")
         rows = self._unit(X)
-        self.index_, self.tables_ = build_index(rows, with_lists=self.n_tables is None), None
+        self.index_, self.tables_ = build_index(rows, with_lists=self.n_tables is None, n_jobs=self.n_jobs), None
         if self.n_tables is not None:
             shape = (int(self.n_tables), int(self.bucket_bits), int(self.reservoir))
             self.tables_ = build_tables(rows, *shape, int(self.random_state), self.n_jobs)
@@ -216,7 +218,11 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
 
     def _unit(self, X: sparse.csr_array) -> sparse.csr_array:
         """Scale to unit length, without zeros: neither stored ones nor those that vanish by the scaling."""
-        return without_zeros(unit_rows(without_zeros(X)))
+        X = without_zeros(X)
+        blocks = row_blocks(X.shape[0], max(-(-X.shape[0] // PIECES), LEAST_ROWS))
+        scaled = np.empty(X.data.size, dtype=np.float32)
+        run_pieces(partial(scale_rows, np.asarray(X.indptr), np.asarray(X.data), scaled), blocks, self.n_jobs)
+        return without_zeros(with_values(X, scaled))
 
     def _check_hyperparameters(self) -> None:
         check_hyperparameters(self)

@@ -1,0 +1,92 @@
+"""The index of a training set, array by array, against one that is built row by row."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nearest_cases import data
+from numpy.testing import assert_array_equal
+
+from xmlc.csr import unit_rows
+from xmlc.models.nearest._building import order_by_frequency
+from xmlc.models.nearest._index import build_index, index_pieces
+
+
+def naive_index(X, n_words, block_rows):
+    """Walk through the instances in order, and through each one's features in the order of their places."""
+    n, d = X.shape
+    frequencies = (X.toarray() != 0).sum(axis=0)
+    order = sorted(range(d), key=lambda j: (-frequencies[j], j))
+    places = {j: place for place, j in enumerate(order)}
+    n_lists = max(np.count_nonzero(frequencies) - 64 * n_words, 0)
+    magnitudes = abs(X.toarray()).max(axis=0)[order[64 * n_words :][:n_lists]]
+    steps = magnitudes * np.float32((1 + 1e-6) / 32767)
+    n_blocks = -(-n // block_rows)
+    lists = [[[] for _ in range(n_lists)] for _ in range(n_blocks)]
+    row_places, row_values = [], []
+    words, lengths = np.zeros((n_words, n), dtype=np.uint64), np.zeros((n_words, n), dtype=np.uint16)
+    largest = np.zeros(n, dtype=np.uint16)
+    for i in range(n):
+        row = sorted((places[j], v) for j, v in zip(X[[i]].indices, X[[i]].data, strict=True))
+        squares = [0.0] * n_words
+        for place, value in row:
+            row_places.append(place)
+            row_values.append(value)
+            if place < 64 * n_words:
+                words[place // 64, i] |= np.uint64(1 << place % 64)
+                squares[place // 64] += float(value) ** 2
+                largest[i] = max(largest[i], np.ceil(abs(float(value)) * 65000))
+            else:
+                steps_down = int(np.floor(float(value) / float(steps[place - 64 * n_words])))
+                posting = (steps_down % 2**16) << 16 | i % block_rows
+                lists[i // block_rows][place - 64 * n_words].append(posting)
+        lengths[:, i] = [np.ceil(np.sqrt(square) * 65000) for square in squares]
+    starts = [np.concatenate(([0], np.cumsum([len(own) for own in block]))) for block in lists]
+    flat = [posting for block in lists for own in block for posting in own]
+    block_starts = np.cumsum([0] + [start[-1] for start in starts])[:-1]
+    return {
+        "places": [places[j] for j in range(d)], "row_starts": X.indptr, "row_places": row_places,
+        "row_values": row_values, "sizes": np.diff(X.indptr), "words": words, "lengths": lengths, "largest": largest,
+        "steps": steps, "list_starts": starts, "block_starts": block_starts, "postings": flat,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["weights", "binary", "signs"])
+@pytest.mark.parametrize(
+    ("n", "d", "n_words", "block_rows"), [(40, 150, 1, 16), (700, 30, 0, 300), (600, 90, 2, 65536)]
+)
+def test_every_array_is_that_of_walking_through_the_rows(n, d, n_words, block_rows, kind):
+    X = unit_rows(data(n, d, 3, kind)[0])
+    X.eliminate_zeros()
+    expected = naive_index(X, n_words, block_rows)
+    for n_jobs in (1, 2):
+        index = build_index(X, n_words, block_rows, n_jobs=n_jobs)
+        for name, array in expected.items():
+            assert_array_equal(getattr(index, name), array, err_msg=name)
+
+
+def test_without_lists_there_are_rows_only():
+    X = unit_rows(data(50, 80, 4)[0])
+    index = build_index(X, with_lists=False)
+    assert index.words.shape == (0, 50)
+    assert index.postings.size == index.steps.size == 0
+    assert_array_equal(index.row_values, build_index(X, 0).row_values)
+
+
+@settings(deadline=None, max_examples=60)
+@given(n=st.integers(1, 200_000), block_rows=st.integers(1, 65536))
+def test_pieces_cover_all_instances_and_stay_in_their_blocks(n, block_rows):
+    block_rows = max(block_rows, n // 50)
+    pieces = index_pieces(n, block_rows)
+    assert [k for k, _, _ in pieces] == list(range(len(pieces)))
+    assert [start for _, start, _ in pieces] == [0, *(end for _, _, end in pieces[:-1])]
+    assert pieces[-1][2] == n
+    assert all(start < end and start // block_rows == (end - 1) // block_rows for _, start, end in pieces)
+
+
+@settings(deadline=None, max_examples=60)
+@given(frequencies=st.lists(st.integers(0, 9), max_size=40))
+def test_features_are_ordered_by_frequency(frequencies):
+    places, order = order_by_frequency(np.array(frequencies, dtype=np.int64), 9)
+    assert order.tolist() == sorted(range(len(frequencies)), key=lambda j: (-frequencies[j], j))
+    assert places[order].tolist() == list(range(len(frequencies)))
