@@ -39,13 +39,15 @@ def training(data: Data) -> Work:
     starts = np.empty(n_features, dtype=np.int64)
     starts[order] = np.cumsum(frequencies[order]) - frequencies[order]
     cursors = [starts + before for before in np.cumsum([np.zeros_like(starts), *of_block[:-1]], axis=0)]
-    written = (np.empty_like(x.indices), np.empty_like(x.data), np.empty_like(x.indices))
 
     def call(threads: int) -> Arrays:
         model = SparseWeightedNearestNeighbors(n_jobs=threads).fit(data.X, data.Y)
         return {name: array for name, array in model.index_._asdict().items() if isinstance(array, np.ndarray)}
 
     def bare(threads: int) -> object:
+        # New memory each time, as the index of a training is.
+        written = (np.empty_like(x.indices), np.empty_like(x.data), np.empty_like(x.indices))
+
         def work(start: int, end: int, cursors: np.ndarray) -> object:
             return scatter_rows(x, places, cursors.copy(), start, end, *written)
 

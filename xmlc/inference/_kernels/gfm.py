@@ -57,23 +57,28 @@ def sum_of_largest(values, k):
     return total
 
 
-@njit(cache=True, nogil=True)
-def column_of_f(P, sizes, k, f):
-    """Write column k of F = PW (equation (7): w_sk = 1 / (s + k)) into ``f``, float64 (L,).
+@njit(cache=True, nogil=True, error_model="numpy")
+def columns_of_f(P, sizes, k, F):
+    """Write columns k and k + 1 of F = PW (equation (7): w_sk = 1 / (s + k)) into the rows of ``F``, float64 (2, L).
 
-    Four sizes at a time, so that ``f`` is read and written a quarter as often; sizes are added in ascending order.
+    Both at once, because P may exceed the first cache, and four sizes at a time, so that F is read and written a
+    quarter as often; sizes are added in ascending order.
     """
-    f[:] = 0.0
-    whole = sizes.size & ~3
+    F[:] = 0.0
+    f, g, whole = F[0], F[1], sizes.size & ~3
     for s in range(0, whole, 4):
-        u, v, w, x = 1.0 / (sizes[s] + k), 1.0 / (sizes[s + 1] + k), 1.0 / (sizes[s + 2] + k), 1.0 / (sizes[s + 3] + k)
+        p, q, r, t = sizes[s] + k, sizes[s + 1] + k, sizes[s + 2] + k, sizes[s + 3] + k
+        u, v, w, x = 1.0 / p, 1.0 / q, 1.0 / r, 1.0 / t
+        u1, v1, w1, x1 = 1.0 / (p + 1.0), 1.0 / (q + 1.0), 1.0 / (r + 1.0), 1.0 / (t + 1.0)
         a, b, c, d = P[s], P[s + 1], P[s + 2], P[s + 3]
         for i in range(f.size):
             f[i] = (((f[i] + u * a[i]) + v * b[i]) + w * c[i]) + x * d[i]
+            g[i] = (((g[i] + u1 * a[i]) + v1 * b[i]) + w1 * c[i]) + x1 * d[i]
     for s in range(whole, sizes.size):
-        weight, row = 1.0 / (sizes[s] + k), P[s]
+        u, v, a = 1.0 / (sizes[s] + k), 1.0 / (sizes[s] + k + 1.0), P[s]
         for i in range(f.size):
-            f[i] += weight * row[i]
+            f[i] += u * a[i]
+            g[i] += v * a[i]
 
 
 @njit(cache=True, nogil=True)
@@ -125,7 +130,7 @@ def sizes_at(P, thresholds):
     return at
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def best_size(P, sizes, p_empty, by_marginal, thresholds):
     """Find the size k of the best set and its expected F-measure: both maximisations of Algorithm 1, k = 0 included.
 
@@ -160,25 +165,29 @@ def best_size(P, sizes, p_empty, by_marginal, thresholds):
     k : int
     value : float64
     n_columns : int
-        For how many k column k of F was computed.
+        Of F, that were computed: two at a time.
     """
     n_sizes, n_labels = P.shape
     mass, prefix = np.zeros(n_sizes), np.zeros(n_sizes)
     for s in range(n_sizes):
         mass[s] = total(P[s])
-    f, room, at = np.empty(n_labels), np.empty(n_labels), sizes_at(P, thresholds)
+    F, room, at = np.empty((2, n_labels)), np.empty(n_labels), sizes_at(P, thresholds)
     best_k, best, n_columns = 0, p_empty, 0
     for k in range(1, n_labels + 1):
         bound = value = 0.0
         for s in range(n_sizes):
-            prefix[s] += P[s, k - 1]
             bound += 2.0 * mass[s] / (sizes[s] + k)
-            value += 2.0 * prefix[s] / (sizes[s] + k)
         if bound <= best + TIE:
             break
-        if not by_marginal:
-            n_columns += 1
-            column_of_f(P, sizes, k, f)
+        if by_marginal:
+            for s in range(n_sizes):
+                prefix[s] += P[s, k - 1]
+                value += 2.0 * prefix[s] / (sizes[s] + k)
+        else:
+            if k > n_columns:
+                columns_of_f(P, sizes, k, F)
+                n_columns += 2
+            f = F[(k - 1) & 1]
             least = f[k - 1]
             most = k * least + sum_above(f, least, room)
             if 2.0 * most <= best:
@@ -269,7 +278,7 @@ def maximise(P, sizes, p_empty, ids, by_marginal, thresholds, kept):
     if by_marginal:
         copy_into(kept, ids[:k])
     elif k > 0:
-        f = np.empty(ids.size)
-        column_of_f(P, sizes, k, f)
-        keep_largest(f, ids, k, kept)
+        F = np.empty((2, ids.size))
+        columns_of_f(P, sizes, k, F)
+        keep_largest(F[0], ids, k, kept)
     return k, value

@@ -78,14 +78,17 @@ def start_lists(counts, listed, blocks, n_blocks):
     cursors : uint32 (pieces, n_lists)
         Where a piece's first posting of a list goes, from the start of the block's postings on.
     """
-    starts = np.zeros((n_blocks, listed.size + 1), dtype=np.uint32)
-    cursors, ends = np.empty((blocks.size, listed.size), dtype=np.uint32), np.zeros(n_blocks, dtype=np.uint32)
-    for j in range(listed.size):
-        for piece in range(blocks.size):
-            cursors[piece, j] = ends[blocks[piece]]
-            ends[blocks[piece]] += counts[piece, listed[j]]
-        for block in range(n_blocks):
-            starts[block, j + 1] = ends[block]
+    starts, cursors = np.zeros((n_blocks, listed.size + 1), np.uint32), np.empty((blocks.size, listed.size), np.uint32)
+    for piece in range(blocks.size):
+        sizes, own, before = starts[blocks[piece], 1:], counts[piece], cursors[piece]
+        for j in range(listed.size):
+            before[j] = sizes[j]
+            sizes[j] += own[listed[j]]
+    for block in range(n_blocks):
+        for j in range(listed.size):
+            starts[block, j + 1] += starts[block, j]
+    for piece in range(blocks.size):
+        cursors[piece] += starts[blocks[piece], :-1]
     return starts, cursors
 
 
