@@ -10,6 +10,7 @@ from scipy import sparse
 from xmlc.bench.harness import Data
 from xmlc.bench.limits._gfm import count_and_multiply, places_of
 from xmlc.bench.limits.work import Arrays, Work
+from xmlc.csr import as_labels
 from xmlc.inference import gfm
 from xmlc.inference.predictions import ROWS_PER_PIECE
 from xmlc.models.nearest import SparseWeightedNearestNeighbors
@@ -65,4 +66,7 @@ def independent_samples(marginals: sparse.csr_array, n_samples: int) -> Samples:
     indptr = np.concatenate(([0], np.cumsum(np.concatenate([sizes for sizes, _ in sets]))))
     indices = np.concatenate([labels for _, labels in sets])
     shape = (indptr.size - 1, marginals.shape[1])
-    return Samples(sparse.csr_array((np.ones(indices.size, dtype=bool), indices, indptr), shape=shape), n_samples)
+    # Proven once, as what is read from a file is.
+    return Samples(
+        as_labels(sparse.csr_array((np.ones(indices.size, dtype=bool), indices, indptr), shape=shape)), n_samples
+    )

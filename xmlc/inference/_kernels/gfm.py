@@ -211,7 +211,7 @@ def rank_places(values, ids, order):
         order[rank] = pop_first(heap, heap.size - rank, grains, ids)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def keep_largest(values, ids, k, kept):
     """Write the ids of the ``k`` largest values, in no order; of values equal in multiples of `GRAIN` the smaller ids.
 
@@ -222,16 +222,16 @@ def keep_largest(values, ids, k, kept):
     kept : uint32, at least k
         Written.
     """
-    grains = np.rint(values / GRAIN)
-    selected = grains.copy()
+    selected = values.copy()
     sum_of_largest(selected, k)
-    least = selected[:k].min()
+    least = np.rint(selected[:k].min() / GRAIN)
     n_kept, n_equal, equal = 0, 0, np.empty(ids.size, dtype=np.uint32)
     for i in range(ids.size):
-        if grains[i] > least:
+        grain = np.rint(values[i] / GRAIN)
+        if grain > least:
             kept[n_kept] = ids[i]
             n_kept += 1
-        elif grains[i] == least:
+        elif grain == least:
             equal[n_equal] = ids[i]
             n_equal += 1
     if n_kept + n_equal > k:
