@@ -21,7 +21,7 @@ def data(tmp_path_factory):
 
 def test_a_training_is_counted_by_the_pairs_that_its_passes_visit(data):
     works = list(limits_of.works(data))
-    assert [work.contender for work in works] == ["PLT, adagrad", "PLT, batch"]
+    assert [work.contender for work in works] == ["PLT, adagrad", "PLT, batch", "PLT, batch, with steps"]
     for work in works:
         one, two = work.call(1), work.call(2)
         assert {name: array.tobytes() for name, array in one.items()} == {n: a.tobytes() for n, a in two.items()}
@@ -35,8 +35,7 @@ def test_pieces_of_bare_accesses_are_all_instances_of_all_blocks(data, monkeypat
     monkeypatch.setattr(limits_of, "PAIRS_PER_PIECE", pairs_per_piece)
     model = PLT(tree="random", arity=4, solver="adagrad", epochs=1).fit(data.X, data.Y)
     touched = []
-    monkeypatch.setitem(limits_of.PATTERNS, "read, AdaGrad", (lambda *arguments: touched.append(arguments), 2))
-    bare, pairs = limits_of.bare_pass(data, model, "adagrad")
+    bare, pairs = limits_of.bare_pass(data, model, lambda *arguments: touched.append(arguments), 2)
     bare(1)
     reach = training_reach(data.X, data.Y, model.tree_)
     groups = by_width(kernel_csr(data.X), reach, block_degrees(model.tree_), data.X.shape[1])

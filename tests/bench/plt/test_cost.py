@@ -13,9 +13,16 @@ from scipy import sparse
 from xmlc.bench.plt import cost as plt_cost
 from xmlc.bench.plt import limits as limits_of
 from xmlc.bench.plt import pairs
-from xmlc.bench.plt._access import SMALL, read_and_write_rows, read_and_write_squares, read_rows
+from xmlc.bench.plt._access import (
+    SMALL,
+    read_and_write_rows,
+    read_and_write_squares,
+    read_rows,
+    read_step_and_write_rows,
+)
 from xmlc.csr import kernel_csr
 from xmlc.models.plt import PLT
+from xmlc.models.plt.training import dual_steps
 from xmlc.trees import random_complete_tree
 
 
@@ -126,6 +133,22 @@ def test_access_kernels_equal_plain_loops(width):
     np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-3)
     np.testing.assert_allclose(found_two, expected_two, rtol=1e-3, atol=1e-3)
     assert min(np.abs(expected - one).max(), np.abs(expected_two - two).max()) > 0.1  # or nothing was tested
+
+
+def test_steps_are_taken_between_reading_rows_and_adding_to_them():
+    rng = np.random.default_rng(1)
+    ends, ids = np.array([0, 3, 3, 8]), rng.integers(0, 5, 8).astype(np.uint32)
+    values, found = (1e3 * rng.normal(size=8)).astype(np.float32), rng.normal(size=(5, 32)).astype(np.float32)
+    expected, alpha, one = found.copy(), np.zeros(32, dtype=np.float32), np.float32(1.0)
+    for start, end in pairwise(ends):
+        changes = values[start:end] @ expected[ids[start:end]]
+        none = np.zeros(32, dtype=np.uint8), alpha, np.ones(32, dtype=bool), np.zeros(32, dtype=np.float32)
+        dual_steps(changes, *none, one + one, one, -one, False)
+        for k in range(start, end):
+            expected[ids[k]] += values[k] * SMALL * changes
+    read_step_and_write_rows(ends, ids, values, found.ravel(), np.zeros(32, dtype=np.float32))
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+    assert (alpha != 0).any()
 
 
 def test_phases_name_steps_that_exist_and_add_up(small):

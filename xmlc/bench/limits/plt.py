@@ -9,6 +9,7 @@ import numpy as np
 
 from xmlc.bench.harness import TRAINING, Data
 from xmlc.bench.limits.work import Arrays, Work
+from xmlc.bench.plt._access import read_step_and_write_rows
 from xmlc.bench.plt.contenders import learned, name_of, solver_settings
 from xmlc.bench.plt.cost import LIMIT_OF
 from xmlc.bench.plt.limits import PATTERNS, Instances, by_width
@@ -17,6 +18,7 @@ from xmlc.csr import kernel_csr
 from xmlc.models.plt import PLT
 from xmlc.runtime.parallel import run_pieces
 
+STEPS = "with steps"  # Newton's method for each pair of an instance and a node is no access, and cannot be left out
 UNIT = "non-zero x node of a pass"
 PAIRS_PER_PIECE = 1 << 22  # of a non-zero and a node, touched by one thread
 ONE = np.float32(1e-3)  # what rows hold: no number that takes a processor longer
@@ -27,27 +29,41 @@ def works(data: Data) -> Iterator[Work]:
 
     A training is all of `fit`. It is counted by the pairs that its passes visit: those of a non-zero and a node
     classifier that is still in training. The bare accesses are one pass over all blocks: those of `access_limits` with
-    rows of the blocks' own sizes.
+    rows of the blocks' own sizes. With the logistic loss a second line has them with the steps of the dual variables.
     """
     for solver, settings in solver_settings(data.name).items():
         model = PLT(n_jobs=1).set_params(**settings).fit(data.X, data.Y)
         pairs = training_pairs(data.X, data.Y, model.tree_)
-        bare, touched = bare_pass(data, model, solver)
-        yield Work(
-            contender=name_of(solver),
-            task=TRAINING,
-            unit=UNIT,
-            units=pairs * model.passes_,
-            call=partial(_trained, model, data),
-            bare=bare,
-            bare_units=touched,
-            note=f"{model.passes_:.1f} passes",
-        )
+        limits = {name_of(solver): PATTERNS[LIMIT_OF[solver]]}
+        if solver == "batch" and model.loss == "logistic":
+            limits[f"{name_of(solver)}, {STEPS}"] = (read_step_and_write_rows, 1)
+        for name, limit in limits.items():
+            bare, touched = bare_pass(data, model, *limit)
+            yield Work(
+                contender=name,
+                task=TRAINING,
+                unit=UNIT,
+                units=pairs * model.passes_,
+                call=partial(_trained, model, data),
+                bare=bare,
+                bare_units=touched,
+                note=f"{model.passes_:.1f} passes",
+            )
 
 
-def bare_pass(data: Data, model: PLT, solver: str) -> tuple[Callable[[int], object], int]:
-    """Return what touches the rows of one pass on so many threads, and how many pairs that are."""
-    kernel, numbers = PATTERNS[LIMIT_OF[solver]]
+def bare_pass(data: Data, model: PLT, kernel: Callable[..., None], numbers: int) -> tuple[Callable[[int], object], int]:
+    """Return what touches the rows of one pass on so many threads, and how many pairs that are.
+
+    Parameters
+    ----------
+    data : Data
+    model : PLT
+        Whose tree says which blocks there are.
+    kernel : callable
+        Of ends, ids, values, rows and sums, as `PATTERNS` has them.
+    numbers : int
+        Of a row, for each sibling.
+    """
     reach = training_reach(data.X, data.Y, model.tree_)
     groups = by_width(kernel_csr(data.X), reach, block_degrees(model.tree_), data.X.shape[1])
     pieces = [(width, *piece) for width, found in groups.items() for piece in _pieces(found, width)]

@@ -16,8 +16,10 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from xmlc.kernels.arrays import borrowed
 from xmlc.kernels.sibling_rows import add_rows_64
 from xmlc.kernels.vectors import FLOAT, Vectors, index_at
+from xmlc.models.plt.training import dual_steps
 
 LANES = 16
 CHAINS = 4  # sums that do not wait for one another: an addition takes four cycles
@@ -144,7 +146,8 @@ def sum_rows(ids, values, rows, length, sums):
 def read_rows(ends, ids, values, rows, sums):
     """Read the rows of all instances, as a prediction does; parameters as for `read_and_write_rows`."""
     for i in range(ends.size - 1):
-        sum_rows(ids[ends[i] : ends[i + 1]], values[ends[i] : ends[i + 1]], rows, sums.size, sums)
+        row_ids, row_values = borrowed(ids, ends[i], ends[i + 1]), borrowed(values, ends[i], ends[i + 1])
+        sum_rows(row_ids, row_values, rows, sums.size, sums)
 
 
 @njit(cache=True, nogil=True)
@@ -163,7 +166,7 @@ def read_and_write_rows(ends, ids, values, rows, sums):
         Scratch; a multiple of 16.
     """
     for i in range(ends.size - 1):
-        row_ids, row_values = ids[ends[i] : ends[i + 1]], values[ends[i] : ends[i + 1]]
+        row_ids, row_values = borrowed(ids, ends[i], ends[i + 1]), borrowed(values, ends[i], ends[i + 1])
         sums[:] = 0
         sum_rows(row_ids, row_values, rows, sums.size, sums)
         sums *= SMALL
@@ -179,9 +182,28 @@ def read_and_write_squares(ends, ids, values, rows, sums):
     non-zero and sibling, 8 of them in the first cache.
     """
     for i in range(ends.size - 1):
-        row_ids, row_values = ids[ends[i] : ends[i + 1]], values[ends[i] : ends[i + 1]]
+        row_ids, row_values = borrowed(ids, ends[i], ends[i + 1]), borrowed(values, ends[i], ends[i + 1])
         sums[:] = 0
         sum_rows(row_ids, row_values, rows, 2 * sums.size, sums)
         sums *= SMALL
         for column in range(0, sums.size, LANES):
             add_scaled_to_rows(row_ids, row_values, rows, 2 * sums.size, column, sums)
+
+
+@njit(cache=True, nogil=True)
+def read_step_and_write_rows(ends, ids, values, rows, sums):
+    """Read the rows of each instance, take the logistic steps of all siblings, then add to the rows.
+
+    Parameters and accesses as for `read_and_write_rows`, with one dual variable and one target for each sibling in
+    place of one for each pair with an instance.
+    """
+    targets, alpha, going = np.zeros(sums.size, np.uint8), np.zeros(sums.size, np.float32), np.ones(sums.size, np.bool_)
+    one, largest = np.float32(1.0), np.zeros(sums.size, np.float32)
+    for i in range(ends.size - 1):
+        row_ids, row_values = borrowed(ids, ends[i], ends[i + 1]), borrowed(values, ends[i], ends[i + 1])
+        sums[:] = 0
+        sum_rows(row_ids, row_values, rows, sums.size, sums)
+        dual_steps(sums, targets, alpha, going, largest, one + one, one, -one, False)
+        sums *= SMALL
+        for column in range(0, sums.size, LANES):
+            add_to_rows(row_ids, row_values, rows, sums.size, column, sums)
