@@ -51,6 +51,7 @@ class Synthetic(TypedDict):
     labels_per_instance: NotRequired[float]
     nonzeros: NotRequired[int]
     seed: NotRequired[int]
+    posteriors: NotRequired[bool]
 
 
 class Entry(TypedDict, total=False):

@@ -40,13 +40,48 @@ def save_repository(path: str | Path, X: object, Y: object) -> None:
     XmlcError
         The numbers of rows differ, or X holds a value that is not finite.
     """
-    path, X, Y = Path(path), without_zeros(as_features(X)), as_labels(Y)
-    if X.shape[0] != Y.shape[0]:
-        raise XmlcError(f"X has {X.shape[0]} instances but Y has {Y.shape[0]}")
-    with atomic_file(path) as temporary, _opened(temporary) as file:
-        file.write(f"{X.shape[0]} {X.shape[1]} {Y.shape[1]}\n".encode())
-        for block in _blocks(kernel_csr(X), kernel_csr(Y)):
-            file.write(block)
+    X, Y = as_features(X), as_labels(Y)
+    with repository_writer(path, X.shape[0], X.shape[1], Y.shape[1]) as write:
+        write(X, Y)
+
+
+@contextmanager
+def repository_writer(path: str | Path, n: int, d: int, m: int) -> Iterator[Callable[[object, object], None]]:
+    """Give a function that writes the next instances of a file, so that not all need be in memory at a time.
+
+    Parameters
+    ----------
+    path : path
+    n, d, m : int
+        Instances of the whole file, features, labels.
+
+    Yields
+    ------
+    callable
+        Takes X and Y of some instances, which it writes as `save_repository` does; the bytes do not depend on how the
+        instances are parted. Raises `XmlcError` as that does.
+
+    Raises
+    ------
+    XmlcError
+        There were more or fewer than n instances; there is no file then.
+    """
+    written = 0
+    with atomic_file(Path(path)) as temporary, _opened(temporary) as file:
+        file.write(f"{n} {d} {m}\n".encode())
+
+        def write(X: object, Y: object) -> None:
+            nonlocal written
+            X, Y = without_zeros(as_features(X)), as_labels(Y)
+            if X.shape[0] != Y.shape[0]:
+                raise XmlcError(f"X has {X.shape[0]} instances but Y has {Y.shape[0]}")
+            for block in _blocks(kernel_csr(X), kernel_csr(Y)):
+                file.write(block)
+            written += X.shape[0]
+
+        yield write
+        if written != n:
+            raise XmlcError(f"{path}: {written} instances were written, expected {n}")
 
 
 @contextmanager

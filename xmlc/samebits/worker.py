@@ -49,6 +49,7 @@ def synthetic_data() -> Data:
 
     model = SyntheticModel(n_features=300, n_labels=40, labels_per_instance=2.0, nonzeros=25, seed=1)
     X, Y, P = model.draw(0, SYNTHETIC_ROWS + SYNTHETIC_TEST_ROWS, 1)
+    assert P is not None
     return Data(X[:SYNTHETIC_ROWS], Y[:SYNTHETIC_ROWS], *(part[SYNTHETIC_ROWS:] for part in (X, Y, P)))
 
 

@@ -39,7 +39,7 @@ def test_files_hold_the_model_s_rows_and_source_tells_them(tmp_path):
     assert (source["train"], source["test"]) == (["train.txt"], ["test.txt"])
     assert source["parameters"] == {
         "n_train": 300, "n_test": 100, "n_features": 60, "n_labels": 20,
-        "labels_per_instance": 2.0, "nonzeros": 9, "seed": 3,
+        "labels_per_instance": 2.0, "nonzeros": 9, "seed": 3, "posteriors": True,
     }  # fmt: skip
     assert set(source["files"]) == {file.name for file in out.iterdir()} - {"source.json", "checksums.json"}
     for name, facts in source["files"].items():

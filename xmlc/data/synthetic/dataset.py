@@ -12,11 +12,13 @@ from xmlc.csr import save_csr
 from xmlc.data.source import file_facts
 from xmlc.data.synthetic.few_shot import ObjectViews, ShortTexts
 from xmlc.data.synthetic.labels import SyntheticModel
-from xmlc.data.writer import save_repository
+from xmlc.data.writer import repository_writer
 from xmlc.errors import XmlcError
 from xmlc.files import atomic_folder, write_record
 from xmlc.passport import step_costs
+from xmlc.runtime.parallel import row_blocks
 
+ROWS_AT_A_TIME = 1 << 16  # in memory; the posteriors of all rows are
 SIZES = ("n_train", "n_test", "n_features", "n_labels")
 
 
@@ -37,7 +39,7 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "labels": Kind(SyntheticModel, {"labels_per_instance": 4.0, "nonzeros": 60, "seed": 0}),
+    "labels": Kind(SyntheticModel, {"labels_per_instance": 4.0, "nonzeros": 60, "seed": 0, "posteriors": True}),
     "objects": Kind(ObjectViews, {"seed": 0}),
     "texts": Kind(ShortTexts, {"nonzeros": 70, "seed": 0}),
 }
@@ -70,10 +72,15 @@ def make_dataset(name: str, kind: str, given: Mapping[str, float], out: Path, n_
     model = draws(**{key: value for key, value in parameters.items() if key not in ("n_train", "n_test")})
     with atomic_folder(out) as folder:
         for part, (start, end) in {"train": (0, n_train), "test": (n_train, n_train + n_test)}.items():
-            X, Y, P = model.draw(start, end, n_jobs)
-            save_repository(folder / f"{part}.txt", X, Y)
-            if P is not None:
-                save_csr(folder, f"{part}.P", P)
+            size = (end - start, int(parameters["n_features"]), int(parameters["n_labels"]))
+            posteriors = []
+            with repository_writer(folder / f"{part}.txt", *size) as write:
+                for a, b in row_blocks(end - start, ROWS_AT_A_TIME):
+                    X, Y, P = model.draw(start + a, start + b, n_jobs)
+                    write(X, Y)
+                    posteriors += [P] if P is not None else []
+            if posteriors:
+                save_csr(folder, f"{part}.P", sparse.vstack(posteriors, format="csr"))
         files = file_facts(folder)
         source = {"name": name, "origin": "synthetic", "kind": kind, "format": "repository", "zero_based": True}
         source |= {"labels": None, "split_files": None, "train": ["train.txt"], "test": ["test.txt"]}

@@ -44,6 +44,8 @@ class SyntheticModel:
         Draws of features per instance, on average; repeated draws are one feature.
     seed : int
         Not negative.
+    posteriors : bool
+        Whether rows come with their posteriors, of which an instance has many more than labels.
 
     Raises
     ------
@@ -52,7 +54,13 @@ class SyntheticModel:
     """
 
     def __init__(
-        self, n_features: int, n_labels: int, labels_per_instance: float = 4.0, nonzeros: int = 60, seed: int = 0
+        self,
+        n_features: int,
+        n_labels: int,
+        labels_per_instance: float = 4.0,
+        nonzeros: int = 60,
+        seed: int = 0,
+        posteriors: bool = True,
     ):
         if min(n_features, n_labels, nonzeros) < 1 or labels_per_instance <= 0:
             raise XmlcError(
@@ -62,7 +70,7 @@ class SyntheticModel:
         if not 0 <= seed < 1 << 63:
             raise XmlcError(f"seed={seed}: expected a number from 0 to 2**63 - 1")
         self.n_features, self.n_labels = n_features, n_labels
-        self.nonzeros, self.seed = nonzeros, seed
+        self.nonzeros, self.seed, self.posteriors = nonzeros, seed, posteriors
         skipped = min(20, n_features // 100)
         triggers = CANDIDATES_PER_LABEL * labels_per_instance * n_features / (nonzeros * n_labels)
         self._model = self._draw_model(max(math.ceil(triggers), 1), skipped)
@@ -71,7 +79,7 @@ class SyntheticModel:
 
     def draw(
         self, start: int, end: int, n_jobs: int | None = None
-    ) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:
+    ) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array | None]:
         """Draw instances ``start .. end - 1``.
 
         Parameters
@@ -86,8 +94,8 @@ class SyntheticModel:
         X : csr_array of float32, shape (n, d)
             Values are multiples of 1e-4.
         Y : csr_array of bool, shape (n, m)
-        P : csr_array of float32, shape (n, m)
-            The posteriors; those that are not stored are 0.
+        P : csr_array of float32, shape (n, m), or None
+            The posteriors; those that are not stored are 0. None unless they are asked for.
 
         Raises
         ------
@@ -101,7 +109,7 @@ class SyntheticModel:
         parts = list(zip(*run_pieces(draw_rows, pieces, n_jobs, costs, title="drawing instances", unit="rows")))
         joined = [np.concatenate(part) for part in parts]
         X = _csr(joined[0], joined[1].view(np.int32), joined[2], self.n_features)
-        P = _csr(joined[3], joined[4], joined[5], self.n_labels)
+        P = _csr(joined[3], joined[4], joined[5], self.n_labels) if self.posteriors else None
         Y = _csr(joined[6], joined[7], np.ones(joined[7].size, dtype=bool), self.n_labels)
         return X, Y, P
 
