@@ -267,3 +267,29 @@ def test_arguments_are_checked(m, arity, max_leaf, message):
 def test_instances_and_label_sets_must_match():
     with pytest.raises(XmlcError, match="4 instances but Y has 5"):
         label_representations(np.ones((4, 2)), np.ones((5, 3), dtype=bool))
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(1, 25), st.integers(1, 12), st.integers(1, 20), st.integers(1, 13), st.integers(0, 99))
+def test_the_heaviest_features_are_kept(n, d, m, most, seed):
+    X, Y = random_data(n, d, m, seed)
+    whole, kept = label_representations(X, Y), label_representations(X, Y, most_features=most)
+    assert kept.has_sorted_indices
+    for row in range(m):
+        features, sums = (part[whole.indptr[row] : whole.indptr[row + 1]] for part in (whole.indices, whole.data))
+        found, values = (part[kept.indptr[row] : kept.indptr[row + 1]] for part in (kept.indices, kept.data))
+        heaviest = np.sort(np.lexsort((features, -np.abs(sums)))[:most])  # of equal ones the smaller feature
+        assert found.tolist() == features[heaviest].tolist()
+        if most >= features.size:
+            assert values.tobytes() == sums.tobytes()
+        else:
+            np.testing.assert_allclose(values, sums[heaviest] / np.linalg.norm(sums[heaviest]), rtol=1e-6)
+
+
+def test_of_equal_sums_the_smaller_features_are_kept():
+    X = np.array([[1, 2, 2, 2, 1]], dtype=np.float32)
+    kept = label_representations(X, np.ones((1, 1), dtype=bool), most_features=2)
+    assert kept.indices.tolist() == [1, 2]
+    np.testing.assert_allclose(kept.data, np.sqrt([0.5, 0.5]), rtol=1e-6)
+    one, two = (label_representations(*random_data(300, 40, 60, 3), jobs, most_features=7) for jobs in (1, 2))
+    assert (one.data.tobytes(), one.indices.tobytes()) == (two.data.tobytes(), two.indices.tobytes())

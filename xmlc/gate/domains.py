@@ -147,6 +147,7 @@ DOMAINS: Mapping[str, Mapping[str, Domain]] = {
         "beam": whole(1, MANY),
         "search": OneOf(("certified", "beam", "exact")),
         "hash_bits": whole(1, 34, none=True),  # 2**34 weights are 64 GB
+        "label_features": whole(1, MANY, none=True),
         "max_samples": SOME,
     },
     "Parabel": {**COMMON, **FOREST, **NODES},

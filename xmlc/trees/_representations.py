@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from xmlc.kernels.arrays import borrowed
+from xmlc.kernels.arrays import borrowed, copy_into
 from xmlc.kernels.bits import lowest_bit
 
 ONE = np.uint64(1)
@@ -96,3 +96,43 @@ def fill_representations(x, label_starts, label_rows, n_features, start, end, st
                     place += ONE
         if square > 0.0:
             data[starts[label] : starts[label + 1]] *= np.float32(1.0 / np.sqrt(square))
+
+
+@njit(cache=True, nogil=True)
+def keep_heaviest(starts, indices, data, kept_starts, kept_indices, kept_data):
+    """Copy the entries of each row that are largest in magnitude, of equal ones those of the smaller features.
+
+    What is kept of a row is scaled to unit length; a row of which all is kept stays as it is.
+
+    Parameters
+    ----------
+    starts : int64 (k + 1,), indices : uint32, data : float32
+        Rows.
+    kept_starts : int64 (k + 1,)
+        Where each shorter row begins, which says how many entries it has: at most as many as before.
+    kept_indices : uint32, kept_data : float32
+        The shorter rows, written here; indices ascend within a row.
+    """
+    for row in range(starts.size - 1):
+        start, end = starts[row], starts[row + 1]
+        place, room = kept_starts[row], kept_starts[row + 1] - kept_starts[row]
+        if room == end - start:
+            copy_into(kept_indices[place:], indices[start:end])
+            copy_into(kept_data[place:], data[start:end])
+            continue
+        sizes = np.abs(data[start:end])
+        mark = np.partition(sizes, sizes.size - room)[sizes.size - room]
+        n_equal = room
+        for size in sizes:
+            n_equal -= size > mark
+        square = 0.0
+        for k in range(start, end):
+            size = abs(data[k])
+            is_kept = size > mark or (size == mark and n_equal > 0)
+            n_equal -= is_kept and size == mark
+            if is_kept:
+                kept_indices[place], kept_data[place] = indices[k], data[k]
+                square += np.float64(data[k]) * np.float64(data[k])
+                place += 1
+        if square > 0.0:
+            kept_data[kept_starts[row] : kept_starts[row + 1]] *= np.float32(1.0 / np.sqrt(square))

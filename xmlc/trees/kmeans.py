@@ -25,7 +25,7 @@ from xmlc.trees._kmeans import (
     multiply_members,
     place_halves,
 )
-from xmlc.trees._representations import count_features, fill_representations
+from xmlc.trees._representations import count_features, fill_representations, keep_heaviest
 from xmlc.trees.label_tree import LabelTree
 
 NONZEROS_PER_PIECE = 1 << 19  # of instances, counted once for each of their labels
@@ -36,7 +36,9 @@ MAX_SEGMENTS_TO_SPLIT = 64  # and so are those below this share of all non-zeros
 MAX_PARTS = 8  # sums of moved members that are made apart, each of them the size of d
 
 
-def label_representations(X: object, Y: object, n_jobs: int | None = None) -> sparse.csr_array:
+def label_representations(
+    X: object, Y: object, n_jobs: int | None = None, most_features: int | None = None
+) -> sparse.csr_array:
     """Represent each label by its instances: the sum of their unit-length features, scaled to unit length.
 
     As in Parabel (Prabhu et al., "Parabel: Partitioned label trees for extreme classification with application
@@ -50,6 +52,10 @@ def label_representations(X: object, Y: object, n_jobs: int | None = None) -> sp
     Y : sparse or dense boolean array, shape (n, m)
     n_jobs : int or None
         Threads, see `xmlc.runtime.threads.resolve_threads`; the bits do not depend on it.
+    most_features : int or None
+        A label keeps at most so many features, those with the largest sums in magnitude, of equal ones the smaller
+        numbers. A label of many instances has most features of the vocabulary: on the shape of Amazon-3M all of them
+        would be 20 GB. None keeps all.
 
     Returns
     -------
@@ -70,19 +76,49 @@ def label_representations(X: object, Y: object, n_jobs: int | None = None) -> sp
     scaled = run_pieces(_unit_values, [(X, *block) for block in _blocks(np.diff(x.indptr), NONZEROS_PER_PIECE)], n_jobs)
     x = x._replace(data=np.concatenate(scaled))
     label_starts, label_rows = by_label.indptr.astype(np.int64), by_label.indices.astype(np.uint32)
-    work = np.concatenate(([0], np.cumsum(np.diff(x.indptr)[label_rows])))[label_starts]
-    blocks = _blocks(np.diff(work), NONZEROS_PER_PIECE)
+    blocks = _blocks(_work(x.indptr, label_starts, label_rows), NONZEROS_PER_PIECE)
     counts = np.zeros(m, dtype=np.int64)
     common = (x, label_starts, label_rows, n_features)
     run_pieces(count_features, [(*common, *block, counts) for block in blocks], n_jobs)
-    starts = np.concatenate(([0], np.cumsum(counts)))
+    kept = counts if most_features is None else np.minimum(counts, most_features)
+    starts = np.concatenate(([0], np.cumsum(kept)))
     indices, data = np.empty(starts[-1], dtype=np.uint32), np.empty(starts[-1], dtype=np.float32)
-    run_pieces(fill_representations, [(*common, *block, starts, indices, data) for block in blocks], n_jobs)
+    if most_features is None:
+        run_pieces(fill_representations, [(*common, *block, starts, indices, data) for block in blocks], n_jobs)
+    else:
+        run_pieces(_fill_heaviest, [(*common, *block, counts, starts, indices, data) for block in blocks], n_jobs)
     if starts[-1] <= np.iinfo(np.int32).max:
         starts = starts.astype(np.int32)  # scipy wants both index arrays of one type
     result = sparse.csr_array((data, indices.view(np.int32), starts), shape=(m, n_features))
     result.has_sorted_indices = True
     return without_zeros(result)
+
+
+def _work(starts: np.ndarray, label_starts: np.ndarray, label_rows: np.ndarray) -> np.ndarray:
+    """Return how many non-zeros the instances of each label have, int64 (m,)."""
+    until = np.cumsum(np.diff(starts).astype(np.int32)[label_rows], dtype=np.int64)
+    ends = np.where(label_starts > 0, until[label_starts - 1], 0) if until.size else np.zeros_like(label_starts)
+    return np.diff(ends)
+
+
+def _fill_heaviest(
+    x: KernelCSR,
+    label_starts: np.ndarray,
+    label_rows: np.ndarray,
+    n_features: int,
+    start: int,
+    end: int,
+    counts: np.ndarray,
+    starts: np.ndarray,
+    indices: np.ndarray,
+    data: np.ndarray,
+) -> None:
+    """Represent the labels ``start .. end - 1`` by all their features, and write those that are kept."""
+    own_starts = np.concatenate(([0], np.cumsum(counts[start:end])))
+    own_indices, own_data = np.empty(own_starts[-1], dtype=np.uint32), np.empty(own_starts[-1], dtype=np.float32)
+    rows = (x, label_starts[start : end + 1], label_rows, n_features)
+    fill_representations(*rows, 0, end - start, own_starts, own_indices, own_data)
+    keep_heaviest(own_starts, own_indices, own_data, starts[start : end + 1], indices, data)
 
 
 def _unit_values(X: sparse.csr_array, start: int, end: int) -> np.ndarray:

@@ -47,6 +47,9 @@ class PLT(TreePrediction):
         `xmlc.trees.kmeans.kmeans_tree`).
     max_leaf : int
         "kmeans": a node with at most this many labels has them as its children; Parabel has 100.
+    label_features : int or None
+        "kmeans": labels are compared by at most so many features each, their heaviest, which bounds the memory of the
+        tree (`xmlc.trees.kmeans.label_representations`). None: by all of their instances' features.
     solver : {"sgd", "adagrad", "batch"}
         How the node classifiers are trained: by two-phase SGD; by AdaGrad without regularisation (oplt2021); or by dual
         coordinate descent with L2 regularisation, as in Parabel and napkinXC. The last two with exact weights only.
@@ -131,6 +134,7 @@ class PLT(TreePrediction):
     arity: int = 16
     tree: str = "kmeans"
     max_leaf: int = 100
+    label_features: int | None = None
     solver: str = "sgd"
     loss: str = "logistic"
     hinge_power: int = 2
@@ -222,7 +226,7 @@ class PLT(TreePrediction):
         if self.tree == "huffman":
             return huffman_tree(np.bincount(Y.indices, minlength=self.n_labels_), self.arity)
         if self.tree == "kmeans":
-            representations = label_representations(X, Y, self.n_jobs)
+            representations = label_representations(X, Y, self.n_jobs, self.label_features)
             return kmeans_tree(representations, self.arity, self.max_leaf, self.random_state, self.n_jobs)
         return random_complete_tree(self.n_labels_, self.arity, self.random_state)
 

@@ -37,10 +37,11 @@ def reach_of(y: KernelCSR, tree: LabelTree, order: np.ndarray, n_jobs: int | Non
     run_pieces(count_node_rows, [(*paths, *piece, counts[i + 1]) for i, piece in enumerate(pieces)], n_jobs)
     starts = np.concatenate(([0], np.cumsum(counts.sum(axis=0))))
     places = starts[:-1] + np.cumsum(counts, axis=0)[:-1]
-    positions = np.empty(starts[-1], dtype=np.uint32)
-    run_pieces(fill_node_rows, [(*paths, *piece, own, positions) for piece, own in zip(pieces, places)], n_jobs)
     block_starts = np.concatenate(([0], starts + n))
-    block_positions = np.concatenate((np.arange(n, dtype=np.uint32), positions))
+    block_positions = np.empty(n + starts[-1], dtype=np.uint32)
+    block_positions[:n] = np.arange(n, dtype=np.uint32)
+    positions = block_positions[n:]  # of the nodes' own instances, which reach their children: in memory once
+    run_pieces(fill_node_rows, [(*paths, *piece, own, positions) for piece, own in zip(pieces, places)], n_jobs)
     return Reach(order, starts, positions, block_starts, block_positions)
 
 
