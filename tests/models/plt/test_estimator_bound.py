@@ -8,7 +8,7 @@ from plt_descent_twin import node_estimate
 from plt_twin import ancestors, positive_nodes
 
 from xmlc.models import PLT
-from xmlc.models.plt.search._hashed_scores import hashed_estimate
+from xmlc.models.plt.search._hashed_scores import hashed_block_estimates
 from xmlc.trees import huffman_tree, random_complete_tree
 
 M = 5
@@ -80,4 +80,6 @@ def test_a_trained_tree_keeps_the_bound(options):
 def _node_estimate(model, node, x):
     if model.hash_bits is None:
         return node_estimate(model.nodes_, node, dict(enumerate(x.tolist())))
-    return hashed_estimate(np.arange(x.size, dtype=np.uint32), x, model.nodes_, node)
+    estimates = np.empty(1, dtype=np.float32)
+    hashed_block_estimates(np.arange(x.size, dtype=np.uint32), x, model.nodes_, node, estimates)
+    return estimates[0]

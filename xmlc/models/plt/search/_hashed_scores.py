@@ -7,6 +7,7 @@ from numba import njit
 
 from xmlc.kernels.counter_random import mix64
 from xmlc.kernels.float32 import sigmoid
+from xmlc.kernels.prefetch import prefetch
 
 
 @njit(cache=True, nogil=True)
@@ -24,26 +25,34 @@ def slot_and_sign(key, feature, mask):
 
 
 @njit(cache=True, nogil=True)
-def hashed_score(ids, values, table, bias, key):
-    """Return the scaled linear score of one node: one random read of the table per non-zero."""
-    mask = np.uint64(table.size - 1)
-    score = bias
+def ask_for_slots(ids, values, nodes, node, slots, signed):
+    """Find the slots of one node's features, prefetch them, and give the values their signs."""
+    key, mask = node_key(nodes.seed, node), np.uint64(nodes.table.size - 1)
     for k in range(ids.size):
         slot, sign = slot_and_sign(key, ids[k], mask)
-        score += values[k] * (sign * table[slot])
-    return score
+        slots[k], signed[k] = slot, sign * values[k]
+        prefetch(nodes.table, np.int64(slot))
 
 
 @njit(cache=True, nogil=True)
-def hashed_estimate(ids, values, nodes, node):
-    """Return the probability estimate of one node for one instance."""
-    key = node_key(nodes.seed, node)
-    score = hashed_score(ids, values, nodes.table, nodes.bias[node], key)
+def slots_estimate(slots, signed, nodes, node):
+    """Return the probability estimate of one node for one instance, laid out by `ask_for_slots`."""
+    score = nodes.bias[node]
+    for k in range(slots.size):
+        score += signed[k] * nodes.table[slots[k]]
     return sigmoid(np.float32(score * np.float32(1.0 / nodes.scale[node])))
 
 
 @njit(cache=True, nogil=True)
 def hashed_block_estimates(ids, values, nodes, first, estimates):
-    """Write the probability estimates of ``estimates.size`` nodes from ``first`` on for one instance."""
+    """Write the probability estimates of ``estimates.size`` nodes, at least one, from ``first`` on for one instance.
+
+    The slots of the next node are under way while those of one are read.
+    """
+    slots, signed = np.empty((2, ids.size), dtype=np.uint64), np.empty((2, ids.size), dtype=np.float32)
+    ask_for_slots(ids, values, nodes, first, slots[0], signed[0])
     for c in range(estimates.size):
-        estimates[c] = hashed_estimate(ids, values, nodes, first + c)
+        now = c & 1
+        if c + 1 < estimates.size:
+            ask_for_slots(ids, values, nodes, first + c + 1, slots[1 - now], signed[1 - now])
+        estimates[c] = slots_estimate(slots[now], signed[now], nodes, first + c)
