@@ -43,6 +43,7 @@ REASONS = {
     ("growth-base", "rank"): "fewer nodes are opened than on other sets",
     ("growth-base", "train"): "fewer steps until the solver has converged",
 }
+WITH_POSTERIORS = ("demo", "growth-base", "amazon-670k-shape")
 SHOWN = ("demo", "bibtex", "delicious", "tib-core-26k", "amazon-670k-shape")
 HEAD = (HERE / "resources" / "head.txt").read_text(encoding="utf-8")
 
@@ -102,7 +103,8 @@ def _planned(row: dict[str, str], shape: Shape, held_out: float) -> Measured:
         estimate_bytes=known("estimates_mb", 1e6),
         floor=0.01 if row["dataset"] == "amazon-670k-shape" else 1e-4,
         methods=tuple(row["methods"].split()),
-        posteriors=not row["dataset"].startswith("synthetic"),
+        triggered=row["dataset"] in (*WITH_POSTERIORS, "amazon-3m-shape"),
+        posteriors=row["dataset"] in WITH_POSTERIORS,
     )
     found, seconds = costs(row["job"], job), known("cpu_seconds")
     about = (row["dataset"], row["model"], row["estimator"], row["job"], row["portion"])

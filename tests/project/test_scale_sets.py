@@ -24,6 +24,19 @@ def test_the_shape_is_that_of_the_papers_set():
     assert Y.nnz / Y.shape[0] == pytest.approx(published["labels_per_instance"], rel=0.01)
 
 
+def test_the_larger_shape_is_the_one_that_swnn2018_prints():
+    shape = CATALOGUE["amazon-3m-shape"].synthetic
+    printed = {"n_train": 1_717_899, "n_test": 742_507, "n_features": 337_067, "n_labels": 2_812_281}
+    assert {key: shape[key] for key in printed} == printed
+    model = SyntheticModel(
+        *(shape[key] for key in ("n_features", "n_labels", "labels_per_instance", "nonzeros")), posteriors=False
+    )
+    X, Y, P = model.draw(0, 2_000)
+    assert X.nnz / X.shape[0] == pytest.approx(49.7, rel=0.02)
+    assert Y.nnz / Y.shape[0] == pytest.approx(36, rel=0.05)
+    assert P is None
+
+
 def test_growth_varies_one_number_at_a_time():
     base, *grown = (CATALOGUE[name] for name in SUITE["growth"])
     assert base.name == "growth-base"

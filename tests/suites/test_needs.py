@@ -54,8 +54,10 @@ def rankings(paper, **which):
     return [f"{folder}/full/ranking.json" for *_, folder in folders(paper, **which)]
 
 
-def evaluations(paper, methods):
-    return [f"{folder}/80/evaluation/{method}.json" for *_, folder in folders(paper) for method in methods]
+def evaluations(paper, methods, **which):
+    ranked_only = YAML[paper].get("ranked_only", {})
+    found = [run for run in folders(paper, **which) if not {*run[:2]} & {*ranked_only}]
+    return [f"{folder}/80/evaluation/{method}.json" for *_, folder in found for method in methods]
 
 
 def measured(paper):
@@ -99,14 +101,15 @@ def searched(paper):
 
 def growth(paper):
     found = product(YAML[paper]["growth"], YAML[paper]["models"], YAML[paper]["seeds"])
-    return [f"results/{dataset}/{model}/seed{seed}/full/ranking.json" for dataset, model, seed in found]
+    kept = [run for run in found if run[1] in models_of(paper, run[0])]
+    return [f"results/{dataset}/{model}/seed{seed}/full/ranking.json" for dataset, model, seed in kept]
 
 
 def peers(paper):
     methods = [method for method in ("fta", "sto", "ofo") if method in YAML[paper]["methods"]]
     ranks_only = [name for name, peer in YAML[paper].get("peers", {}).items() if "ranks_only" in peer]
-    tuned = [folder for _, model, folder in folders(paper, peers=True) if model not in ranks_only]
-    evaluated = [f"{folder}/80/evaluation/{method}.json" for folder in tuned for method in methods]
+    names = [name for name in (*YAML[paper]["models"], *YAML[paper].get("peers", {})) if name not in ranks_only]
+    evaluated = evaluations(paper, methods, peers=True, models=names)
     return rankings(paper, peers=True) + evaluated
 
 
@@ -198,6 +201,15 @@ def test_the_table_of_steps_by_hand(tmp_path):
         "results/fetched/plt/seed0/80/thresholds/sto",
         "results/fetched/plt/seed0/80/evaluation/sto.json",
     ]
+
+
+def test_no_thresholds_are_tuned_where_models_are_ranked_only(tmp_path):
+    made = suite({"plt": {}, "swnn": {}}, datasets=["small", "large"], methods=["sto"])
+    made["ranked_only"] = {"large": "too large", "swnn": "not asked"}
+    project = project_of(tmp_path, catalogue={}, scale=made)
+    assert needs.THRESHOLDS.files(project, "scale", None) == ["results/small/plt/seed0/80/evaluation/sto.json"]
+    steps = [file for file in needs.STEPS.files(project, "scale", None) if "/80/" in file]
+    assert {file.split("/80/")[0] for file in steps} == {"results/small/plt/seed0"}
 
 
 def test_of_some_datasets_a_table_needs_what_is_about_them(project):

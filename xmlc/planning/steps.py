@@ -26,7 +26,12 @@ MAPPED, SCALED, KEPT = 8.0, 32.0, 24.0  # bytes of a non-zero
 ENTRY = 8.0  # bytes of an estimate: its label and its value
 ESTIMATING, TUNING, INFERRING = 2.6, 2.2, 1.7  # times the size of all estimates
 NEIGHBOURS = 56.0  # bytes of a non-zero, where an index is thinned
-READING, DRAWING = 34.0, 100.0  # bytes of a non-zero, of text that is read or written, and with posteriors drawn
+READ_ENTRY, READ_LABEL, COUNTED = 8.0, 5.0, 8.0  # bytes of a non-zero and of a label that are read; and to count them
+GROWING, MOST_GROWING = 18.0, 150e6  # more of a non-zero of text that is read, in chunks that are given back
+DRAWN, DRAWN_DENSE, POSTERIOR = 20.0, 36.0, 21.0  # bytes of a number of a row that is drawn, by kind; of a posterior
+DRAWN_LABEL = 110.0  # bytes of a label's parameters
+DRAWN_ROWS = 65_536.0  # that are drawn at a time
+TRIGGERED = 8.0  # labels that could be an instance's, for each that is
 PROBABLE, GRID = 60.0, 1e-4  # estimates above 1/10000 for each label of an instance; above 1/100 a tenth
 
 READ, MADE = 2.9e-7, 9e-7  # seconds of a non-zero
@@ -57,8 +62,8 @@ class Job:
         Smallest estimate.
     methods : tuple of str
         Threshold or inference methods.
-    posteriors : bool
-        Whether a set that is made has known posteriors.
+    triggered, posteriors : bool
+        Of a set that is made: whether its labels are drawn by their posteriors, and whether these are written.
     trials : tuple of dict
         Hyperparameters that it tries beside those given, one model after the other.
     """
@@ -72,7 +77,8 @@ class Job:
     estimate_bytes: float | None = None
     floor: float = 1e-4
     methods: tuple[str, ...] = ("any",)
-    posteriors: bool = True
+    triggered: bool = False
+    posteriors: bool = False
     trials: tuple[Hyperparameters, ...] = ()
 
     @property
@@ -145,13 +151,27 @@ def costs(step: str, job: Job) -> Costs:
 
 
 def _made(job: Job) -> Costs:
-    values = job.data.values + job.data.test_values
-    return Costs(BASE + (DRAWING if job.posteriors else READING) * values, START + MADE * values)
+    data = job.data
+    rows, values = max(data.n_train, data.n_test), data.values + data.test_values
+    numbers = data.nonzeros + data.labels_per_instance + _candidates(data)
+    drawn = min(rows, DRAWN_ROWS) * (DRAWN * numbers if job.triggered else DRAWN_DENSE * data.nonzeros)
+    kept = POSTERIOR * rows * _candidates(data) if job.posteriors else 0.0
+    return Costs(BASE + DRAWN_LABEL * data.m + drawn + kept, START + MADE * values)
 
 
 def _prepared(job: Job) -> Costs:
-    values = job.data.values + job.data.test_values
-    return Costs(BASE + READING * values, START + READ * values)
+    data = job.data
+    values = data.values + data.test_values
+    pairs = data.pairs + data.n_test * data.labels_per_instance
+    growing = COUNTED * data.values + min(GROWING * values, MOST_GROWING)
+    posteriors = ENTRY * data.n_train * _candidates(data) if job.posteriors else 0.0
+    return Costs(BASE + READ_ENTRY * values + READ_LABEL * pairs + max(growing, posteriors), START + READ * values)
+
+
+def _candidates(data: Shape) -> float:
+    """Return how many labels of an instance have a posterior where the set is drawn (`xmlc.data.synthetic.labels`)."""
+    triggers = math.ceil(TRIGGERED * data.labels_per_instance * data.d / (data.nonzeros * data.m))
+    return data.nonzeros * max(triggers, 1) * data.m / data.d
 
 
 def _trained(job: Job) -> Costs:

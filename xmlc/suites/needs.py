@@ -99,8 +99,9 @@ def _ranked_beside(model: str, most_labels: int) -> Files:
 
 def _evaluated(methods_of: Callable[[Project, str], Sequence[str]]) -> Files:
     def files(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-        methods = methods_of(project, paper)
-        return [run.file(paths.EVALUATION, method=m) for run in project.runs(paper, datasets) for m in methods]
+        methods, suite = methods_of(project, paper), project.suites[paper]
+        runs = [run for run in project.runs(paper, datasets) if not suite.is_ranked_only(run)]
+        return [run.file(paths.EVALUATION, method=m) for run in runs for m in methods]
 
     return files
 
@@ -190,7 +191,11 @@ def _evaluated_with_peers(project: Project, paper: str, datasets: Sequence[str] 
     suite = project.suites[paper]
     ranks_only = [name for name, peer in suite.peers.items() if peer.ranks_only]
     methods = [method for method in PEER_METHODS if method in suite.methods]
-    runs = [run for run in _with_peers(project, paper, datasets) if run.model not in ranks_only]
+    runs = [
+        run
+        for run in _with_peers(project, paper, datasets)
+        if run.model not in ranks_only and not suite.is_ranked_only(run)
+    ]
     return [run.file(paths.EVALUATION, method=method) for run in runs for method in methods]
 
 
@@ -202,6 +207,8 @@ def _steps(project: Project, paper: str, datasets: Sequence[str] | None = None) 
         steps += [*made, paths.STATISTICS.of(dataset=dataset)]
         for run in project.runs(paper, [dataset]):
             steps += [run.file(paths.TRAINING, portion="full"), run.file(paths.RANKING)]
+            if project.suites[paper].is_ranked_only(run):
+                continue
             steps += [run.file(paths.TRAINING, portion="80"), run.file(paths.ESTIMATES)]
             for method in project.suites[paper].methods:
                 steps += [run.file(paths.THRESHOLDS, method=method), run.file(paths.EVALUATION, method=method)]

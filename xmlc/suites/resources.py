@@ -162,7 +162,9 @@ def expected(project: Project, step: str, wildcards: Wildcards, methods: Sequenc
     shape = shape_of(project, dataset)
     if model is None:
         made = project.entry(dataset).synthetic
-        return costs(step, Job(shape=shape, posteriors=made is None or made.get("kind", "labels") == "labels"))
+        triggered = made is not None and made.get("kind", "labels") == "labels"
+        written = triggered and bool(made and made.get("posteriors", True))
+        return costs(step, Job(shape=shape, triggered=triggered, posteriors=written))
     portion = wildcards.get("portion") or ("80" if step in ("estimate", "thresholds", "tune") else "full")
     run = {"dataset": dataset, "model": model, "seed": wildcards.get("seed", "0"), "portion": portion}
     own = step in ("train", "tune", "progressive")

@@ -198,6 +198,7 @@ class Suite:
     progressive: list[str] = field(default_factory=list)
     sweeps: dict[str, Sweep] = field(default_factory=dict)
     floors: dict[str, float] = field(default_factory=dict)
+    ranked_only: dict[str, str] = field(default_factory=dict)
     growth: list[str] = field(default_factory=list)
     peers: dict[str, ModelSpec] = field(default_factory=dict)
 
@@ -219,6 +220,10 @@ class Suite:
     def inferred(self, model: str) -> list[str]:
         """Name the inference methods of a model."""
         return self.inference.methods.get(model, []) if self.inference else []
+
+    def is_ranked_only(self, run: Run) -> bool:
+        """Say whether no thresholds are tuned on a run: its model is trained on the whole training set and ranked."""
+        return run.dataset in self.ranked_only or run.model in self.ranked_only
 
     def task_of(self, dataset: str) -> Task:
         """Say what is done with a dataset."""
