@@ -13,7 +13,7 @@ JOBS = docs.measured()
 UNKNOWN = ("ldsm",)
 
 
-def test_memory_is_within_its_bounds_on_five_sets():
+def test_memory_is_within_its_bounds_on_six_sets():
     checked = [job for job in JOBS if job.dataset in docs.SHOWN]
     assert len(checked) >= 180
     assert [job for job in checked if not job.is_met] == []
@@ -30,7 +30,8 @@ def test_time_is_within_its_bounds_nearly_everywhere():
     assert len(timed) >= 140
     assert sum(not job.is_late for job in timed) >= 0.95 * len(timed)
     late = [(job.dataset, job.job) for job in timed if job.used_seconds > docs.LONG and job.is_late]
-    assert late == [("amazon-670k-shape", "rank")]  # measured after all fits: its search opens few nodes
+    # Measured after all fits: a search that opens few nodes, and a text whose posteriors are not there to be copied.
+    assert late == [("amazon-670k-shape", "rank"), ("amazon-3m-shape", "prepare")]
 
 
 def test_the_page_is_what_the_command_prints():
