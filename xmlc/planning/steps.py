@@ -28,6 +28,7 @@ ESTIMATING, TUNING, INFERRING = 2.6, 2.2, 1.7  # times the size of all estimates
 NEIGHBOURS = 56.0  # bytes of a non-zero, where an index is thinned
 READ_ENTRY, READ_LABEL, COUNTED = 8.0, 5.0, 8.0  # bytes of a non-zero and of a label that are read; and to count them
 GROWING, MOST_GROWING = 18.0, 150e6  # more of a non-zero of text that is read, in chunks that are given back
+RANKED, PROPENSITY, SCORED = 24.0, 13.0, 8.0  # of a non-zero and labels of both parts, where a ranking is scored
 DRAWN, DRAWN_DENSE, POSTERIOR = 20.0, 36.0, 21.0  # bytes of a number of a row that is drawn, by kind; of a posterior
 DRAWN_LABEL = 110.0  # bytes of a label's parameters
 DRAWN_ROWS = 65_536.0  # that are drawn at a time
@@ -187,7 +188,9 @@ def _joined(job: Job) -> Costs:
 
 
 def _ranked(job: Job) -> Costs:
-    return Costs(BASE + job.model() + job.prediction(), _opened(job) + _predicted(job))
+    data = job.data
+    scored = RANKED * data.test_values + PROPENSITY * data.pairs + SCORED * data.n_test * data.labels_per_instance
+    return Costs(BASE + job.model() + max(job.prediction(), scored), _opened(job) + _predicted(job))
 
 
 def _estimated(job: Job) -> Costs:
