@@ -30,21 +30,35 @@ def borrowed(typing_context: Any, array: Any, start: Any, end: Any) -> Any:
     Nothing is checked: ``0 <= start <= end <= array.size``. Whoever owns the memory must outlive the view: take it of
     an argument of the kernel, or of what an argument holds, and return it to kernels only.
     """
-    view = types.Array(array.dtype, 1, "C", readonly=not array.mutable)
 
     def generate(context, builder, signature, arguments):
-        low, high = arguments[1:]
         source = context.make_array(signature.args[0])(context, builder, arguments[0])
-        result = context.make_array(view)(context, builder)
-        data = builder.gep(source.data, [low])
-        size = context.get_constant(types.intp, context.get_abi_sizeof(data.type.pointee))
-        populate_array(result, data=data, shape=[builder.sub(high, low)], strides=[size], itemsize=size, meminfo=None)
-        return result._getvalue()
+        return _view(context, builder, signature.return_type, source.data, *arguments[1:])
 
-    return view(array, types.intp, types.intp), generate
+    return _view_type(array)(array, types.intp, types.intp), generate
 
 
-@njit(cache=True, nogil=True)
-def row_of(table, row):
+@intrinsic
+def row_of(typing_context: Any, table: Any, row: Any) -> Any:
     """Return ``table[row]`` of a C-contiguous array of two dimensions; see `borrowed`."""
-    return borrowed(table, row * table.shape[1], (row + 1) * table.shape[1])
+
+    def generate(context, builder, signature, arguments):
+        source = context.make_array(signature.args[0])(context, builder, arguments[0])
+        length = builder.extract_value(source.shape, 1)
+        start = builder.mul(arguments[1], length)
+        return _view(context, builder, signature.return_type, source.data, start, builder.add(start, length))
+
+    return _view_type(table)(table, types.intp), generate
+
+
+def _view_type(array: Any) -> Any:
+    return types.Array(array.dtype, 1, "C", readonly=not array.mutable)
+
+
+def _view(context: Any, builder: Any, kind: Any, data: Any, start: Any, end: Any) -> Any:
+    """Make the array of a type that has the numbers ``start .. end - 1`` behind a pointer and no owner."""
+    result = context.make_array(kind)(context, builder)
+    size = context.get_constant(types.intp, context.get_abi_sizeof(data.type.pointee))
+    shape = [builder.sub(end, start)]
+    populate_array(result, data=builder.gep(data, [start]), shape=shape, strides=[size], itemsize=size, meminfo=None)
+    return result._getvalue()

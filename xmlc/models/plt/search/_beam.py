@@ -56,6 +56,8 @@ def take_best(collector, rows, parents, estimates, first, label):
     leaves, leaf_estimates, beam_nodes, beam_estimates, missed, lists, unopened, n = collector
     if lists:
         unopened = with_capacity(unopened, n, estimates.size)
+    # Taking a field of a tuple in the loop would count a reference to its array each time.
+    unopened_rows, unopened_nodes, unopened_estimates = unopened
     for q in range(rows.size):
         row = rows[q]
         best, best_estimates = row_of(leaves, row), row_of(leaf_estimates, row)
@@ -73,7 +75,7 @@ def take_best(collector, rows, parents, estimates, first, label):
                 insert_best(beam, in_beam, first + c, product)
             missed[row] = max(missed[row], estimate)
             if lists and estimate != NONE:
-                unopened.rows[n], unopened.nodes[n], unopened.estimates[n] = row, node, estimate
+                unopened_rows[n], unopened_nodes[n], unopened_estimates[n] = row, node, estimate
                 n += 1
     return BestInBeam(leaves, leaf_estimates, beam_nodes, beam_estimates, missed, lists, unopened, n)
 
@@ -86,20 +88,22 @@ def level_of_beam(collector):
     """
     leaves, leaf_estimates, beam_nodes, beam_estimates, missed, lists, unopened, n = collector
     frontier, used = empty_frontier(beam_nodes.size), np.int64(0)
+    rows, nodes, estimates = frontier
     if lists:
         unopened = with_capacity(unopened, n, beam_nodes.size)
+    unopened_rows, unopened_nodes, unopened_estimates = unopened
     for row in range(beam_nodes.shape[0]):
         for j in range(beam_nodes.shape[1]):
             node, estimate = beam_nodes[row, j], beam_estimates[row, j]
             if estimate > leaf_estimates[row, -1]:
-                frontier.rows[used], frontier.nodes[used], frontier.estimates[used] = row, node, estimate
+                rows[used], nodes[used], estimates[used] = row, node, estimate
                 used += 1
                 continue
             missed[row] = max(missed[row], estimate)
             if estimate < leaf_estimates[row, -1] or estimate == NONE:
                 break
             if lists:
-                unopened.rows[n], unopened.nodes[n], unopened.estimates[n] = row, node, estimate
+                unopened_rows[n], unopened_nodes[n], unopened_estimates[n] = row, node, estimate
                 n += 1
     beam_estimates[:] = NONE
     collector = BestInBeam(leaves, leaf_estimates, beam_nodes, beam_estimates, missed, lists, unopened, n)

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from numba.extending import overload
 
+from xmlc.kernels.arrays import borrowed, row_of
 from xmlc.kernels.heaps import pop_node, push_node
 from xmlc.models.plt.search._block_scores import instance_estimates
 from xmlc.models.plt.search._hashed_scores import hashed_block_estimates
@@ -62,12 +63,13 @@ def _choose_block_estimates(ids, values, nodes, block, first, n_children, link, 
     if "table" in nodes.fields:
 
         def implementation(ids, values, nodes, block, first, n_children, link, scratch_ids, scratch_values, out):
-            hashed_block_estimates(ids, values, nodes, first, out[:n_children])
+            hashed_block_estimates(ids, values, nodes, first, borrowed(out, 0, n_children))
 
     else:
 
         def implementation(ids, values, nodes, block, first, n_children, link, scratch_ids, scratch_values, out):
-            instance_estimates(ids, values, nodes, block, first, link, scratch_ids, scratch_values, out[:n_children])
+            estimates = borrowed(out, 0, n_children)
+            instance_estimates(ids, values, nodes, block, first, link, scratch_ids, scratch_values, estimates)
 
     return implementation
 
@@ -162,8 +164,8 @@ def best_first(ids, values, nodes, link, scratch, labels, estimates):
     int
         Node classifiers evaluated.
     """
-    heap_nodes, heap_estimates, out = scratch.heap_nodes, scratch.heap_estimates, scratch.out
-    block_estimates(ids, values, nodes, 0, 0, 1, link, scratch.ids, scratch.values, out)
+    heap_nodes, heap_estimates, found_ids, found_values, out = scratch
+    block_estimates(ids, values, nodes, 0, 0, 1, link, found_ids, found_values, out)
     heap_nodes[0], heap_estimates[0], size, found, inner_products = 0, out[0], np.int64(1), 0, 1
     while size > 0 and found < labels.size:
         node, estimate = heap_nodes[0], heap_estimates[0]
@@ -175,7 +177,7 @@ def best_first(ids, values, nodes, link, scratch, labels, estimates):
             continue
         first = nodes.children[node]
         degree = nodes.children[node + 1] - first
-        block_estimates(ids, values, nodes, node + 1, first, degree, link, scratch.ids, scratch.values, out)
+        block_estimates(ids, values, nodes, node + 1, first, degree, link, found_ids, found_values, out)
         inner_products += degree
         for c in range(degree):
             push_node(heap_nodes, heap_estimates, size, first + c, estimate * out[c])
@@ -204,9 +206,9 @@ def search_top_k(x, start, end, nodes, link, k, shape):
     inner_products = np.empty(end - start, dtype=np.int64)
     _, max_nonzeros, max_degree = shape
     scratch = empty_search_scratch(nodes.label.size, max_nonzeros, max_degree)
+    indptr, indices, data = x
     for i in range(start, end):
-        ids, values = x.indices[x.indptr[i] : x.indptr[i + 1]], x.data[x.indptr[i] : x.indptr[i + 1]]
-        inner_products[i - start] = best_first(
-            ids, values, nodes, link, scratch, labels[i - start], estimates[i - start]
-        )
+        ids, values = borrowed(indices, indptr[i], indptr[i + 1]), borrowed(data, indptr[i], indptr[i + 1])
+        own_labels, own_estimates = row_of(labels, i - start), row_of(estimates, i - start)
+        inner_products[i - start] = best_first(ids, values, nodes, link, scratch, own_labels, own_estimates)
     return labels, estimates, inner_products

@@ -44,6 +44,7 @@ def take_winners(collector, rows, parents, estimates, first, label):
     """Keep the best leaves, and nodes no worse than the last of them; see `take_estimates`."""
     leaves, leaf_estimates, fresh, n = collector
     fresh = with_capacity(fresh, n, estimates.size)
+    fresh_rows, fresh_nodes, fresh_estimates = fresh
     for q in range(rows.size):
         row = rows[q]
         best, best_estimates = row_of(leaves, row), row_of(leaf_estimates, row)
@@ -54,7 +55,7 @@ def take_winners(collector, rows, parents, estimates, first, label):
             if label[first + c] >= 0:
                 insert_best(best, best_estimates, first + c, product)
             else:
-                fresh.rows[n], fresh.nodes[n], fresh.estimates[n] = row, first + c, product
+                fresh_rows[n], fresh_nodes[n], fresh_estimates[n] = row, first + c, product
                 n += 1
     return MayWin(leaves, leaf_estimates, fresh, n)
 
@@ -66,11 +67,12 @@ def those_that_may_win(met, size, leaves, leaf_estimates):
     A leaf has a larger number than the nodes above it, and of equal estimates the smaller number ranks first.
     """
     kept = np.int64(0)
+    rows, nodes, estimates = met
     for i in range(size):
-        row, node, estimate = met.rows[i], met.nodes[i], met.estimates[i]
+        row, node, estimate = rows[i], nodes[i], estimates[i]
         worst, last = leaf_estimates[row, -1], leaves[row, -1]
         if estimate > worst or (estimate == worst and node < last):
-            met.rows[kept], met.nodes[kept], met.estimates[kept] = row, node, estimate
+            rows[kept], nodes[kept], estimates[kept] = row, node, estimate
             kept += 1
     return sorted_by_node(met, kept)
 

@@ -58,18 +58,20 @@ def take_above(collector, rows, parents, estimates, first, label):
     n_found, n_fresh = collector.n_found, collector.n_fresh
     found = with_capacity(collector.found, n_found, estimates.size)
     fresh = with_capacity(collector.fresh, n_fresh, estimates.size)
+    found_rows, found_nodes, found_estimates = found
+    fresh_rows, fresh_nodes, fresh_estimates = fresh
     for q in range(rows.size):
         row = rows[q]
         for c in range(estimates.shape[1]):
             product = parents[q] * estimates[q, c]
             if product > thresholds[first + c]:
                 if label[first + c] >= 0:
-                    found.rows[n_found], found.nodes[n_found] = row, first + c
-                    found.estimates[n_found] = product
+                    found_rows[n_found], found_nodes[n_found] = row, first + c
+                    found_estimates[n_found] = product
                     n_found += 1
                 else:
-                    fresh.rows[n_fresh], fresh.nodes[n_fresh] = row, first + c
-                    fresh.estimates[n_fresh] = product
+                    fresh_rows[n_fresh], fresh_nodes[n_fresh] = row, first + c
+                    fresh_estimates[n_fresh] = product
                     n_fresh += 1
     return AboveThresholds(thresholds, collector.n_rows, collector.beam, found, n_found, fresh, n_fresh)
 

@@ -47,17 +47,19 @@ def mark_features(features, lookup):
         feature = features[index]
         at = feature >> six
         word = words[at]
-        if word == 0:
-            ranks[at] = index
+        ranks[at] = index if word == 0 else ranks[at]  # which cannot be predicted, so that a branch would cost more
         words[at] = word | (np.uint64(1) << (np.uint64(feature) & low))
 
 
 @njit(cache=True, nogil=True)
 def clear_features(features, lookup):
     """Empty a lookup that holds ``features``."""
-    six = np.uint32(6)
+    words, six = lookup.words, np.uint32(6)
+    if 8 * features.size > words.size:  # eight neighbouring words take as long as one somewhere
+        words[:] = 0
+        return
     for feature in features:
-        lookup.words[feature >> six] = 0
+        words[feature >> six] = 0
 
 
 @njit(cache=True, nogil=True)

@@ -62,19 +62,20 @@ def sorted_by_node(frontier, size):
     """Return the first ``size`` entries ordered by node, those of one node in the order they had."""
     if size == 0:
         return empty_frontier(np.int64(0))
-    low, high = frontier.nodes[:size].min(), frontier.nodes[:size].max()
+    rows, nodes, estimates = frontier
+    low, high = nodes[:size].min(), nodes[:size].max()
     starts = np.zeros(high - low + 2, dtype=np.int64)
-    for node in frontier.nodes[:size]:
+    for node in nodes[:size]:
         starts[node - low + 1] += 1
     for i in range(1, starts.size):
         starts[i] += starts[i - 1]
-    result = empty_frontier(size)
+    sorted_rows, sorted_nodes, sorted_estimates = empty_frontier(size)
     for i in range(size):
-        index = starts[frontier.nodes[i] - low]
-        starts[frontier.nodes[i] - low] += 1
-        result.rows[index], result.nodes[index] = frontier.rows[i], frontier.nodes[i]
-        result.estimates[index] = frontier.estimates[i]
-    return result
+        node = nodes[i]
+        index = starts[node - low]
+        starts[node - low] += 1
+        sorted_rows[index], sorted_nodes[index], sorted_estimates[index] = rows[i], node, estimates[i]
+    return Frontier(sorted_rows, sorted_nodes, sorted_estimates)
 
 
 @njit(cache=True, nogil=True)
@@ -97,8 +98,8 @@ def children_of(nodes, node):
 @njit(cache=True, nogil=True)
 def group_end(frontier, begin):
     """Return where the entries of the node at ``begin`` end in a sorted frontier."""
-    end = begin + 1
-    while end < frontier.nodes.size and frontier.nodes[end] == frontier.nodes[begin]:
+    nodes, end = frontier.nodes, begin + 1
+    while end < nodes.size and nodes[end] == nodes[begin]:
         end += 1
     return end
 
