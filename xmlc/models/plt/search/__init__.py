@@ -1,1 +1,39 @@
-"""How a PLT predicts: descents through the label tree, for one instance or for many at once."""
+"""How a PLT predicts: descents through the label tree, for one instance or for many at once.
+
+What is named here the benchmarks take, to see what a search visits.
+"""
+
+from xmlc.models.plt.search._beam import BestInBeam
+from xmlc.models.plt.search._block_scores import block_features, block_weights, sparse_rows
+from xmlc.models.plt.search._certified import MayWin, those_that_may_win
+from xmlc.models.plt.search._lookup import match_features
+from xmlc.models.plt.search._walk import (
+    NONE,
+    Frontier,
+    children_of,
+    empty_frontier,
+    next_level,
+    root_frontier,
+    take_estimates,
+    walk_levels,
+)
+from xmlc.models.plt.search.queries import Queries
+
+__all__ = [
+    "NONE",
+    "BestInBeam",
+    "Frontier",
+    "MayWin",
+    "Queries",
+    "block_features",
+    "block_weights",
+    "children_of",
+    "empty_frontier",
+    "match_features",
+    "next_level",
+    "root_frontier",
+    "sparse_rows",
+    "take_estimates",
+    "those_that_may_win",
+    "walk_levels",
+]
