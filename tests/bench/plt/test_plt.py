@@ -50,6 +50,11 @@ def test_everything_is_measured(prepared, tmp_path, monkeypatch, capsys):
             rows[f"{name}, {search}", PREDICTION, cost.CERTIFIED, 1]["value"] for search in ("certified", "beam 10")
         ]
         assert shares[0] == shares[1] > 0  # the same beam
+        exact = {
+            search: rows[f"{name}, {search}", PREDICTION, cost.EXACT, 1]["value"] for search in contenders.SEARCHES
+        }
+        assert exact["exact"] == exact["certified"] == 100 >= exact["beam 10"] >= shares[1]
+        assert rows[f"{name}, beam 10", PREDICTION, cost.OPENED, 1]["value"] > 0
         assert rows[f"{name}: a pass of training", cost.PAIRS_TASK, "pairs", 1]["value"] > 0
     printed = capsys.readouterr().out
     assert f"| {rows[pair]['value']:.4f} |" in " ".join(printed.split())

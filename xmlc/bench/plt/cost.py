@@ -34,6 +34,8 @@ PHASES = {  # steps of a fit by the module and the name of their function
 LIMIT_OF = {"adagrad": "read, AdaGrad", "batch": "read, add"}  # what a pass of each solver does at the least
 PHASES_TASK, PAIRS_TASK = "steps of a training", "pairs (non-zero, node), and the machine's limit"
 PER_PAIR = "ns per pair"
+OPENED = "classifiers evaluated"  # for an instance
+EXACT = "is exact"  # instances whose labels are those of the exact search, in its order
 CERTIFIED = "proved by the beam"  # instances for which its answer is provably exact
 REST = "checks, unit length, memory"
 PHASE_NAMES = (*dict.fromkeys(PHASES.values()), REST)
@@ -68,11 +70,14 @@ def add_cost(rows: Rows, solver: str, model: PLT, data: Data, rounds: int) -> No
     pairs = training_pairs(data.X, data.Y, model.tree_)
     per_pass = {("pairs", ""): pairs, ("time", PER_PAIR): 1e9 * one / pairs}
     rows.add_each(f"{name}: a pass of training", PAIRS_TASK, per_pass | _limits(limits[LIMIT_OF[solver]]))
+    exact, _ = with_hyperparameters(model, search="exact").predict_top_k(data.X_test, TOP)
     for named, search in SEARCHES.items():
         searching, name = with_hyperparameters(model, search=search), name_of(solver, named)
-        searching.predict_top_k(data.X_test, TOP)
+        labels, _ = searching.predict_top_k(data.X_test, TOP)
+        rows.add(name, PREDICTION, OPENED, "", searching.inner_products_.mean())
         if searching.certified_ is not None:
             rows.add(name, PREDICTION, CERTIFIED, PERCENT, 100 * searching.certified_.mean())
+        rows.add(name, PREDICTION, EXACT, PERCENT, 100 * (labels == exact).all(axis=1).mean())
         n = prediction_pairs(searching, data.X_test) / data.X_test.shape[0]
         ms = rows.value(name, PREDICTION, TIME)
         per_instance = {("pairs", ""): n, ("time", PER_PAIR): 1e6 * ms / n}
