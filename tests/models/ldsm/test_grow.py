@@ -18,19 +18,19 @@ def test_learned_weights_are_for_features_as_they_come(multilabel, adaptive):
     X, Y, node = node_of(multilabel)
     x, y, d, m = kernel_csr(X), kernel_csr(Y), X.shape[1], Y.shape[1]
     data = new_node_data(X.shape[0], d, m, X.shape[0] * (d + 1), Y.nnz)
-    room, squares = np.empty(2 * (d + 1), np.float32), np.empty(2 * (d + 1), np.float32)
+    room = np.empty(4 * (d + 1), np.float32)
 
     def fit(**options):
         own = node_settings(2, adaptive, **options)
-        return fit_node(x, y, node, d, data, own, KEY, room, squares, np.zeros(3))
+        return fit_node(x, y, node, d, data, own, KEY, room, np.zeros(3))
 
     features, weights, biases = fit()
-    local = room.reshape(2, -1)  # of the node's own features
     p = features.size + 1
+    local = room.reshape(-1, 4)[:p, :2]  # of the node's own features
     rows = np.array([np.zeros(p)] * node.size)
     for i in range(node.size):
         rows[i, data.ids[data.starts[i] : data.starts[i + 1]]] = data.values[data.starts[i] : data.starts[i + 1]]
-    expected = rows @ local.ravel()[: 2 * p].reshape(2, p).T
+    expected = rows @ local
     found = X.toarray()[node][:, features].astype(float) @ weights + biases
     assert np.allclose(found, expected, atol=1e-4)
     full, pruned = np.zeros((d, 2)), np.zeros((d, 2))

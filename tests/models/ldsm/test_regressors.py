@@ -9,9 +9,14 @@ from ldsm_cases import node_of, node_settings
 
 from xmlc.csr import kernel_csr
 from xmlc.models.ldsm._node import gather_labels, gather_scaled, gather_standardised, new_node_data
-from xmlc.models.ldsm._regressors import start_weights, train_regressors
+from xmlc.models.ldsm._regressors import SMALLEST_SQUARE, start_slots, train_regressors
 
 KEY = np.uint64(5)
+
+
+def weights_of(slots, arity):
+    """Return the weights of each direction, (M, p)."""
+    return slots[..., :2].transpose(0, 2, 1).reshape(-1, slots.shape[1])[:arity]
 
 
 @pytest.mark.parametrize("uniform", [False, True])
@@ -29,11 +34,13 @@ def test_training_a_node_equals_plain_python(multilabel, arity, adaptive, unifor
         dense = (dense - dense.mean(axis=0)) / dense.std(axis=0, ddof=1)
     dense = np.column_stack([dense, np.ones(node.size)])
     label_sets = [Y[[int(i)]].indices.tolist() for i in node]
-    weights, squares, objectives = np.empty((arity, p), np.float32), np.empty((arity, p), np.float32), np.zeros(3)
-    start_weights(weights, d + 1 if uniform else 0, KEY)
+    slots, objectives = np.empty(((arity + 1) // 2, p, 4), np.float32), np.zeros(3)
+    start_slots(slots, arity, d + 1 if uniform else 0, KEY)
+    weights = weights_of(slots, arity)
     start = weights[:, np.argsort(data.features[:p])].astype(float)
     own = node_settings(arity, adaptive)
-    train_regressors(data, node.size, n_labels, own, KEY, weights, squares, objectives)
+    train_regressors(data, node.size, n_labels, own, KEY, slots, objectives)
+    weights = weights_of(slots, arity)
     expected, history, given_directions = twin.train(dense, label_sets, m, arity, 3, 0.2, 1.7, 0.9, adaptive, start)
     assert len(set(given_directions)) > 1
     assert np.allclose(weights, expected[:, data.features[:p]], atol=2e-4)
@@ -42,10 +49,19 @@ def test_training_a_node_equals_plain_python(multilabel, arity, adaptive, unifor
 
 def test_first_weights_are_uniform_or_zero():
     """Algorithm 2's random start, within 1 / d as the authors' program has it."""
-    weights = np.empty((4, 5000), np.float32)
-    start_weights(weights, 50, KEY)
+    slots = np.empty((2, 5000, 4), np.float32)
+    start_slots(slots, 4, 50, KEY)
+    weights = weights_of(slots, 4)
     assert abs(weights).max() <= np.float32(1 / 50)
     assert np.histogram(weights, bins=10, range=(-0.02, 0.02))[0] == pytest.approx(2000, rel=0.1)
     assert abs(np.corrcoef(weights)[0, 1]) < 0.05
-    start_weights(weights, 0, KEY)
-    assert not weights.any()
+    assert (slots[..., 2:] == SMALLEST_SQUARE).all()
+    start_slots(slots, 4, 0, KEY)
+    assert not slots[..., :2].any()
+
+
+def test_the_place_of_no_direction_stays_zero():
+    slots = np.ones((2, 50, 4), np.float32)
+    start_slots(slots, 3, 50, KEY)
+    assert not slots[1, :, 1].any()
+    assert slots[1, :, 0].all()

@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from xmlc.kernels.arrays import borrowed
 from xmlc.kernels.counter_random import random_below
 
 
@@ -73,7 +74,8 @@ def direction_costs(own, n_labels, totals, n_seen, lambda_1, lambda_2, costs):
     for j in range(arity):
         for other in range(j + 1, arity):
             gap = totals[j] - totals[other]
-            up, down = integrity_gains(own[j, :n_labels], own[other, :n_labels])
+            first, second = j * own.shape[1], other * own.shape[1]
+            up, down = integrity_gains(borrowed(own, first, first + n_labels), borrowed(own, second, second + n_labels))
             only_first = abs(gap + n_labels) - lambda_1 * up
             only_second = abs(gap - n_labels) - lambda_1 * down
             for s in range(costs.size):

@@ -9,11 +9,14 @@ import numpy as np
 from numba import njit
 
 from xmlc.csr import KernelCSR
+from xmlc.kernels.arrays import borrowed
 from xmlc.kernels.counter_random import shuffle_stream, stream_key
+from xmlc.kernels.sibling_rows import aligned_buffer
 from xmlc.kernels.streams import Stream
 from xmlc.models.ldsm._forest import Forest
 from xmlc.models.ldsm._node import gather_labels, gather_scaled, gather_standardised, new_node_data
-from xmlc.models.ldsm._regressors import Settings, start_weights, train_regressors
+from xmlc.models.ldsm._pairs import SLOT
+from xmlc.models.ldsm._regressors import Settings, start_slots, train_regressors
 from xmlc.models.ldsm._route import divides, route, sent_to
 
 
@@ -45,7 +48,7 @@ def grow_tree(
     if shuffled:
         shuffle_stream(root, np.uint64(key), np.int64(Stream.LDSM_ORDER))
     data = new_node_data(n, d, m, x.indices.size + n if settings.adaptive else n * (d + 1), y.indices.size)
-    scratch = [np.empty(arity * (d + 1), np.float32), np.empty(arity * (d + 1), np.float32)]
+    scratch = [aligned_buffer((arity + 1) // 2 * SLOT * (d + 1))]
     scratch += [np.zeros(arity * d, np.float32), np.zeros(m, np.uint32)]
     members, depths = [root], [0]
     inner: list[int] = []  # nodes that are split, and what was learned in each
@@ -109,7 +112,7 @@ def _as_forest(
 
 
 @njit(cache=True, nogil=True)
-def split_node(x, y, node, d, data, settings, key, room, squares, dense, label_counts):
+def split_node(x, y, node, d, data, settings, key, room, dense, label_counts):
     """Train the regressors of a node and send its instances on.
 
     Returns
@@ -127,7 +130,7 @@ def split_node(x, y, node, d, data, settings, key, room, squares, dense, label_c
     """
     arity = settings.arity
     objectives, sizes = np.zeros(settings.epochs, dtype=np.float64), np.zeros(arity, dtype=np.int64)
-    features, weights, biases = fit_node(x, y, node, d, data, settings, key, room, squares, objectives)
+    features, weights, biases = fit_node(x, y, node, d, data, settings, key, room, objectives)
     chosen = np.empty(node.size, dtype=np.uint8)
     route(x, node, features, weights, biases, dense, chosen)
     if not divides(chosen, sizes):
@@ -142,7 +145,7 @@ def split_node(x, y, node, d, data, settings, key, room, squares, dense, label_c
 
 
 @njit(cache=True, nogil=True)
-def fit_node(x, y, node, d, data, settings, key, room, squares, objectives):
+def fit_node(x, y, node, d, data, settings, key, room, objectives):
     """Train the regressors of a node; return its features (uint32), weights (p, M) and biases (M,), float32.
 
     They are for features as they come, whatever the node's scales: w . (x - mean) / scale = (w / scale) . x + bias.
@@ -150,18 +153,19 @@ def fit_node(x, y, node, d, data, settings, key, room, squares, objectives):
     arity = settings.arity
     n_labels = gather_labels(y, node, data)
     p = gather_scaled(x, node, data) if settings.adaptive else gather_standardised(x, node, data)
-    local = room[: arity * p].reshape(arity, p)
-    start_weights(local, d + 1 if settings.uniform_start else 0, ~key)
-    train_regressors(
-        data, node.size, n_labels, settings, key, local, squares[: arity * p].reshape(arity, p), objectives
-    )
+    n_pairs = (arity + 1) // 2
+    slots = room[: n_pairs * p * SLOT].reshape(n_pairs, p, SLOT)
+    start_slots(slots, arity, d + 1 if settings.uniform_start else 0, ~key)
+    train_regressors(data, node.size, n_labels, settings, key, slots, objectives)
     smallest = np.float32(1.0 / (d + 1)) if settings.prune else np.float32(0)
     features, weights = np.empty(p - 1, dtype=np.uint32), np.empty((p - 1, arity), dtype=np.float32)
-    biases, n_kept = local[:, p - 1].copy(), 0
+    biases, n_kept = np.empty(arity, dtype=np.float32), 0
+    for j in range(arity):
+        biases[j] = slots[j // 2, p - 1, j % 2]
     for k in range(p - 1):
         kept = False
         for j in range(arity):
-            weight = local[j, k] / data.scales[k]
+            weight = slots[j // 2, k, j % 2] / data.scales[k]
             if abs(weight) < smallest:
                 weight = np.float32(0)
             weights[n_kept, j] = weight
@@ -175,14 +179,14 @@ def fit_node(x, y, node, d, data, settings, key, room, squares, objectives):
 @njit(cache=True, nogil=True)
 def priority_of(y, node, label_counts):
     """Return the sum of a node's label histogram minus its maximum; ``label_counts`` is zero before and after."""
-    total, largest = 0, 0
+    total, largest, indptr, indices = 0, 0, y.indptr, y.indices
     for i in node:
-        for label in y.indices[y.indptr[i] : y.indptr[i + 1]]:
+        for label in borrowed(indices, indptr[i], indptr[i + 1]):
             label_counts[label] += np.uint32(1)
             largest = max(largest, np.int64(label_counts[label]))
             total += 1
     for i in node:
-        for label in y.indices[y.indptr[i] : y.indptr[i + 1]]:
+        for label in borrowed(indices, indptr[i], indptr[i + 1]):
             label_counts[label] = 0
     return total - largest
 
@@ -190,15 +194,15 @@ def priority_of(y, node, label_counts):
 @njit(cache=True, nogil=True)
 def count_labels(y, node, label_counts):
     """Return the labels of a node and how many of its instances carry each, uint32, in the order they appear."""
-    n_found = 0
+    n_found, indptr, indices = 0, y.indptr, y.indices
     for i in node:
-        for label in y.indices[y.indptr[i] : y.indptr[i + 1]]:
+        for label in borrowed(indices, indptr[i], indptr[i + 1]):
             n_found += label_counts[label] == 0
             label_counts[label] += np.uint32(1)
     labels, counts = np.empty(n_found, dtype=np.uint32), np.empty(n_found, dtype=np.uint32)
     n_found = 0
     for i in node:
-        for label in y.indices[y.indptr[i] : y.indptr[i + 1]]:
+        for label in borrowed(indices, indptr[i], indptr[i + 1]):
             if label_counts[label] > 0:
                 labels[n_found], counts[n_found] = label, label_counts[label]
                 label_counts[label] = 0

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from xmlc.kernels.arrays import borrowed
+
 NO_PLACE = np.uint32(0xFFFFFFFF)
 
 
@@ -66,9 +68,9 @@ def new_node_data(n, d, m, n_values, n_labels):
 @njit(cache=True, nogil=True)
 def gather_labels(y, node, data):
     """Number the labels of a node in the order they appear and copy its label sets; return how many labels it has."""
-    n_found, end = 0, 0
+    n_found, end, indptr, indices = 0, 0, y.indptr, y.indices
     for i in range(node.size):
-        for label in y.indices[y.indptr[node[i]] : y.indptr[node[i] + 1]]:
+        for label in borrowed(indices, indptr[node[i]], indptr[node[i] + 1]):
             if data.label_places[label] == NO_PLACE:
                 data.label_places[label] = n_found
                 data.labels[n_found] = label
@@ -98,11 +100,12 @@ def gather_scaled(x, node, data):
     -----
     Per non-zero: 8 bytes read, 12 of scratch updated at random, 8 bytes written, then 8 read and 4 written.
     """
+    indptr, indices, values_of = x.indptr, x.indices, x.data
     constant = np.uint32(data.places.size - 1)
     n_found, end = 0, 0
     for i in range(node.size):
-        start, stop = x.indptr[node[i]], x.indptr[node[i] + 1]
-        ids, own = x.indices[start:stop], x.data[start:stop]
+        start, stop = indptr[node[i]], indptr[node[i] + 1]
+        ids, own = borrowed(indices, start, stop), borrowed(values_of, start, stop)
         for k in range(ids.size):
             place = data.places[ids[k]]
             if place == NO_PLACE:

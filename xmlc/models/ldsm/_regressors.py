@@ -7,10 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from xmlc.kernels.arrays import borrowed
 from xmlc.kernels.counter_random import random_unit
-from xmlc.kernels.float32 import inverse_sqrt, sigmoid
-from xmlc.kernels.sums import dot, sparse_dot
+from xmlc.kernels.float32 import sigmoid
+from xmlc.kernels.sums import dot
 from xmlc.models.ldsm._directions import best_directions, direction_costs, objective
+from xmlc.models.ldsm._pairs import SLOT, adaptive_step, pair_margins, plain_step
 
 SMALLEST_SQUARE = np.float32(1e-30)  # where sums of squares start, so that none is zero; gradients are far larger
 
@@ -29,62 +31,34 @@ class Settings(NamedTuple):
     prune: bool
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def adaptive_update(ids, values, slope, rate, weights, squares, fresh):
-    """Take a step of normalised adaptive gradient; return the new margin.
-
-    Weight i moves by rate * g_i / sqrt(sum of its g_i ** 2), g_i = slope * x_i, x scaled to -1 .. 1 (Ross, Mineiro and
-    Langford, 2013, Algorithm 2). ``fresh`` is scratch, float32 (2, at least ids.size).
-
-    Notes
-    -----
-    Arithmetic is done on the consecutive ``fresh``, with vector instructions; only loads and stores of 8 bytes each per
-    non-zero follow the indices.
-    """
-    own, new_squares = fresh[0, : ids.size], fresh[1, : ids.size]
-    for k in range(ids.size):
-        gradient = slope * values[k]
-        square = squares[ids[k]] + gradient * gradient
-        weight = weights[ids[k]] - rate * gradient * inverse_sqrt(square)
-        new_squares[k] = square
-        own[k] = weight
-    for k in range(ids.size):
-        weights[ids[k]] = own[k]
-        squares[ids[k]] = new_squares[k]
-    return dot(own, values)
-
-
-@njit(cache=True, nogil=True)
-def plain_update(ids, values, slope, rate, weights, fresh):
-    """Take a step of stochastic gradient descent; return the new margin."""
-    own = fresh[0, : ids.size]
-    for k in range(ids.size):
-        own[k] = weights[ids[k]] - rate * slope * values[k]
-    for k in range(ids.size):
-        weights[ids[k]] = own[k]
-    return dot(own, values)
-
-
 @njit(cache=True, nogil=True)
 def gather_sums(labels, sums, own):
-    """Copy S_j^i of an instance's labels side by side."""
-    for j in range(own.shape[0]):
-        source, target = sums[j], own[j, : labels.size]
+    """Copy S_j^i of an instance's labels side by side: from (pairs, m, 2) into a row of ``own`` for each direction."""
+    for pair in range(sums.shape[0]):
         for k in range(labels.size):
-            target[k] = source[labels[k]]
+            own[2 * pair, k], own[2 * pair + 1, k] = sums[pair, labels[k], 0], sums[pair, labels[k], 1]
 
 
 @njit(cache=True, nogil=True)
-def start_weights(weights, n_all, key):
-    """Draw the weights, float32 (M, p), uniform in -1/n_all .. 1/n_all; set them to 0 if ``n_all`` is 0."""
-    largest = 1.0 / n_all if n_all > 0 else 0.0
-    for j in range(weights.shape[0]):
-        for k in range(weights.shape[1]):
-            weights[j, k] = largest * (2.0 * random_unit(key, j * weights.shape[1] + k) - 1.0)
+def start_slots(slots, arity, n_all, key):
+    """Draw the weights uniform in -1/n_all .. 1/n_all, 0 if ``n_all`` is 0, and set the squares to their start.
+
+    Parameters
+    ----------
+    slots : float32 (pairs, p, 4)
+        Weights and squares as in `_pairs`; overwritten. What belongs to no direction, if M is odd, gets weight 0.
+    arity, n_all : int
+    key : uint64
+    """
+    for j in range(2 * slots.shape[0]):
+        largest = 1.0 / n_all if n_all > 0 and j < arity else 0.0
+        for k in range(slots.shape[1]):
+            slots[j // 2, k, j % 2] = largest * (2.0 * random_unit(key, j * slots.shape[1] + k) - 1.0)
+            slots[j // 2, k, 2 + j % 2] = SMALLEST_SQUARE
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def train_regressors(data, n, n_labels, settings, key, weights, squares, objectives):
+def train_regressors(data, n, n_labels, settings, key, slots, objectives):
     """Stream the instances of a node ``epochs`` times through its M regressors.
 
     Each instance is given its best directions; each regressor takes one step of logistic regression towards 1 or 0,
@@ -98,49 +72,66 @@ def train_regressors(data, n, n_labels, settings, key, weights, squares, objecti
     settings : Settings
     key : uint64
         Stream of random numbers for ties.
-    weights : float32 (M, p)
-        The weights to start from, overwritten.
-    squares : float32 (M, p)
-        Overwritten; the sums of squared gradients of the adaptive method.
+    slots : float32 (pairs, p, 4)
+        What `start_slots` made; overwritten by the trained weights and the sums of squared gradients.
     objectives : float64 (epochs,)
         Overwritten by J after each epoch.
 
     Notes
     -----
-    Per epoch and regressor 24 bytes move per non-zero (8 streamed, 16 in the node's own weights) and 8 to 12 per label.
+    Per epoch and pair of regressors 8 bytes are streamed per non-zero, and 16 read twice and written; 16 per label.
     """
     arity = settings.arity
-    sums = np.zeros((arity, n_labels), dtype=np.float32)
+    sums = np.zeros((slots.shape[0], n_labels, 2), dtype=np.float32)
     totals, costs = np.zeros(arity, dtype=np.float64), np.empty(1 << arity, dtype=np.float64)
-    most_values, most_labels = longest(data.starts, n), longest(data.label_starts, n)
-    fresh, room = np.empty((2, most_values), dtype=np.float32), np.empty((arity, most_labels), dtype=np.float32)
-    squares[:] = SMALLEST_SQUARE
+    room = np.empty((2 * slots.shape[0], longest(data.label_starts, n)), dtype=np.float32)
+    starts, all_ids, all_values = data.starts, data.ids, data.values
+    label_starts, label_ids, flat = data.label_starts, data.label_ids, slots.reshape(-1)
+    lengths, size = squared_lengths(starts, all_values, n), slots.shape[1] * SLOT
     rate, norm, n_seen, step = np.float32(settings.learning_rate), 0.0, 0, 0
     for epoch in range(settings.epochs):
         for i in range(n):
-            labels = data.label_ids[data.label_starts[i] : data.label_starts[i + 1]]
-            ids, values = (
-                data.ids[data.starts[i] : data.starts[i + 1]],
-                data.values[data.starts[i] : data.starts[i + 1]],
-            )
+            labels = borrowed(label_ids, label_starts[i], label_starts[i + 1])
+            ids, values = borrowed(all_ids, starts[i], starts[i + 1]), borrowed(all_values, starts[i], starts[i + 1])
             gather_sums(labels, sums, room)
             n_seen, step = n_seen + labels.size, step + 1
             direction_costs(room, labels.size, totals, n_seen, settings.lambda_1, settings.lambda_2, costs)
             chosen = best_directions(costs, settings.random_ties, key, step)
             if settings.adaptive:
-                norm += dot(values, values)
+                norm += lengths[i]
                 rate = np.float32(settings.learning_rate * np.sqrt(step / norm))
-            for j in range(arity):
-                slope = sigmoid(sparse_dot(ids, values, weights[j])) - np.float32((chosen >> j) & 1)
-                if settings.adaptive:
-                    margin = adaptive_update(ids, values, slope, rate, weights[j], squares[j], fresh)
-                else:
-                    margin = plain_update(ids, values, slope, rate, weights[j], fresh)
-                margin = min(max(margin, np.float32(0)), np.float32(1))
-                if margin > 0:
-                    totals[j] += np.float64(margin) * labels.size
-                    spread(sums[j], labels, room[j, : labels.size], margin)
-        objectives[epoch] = objective(sums, totals, max(1, n_seen), settings.lambda_1, settings.lambda_2)
+            for pair in range(slots.shape[0]):
+                own = borrowed(flat, pair * size, (pair + 1) * size)
+                margins = train_pair(ids, values, own, chosen >> 2 * pair, rate, settings.adaptive)
+                spread(sums, pair, labels, room, margins)
+                for side in range(min(2, arity - 2 * pair)):
+                    totals[2 * pair + side] += np.float64(margins[side]) * labels.size
+        history = sums.transpose(0, 2, 1).copy().reshape(-1, n_labels)[:arity]
+        objectives[epoch] = objective(history, totals, max(1, n_seen), settings.lambda_1, settings.lambda_2)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def train_pair(ids, values, slots, chosen, rate, adaptive):
+    """Take a step of two regressors towards the two lowest bits of ``chosen``; return their margins, clamped."""
+    scores = pair_margins(ids, values, slots)
+    first = sigmoid(scores[0]) - np.float32(chosen & 1)
+    second = sigmoid(scores[1]) - np.float32((chosen >> 1) & 1)
+    if adaptive:
+        margins = adaptive_step(ids, values, slots, first, second, rate)
+    else:
+        margins = plain_step(ids, values, slots, first, second, rate)
+    zero, one = np.float32(0), np.float32(1)
+    return min(max(margins[0], zero), one), min(max(margins[1], zero), one)
+
+
+@njit(cache=True, nogil=True)
+def squared_lengths(starts, values, n):
+    """Return the squared length of each of n instances, float32 (n,)."""
+    lengths = np.empty(n, dtype=np.float32)
+    for i in range(n):
+        own = borrowed(values, starts[i], starts[i + 1])
+        lengths[i] = dot(own, own)
+    return lengths
 
 
 @njit(cache=True, nogil=True)
@@ -153,7 +144,8 @@ def longest(starts, n):
 
 
 @njit(cache=True, nogil=True)
-def spread(sums, labels, own, margin):
-    """Add a prediction to S_j^i of the instance's labels; ``own`` holds what they were."""
+def spread(sums, pair, labels, own, margins):
+    """Add two predictions to S_j^i of the instance's labels; ``own`` holds what they were, as of `gather_sums`."""
     for k in range(labels.size):
-        sums[labels[k]] = own[k] + margin
+        sums[pair, labels[k], 0] = own[2 * pair, k] + margins[0]
+        sums[pair, labels[k], 1] = own[2 * pair + 1, k] + margins[1]

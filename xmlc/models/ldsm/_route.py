@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from xmlc.kernels.arrays import borrowed
 from xmlc.kernels.sums import sparse_dot
 
 SENT = np.float32(0.5)  # an instance goes in each direction whose margin reaches this
@@ -67,9 +68,11 @@ def route(x, instances, features, weights, biases, dense, chosen):
     """
     margins = np.empty(biases.size, dtype=np.float32)
     lay_out(features, weights, dense)
+    indptr, indices, data = x.indptr, x.indices, x.data
     for i in range(instances.size):
-        start, end = x.indptr[instances[i]], x.indptr[instances[i] + 1]
-        chosen[i] = directions_of(x.indices[start:end], x.data[start:end], dense, biases, margins)
+        start, end = indptr[instances[i]], indptr[instances[i] + 1]
+        ids, values = borrowed(indices, start, end), borrowed(data, start, end)
+        chosen[i] = directions_of(ids, values, dense, biases, margins)
     clear(features, biases.size, dense)
 
 
