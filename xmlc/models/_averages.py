@@ -9,6 +9,8 @@ from numba import njit
 
 from xmlc.kernels.top_k import insert_best
 
+SURELY_NORMAL = 1e-30  # of a float32, whose smaller numbers have fewer digits
+
 
 class Found(NamedTuple):
     """Labels that trees found.
@@ -58,12 +60,21 @@ def list_above(found, sums, n_parts, thresholds, labels, estimates):
 
 @njit(cache=True, nogil=True)
 def list_best(found, sums, n_parts, labels, estimates):
-    """Insert the labels found whose means are above 0 into a list of the best; clear their sums; see `list_above`."""
+    """Insert the labels found whose means are above 0 into a list of the best; clear their sums; see `list_above`.
+
+    What is smaller by a millionth than the last of a full list cannot round to as much, and is not divided.
+    """
+    least = 0.0
     for label in found:
-        mean = np.float32(sums[label] / n_parts)
+        own = sums[label]
         sums[label] = 0.0
+        if own < least:
+            continue
+        mean = np.float32(own / n_parts)
         if mean > 0:
             insert_best(labels, estimates, np.int32(label), mean)
+            last = np.float64(estimates[-1])
+            least = last * n_parts * (1.0 - 1e-6) if last > SURELY_NORMAL else 0.0
 
 
 @njit(cache=True, nogil=True)

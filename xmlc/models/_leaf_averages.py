@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from xmlc.kernels.arrays import borrowed
 from xmlc.models._averages import list_above, list_best
 
 
@@ -57,27 +58,30 @@ def add_leaves(histograms, reached, i, sums, found):
     i : int
     sums : float64 (m,)
         Zero before; the caller clears what is listed.
-    found : uint32 (m,)
-        Room for the labels with a positive sum.
+    found : uint32 (m + 1,)
+        Room for the labels with a positive sum, and for one more that is written and not kept.
 
     Returns
     -------
     int
         Their number.
     """
-    n_found = 0
-    for tree in range(reached.starts.shape[0]):
-        own = reached.leaves[reached.starts[tree, i] : reached.starts[tree, i + 1]]
+    n_found, tree_starts, tree_leaves = 0, reached.starts, reached.leaves
+    starts, all_labels, all_counts, weights = (
+        histograms.starts, histograms.labels, histograms.counts, histograms.weights,
+    )  # fmt: skip
+    for tree in range(tree_starts.shape[0]):
+        own = borrowed(tree_leaves, tree_starts[tree, i], tree_starts[tree, i + 1])
         for leaf in own:
-            labels = histograms.labels[histograms.starts[leaf] : histograms.starts[leaf + 1]]
-            counts = histograms.counts[histograms.starts[leaf] : histograms.starts[leaf + 1]]
-            one = histograms.weights[leaf] / (1 if histograms.pooled else own.size)
+            labels = borrowed(all_labels, starts[leaf], starts[leaf + 1])
+            counts = borrowed(all_counts, starts[leaf], starts[leaf + 1])
+            one = weights[leaf] / (1 if histograms.pooled else own.size)
             for k in range(labels.size):
                 label = labels[k]
-                if sums[label] == 0.0:
-                    found[n_found] = label
-                    n_found += 1
-                sums[label] += np.float64(counts[k]) * one
+                old = sums[label]
+                found[n_found] = label  # without a branch: overwritten by the next if it is no new one
+                n_found += old == 0.0
+                sums[label] = old + np.float64(counts[k]) * one
     return n_found
 
 
@@ -121,7 +125,7 @@ def average_above(histograms, reached, first, last, thresholds):
     Shares are summed in float64 and rounded once, so that estimates that are equal as fractions are equal as numbers,
     whatever trees they come from.
     """
-    sums, found = np.zeros(thresholds.size, dtype=np.float64), np.empty(thresholds.size, dtype=np.uint32)
+    sums, found = np.zeros(thresholds.size, dtype=np.float64), np.empty(thresholds.size + 1, dtype=np.uint32)
     n_trees, room = reached.starts.shape[0], np.int64(0)
     for i in range(first, last):
         own = np.int64(0)
@@ -151,7 +155,7 @@ def average_above(histograms, reached, first, last, thresholds):
 @njit(cache=True, nogil=True)
 def average_top_k(histograms, reached, first, last, n_labels, k):
     """Find the k labels with the largest estimates, ties to the smaller label; results as of `mean_top_k`."""
-    sums, found = np.zeros(n_labels, dtype=np.float64), np.empty(n_labels, dtype=np.uint32)
+    sums, found = np.zeros(n_labels, dtype=np.float64), np.empty(n_labels + 1, dtype=np.uint32)
     labels = np.full((last - first, k), -1, dtype=np.int32)
     estimates = np.zeros((last - first, k), dtype=np.float32)
     for i in range(first, last):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-NO_COLUMN = np.uint32(0xFFFFFFFF)  # in place of a place: a node has fewer non-zeros than this
+from xmlc.kernels.arrays import borrowed
 
 
 @njit(cache=True, nogil=True)
@@ -48,15 +48,17 @@ def gather_columns(indptr, indices, data, node, side, costs, counts, bounds, fea
         feature, is_useful = features[i], bounds[features[i], 0] > 1.0 or bounds[features[i], 1] > 1.0
         bounds[feature, 0] = 0.0
         bounds[feature, 1] = 0.0
-        n_own, counts[feature] = counts[feature], NO_COLUMN
         if is_useful:
+            n_own = counts[feature]
             counts[feature] = end  # from here on, where the feature's next value goes
             starts[n_columns] = end
             end += n_own
             # What is dropped moves behind what is kept.
             features[n_columns], features[i] = feature, features[n_columns]
             n_columns += 1
-    fill_columns(indptr, indices, data, node, counts, rows, values)
+    for feature in features[n_columns:n_touched]:
+        counts[feature] = end
+    fill_columns(indptr, indices, data, node, counts, end, rows, values)
     for feature in features[:n_touched]:
         counts[feature] = 0
     starts[n_columns] = end
@@ -75,7 +77,7 @@ def count_features(indptr, indices, data, node, side, costs, counts, bounds, fea
     n_touched = 0
     for i in range(node.size):
         start, end = indptr[node[i]], indptr[node[i] + 1]
-        ids, own = indices[start:end], data[start:end]
+        ids, own = borrowed(indices, start, end), borrowed(data, start, end)
         pull = costs[0] if side[i] > 0 else -costs[1]
         for k in range(ids.size):
             feature = ids[k]
@@ -89,14 +91,16 @@ def count_features(indptr, indices, data, node, side, costs, counts, bounds, fea
 
 
 @njit(cache=True, nogil=True)
-def fill_columns(indptr, indices, data, node, places, rows, values):
-    """Write each non-zero into its feature's next place, unless that is `NO_COLUMN`."""
+def fill_columns(indptr, indices, data, node, places, end, rows, values):
+    """Write each non-zero into its feature's next place; ``end``, behind them, is for features without a column.
+
+    What they have is written there, over and over: a branch would be foretold wrongly for many non-zeros.
+    """
     for i in range(node.size):
-        start, end = indptr[node[i]], indptr[node[i] + 1]
-        ids, own = indices[start:end], data[start:end]
+        first, last = indptr[node[i]], indptr[node[i] + 1]
+        ids, own = borrowed(indices, first, last), borrowed(data, first, last)
         for k in range(ids.size):
             place = places[ids[k]]
-            if place != NO_COLUMN:
-                rows[place] = np.uint32(i)
-                values[place] = own[k]
-                places[ids[k]] = place + np.uint32(1)
+            rows[place] = np.uint32(i)
+            values[place] = own[k]
+            places[ids[k]] = place + np.uint32(place != end)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from xmlc.kernels.arrays import borrowed
+
 
 @njit(cache=True, nogil=True)
 def number_labels(y, node, numbers):
@@ -26,16 +28,17 @@ def number_labels(y, node, numbers):
     found : uint32
         The label of each number.
     """
+    indptr, indices = y.indptr, y.indices
     starts = np.empty(node.size + 1, dtype=np.int64)
     starts[0] = 0
     for i in range(node.size):
-        starts[i + 1] = starts[i] + y.indptr[node[i] + 1] - y.indptr[node[i]]
+        starts[i + 1] = starts[i] + indptr[node[i] + 1] - indptr[node[i]]
     labels = np.empty(starts[node.size], dtype=np.uint32)
     found = distinct_labels(y, node, numbers)
     for number in range(found.size):
         numbers[found[number]] = number
     for i in range(node.size):
-        own = y.indices[y.indptr[node[i]] : y.indptr[node[i] + 1]]
+        own = borrowed(indices, indptr[node[i]], indptr[node[i] + 1])
         for k in range(own.size):
             labels[starts[i] + k] = numbers[own[k]]
     numbers[found] = 0
@@ -45,13 +48,13 @@ def number_labels(y, node, numbers):
 @njit(cache=True, nogil=True)
 def distinct_labels(y, node, counts):
     """Return the labels of a node's instances, ascending, and leave their numbers of instances in ``counts``."""
-    total = np.int64(0)
+    indptr, indices, total = y.indptr, y.indices, np.int64(0)
     for i in node:
-        total += y.indptr[i + 1] - y.indptr[i]
+        total += indptr[i + 1] - indptr[i]
     found = np.empty(min(total, counts.size) + 1, dtype=np.uint32)  # one more, for what is written and not kept
     n_found = 0
     for i in node:
-        for label in y.indices[y.indptr[i] : y.indptr[i + 1]]:
+        for label in borrowed(indices, indptr[i], indptr[i + 1]):
             found[n_found] = label
             n_found += counts[label] == 0
             counts[label] += np.uint32(1)

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.kernels import elementwise
-from xmlc.kernels.arrays import copy_into
+from xmlc.kernels.arrays import borrowed, copy_into
 
 # Gains are integers in units of 2**-16: their sums can be updated as instances change sides without drifting from what
 # a sum from scratch would give, do not depend on order, and equal ones are exactly equal.
@@ -52,8 +52,9 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
 
     Returns
     -------
-    float
+    value : float
         Mean nDCG of the instances on their sides.
+    n_rounds : int
 
     Notes
     -----
@@ -65,8 +66,9 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
     scale = score_scale(total, weights)
     keys, scratch = np.empty(weights.size, dtype=np.uint64), np.empty(weights.size, dtype=np.uint64)
     gains, difference = np.empty((2, weights.size), dtype=np.int64), np.empty(weights.size, dtype=np.int64)
-    previous = -1.0
+    previous, n_rounds = -1.0, 0
     while True:
+        n_rounds += 1
         rank_labels(positive, weights, scale, discounts, keys, scratch, gains[0])
         rank_labels(total - positive, weights, scale, discounts, keys, scratch, gains[1])
         for label in range(weights.size):
@@ -78,7 +80,7 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
             value += here * gains[0, label] + there * gains[1, label]
         value /= float(FIXED_POINT) * FIXED_POINT * max(1, side.size)
         if moved == 0 or value - previous < GAIN_TOLERANCE:
-            return value
+            return value, n_rounds
         previous = value
 
 
@@ -88,12 +90,12 @@ def sum_gains(starts, labels, ideal, side, n_labels):
     total = np.zeros(n_labels, dtype=np.int64)
     positive = np.zeros(n_labels, dtype=np.int64)
     for i in range(side.size):
-        own = labels[starts[i] : starts[i + 1]]
+        own = borrowed(labels, starts[i], starts[i + 1])
         gain = ideal[own.size]
+        here = gain if side[i] > 0 else 0
         for label in own:
             total[label] += gain
-            if side[i] > 0:
-                positive[label] += gain
+            positive[label] += here
     return total, positive
 
 
@@ -157,7 +159,7 @@ def choose_sides(starts, labels, difference, ideal, side, positive):
     """Move each instance to the side where its labels gain more, keep ``positive`` up to date, count the moves."""
     moved = 0
     for i in range(side.size):
-        own = labels[starts[i] : starts[i + 1]]
+        own = borrowed(labels, starts[i], starts[i + 1])
         gained = np.int64(0)
         for label in own:
             gained += difference[label]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from xmlc.kernels.arrays import copy_into
+from xmlc.kernels.arrays import borrowed, copy_into
 from xmlc.kernels.sums import sparse_dot
 
 
@@ -31,6 +31,7 @@ def find_leaves(x, first, last, root, forest, n_features, leaves):
     All instances of the block that reach a node are treated together: its sparse weights are laid out densely once,
     and each non-zero of an instance then costs one read of 8 bytes and one from the cache.
     """
+    indptr, indices, data, biases, starts = x.indptr, x.indices, x.data, forest.biases, forest.weight_starts
     order = np.arange(first, last)
     dense = np.zeros(n_features, dtype=np.float32)
     positive = np.empty(order.size, dtype=np.int64)
@@ -41,21 +42,20 @@ def find_leaves(x, first, last, root, forest, n_features, leaves):
             for i in order[start:end]:
                 leaves[i - first] = ~node
             continue
-        features = forest.features[forest.weight_starts[node] : forest.weight_starts[node + 1]]
-        weights = forest.weights[forest.weight_starts[node] : forest.weight_starts[node + 1]]
+        features = forest.features[starts[node] : starts[node + 1]]
+        weights = forest.weights[starts[node] : starts[node + 1]]
         for k in range(features.size):
             dense[features[k]] = weights[k]
         middle, n_positive = start, 0
         for place in range(start, end):
             i = order[place]
-            ids = x.indices[x.indptr[i] : x.indptr[i + 1]]
-            values = x.data[x.indptr[i] : x.indptr[i + 1]]
-            if forest.biases[node] + sparse_dot(ids, values, dense) > 0:
-                positive[n_positive] = i
-                n_positive += 1
-            else:
-                order[middle] = i
-                middle += 1
+            ids, values = borrowed(indices, indptr[i], indptr[i + 1]), borrowed(data, indptr[i], indptr[i + 1])
+            is_positive = biases[node] + sparse_dot(ids, values, dense) > 0
+            # Without a branch, which would be foretold wrongly: what is written to the wrong side is overwritten.
+            positive[n_positive] = i
+            order[middle] = i
+            n_positive += is_positive
+            middle += not is_positive
         copy_into(order[middle:], positive[:n_positive])
         for feature in features:
             dense[feature] = 0
