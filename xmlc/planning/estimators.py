@@ -37,6 +37,8 @@ CLUSTERED = 0.85  # weights of a tree of similar labels: their instances have fe
 COMPACT = 1.85  # with a cut, the largest array is twice in memory, and waves are dense
 LEFT = {"batch": 0.34}  # of the weights that a cut may leave
 LEFT_ONLINE = 1.4
+CUT, CUT_POWER = 0.1, 2.4  # of that cut; of a larger one the less, by this power
+POSITION, LABEL = 4.0, 5.0  # bytes of an instance that reaches a node, and of a label of an instance
 WAVE = 2.7e8  # bytes of the weights that are dense at a time
 JOINED = 2.04  # a forest beside its trees
 ONLINE_ROW = 2.0  # rows of weights that grow have up to twice the room that they need
@@ -102,8 +104,12 @@ def _label_tree(given: Hyperparameters, shape: Shape) -> Trained:
     seconds = epochs * in_pass + WEIGHT * costs.dense_bytes / 4 + _clustering(given, shape)
     if given.get("weight_cut") is None:
         return Trained(costs.dense_bytes, costs.dense_bytes, seconds)
-    kept = min(costs.dense_bytes, LEFT.get(str(given["solver"]), LEFT_ONLINE) * costs.compact_bytes)
-    return Trained(kept, COMPACT * kept + min(WAVE, costs.dense_bytes), seconds)
+    left = LEFT.get(str(given["solver"]), LEFT_ONLINE) * math.pow(
+        CUT / max(number(given, "weight_cut"), CUT), CUT_POWER
+    )
+    kept = min(costs.dense_bytes, left * costs.compact_bytes)
+    reach = POSITION * costs.positions + LABEL * shape.pairs
+    return Trained(kept, COMPACT * kept + min(WAVE, costs.dense_bytes) + reach, seconds)
 
 
 def blocks_of(given: Hyperparameters, shape: Shape) -> Iterator[Blocks]:

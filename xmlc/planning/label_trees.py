@@ -41,12 +41,15 @@ class TreeCosts(NamedTuple):
         Pairs (non-zero, node) that one pass over the training set updates.
     reached : float
         Pairs (instance, node).
+    positions : float
+        Pairs of an instance and a node that has a label of it.
     """
 
     dense_bytes: float
     compact_bytes: float
     pairs: float
     reached: float
+    positions: float
 
 
 def complete_blocks(m: float, arity: int) -> Iterator[Blocks]:
@@ -72,7 +75,7 @@ def clustered_blocks(m: float, arity: int, max_leaf: int) -> Iterator[Blocks]:
 
 def tree_costs(shape: Shape, blocks: Iterator[Blocks]) -> TreeCosts:
     """Sum up blocks, each reached by the instances of as many random labels."""
-    size = kept = pairs = reached = 0.0
+    size = kept = pairs = reached = positions = 0.0
     for block in blocks:
         everyone = block.number == 1
         instances = shape.n_train if everyone else float(shape.instances_of(block.labels))
@@ -82,4 +85,5 @@ def tree_costs(shape: Shape, blocks: Iterator[Blocks]) -> TreeCosts:
         kept += block.number * block.siblings * min(own, features) * (BYTES_OF_WEIGHT + BYTES_OF_FEATURE)
         pairs += block.number * instances * shape.nonzeros * block.siblings
         reached += block.number * instances * block.siblings
-    return TreeCosts(size, kept, pairs, reached)
+        positions += block.number * instances
+    return TreeCosts(size, kept, pairs, reached, positions + shape.pairs)
