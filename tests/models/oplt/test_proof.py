@@ -7,7 +7,7 @@ from oplt_cases import oplt, stream
 from xmlc.estimator import InvalidParameterError
 from xmlc.gate.fields import Malformed
 from xmlc.models.oplt._proof import FAULTS, check_extendable, first_fault, proven_tree
-from xmlc.models.oplt._thresholds import proven_sums
+from xmlc.models.oplt.learning import proven_sums
 from xmlc.models.oplt.tree import N_LEARNED, NODE, OnlineTree, trimmed
 
 GOLDEN = 0x9E3779B97F4A7C15

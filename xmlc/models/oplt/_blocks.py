@@ -7,12 +7,15 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from xmlc.kernels.float32 import logistic_derivative
+from xmlc.kernels.arrays import borrowed
 from xmlc.kernels.prefetch import prefetch
 from xmlc.kernels.sibling_rows import adagrad_to_rows, dense_scores, padded_size
 from xmlc.models.oplt._robin_hood import bits_for, find_slot, home_of, insert_slot
 from xmlc.models.oplt._rows import give_row, give_table, take_row, take_table
 from xmlc.models.oplt.tree import SLOT
+from xmlc.models.plt.training import adagrad_steps
+
+ROWS_AHEAD = 16  # entries of a table, at which the rows are asked for before they are moved or copied
 
 
 class Scratch(NamedTuple):
@@ -21,7 +24,7 @@ class Scratch(NamedTuple):
     slots: np.ndarray
     values: np.ndarray
     scores: np.ndarray
-    signs: np.ndarray
+    targets: np.ndarray
 
 
 @njit(cache=True, nogil=True)
@@ -32,7 +35,7 @@ def empty_scratch(max_nonzeros, tree):
         np.empty(max_nonzeros + 1, dtype=np.uint32),
         np.empty(max_nonzeros + 1, dtype=np.float32),
         np.empty(padded, dtype=np.float32),
-        np.empty(padded, dtype=np.float32),
+        np.empty(padded, dtype=np.uint8),
     )
 
 
@@ -47,20 +50,20 @@ def open_block(tree, v, width, auxiliary, bits):
 
 @njit(cache=True, nogil=True)
 def table_of(tree, v):
-    """Return the table of a block."""
+    """Return the table of a block; see `borrowed`."""
     node = tree.nodes[v]
-    return tree.entries[node.table : node.table + (np.int64(1) << node.table_bits)]
+    return borrowed(tree.entries, node.table, node.table + (np.int64(1) << node.table_bits))
 
 
 @njit(cache=True, nogil=True)
-def find_rows(tree, v, ids, scratch):
-    """Write the slot of each feature's row, 0 if the block has none; return how many it has."""
-    table, bits, slots = table_of(tree, v), tree.nodes[v].table_bits, scratch.slots
+def find_rows(table, bits, ids, slots):
+    """Write the slot of each feature's row, 0 if the table has none; return how many it has.
+
+    The features' homes should have been asked for.
+    """
     known = 0
-    ask_for_homes(table, bits, ids)
     for k in range(ids.size):
         slot = find_slot(table, bits, ids[k])
-        prefetch(tree.rows, slot * np.uint64(SLOT))
         slots[k] = slot
         known += slot != 0
     return known
@@ -74,7 +77,7 @@ def ask_for_homes(table, bits, ids):
 
 
 @njit(cache=True, nogil=True)
-def make_rows(tree, v, ids, scratch, missing):
+def make_rows(tree, v, ids, slots, missing):
     """Give the ``missing`` features whose slot is 0 a row of zeros each; there must be capacity."""
     node = tree.nodes[v]
     bits = bits_for(node.n_features + missing, node.table_bits)
@@ -88,10 +91,10 @@ def make_rows(tree, v, ids, scratch, missing):
         node.table, node.table_bits = index, bits
     table = table_of(tree, v)
     for k in range(ids.size):
-        if scratch.slots[k] == 0:
+        if slots[k] == 0:
             slot = take_row(tree, node.padded)
             insert_slot(table, bits, ids[k], slot)
-            scratch.slots[k] = slot
+            slots[k] = slot
     node.n_features += missing
 
 
@@ -116,34 +119,34 @@ def score_block(tree, v, ids, values, scratch):
 
 
 @njit(cache=True, nogil=True)
-def update_block(tree, v, ids, values, scratch, rate, eps):
-    """Let all classifiers of a block learn from one instance (Algorithm 7): those of positive children with target 1,
-    the auxiliary classifier too, the others with target 0.
+def learn_rows(rows, bias_slot, slots, values, positives, targets, scores, rate, eps):
+    """Let all classifiers of a block learn from one instance (Algorithm 7).
 
-    There must be capacity for a row for each feature. The steps are those of `train_children_adagrad`, to the bit.
-    Moves 24 bytes per non-zero and column, and looks each non-zero up.
+    The steps are those of `train_children_adagrad`, to the bit. Moves 24 bytes per non-zero and column.
+
+    Parameters
+    ----------
+    rows : float32
+        As of `OnlineTree`.
+    bias_slot : int
+        Row of the constant feature.
+    slots : uint32 (non-zeros,), values : float32
+        The instance, its features' rows in place of their numbers.
+    positives : int32
+        Columns with target 1: of positive children, and of the auxiliary classifier.
+    targets : uint8 (padded columns,), scores : float32
+        Scratch.
+    rate, eps : float32
     """
-    node, nodes = tree.nodes[v], tree.nodes
-    missing = ids.size - find_rows(tree, v, ids, scratch)
-    if missing > 0:
-        make_rows(tree, v, ids, scratch, missing)
-    signs, scores = scratch.signs[: node.padded], scratch.scores[: node.padded]
-    signs[:] = 1.0
-    if node.auxiliary == 1:
-        signs[0] = -1.0
-    child = node.head
-    while child >= 0:
-        signs[nodes[child].column] = -1.0
-        child = nodes[child].next_positive
-    size, bias = ids.size, np.int64(node.bias)
-    dense_scores(
-        scratch.slots[:size], values, tree.rows, SLOT, tree.rows[bias * SLOT : bias * SLOT + node.padded], scores
-    )
-    for c in range(scores.size):
-        scores[c] = logistic_derivative(scores[c], signs[c])
-    scratch.values[:size] = values
-    scratch.slots[size], scratch.values[size] = bias, 1.0  # the constant is a feature like the others
-    adagrad_to_rows(scratch.slots[: size + 1], scratch.values[: size + 1], scores, rate, eps, tree.rows, SLOT)
+    padded, start = scores.size, bias_slot * SLOT
+    bias, squares = borrowed(rows, start, start + padded), borrowed(rows, start + padded, start + 2 * padded)
+    for c in range(padded):
+        targets[c] = 0
+    for column in positives:
+        targets[column] = 1
+    dense_scores(slots, values, rows, SLOT, bias, scores)
+    adagrad_steps(scores, targets, bias, squares, rate, eps)
+    adagrad_to_rows(slots, values, scores, rate, eps, rows, SLOT)
 
 
 @njit(cache=True, nogil=True)
@@ -156,39 +159,56 @@ def copy_column(rows, slot, padded, column, target_slot, target_padded, target, 
 
 
 @njit(cache=True, nogil=True)
-def copy_auxiliary(tree, v, column, inverse):
-    """Make a column of block v a copy of its auxiliary classifier, or the inverse: reads and writes all rows."""
-    node = tree.nodes[v]
-    copy_column(tree.rows, np.int64(node.bias), node.padded, 0, np.int64(node.bias), node.padded, column, inverse)
-    for entry in table_of(tree, v):
-        if entry != 0:
-            slot = np.int64(entry & np.uint64(0xFFFFFFFF))
-            copy_column(tree.rows, slot, node.padded, 0, slot, node.padded, column, inverse)
+def ask_for_row(rows, table, index, padded):
+    """Prefetch where weights and sums begin in the row of an entry of a table, if there is such an entry."""
+    if index < table.size and table[index] != 0:
+        start = np.int64(table[index] & np.uint64(0xFFFFFFFF)) * SLOT
+        prefetch(rows, start)
+        prefetch(rows, start + padded)
+
+
+@njit(cache=True, nogil=True)
+def copy_auxiliary(tree, v, first, end, inverse):
+    """Make columns ``first .. end - 1`` of block v copies of its auxiliary classifier, or of its inverse: reads and
+    writes all rows.
+    """
+    node, rows, table = tree.nodes[v], tree.rows, table_of(tree, v)
+    padded, slot = np.int64(node.padded), np.int64(node.bias)
+    for column in range(first, end):
+        copy_column(rows, slot, padded, 0, slot, padded, column, inverse)
+    for index in range(table.size):
+        ask_for_row(rows, table, index + ROWS_AHEAD, padded)
+        if table[index] != 0:
+            slot = np.int64(table[index] & np.uint64(0xFFFFFFFF))
+            for column in range(first, end):
+                copy_column(rows, slot, padded, 0, slot, padded, column, inverse)
 
 
 @njit(cache=True, nogil=True)
 def widen(tree, v, width):
     """Make ``width`` columns fit into the rows of block v."""
-    node = tree.nodes[v]
-    padded = padded_size(width)
-    if padded <= node.padded:
+    node, rows = tree.nodes[v], tree.rows
+    wider, padded = padded_size(width), np.int64(node.padded)
+    if wider <= padded:
         return
-    node.bias = moved_row(tree, np.int64(node.bias), node.padded, padded)
+    node.bias = moved_row(tree, np.int64(node.bias), padded, wider)
     table = table_of(tree, v)
     for index in range(table.size):
+        ask_for_row(rows, table, index + ROWS_AHEAD, padded)
         if table[index] != 0:
-            slot = moved_row(tree, np.int64(table[index] & np.uint64(0xFFFFFFFF)), node.padded, padded)
+            slot = moved_row(tree, np.int64(table[index] & np.uint64(0xFFFFFFFF)), padded, wider)
             table[index] = (table[index] >> np.uint64(32)) << np.uint64(32) | np.uint64(slot)
-    node.padded = padded
+    node.padded = wider
 
 
 @njit(cache=True, nogil=True)
 def moved_row(tree, slot, padded, wider):
     """Copy a row into a wider one, give the old one back and return the new one's slot."""
-    target = take_row(tree, wider)
+    target, rows = take_row(tree, wider), tree.rows
     old, new = slot * SLOT, target * SLOT
-    tree.rows[new : new + padded] = tree.rows[old : old + padded]
-    tree.rows[new + wider : new + wider + padded] = tree.rows[old + padded : old + 2 * padded]
+    for c in range(padded):
+        rows[new + c] = rows[old + c]
+        rows[new + wider + c] = rows[old + padded + c]
     give_row(tree, padded, slot)
     return target
 
@@ -199,35 +219,37 @@ def open_block_from(tree, v, source, auxiliary):
 
     With ``auxiliary`` = 1 there is a column before them, the auxiliary classifier itself.
     """
-    bits = tree.nodes[source].table_bits
-    open_block(tree, v, 2 + auxiliary, auxiliary, bits)
-    node, padded, table = tree.nodes[v], tree.nodes[source].padded, table_of(tree, v)
-    _spread(tree, np.int64(tree.nodes[source].bias), padded, np.int64(node.bias), node.padded, auxiliary)
-    for entry in table_of(tree, source):
-        if entry != 0:
-            slot = take_row(tree, node.padded)
-            insert_slot(table, bits, entry >> np.uint64(32), slot)
-            _spread(tree, np.int64(entry & np.uint64(0xFFFFFFFF)), padded, slot, node.padded, auxiliary)
-    node.n_features = tree.nodes[source].n_features
+    open_copies(tree, v, source, auxiliary, auxiliary + 1, True)
 
 
 @njit(cache=True, nogil=True)
 def open_block_of_auxiliary(tree, v, source):
     """Give node v a block with an auxiliary classifier alone, a copy of that of block ``source``."""
+    open_copies(tree, v, source, 1, 1, False)
+
+
+@njit(cache=True, nogil=True)
+def open_copies(tree, v, source, auxiliary, copies, inverse):
+    """Give node v a block of copies of the auxiliary classifier of block ``source``, and perhaps its inverse."""
     bits = tree.nodes[source].table_bits
-    open_block(tree, v, 1, 1, bits)
-    node, padded, table = tree.nodes[v], tree.nodes[source].padded, table_of(tree, v)
-    copy_column(tree.rows, np.int64(tree.nodes[source].bias), padded, 0, np.int64(node.bias), node.padded, 0, False)
-    for entry in table_of(tree, source):
+    open_block(tree, v, copies + inverse, auxiliary, bits)
+    node, rows, table, found = tree.nodes[v], tree.rows, table_of(tree, v), table_of(tree, source)
+    padded, own_padded = np.int64(tree.nodes[source].padded), np.int64(node.padded)
+    spread(rows, np.int64(tree.nodes[source].bias), padded, np.int64(node.bias), own_padded, copies, inverse)
+    for index in range(found.size):
+        ask_for_row(rows, found, index + ROWS_AHEAD, padded)
+        entry = found[index]
         if entry != 0:
-            slot = take_row(tree, node.padded)
+            slot = take_row(tree, own_padded)
             insert_slot(table, bits, entry >> np.uint64(32), slot)
-            copy_column(tree.rows, np.int64(entry & np.uint64(0xFFFFFFFF)), padded, 0, slot, node.padded, 0, False)
+            spread(rows, np.int64(entry & np.uint64(0xFFFFFFFF)), padded, slot, own_padded, copies, inverse)
     node.n_features = tree.nodes[source].n_features
 
 
 @njit(cache=True, nogil=True)
-def _spread(tree, slot, padded, target_slot, target_padded, auxiliary):
-    for column in range(auxiliary + 1):
-        copy_column(tree.rows, slot, padded, 0, target_slot, target_padded, column, False)
-    copy_column(tree.rows, slot, padded, 0, target_slot, target_padded, auxiliary + 1, True)
+def spread(rows, slot, padded, target_slot, target_padded, copies, inverse):
+    """Copy the auxiliary classifier's column of a row to the first columns of another, and its inverse behind them."""
+    for column in range(copies):
+        copy_column(rows, slot, padded, 0, target_slot, target_padded, column, False)
+    if inverse:
+        copy_column(rows, slot, padded, 0, target_slot, target_padded, copies, True)

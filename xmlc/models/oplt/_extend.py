@@ -12,6 +12,7 @@ from numba import njit
 
 from xmlc.kernels.sibling_rows import padded_size
 from xmlc.models.oplt._blocks import copy_auxiliary, open_block, open_block_from, open_block_of_auxiliary, widen
+from xmlc.models.oplt._pending import add_copy, settle
 from xmlc.models.oplt._policy import COMPLETE, CPET, extends_inner, extends_leaf, node_for_label
 from xmlc.models.oplt._rows import slots_of
 from xmlc.models.oplt.tree import (
@@ -92,7 +93,7 @@ def plant_root(tree, threshold):
 
 
 @njit(cache=True, nogil=True)
-def add_label(tree, ids, values, label, scratch, settings):
+def add_label(tree, pending, ids, values, label, scratch, settings):
     """Extend the tree by a label that an instance is the first to have: lines 2-6 of Algorithm 4.
 
     Returns
@@ -105,7 +106,7 @@ def add_label(tree, ids, values, label, scratch, settings):
         root.label, root.n_leaves, tree.leaves[label] = label, 1, ROOT
         nodes[ABOVE].leaf_children = nodes[ABOVE].n_leaves = 1
         return True
-    v = node_for_label(tree, ids, values, scratch, settings, counters[N_LEARNED])
+    v = node_for_label(tree, pending, ids, values, scratch, settings, counters[N_LEARNED])
     node = nodes[v]
     # At the most a block of as many rows, or the same rows two columns longer, one beside it of auxiliary classifiers,
     # and two small ones.
@@ -115,12 +116,14 @@ def add_label(tree, ids, values, label, scratch, settings):
         slots, table = slots + slots_of(padded_size(1)) + 1, 2 * table
     if not has_capacity(tree, 2, (node.n_features + 1) * slots + 4, table + 16):
         return False
+    if node.degree > 0 and node.degree < settings.max_leaf:
+        extend_inner(tree, pending, v, label, scratch, settings)
+        return True
+    settle(tree, pending, v, scratch, settings)
     if node.degree == 0:
         extend_leaf(tree, v, label, settings)
-    elif node.degree >= settings.max_leaf:
-        push_down(tree, v, label, settings)
     else:
-        extend_inner(tree, v, label, settings)
+        push_down(tree, v, label, settings)
     return True
 
 
@@ -134,18 +137,23 @@ def wanted_width(width, settings):
 
 
 @njit(cache=True, nogil=True)
-def extend_inner(tree, v, label, settings):
-    """Variant 1: a leaf becomes one more child of an inner node."""
+def extend_inner(tree, pending, v, label, scratch, settings):
+    """Variant 1: a leaf becomes one more child of an inner node; all that waits for the block may go on waiting, unless
+    its rows move.
+    """
     node = tree.nodes[v]
     leaf_children = node.leaf_children + 1
     if extends_inner(settings, node.degree + 1, leaf_children):
         if padded_size(node.width + 1) > node.padded:
+            settle(tree, pending, v, scratch, settings)
             widen(tree, v, wanted_width(node.width + 1, settings))
         column = node.width
         node.width += 1
+        add_copy(pending, v)
     else:  # no label extends it again: the leaf takes the place of the auxiliary classifier
+        settle(tree, pending, v, scratch, settings)
         column, node.auxiliary = np.int32(0), 0
-    copy_auxiliary(tree, v, column, True)
+        copy_auxiliary(tree, v, 0, 1, True)
     leaf = new_node(tree, label, settings.threshold)
     append_child(tree, v, leaf, column)
     if extends_leaf(settings, node.degree, leaf_children):
@@ -195,8 +203,8 @@ def extend_leaf(tree, v, label, settings):
     auxiliary = 1 if extends_inner(settings, 2, 2) else 0  # else the old leaf takes its place
     widen(tree, v, auxiliary + 2)
     if auxiliary == 1:
-        copy_auxiliary(tree, v, 1, False)
-    copy_auxiliary(tree, v, auxiliary + 1, True)
+        copy_auxiliary(tree, v, 1, 2, False)
+    copy_auxiliary(tree, v, auxiliary + 1, auxiliary + 2, True)
     node.label, node.width, node.auxiliary = NONE, auxiliary + 2, auxiliary
     append_child(tree, v, old, auxiliary)
     append_child(tree, v, leaf, auxiliary + 1)

@@ -9,6 +9,7 @@ from xmlc.kernels.counter_random import random_below, stream_key
 from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.float64 import log
 from xmlc.models.oplt._blocks import score_block
+from xmlc.models.oplt._pending import settle
 from xmlc.models.oplt.tree import NONE, ROOT, SELECTED, SELECTED_FOR
 
 FIXED, RANDOM, BEST_GREEDY, COMPLETE, CPET, ONE_LEVEL = range(6)  # a fixed tree takes no new labels
@@ -35,20 +36,20 @@ def extends_leaf(settings, degree, leaf_children):
 
 
 @njit(cache=True, nogil=True)
-def node_for_label(tree, ids, values, scratch, settings, instance):
+def node_for_label(tree, pending, ids, values, scratch, settings, instance):
     """Return the node that a new label of an instance extends: a leaf, or an inner node (lines 4-6 of Algorithm 4)."""
     if settings.policy == ONE_LEVEL:
         return np.int64(ROOT)
     if settings.policy == COMPLETE:
         return next_of_complete(tree, settings.arity)
     if settings.policy == CPET:
-        return cpet_leaf(tree, ids, values, scratch, settings.alpha)
+        return cpet_leaf(tree, pending, ids, values, scratch, settings)
     # Once for an instance, however many of its labels are new.
     counters = tree.counters
     if counters[SELECTED_FOR] == instance:
         v = counters[SELECTED]
     else:
-        v = select_node(tree, ids, values, scratch, settings, instance)
+        v = select_node(tree, pending, ids, values, scratch, settings, instance)
     v = only_leaf(tree, v)
     counters[SELECTED], counters[SELECTED_FOR] = v, instance
     return v
@@ -77,7 +78,7 @@ def next_of_complete(tree, arity):
 
 
 @njit(cache=True, nogil=True)
-def cpet_leaf(tree, ids, values, scratch, alpha):
+def cpet_leaf(tree, pending, ids, values, scratch, settings):
     """Descend to the leaf that CPET splits for a new label (Beygelzimer et al., UAI 2009; oplt2021, Section 4.2).
 
     There a node has one classifier, of its right child: with its estimate p and L and R leaves to the left and right,
@@ -87,12 +88,12 @@ def cpet_leaf(tree, ids, values, scratch, alpha):
     """
     v = np.int64(ROOT)
     while tree.nodes[v].degree > 0:
-        v = best_child(tree, v, ids, values, scratch, alpha, BINARY_LOG)
+        v = best_child(tree, pending, v, ids, values, scratch, settings, BINARY_LOG)
     return v
 
 
 @njit(cache=True, nogil=True)
-def select_node(tree, ids, values, scratch, settings, instance):
+def select_node(tree, pending, ids, values, scratch, settings, instance):
     """Descend to the node that a new label of an instance extends: lines 1-6 of Algorithm 8.
 
     Where the paper goes on while a node has b children not all of which are leaves, this does while it has b or more,
@@ -107,20 +108,23 @@ def select_node(tree, ids, values, scratch, settings, instance):
                 child = np.int64(nodes[child].next_sibling)
             v = child
         else:
-            v = best_child(tree, v, ids, values, scratch, settings.alpha, PRINTED if settings.printed else RATIO)
+            balance = PRINTED if settings.printed else RATIO
+            v = best_child(tree, pending, v, ids, values, scratch, settings, balance)
         level += 1
     return v
 
 
 @njit(cache=True, nogil=True)
-def best_child(tree, v, ids, values, scratch, alpha, balance):
+def best_child(tree, pending, v, ids, values, scratch, settings, balance):
     """Return the child c with the largest score, the first of equals (oplt2021, Section 4.2).
 
     (1 - alpha) eta(x, c) + alpha log(|L_v| / (|Ch(v)| |L_c|)): how well the instance fits, and how much smaller c is
     than its siblings on the average. The second part is alpha log(|L_v| / |Ch(v)|) / |L_c| with ``PRINTED``, and with
     ``BINARY_LOG`` -alpha log2 |L_c|, as what all siblings share decides nothing.
     """
-    nodes, scores = tree.nodes, score_block(tree, v, ids, values, scratch)
+    nodes, alpha = tree.nodes, settings.alpha
+    settle(tree, pending, v, scratch, settings)
+    scores = score_block(tree, v, ids, values, scratch)
     share = log(np.float64(nodes[v].n_leaves)) - log(np.float64(nodes[v].degree))
     best, best_score = np.int64(NONE), -np.inf
     child = np.int64(nodes[v].first_child)

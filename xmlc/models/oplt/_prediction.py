@@ -14,7 +14,7 @@ from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.estimates import stack_estimates
 from xmlc.models.oplt._freeze import frozen
 from xmlc.models.oplt._proof import proven_tree
-from xmlc.models.oplt._thresholds import proven_sums
+from xmlc.models.oplt.learning import proven_sums
 from xmlc.models.oplt.tree import N_LEARNED, NONE, OnlineTree, trimmed
 from xmlc.models.plt.estimator import PLT
 from xmlc.trees import LabelTree

@@ -20,26 +20,27 @@ def slots_of(padded):
 @njit(cache=True, nogil=True)
 def take_row(tree, padded):
     """Return the slot of a row of zeros for ``padded`` siblings; there must be capacity for it and one slot more."""
-    size, links = slots_of(padded), tree.rows.view(np.uint32)
-    slot = np.int64(tree.free_rows[size])
+    size, rows, free_rows, counters = slots_of(padded), tree.rows, tree.free_rows, tree.counters
+    slot = np.int64(free_rows[size])
     if slot != 0:
-        tree.free_rows[size] = links[slot * SLOT]
+        free_rows[size] = np.float32(rows[slot * SLOT]).view(np.uint32)
     else:
-        slot = tree.counters[SLOTS_USED]
+        slot = counters[SLOTS_USED]
         if size > 1 and slot % 2 == 1:  # rows of whole cache lines start with one
             give_row(tree, 4, slot)
             slot += 1
-        tree.counters[SLOTS_USED] = slot + size
-    tree.rows[slot * SLOT : (slot + size) * SLOT] = 0
+        counters[SLOTS_USED] = slot + size
+    for i in range(slot * SLOT, (slot + size) * SLOT):
+        rows[i] = 0
     return slot
 
 
 @njit(cache=True, nogil=True)
 def give_row(tree, padded, slot):
     """Take a row back."""
-    size, links = slots_of(padded), tree.rows.view(np.uint32)
-    links[slot * SLOT] = tree.free_rows[size]
-    tree.free_rows[size] = slot
+    size, free_rows = slots_of(padded), tree.free_rows
+    tree.rows[slot * SLOT] = np.uint32(free_rows[size]).view(np.float32)
+    free_rows[size] = slot
 
 
 @njit(cache=True, nogil=True)

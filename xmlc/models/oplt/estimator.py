@@ -16,8 +16,7 @@ from xmlc.models.oplt._plant import planted, planted_as
 from xmlc.models.oplt._policy import BEST_GREEDY, COMPLETE, CPET, ONE_LEVEL, RANDOM
 from xmlc.models.oplt._prediction import OnlineTreePrediction
 from xmlc.models.oplt._proof import check_extendable
-from xmlc.models.oplt._stream import learn, learn_with_thresholds
-from xmlc.models.oplt._thresholds import set_all_thresholds
+from xmlc.models.oplt.learning import learn, learn_with_thresholds, set_all_thresholds
 from xmlc.models.oplt.tree import UNBOUNDED, OnlineTree, Settings, with_degree, with_labels
 from xmlc.trees.kmeans import check_kmeans_shape, kmeans_tree, label_representations
 
@@ -78,8 +77,8 @@ class OPLT(OnlineTreePrediction):
     random_state : int
         Seed of the order of the instances in `fit`, of the random policy, and of the tree of ``warm_start``.
     n_jobs : int or None
-        Threads for prediction, see `xmlc.runtime.threads.resolve_threads`; learning takes one, as each instance changes
-        what the next one meets.
+        Threads, see `xmlc.runtime.threads.resolve_threads`. When learning, one makes the tree and finds the rows, all
+        change weights; `progressive_top_k` and `progressive_sets` take one.
 
     Attributes
     ----------
@@ -227,7 +226,7 @@ class OPLT(OnlineTreePrediction):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Learn some rows one by one; return the k labels ranked best before each, and their estimates."""
         self._frozen = None
-        self._online, ranking, scores = learn(self._online, x, y, order, self._settings(), k, title)
+        self._online, ranking, scores = learn(self._online, x, y, order, self._settings(), k, title, self.n_jobs)
         return ranking, scores
 
     def _with_labels(self, n_labels: int) -> OnlineTree:

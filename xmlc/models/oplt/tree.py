@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlc.kernels.sibling_rows import padded_size
+from xmlc.runtime.growing import grown_array
 
 ABOVE, ROOT = 0, 1  # node 0 stands above the root, so that the root is a child like any other
 NONE = -1  # no node, no label
@@ -121,13 +122,12 @@ def largest_row(max_degree: int) -> int:
 def grown(tree: OnlineTree) -> OnlineTree:
     """Return the tree with capacity for what its counters say is wanted, and some more; what it holds stays.
 
-    The largest arrays grow in place where they are the tree's own: the system moves their pages, so that they need
-    not fit twice.
+    The largest arrays grow in place, see `grown_array`: kernels keep no view of them between calls.
     """
     counters = tree.counters
-    nodes = _longer(tree.nodes, int(counters[N_NODES] + counters[NODES_WANTED]), 1.5)
-    rows = _longer(tree.rows, int(counters[SLOTS_USED] + counters[SLOTS_WANTED]) * SLOT, 1.25)
-    entries = _longer(tree.entries, int(counters[ENTRIES_USED] + counters[ENTRIES_WANTED]), 1.25)
+    nodes = grown_array(tree.nodes, int(counters[N_NODES] + counters[NODES_WANTED]), 1.5)
+    rows = grown_array(tree.rows, int(counters[SLOTS_USED] + counters[SLOTS_WANTED]) * SLOT, 1.25)
+    entries = grown_array(tree.entries, int(counters[ENTRIES_USED] + counters[ENTRIES_WANTED]), 1.25)
     counters[[NODES_WANTED, SLOTS_WANTED, ENTRIES_WANTED]] = 0
     return tree._replace(nodes=nodes, rows=rows, entries=entries)
 
@@ -156,16 +156,3 @@ def trimmed(tree: OnlineTree) -> OnlineTree:
         rows=tree.rows[: counters[SLOTS_USED] * SLOT],
         entries=tree.entries[: counters[ENTRIES_USED]],
     )
-
-
-def _longer(array: np.ndarray, size: int, factor: float) -> np.ndarray:
-    if size <= array.size:
-        return array
-    size = max(size, int(array.size * factor))
-    if array.flags.owndata and array.flags.writeable:
-        # Kernels keep no view of it between calls, and nothing else holds one.
-        array.resize(size, refcheck=False)
-        return array
-    longer = np.zeros(size, dtype=array.dtype)
-    longer[: array.size] = array
-    return longer

@@ -6,7 +6,7 @@ from xmlc.models.plt.training._online import train_hashed_with_thresholds
 from xmlc.models.plt.training._pieces import reach_of, train_nodes
 from xmlc.models.plt.training._siblings import Reach
 from xmlc.models.plt.training._solvers import AdaGrad, DualDescent, Sgd, Solver
-from xmlc.models.plt.training._steps import dual_steps
+from xmlc.models.plt.training._steps import adagrad_steps, dual_steps
 
 __all__ = [
     "AdaGrad",
@@ -14,6 +14,7 @@ __all__ = [
     "Reach",
     "Sgd",
     "Solver",
+    "adagrad_steps",
     "dual_steps",
     "gather_rows",
     "reach_of",

@@ -11,8 +11,9 @@ from numba import njit
 from xmlc.gate.fields import Malformed, check_array
 from xmlc.models._online_sums import count_sets
 from xmlc.models.oplt._blocks import empty_scratch
-from xmlc.models.oplt._learn import learn_instance
+from xmlc.models.oplt._pending import settle_in_turn
 from xmlc.models.oplt._search import empty_queue, labels_above
+from xmlc.models.oplt.learning._queue import DONE, take_up
 from xmlc.models.oplt.tree import NONE
 
 
@@ -41,7 +42,9 @@ def set_all_thresholds(tree, threshold):
 
 
 @njit(cache=True, nogil=True)
-def learn_rows_with_thresholds(x, y, order, start, predicted, tree, settings, max_nonzeros, hits, sizes, counts):
+def learn_rows_with_thresholds(
+    x, y, order, start, predicted, marked, tree, pending, settings, longest, hits, sizes, counts
+):
     """Learn the rows ``order[start:]`` one by one; before it learns one, predict its set, and let OFO learn from that.
 
     A label's threshold is hits / sizes, OFO's a_j / b_j, from the first instance on that has it or for which it is
@@ -49,8 +52,8 @@ def learn_rows_with_thresholds(x, y, order, start, predicted, tree, settings, ma
 
     Parameters
     ----------
-    x, y, order, start, tree, settings, max_nonzeros
-        As for `learn_rows`.
+    x, y, order, start, marked, tree, pending, settings, longest
+        As for `take_up_rows`.
     predicted : int
         First position to predict.
     hits, sizes : float64 (labels,)
@@ -61,12 +64,14 @@ def learn_rows_with_thresholds(x, y, order, start, predicted, tree, settings, ma
     Returns
     -------
     start, predicted : int
-        Where to go on: before the end if the tree's arrays are full.
+        Where to go on.
+    state : int
+        As of `take_up`.
     sets : int32
         The sets predicted in this call, one after the other.
     """
-    scratch, queue = empty_scratch(max_nonzeros, tree), empty_queue(tree)
-    positives, found = np.empty(tree.nodes.size, dtype=np.int32), np.empty(tree.nodes.size, dtype=np.int32)
+    scratch, queue = empty_scratch(longest, tree), empty_queue(tree)
+    found = np.empty(tree.nodes.size, dtype=np.int32)
     sets, size = np.empty(1024, dtype=np.int32), 0
     for position in range(start, order.size):
         row = order[position]
@@ -82,11 +87,14 @@ def learn_rows_with_thresholds(x, y, order, start, predicted, tree, settings, ma
             count_sets(labels, found[:count], hits, sizes)
             for label in found[:count]:
                 set_threshold(tree, label, np.float32(hits[label] / sizes[label]))
-        if not learn_instance(tree, ids, values, labels, scratch, positives, settings):
-            return position, position + 1, sets[:size].copy()
+        state = take_up(tree, x, row, labels, scratch, marked, pending, settings)
+        settle_in_turn(tree, pending, scratch, settings)
+        if state != DONE:
+            return position, position + 1, state, sets[:size].copy()
+        marked = 0
         for label in labels:
             set_threshold(tree, label, np.float32(hits[label] / sizes[label]))
-    return order.size, order.size, sets[:size].copy()
+    return order.size, order.size, DONE, sets[:size].copy()
 
 
 def proven_sums(

@@ -1,0 +1,188 @@
+"""The stream is taken up, instance after instance: the tree grows, and updates are written down: kernels.
+
+oplt2021, Algorithms 3 and 7.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from xmlc.kernels.arrays import borrowed
+from xmlc.models.oplt._blocks import ask_for_homes, empty_scratch, find_rows, make_rows
+from xmlc.models.oplt._extend import add_label, has_capacity
+from xmlc.models.oplt._pending import add_update, has_room, settle_in_turn
+from xmlc.models.oplt._robin_hood import bits_for
+from xmlc.models.oplt._rows import slots_of
+from xmlc.models.oplt._search import empty_queue, rank_labels
+from xmlc.models.oplt.tree import ABOVE, MARK, N_LEARNED, NONE
+
+DONE, TREE_FULL = 0, -1
+
+
+@njit(cache=True, nogil=True)
+def mark_positives(tree, labels, positives):
+    """Find the nodes with z_v = 1 (equation (1)) of an instance and chain each one's positive children.
+
+    Returns how many they are, the one above the root included, which is always positive; they stand in ``positives``,
+    int32. Costs the lengths of the labels' paths, as far as they are not shared.
+    """
+    nodes, mark = tree.nodes, tree.counters[MARK] + 1
+    tree.counters[MARK] = mark
+    nodes[ABOVE].stamp, nodes[ABOVE].head = mark, NONE
+    positives[0], count = ABOVE, 1
+    for label in labels:
+        node, child = np.int64(tree.leaves[label]), np.int64(NONE)
+        while nodes[node].stamp != mark:
+            nodes[node].stamp, nodes[node].head = mark, child
+            if child != NONE:
+                nodes[child].next_positive = NONE
+            positives[count] = node
+            count += 1
+            child, node = node, np.int64(nodes[node].parent)
+        if child != NONE:
+            nodes[child].next_positive = nodes[node].head
+            nodes[node].head = child
+    return count
+
+
+@njit(cache=True, nogil=True)
+def has_capacity_to_learn(tree, positives, n_features):
+    """Tell whether all positive nodes' blocks can take all features of an instance."""
+    slots, entries, nodes = np.int64(0), np.int64(0), tree.nodes
+    for v in positives:
+        node = nodes[v]
+        if node.padded > 0:
+            slots += n_features * (slots_of(node.padded) + 1)
+            bits = bits_for(node.n_features + n_features, node.table_bits)
+            if bits > node.table_bits:
+                entries += np.int64(1) << bits
+    return has_capacity(tree, 0, slots, entries)
+
+
+@njit(cache=True, nogil=True)
+def ask_for_block(nodes, entries, v, ids):
+    """Prefetch where the table of block v should have some features, if it has one."""
+    node = nodes[v]
+    if node.padded > 0:
+        table = borrowed(entries, node.table, node.table + (np.int64(1) << node.table_bits))
+        ask_for_homes(table, node.table_bits, ids)
+
+
+@njit(cache=True, nogil=True)
+def take_up(tree, x, row, labels, scratch, marked, pending, settings):
+    """Extend the tree by the labels that are new, then write down the updates of the classifiers (Algorithm 3).
+
+    Parameters
+    ----------
+    row : int
+        Of x.
+    marked : int
+        What the call before returned if it was for the same instance and there was no room, else 0.
+
+    Returns
+    -------
+    int
+        `DONE`; `TREE_FULL` if the tree's arrays were full: once they have grown, the same call goes on where this one
+        stopped; else the number of positive nodes, for which there was no room in ``pending``.
+    """
+    begin, end = x.indptr[row], x.indptr[row + 1]
+    ids, nodes, reached = borrowed(x.indices, begin, end), tree.nodes, pending.reached
+    if marked == 0:
+        for label in labels:
+            values = borrowed(x.data, begin, end)
+            if tree.leaves[label] == NONE and not add_label(tree, pending, ids, values, label, scratch, settings):
+                return TREE_FULL
+        marked = mark_positives(tree, labels, reached)
+        if not has_capacity_to_learn(tree, borrowed(reached, 0, marked), ids.size):
+            return TREE_FULL
+    if not has_room(pending, marked, ids.size):
+        return marked
+    entries, all_slots = tree.entries, pending.slots
+    written = pending.updates, pending.positives, pending.blocks, pending.waiting, pending.counters
+    ask_for_block(nodes, entries, np.int64(reached[0]), ids)
+    for i in range(marked):
+        if i + 1 < marked:  # while the rows of one block are looked up
+            ask_for_block(nodes, entries, np.int64(reached[i + 1]), ids)
+        v = np.int64(reached[i])
+        node = nodes[v]
+        if node.padded > 0:
+            first = add_update(nodes, *written, v, begin, ids.size)
+            slots = borrowed(all_slots, first, first + ids.size)
+            table = borrowed(entries, node.table, node.table + (np.int64(1) << node.table_bits))
+            missing = ids.size - find_rows(table, node.table_bits, ids, slots)
+            if missing > 0:
+                make_rows(tree, v, ids, slots, missing)
+    tree.counters[N_LEARNED] += 1
+    return DONE
+
+
+@njit(cache=True, nogil=True)
+def take_up_rows(x, y, order, start, marked, tree, pending, settings, longest):
+    """Take up the rows ``order[start:]`` one by one.
+
+    Parameters
+    ----------
+    x, y : KernelCSR
+    order : int64
+    start : int
+        First position to take up.
+    marked : int
+        The state that the call before returned, if it is positive; else 0.
+    tree : OnlineTree
+    pending : Pending
+    settings : Settings
+    longest : int
+        Most non-zeros of an instance.
+
+    Returns
+    -------
+    position : int
+        Where to go on.
+    state : int
+        As of `take_up`.
+    """
+    scratch = empty_scratch(longest, tree)
+    for position in range(start, order.size):
+        row = order[position]
+        labels = borrowed(y.indices, y.indptr[row], y.indptr[row + 1])
+        state = take_up(tree, x, row, labels, scratch, marked, pending, settings)
+        if state != DONE:
+            return position, state
+        marked = 0
+    return order.size, DONE
+
+
+@njit(cache=True, nogil=True)
+def rank_and_learn_rows(x, y, order, start, ranked, marked, tree, pending, settings, longest, ranking, scores):
+    """Learn the rows ``order[start:]`` one by one; before it learns one, rank its k best labels.
+
+    Parameters
+    ----------
+    x, y, order, start, marked, tree, pending, settings, longest
+        As for `take_up_rows`.
+    ranked : int
+        First position to rank.
+    ranking : int32 (order.size, k), scores : float32 (order.size, k)
+        Written: labels, best first, and their estimates.
+
+    Returns
+    -------
+    start, ranked : int
+        Where to go on.
+    state : int
+        As of `take_up`.
+    """
+    scratch, queue = empty_scratch(longest, tree), empty_queue(tree)
+    for position in range(start, order.size):
+        row = order[position]
+        ids, values = x.indices[x.indptr[row] : x.indptr[row + 1]], x.data[x.indptr[row] : x.indptr[row + 1]]
+        labels = y.indices[y.indptr[row] : y.indptr[row + 1]]
+        if position >= ranked:
+            rank_labels(tree, ids, values, scratch, queue, ranking[position], scores[position])
+        state = take_up(tree, x, row, labels, scratch, marked, pending, settings)
+        settle_in_turn(tree, pending, scratch, settings)
+        if state != DONE:
+            return position, position + 1, state
+        marked = 0
+    return order.size, order.size, DONE
