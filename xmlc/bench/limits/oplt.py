@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.bench.harness import TRAINING, Data
-from xmlc.bench.limits._oplt import touch_blocks
 from xmlc.bench.limits.work import Arrays, Work
+from xmlc.bench.oplt._access import touch_blocks
 from xmlc.bench.oplt.variants import OURS, VARIANTS
 from xmlc.bench.plt.pairs import block_degrees, training_pairs, training_reach
 from xmlc.bench.settings import Setting, paper_setting
