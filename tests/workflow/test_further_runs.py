@@ -125,6 +125,7 @@ def test_the_scale_run_tells_what_each_step_cost_and_how_costs_grow(finished):
     """With the sizes of the demo, one model and one multiple, so that its kernels are those of the demo."""
     names = ["growth-base", "growth-n-x2"]
     sizes = {"amazon-670k-shape": TINY, "growth-base": TINY, "growth-n-x2": TINY | {"n_train": 600}}
+    sizes["amazon-3m-shape"] = TINY | {"posteriors": False}
     sets = {name: {"synthetic": tiny} for name, tiny in sizes.items()}
     model = {"plt": {"estimator": "plt", "hyperparameters": {"epochs": 2}}}
     few = {"growth": names, "methods": ["sto"], "models": model}
@@ -135,10 +136,14 @@ def test_the_scale_run_tells_what_each_step_cost_and_how_costs_grow(finished):
         assert finished.planned("scale") == {}
     tables = finished.folder / "results/tables/scale"
     steps = pd.read_csv(tables / "scale.csv")
-    titles = "synth; prepare; train, 100 %; rank; train, 80 %; estimate; threshold, STO; evaluate, STO; all steps"
-    assert steps["step"].tolist() == titles.split("; ")
-    assert steps["step_threads"].tolist() == [2, 1, 2, 2, 2, 2, 2, 2, 2]
-    assert steps["step_seconds"].iloc[:-1].sum() == pytest.approx(steps["step_seconds"].iloc[-1])
+    whole = "synth; prepare; train, 100 %; rank; train, 80 %; estimate; threshold, STO; evaluate, STO; all steps"
+    ranked = "synth; prepare; train, 100 %; rank; all steps"
+    shapes = {name: rows for name, rows in steps.groupby("dataset", sort=False)}
+    assert list(shapes) == ["amazon-670k-shape", "amazon-3m-shape"]
+    for rows, titles in zip(shapes.values(), (whole, ranked), strict=True):
+        assert rows["step"].tolist() == titles.split("; ")
+        assert rows["step_threads"].tolist() == [2, 1, *[2] * (len(rows) - 2)]
+        assert rows["step_seconds"].iloc[:-1].sum() == pytest.approx(rows["step_seconds"].iloc[-1])
     estimates = read_json(finished.folder / "results/amazon-670k-shape/plt/seed0/80/spe/estimate.json")
     assert estimates["floor"] == 0.01
     growth = pd.read_csv(tables / "growth.csv")
