@@ -7,6 +7,7 @@ with what each of them requests by the laws of `xmlc.planning` and the sizes tha
 from __future__ import annotations
 
 import importlib.util
+import math
 import re
 import shutil
 import subprocess
@@ -107,7 +108,7 @@ def errors() -> list[str]:
 
 def row(title: str, jobs: list[Planned], disk: str) -> str:
     """Return a line: jobs, processor hours, wall hours on two cores, peak GB, GB on disk."""
-    hours = sum(job.seconds for job in jobs) / 3600
+    hours = math.fsum(job.seconds for job in jobs) / 3600
     peak = max(job.mb for job in jobs) / 1000
     return f"| {title} | {len(jobs)} | {number(hours)} | {number(hours / (1 + GAIN))} | {number(peak)} | {disk} |"
 
@@ -131,7 +132,7 @@ def section() -> str:
     ]
     for suite, jobs in by_suite.items():
         lines.append(row(f"**`{suite}`** | all", jobs, number(disk_gb(project, jobs))))
-        for model in dict.fromkeys(job.model for job in jobs if job.model):
+        for model in sorted({job.model for job in jobs} - {""}):  # Snakemake lists jobs in no order of its own
             own = [job for job in jobs if job.model == model]
             lines.append(row(f"`{suite}` | `{model}`", own, "–"))
     return "\n".join([*lines, "", *errors()]) + "\n"
