@@ -8,10 +8,10 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
-from xmlc.bench.harness import PREDICTION, TOP, TRAINING, Data
+from xmlc.bench.harness import TRAINING, Data
 from xmlc.bench.limits._columns import Tape, read_nodes
 from xmlc.bench.limits._paths import Paths, paths_to, read_leaves, read_paths
-from xmlc.bench.limits.work import Arrays, Work
+from xmlc.bench.limits.work import Arrays, Work, forest_name, forest_ranking
 from xmlc.bench.settings import FASTXML_OTHERWISE, paper_setting
 from xmlc.csr import KernelCSR, kernel_csr
 from xmlc.kernels.counter_random import stream_key
@@ -21,10 +21,9 @@ from xmlc.models.fastxml._grow import Accesses, new_workspace, split_node
 from xmlc.models.fastxml._logistic import SolverLimits
 from xmlc.models.fastxml._partition import discount_table, ideal_table
 from xmlc.models.fastxml._predict import find_leaves
-from xmlc.runtime.parallel import row_blocks, run_pieces
+from xmlc.runtime.parallel import run_pieces
 
 TREES, FEW_TREES, LARGE = 20, 4, 1_000_000  # of the paper's 50; and where X has more non-zeros
-ROWS = 256  # of a piece of the sums over leaves
 
 
 def works(data: Data) -> Iterator[Work]:
@@ -57,7 +56,7 @@ def training(model: FastXML, X: sparse.csr_array, Y: sparse.csr_array) -> Work:
         return fitted.forest_._asdict()
 
     return Work(
-        contender=_name(model),
+        contender=forest_name("FastXML", model),
         task=TRAINING,
         unit="non-zero or label read",
         units=units,
@@ -77,12 +76,6 @@ def ranking(model: FastXML, X: sparse.csr_array) -> Work:
     paths = paths_to(leaves.ravel(), np.tile(np.arange(n), model.n_trees), forest.children.reshape(-1, 2))
     bounds = np.append(np.maximum(forest.roots, 0), len(forest.biases))
     starts = np.arange(n + 1) + n * np.arange(model.n_trees)[:, None]
-    own_labels = np.diff(forest.leaf_starts)[leaves].sum()
-    units = float(np.diff(x.indptr)[paths.instances].sum() + own_labels)
-
-    def call(threads: int) -> Arrays:
-        labels, scores = model.set_params(n_jobs=threads).predict_top_k(X, TOP)
-        return {"labels": labels, "scores": scores}
 
     def descend(own: Paths) -> float:
         weights = forest.weights[:, None]
@@ -92,20 +85,10 @@ def ranking(model: FastXML, X: sparse.csr_array) -> Work:
         of_leaves = forest.leaf_starts, forest.labels, forest.counts
         return read_leaves(starts, leaves.ravel(), *of_leaves, first, last, np.zeros(m))
 
-    def bare(threads: int) -> None:
-        run_pieces(descend, [(paths.of(first, last),) for first, last in pairwise(bounds)], threads)
-        run_pieces(add_up, row_blocks(n, ROWS), threads)
-
-    return Work(
-        contender=_name(model),
-        task=PREDICTION,
-        unit="non-zero x node, or label of a leaf",
-        units=units,
-        call=call,
-        bare=bare,
-        bare_units=units,
-        note=f"labels {100 * own_labels / units:.0f} %",
-    )
+    nonzeros = float(np.diff(x.indptr)[paths.instances].sum())
+    own_labels = float(np.diff(forest.leaf_starts)[leaves].sum())
+    trees = [paths.of(first, last) for first, last in pairwise(bounds)]
+    return forest_ranking("FastXML", model, X, "non-zero x node", nonzeros, own_labels, trees, descend, add_up)
 
 
 def record(model: FastXML, x: KernelCSR, y: KernelCSR, d: int, m: int, tree: int) -> Tape:
@@ -139,7 +122,3 @@ def record(model: FastXML, x: KernelCSR, y: KernelCSR, d: int, m: int, tree: int
         np.concatenate(features),
         np.array(accesses, dtype=np.int64),
     )
-
-
-def _name(model: FastXML) -> str:
-    return f"FastXML, {model.n_trees} trees"

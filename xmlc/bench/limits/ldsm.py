@@ -8,18 +8,17 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
-from xmlc.bench.harness import PREDICTION, TOP, TRAINING, Data
+from xmlc.bench.harness import TRAINING, Data
 from xmlc.bench.limits._paths import Paths, paths_to, read_leaves, read_paths
 from xmlc.bench.limits._regressors import train_paths
-from xmlc.bench.limits.work import Arrays, Work
+from xmlc.bench.limits.work import Arrays, Work, forest_name, forest_ranking
 from xmlc.bench.settings import LDSM_OTHERWISE, paper_setting
 from xmlc.csr import KernelCSR, kernel_csr
 from xmlc.models._leaf_averages import Reached
 from xmlc.models.ldsm import LdSM
-from xmlc.runtime.parallel import row_blocks, run_pieces
+from xmlc.runtime.parallel import run_pieces
 
 TREES, FEW_TREES, LARGE = 10, 2, 1_000_000  # the paper's number; and where X has more non-zeros
-ROWS = 256  # of a piece of the sums over leaves
 
 
 def works(data: Data) -> Iterator[Work]:
@@ -49,7 +48,7 @@ def training(model: LdSM, X: sparse.csr_array, Y: sparse.csr_array) -> Work:
         run_pieces(train_paths, [(x, y, *sizes, own) for own in trees], threads)
 
     return Work(
-        contender=_name(model),
+        contender=forest_name("LdSM", model),
         task=TRAINING,
         unit="non-zero x direction x epoch",
         units=units,
@@ -64,12 +63,6 @@ def ranking(model: LdSM, X: sparse.csr_array) -> Work:
     """Return the ranking of the best labels: non-zeros times nodes passed and directions, and labels of leaves."""
     x, forest, n, m = model._kernel_form(X), model.forest_, X.shape[0], model.n_labels_
     reached, paths = reached_by(model, x, n)
-    own_labels = float(np.diff(forest.leaf_starts)[reached.leaves].sum())
-    units = float(np.diff(x.indptr)[paths.instances].sum()) * model.arity + own_labels
-
-    def call(threads: int) -> Arrays:
-        labels, scores = model.set_params(n_jobs=threads).predict_top_k(X, TOP)
-        return {"labels": labels, "scores": scores}
 
     def descend(own: Paths) -> float:
         dense = np.zeros(X.shape[1] * model.arity, np.float32)
@@ -78,20 +71,10 @@ def ranking(model: LdSM, X: sparse.csr_array) -> Work:
     def add_up(first: int, last: int) -> float:
         return read_leaves(*reached, forest.leaf_starts, forest.labels, forest.counts, first, last, np.zeros(m))
 
-    def bare(threads: int) -> None:
-        run_pieces(descend, [(own,) for own in _trees_of(model, paths)], threads)
-        run_pieces(add_up, row_blocks(n, ROWS), threads)
-
-    return Work(
-        contender=_name(model),
-        task=PREDICTION,
-        unit="non-zero x node x direction, or label of a leaf",
-        units=units,
-        call=call,
-        bare=bare,
-        bare_units=units,
-        note=f"labels {100 * own_labels / units:.0f} %",
-    )
+    nonzeros = float(np.diff(x.indptr)[paths.instances].sum()) * model.arity
+    own_labels = float(np.diff(forest.leaf_starts)[reached.leaves].sum())
+    trees, unit = _trees_of(model, paths), "non-zero x node x direction"
+    return forest_ranking("LdSM", model, X, unit, nonzeros, own_labels, trees, descend, add_up)
 
 
 def reached_by(model: LdSM, x: KernelCSR, n: int) -> tuple[Reached, Paths]:
@@ -104,7 +87,3 @@ def reached_by(model: LdSM, x: KernelCSR, n: int) -> tuple[Reached, Paths]:
 def _trees_of(model: LdSM, paths: Paths) -> list[Paths]:
     starts = model.forest_.inner_starts
     return [paths.of(first, last) for first, last in pairwise(starts)]
-
-
-def _name(model: LdSM) -> str:
-    return f"LdSM, {model.n_trees} trees"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import copy
 
 import numpy as np
 from scipy import sparse
 
 from xmlc.bench.harness import PREDICTION, TOP, TRAINING, Data
 from xmlc.bench.limits._nearest import read_for_queries, scatter_rows
-from xmlc.bench.limits.work import Arrays, Work
+from xmlc.bench.limits.work import Arrays, Work, ranking_call
 from xmlc.csr import kernel_csr, unit_rows, without_zeros
 from xmlc.models.nearest import SparseWeightedNearestNeighbors
 from xmlc.models.nearest.estimator import ROWS_PER_PIECE
@@ -67,10 +66,6 @@ def ranking(data: Data) -> Work:
     x = kernel_csr(without_zeros(unit_rows(without_zeros(X))))
     n_postings, n_compared = units_of(model, X)
 
-    def call(threads: int) -> Arrays:
-        labels, estimates = copy(model).set_params(n_jobs=threads).predict_top_k(X, TOP)
-        return {"labels": labels, "estimates": estimates}
-
     def bare(threads: int) -> object:
         def work(start: int, end: int) -> float:
             query = np.zeros(index.places.size, dtype=np.float32)
@@ -83,8 +78,9 @@ def ranking(data: Data) -> Work:
 
     units = n_postings + n_compared
     return Work(
-        contender=CONTENDER, task=PREDICTION, unit="posting or non-zero compared", units=units, call=call, bare=bare,
-        bare_units=units, note=f"{X.shape[0]} queries, {n_postings / X.shape[0]:.0f} postings each",
+        contender=CONTENDER, task=PREDICTION, unit="posting or non-zero compared", units=units, bare_units=units,
+        call=ranking_call(model, X), bare=bare,
+        note=f"{X.shape[0]} queries, {n_postings / X.shape[0]:.0f} postings each",
     )  # fmt: skip
 
 
