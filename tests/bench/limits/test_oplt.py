@@ -1,10 +1,10 @@
-"""The line of online trees: what is counted, and that the bare accesses touch the rows that learning touches."""
+"""The lines of online trees: what is counted, and that the bare accesses touch the rows that learning touches."""
 
 import numpy as np
 import pytest
 from small_data import prepare_tiny
 
-from xmlc.bench.harness import Data
+from xmlc.bench.harness import PREDICTION, TOP, TRAINING, Data
 from xmlc.bench.limits import oplt as limits_of
 from xmlc.bench.plt.pairs import training_pairs
 from xmlc.models.oplt import OPLT
@@ -16,7 +16,7 @@ def data(tmp_path_factory):
 
 
 def test_a_training_is_counted_by_the_pairs_of_the_tree_that_it_ends_with(data):
-    works = list(limits_of.works(data))
+    works = [work for work in limits_of.works(data) if work.task == TRAINING]
     assert [work.contender for work in works] == ["OPLT-R", "OPLT-B", "OPLT-W", "OPLT, complete"]
     for work in works:
         one, two = work.call(1), work.call(2)
@@ -24,6 +24,18 @@ def test_a_training_is_counted_by_the_pairs_of_the_tree_that_it_ends_with(data):
         work.bare(2)
     model = OPLT().set_params(**limits_of.settings(data.name)["OPLT, complete"].hyperparameters).fit(data.X, data.Y)
     assert works[-1].units == training_pairs(data.X, data.Y[:, model.labels_], model.tree_)
+
+
+def test_a_ranking_is_that_of_the_tree_that_was_learned(data):
+    works = [work for work in limits_of.works(data) if work.task == PREDICTION]
+    assert [work.contender for work in works] == list(limits_of.settings(data.name))
+    for work, setting in zip(works, limits_of.settings(data.name).values(), strict=True):
+        model = OPLT().set_params(**setting.hyperparameters).fit(data.X, data.Y)
+        labels, scores = model.predict_top_k(data.X_test, TOP)
+        found = work.call(2)
+        np.testing.assert_array_equal(np.append(model.labels_, -1)[found["labels"]], labels)
+        np.testing.assert_array_equal(found["scores"], scores)
+        work.bare(2)
 
 
 @pytest.mark.parametrize("pairs_per_piece", [1, 1 << 22])

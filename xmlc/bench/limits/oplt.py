@@ -1,4 +1,4 @@
-"""Training of online trees beside the bare accesses to their tables and rows of weights."""
+"""Online trees beside the bare accesses to their tables and rows of weights, and ranking by the trees they become."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.bench.harness import TRAINING, Data
+from xmlc.bench.limits.plt_ranking import ranking
 from xmlc.bench.limits.work import Arrays, Work
 from xmlc.bench.oplt._access import touch_blocks
 from xmlc.bench.oplt.variants import OURS, VARIANTS
@@ -27,15 +28,16 @@ PAIRS_PER_PIECE = 1 << 22  # of a non-zero and a node, touched by one thread
 
 
 def works(data: Data) -> Iterator[Work]:
-    """Yield the training of each policy: all of `fit`, in one pass over at most `MOST_ROWS` instances.
+    """Yield the training of each policy, all of `fit` in one pass over at most `MOST_ROWS` instances, and its ranking.
 
-    It is counted by the pairs of a non-zero and a node classifier of the tree that it ends with: those that learning
-    that tree takes (Definition 1 of oplt2021), though the online tree is smaller at first. The bare accesses have the
-    same pairs.
+    Training is counted by the pairs of a non-zero and a node classifier of the tree that it ends with: those that
+    learning that tree takes (Definition 1 of oplt2021), though the online tree is smaller at first. The bare accesses
+    have the same pairs. Ranking is that of the PLT which the online tree is copied to when instances are ranked.
     """
     X, Y = data.X[:MOST_ROWS], data.Y[:MOST_ROWS]
     for name, (_, hyperparameters) in settings(data.name).items():
         model = OPLT(n_jobs=1).set_params(**hyperparameters).fit(X, Y)
+        yield ranking(name, model.to_plt().set_params(n_jobs=1), data)
         pairs = training_pairs(X, Y[:, model.labels_], model.tree_)
         yield Work(
             contender=name,
