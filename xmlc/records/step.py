@@ -114,6 +114,7 @@ def frame(records: Sequence[StepRecord]) -> pd.DataFrame:
                 "model": record.model_name or EVERY,
                 "seed": record.seed or 0,
                 "step_seconds": record.step["seconds"],
+                "cpu_seconds": known(record.step.get("cpu_seconds")),
                 "step_peak_mb": record.step["peak_bytes"] * 1e-6,
                 "disk_mb": known(record.step["written_bytes"]) * 1e-6,
                 "step_threads": record.step["threads"],

@@ -194,6 +194,9 @@ _ALL = (
     _cost("planned_seconds", "Processor time expected", "s"),
     _cost("cpu_seconds", "Processor time", "s"),
     *(Column(f"planned_{name}_ratio", "expected / used", decimals=2, cost=True) for name in ("mb", "seconds")),
+    *(Column(f"{name}_growth", f"{title}, x", decimals=2, better="lower", cost=True)
+      for name, title in (("step_seconds", "Time"), ("cpu_seconds", "Processor time"), ("step_peak_mb", "Peak"),
+                          ("disk_mb", "On disk"))),
     Column("multiplied", "Multiplied", kind="constant"),
     *(Column(f"{name}_ratio", "x base", decimals=2, better="lower", cost=True)
       for name in ("train_seconds", "predict_ms", "model_mb", "train_peak_mb")),

@@ -11,6 +11,7 @@ from xmlc.tables.render import to_markdown
 
 def step(name, model=None, portion=None, method=None, seconds=10.0, peak=3e8, written=None, threads=2):
     costs = {"seconds": seconds, "peak_bytes": peak, "written_bytes": written, "threads": threads, "cpu": "a CPU"}
+    costs["cpu_seconds"] = 2 * seconds
     return {"name": name, "dataset": "shape", "model": model, "portion": portion, "method": method, **costs}
 
 
@@ -49,6 +50,8 @@ def test_every_step_has_a_row_and_all_together_have_the_last(build):
     assert rows.loc[TOTAL, ["step_seconds", "step_peak_mb"]].tolist() == [30.5 + 20 + 600 + 50.25 + 500 + 30, 9900]
     assert rows.loc[TOTAL, "disk_mb"] == pytest.approx(4000 + 3000 + 1500 + 1200 + 200 + 0.5)
     assert rows["step_threads"].tolist() == [2, 1, 2, 2, 2, 2, 1, 2, 2]
+    assert (rows["cpu_seconds"] == 2 * rows["step_seconds"]).all()
+    assert not rows.filter(like="_growth").notna().any().any()
 
 
 def test_what_is_printed_tells_data_model_and_floor(build):
@@ -56,11 +59,45 @@ def test_what_is_printed_tells_data_model_and_floor(build):
     for part in (
         "shape: 1,500 training and 917 test instances, 103 features, 14 labels, 4.24 labels per instance",
         "PLT: arity 16.",
-        "Estimates of PLT are written above 0.01, per instance 28.2 in val and 30.0 in test",
+        "Estimates of PLT on shape are written above 0.01, per instance 28.2 in val and 30.0 in test",
         "Machine: a CPU.",
     ):
         assert part in text
-    assert "| rank | 50.2 | 300 | – | 2 |" in text
+    assert "| rank | 50.2 | 100 | 300 | – | 2 |" in text
+    assert "Beside" not in text
+
+
+def larger(record):
+    """Return a step of another dataset, with four times the seconds and other settings."""
+    own = dict(record, step=dict(record["step"], dataset="large"))
+    own["step"] |= {name: 4 * own["step"][name] for name in ("seconds", "cpu_seconds")}
+    if "dataset" in own:
+        own["dataset"] = dict(dataset("large"), n_train=6000, labels_per_instance=2 * 4.24)
+        own["hyperparameters"] = {"arity": 64}
+    return own
+
+
+def test_steps_of_a_second_dataset_stand_beside_the_same_steps_of_the_first(build):
+    run = a_run()
+    built = build([*run, *[larger(record) for record in run[:4]]])
+    rows = built.frame.set_index(["dataset", "step"])
+    assert rows.loc["large", "step_seconds_growth"].tolist()[:-1] == [4] * 4
+    assert rows.loc["large", "cpu_seconds_growth"].tolist()[:-1] == [4] * 4
+    assert rows.loc["large", "step_peak_mb_growth"].tolist()[:-1] == [1] * 4
+    assert rows.loc["large", "disk_mb_growth"].tolist()[:3] == [1] * 3
+    # All steps are other steps there.
+    assert not rows.loc[[("large", TOTAL)]].filter(like="_growth").notna().any().any()
+    assert not rows.loc["shape"].filter(like="_growth").notna().any().any()
+    text = " ".join(to_markdown(built).split())
+    for part in (
+        "Beside shape",
+        "large has 4.0 times the training instances of shape, 1.0 times the test instances, 1.0 times the features, "
+        "1.0 times the labels and 8.0 times the labels assigned to training instances",
+        "PLT on shape: arity 16.",
+        "PLT on large: arity 64.",
+        "has how many times as much a step costs as the same step on the first dataset",
+    ):
+        assert part in text
 
 
 def test_seeds_are_averaged_and_not_summed(build):
