@@ -121,32 +121,14 @@ def _next_level(collector):
 
 
 @njit(cache=True, nogil=True)
-def leaves_in_beam(x, start, end, nodes, link, k, beam, lists, shape):
-    """Find k leaves with large estimates, best first, for instances ``start .. end - 1`` by beam search.
-
-    Of the inner nodes met on a level the ``beam`` best of each instance are expanded, of all leaves the k best kept.
-    Nodes whose estimate is not above that of k leaves are left out, for no leaf below them can be.
-
-    Parameters
-    ----------
-    x, start, end, nodes, link, shape
-        As for `walk_levels`.
-    k, beam : int
-    lists : bool
-        See `BestInBeam`.
-
-    Returns
-    -------
-    collector : BestInBeam
-    inner_products : int64 (end - start,)
-    """
-    n = end - start
-    leaves, leaf_estimates = np.full((n, k), -1, dtype=np.int32), np.full((n, k), NONE)
-    beam_nodes, beam_estimates = np.full((n, beam), -1, dtype=np.int32), np.full((n, beam), NONE)
-    collector = BestInBeam(
-        leaves, leaf_estimates, beam_nodes, beam_estimates, np.full(n, NONE), lists, empty_frontier(0), np.int64(0)
+def empty_beams(n_rows, k, beam, lists):
+    """Return a `BestInBeam` of instances that have met no node."""
+    leaves, leaf_estimates = np.full((n_rows, k), -1, dtype=np.int32), np.full((n_rows, k), NONE)
+    beam_nodes, beam_estimates = np.full((n_rows, beam), -1, dtype=np.int32), np.full((n_rows, beam), NONE)
+    missed, unopened = np.full(n_rows, NONE), empty_frontier(np.int64(0))
+    return BestInBeam(
+        leaves, leaf_estimates, beam_nodes, beam_estimates, missed, np.bool_(lists), unopened, np.int64(0)
     )
-    return walk_levels(x, start, end, root_frontier(n), nodes, link, collector, shape)
 
 
 @njit(cache=True, nogil=True)
@@ -181,18 +163,35 @@ def labels_of(leaves, leaf_estimates, label):
 
 
 @njit(cache=True, nogil=True)
+def ranked_by_beam(found, label):
+    """Return what `rank_by_beam` does of the `BestInBeam` at its end, without the inner products."""
+    exact = are_exact(found.missed, found.leaf_estimates)
+    labels_of(found.leaves, found.leaf_estimates, label)
+    return found.leaves, found.leaf_estimates, exact
+
+
+@njit(cache=True, nogil=True)
 def rank_by_beam(x, start, end, nodes, link, k, beam, shape):
-    """Rank labels by beam search; see `leaves_in_beam`.
+    """Rank labels for instances ``start .. end - 1`` by beam search.
+
+    Of the inner nodes met on a level the ``beam`` best of each instance are expanded, of all leaves the k best kept.
+    Nodes whose estimate is not above that of k leaves are left out, for no leaf below them can be.
+
+    Parameters
+    ----------
+    x, start, end, nodes, link, shape
+        As for `walk_levels`.
+    k, beam : int
 
     Returns
     -------
     labels : int32 (end - start, k), estimates : float32 (end - start, k)
-        -1 and 0 where there are fewer than k labels.
+        Best first; -1 and 0 where there are fewer than k labels.
     exact : bool (end - start,)
         Whether these are provably the k labels with the largest estimates, in order; see `are_exact`.
     inner_products : int64 (end - start,)
     """
-    found, inner_products = leaves_in_beam(x, start, end, nodes, link, k, beam, False, shape)
-    exact = are_exact(found.missed, found.leaf_estimates)
-    labels_of(found.leaves, found.leaf_estimates, nodes.label)
-    return found.leaves, found.leaf_estimates, exact, inner_products
+    collector = empty_beams(end - start, k, beam, False)
+    found, inner_products = walk_levels(x, start, end, root_frontier(end - start), nodes, link, collector, shape)
+    labels, estimates, exact = ranked_by_beam(found, nodes.label)
+    return labels, estimates, exact, inner_products

@@ -10,11 +10,12 @@ from numba.extending import overload
 
 from xmlc.kernels.arrays import row_of
 from xmlc.kernels.top_k import insert_best
-from xmlc.models.plt.search._beam import are_exact, labels_of, leaves_in_beam
+from xmlc.models.plt.search._beam import are_exact, empty_beams, labels_of
 from xmlc.models.plt.search._walk import (
     Frontier,
     empty_frontier,
     next_level,
+    root_frontier,
     sorted_by_node,
     take_estimates,
     walk_levels,
@@ -95,6 +96,22 @@ def _next_level(collector):
 
 
 @njit(cache=True, nogil=True)
+def what_beams_missed(found):
+    """Return the nodes that a `BestInBeam` lists and that may win, a collector for what is below, and `are_exact`."""
+    leaves, leaf_estimates = found.leaves, found.leaf_estimates
+    frontier = those_that_may_win(found.unopened, found.n_unopened, leaves, leaf_estimates)
+    collector = MayWin(leaves, leaf_estimates, empty_frontier(4 * leaves.shape[0]), np.int64(0))
+    return frontier, collector, are_exact(found.missed, leaf_estimates)
+
+
+@njit(cache=True, nogil=True)
+def ranked_winners(found, label):
+    """Return labels and estimates of a `MayWin` at the end of its search."""
+    labels_of(found.leaves, found.leaf_estimates, label)
+    return found.leaves, found.leaf_estimates
+
+
+@njit(cache=True, nogil=True)
 def rank_certified(x, start, end, nodes, link, k, beam, shape):
     """Find the k labels with the largest estimates, best first, for instances ``start .. end - 1``.
 
@@ -105,7 +122,7 @@ def rank_certified(x, start, end, nodes, link, k, beam, shape):
     Parameters
     ----------
     x, start, end, nodes, link, k, beam, shape
-        As for `leaves_in_beam`.
+        As for `rank_by_beam`.
 
     Returns
     -------
@@ -115,12 +132,9 @@ def rank_certified(x, start, end, nodes, link, k, beam, shape):
         Whether the beam's answer was the exact one, provably.
     inner_products : int64 (end - start,)
     """
-    found, inner_products = leaves_in_beam(x, start, end, nodes, link, k, beam, True, shape)
-    leaves, leaf_estimates = found.leaves, found.leaf_estimates
-    by_beam = are_exact(found.missed, leaf_estimates)
-    frontier = those_that_may_win(found.unopened, found.n_unopened, leaves, leaf_estimates)
-    collector = MayWin(leaves, leaf_estimates, empty_frontier(4 * (end - start)), np.int64(0))
-    collector, more = walk_levels(x, start, end, frontier, nodes, link, collector, shape)
-    inner_products += more
-    labels_of(leaves, leaf_estimates, nodes.label)
-    return leaves, leaf_estimates, by_beam, inner_products
+    beams = empty_beams(end - start, k, beam, True)
+    found, inner_products = walk_levels(x, start, end, root_frontier(end - start), nodes, link, beams, shape)
+    frontier, collector, by_beam = what_beams_missed(found)
+    winners, more = walk_levels(x, start, end, frontier, nodes, link, collector, shape)
+    labels, estimates = ranked_winners(winners, nodes.label)
+    return labels, estimates, by_beam, inner_products + more

@@ -49,7 +49,7 @@ def rank_single(ids, values, nodes, link, k, max_degree):
 
 @njit(cache=True, nogil=True)
 def rank_single_by_beam(ids, values, nodes, link, k, beam, max_degree):
-    """Rank the labels of one instance by beam search, as `leaves_in_beam` does; parameters as for `rank_single`."""
+    """Rank the labels of one instance by beam search, as `rank_by_beam` does; parameters as for `rank_single`."""
     leaves, leaf_estimates = np.full((1, k), -1, dtype=np.int32), np.full((1, k), NONE)
     parents, parent_estimates = np.full(beam, -1, dtype=np.int32), np.ones(beam, dtype=np.float32)
     best, best_estimates = np.empty(beam, dtype=np.int32), np.empty(beam, dtype=np.float32)

@@ -56,20 +56,38 @@ class Queries(NamedTuple):
         tuple of ndarray
             What the kernel returns, for all instances.
         """
-        return self._run(kernel, nodes, arguments, ROWS_PER_SEARCH)
+        return self._run(kernel, nodes, arguments, row_blocks(self.n_rows, ROWS_PER_SEARCH))
 
     def in_batches(self, kernel: Kernel, nodes: object, *arguments: object) -> tuple[np.ndarray, ...]:
         """Run a kernel that descends with many instances at once; parameters and result as for `one_by_one`.
 
-        There are as few batches as keep all threads busy: how rows are cut does not show in the result.
+        How rows are cut does not show in the result.
         """
-        n_rows, n_threads = self.x.indptr.size - 1, resolve_threads(self.n_jobs)
-        n_batches = n_threads * max(-(-n_rows // (ROWS_PER_BATCH * n_threads)), 1)
-        return self._run(kernel, nodes, arguments, max(-(-n_rows // n_batches), 1))
+        return self._run(kernel, nodes, arguments, self.batches())
 
-    def _run(self, kernel: Kernel, nodes: object, arguments: tuple[object, ...], rows: int) -> tuple[np.ndarray, ...]:
-        # An empty block keeps the types of the result when there are no instances.
-        blocks = row_blocks(self.x.indptr.size - 1, rows) or [(0, 0)]
+    @property
+    def n_rows(self) -> int:
+        """Number of instances."""
+        return self.x.indptr.size - 1
+
+    @property
+    def n_threads(self) -> int:
+        """Number of threads, see `resolve_threads`."""
+        return resolve_threads(self.n_jobs)
+
+    @property
+    def n_batches(self) -> int:
+        """As few as keep all threads busy and are not too large."""
+        return self.n_threads * max(-(-self.n_rows // (ROWS_PER_BATCH * self.n_threads)), 1)
+
+    def batches(self) -> list[tuple[int, int]]:
+        """Return the first instance of each batch and the last plus one."""
+        return row_blocks(self.n_rows, max(-(-self.n_rows // self.n_batches), 1))
+
+    def _run(
+        self, kernel: Kernel, nodes: object, arguments: tuple[object, ...], blocks: list[tuple[int, int]]
+    ) -> tuple[np.ndarray, ...]:
+        blocks = blocks or [(0, 0)]  # an empty one keeps the types of the result when there are no instances
         pieces = [(self.x, *block, nodes, self.link, *arguments, self.shape) for block in blocks]
         costs = [end - start for start, end in blocks]
         found = run_pieces(kernel, pieces, self.n_jobs, costs, title=self.title, unit="instances")

@@ -12,6 +12,7 @@ from xmlc.models.plt.search._certified import rank_certified
 from xmlc.models.plt.search._levels import EVERY_NODE, estimate_by_levels
 from xmlc.models.plt.search._single import rank_single, rank_single_by_beam
 from xmlc.models.plt.search.queries import Queries
+from xmlc.models.plt.search.sharing import rank_shared, sharing_pays
 
 SEARCHES = ("certified", "beam", "exact")
 
@@ -132,8 +133,12 @@ class OwnWeights:
         """Search by beam, by beam and what it left out, or instance by instance."""
         if search == "exact":
             return ranked_exactly(queries, self, k)
-        kernel = rank_by_beam if search == "beam" else rank_certified
-        labels, estimates, certified, inner_products = queries.in_batches(kernel, self, k, max(beam, k))
+        certifies, beam = search == "certified", max(beam, k)
+        if sharing_pays(queries, self):
+            labels, estimates, certified, inner_products = rank_shared(queries, self, k, beam, certifies)
+        else:
+            kernel = rank_certified if certifies else rank_by_beam
+            labels, estimates, certified, inner_products = queries.in_batches(kernel, self, k, beam)
         return labels, estimates, certified, inner_products
 
     def beam_search(self, queries: Queries, beam: int | None) -> Found:
