@@ -153,7 +153,7 @@ def test_steps_are_taken_between_reading_rows_and_adding_to_them():
 
 def test_phases_name_steps_that_exist_and_add_up(small):
     homes = dict.fromkeys(("_pieces", "_gather", "_siblings"), "xmlc.models.plt.training")
-    homes["_compact"] = "xmlc.models.plt.weights"
+    homes |= dict.fromkeys(("_compact", "_joined"), "xmlc.models.plt.weights")
     for module, name in plt_cost.PHASES:
         assert hasattr(importlib.import_module(f"{homes.get(module, 'xmlc.trees')}.{module}"), name)
     X, Y, _ = small

@@ -18,18 +18,19 @@ from xmlc.models.plt import PLT
 from xmlc.passport import timed
 from xmlc.runtime.threads import numba_threads
 
-TRAINING_STEP = "training of the nodes"
+FEATURES_STEP, TRAINING_STEP = "features of the nodes", "training of the nodes"
 PHASES = {  # steps of a fit by the module and the name of their function
     ("kmeans", "label_representations"): "tree: label representations",
     ("kmeans", "kmeans_tree"): "tree: bisections",
     ("complete", "random_complete_tree"): "tree: random",
     ("huffman", "huffman_tree"): "tree: Huffman",
     ("_pieces", "reach_of"): "who reaches which node",
-    ("_gather", "count_features"): "features of the nodes",
-    ("_gather", "fill_features"): "features of the nodes",
+    ("_gather", "count_nonzeros"): FEATURES_STEP,
+    ("_gather", "list_features"): FEATURES_STEP,
     ("_siblings", "train_siblings"): TRAINING_STEP,
-    ("_compact", "compact_blocks"): "dropping weights",
-    ("_compact", "join_compact"): "dropping weights",
+    ("_siblings", "train_siblings_above"): TRAINING_STEP,
+    ("_joined", "join_pieces"): "joining weights",
+    ("_compact", "join_compact"): "joining weights",
 }
 LIMIT_OF = {"adagrad": "read, AdaGrad", "batch": "read, add"}  # what a pass of each solver does at the least
 PHASES_TASK, PAIRS_TASK = "steps of a training", "pairs (non-zero, node), and the machine's limit"

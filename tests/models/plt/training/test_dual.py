@@ -37,14 +37,16 @@ def test_each_node_minimises_what_scikit_learn_minimises(multilabel, loss, C):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_weights_dropped_while_training_are_those_dropped_after_it(multilabel, monkeypatch, n_jobs):
+@pytest.mark.parametrize(("m", "arity"), [(60, 4), (150, 150)])  # blocks as they are, and one cut between its siblings
+def test_weights_dropped_while_training_are_those_dropped_after_it(multilabel, monkeypatch, m, arity, n_jobs):
     from xmlc.models.plt.training import _pieces
 
-    X, Y = multilabel(300, 40, 60, seed=4)
-    model = PLT(tree="random", arity=4, solver="batch", n_jobs=n_jobs)
+    X, Y = multilabel(300, 40, m, seed=4)
+    model = PLT(tree="random", arity=arity, solver="batch", n_jobs=n_jobs)
     dense = clone(model).fit(X, Y).nodes_
     expected = dense.drop(0.05)
-    monkeypatch.setattr(_pieces, "WEIGHTS_PER_WAVE", 500)
+    monkeypatch.setattr(_pieces, "PAIRS_PER_WAVE", 20_000)
+    monkeypatch.setattr(_pieces, "NONZEROS_PER_GROUP", 1000)
     found = model.set_params(weight_cut=0.05).fit(X, Y).nodes_
     assert 0 < found.weights.size < dense.weights.size
     for name, array in expected._asdict().items():

@@ -6,31 +6,56 @@ import numpy as np
 from numba import njit
 
 from xmlc.kernels.arrays import borrowed, copy_into
-from xmlc.kernels.bits import bits_set, lowest_bit
+from xmlc.kernels.bits import lowest_bit
 
 BITS_PER_WORD = np.uint64(64)
 
 
 @njit(cache=True, nogil=True)
-def mark_features(indptr, indices, order, positions, marks):
-    """Set the bit of each feature that some of the instances have; return the number of their non-zeros.
-
-    ``marks`` is uint64 with one bit per feature, few enough words to stay in the first-level cache.
-    """
+def nonzeros_of(indptr, order, positions):
+    """Count the non-zeros of some instances."""
     nonzeros = 0
     for position in positions:
-        row = order[position]
-        ids = borrowed(indices, indptr[row], indptr[row + 1])
-        nonzeros += ids.size
-        for feature in ids:
-            wide = np.uint64(feature)
-            marks[wide // BITS_PER_WORD] |= np.uint64(1) << (wide % BITS_PER_WORD)
+        nonzeros += indptr[order[position] + 1] - indptr[order[position]]
     return nonzeros
 
 
 @njit(cache=True, nogil=True)
-def count_features(indptr, indices, order, starts, positions, blocks, n_features):
-    """Count the distinct features, and the non-zeros, of the instances that reach each block.
+def count_nonzeros(indptr, order, starts, positions, blocks):
+    """Count the non-zeros of the instances that reach each block: int64 (blocks.size,); see `list_features`."""
+    nonzeros = np.zeros(blocks.size, dtype=np.int64)
+    for b in range(blocks.size):
+        reaching = borrowed(positions, starts[blocks[b]], starts[blocks[b] + 1])
+        nonzeros[b] = nonzeros_of(indptr, order, reaching)
+    return nonzeros
+
+
+@njit(cache=True, nogil=True)
+def write_features(indptr, indices, order, positions, marks, features):
+    """Write the distinct features of some instances, ascending, to the beginning of ``features``; return how many.
+
+    ``marks`` is uint64 with one bit per feature, few enough words to stay in the first-level cache; zero on entry and
+    on return. ``features`` is uint32, as long as the instances have non-zeros or there are features.
+    """
+    for position in positions:
+        row = order[position]
+        for feature in borrowed(indices, indptr[row], indptr[row + 1]):
+            wide = np.uint64(feature)
+            marks[wide // BITS_PER_WORD] |= np.uint64(1) << (wide % BITS_PER_WORD)
+    count = 0
+    for w in range(marks.size):
+        word = marks[w]
+        marks[w] = 0
+        while word != np.uint64(0):
+            features[count] = np.uint64(w) * BITS_PER_WORD + lowest_bit(word)
+            word &= word - np.uint64(1)
+            count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def list_features(indptr, indices, order, starts, positions, blocks, n_features):
+    """List the distinct features, and count the non-zeros, of the instances that reach each block.
 
     Parameters
     ----------
@@ -42,42 +67,24 @@ def count_features(indptr, indices, order, starts, positions, blocks, n_features
         Instances that reach each block, as positions in ``order``.
     blocks : int64
         Blocks to look at.
+    n_features : int
 
     Returns
     -------
     distinct, nonzeros : int64 (blocks.size,)
+    features : uint32
+        Those of each block, ascending, block after block.
     """
     distinct = np.zeros(blocks.size, dtype=np.int64)
-    nonzeros = np.zeros(blocks.size, dtype=np.int64)
+    nonzeros = count_nonzeros(indptr, order, starts, positions, blocks)
     marks = np.zeros(n_features // 64 + 1, dtype=np.uint64)
+    features = np.empty(np.minimum(nonzeros, n_features).sum(), dtype=np.uint32)
+    total = 0
     for b in range(blocks.size):
         reaching = positions[starts[blocks[b]] : starts[blocks[b] + 1]]
-        nonzeros[b] = mark_features(indptr, indices, order, reaching, marks)
-        for w in range(marks.size):
-            distinct[b] += np.int64(bits_set(marks[w]))
-            marks[w] = 0
-    return distinct, nonzeros
-
-
-@njit(cache=True, nogil=True)
-def fill_features(indptr, indices, order, starts, positions, blocks, n_features, feature_starts, features, offset):
-    """List the distinct features of each block, ascending, in its part of ``features``.
-
-    Parameters as for `count_features`; ``feature_starts`` (int64, one more than there are blocks) says where
-    each block's part of ``features`` (uint32) begins, from block ``offset`` on.
-    """
-    marks = np.zeros(n_features // 64 + 1, dtype=np.uint64)
-    for block in blocks:
-        mine = features[feature_starts[block - offset] : feature_starts[block - offset + 1]]
-        mark_features(indptr, indices, order, positions[starts[block] : starts[block + 1]], marks)
-        count = 0
-        for w in range(marks.size):
-            word = marks[w]
-            marks[w] = 0
-            while word != np.uint64(0):
-                mine[count] = np.uint64(w) * BITS_PER_WORD + lowest_bit(word)
-                word &= word - np.uint64(1)
-                count += 1
+        distinct[b] = write_features(indptr, indices, order, reaching, marks, features[total:])
+        total += distinct[b]
+    return distinct, nonzeros, features[:total].copy()
 
 
 @njit(cache=True, nogil=True)

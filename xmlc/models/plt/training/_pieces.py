@@ -7,12 +7,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from xmlc.csr import KernelCSR
-from xmlc.models.plt.training._gather import count_features, fill_features
+from xmlc.kernels.sibling_rows import NUMBERS_PER_LINE
+from xmlc.models.plt.training._gather import count_nonzeros, list_features
 from xmlc.models.plt.training._paths import count_node_rows, fill_node_rows
-from xmlc.models.plt.training._siblings import Reach, train_siblings
+from xmlc.models.plt.training._siblings import Pieces, Reach, train_siblings, train_siblings_above
 from xmlc.models.plt.training._solvers import Solver
 from xmlc.models.plt.weights import CompactNodeWeights, NodeWeights
-from xmlc.models.plt.weights._compact import compact_blocks, join_compact
+from xmlc.models.plt.weights._compact import CompactBlocks, check_cut, join_compact, sibling_type
+from xmlc.models.plt.weights._joined import join_pieces
 from xmlc.runtime.parallel import row_blocks, run_pieces
 from xmlc.runtime.progress import Progress
 from xmlc.trees import LabelTree
@@ -22,7 +24,7 @@ SPLIT_SHARE = 32  # a block with more than 1 / 32 of the work is split between i
 MIN_SIBLINGS = 8  # but not into fewer siblings than fill a vector register,
 MANY_SIBLINGS = 64  # nor into more that fill not as many registers as are taken at a time
 INSTANCES_PER_PIECE, MOST_REACH_PIECES = 2048, 8  # whose nodes are listed together
-WEIGHTS_PER_WAVE = 1 << 26  # weights to be dropped from are dense this many at a time: 256 MB
+PAIRS_PER_WAVE = 1 << 31  # pairs of a non-zero and a sibling, after which what their pieces keep is put together
 
 
 def reach_of(y: KernelCSR, tree: LabelTree, order: np.ndarray, n_jobs: int | None = 1) -> Reach:
@@ -59,57 +61,111 @@ def train_nodes(
 
     A block (the children of one node) keeps weights for the features of the instances that reach it and for
     no others; any other weight would stay zero. With a cut, weights w with abs(w) <= cut are dropped as soon as
-    a wave of blocks is trained, and the rest is stored sparse. Passes are a mean over pairs of a non-zero and a node.
+    they are trained, and the rest is stored sparse. Passes are a mean over pairs of a non-zero and a node.
 
-    Peak memory: what is returned, once (with a cut, its largest array twice), a wave, and the instances of the
-    largest blocks in training, one for each thread.
+    Peak memory: what is returned, once (with a cut, what a wave of blocks keeps or the largest array twice), and the
+    instances and weights of the largest blocks in training, one for each thread.
     """
-    reach = reach_of(y, tree, order, n_jobs)
-    degrees = np.concatenate(([1], np.diff(tree.children)))
-    rows = (x.indptr, x.indices, order, reach.block_starts, reach.block_positions)
-    blocks = np.flatnonzero((degrees > 0) & (np.diff(reach.block_starts) > 0)).astype(np.int64)
-    groups = _groups(blocks, np.diff(reach.block_starts)[blocks] * (1 + x.indices.size // order.size))
-    counted = run_pieces(count_features, [(*rows, group, n_features) for group in groups], n_jobs)
-    distinct, nonzeros = np.zeros(degrees.size, dtype=np.int64), np.zeros(degrees.size, dtype=np.int64)
-    for group, (group_distinct, group_nonzeros) in zip(groups, counted):
-        distinct[group], nonzeros[group] = group_distinct, group_nonzeros
-    bias = np.zeros(tree.n_nodes, dtype=np.float32)
-    waves = _waves(distinct * degrees, cut)
-    room = np.empty(max((distinct * degrees)[begin:end].sum() for begin, end in waves), dtype=np.float32)
-    limit = max((nonzeros * degrees).sum() // SPLIT_SHARE, NONZEROS_PER_GROUP)
-    firsts = np.concatenate(([0], tree.children[:-1]))
-    parts, visited, pairs = [], 0, max(int((nonzeros * degrees).sum()), 1)
-    with Progress(float(pairs), "training PLT nodes", "nnz") as progress:
-        for begin, end in waves:
-            feature_starts = np.concatenate(([0], np.cumsum(distinct[begin:end])))
-            weight_starts = np.concatenate(([0], np.cumsum(distinct[begin:end] * degrees[begin:end])))
-            features = np.empty(feature_starts[-1], dtype=np.uint32)
-            weights = room[: weight_starts[-1]]  # of every wave all are written
-            dense = (features, feature_starts, weights, weight_starts)
-            inside = [group[(group >= begin) & (group < end)] for group in groups]
-            fills = [(*rows, group, n_features, feature_starts, features, begin) for group in inside if group.size]
-            run_pieces(fill_features, fills, n_jobs)
-            pieces, costs = [], []
-            wave = blocks[(blocks >= begin) & (blocks < end)]
-            for (chosen, bases, widths), cost in _pieces(wave, degrees, nonzeros, limit):
-                sizes = (chosen, firsts[chosen], bases, widths, degrees[chosen])
-                pieces.append((x, reach, *sizes, *dense, bias, solver, n_features, begin))
-                costs.append(cost)
-            visited += sum(run_pieces(train_siblings, pieces, n_jobs, costs, progress=progress))
-            if cut is None:
-                starts = (feature_starts, features, weight_starts)
-                return NodeWeights(tree.children, tree.label, *starts, weights, bias), visited / pairs
-            parts.append(compact_blocks(*dense, degrees[begin:end], cut, n_jobs))
-    return join_compact(tree.children, tree.label, bias, parts), visited / pairs
+    training = _Training(x, reach_of(y, tree, order, n_jobs), n_features, tree, solver, n_jobs)
+    return training.dense() if cut is None else training.above(cut)
 
 
-def _waves(sizes: np.ndarray, cut: float | None) -> list[tuple[int, int]]:
-    """Cut the blocks into ranges that are dense at the same time: all of them if they stay dense."""
-    if cut is None:
-        return [(0, sizes.size)]
-    wave = np.cumsum(sizes) // WEIGHTS_PER_WAVE
+class _Training:
+    """The training of all node classifiers, and what its steps have in common."""
+
+    def __init__(
+        self, x: KernelCSR, reach: Reach, n_features: int, tree: LabelTree, solver: Solver, n_jobs: int | None
+    ):
+        self.x, self.reach, self.n_features = x, reach, n_features
+        self.tree, self.solver, self.n_jobs = tree, solver, n_jobs
+        self.degrees = np.concatenate(([1], np.diff(tree.children)))
+        self.firsts = np.concatenate(([0], tree.children[:-1]))
+        self.bias = np.zeros(tree.n_nodes, dtype=np.float32)
+        reached = np.diff(reach.block_starts)
+        self.blocks = np.flatnonzero((self.degrees > 0) & (reached > 0)).astype(np.int64)
+        nonzeros = 1 + x.indices.size // reach.order.size  # of an instance
+        self.groups = _groups(self.blocks, reached[self.blocks] * nonzeros)
+
+    def dense(self) -> tuple[NodeWeights, float]:
+        """Train and keep all weights."""
+        x, reach, degrees = self.x, self.reach, self.degrees
+        rows = (x.indptr, x.indices, reach.order, reach.block_starts, reach.block_positions)
+        listed = run_pieces(list_features, [(*rows, group, self.n_features) for group in self.groups], self.n_jobs)
+        distinct = self._of_blocks([own for own, _, _ in listed])
+        nonzeros = self._of_blocks([own for _, own, _ in listed])
+        feature_starts, weight_starts = (
+            np.concatenate(([0], np.cumsum(counts))) for counts in (distinct, distinct * degrees)
+        )
+        features = self._side_by_side([own for *_, own in listed])
+        del listed
+        weights = np.empty(weight_starts[-1], dtype=np.float32)
+        arrays = (features, feature_starts, weights, weight_starts, self.bias, self.solver, self.n_features)
+        pairs = max(int((nonzeros * degrees).sum()), 1)
+        with self._progress(pairs) as progress:
+            pieces, costs = self._pieces(self.blocks, nonzeros)
+            calls = [(x, reach, piece, *arrays) for piece in pieces]
+            visited = sum(run_pieces(train_siblings, calls, self.n_jobs, costs, progress=progress))
+        starts = (feature_starts, features, weight_starts)
+        return NodeWeights(self.tree.children, self.tree.label, *starts, weights, self.bias), visited / pairs
+
+    def above(self, cut: float) -> tuple[CompactNodeWeights, float]:
+        """Train and keep the weights above the cut, wave by wave of blocks."""
+        check_cut(cut)
+        x, reach, degrees = self.x, self.reach, self.degrees
+        rows = (x.indptr, reach.order, reach.block_starts, reach.block_positions)
+        nonzeros = self._of_blocks(run_pieces(count_nonzeros, [(*rows, group) for group in self.groups], self.n_jobs))
+        largest = int(degrees.max())
+        numbers: np.ndarray = np.empty(0, dtype=sibling_type(largest))
+        arrays = (self.bias, self.solver, self.n_features, np.float32(cut), numbers)
+        kept, visited, pairs = [], 0, max(int((nonzeros * degrees).sum()), 1)
+        with self._progress(pairs) as progress:
+            for begin, end in _waves(nonzeros * degrees):
+                wave = self.blocks[(self.blocks >= begin) & (self.blocks < end)]
+                pieces, costs = self._pieces(wave, nonzeros)
+                calls = [(x, reach, piece, *arrays) for piece in pieces]
+                found = run_pieces(train_siblings_above, calls, self.n_jobs, costs, progress=progress)
+                visited += sum(visits for visits, *_ in found)
+                parts = [
+                    (piece.blocks, piece.bases, CompactBlocks(*rows, *entries))
+                    for piece, (_, rows, *entries) in zip(pieces, found)
+                ]
+                kept.append(join_pieces(parts, begin, end, largest, self.n_features, self.n_jobs))
+        return join_compact(self.tree.children, self.tree.label, self.bias, kept), visited / pairs
+
+    def _of_blocks(self, counts: list[np.ndarray]) -> np.ndarray:
+        """Return what was counted of each group of blocks as one array over all blocks."""
+        result = np.zeros(self.degrees.size, dtype=np.int64)
+        result[self.blocks] = np.concatenate(counts)
+        return result
+
+    def _side_by_side(self, parts: list[np.ndarray]) -> np.ndarray:
+        """Return arrays as one, copied on all threads."""
+        ends = np.cumsum([part.size for part in parts])
+        result = np.empty(ends[-1], dtype=parts[0].dtype)
+        targets = [result[end - part.size : end] for part, end in zip(parts, ends)]
+        run_pieces(np.copyto, list(zip(targets, parts)), self.n_jobs)
+        return result
+
+    def _pieces(self, blocks: np.ndarray, nonzeros: np.ndarray) -> tuple[list[Pieces], list[float]]:
+        """Cut blocks into pieces, groups of them that are run together, and return the cost of each group."""
+        limit = max(int((nonzeros * self.degrees).sum()) // SPLIT_SHARE, NONZEROS_PER_GROUP)
+        cut = list(_pieces(blocks, self.degrees, nonzeros, limit))
+        pieces = [
+            Pieces(chosen, self.firsts[chosen], bases, widths, self.degrees[chosen])
+            for (chosen, bases, widths), _ in cut
+        ]
+        return pieces, [cost for _, cost in cut]
+
+    @staticmethod
+    def _progress(pairs: int) -> Progress:
+        return Progress(float(pairs), "training PLT nodes", "nnz")
+
+
+def _waves(pairs: np.ndarray) -> list[tuple[int, int]]:
+    """Cut the blocks into ranges of about `PAIRS_PER_WAVE`."""
+    wave = np.cumsum(pairs) // PAIRS_PER_WAVE
     starts = np.flatnonzero(np.diff(wave, prepend=-1))
-    return list(zip(starts.tolist(), [*starts[1:].tolist(), sizes.size]))
+    return list(zip(starts.tolist(), [*starts[1:].tolist(), pairs.size]))
 
 
 def _groups(blocks: np.ndarray, cost: np.ndarray) -> list[np.ndarray]:
@@ -123,11 +179,11 @@ def _pieces(
 ) -> Iterator[tuple[tuple[np.ndarray, np.ndarray, np.ndarray], float]]:
     """Cut the work into pieces (blocks, first siblings, numbers of siblings), the largest first.
 
-    A block with more work than ``limit`` is split between its siblings.
+    A block with more work than ``limit`` is split between its siblings. A few siblings take as long as fill a register.
     """
     work = nonzeros * degrees
     chosen, bases, widths = [], [], []
-    for block in blocks[np.argsort(-work[blocks], kind="stable")]:
+    for block in blocks:
         degree = int(degrees[block])
         width = degree if work[block] <= limit else max(MIN_SIBLINGS, int(degree * limit // work[block]))
         width = -(-width // MANY_SIBLINGS) * MANY_SIBLINGS if width > MIN_SIBLINGS else width
@@ -136,6 +192,9 @@ def _pieces(
             bases.append(base)
             widths.append(min(width, degree - base))
     columns = [np.array(column, dtype=np.int64) for column in (chosen, bases, widths)]
+    time = nonzeros[columns[0]] * -(-columns[2] // NUMBERS_PER_LINE)
+    costly_first = np.argsort(-time, kind="stable")
+    columns = [column[costly_first] for column in columns]
     cost = nonzeros[columns[0]] * columns[2]
-    for group in _groups(np.arange(cost.size), cost):
+    for group in _groups(np.arange(cost.size), NUMBERS_PER_LINE * time[costly_first]):
         yield tuple(column[group] for column in columns), float(cost[group].sum())

@@ -1,4 +1,4 @@
-"""Training of siblings together: gather what reaches their parent, solve, copy the weights: kernels."""
+"""Training of siblings together: gather what reaches their parent, solve, keep the weights: kernels."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from numba import njit
 
 from xmlc.kernels.arrays import borrowed, copy_into
 from xmlc.kernels.sibling_rows import aligned_buffer, padded_size
-from xmlc.models.plt.training._gather import gather_rows, sibling_targets
+from xmlc.models.plt.training._gather import gather_rows, nonzeros_of, sibling_targets, write_features
 from xmlc.models.plt.training._solvers import numbers_per_weight, solve
+from xmlc.models.plt.weights._kept import count_rows, fill_rows
 
 
 class Reach(NamedTuple):
@@ -34,61 +35,173 @@ class Reach(NamedTuple):
     block_positions: np.ndarray
 
 
-@njit(cache=True, nogil=True)
-def train_siblings(
-    x, reach, blocks, firsts, bases, widths, degrees, features, feature_starts, weights, weight_starts, bias, solver,
-    n_features, offset,
-):  # fmt: skip
-    """Train groups of siblings: piece i is the siblings ``bases[i] .. bases[i] + widths[i] - 1`` of a block.
+class Pieces(NamedTuple):
+    """Neighbouring siblings that are trained together: piece i is ``bases[i] .. bases[i] + widths[i] - 1`` of a block.
 
-    What one piece needs is renumbered and put side by side, weights and all, so that each non-zero touches one run of
+    Attributes
+    ----------
+    blocks : int64 (pieces,)
+        The block.
+    firsts : int64 (pieces,)
+        The node number of the first sibling of the block.
+    bases, widths : int64 (pieces,)
+        The first sibling of the piece, and how many.
+    degrees : int64 (pieces,)
+        The number of all siblings of the block.
+    """
+
+    blocks: np.ndarray
+    firsts: np.ndarray
+    bases: np.ndarray
+    widths: np.ndarray
+    degrees: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def train_piece(x, reach, pieces, i, features, bias, solver, scratch, buffer):
+    """Train the siblings of piece ``i``; their biases go to ``bias``.
+
+    What a piece needs is renumbered and put side by side, weights and all, so that each non-zero touches one run of
     memory, and of the cache nothing but what this piece uses.
 
     Parameters
     ----------
     x : KernelCSR
     reach : Reach
-    blocks, firsts, bases, widths, degrees : int64, one per piece
-        The block, the node number of its first node, the first sibling trained here, how many, and the
-        number of all siblings.
+    pieces : Pieces
+    features : uint32
+        Features of the instances that reach the block, ascending.
+    bias : float32 (n_nodes,)
+    solver : Sgd, AdaGrad or DualDescent
+    scratch : pair of uint32
+        As long as there are features, and instances.
+    buffer : float32
+        For the weights: at least `row_length` numbers for each feature.
+
+    Returns
+    -------
+    state : float32
+        Begins with the weights of the first feature; those of the next follow after as many numbers as `row_length`
+        says. It lies in ``buffer``.
+    visited : int
+        Pairs of a non-zero and a sibling that were visited, once for each pass.
+    """
+    local, places = scratch
+    block, width = pieces.blocks[i], pieces.widths[i]
+    first = pieces.firsts[i] + pieces.bases[i]
+    for number in range(features.size):
+        local[features[number]] = number
+    positions = reach.block_positions[reach.block_starts[block] : reach.block_starts[block + 1]]
+    ends, ids, values = gather_rows(x.indptr, x.indices, x.data, reach.order[positions], local)
+    padded = padded_size(width)
+    targets = np.zeros((positions.size, padded), dtype=np.uint8)
+    sibling_targets(reach.node_starts, reach.node_positions, positions, first, targets[:, :width], places)
+    state = buffer[: features.size * row_length(solver, width)]
+    state[:] = 0
+    own_bias = np.zeros(padded, dtype=np.float32)
+    visited = solve(solver, ends, ids, values, targets, state, own_bias, width, block)
+    copy_into(bias[first:], own_bias[:width])
+    return state, visited
+
+
+@njit(cache=True, nogil=True)
+def row_length(solver, width):
+    """Return how many float32 a solver keeps for a feature of so many siblings."""
+    return numbers_per_weight(solver) * padded_size(width)
+
+
+@njit(cache=True, nogil=True)
+def train_siblings(x, reach, pieces, features, feature_starts, weights, weight_starts, bias, solver, n_features):
+    """Train groups of siblings and keep all their weights.
+
+    Parameters
+    ----------
+    x : KernelCSR
+    reach : Reach
+    pieces : Pieces
     features, feature_starts, weights, weight_starts, bias
-        As in `NodeWeights`, features and weights from block ``offset`` on; the bias of the pieces' nodes is zero on
-        entry, trained on return like the weights.
+        As in `NodeWeights`; weights and biases of the pieces' nodes are written.
     solver : Sgd, AdaGrad or DualDescent
     n_features : int
         Features of the instances.
-    offset : int
-        The first block of ``features`` and ``weights``.
 
     Returns
     -------
     int
         Pairs of a non-zero and a sibling that were visited, once for each pass.
     """
-    local, places = np.empty(n_features, dtype=np.uint32), np.empty(reach.order.size, dtype=np.uint32)
+    scratch = np.empty(n_features, dtype=np.uint32), np.empty(reach.order.size, dtype=np.uint32)
     largest, visited = 0, 0
-    for i in range(blocks.size):
-        index = blocks[i] - offset
-        largest = max(largest, (feature_starts[index + 1] - feature_starts[index]) * padded_size(widths[i]))
-    buffer = aligned_buffer(largest * numbers_per_weight(solver))
-    for i in range(blocks.size):
-        block, first, width = blocks[i], firsts[i] + bases[i], widths[i]
-        mine = features[feature_starts[block - offset] : feature_starts[block - offset + 1]]
-        for number in range(mine.size):
-            local[mine[number]] = number
-        positions = reach.block_positions[reach.block_starts[block] : reach.block_starts[block + 1]]
-        ends, ids, values = gather_rows(x.indptr, x.indices, x.data, reach.order[positions], local)
-        padded = padded_size(width)
-        targets = np.zeros((positions.size, padded), dtype=np.uint8)
-        sibling_targets(reach.node_starts, reach.node_positions, positions, first, targets[:, :width], places)
-        stride = numbers_per_weight(solver) * padded
-        state = buffer[: mine.size * stride]
-        state[:] = 0
-        own_bias = np.zeros(padded, dtype=np.float32)
-        visited += solve(solver, ends, ids, values, targets, state, own_bias, width, block)
-        copy_into(bias[first:], own_bias[:width])
-        own = weights[weight_starts[block - offset] + bases[i] : weight_starts[block - offset + 1]]
+    for i in range(pieces.blocks.size):
+        n_own = feature_starts[pieces.blocks[i] + 1] - feature_starts[pieces.blocks[i]]
+        largest = max(largest, n_own * row_length(solver, pieces.widths[i]))
+    buffer = aligned_buffer(largest)
+    for i in range(pieces.blocks.size):
+        block, width, degree = pieces.blocks[i], pieces.widths[i], pieces.degrees[i]
+        mine = features[feature_starts[block] : feature_starts[block + 1]]
+        state, visits = train_piece(x, reach, pieces, i, mine, bias, solver, scratch, buffer)
+        visited += visits
+        length = row_length(solver, width)
+        own = weights[weight_starts[block] + pieces.bases[i] : weight_starts[block + 1]]
         for f in range(mine.size):
-            row = borrowed(own, f * degrees[i], f * degrees[i] + width)
-            copy_into(row, borrowed(state, f * stride, f * stride + width))
+            row = borrowed(own, f * degree, f * degree + width)
+            copy_into(row, borrowed(state, f * length, f * length + width))
     return visited
+
+
+@njit(cache=True, nogil=True)
+def with_room(array, used, more):
+    """Return an array that begins with the first ``used`` entries of this one and has room for ``more`` after them."""
+    if used + more <= array.size:
+        return array
+    longer = np.empty(max(used + more, 2 * used), dtype=array.dtype)
+    copy_into(longer, borrowed(array, 0, used))
+    return longer
+
+
+@njit(cache=True, nogil=True)
+def train_siblings_above(x, reach, pieces, bias, solver, n_features, cut, siblings):
+    """Train groups of siblings and keep the weights w with abs(w) > cut, while they are in the cache.
+
+    Parameters as for `train_siblings`, and
+
+    Parameters
+    ----------
+    cut : float32
+    siblings : uint16 or uint32, empty
+        Of the type that numbers of siblings shall have.
+
+    Returns
+    -------
+    visited : int
+        Pairs of a non-zero and a sibling that were visited, once for each pass.
+    kept_features, kept_weights, features, row_starts, siblings, weights
+        As in `CompactBlocks`, with a piece in place of a block.
+    """
+    scratch = np.empty(n_features, dtype=np.uint32), np.empty(reach.order.size, dtype=np.uint32)
+    marks = np.zeros(n_features // 64 + 1, dtype=np.uint64)
+    kept_features, kept_weights = np.zeros(pieces.blocks.size, np.int64), np.zeros(pieces.blocks.size, np.int64)
+    features, row_starts = np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.uint32)
+    weights, buffer = np.empty(0, dtype=np.float32), aligned_buffer(0)
+    n_rows, n_entries, visited = 0, 0, 0
+    for i in range(pieces.blocks.size):
+        start, end = reach.block_starts[pieces.blocks[i]], reach.block_starts[pieces.blocks[i] + 1]
+        positions = borrowed(reach.block_positions, start, end)
+        nonzeros = nonzeros_of(x.indptr, reach.order, positions)
+        mine = np.empty(min(nonzeros, n_features), dtype=np.uint32)
+        mine = mine[: write_features(x.indptr, x.indices, reach.order, positions, marks, mine)]
+        length, width, base = row_length(solver, pieces.widths[i]), pieces.widths[i], pieces.bases[i]
+        if buffer.size < mine.size * length:
+            buffer = aligned_buffer(mine.size * length)
+        state, visits = train_piece(x, reach, pieces, i, mine, bias, solver, scratch, buffer)
+        visited += visits
+        rows, entries = count_rows(state, mine.size, length, width, cut)
+        features, row_starts = with_room(features, n_rows, rows), with_room(row_starts, n_rows + i, rows + 1)
+        siblings, weights = with_room(siblings, n_entries, entries), with_room(weights, n_entries, entries)
+        outputs = (features[n_rows:], row_starts[n_rows + i :], siblings[n_entries:], weights[n_entries:])
+        fill_rows(mine, state, length, width, base, cut, *outputs)
+        kept_features[i], kept_weights[i] = rows, entries
+        n_rows, n_entries = n_rows + rows, n_entries + entries
+    row_starts = row_starts[: n_rows + pieces.blocks.size].copy()
+    kept = (kept_features, kept_weights, features[:n_rows].copy(), row_starts)
+    return visited, kept, siblings[:n_entries].copy(), weights[:n_entries].copy()

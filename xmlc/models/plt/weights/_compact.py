@@ -139,15 +139,19 @@ def empty_blocks(kept_features: np.ndarray, kept_weights: np.ndarray, largest_de
             f"the children of one node keep {kept_weights.max()} weights, expected at most {LARGEST_BLOCK}; "
             "raise the cut or lower the arity"
         )
-    sibling = np.uint16 if largest_degree <= LARGEST_UINT16_DEGREE else np.uint32
     return CompactBlocks(
         kept_features,
         kept_weights,
         features=np.empty(kept_features.sum(), dtype=np.uint32),
         row_starts=np.zeros(kept_features.sum() + kept_features.size, dtype=np.uint32),
-        siblings=np.empty(kept_weights.sum(), dtype=sibling),
+        siblings=np.empty(kept_weights.sum(), dtype=sibling_type(largest_degree)),
         weights=np.empty(kept_weights.sum(), dtype=np.float32),
     )
+
+
+def sibling_type(largest_degree: int) -> type:
+    """Return the type in which the siblings of the largest block are numbered."""
+    return np.uint16 if largest_degree <= LARGEST_UINT16_DEGREE else np.uint32
 
 
 def join_compact(

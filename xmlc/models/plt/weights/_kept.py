@@ -43,12 +43,62 @@ def kept_bits(weights, start, end, cut):
 
 
 @njit(cache=True, nogil=True)
+def count_rows(weights, n_rows, length, width, cut):
+    """Count the rows that keep a weight w with abs(w) > cut, and those weights.
+
+    Parameters
+    ----------
+    weights : float32, flat
+        Row f, from ``f * length`` on, begins with ``width`` weights.
+    n_rows, length, width : int
+    cut : float32
+    """
+    rows, entries = 0, 0
+    for f in range(n_rows):
+        start, kept = f * length, 0
+        for c in range(start, start + width, CHUNK):
+            kept += np.int64(bits_set(kept_bits(weights, c, min(c + CHUNK, start + width), cut)))
+        entries += kept
+        rows += kept > 0
+    return rows, entries
+
+
+@njit(cache=True, nogil=True)
+def fill_rows(ids, weights, length, width, base, cut, out_features, out_row_starts, out_siblings, out_weights):
+    """Write what `count_rows` counted; parameters as there, and
+
+    Parameters
+    ----------
+    ids : uint32
+        The feature of each row.
+    base : int
+        The number of the first sibling.
+    out_features, out_row_starts, out_siblings, out_weights
+        See `CompactNodeWeights`; written from the beginning.
+    """
+    row, kept = 0, 0
+    out_row_starts[0] = 0
+    for f in range(ids.size):
+        before, start = kept, f * length
+        for chunk in range(0, width, CHUNK):
+            bits = kept_bits(weights, start + chunk, start + min(chunk + CHUNK, width), cut)
+            while bits != np.uint64(0):
+                c = chunk + np.int64(lowest_bit(bits))
+                bits &= bits - np.uint64(1)
+                out_siblings[kept], out_weights[kept] = base + c, weights[start + c]
+                kept += 1
+        if kept > before:
+            out_features[row] = ids[f]
+            row += 1
+            out_row_starts[row] = kept
+
+
+@njit(cache=True, nogil=True)
 def count_kept(weights, weight_starts, degrees, blocks, cut, kept_features, kept_weights):
     """Count what is left of some blocks when the weights w with abs(w) <= cut are dropped.
 
     The two passes, this and `fill_kept`, look at no more than the blocks they are given and write nothing else, so
-    that any share of the blocks can be made compact as soon as it is trained, on any thread. The numbers in
-    ``blocks`` index all arrays given; whoever holds a few blocks only numbers them from 0.
+    that any share of the blocks can be made compact on any thread. The numbers in ``blocks`` index all arrays given.
 
     Parameters
     ----------
@@ -67,14 +117,8 @@ def count_kept(weights, weight_starts, degrees, blocks, cut, kept_features, kept
     for block in blocks:
         degree = degrees[block]
         mine = borrowed(weights, weight_starts[block], weight_starts[block + 1])
-        rows, entries = 0, 0
-        for start in range(0, mine.size, max(degree, 1)):
-            kept = 0
-            for c in range(start, start + degree, CHUNK):
-                kept += np.int64(bits_set(kept_bits(mine, c, min(c + CHUNK, start + degree), cut)))
-            entries += kept
-            rows += kept > 0
-        kept_features[block], kept_weights[block] = rows, entries
+        n_rows = mine.size // max(degree, 1)
+        kept_features[block], kept_weights[block] = count_rows(mine, n_rows, degree, degree, cut)
 
 
 @njit(cache=True, nogil=True)
@@ -96,25 +140,11 @@ def fill_kept(
         See `CompactNodeWeights`; the parts of the blocks given are overwritten.
     """
     for block in blocks:
-        degree = degrees[block]
         ids = features[feature_starts[block] : feature_starts[block + 1]]
         mine = borrowed(weights, weight_starts[block], weight_starts[block + 1])
-        base, row = out_entry_starts[block], out_feature_starts[block]
-        kept = 0
-        out_row_starts[row + block] = 0
-        for f in range(ids.size):
-            before, start = kept, f * degree
-            for chunk in range(0, degree, CHUNK):
-                bits = kept_bits(mine, start + chunk, start + min(chunk + CHUNK, degree), cut)
-                while bits != np.uint64(0):
-                    c = chunk + np.int64(lowest_bit(bits))
-                    bits &= bits - np.uint64(1)
-                    out_siblings[base + kept], out_weights[base + kept] = c, mine[start + c]
-                    kept += 1
-            if kept > before:
-                out_features[row] = ids[f]
-                row += 1
-                out_row_starts[row + block] = kept
+        row, entry = out_feature_starts[block], out_entry_starts[block]
+        outputs = (out_features[row:], out_row_starts[row + block :], out_siblings[entry:], out_weights[entry:])
+        fill_rows(ids, mine, degrees[block], degrees[block], 0, cut, *outputs)
 
 
 @njit(cache=True, nogil=True)
