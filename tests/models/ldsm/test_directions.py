@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xmlc.models.ldsm._directions import best_directions, direction_costs, objective
+from xmlc.models.ldsm._directions import best_directions, best_of_two, direction_costs, objective
 
 KEY = np.uint64(5)
 
@@ -38,7 +38,10 @@ def test_objective_of_a_node():
         seen = rng.integers(1, 30, size=7)
         sums = (rng.random((arity, 7)) * seen).astype(np.float32)
         expected = twin.objective(*twin.probabilities(sums.astype(float), seen.tolist()), 1.5, 0.7)
-        found = objective(sums, sums.sum(axis=1, dtype=np.float64), int(seen.sum()), 1.5, 0.7)
+        pairs = np.zeros((2, 7, 2), dtype=np.float32)  # two directions side by side
+        for j in range(arity):
+            pairs[j // 2, :, j % 2] = sums[j]
+        found = objective(pairs[: (arity + 1) // 2], sums.sum(axis=1, dtype=np.float64), int(seen.sum()), 1.5, 0.7)
         assert found == pytest.approx(expected, rel=1e-5)
 
 
@@ -50,3 +53,19 @@ def test_ties_go_to_the_first_or_to_any():
     assert np.bincount(found).max() < 260
     costs[7] = 0.5
     assert {best_directions(costs, ties, KEY, 0) for ties in (False, True)} == {7}
+
+
+@settings(max_examples=100)
+@given(st.integers(0, 5), st.booleans(), st.booleans(), st.integers(0, 2**32 - 1))
+def test_the_best_of_two_directions_is_that_of_any_number(n_own, random_ties, quarters, seed):
+    rng = np.random.default_rng(seed)
+    sums = rng.random((7, 2)).astype(np.float32) * rng.integers(1, 5)
+    if quarters:  # many ties
+        sums = np.floor(sums)
+    labels = rng.choice(7, size=n_own, replace=False).astype(np.uint32)
+    totals, n_seen, costs = sums.sum(axis=0, dtype=np.float64), int(n_own + rng.integers(0, 20)), np.empty(4)
+    lambdas = rng.choice([0.5, 1.0, 2.0, 4.0], size=2)
+    own = np.ascontiguousarray(sums[labels].T)
+    direction_costs(own, n_own, totals, n_seen, *lambdas, costs)
+    expected = best_directions(costs, random_ties, KEY, seed)
+    assert best_of_two(labels, sums.ravel(), totals, n_seen, *lambdas, random_ties, KEY, seed) == expected

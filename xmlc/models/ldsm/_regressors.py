@@ -11,7 +11,7 @@ from xmlc.kernels.arrays import borrowed
 from xmlc.kernels.counter_random import random_unit
 from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.sums import dot
-from xmlc.models.ldsm._directions import best_directions, direction_costs, objective
+from xmlc.models.ldsm._directions import best_directions, best_of_two, direction_costs, objective
 from xmlc.models.ldsm._pairs import SLOT, adaptive_step, pair_margins, plain_step
 
 SMALLEST_SQUARE = np.float32(1e-30)  # where sums of squares start, so that none is zero; gradients are far larger
@@ -81,47 +81,64 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
     -----
     Per epoch and pair of regressors 8 bytes are streamed per non-zero, and 16 read twice and written; 16 per label.
     """
-    arity = settings.arity
-    sums = np.zeros((slots.shape[0], n_labels, 2), dtype=np.float32)
+    arity, n_pairs, size = settings.arity, slots.shape[0], slots.shape[1] * SLOT
+    sums = np.zeros((n_pairs, n_labels, 2), dtype=np.float32)
     totals, costs = np.zeros(arity, dtype=np.float64), np.empty(1 << arity, dtype=np.float64)
-    room = np.empty((2 * slots.shape[0], longest(data.label_starts, n)), dtype=np.float32)
+    room = np.empty((2 * n_pairs, longest(data.label_starts, n)), dtype=np.float32)
+    estimates, flat, flat_sums = np.empty(2 * n_pairs, dtype=np.float32), slots.reshape(-1), sums.reshape(-1)
     starts, all_ids, all_values = data.starts, data.ids, data.values
-    label_starts, label_ids, flat = data.label_starts, data.label_ids, slots.reshape(-1)
-    lengths, size = squared_lengths(starts, all_values, n), slots.shape[1] * SLOT
-    rate, norm, n_seen, step = np.float32(settings.learning_rate), 0.0, 0, 0
+    label_starts, label_ids, lengths = data.label_starts, data.label_ids, squared_lengths(data.starts, data.values, n)
+    adaptive, random_ties, learning_rate = settings.adaptive, settings.random_ties, settings.learning_rate
+    lambda_1, lambda_2 = settings.lambda_1, settings.lambda_2
+    rate, norm, n_seen, step = np.float32(learning_rate), 0.0, 0, 0
     for epoch in range(settings.epochs):
         for i in range(n):
             labels = borrowed(label_ids, label_starts[i], label_starts[i + 1])
             ids, values = borrowed(all_ids, starts[i], starts[i + 1]), borrowed(all_values, starts[i], starts[i + 1])
-            gather_sums(labels, sums, room)
             n_seen, step = n_seen + labels.size, step + 1
-            direction_costs(room, labels.size, totals, n_seen, settings.lambda_1, settings.lambda_2, costs)
-            chosen = best_directions(costs, settings.random_ties, key, step)
-            if settings.adaptive:
+            # What the choice of directions does not depend on comes first, and the processor works on both at once.
+            for pair in range(n_pairs):
+                scores = pair_margins(ids, values, borrowed(flat, pair * size, (pair + 1) * size))
+                estimates[2 * pair], estimates[2 * pair + 1] = sigmoid(scores[0]), sigmoid(scores[1])
+            if arity == 2:
+                both = borrowed(flat_sums, 0, flat_sums.size)
+                chosen = best_of_two(labels, both, totals, n_seen, lambda_1, lambda_2, random_ties, key, step)
+            else:
+                gather_sums(labels, sums, room)
+                direction_costs(room, labels.size, totals, n_seen, lambda_1, lambda_2, costs)
+                chosen = best_directions(costs, random_ties, key, step)
+            if adaptive:
                 norm += lengths[i]
-                rate = np.float32(settings.learning_rate * np.sqrt(step / norm))
-            for pair in range(slots.shape[0]):
+                rate = np.float32(learning_rate * np.sqrt(step / norm))
+            for pair in range(n_pairs):
                 own = borrowed(flat, pair * size, (pair + 1) * size)
-                margins = train_pair(ids, values, own, chosen >> 2 * pair, rate, settings.adaptive)
-                spread(sums, pair, labels, room, margins)
+                first = estimates[2 * pair] - np.float32((chosen >> 2 * pair) & 1)
+                second = estimates[2 * pair + 1] - np.float32((chosen >> (2 * pair + 1)) & 1)
+                margins = train_pair(ids, values, own, first, second, rate, adaptive)
+                spread(borrowed(flat_sums, 2 * n_labels * pair, 2 * n_labels * (pair + 1)), labels, margins)
                 for side in range(min(2, arity - 2 * pair)):
                     totals[2 * pair + side] += np.float64(margins[side]) * labels.size
-        history = sums.transpose(0, 2, 1).copy().reshape(-1, n_labels)[:arity]
-        objectives[epoch] = objective(history, totals, max(1, n_seen), settings.lambda_1, settings.lambda_2)
+        objectives[epoch] = objective(sums, totals, max(1, n_seen), lambda_1, lambda_2)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def train_pair(ids, values, slots, chosen, rate, adaptive):
-    """Take a step of two regressors towards the two lowest bits of ``chosen``; return their margins, clamped."""
-    scores = pair_margins(ids, values, slots)
-    first = sigmoid(scores[0]) - np.float32(chosen & 1)
-    second = sigmoid(scores[1]) - np.float32((chosen >> 1) & 1)
+@njit(cache=True, nogil=True)
+def train_pair(ids, values, slots, first, second, rate, adaptive):
+    """Take a step of two regressors with the slopes ``first`` and ``second``; return their margins, clamped."""
     if adaptive:
         margins = adaptive_step(ids, values, slots, first, second, rate)
     else:
         margins = plain_step(ids, values, slots, first, second, rate)
     zero, one = np.float32(0), np.float32(1)
     return min(max(margins[0], zero), one), min(max(margins[1], zero), one)
+
+
+@njit(cache=True, nogil=True)
+def spread(sums, labels, margins):
+    """Add two predictions to S_j^i of the instance's labels, which stand side by side in ``sums``."""
+    for k in range(labels.size):
+        place = 2 * np.int64(labels[k])
+        sums[place] += margins[0]
+        sums[place + 1] += margins[1]
 
 
 @njit(cache=True, nogil=True)
@@ -141,11 +158,3 @@ def longest(starts, n):
     for i in range(n):
         most = max(most, starts[i + 1] - starts[i])
     return most
-
-
-@njit(cache=True, nogil=True)
-def spread(sums, pair, labels, own, margins):
-    """Add two predictions to S_j^i of the instance's labels; ``own`` holds what they were, as of `gather_sums`."""
-    for k in range(labels.size):
-        sums[pair, labels[k], 0] = own[2 * pair, k] + margins[0]
-        sums[pair, labels[k], 1] = own[2 * pair + 1, k] + margins[1]
