@@ -1,4 +1,4 @@
-"""The partition of a node by nDCG against its twin, and the sort of its scores."""
+"""The partition of a node by nDCG against its twin, and the ranking of its labels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xmlc.models.fastxml._partition import dcg_table, discount_table, ideal_table, partition_by_ndcg, sort_scores
+from xmlc.models.fastxml._partition import (
+    DIGIT_BITS,
+    FIXED_POINT,
+    MOST_PASSES,
+    dcg_table,
+    discount_table,
+    ideal_table,
+    partition_by_ndcg,
+    rank_labels,
+)
 
 SMALL = settings(max_examples=40, deadline=None)
 
@@ -46,10 +55,19 @@ def test_partition_separates_instances_without_common_labels():
     assert value == pytest.approx(1.0, abs=1e-5)
 
 
+def test_instances_without_labels_stay_where_they_are():
+    side, tables = np.array([1, -1, 1], dtype=np.int8), (ideal_table(1), discount_table(1))
+    assert partition_by_ndcg(*node_csr([set()] * 3), np.ones(0, np.float32), *tables, side) == (0.0, 1)
+    assert side.tolist() == [1, -1, 1]
+
+
 @SMALL
 @given(scores=st.lists(st.integers(0, 2**40 - 1), min_size=1, max_size=300), shift=st.integers(0, 40))
-def test_radix_sort_is_stable_and_looks_at_scores_only(scores, shift):
-    keys = np.array([(score >> shift << 24) | i for i, score in enumerate(scores)], dtype=np.uint64)
-    expected = np.sort(keys)
-    sort_scores(keys, np.empty_like(keys), min(scores) >> shift, max(scores) >> shift)
-    assert (keys == expected).all()
+def test_labels_are_ranked_by_score_and_ties_by_number(scores, shift):
+    sums, n = np.array(scores) >> shift, len(scores)
+    keys, counts = np.empty((2, n), dtype=np.uint64), np.empty(MOST_PASSES << DIGIT_BITS, dtype=np.uint32)
+    gains = np.empty(n, dtype=np.int64)
+    rank_labels(sums, np.ones(n, dtype=np.float32), 1.0, discount_table(n), keys[0], keys[1], counts, gains)
+    expected = np.empty(n)
+    expected[np.argsort(-sums, kind="stable")] = discount_table(n) * FIXED_POINT
+    assert (gains == np.floor(expected + 0.5)).all()

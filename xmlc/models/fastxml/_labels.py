@@ -39,9 +39,11 @@ def number_labels(y, node, numbers):
         numbers[found[number]] = number
     for i in range(node.size):
         own = borrowed(indices, indptr[node[i]], indptr[node[i] + 1])
+        numbered = borrowed(labels, starts[i], starts[i + 1])
         for k in range(own.size):
-            labels[starts[i] + k] = numbers[own[k]]
-    numbers[found] = 0
+            numbered[k] = numbers[own[k]]
+    for label in found:
+        numbers[label] = 0
     return starts, labels, found
 
 
@@ -60,7 +62,11 @@ def distinct_labels(y, node, counts):
             counts[label] += np.uint32(1)
     # Sorting costs some log2(n) steps a label; where many labels are found, looking through all is cheaper.
     if 16 * n_found > counts.size:
-        return np.flatnonzero(counts).astype(np.uint32)
+        n_found = 0
+        for label in range(counts.size):  # without a branch, as above
+            found[n_found] = label
+            n_found += counts[label] > 0
+        return found[:n_found]
     found = found[:n_found]
     found.sort()
     return found
@@ -78,10 +84,31 @@ def count_labels(y, node, label_weights, counts, max_labels):
         At most ``max_labels`` labels, ascending.
     """
     found = distinct_labels(y, node, counts)
-    kept = found
-    if found.size > max_labels:
-        weighted = label_weights[found] * counts[found].astype(np.float32)
-        kept = found[np.sort(np.argsort(-weighted, kind="mergesort")[:max_labels])]
+    kept = found if found.size <= max_labels else largest_of(found, label_weights, counts, max_labels)
     kept_counts = counts[kept]
-    counts[found] = 0
+    for label in found:
+        counts[label] = 0
     return kept.copy(), kept_counts
+
+
+@njit(cache=True, nogil=True)
+def largest_of(labels, label_weights, counts, n_kept):
+    """Return the labels with the ``n_kept`` largest weighted counts, fewer than there are, in the order they have.
+
+    The least weighted count that is kept tells which they are, so that no more of the order is needed.
+    """
+    weighted = np.empty(labels.size, dtype=np.float32)
+    for k in range(labels.size):
+        weighted[k] = label_weights[labels[k]] * np.float32(counts[labels[k]])
+    least = np.partition(weighted, labels.size - n_kept)[labels.size - n_kept]
+    n_tied = n_kept
+    for k in range(labels.size):
+        n_tied -= weighted[k] > least
+    kept, end = np.empty(n_kept, dtype=np.uint32), 0
+    for k in range(labels.size):
+        is_tied = weighted[k] == least and n_tied > 0
+        n_tied -= is_tied
+        if is_tied or weighted[k] > least:
+            kept[end] = labels[k]
+            end += 1
+    return kept

@@ -6,14 +6,17 @@ import numpy as np
 from numba import njit
 
 from xmlc.kernels import elementwise
-from xmlc.kernels.arrays import borrowed, copy_into
+from xmlc.kernels.arrays import borrowed, row_of
 
 # Gains are integers in units of 2**-16: their sums can be updated as instances change sides without drifting from what
 # a sum from scratch would give, do not depend on order, and equal ones are exactly equal.
 FIXED_POINT = 1 << 16
 # A label and its weighted sum share a sorting key of 64 bits.
 LABEL_BITS = 24
-LARGEST_SCORE = (1 << 40) - 1
+SCORE_BITS = 40
+LARGEST_SCORE = (1 << SCORE_BITS) - 1
+DIGIT_BITS = 9  # of a pass of the sort: 512 counters
+MOST_PASSES = -(-SCORE_BITS // DIGIT_BITS)
 GAIN_TOLERANCE = 1e-6
 
 
@@ -62,22 +65,24 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
     An instance that both sides rank equally well stays where it is. Ends when a round gains less than 1e-6.
     A round reads 4 bytes for each label of each instance, and what is indexed by label from the cache.
     """
-    total, positive = sum_gains(starts, labels, ideal, side, weights.size)
-    scale = score_scale(total, weights)
-    keys, scratch = np.empty(weights.size, dtype=np.uint64), np.empty(weights.size, dtype=np.uint64)
-    gains, difference = np.empty((2, weights.size), dtype=np.int64), np.empty(weights.size, dtype=np.int64)
-    previous, n_rounds = -1.0, 0
+    n_labels = weights.size
+    sums = sum_gains(starts, labels, ideal, side, n_labels)
+    negative, positive = sums[0], sums[1]
+    scale = score_scale(negative + positive, weights)
+    keys, scratch = np.empty(n_labels, dtype=np.uint64), np.empty(n_labels, dtype=np.uint64)
+    counts = np.empty(MOST_PASSES << DIGIT_BITS, dtype=np.uint32)
+    here, there = np.empty(n_labels, dtype=np.int64), np.empty(n_labels, dtype=np.int64)
+    difference, previous, n_rounds = np.empty(n_labels, dtype=np.int64), -1.0, 0
     while True:
         n_rounds += 1
-        rank_labels(positive, weights, scale, discounts, keys, scratch, gains[0])
-        rank_labels(total - positive, weights, scale, discounts, keys, scratch, gains[1])
-        for label in range(weights.size):
-            difference[label] = gains[0, label] - gains[1, label]
-        moved = choose_sides(starts, labels, difference, ideal, side, positive)
+        rank_labels(positive, weights, scale, discounts, keys, scratch, counts, here)
+        rank_labels(negative, weights, scale, discounts, keys, scratch, counts, there)
+        for label in range(n_labels):
+            difference[label] = here[label] - there[label]
+        moved = choose_sides(starts, labels, difference, ideal, side, negative, positive)
         value = 0.0
-        for label in range(weights.size):
-            here, there = np.float64(positive[label]), np.float64(total[label] - positive[label])
-            value += here * gains[0, label] + there * gains[1, label]
+        for label in range(n_labels):
+            value += np.float64(positive[label]) * here[label] + np.float64(negative[label]) * there[label]
         value /= float(FIXED_POINT) * FIXED_POINT * max(1, side.size)
         if moved == 0 or value - previous < GAIN_TOLERANCE:
             return value, n_rounds
@@ -86,17 +91,13 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
 
 @njit(cache=True, nogil=True)
 def sum_gains(starts, labels, ideal, side, n_labels):
-    """Sum each label's ideal gains over all instances and over those on the positive side, in fixed point."""
-    total = np.zeros(n_labels, dtype=np.int64)
-    positive = np.zeros(n_labels, dtype=np.int64)
+    """Sum each label's ideal gains over the instances of the negative and of the positive side: int64 (2, n_labels)."""
+    sums = np.zeros((2, n_labels), dtype=np.int64)
     for i in range(side.size):
-        own = borrowed(labels, starts[i], starts[i + 1])
-        gain = ideal[own.size]
-        here = gain if side[i] > 0 else 0
+        own, of_side = borrowed(labels, starts[i], starts[i + 1]), row_of(sums, np.int64(side[i] > 0))
         for label in own:
-            total[label] += gain
-            positive[label] += here
-    return total, positive
+            of_side[label] += ideal[own.size]
+    return sums
 
 
 @njit(cache=True, nogil=True)
@@ -110,53 +111,89 @@ def score_scale(total, weights):
 
 
 @njit(cache=True, nogil=True)
-def rank_labels(sums, weights, scale, discounts, keys, scratch, gains):
-    """Rank labels by weighted sum, ties to the smaller label, and write the gain of each label's place."""
+def rank_labels(sums, weights, scale, discounts, keys, scratch, counts, gains):
+    """Rank labels by weighted sum, ties to the smaller label, and write the gain of each label's place.
+
+    Parameters
+    ----------
+    sums : int64 (n_labels,), weights : float32 (n_labels,), scale : float
+        The score is their product.
+    discounts : float64
+        `discount_table`.
+    keys, scratch : uint64 (n_labels,), counts : uint32
+        Overwritten; ``counts`` has room for the digits of any score.
+    gains : int64 (n_labels,)
+        Overwritten by the gains.
+
+    Notes
+    -----
+    A stable radix sort by how far a score is behind the largest, in as few passes as digits of at most 9 bits allow:
+    scores of small nodes have few bits. The digits of all passes are counted while keys are made, and the last pass
+    writes gains where it would write keys.
+    """
     least, largest = np.int64(LARGEST_SCORE), np.int64(0)
     for label in range(sums.size):
         score = np.int64(np.float64(sums[label]) * weights[label] * scale + 0.5)
-        keys[label] = np.uint64((LARGEST_SCORE - score) << LABEL_BITS | label)
+        gains[label] = score
         least, largest = min(least, score), max(largest, score)
-    sort_scores(keys, scratch, LARGEST_SCORE - largest, LARGEST_SCORE - least)
-    for rank in range(keys.size):
-        label = keys[rank] & np.uint64((1 << LABEL_BITS) - 1)
-        gains[label] = np.int64(weights[label] * discounts[rank] * FIXED_POINT + 0.5)
+    n_passes, width = digits_of(largest - least)
+    count_digits(gains, largest, n_passes, width, keys, counts)
+    for digit in range(n_passes - 1):
+        sort_by_digit(keys, digit, width, borrowed(counts, digit << width, (digit + 1) << width), scratch)
+        keys, scratch = borrowed(scratch, 0, scratch.size), borrowed(keys, 0, keys.size)
+    shift = np.uint64(LABEL_BITS + (n_passes - 1) * width)
+    ranks = borrowed(counts, (n_passes - 1) << width, n_passes << width)
+    for k in range(keys.size):
+        label, digit = keys[k] & np.uint64((1 << LABEL_BITS) - 1), keys[k] >> shift
+        gains[label] = np.int64(weights[label] * discounts[ranks[digit]] * FIXED_POINT + 0.5)
+        ranks[digit] += np.uint32(1)
 
 
 @njit(cache=True, nogil=True)
-def sort_scores(keys, scratch, least, largest):
-    """Sort by the bits above the label's, between ``least`` and ``largest``, stable: radix sort.
+def digits_of(largest):
+    """Return in how many passes of at most 9 bits numbers up to ``largest`` are sorted, and the bits of each.
 
-    In as few passes as digits of at most 9 bits allow; sums of small nodes have few bits.
+    A number below 0, where there is nothing to sort, is taken as 0.
     """
     bits = 1
-    while largest > least and (largest - least) >> bits:
+    while largest >> bits > 0:
         bits += 1
-    n_passes = (bits + 8) // 9
-    width = (bits + n_passes - 1) // n_passes
-    places = np.empty(1 << width, dtype=np.uint32)
-    mask, base = np.uint64(places.size - 1), np.uint64(least) << np.uint64(LABEL_BITS)
-    source, target = keys, scratch
-    for digit in range(n_passes):
-        shift = np.uint64(LABEL_BITS + digit * width)
-        places[:] = 0
-        for key in source:
-            places[((key - base) >> shift) & mask] += np.uint32(1)
-        place = np.uint32(0)
-        for value in range(places.size):
-            place, places[value] = place + places[value], place
-        for key in source:
-            value = ((key - base) >> shift) & mask
-            target[places[value]] = key
-            places[value] += np.uint32(1)
-        source, target = target, source
-    if n_passes % 2:
-        copy_into(keys, scratch)
+    n_passes = (bits + DIGIT_BITS - 1) // DIGIT_BITS
+    return n_passes, (bits + n_passes - 1) // n_passes
 
 
 @njit(cache=True, nogil=True)
-def choose_sides(starts, labels, difference, ideal, side, positive):
-    """Move each instance to the side where its labels gain more, keep ``positive`` up to date, count the moves."""
+def count_digits(scores, largest, n_passes, width, keys, counts):
+    """Write the keys of some scores, and for each pass how many keys have a smaller digit than each."""
+    size, mask = 1 << width, np.uint64((1 << width) - 1)
+    for place in range(n_passes * size):
+        counts[place] = 0
+    for label in range(scores.size):
+        rest, first = np.uint64(largest - scores[label]), np.uint64(0)
+        keys[label] = rest << np.uint64(LABEL_BITS) | np.uint64(label)
+        for _ in range(n_passes):
+            counts[first + (rest & mask)] += np.uint32(1)
+            rest >>= np.uint64(width)
+            first += np.uint64(size)
+    for digit in range(n_passes):
+        smaller = np.uint32(0)
+        for place in range(digit * size, (digit + 1) * size):
+            smaller, counts[place] = smaller + counts[place], smaller
+
+
+@njit(cache=True, nogil=True)
+def sort_by_digit(keys, digit, width, places, target):
+    """Copy keys in the order of a digit of their scores; ``places`` says where the first of each goes."""
+    shift, mask = np.uint64(LABEL_BITS + digit * width), np.uint64((1 << width) - 1)
+    for k in range(keys.size):
+        value = (keys[k] >> shift) & mask
+        target[places[value]] = keys[k]
+        places[value] += np.uint32(1)
+
+
+@njit(cache=True, nogil=True)
+def choose_sides(starts, labels, difference, ideal, side, negative, positive):
+    """Move each instance to the side where its labels gain more, keep both sides' sums up to date, count the moves."""
     moved = 0
     for i in range(side.size):
         own = borrowed(labels, starts[i], starts[i + 1])
@@ -169,4 +206,5 @@ def choose_sides(starts, labels, difference, ideal, side, positive):
             change = ideal[own.size] * side[i]
             for label in own:
                 positive[label] += change
+                negative[label] -= change
     return moved
