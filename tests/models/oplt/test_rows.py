@@ -4,7 +4,15 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xmlc.models.oplt._rows import give_row, give_table, slots_of, take_row, take_table
+from xmlc.models.oplt._rows import (
+    give_row,
+    give_table,
+    rows_in_advance,
+    slots_of,
+    take_any_row,
+    take_row,
+    take_table,
+)
 from xmlc.models.oplt.tree import ENTRIES_USED, SLOT, SLOTS_USED, empty_online_tree
 
 
@@ -30,6 +38,13 @@ def served(wishes, take, give):
     return used
 
 
+def after(wishes):
+    """A tree from which rows were taken and given back."""
+    tree = roomy()
+    served(wishes, lambda padded: take_row(tree, padded), lambda slot, padded: give_row(tree, padded, slot))
+    return tree
+
+
 @settings(deadline=None, max_examples=30)
 @given(wishes=wishes(st.sampled_from([4, 8, 16, 32, 48]), 60))
 def test_rows_in_use_never_overlap_and_start_as_zeros(wishes):
@@ -48,6 +63,24 @@ def test_rows_in_use_never_overlap_and_start_as_zeros(wishes):
     taken = [s for slot, padded in used.items() for s in range(slot, slot + slots_of(padded))]
     assert len(taken) == len(set(taken))
     assert all(2 <= s < tree.counters[SLOTS_USED] for s in taken)
+
+
+@settings(deadline=None, max_examples=30)
+@given(wishes=wishes(st.sampled_from([4, 8, 16]), 30), padded=st.sampled_from([4, 8, 16, 32]), count=st.integers(0, 5))
+def test_rows_taken_in_advance_are_those_that_one_call_after_the_other_gives(wishes, padded, count):
+    tree, other, third = after(wishes), after(wishes), after(wishes)
+    expected = [take_row(tree, padded) for _ in range(count)]
+    assert [take_any_row(third, padded) for _ in range(count)] == expected
+    assert third.counters.tolist() == tree.counters.tolist()
+    if count == 0 or other.free_rows[slots_of(padded)] != 0:
+        used = other.counters.tolist()
+        assert rows_in_advance(other, padded, count) == 0
+        assert other.counters.tolist() == used
+    else:
+        first = rows_in_advance(other, padded, count)
+        assert [first + i * slots_of(padded) for i in range(count)] == expected
+        assert other.counters.tolist() == tree.counters.tolist()
+        assert other.free_rows.tolist() == tree.free_rows.tolist()
 
 
 @settings(deadline=None, max_examples=30)

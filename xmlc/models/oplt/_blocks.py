@@ -11,7 +11,7 @@ from xmlc.kernels.arrays import borrowed
 from xmlc.kernels.prefetch import prefetch
 from xmlc.kernels.sibling_rows import adagrad_to_rows, dense_scores, padded_size
 from xmlc.models.oplt._robin_hood import bits_for, find_slot, home_of, insert_slot
-from xmlc.models.oplt._rows import give_row, give_table, take_row, take_table
+from xmlc.models.oplt._rows import give_row, give_table, rows_in_advance, slots_of, take_any_row, take_row, take_table
 from xmlc.models.oplt.tree import SLOT
 from xmlc.models.plt.training import adagrad_steps
 
@@ -89,10 +89,12 @@ def make_rows(tree, v, ids, slots, missing):
                 insert_slot(table, bits, entry >> np.uint64(32), entry & np.uint64(0xFFFFFFFF))
         give_table(tree, node.table_bits, node.table)
         node.table, node.table_bits = index, bits
-    table = table_of(tree, v)
+    table, padded = table_of(tree, v), np.int64(node.padded)
+    following, size = rows_in_advance(tree, padded, missing), slots_of(padded)
     for k in range(ids.size):
         if slots[k] == 0:
-            slot = take_row(tree, node.padded)
+            slot = following if following != 0 else take_row(tree, padded)
+            following += size if following != 0 else 0
             insert_slot(table, bits, ids[k], slot)
             slots[k] = slot
     node.n_features += missing
@@ -191,24 +193,27 @@ def widen(tree, v, width):
     wider, padded = padded_size(width), np.int64(node.padded)
     if wider <= padded:
         return
-    node.bias = moved_row(tree, np.int64(node.bias), padded, wider)
-    table = table_of(tree, v)
+    node.bias = move_row(tree, np.int64(node.bias), padded, take_any_row(tree, wider), wider)
+    table, following, size = table_of(tree, v), rows_in_advance(tree, wider, node.n_features), slots_of(wider)
     for index in range(table.size):
         ask_for_row(rows, table, index + ROWS_AHEAD, padded)
         if table[index] != 0:
-            slot = moved_row(tree, np.int64(table[index] & np.uint64(0xFFFFFFFF)), padded, wider)
-            table[index] = (table[index] >> np.uint64(32)) << np.uint64(32) | np.uint64(slot)
+            target = following if following != 0 else take_any_row(tree, wider)
+            following += size if following != 0 else 0
+            move_row(tree, np.int64(table[index] & np.uint64(0xFFFFFFFF)), padded, target, wider)
+            table[index] = (table[index] >> np.uint64(32)) << np.uint64(32) | np.uint64(target)
     node.padded = wider
 
 
 @njit(cache=True, nogil=True)
-def moved_row(tree, slot, padded, wider):
+def move_row(tree, slot, padded, target, wider):
     """Copy a row into a wider one, give the old one back and return the new one's slot."""
-    target, rows = take_row(tree, wider), tree.rows
-    old, new = slot * SLOT, target * SLOT
+    rows, old, new = tree.rows, slot * SLOT, target * SLOT
     for c in range(padded):
         rows[new + c] = rows[old + c]
         rows[new + wider + c] = rows[old + padded + c]
+    for c in range(padded, wider):
+        rows[new + c] = rows[new + wider + c] = 0
     give_row(tree, padded, slot)
     return target
 
@@ -236,11 +241,13 @@ def open_copies(tree, v, source, auxiliary, copies, inverse):
     node, rows, table, found = tree.nodes[v], tree.rows, table_of(tree, v), table_of(tree, source)
     padded, own_padded = np.int64(tree.nodes[source].padded), np.int64(node.padded)
     spread(rows, np.int64(tree.nodes[source].bias), padded, np.int64(node.bias), own_padded, copies, inverse)
+    following, size = rows_in_advance(tree, own_padded, tree.nodes[source].n_features), slots_of(own_padded)
     for index in range(found.size):
         ask_for_row(rows, found, index + ROWS_AHEAD, padded)
         entry = found[index]
         if entry != 0:
-            slot = take_row(tree, own_padded)
+            slot = following if following != 0 else take_row(tree, own_padded)
+            following += size if following != 0 else 0
             insert_slot(table, bits, entry >> np.uint64(32), slot)
             spread(rows, np.int64(entry & np.uint64(0xFFFFFFFF)), padded, slot, own_padded, copies, inverse)
     node.n_features = tree.nodes[source].n_features

@@ -20,19 +20,47 @@ def slots_of(padded):
 @njit(cache=True, nogil=True)
 def take_row(tree, padded):
     """Return the slot of a row of zeros for ``padded`` siblings; there must be capacity for it and one slot more."""
-    size, rows, free_rows, counters = slots_of(padded), tree.rows, tree.free_rows, tree.counters
-    slot = np.int64(free_rows[size])
-    if slot != 0:
-        free_rows[size] = np.float32(rows[slot * SLOT]).view(np.uint32)
-    else:
-        slot = counters[SLOTS_USED]
-        if size > 1 and slot % 2 == 1:  # rows of whole cache lines start with one
-            give_row(tree, 4, slot)
-            slot += 1
-        counters[SLOTS_USED] = slot + size
-    for i in range(slot * SLOT, (slot + size) * SLOT):
-        rows[i] = 0
+    size, rows, is_new = slots_of(padded), tree.rows, tree.free_rows[slots_of(padded)] == 0
+    slot = take_any_row(tree, padded)
+    if not is_new:
+        for i in range(slot * SLOT, (slot + size) * SLOT):
+            rows[i] = 0
     return slot
+
+
+@njit(cache=True, nogil=True)
+def take_any_row(tree, padded):
+    """Return the slot of a row as `take_row` does, whatever the row holds."""
+    free_rows, size = tree.free_rows, slots_of(padded)
+    slot = np.int64(free_rows[size])
+    if slot == 0:
+        return take_new_rows(tree, padded, 1)
+    free_rows[size] = np.float32(tree.rows[slot * SLOT]).view(np.uint32)
+    return slot
+
+
+@njit(cache=True, nogil=True)
+def take_new_rows(tree, padded, count):
+    """Return the first slot of ``count`` neighbouring rows, all of which were never given out; capacity as above.
+
+    They are zero already and stay untouched: the system provides their memory where it is first written, which may be
+    on another thread.
+    """
+    size, counters = slots_of(padded), tree.counters
+    slot = counters[SLOTS_USED]
+    if size > 1 and slot % 2 == 1:  # rows of whole cache lines start with one
+        give_row(tree, 4, slot)
+        slot += 1
+    counters[SLOTS_USED] = slot + size * count
+    return slot
+
+
+@njit(cache=True, nogil=True)
+def rows_in_advance(tree, padded, count):
+    """Return what `take_new_rows` does if the next ``count`` calls of `take_row` would give these rows; 0 if not."""
+    if count == 0 or tree.free_rows[slots_of(padded)] != 0:
+        return np.int64(0)
+    return take_new_rows(tree, padded, count)
 
 
 @njit(cache=True, nogil=True)
@@ -45,15 +73,18 @@ def give_row(tree, padded, slot):
 
 @njit(cache=True, nogil=True)
 def take_table(tree, bits):
-    """Return the index of an empty table of 2**bits entries; there must be capacity for it."""
+    """Return the index of an empty table of 2**bits entries; there must be capacity for it.
+
+    What was never given out is empty already.
+    """
     size = np.int64(1) << bits
     index = tree.free_tables[bits]
     if index != 0:
         tree.free_tables[bits] = np.int64(tree.entries[index])
+        tree.entries[index : index + size] = 0
     else:
         index = tree.counters[ENTRIES_USED]
         tree.counters[ENTRIES_USED] = index + size
-    tree.entries[index : index + size] = 0
     return index
 
 
