@@ -1,13 +1,15 @@
 """Views and copies of arrays in kernels, and that no kernel of the demo copies in the way that is costly to compile."""
 
 import ast
+import sys
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from numba import njit
 from repository import ROOT
 
-from xmlc.kernels.arrays import borrowed, copy_into, row_of
+from xmlc.kernels.arrays import borrowed, copy_into, row_of, unowned
 
 PACKAGE = ROOT / "xmlc"
 
@@ -52,6 +54,37 @@ def test_a_borrowed_view_is_a_slice(dtype, bounds):
 def test_rows_of_a_table_are_its_rows(shape):
     table = np.arange(shape[0] * shape[1], dtype=np.int64).reshape(shape)
     np.testing.assert_array_equal(row_sums(table), table.sum(axis=1))
+
+
+class Mixed(NamedTuple):
+    numbers: np.ndarray
+    factor: float
+    counters: np.ndarray
+
+
+class Alike(NamedTuple):
+    numbers: np.ndarray
+    counters: np.ndarray
+
+
+@njit
+def numbers_counted(record):
+    record = unowned(record)
+    for number in record.numbers:
+        record.counters[number] += 1
+    return record.counters.sum()
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint8])
+def test_arrays_of_a_tuple_without_owner_are_those_of_the_tuple(dtype):
+    numbers = np.array([3, 1, 3, 0], dtype=dtype)
+    for make in (lambda counters: Mixed(numbers, 0.5, counters), lambda counters: Alike(numbers, counters)):
+        counters = np.zeros(4, dtype=np.int64)
+        record = make(counters)
+        owners = sys.getrefcount(counters), sys.getrefcount(numbers)
+        assert numbers_counted(record) == 4
+        assert counters.tolist() == [1, 1, 0, 2]
+        assert (sys.getrefcount(counters), sys.getrefcount(numbers)) == owners
 
 
 def test_the_search_for_slice_assignments_finds_one():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from numba import njit, types
+from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
@@ -49,6 +50,28 @@ def row_of(typing_context: Any, table: Any, row: Any) -> Any:
         return _view(context, builder, signature.return_type, source.data, start, builder.add(start, length))
 
     return _view_type(table)(table, types.intp), generate
+
+
+@intrinsic
+def unowned(typing_context: Any, record: Any) -> Any:
+    """Return a named tuple of arrays and numbers whose arrays have no reference to their memory; see `borrowed`.
+
+    Whoever takes an array out of a named tuple counts a reference, and another where the array goes; so do kernels that
+    are called with the tuple for each number they read. In a kernel that begins with this, they count none. Return
+    neither the tuple nor its arrays to Python.
+    """
+
+    def generate(context, builder, signature, arguments):
+        (result,) = arguments
+        for i, kind in enumerate(record.types):
+            if isinstance(kind, types.Array):
+                array = context.make_array(kind)(context, builder, builder.extract_value(result, i))
+                array.meminfo = cgutils.get_null_value(array.meminfo.type)
+                array.parent = cgutils.get_null_value(array.parent.type)
+                result = builder.insert_value(result, array._getvalue(), i)
+        return result
+
+    return record(record), generate
 
 
 def _view_type(array: Any) -> Any:

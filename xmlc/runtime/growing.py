@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import mmap
 import os
+import sys
+from contextlib import suppress
 
 import numpy as np
 
 LARGE = 1 << 22  # bytes, from which on address space is reserved
+POPULATE_WRITE = 23  # MADV_POPULATE_WRITE of Linux 5.14 and later, which Python does not name
 
 
 def grown_array(array: np.ndarray, size: int, factor: float) -> np.ndarray:
@@ -39,6 +42,19 @@ def grown_array(array: np.ndarray, size: int, factor: float) -> np.ndarray:
     longer = np.zeros(size, dtype=array.dtype)
     longer[: array.size] = array
     return longer
+
+
+def provide_memory(array: np.ndarray, start: int, end: int) -> None:
+    """Have the system provide the memory of some bytes of a `grown_array`, as if they were written, where it can.
+
+    Clearing pages takes far longer than to write to them once. What the array holds stays, also what another thread
+    writes at the same time.
+    """
+    mapped = _mapping_of(array)
+    if mapped is not None and start < end and sys.platform == "linux":
+        start -= start % mmap.PAGESIZE
+        with suppress(OSError, ValueError):
+            mapped.madvise(POPULATE_WRITE, start, end - start)
 
 
 def _mapping_of(array: np.ndarray) -> mmap.mmap | None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xmlc.models.oplt._pending import UPDATE, add_update, empty_pending, has_room, sort_by_block
+from xmlc.models.oplt._pending import UPDATE, add_update, empty_pending, has_room, sort_by_block, with_nodes
 from xmlc.models.oplt.tree import empty_online_tree
 
 
@@ -24,3 +24,14 @@ def test_updates_of_a_block_stay_in_the_order_of_the_stream():
         mine = np.flatnonzero(blocks == v)
         assert pending.by_block["values"][starts[i] : starts[i + 1]].tolist() == mine.tolist()
         assert pairs[i] == 4 * sizes[mine].sum()
+
+
+def test_room_for_more_nodes_keeps_the_nodes_reached_and_lists_no_block():
+    pending = empty_pending(3, 5, 7, np.zeros(2, dtype=np.float32))
+    pending.reached[:] = [2, 0, 1]
+    more = with_nodes(pending, 8)
+    assert more.reached[:3].tolist() == [2, 0, 1]
+    assert more.blocks["first"].tolist() == [-1] * 8
+    assert not more.blocks["copies"].any()
+    assert not more.blocks["listed"].any()
+    assert more.slots is pending.slots

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from xmlc.kernels.arrays import borrowed
+from xmlc.kernels.arrays import borrowed, unowned
 from xmlc.kernels.prefetch import prefetch
 from xmlc.kernels.sibling_rows import NUMBERS_PER_LINE
 from xmlc.models.oplt._blocks import copy_auxiliary, empty_scratch, learn_rows
@@ -82,19 +82,31 @@ class Pending(NamedTuple):
 
 def empty_pending(n_nodes: int, n_updates: int, n_slots: int, values: np.ndarray) -> Pending:
     """Return room for so many nodes, updates and slots."""
-    blocks = np.zeros(n_nodes, dtype=BLOCK)
-    blocks["first"] = NONE
     return Pending(
         np.empty(n_updates, dtype=UPDATE),
         np.empty(n_updates, dtype=UPDATE),
         np.empty(n_slots, dtype=np.uint32),
         np.empty(2 * n_updates, dtype=np.int32),  # each node is a child, and has an auxiliary classifier at the most
-        blocks,
+        no_blocks(n_nodes),
         np.empty(n_nodes, dtype=np.int32),
         np.empty(n_nodes, dtype=np.int32),
         np.zeros(4, dtype=np.int64),
         values,
     )
+
+
+def with_nodes(pending: Pending, n_nodes: int) -> Pending:
+    """Return room for more nodes, where nothing waits; the nodes reached stay."""
+    waiting, reached = np.empty(n_nodes, dtype=np.int32), np.empty(n_nodes, dtype=np.int32)
+    reached[: pending.reached.size] = pending.reached
+    return pending._replace(blocks=no_blocks(n_nodes), waiting=waiting, reached=reached)
+
+
+def no_blocks(n_nodes: int) -> np.ndarray:
+    """Return the blocks of so many nodes, BLOCK, none of which has anything that waits."""
+    blocks = np.zeros(n_nodes, dtype=BLOCK)
+    blocks["first"] = NONE
+    return blocks
 
 
 @njit(cache=True, nogil=True)
@@ -250,6 +262,7 @@ def settle_blocks(tree, pending, starts, first, end, settings, longest):
 
     Calls for different blocks may run at the same time.
     """
+    tree, pending = unowned(tree), unowned(pending)
     scratch = empty_scratch(longest, tree)
     nodes, rows, by_block, blocks, waiting = tree.nodes, tree.rows, pending.by_block, pending.blocks, pending.waiting
     slots, values, positives = pending.slots, pending.values, pending.positives

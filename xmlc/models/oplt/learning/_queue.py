@@ -8,16 +8,17 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from xmlc.kernels.arrays import borrowed
+from xmlc.kernels.arrays import borrowed, unowned
 from xmlc.models.oplt._blocks import ask_for_homes, empty_scratch, find_rows, make_rows
 from xmlc.models.oplt._extend import add_label, has_capacity
 from xmlc.models.oplt._pending import add_update, has_room, settle_in_turn
 from xmlc.models.oplt._robin_hood import bits_for
 from xmlc.models.oplt._rows import slots_of
 from xmlc.models.oplt._search import empty_queue, rank_labels
-from xmlc.models.oplt.tree import ABOVE, MARK, N_LEARNED, NONE
+from xmlc.models.oplt.tree import ABOVE, MARK, N_LEARNED, N_NODES, NONE
 
-DONE, TREE_FULL = 0, -1
+DONE, TREE_FULL, MUST_GROW, QUIET = 0, -1, -2, -3
+QUIET_ROWS = 32  # after so many instances without a new label in a row, a stream is quiet
 
 
 @njit(cache=True, nogil=True)
@@ -70,7 +71,7 @@ def ask_for_block(nodes, entries, v, ids):
 
 
 @njit(cache=True, nogil=True)
-def take_up(tree, x, row, labels, scratch, marked, pending, settings):
+def take_up(tree, x, row, labels, scratch, marked, pending, settings, may_grow):
     """Extend the tree by the labels that are new, then write down the updates of the classifiers (Algorithm 3).
 
     Parameters
@@ -79,20 +80,27 @@ def take_up(tree, x, row, labels, scratch, marked, pending, settings):
         Of x.
     marked : int
         What the call before returned if it was for the same instance and there was no room, else 0.
+    may_grow : bool
+        Whether the tree may take new labels. It may not while the window before is settled: a block that grows has to
+        have learned all that came before.
 
     Returns
     -------
     int
-        `DONE`; `TREE_FULL` if the tree's arrays were full: once they have grown, the same call goes on where this one
-        stopped; else the number of positive nodes, for which there was no room in ``pending``.
+        `DONE`; `MUST_GROW` if the instance has a new label that may not be taken, and nothing was done; `TREE_FULL` if
+        the tree's arrays were full: once they have grown, the same call goes on where this one stopped; else the number
+        of positive nodes, for which there was no room in ``pending``.
     """
     begin, end = x.indptr[row], x.indptr[row + 1]
     ids, nodes, reached = borrowed(x.indices, begin, end), tree.nodes, pending.reached
     if marked == 0:
         for label in labels:
-            values = borrowed(x.data, begin, end)
-            if tree.leaves[label] == NONE and not add_label(tree, pending, ids, values, label, scratch, settings):
-                return TREE_FULL
+            if tree.leaves[label] == NONE:
+                values = borrowed(x.data, begin, end)
+                if not may_grow:
+                    return MUST_GROW
+                if not add_label(tree, pending, ids, values, label, scratch, settings):
+                    return TREE_FULL
         marked = mark_positives(tree, labels, reached)
         if not has_capacity_to_learn(tree, borrowed(reached, 0, marked), ids.size):
             return TREE_FULL
@@ -118,7 +126,7 @@ def take_up(tree, x, row, labels, scratch, marked, pending, settings):
 
 
 @njit(cache=True, nogil=True)
-def take_up_rows(x, y, order, start, marked, tree, pending, settings, longest):
+def take_up_rows(x, y, order, start, marked, tree, pending, settings, longest, may_grow):
     """Take up the rows ``order[start:]`` one by one.
 
     Parameters
@@ -134,22 +142,30 @@ def take_up_rows(x, y, order, start, marked, tree, pending, settings, longest):
     settings : Settings
     longest : int
         Most non-zeros of an instance.
+    may_grow : bool
+        See `take_up`.
 
     Returns
     -------
     position : int
         Where to go on.
     state : int
-        As of `take_up`.
+        As of `take_up`; `QUIET` if the tree may grow, but did not for `QUIET_ROWS` instances.
     """
-    scratch = empty_scratch(longest, tree)
+    x, y, tree, pending = unowned(x), unowned(y), unowned(tree), unowned(pending)
+    scratch, last_growth = empty_scratch(longest, tree), start - 1
     for position in range(start, order.size):
         row = order[position]
         labels = borrowed(y.indices, y.indptr[row], y.indptr[row + 1])
-        state = take_up(tree, x, row, labels, scratch, marked, pending, settings)
+        n_nodes = tree.counters[N_NODES]
+        state = take_up(tree, x, row, labels, scratch, marked, pending, settings, may_grow)
         if state != DONE:
             return position, state
         marked = 0
+        if tree.counters[N_NODES] > n_nodes:
+            last_growth = position
+        elif may_grow and position - last_growth == QUIET_ROWS:
+            return position + 1, QUIET
     return order.size, DONE
 
 
@@ -173,6 +189,7 @@ def rank_and_learn_rows(x, y, order, start, ranked, marked, tree, pending, setti
     state : int
         As of `take_up`.
     """
+    x, y, tree, pending = unowned(x), unowned(y), unowned(tree), unowned(pending)
     scratch, queue = empty_scratch(longest, tree), empty_queue(tree)
     for position in range(start, order.size):
         row = order[position]
@@ -180,7 +197,7 @@ def rank_and_learn_rows(x, y, order, start, ranked, marked, tree, pending, setti
         labels = y.indices[y.indptr[row] : y.indptr[row + 1]]
         if position >= ranked:
             rank_labels(tree, ids, values, scratch, queue, ranking[position], scores[position])
-        state = take_up(tree, x, row, labels, scratch, marked, pending, settings)
+        state = take_up(tree, x, row, labels, scratch, marked, pending, settings, True)
         settle_in_turn(tree, pending, scratch, settings)
         if state != DONE:
             return position, position + 1, state

@@ -2,60 +2,133 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
 from xmlc.csr import KernelCSR
-from xmlc.models.oplt._pending import Pending, empty_pending, settle_blocks, sort_by_block
-from xmlc.models.oplt.learning._queue import TREE_FULL, rank_and_learn_rows, take_up_rows
+from xmlc.models.oplt._pending import Pending, empty_pending, settle_blocks, sort_by_block, with_nodes
+from xmlc.models.oplt.learning._queue import DONE, QUIET, TREE_FULL, rank_and_learn_rows, take_up_rows
 from xmlc.models.oplt.learning.thresholds import learn_rows_with_thresholds
-from xmlc.models.oplt.tree import OnlineTree, Settings, grown
-from xmlc.runtime.parallel import run_pieces
+from xmlc.models.oplt.tree import ENTRIES_USED, SLOT, SLOTS_USED, OnlineTree, Settings, grown
+from xmlc.runtime.growing import provide_memory
+from xmlc.runtime.parallel import Team
 from xmlc.runtime.progress import Progress
+from xmlc.runtime.threads import resolve_threads
 
 INSTANCES_PER_CALL = 8192  # between two signs of progress
 WINDOW_SLOTS = 1 << 22  # rows that a window reads and writes: 16 MB of their numbers
 WINDOW_UPDATES = 1 << 18
-PAIRS_PER_PIECE = 1 << 22  # of a non-zero and a column: what one thread takes at a time
+ROWS_GROWING = 512  # instances taken up while memory for as many more is provided
+ROWS_QUIET = 2048  # instances taken up while the window before is settled
+BYTES_PER_PIECE = 1 << 23  # of memory that one thread has provided at a time
+PAIRS_PER_PIECE = 1 << 18  # of a non-zero and a column: what one thread takes at a time
 
 
 class _Stream:
-    """A tree that learns, what waits, and room for both."""
+    """A tree that learns, what waits, and room for both.
 
-    def __init__(self, tree: OnlineTree, x: KernelCSR, settings: Settings, n_jobs: int | None = 1):
-        self.tree, self.x, self.settings, self.n_jobs = tree, x, settings, n_jobs
+    While a window is settled, the next is taken up, as long as it brings no new labels.
+    """
+
+    def __init__(self, tree: OnlineTree, x: KernelCSR, settings: Settings, n_threads: int = 1):
+        self.tree, self.x, self.settings, self.n_threads, self.team = tree, x, settings, n_threads, Team(n_threads)
         self.longest = int(np.diff(x.indptr).max(initial=0))
         self.n_updates, self.n_slots = WINDOW_UPDATES, WINDOW_SLOTS
-        self.pending = self._no_pending()
+        self.pending, self.other = self._nothing_pending()
+        self.unsettled: list[tuple[Any, ...]] = []  # pieces of the window before, which is in ``other``
+        self.used = (0, 0)  # bytes of rows and of tables, a part of the stream before
 
-    def _no_pending(self) -> Pending:
-        return empty_pending(self.tree.nodes.size, self.n_updates, self.n_slots, self.x.data)
+    def _nothing_pending(self) -> tuple[Pending, Pending]:
+        """Return room for two windows."""
+        n_nodes, values = self.tree.nodes.size, self.x.data
+        pending, other = (empty_pending(n_nodes, self.n_updates, self.n_slots, values) for _ in range(2))
+        return pending, other._replace(reached=pending.reached)
 
     def settle(self) -> None:
-        """Do all that waits, block by block."""
-        starts, pairs = sort_by_block(self.tree, self.pending)
+        """Have all that waits done, block by block: while the next window is taken up, or now.
+
+        Copies of auxiliary classifiers are made now, because they read tables.
+        """
+        self.finish()
+        pending, other = self.pending, self.other
+        starts, pairs = sort_by_block(self.tree, pending)
         piece = np.cumsum(pairs) // PAIRS_PER_PIECE
         firsts = np.flatnonzero(np.diff(piece, prepend=-1)).tolist()
-        pieces = [
-            (self.tree, self.pending, starts, first, end, self.settings, self.longest)
+        self.unsettled = [
+            (settle_blocks, self.tree, pending, starts, first, end, self.settings, self.longest)
             for first, end in zip(firsts, [*firsts[1:], pairs.size])
         ]
-        run_pieces(settle_blocks, pieces, self.n_jobs)
-        self.pending.counters[:] = 0
+        copied = pending.blocks["copies"][pending.waiting[: pairs.size]].any()
+        pending.counters[:] = 0
+        self.pending, self.other = other, pending
+        if copied:
+            self.finish()
+
+    def finish(self) -> None:
+        """Do what is left of the window before."""
+        if self.unsettled:
+            self.team.run(_called, self.unsettled)
+            self.unsettled = []
 
     def make_room(self, state: int) -> int:
-        """Make room for an instance that was not taken up, when nothing waits; return how many nodes it marked."""
+        """Make room for an instance that was not taken up; return how many nodes it marked."""
         if state == TREE_FULL:
+            self.finish()  # in the arrays that there were
             self.tree = grown(self.tree)
-        marked = max(state, 0)
+        marked, n_nodes = max(state, 0), self.tree.nodes.size
         more = marked > self.n_updates or marked * (self.longest + 1) > self.n_slots
-        if more:
-            self.n_updates, self.n_slots = max(marked, self.n_updates), max(marked * (self.longest + 1), self.n_slots)
-        if more or self.tree.nodes.size > self.pending.blocks.size:
+        if more or n_nodes > self.pending.blocks.size:
+            self.settle()
+            self.finish()
             reached = self.pending.reached
-            self.pending = self._no_pending()
-            self.pending.reached[: reached.size] = reached
+            if more:
+                self.n_updates = max(marked, self.n_updates)
+                self.n_slots = max(marked * (self.longest + 1), self.n_slots)
+                self.pending, self.other = self._nothing_pending()
+                self.pending.reached[: reached.size] = reached
+            else:
+                self.pending = with_nodes(self.pending, n_nodes)
+                self.other = with_nodes(self.other, n_nodes)._replace(reached=self.pending.reached)
         return marked
+
+    def learn_rows(self, y: KernelCSR, rows: np.ndarray) -> None:
+        """Learn rows one by one, in the given order; some of the last may wait until `finish`."""
+        start, marked = 0, 0
+        while start < rows.size:
+            to = (self.tree, self.pending, self.settings, self.longest, not self.unsettled)
+            quiet = len(self.unsettled) > 0
+            end = start + (ROWS_QUIET if quiet else ROWS_GROWING)
+            pieces = [(take_up_rows, self.x, y, rows[:end], start, marked, *to), *self.unsettled]
+            if self.n_threads > 1:
+                pieces += self._memory_to_provide()
+            ((start, state), *_), self.unsettled = self.team.run(_called, pieces), []
+            if state > 0 or state == QUIET or (quiet and state == DONE):
+                self.settle()
+            marked = self.make_room(state)
+
+    def _memory_to_provide(self) -> list[tuple[Any, ...]]:
+        """Return pieces that have memory provided: as much as the last part of the stream took, for the next one.
+
+        The system takes about as long to clear it as the instances take to learn, and would do so on one thread.
+        """
+        rows, entries, counters = self.tree.rows, self.tree.entries, self.tree.counters
+        used = (int(counters[SLOTS_USED]) * SLOT * rows.itemsize, int(counters[ENTRIES_USED]) * entries.itemsize)
+        pieces = list[tuple[Any, ...]]()
+        for array, now, before in zip((rows, entries), used, self.used):
+            end = min(now + 2 * (now - before), array.nbytes)
+            pieces += [
+                (provide_memory, array, first, min(first + BYTES_PER_PIECE, end))
+                for first in range(now, end, BYTES_PER_PIECE)
+            ]
+        self.used = used
+        return pieces
+
+
+def _called(kernel: Callable[..., Any], *arguments: Any) -> Any:
+    return kernel(*arguments)
 
 
 def learn(
@@ -80,21 +153,20 @@ def learn(
     estimates : ndarray of float32, shape (order.size, k)
     """
     ranking, estimates = np.empty((order.size, k), dtype=np.int32), np.empty((order.size, k), dtype=np.float32)
-    stream = _Stream(tree, x, settings, n_jobs)
-    with Progress(float(order.size), title, "instances") as progress:
+    stream = _Stream(tree, x, settings, resolve_threads(n_jobs))
+    with Progress(float(order.size), title, "instances") as progress, stream.team:
         for first in range(0, order.size, INSTANCES_PER_CALL):
             part = slice(first, first + INSTANCES_PER_CALL)
             rows, start, ranked, marked = order[part], 0, 0, 0
-            while start < rows.size:
-                to = (stream.tree, stream.pending, settings, stream.longest)
-                if k > 0:
-                    found = (ranking[part], estimates[part])
-                    start, ranked, state = rank_and_learn_rows(x, y, rows, start, ranked, marked, *to, *found)
-                else:
-                    start, state = take_up_rows(x, y, rows, start, marked, *to)
-                    stream.settle()
+            if k == 0:
+                stream.learn_rows(y, rows)
+            while k > 0 and start < rows.size:
+                to = (stream.tree, stream.pending, settings, stream.longest, ranking[part], estimates[part])
+                start, ranked, state = rank_and_learn_rows(x, y, rows, start, ranked, marked, *to)
                 marked = stream.make_room(state)
             progress.update(rows.size)
+        stream.settle()
+        stream.finish()
     return stream.tree, ranking, estimates
 
 

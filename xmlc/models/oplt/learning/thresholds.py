@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.gate.fields import Malformed, check_array
+from xmlc.kernels.arrays import unowned
 from xmlc.models._online_sums import count_sets
 from xmlc.models.oplt._blocks import empty_scratch
 from xmlc.models.oplt._pending import settle_in_turn
@@ -70,6 +71,7 @@ def learn_rows_with_thresholds(
     sets : int32
         The sets predicted in this call, one after the other.
     """
+    x, y, tree, pending = unowned(x), unowned(y), unowned(tree), unowned(pending)
     scratch, queue = empty_scratch(longest, tree), empty_queue(tree)
     found = np.empty(tree.nodes.size, dtype=np.int32)
     sets, size = np.empty(1024, dtype=np.int32), 0
@@ -87,7 +89,7 @@ def learn_rows_with_thresholds(
             count_sets(labels, found[:count], hits, sizes)
             for label in found[:count]:
                 set_threshold(tree, label, np.float32(hits[label] / sizes[label]))
-        state = take_up(tree, x, row, labels, scratch, marked, pending, settings)
+        state = take_up(tree, x, row, labels, scratch, marked, pending, settings, True)
         settle_in_turn(tree, pending, scratch, settings)
         if state != DONE:
             return position, position + 1, state, sets[:size].copy()
