@@ -3,6 +3,9 @@
 import subprocess
 import sys
 import time
+import weakref
+
+import numpy as np
 
 from xmlc import passport
 from xmlc.passport import cpu_seconds, in_turns, peak_bytes, plan_for, process_seconds, step_costs
@@ -49,6 +52,19 @@ def test_steps_of_a_process_share_its_plan_and_its_processor_seconds(monkeypatch
     first, second = (step_costs("rank", 1, "yeast") for _ in range(2))
     assert first["plan"] == second["plan"] == {"job": "rank", "mb": 200.0, "seconds": 3.0}
     assert 0 <= second["cpu_seconds"] <= cpu_seconds() - first["cpu_seconds"]
+
+
+def test_what_a_task_returned_is_let_go_before_it_runs_again():
+    before: list[weakref.ref] = []
+
+    def task():
+        assert all(reference() is None for reference in before)
+        result = np.zeros(3)
+        before.append(weakref.ref(result))
+        return result
+
+    _, results = in_turns({"a": task}, rounds=2, at_least=1e-3)
+    assert before[-1]() is results["a"]
 
 
 def test_tasks_take_turns_and_short_ones_are_repeated():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import math
 import os
 import platform
 import resource
@@ -257,6 +258,10 @@ def in_turns(
 ) -> tuple[dict[str, list[float]], dict[str, T]]:
     """Run every task once a round, one after the other, so that a busy spell of the machine meets all of them.
 
+    What a task returned is let go just before it runs again: both are never in memory together, and from the second
+    round on a task finds as much memory as it returned, which no system has to fetch first. A virtual machine may give
+    free memory back to its host after two seconds, and to touch 590 MB again then takes 1.1 s in place of .07.
+
     Parameters
     ----------
     tasks : dict of callable
@@ -275,9 +280,9 @@ def in_turns(
     results: dict[str, T] = {}
     for _ in range(rounds):
         for name, task in tasks.items():
-            results[name], spent = timed(task)
-            shortest = spent
-            while spent < at_least:
+            shortest, spent = math.inf, 0.0
+            while shortest == math.inf or spent < at_least:
+                results.pop(name, None)
                 results[name], elapsed = timed(task)
                 shortest, spent = min(shortest, elapsed), spent + elapsed
             seconds[name].append(shortest)
