@@ -7,10 +7,11 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, unit_rows, without_zeros
+from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, proven, without_zeros
 from xmlc.errors import XmlcError
 from xmlc.kernels.counter_random import stream_key
 from xmlc.kernels.streams import Stream
+from xmlc.kernels.sums import scale_rows
 from xmlc.runtime.parallel import run_pieces
 from xmlc.trees._kmeans import (
     MAX_ROUNDS,
@@ -28,7 +29,7 @@ from xmlc.trees._kmeans import (
 from xmlc.trees._representations import count_features, fill_representations, keep_heaviest
 from xmlc.trees.label_tree import LabelTree
 
-NONZEROS_PER_PIECE = 1 << 19  # of instances, counted once for each of their labels
+NONZEROS_PER_PIECE = 1 << 18  # of instances, counted once for each of their labels
 NONZEROS_PER_BLOCK = 1 << 19  # of the members whose cosines are one piece
 MAX_BLOCKS = 32  # of one segment: to hand out more of them costs more than it balances
 MIN_NONZEROS_TO_SPLIT = 1 << 20  # smaller segments are one piece with all below them
@@ -73,10 +74,12 @@ def label_representations(
     by_label = sparse.csr_array(Y.T)
     m, n_features = Y.shape[1], X.shape[1]
     x = kernel_csr(X)
-    scaled = run_pieces(_unit_values, [(X, *block) for block in _blocks(np.diff(x.indptr), NONZEROS_PER_PIECE)], n_jobs)
-    x = x._replace(data=np.concatenate(scaled))
+    scaled, rows = np.empty(x.data.size, dtype=np.float32), _blocks(np.diff(x.indptr), NONZEROS_PER_PIECE)
+    run_pieces(scale_rows, [(x.indptr, x.data, scaled, *block) for block in rows], n_jobs)
+    x = x._replace(data=scaled)
     label_starts, label_rows = by_label.indptr.astype(np.int64), by_label.indices.astype(np.uint32)
-    blocks = _blocks(_work(x.indptr, label_starts, label_rows), NONZEROS_PER_PIECE)
+    nonzeros = 1 + x.indices.size // max(X.shape[0], 1)  # of an instance
+    blocks = _blocks(np.diff(label_starts) * nonzeros, NONZEROS_PER_PIECE)
     counts = np.zeros(m, dtype=np.int64)
     common = (x, label_starts, label_rows, n_features)
     run_pieces(count_features, [(*common, *block, counts) for block in blocks], n_jobs)
@@ -91,14 +94,7 @@ def label_representations(
         starts = starts.astype(np.int32)  # scipy wants both index arrays of one type
     result = sparse.csr_array((data, indices.view(np.int32), starts), shape=(m, n_features))
     result.has_sorted_indices = True
-    return without_zeros(result)
-
-
-def _work(starts: np.ndarray, label_starts: np.ndarray, label_rows: np.ndarray) -> np.ndarray:
-    """Return how many non-zeros the instances of each label have, int64 (m,)."""
-    until = np.cumsum(np.diff(starts).astype(np.int32)[label_rows], dtype=np.int64)
-    ends = np.where(label_starts > 0, until[label_starts - 1], 0) if until.size else np.zeros_like(label_starts)
-    return np.diff(ends)
+    return without_zeros(proven(result))
 
 
 def _fill_heaviest(
@@ -119,11 +115,6 @@ def _fill_heaviest(
     rows = (x, label_starts[start : end + 1], label_rows, n_features)
     fill_representations(*rows, 0, end - start, own_starts, own_indices, own_data)
     keep_heaviest(own_starts, own_indices, own_data, starts[start : end + 1], indices, data)
-
-
-def _unit_values(X: sparse.csr_array, start: int, end: int) -> np.ndarray:
-    """Return the non-zeros of the rows ``start .. end - 1`` scaled to unit length: few enough to stay in the cache."""
-    return unit_rows(X[start:end]).data
 
 
 def kmeans_tree(
