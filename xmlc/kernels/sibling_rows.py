@@ -42,6 +42,11 @@ def aligned_buffer(size):
     return buffer[start : start + size]
 
 
+def _registers(builder: Any, column: Any, width: int) -> list[Any]:
+    """Return the first column of each register of ``width`` columns from ``column`` on."""
+    return [builder.add(column, column.type(offset)) for offset in range(0, width, NUMBERS_PER_LINE)]
+
+
 def _rows_adder(width: int) -> Any:
     """Make a kernel that adds up ``width`` neighbouring columns of some rows.
 
@@ -52,18 +57,22 @@ def _rows_adder(width: int) -> Any:
     @intrinsic
     def add_rows(typing_context, ids, values, rows, length, column, initial, sums):
         def generate(context, builder, signature, arguments):
-            vectors = Vectors(builder, width)
+            vectors = Vectors(builder, min(width, NUMBERS_PER_LINE))
             ids, values, rows, initial, sums = (
                 context.make_array(signature.args[i])(context, builder, arguments[i]) for i in (0, 1, 2, 5, 6)
             )
-            length, column = arguments[3:5]
-            total = cgutils.alloca_once_value(builder, vectors.load(vectors.at(initial.data, column)))
+            length, columns = arguments[3], _registers(builder, arguments[4], width)
+            totals = [
+                cgutils.alloca_once_value(builder, vectors.load(vectors.at(initial.data, column))) for column in columns
+            ]
             with cgutils.for_range(builder, ids.nitems) as loop:
                 start = builder.mul(index_at(builder, ids.data, loop.index, length.type), length)
-                row = vectors.load(vectors.at(rows.data, builder.add(start, column)))
                 value = vectors.entry(values.data, loop.index)
-                builder.store(vectors.fma(value, row, builder.load(total)), total)
-            vectors.store(builder.load(total), vectors.at(sums.data, column))
+                for column, total in zip(columns, totals):
+                    row = vectors.load(vectors.at(rows.data, builder.add(start, column)))
+                    builder.store(vectors.fma(value, row, builder.load(total)), total)
+            for column, total in zip(columns, totals):
+                vectors.store(builder.load(total), vectors.at(sums.data, column))
             return context.get_dummy_value()
 
         return types.void(ids, values, rows, length, column, initial, sums), generate
@@ -81,17 +90,18 @@ def _rows_updater(width: int) -> Any:
     @intrinsic
     def update_rows(typing_context, ids, values, rows, length, column, multiples):
         def generate(context, builder, signature, arguments):
-            vectors = Vectors(builder, width)
+            vectors = Vectors(builder, min(width, NUMBERS_PER_LINE))
             ids, values, rows, multiples = (
                 context.make_array(signature.args[i])(context, builder, arguments[i]) for i in (0, 1, 2, 5)
             )
-            length, column = arguments[3:5]
-            multiple = vectors.load(vectors.at(multiples.data, column))
+            length, columns = arguments[3], _registers(builder, arguments[4], width)
+            multiples = [vectors.load(vectors.at(multiples.data, column)) for column in columns]
             with cgutils.for_range(builder, ids.nitems) as loop:
                 start = builder.mul(index_at(builder, ids.data, loop.index, length.type), length)
-                row = vectors.at(rows.data, builder.add(start, column))
                 value = vectors.entry(values.data, loop.index)
-                vectors.store(vectors.fma(value, multiple, vectors.load(row)), row)
+                for column, multiple in zip(columns, multiples):
+                    row = vectors.at(rows.data, builder.add(start, column))
+                    vectors.store(vectors.fma(value, multiple, vectors.load(row)), row)
             return context.get_dummy_value()
 
         return types.void(ids, values, rows, length, column, multiples), generate
@@ -135,8 +145,12 @@ def _adagrad_updater(width: int) -> Any:
     return adagrad_rows
 
 
-add_rows_64, add_rows_16, add_rows_8, add_rows_4 = (_rows_adder(width) for width in (64, 16, 8, 4))
-update_rows_64, update_rows_16, update_rows_8, update_rows_4 = (_rows_updater(width) for width in (64, 16, 8, 4))
+add_rows_64, add_rows_48, add_rows_32, add_rows_16, add_rows_8, add_rows_4 = (
+    _rows_adder(width) for width in (64, 48, 32, 16, 8, 4)
+)
+update_rows_64, update_rows_48, update_rows_32, update_rows_16, update_rows_8, update_rows_4 = (
+    _rows_updater(width) for width in (64, 48, 32, 16, 8, 4)
+)
 adagrad_rows_16, adagrad_rows_8, adagrad_rows_4 = (_adagrad_updater(width) for width in (16, 8, 4))
 
 
@@ -162,7 +176,13 @@ def dense_scores(ids, values, rows, length, bias, scores):
     while column + 64 <= size:
         add_rows_64(ids, values, rows, length, column, bias, scores)
         column += 64
-    while column + 16 <= size:
+    if column + 48 <= size:
+        add_rows_48(ids, values, rows, length, column, bias, scores)
+        column += 48
+    elif column + 32 <= size:
+        add_rows_32(ids, values, rows, length, column, bias, scores)
+        column += 32
+    elif column + 16 <= size:
         add_rows_16(ids, values, rows, length, column, bias, scores)
         column += 16
     if column == size:
@@ -197,10 +217,13 @@ def add_to_rows(ids, values, multiples, rows, bias):
     while column + 64 <= size:
         update_rows_64(ids, values, rows, size, column, multiples)
         column += 64
-    while column + 16 <= size:
+    if column + 48 <= size:
+        update_rows_48(ids, values, rows, size, column, multiples)
+    elif column + 32 <= size:
+        update_rows_32(ids, values, rows, size, column, multiples)
+    elif column + 16 <= size:
         update_rows_16(ids, values, rows, size, column, multiples)
-        column += 16
-    if size == 8:
+    elif size == 8:
         update_rows_8(ids, values, rows, size, column, multiples)
     elif size == 4:
         update_rows_4(ids, values, rows, size, column, multiples)

@@ -25,6 +25,7 @@ MIN_SIBLINGS = 8  # but not into fewer siblings than fill a vector register,
 MANY_SIBLINGS = 64  # nor into more that fill not as many registers as are taken at a time
 INSTANCES_PER_PIECE, MOST_REACH_PIECES = 2048, 8  # whose nodes are listed together
 PAIRS_PER_WAVE = 1 << 31  # pairs of a non-zero and a sibling, after which what their pieces keep is put together
+LEAST_SIBLINGS = 64  # a block with fewer counts like one with so many: its features take memory until then
 
 
 def reach_of(y: KernelCSR, tree: LabelTree, order: np.ndarray, n_jobs: int | None = 1) -> Reach:
@@ -89,15 +90,8 @@ class _Training:
     def dense(self) -> tuple[NodeWeights, float]:
         """Train and keep all weights."""
         x, reach, degrees = self.x, self.reach, self.degrees
-        rows = (x.indptr, x.indices, reach.order, reach.block_starts, reach.block_positions)
-        listed = run_pieces(list_features, [(*rows, group, self.n_features) for group in self.groups], self.n_jobs)
-        distinct = self._of_blocks([own for own, _, _ in listed])
-        nonzeros = self._of_blocks([own for _, own, _ in listed])
-        feature_starts, weight_starts = (
-            np.concatenate(([0], np.cumsum(counts))) for counts in (distinct, distinct * degrees)
-        )
-        features = self._side_by_side([own for *_, own in listed])
-        del listed
+        features, distinct, nonzeros = self._features(0, degrees.size)
+        feature_starts, weight_starts = _starts(distinct), _starts(distinct * degrees)
         weights = np.empty(weight_starts[-1], dtype=np.float32)
         arrays = (features, feature_starts, weights, weight_starts, self.bias, self.solver, self.n_features)
         pairs = max(int((nonzeros * degrees).sum()), 1)
@@ -113,16 +107,20 @@ class _Training:
         check_cut(cut)
         x, reach, degrees = self.x, self.reach, self.degrees
         rows = (x.indptr, reach.order, reach.block_starts, reach.block_positions)
-        nonzeros = self._of_blocks(run_pieces(count_nonzeros, [(*rows, group) for group in self.groups], self.n_jobs))
+        counted = run_pieces(count_nonzeros, [(*rows, group) for group in self.groups], self.n_jobs)
+        nonzeros = np.zeros(degrees.size, dtype=np.int64)
+        nonzeros[self.blocks] = np.concatenate(counted)
         largest = int(degrees.max())
         numbers: np.ndarray = np.empty(0, dtype=sibling_type(largest))
         arrays = (self.bias, self.solver, self.n_features, np.float32(cut), numbers)
         kept, visited, pairs = [], 0, max(int((nonzeros * degrees).sum()), 1)
         with self._progress(pairs) as progress:
-            for begin, end in _waves(nonzeros * degrees):
+            for begin, end in _waves(nonzeros * np.maximum(degrees, LEAST_SIBLINGS)):
                 wave = self.blocks[(self.blocks >= begin) & (self.blocks < end)]
                 pieces, costs = self._pieces(wave, nonzeros)
-                calls = [(x, reach, piece, *arrays) for piece in pieces]
+                features, distinct, _ = self._features(begin, end)
+                listed = (features, _starts(distinct), begin)
+                calls = [(x, reach, piece, *listed, *arrays) for piece in pieces]
                 found = run_pieces(train_siblings_above, calls, self.n_jobs, costs, progress=progress)
                 visited += sum(visits for visits, *_ in found)
                 parts = [
@@ -132,19 +130,21 @@ class _Training:
                 kept.append(join_pieces(parts, begin, end, largest, self.n_features, self.n_jobs))
         return join_compact(self.tree.children, self.tree.label, self.bias, kept), visited / pairs
 
-    def _of_blocks(self, counts: list[np.ndarray]) -> np.ndarray:
-        """Return what was counted of each group of blocks as one array over all blocks."""
-        result = np.zeros(self.degrees.size, dtype=np.int64)
-        result[self.blocks] = np.concatenate(counts)
-        return result
-
-    def _side_by_side(self, parts: list[np.ndarray]) -> np.ndarray:
-        """Return arrays as one, copied on all threads."""
-        ends = np.cumsum([part.size for part in parts])
-        result = np.empty(ends[-1], dtype=parts[0].dtype)
-        targets = [result[end - part.size : end] for part, end in zip(parts, ends)]
-        run_pieces(np.copyto, list(zip(targets, parts)), self.n_jobs)
-        return result
+    def _features(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """List the features of the blocks ``begin .. end - 1``, and count them and the non-zeros of each block."""
+        x, reach = self.x, self.reach
+        rows = (x.indptr, x.indices, reach.order, reach.block_starts, reach.block_positions)
+        inside = [group[(group >= begin) & (group < end)] for group in self.groups]
+        inside = [group for group in inside if group.size]
+        listed = run_pieces(list_features, [(*rows, group, self.n_features) for group in inside], self.n_jobs)
+        blocks, ends = np.concatenate(inside) - begin, np.cumsum([own.size for *_, own in listed])
+        distinct, nonzeros = np.zeros(end - begin, dtype=np.int64), np.zeros(end - begin, dtype=np.int64)
+        distinct[blocks] = np.concatenate([own for own, _, _ in listed])
+        nonzeros[blocks] = np.concatenate([own for _, own, _ in listed])
+        features = np.empty(ends[-1], dtype=np.uint32)
+        places = [features[last - own.size : last] for last, (*_, own) in zip(ends, listed)]
+        run_pieces(np.copyto, [(place, own) for place, (*_, own) in zip(places, listed)], self.n_jobs)
+        return features, distinct, nonzeros
 
     def _pieces(self, blocks: np.ndarray, nonzeros: np.ndarray) -> tuple[list[Pieces], list[float]]:
         """Cut blocks into pieces, groups of them that are run together, and return the cost of each group."""
@@ -159,6 +159,10 @@ class _Training:
     @staticmethod
     def _progress(pairs: int) -> Progress:
         return Progress(float(pairs), "training PLT nodes", "nnz")
+
+
+def _starts(counts: np.ndarray) -> np.ndarray:
+    return np.concatenate(([0], np.cumsum(counts)))
 
 
 def _waves(pairs: np.ndarray) -> list[tuple[int, int]]:

@@ -9,7 +9,7 @@ from numba import njit
 
 from xmlc.kernels.arrays import borrowed, copy_into
 from xmlc.kernels.sibling_rows import aligned_buffer, padded_size
-from xmlc.models.plt.training._gather import gather_rows, nonzeros_of, sibling_targets, write_features
+from xmlc.models.plt.training._gather import gather_rows, sibling_targets
 from xmlc.models.plt.training._solvers import numbers_per_weight, solve
 from xmlc.models.plt.weights._kept import count_rows, fill_rows
 
@@ -111,6 +111,17 @@ def row_length(solver, width):
 
 
 @njit(cache=True, nogil=True)
+def numbers_needed(pieces, feature_starts, offset, solver):
+    """Return how many float32 the largest of some pieces needs; arguments as for `train_siblings_above`."""
+    largest = 0
+    for i in range(pieces.blocks.size):
+        block = pieces.blocks[i] - offset
+        n_features = feature_starts[block + 1] - feature_starts[block]
+        largest = max(largest, n_features * row_length(solver, pieces.widths[i]))
+    return largest
+
+
+@njit(cache=True, nogil=True)
 def train_siblings(x, reach, pieces, features, feature_starts, weights, weight_starts, bias, solver, n_features):
     """Train groups of siblings and keep all their weights.
 
@@ -131,11 +142,7 @@ def train_siblings(x, reach, pieces, features, feature_starts, weights, weight_s
         Pairs of a non-zero and a sibling that were visited, once for each pass.
     """
     scratch = np.empty(n_features, dtype=np.uint32), np.empty(reach.order.size, dtype=np.uint32)
-    largest, visited = 0, 0
-    for i in range(pieces.blocks.size):
-        n_own = feature_starts[pieces.blocks[i] + 1] - feature_starts[pieces.blocks[i]]
-        largest = max(largest, n_own * row_length(solver, pieces.widths[i]))
-    buffer = aligned_buffer(largest)
+    buffer, visited = aligned_buffer(numbers_needed(pieces, feature_starts, 0, solver)), 0
     for i in range(pieces.blocks.size):
         block, width, degree = pieces.blocks[i], pieces.widths[i], pieces.degrees[i]
         mine = features[feature_starts[block] : feature_starts[block + 1]]
@@ -160,13 +167,18 @@ def with_room(array, used, more):
 
 
 @njit(cache=True, nogil=True)
-def train_siblings_above(x, reach, pieces, bias, solver, n_features, cut, siblings):
+def train_siblings_above(
+    x, reach, pieces, features, feature_starts, offset, bias, solver, n_features, cut, siblings
+):  # fmt: skip
     """Train groups of siblings and keep the weights w with abs(w) > cut, while they are in the cache.
 
     Parameters as for `train_siblings`, and
 
     Parameters
     ----------
+    features, feature_starts
+        Of the blocks from block ``offset`` on.
+    offset : int
     cut : float32
     siblings : uint16 or uint32, empty
         Of the type that numbers of siblings shall have.
@@ -175,33 +187,28 @@ def train_siblings_above(x, reach, pieces, bias, solver, n_features, cut, siblin
     -------
     visited : int
         Pairs of a non-zero and a sibling that were visited, once for each pass.
-    kept_features, kept_weights, features, row_starts, siblings, weights
+    kept_features, kept_weights, features, row_starts : tuple of ndarray
+    siblings, weights
         As in `CompactBlocks`, with a piece in place of a block.
     """
     scratch = np.empty(n_features, dtype=np.uint32), np.empty(reach.order.size, dtype=np.uint32)
-    marks = np.zeros(n_features // 64 + 1, dtype=np.uint64)
+    buffer, visited = aligned_buffer(numbers_needed(pieces, feature_starts, offset, solver)), 0
     kept_features, kept_weights = np.zeros(pieces.blocks.size, np.int64), np.zeros(pieces.blocks.size, np.int64)
-    features, row_starts = np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.uint32)
-    weights, buffer = np.empty(0, dtype=np.float32), aligned_buffer(0)
-    n_rows, n_entries, visited = 0, 0, 0
+    own_features, row_starts = np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.uint32)
+    weights, n_rows, n_entries = np.empty(0, dtype=np.float32), 0, 0
     for i in range(pieces.blocks.size):
-        start, end = reach.block_starts[pieces.blocks[i]], reach.block_starts[pieces.blocks[i] + 1]
-        positions = borrowed(reach.block_positions, start, end)
-        nonzeros = nonzeros_of(x.indptr, reach.order, positions)
-        mine = np.empty(min(nonzeros, n_features), dtype=np.uint32)
-        mine = mine[: write_features(x.indptr, x.indices, reach.order, positions, marks, mine)]
-        length, width, base = row_length(solver, pieces.widths[i]), pieces.widths[i], pieces.bases[i]
-        if buffer.size < mine.size * length:
-            buffer = aligned_buffer(mine.size * length)
+        block, width, base = pieces.blocks[i] - offset, pieces.widths[i], pieces.bases[i]
+        mine = features[feature_starts[block] : feature_starts[block + 1]]
         state, visits = train_piece(x, reach, pieces, i, mine, bias, solver, scratch, buffer)
         visited += visits
+        length = row_length(solver, width)
         rows, entries = count_rows(state, mine.size, length, width, cut)
-        features, row_starts = with_room(features, n_rows, rows), with_room(row_starts, n_rows + i, rows + 1)
+        own_features, row_starts = with_room(own_features, n_rows, rows), with_room(row_starts, n_rows + i, rows + 1)
         siblings, weights = with_room(siblings, n_entries, entries), with_room(weights, n_entries, entries)
-        outputs = (features[n_rows:], row_starts[n_rows + i :], siblings[n_entries:], weights[n_entries:])
+        outputs = (own_features[n_rows:], row_starts[n_rows + i :], siblings[n_entries:], weights[n_entries:])
         fill_rows(mine, state, length, width, base, cut, *outputs)
         kept_features[i], kept_weights[i] = rows, entries
         n_rows, n_entries = n_rows + rows, n_entries + entries
     row_starts = row_starts[: n_rows + pieces.blocks.size].copy()
-    kept = (kept_features, kept_weights, features[:n_rows].copy(), row_starts)
+    kept = (kept_features, kept_weights, own_features[:n_rows].copy(), row_starts)
     return visited, kept, siblings[:n_entries].copy(), weights[:n_entries].copy()
