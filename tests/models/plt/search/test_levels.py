@@ -103,6 +103,25 @@ def test_beam_search_equals_the_twin(n, d, m, arity, seed, k, beam):
             assert exact[i] == (missed < last or missed < 0)
 
 
+@pytest.mark.parametrize("known", [1, 5, 12])
+def test_features_below_a_number_are_their_own_indices(known):
+    """Where a block knows all features below 5, say, those of an instance are not looked up, and others left out."""
+    tree, nodes = random_nodes(30, 4, 12, seed=3)
+    degrees = np.concatenate(([1], np.diff(tree.children)))
+    starts, weight_starts = np.cumsum(np.append(0, known * (degrees > 0))), np.cumsum(np.append(0, known * degrees))
+    nodes = nodes._replace(
+        feature_starts=starts,
+        features=np.tile(np.arange(known, dtype=np.uint32), int((degrees > 0).sum())),
+        weight_starts=weight_starts,
+        weights=np.random.default_rng(0).normal(size=weight_starts[-1]).astype(np.float32),
+    )
+    x = instances(40, 12, 1)
+    shape = shape_of(x, 12, tree)
+    expected = search_top_k(x, 0, 40, nodes, LOGISTIC_LINK, 3, shape)
+    for weights in (nodes, nodes.drop(0.0)):
+        assert_same(rank_certified(x, 0, 40, weights, LOGISTIC_LINK, 3, 4, shape)[:2], expected[:2])
+
+
 def test_a_wide_node_is_done_in_chunks_of_instances():
     """3,000 siblings times 60 instances are more estimates than are held at once."""
     tree, nodes = random_nodes(3000, 3000, 6, 0)

@@ -136,6 +136,8 @@ class OpenBlock(NamedTuple):
     Attributes
     ----------
     features : uint32
+    is_prefix : bool
+        Whether they are all features below their number, so that each is its own index.
     marked : bool
         Whether the features are in the lookup; `clear_features` must follow then.
     bias : float32 (siblings,)
@@ -148,6 +150,7 @@ class OpenBlock(NamedTuple):
     """
 
     features: np.ndarray
+    is_prefix: bool
     marked: bool
     bias: np.ndarray
     is_dense: bool
@@ -198,12 +201,13 @@ def open_block(nodes, block, first, degree, n_queries, nonzeros, lookup, buffer)
     ``lookup`` is an empty `Lookup`, ``buffer`` (float32) scratch that the result may refer to.
     """
     features = block_features(nodes, block)
-    marked = marking_pays(features.size, n_queries, nonzeros)
+    is_prefix = features.size > 0 and features[features.size - 1] == features.size - 1
+    marked = not is_prefix and marking_pays(features.size, n_queries, nonzeros)
     if marked:
         mark_features(features, lookup)
     bias = borrowed(nodes.bias, first, first + degree)
     rows = open_rows(nodes, block, degree, n_queries * nonzeros, buffer)
-    return OpenBlock(features, marked, bias, *rows)
+    return OpenBlock(features, is_prefix, marked, bias, *rows)
 
 
 @njit(cache=True, nogil=True)
@@ -229,15 +233,18 @@ def group_estimates(x, rows, block, link, lookup, estimates):
     # Taking a field of a tuple in the loop would count a reference to its array for each instance.
     indptr, indices, data = x
     words, ranks, found, found_values = lookup
-    features, marked, bias, is_dense, dense, row_starts, siblings, weights = block
+    features, is_prefix, marked, bias, is_dense, dense, row_starts, siblings, weights = block
     for q in range(rows.size):
         start, end = indptr[rows[q]], indptr[rows[q] + 1]
-        ids, values = borrowed(indices, start, end), borrowed(data, start, end)
-        if marked:
-            count = find_marked(ids, values, words, ranks, found, found_values)
-        else:
-            count = match_features(ids, values, features, found, found_values)
-        ids, values, scores = borrowed(found, 0, count), borrowed(found_values, 0, count), row_of(estimates, q)
+        while is_prefix and end > start and indices[end - 1] >= features.size:
+            end -= 1
+        ids, values, scores = borrowed(indices, start, end), borrowed(data, start, end), row_of(estimates, q)
+        if not is_prefix:
+            if marked:
+                count = find_marked(ids, values, words, ranks, found, found_values)
+            else:
+                count = match_features(ids, values, features, found, found_values)
+            ids, values = borrowed(found, 0, count), borrowed(found_values, 0, count)
         if is_dense:
             dense_scores(ids, values, dense, bias.size, bias, scores)
         else:
