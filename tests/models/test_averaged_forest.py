@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import copy
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from xmlc.errors import XmlcError
-from xmlc.models import FastXML, LdSM
+from xmlc.models import FastXML, LdSM, averaged_forest
 from xmlc.models.estimates import top_k_of
 
 SMALL = {"n_trees": 4, "max_nodes": 31, "learning_rate": 0.5, "lambda_1": 1.3, "n_jobs": 1}
@@ -64,6 +65,19 @@ def test_same_bits_on_any_number_of_threads(fitted, name):
     assert same_forest(one, two)
     assert same_answers(one, two, X)
     assert not same_forest(one, clone(one).set_params(random_state=1).fit(X, Y))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_instances_are_shared_out_as_trees_are(fitted, monkeypatch, name):
+    """Whether threads take trees or instances, and in however many blocks, does not show."""
+    model, X, _ = fitted(name)
+    alone, model = copy(model), copy(model)
+    monkeypatch.setattr(averaged_forest, "ROWS_PER_DESCENT", 70)
+    for per_weight in (0, 1e9):
+        monkeypatch.setattr(averaged_forest, "NONZEROS_PER_WEIGHT", per_weight)
+        for n_jobs in (1, 2):
+            assert same_answers(model.set_params(n_jobs=n_jobs), alone, X)
+            assert model.predict_top_k(X[:0], 3)[0].shape == (0, 3)
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from xmlc.csr import as_features, kernel_csr, unit_rows
 from xmlc.errors import XmlcError
-from xmlc.models import base
+from xmlc.models import FastXML, base
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import ESTIMATORS, estimator_class
 
@@ -94,3 +95,13 @@ def test_a_protocol_asks_a_property_once_and_passes_its_error_on():
 @pytest.mark.parametrize("name", OURS)
 def test_inner_products_are_none_before_a_prediction(name):
     assert estimator_class(name)().inner_products_ is None
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_instances_are_scaled_to_unit_length_piece_by_piece(multilabel, monkeypatch, n_jobs):
+    X = as_features(multilabel(90, 20, 5)[0])
+    monkeypatch.setattr(base, "NONZEROS_PER_PIECE", 10)
+    for own in (X, X[:0], X[:, :0]):
+        found = FastXML(unit_norm=True, n_jobs=n_jobs)._kernel_form(as_features(own))
+        for array, expected in zip(found, kernel_csr(unit_rows(as_features(own))), strict=True):
+            np.testing.assert_array_equal(array, expected)

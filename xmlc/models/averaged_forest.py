@@ -19,12 +19,15 @@ from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.estimates import stack_estimates, top_k_of
 from xmlc.models.forest_arrays import Trees
 from xmlc.models.tail_classifiers import TailClassifiers
-from xmlc.runtime.parallel import row_blocks, run_pieces
+from xmlc.runtime.parallel import batches, row_blocks, run_pieces
 from xmlc.runtime.progress import in_hours
 from xmlc.runtime.threads import resolve_threads
 
 ROWS_PER_DESCENT = 16384  # large, because each block lays out the weights of the nodes that it reaches
 ROWS_PER_BLOCK = 256
+# With so many non-zeros for each weight of the nodes threads share out instances, and each lays out all weights;
+# otherwise trees.
+NONZEROS_PER_WEIGHT = 4
 A_LONG_TIME = 3600.0  # seconds from which on training says how long it may take
 FEW_TREES = 10
 
@@ -168,20 +171,27 @@ class AveragedForest(SparseProbabilityEstimator, ABC, Generic[F]):
         self, X: sparse.csr_array, average: Callable[..., Any], arguments: tuple[Any, ...]
     ) -> tuple[np.ndarray, ...]:
         """Send all instances down all trees and run a kernel over the leaves, block by block; stack what it returns."""
-        x, opened, forest = self._kernel_form(X), self._open_forest(), self.forest_
+        x, opened, forest, n = self._kernel_form(X), self._open_forest(), self.forest_, X.shape[0]
         histograms = Histograms(
             forest.leaf_starts, forest.labels, forest.counts, self._leaf_weights(), self._pools_leaves
         )
-        self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
-        results: list[Any] = []
+        self.inner_products_ = inner_products = np.zeros(n, dtype=np.int64)
+
+        def averages(first: int, last: int, n_jobs: int | None, title: str) -> list[Any]:
+            reached, inner_products[first:last] = self._descend(x, first, last, opened, n_jobs, title)
+            blocks = row_blocks(last - first, ROWS_PER_BLOCK) or [(0, 0)]
+            return run_pieces(average, [(histograms, reached, *block, *arguments) for block in blocks], n_jobs)
+
         # An empty block keeps the types of the result when there are no instances.
-        for first, last in row_blocks(X.shape[0], ROWS_PER_DESCENT) or [(0, 0)]:
-            reached, self.inner_products_[first:last] = self._descend(x, first, last, opened)
-            blocks = [
-                (histograms, reached, start, end, *arguments)
-                for start, end in row_blocks(last - first, ROWS_PER_BLOCK) or [(0, 0)]
-            ]
-            results += run_pieces(average, blocks, self.n_jobs)
+        results: list[Any] = []
+        if x.indices.size * forest.n_trees >= NONZEROS_PER_WEIGHT * forest.features.size:
+            pieces = [(*block, 1, "") for block in batches(n, ROWS_PER_DESCENT, self.n_jobs) or [(0, 0)]]
+            costs = [last - first for first, last, *_ in pieces]
+            for own in run_pieces(averages, pieces, self.n_jobs, costs, title="descending", unit="instances"):
+                results += own
+        else:
+            for first, last in row_blocks(n, ROWS_PER_DESCENT) or [(0, 0)]:
+                results += averages(first, last, self.n_jobs, "descending")
         return tuple(np.concatenate(part) for part in zip(*results))
 
     def _with_trees(self, forest: F) -> Self:
@@ -250,5 +260,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC, Generic[F]):
         """Return the share that a count of 1 means in each leaf, float64 (n_leaves,)."""
 
     @abstractmethod
-    def _descend(self, x: KernelCSR, first: int, last: int, opened: Any) -> tuple[Reached, np.ndarray]:
+    def _descend(
+        self, x: KernelCSR, first: int, last: int, opened: Any, n_jobs: int | None, title: str
+    ) -> tuple[Reached, np.ndarray]:
         """Send instances ``first .. last - 1`` down all trees; return the leaves reached, and inner products."""

@@ -14,14 +14,16 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.classifier import LabelSetClassifier
-from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, unit_rows
+from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, with_values
 from xmlc.errors import InvalidDataError, XmlcError
 from xmlc.files import atomic_folder, write_json
 from xmlc.gate.domains import fault_of
 from xmlc.gate.fields import Malformed
 from xmlc.gate.models import load_model, naming_files
 from xmlc.models.estimates import top_k_of
+from xmlc.runtime.parallel import row_blocks, run_pieces
 
+NONZEROS_PER_PIECE = 1 << 17  # that are scaled
 MOST_RANKED = 1000  # labels of a ranking, where there are fewer labels
 
 
@@ -161,7 +163,8 @@ class SparseProbabilityEstimator(LabelSetClassifier):
     MODEL_FORMAT = 1
     inner_products_: np.ndarray | None = None
     certified_: np.ndarray | None = None
-    unit_norm: bool  # a hyperparameter of those that call `_kernel_form`
+    unit_norm: bool  # a hyperparameter of those that call `_kernel_form`, as the next
+    n_jobs: int | None
 
     def fit(self, X: object, Y: object) -> Self:
         """Learn from a training set.
@@ -277,7 +280,15 @@ class SparseProbabilityEstimator(LabelSetClassifier):
 
     def _kernel_form(self, X: sparse.csr_array) -> KernelCSR:
         """Return instances as kernels take them, scaled to unit length where ``unit_norm`` says so."""
-        return kernel_csr(unit_rows(X) if self.unit_norm else X)
+        if not self.unit_norm:
+            return kernel_csr(X)
+        from xmlc.kernels.sums import scale_rows
+
+        indptr, values, n = np.asarray(X.indptr), np.asarray(X.data), X.shape[0]
+        scaled = np.empty(values.size, dtype=np.float32)
+        blocks = row_blocks(n, max(1, n * NONZEROS_PER_PIECE // max(values.size, 1)))
+        run_pieces(scale_rows, [(indptr, values, scaled, *block) for block in blocks], self.n_jobs)
+        return kernel_csr(with_values(X, scaled))
 
     def _check_k(self, k: int) -> int:
         """Return k as an int, at least 1, and not far above the number of labels: each rank has a place."""

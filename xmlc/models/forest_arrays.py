@@ -17,6 +17,8 @@ class Trees(Protocol):
     ----------
     biases : ndarray, shape (n_inner, ...)
         Of the inner nodes.
+    features : ndarray
+        Of the weights of all inner nodes.
     leaf_starts, labels, counts : ndarray
         Label histograms of all leaves, as in `xmlc.models._leaf_averages.Histograms`.
     sizes : ndarray, shape (n_leaves,)
@@ -25,6 +27,9 @@ class Trees(Protocol):
 
     @property
     def biases(self) -> np.ndarray: ...  # noqa: D102 - attributes stand above
+
+    @property
+    def features(self) -> np.ndarray: ...  # noqa: D102
 
     @property
     def leaf_starts(self) -> np.ndarray: ...  # noqa: D102

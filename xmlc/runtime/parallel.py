@@ -129,3 +129,10 @@ class Team:
 def row_blocks(n_rows: int, rows_per_block: int) -> list[tuple[int, int]]:
     """Split ``n_rows`` rows into blocks ``(start, end)`` of a fixed size, the last one shorter."""
     return [(start, min(start + rows_per_block, n_rows)) for start in range(0, n_rows, rows_per_block)]
+
+
+def batches(n_rows: int, most: int, n_jobs: int | None) -> list[tuple[int, int]]:
+    """Split rows into as few blocks ``(start, end)`` as keep all threads busy and have at most ``most`` rows each."""
+    n_threads = resolve_threads(n_jobs)
+    n_blocks = n_threads * max(-(-n_rows // (most * n_threads)), 1)
+    return row_blocks(n_rows, max(-(-n_rows // n_blocks), 1))

@@ -79,7 +79,7 @@ def ranking(model: LdSM, X: sparse.csr_array) -> Work:
 
 def reached_by(model: LdSM, x: KernelCSR, n: int) -> tuple[Reached, Paths]:
     """Return the leaves that n instances reach, and the inner nodes above them."""
-    reached, _ = model._descend(x, 0, n, model._open_forest())
+    reached, _ = model._descend(x, 0, n, model._open_forest(), 1, "")
     instances = np.concatenate([np.repeat(np.arange(n), np.diff(own)) for own in reached.starts])
     return reached, paths_to(reached.leaves, instances, model.forest_.children)
 

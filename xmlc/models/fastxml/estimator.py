@@ -141,14 +141,16 @@ class FastXML(AveragedForest[Forest]):
     def _leaf_weights(self) -> np.ndarray:
         return 1.0 / self.forest_.sizes
 
-    def _descend(self, x: KernelCSR, first: int, last: int, opened: np.ndarray) -> tuple[Reached, np.ndarray]:
+    def _descend(
+        self, x: KernelCSR, first: int, last: int, opened: np.ndarray, n_jobs: int | None, title: str
+    ) -> tuple[Reached, np.ndarray]:
         forest, n = self.forest_, last - first
         leaves = np.empty((forest.roots.size, n), dtype=np.int32)
         descents = [
             (x, first, last, int(root), forest, self.n_features_in_, leaves[tree])
             for tree, root in enumerate(forest.roots)
         ]
-        run_pieces(find_leaves, descents, self.n_jobs, title="descending", unit="trees")
+        run_pieces(find_leaves, descents, n_jobs, title=title, unit="trees")
         starts = np.arange(n + 1) + n * np.arange(forest.roots.size)[:, None]  # one leaf of each tree
         return Reached(starts, leaves.ravel()), opened[leaves].sum(axis=0)
 

@@ -192,13 +192,15 @@ class LdSM(AveragedForest[Forest]):
         weights: np.ndarray = leaf_weights(self.forest_, self.shares == "labels")
         return weights
 
-    def _descend(self, x: KernelCSR, first: int, last: int, opened: np.ndarray) -> tuple[Reached, np.ndarray]:
+    def _descend(
+        self, x: KernelCSR, first: int, last: int, opened: np.ndarray, n_jobs: int | None, title: str
+    ) -> tuple[Reached, np.ndarray]:
         n_products = np.zeros((opened.size, last - first), dtype=np.int64)
         descents = [
             (x, first, last, self.forest_, int(root), self.n_features_in_, n_products[tree])
             for tree, root in enumerate(opened)
         ]
-        found = run_pieces(find_leaves, descents, self.n_jobs, title="descending", unit="trees")
+        found = run_pieces(find_leaves, descents, n_jobs, title=title, unit="trees")
         offsets = np.cumsum([0] + [leaves.size for _, leaves in found[:-1]])
         starts = np.array([own for own, _ in found]) + offsets[:, None]
         return Reached(starts, np.concatenate([leaves for _, leaves in found])), n_products.sum(axis=0)

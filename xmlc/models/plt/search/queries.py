@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlc.csr import KernelCSR
-from xmlc.runtime.parallel import row_blocks, run_pieces
+from xmlc.runtime.parallel import batches, row_blocks, run_pieces
 from xmlc.runtime.threads import resolve_threads
 
 ROWS_PER_SEARCH = 256  # instances per piece where each is searched by itself
@@ -75,14 +75,9 @@ class Queries(NamedTuple):
         """Number of threads, see `resolve_threads`."""
         return resolve_threads(self.n_jobs)
 
-    @property
-    def n_batches(self) -> int:
-        """As few as keep all threads busy and are not too large."""
-        return self.n_threads * max(-(-self.n_rows // (ROWS_PER_BATCH * self.n_threads)), 1)
-
     def batches(self) -> list[tuple[int, int]]:
         """Return the first instance of each batch and the last plus one."""
-        return row_blocks(self.n_rows, max(-(-self.n_rows // self.n_batches), 1))
+        return batches(self.n_rows, ROWS_PER_BATCH, self.n_jobs)
 
     def _run(
         self, kernel: Kernel, nodes: object, arguments: tuple[object, ...], blocks: list[tuple[int, int]]

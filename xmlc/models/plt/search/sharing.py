@@ -173,7 +173,7 @@ def sharing_pays(queries: Queries, nodes: Any) -> bool:
     marks its features and reads rows that no cache holds. Where many instances meet in each block that hardly counts;
     where few meet, threads open different blocks anyway.
     """
-    nonzeros, features = queries.x.indices.size / max(queries.n_batches, 1), nodes.features.size
+    nonzeros, features = queries.x.indices.size / max(len(queries.batches()), 1), nodes.features.size
     pays = FEWEST_FEATURES * nonzeros < features < MOST_FEATURES * nonzeros
     return pays and queries.n_threads > 1 and queries.shape[2] <= MOST_SIBLINGS
 
