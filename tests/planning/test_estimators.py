@@ -56,6 +56,11 @@ def test_a_cut_leaves_less_than_all_weights():
     assert kept.model_bytes < dense.model_bytes
 
 
+def test_slots_of_a_large_table_take_longer():
+    small, large = (trained("plt", {"tree": "random", "hash_bits": bits}, LARGE) for bits in (18, 28))
+    assert large.seconds == pytest.approx(2.7 * small.seconds, rel=0.02)  # 1.1 GB: the cache doubled 8.1 times
+
+
 def test_values_that_are_no_numbers_do_no_harm():
     assert trained("swnn", {"S": "labels-per-instance"}, SMALL) == trained("swnn", {}, SMALL)
     assert trained("br", {"C": [1, 2]}, SMALL) == trained("br", {}, SMALL)

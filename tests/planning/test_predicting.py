@@ -15,7 +15,7 @@ def test_seconds_are_in_proportion_to_instances(name):
     assert one > predicting_seconds(name, given, SMALL, 1e5) or name == "oracle"
 
 
-@pytest.mark.parametrize("beam", [10, 100])
+@pytest.mark.parametrize("beam", [2, 10])
 def test_a_beam_or_a_threshold_leaves_nodes_out(beam):
     given = DEFAULTS["plt"]
     exact = predicting_seconds("plt", given, LARGE, 1e4)

@@ -38,7 +38,7 @@ def test_a_lower_threshold_opens_more():
 
 @pytest.mark.parametrize("seconds", [label_tree_seconds, best_first_seconds, hashed_tree_seconds])
 def test_seconds_grow_with_instances_and_visits(seconds):
-    more = (1e6, False) if seconds is label_tree_seconds else ()
+    more = {label_tree_seconds: (1e6, False), hashed_tree_seconds: (2.0,)}.get(seconds, ())
     few, many = in_beam(TREE, 5), all_nodes(TREE)
     assert seconds(LARGE, 2e4, few, *more) == pytest.approx(2 * seconds(LARGE, 1e4, few, *more))
     assert seconds(LARGE, 1e4, few, *more) < seconds(LARGE, 1e4, many, *more)

@@ -30,8 +30,8 @@ def test_time_is_within_its_bounds_nearly_everywhere():
     assert len(timed) >= 140
     assert sum(not job.is_late for job in timed) >= 0.95 * len(timed)
     late = [(job.dataset, job.job) for job in timed if job.used_seconds > docs.LONG and job.is_late]
-    # Measured after all fits: a search that opens few nodes, and a text beside which no posteriors are copied.
-    assert late == [("amazon-670k-shape", "rank"), ("amazon-3m-shape", "prepare")]
+    # Measured beside other work: estimates of a model that is surer than others, and an index that comes from memory.
+    assert late == [("amazon-670k-shape", "estimate"), ("amazon-670k-shape", "rank")]
 
 
 def test_the_page_is_what_the_command_prints():

@@ -27,20 +27,24 @@ DEFAULTS: dict[str, Hyperparameters] = {
     "swnn": {"S": 75},
 }  # fmt: skip
 
+LABEL_TREES = ("plt", "parabel", "oplt")
+
 # Seconds of a pair (non-zero, node) in one pass.
-PAIR = {"sgd": 2.5e-10, "adagrad": 6e-10, "batch": 2.8e-10}
+PAIR = {"sgd": 2.5e-10, "adagrad": 6e-10, "batch": 1.8e-10}
 REACHED = 1.8e-9  # and of a pair (instance, node): its estimate and its step
-HASHED_PAIR = 5.6e-9  # a slot of the table, read from memory
+HASHED_PAIR, MISSED = 5.6e-9, 0.21  # a slot of a table in the cache; by how much more for each doubling of the table
+CACHED = 4e6  # bytes
 BASELINE = 40.0  # times as many seconds as our trees take, of other programs
-WEIGHT = 1e-8  # of memory that is reached for the first time
+WEIGHT, DROPPED = 1e-8, 4.5e-9  # of memory that is reached for the first time; of a weight that a cut drops
 CLUSTERED = 0.85  # weights of a tree of similar labels: their instances have features in common
-COMPACT = 1.85  # with a cut, the largest array is twice in memory, and waves are dense
+COMPACT = 1.85  # with a cut, the largest array is twice in memory
 LEFT = {"batch": 0.34}  # of the weights that a cut may leave
 LEFT_ONLINE = 1.4
 CUT, CUT_POWER = 0.1, 2.4  # of that cut; of a larger one the less, by this power
 POSITION, LABEL = 4.0, 5.0  # bytes of an instance that reaches a node, and of a label of an instance
-WAVE = 2.7e8  # bytes of the weights that are dense at a time
+WAVE = 2.7e8  # bytes of what a wave of blocks keeps, until its pieces are together
 JOINED = 2.04  # a forest beside its trees
+INDEXED, INDEXED_LABEL = 4.5, 10.0  # bytes of a non-zero, beside those that are counted of the data, and of a label
 ONLINE_ROW = 2.0  # rows of weights that grow have up to twice the room that they need
 BISECTED = 1.5e-8  # of a non-zero of the labels' representations, for each level of bisections
 LABEL_FIT = 3.5e-7  # a non-zero in one label's logistic regressions, for each C of a grid and each fold
@@ -98,18 +102,35 @@ def _label_tree(given: Hyperparameters, shape: Shape) -> Trained:
     costs = _tree(given, shape)
     epochs = number(given, "epochs")
     if given.get("hash_bits") is not None:
-        table = 4.0 * 2.0 ** number(given, "hash_bits") + 16 * shape.m
-        return Trained(table, table, HASHED_PAIR * costs.pairs * epochs)
+        table = _slots(given) + 16 * shape.m
+        return Trained(table, table, HASHED_PAIR * times_in_cache(given) * costs.pairs * epochs)
     in_pass = PAIR.get(str(given["solver"]), PAIR["adagrad"]) * costs.pairs + REACHED * costs.reached
-    seconds = epochs * in_pass + WEIGHT * costs.dense_bytes / 4 + _clustering(given, shape)
+    kept = _kept(given, costs)
+    weights = (WEIGHT * kept + DROPPED * (costs.dense_bytes - kept)) / 4
+    seconds = epochs * in_pass + weights + _clustering(given, shape)
     if given.get("weight_cut") is None:
-        return Trained(costs.dense_bytes, costs.dense_bytes, seconds)
-    left = LEFT.get(str(given["solver"]), LEFT_ONLINE) * math.pow(
-        CUT / max(number(given, "weight_cut"), CUT), CUT_POWER
-    )
-    kept = min(costs.dense_bytes, left * costs.compact_bytes)
+        return Trained(kept, kept, seconds)
     reach = POSITION * costs.positions + LABEL * shape.pairs
     return Trained(kept, COMPACT * kept + min(WAVE, costs.dense_bytes) + reach, seconds)
+
+
+def times_in_cache(given: Hyperparameters) -> float:
+    """Return how many times as long a slot of a hashed table takes as one in the cache."""
+    return 1 + MISSED * max(0.0, math.log2(_slots(given) / CACHED))
+
+
+def _slots(given: Hyperparameters) -> float:
+    """Return the bytes of the slots."""
+    return 4.0 * 2.0 ** number(given, "hash_bits")
+
+
+def _kept(given: Hyperparameters, costs: TreeCosts) -> float:
+    """Return the bytes of the weights that stay: all of them without a cut."""
+    if given.get("weight_cut") is None:
+        return costs.dense_bytes
+    left = LEFT.get(str(given["solver"]), LEFT_ONLINE)
+    cut = max(number(given, "weight_cut"), CUT)
+    return min(costs.dense_bytes, left * math.pow(CUT / cut, CUT_POWER) * costs.compact_bytes)
 
 
 def blocks_of(given: Hyperparameters, shape: Shape) -> Iterator[Blocks]:
@@ -133,7 +154,8 @@ def _clustering(given: Hyperparameters, shape: Shape) -> float:
     if not _is_clustered(given):
         return 0.0
     bisections = max(0.0, math.log2(shape.m / number(given, "max_leaf", 1.0)))
-    return BISECTED * bisections * shape.m * float(shape.features_of(shape.instances_of(1.0)))
+    features = min(float(shape.features_of(shape.instances_of(1.0))), number(given, "label_features", math.inf))
+    return BISECTED * bisections * shape.m * features
 
 
 def _parabel(given: Hyperparameters, shape: Shape) -> Trained:
@@ -180,8 +202,9 @@ def _logistic(given: Hyperparameters, shape: Shape) -> Trained:
 
 
 def _index(given: Hyperparameters, shape: Shape) -> Trained:
-    model = 12 * shape.values + 8 * (shape.pairs + shape.d)
-    return Trained(model, model, 6e-8 * shape.values)
+    model = 12 * shape.values + 4 * shape.pairs + 16 * shape.n_train
+    working = INDEXED * shape.values + INDEXED_LABEL * shape.pairs  # the copy of the data is the model's rows
+    return Trained(model, working, 6e-8 * shape.values)
 
 
 def _nothing(given: Hyperparameters, shape: Shape) -> Trained:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xmlc.estimator import Hyperparameters
 from xmlc.planning import searches
-from xmlc.planning.estimators import blocks_of, kind_of, number
+from xmlc.planning.estimators import LABEL_TREES, blocks_of, kind_of, number, times_in_cache
 from xmlc.planning.forests import fastxml_search, ldsm_search
 from xmlc.planning.shape import Shape
 
@@ -45,7 +45,7 @@ def predicting_seconds(
     if kind == "swnn":
         neighbours = number(given, "S", 75.0)
         return searches.neighbours_seconds(shape, instances, neighbours)
-    if kind in ("plt", "parabel", "oplt"):
+    if kind in LABEL_TREES:
         return _in_label_trees(given, shape, instances, floor, model_bytes)
     if kind in ("br", "pcc"):
         return searches.MULTIPLIED * instances * shape.nonzeros * shape.m
@@ -74,7 +74,7 @@ def _in_label_trees(
         visits = searches.ranked(blocks, search)
     n_trees = number(given, "n_trees", 1.0)
     if given.get("hash_bits") is not None:
-        return n_trees * searches.hashed_tree_seconds(shape, instances, visits)
+        return n_trees * searches.hashed_tree_seconds(shape, instances, visits, times_in_cache(given))
     if floor is None and search == "exact":
         return n_trees * searches.best_first_seconds(shape, instances, visits)
     is_sparse = given.get("weight_cut") is not None

@@ -14,11 +14,13 @@ BEST = 5  # labels of a ranking
 ABOVE, SPREAD = 10.0, 0.14
 # How far a ranking is from the nodes of its own labels' paths (0) towards all nodes (1), in the logarithm.
 OPENED = {"certified": 0.5, "exact": 0.45}
+FURTHEST = {"certified": 8.0, "exact": 4.0}  # times as many nodes as on these paths, however many there are
 # Seconds; the first four are in the docstrings of the kernels.
 LOOKED_UP = 1.4e-9  # of a non-zero in an opened node
 MULTIPLIED = 1e-10  # of a non-zero and a child
 MARKED = 1.3e-9  # of a feature of a node that a batch of instances opens
-TOUCHED = 9e-10  # of a training instance that each query bounds
+TOUCHED, FAR = 9e-10, 1.6e-9  # of a training instance that each query bounds, in the cache and in memory
+BOUNDED, CACHED = 22.0, 4e6  # bytes of it, and of the cache
 JUMPED = 7.5e-10  # of a non-zero and a child, where each instance is searched by itself, best node first
 SCATTERED = 4.6e-9  # of a non-zero in an opened node, where rows are sparse
 ESTIMATED = 2e-9  # of a child: its estimate, and where it is kept
@@ -62,7 +64,7 @@ def in_beam(blocks: Iterable[Blocks], beam: float) -> Visits:
 
 
 def ranked(blocks: Iterable[Blocks], search: str) -> Visits:
-    """Return what an exact ranking visits: between the paths to its own labels and all nodes.
+    """Return what an exact ranking visits: between the paths to its own labels and all nodes, not far from these paths.
 
     Parameters
     ----------
@@ -70,8 +72,9 @@ def ranked(blocks: Iterable[Blocks], search: str) -> Visits:
     search : {"certified", "exact"}
         As in `xmlc.models.plt.PLT`.
     """
-    blocks, share = list(blocks), OPENED[search]
+    blocks = list(blocks)
     least, most = in_beam(blocks, BEST), all_nodes(blocks)
+    share = min(OPENED[search], math.log(FURTHEST[search]) / math.log(max(most.opened / least.opened, 2)))
     opened, children = (few ** (1 - share) * many**share for few, many in zip(least, most))
     return Visits(opened, children)
 
@@ -101,13 +104,14 @@ def best_first_seconds(shape: Shape, instances: float, visits: Visits) -> float:
     return JUMPED * instances * shape.nonzeros * visits.children
 
 
-def hashed_tree_seconds(shape: Shape, instances: float, visits: Visits) -> float:
-    """Return the seconds of searching a label tree whose weights are slots of one table."""
-    return HASHED * instances * shape.nonzeros * visits.children
+def hashed_tree_seconds(shape: Shape, instances: float, visits: Visits, missed: float) -> float:
+    """Return the seconds of searching a label tree whose weights are slots of one table; see `times_in_cache`."""
+    return HASHED * missed * instances * shape.nonzeros * visits.children
 
 
 def neighbours_seconds(shape: Shape, instances: float, neighbours: float) -> float:
     """Return the seconds of finding each instance's nearest neighbours (kernels of `xmlc.models.nearest`)."""
     counts = shape.features.counts
     postings = shape.nonzeros * float((counts**2).mean() / counts.mean())
-    return instances * (ADDED * postings + TOUCHED * shape.n_train + COMPARED * neighbours)
+    touched = TOUCHED if BOUNDED * shape.n_train <= CACHED else FAR
+    return instances * (ADDED * postings + touched * shape.n_train + COMPARED * neighbours)

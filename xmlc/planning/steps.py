@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from xmlc.estimator import Hyperparameters
-from xmlc.planning.estimators import DEFAULTS, Trained, kind_of, number, trained
+from xmlc.planning.estimators import DEFAULTS, LABEL_TREES, Trained, kind_of, number, trained
 from xmlc.planning.predicting import predicting_seconds
 from xmlc.planning.shape import Shape
 from xmlc.planning.thresholds import is_label_wise, tuning_seconds
@@ -25,6 +25,7 @@ MARGIN = 7 / 6  # expected seconds are the typical ones times this: what is aske
 MAPPED, SCALED, KEPT = 8.0, 32.0, 24.0  # bytes of a non-zero
 ENTRY = 8.0  # bytes of an estimate: its label and its value
 ESTIMATING, TUNING, INFERRING = 2.6, 2.2, 1.7  # times the size of all estimates
+SEARCHING = 40e6  # of a label tree: nodes to open and estimates of a batch of instances
 NEIGHBOURS = 56.0  # bytes of a non-zero, where an index is thinned
 READ_ENTRY, READ_LABEL, COUNTED = 8.0, 5.0, 8.0  # bytes of a non-zero and of a label that are read; and to count them
 GROWING, MOST_GROWING = 18.0, 150e6  # more of a non-zero of text that is read, in chunks that are given back
@@ -35,7 +36,7 @@ DRAWN_ROWS = 65_536.0  # that are drawn at a time
 TRIGGERED = 8.0  # labels that could be an instance's, for each that is
 PROBABLE, GRID = 60.0, 1e-4  # estimates above 1/10000 for each label of an instance; above 1/100 a tenth
 
-READ, MADE = 2.9e-7, 9e-7  # seconds of a non-zero
+READ, UNPACKED, MADE = 1.65e-7, 2e-7, 9e-7  # seconds of a non-zero
 WRITTEN, OPENED = 2.2e-9, 4e-10  # of a byte of the model: as it is saved, and as it is mapped and looked at
 KEPT_ESTIMATE = 1.8e-8  # of an estimate that is found and written
 COMMON = 0.1  # a threshold that all labels have
@@ -120,7 +121,7 @@ class Job:
     def prediction(self) -> float:
         """Return what predicting the test set holds beside model and base."""
         data, given, kind = self.data, self.given, kind_of(self.estimator)
-        found = (MAPPED + SCALED) * data.test_values
+        found = (MAPPED + SCALED) * data.test_values + (SEARCHING if kind in LABEL_TREES else 0.0)
         if kind == "parabel":  # sums over its trees of all labels that each search meets
             met = min(data.m, number(given, "beam", 10.0) * number(given, "max_leaf"))
             found += ENTRY * data.n_test * met * (1 + number(given, "n_trees"))
@@ -166,7 +167,8 @@ def _prepared(job: Job) -> Costs:
     pairs = data.pairs + data.n_test * data.labels_per_instance
     growing = COUNTED * data.values + min(GROWING * values, MOST_GROWING)
     posteriors = ENTRY * data.n_train * _candidates(data) if job.posteriors else 0.0
-    return Costs(BASE + READ_ENTRY * values + READ_LABEL * pairs + max(growing, posteriors), START + READ * values)
+    seconds = (READ if job.triggered else READ + UNPACKED) * values
+    return Costs(BASE + READ_ENTRY * values + READ_LABEL * pairs + max(growing, posteriors), START + seconds)
 
 
 def _candidates(data: Shape) -> float:
@@ -176,9 +178,10 @@ def _candidates(data: Shape) -> float:
 
 
 def _trained(job: Job) -> Costs:
-    found, values = job.trained(), job.data.values
-    base = BARE if kind_of(job.estimator) == "oracle" else BASE
-    reading = (MAPPED + SCALED * job.fit_share) * values if base == BASE else 0.0
+    found, values, kind = job.trained(), job.data.values, kind_of(job.estimator)
+    base = BARE if kind == "oracle" else BASE
+    scaled = 0.0 if kind == "swnn" else SCALED  # an index scales rows while it writes them
+    reading = (MAPPED + scaled * job.fit_share) * values if base == BASE else 0.0
     held = KEPT * values if base == BASE else 0.0
     return Costs(base + max(reading, held + found.working_bytes), START + found.seconds + WRITTEN * found.model_bytes)
 
