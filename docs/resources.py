@@ -41,6 +41,7 @@ REASONS = {
     ("delicious", "rank"): "leaves that instances reach are larger than others",
     ("growth-base", "estimate"): "fewer nodes are opened than on other sets",
     ("amazon-670k-shape", "estimate"): "fewer nodes are opened than on tib-core-26k",
+    ("amazon-670k-shape", "thresholds"): "fewer nodes are opened than on tib-core-26k",
     ("amazon-670k-shape", "rank"): "an index that comes from memory, beside other work",
     ("growth-base", "rank"): "fewer nodes are opened than on other sets",
     ("growth-base", "train"): "fewer steps until the solver has converged",

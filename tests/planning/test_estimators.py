@@ -58,7 +58,7 @@ def test_a_cut_leaves_less_than_all_weights():
 
 def test_slots_of_a_large_table_take_longer():
     small, large = (trained("plt", {"tree": "random", "hash_bits": bits}, LARGE) for bits in (18, 28))
-    assert large.seconds == pytest.approx(2.7 * small.seconds, rel=0.02)  # 1.1 GB: the cache doubled 8.1 times
+    assert large.seconds == pytest.approx(3.0 * small.seconds, rel=0.02)  # 1.1 GB: the cache doubled 8.1 times
 
 
 def test_values_that_are_no_numbers_do_no_harm():

@@ -32,7 +32,7 @@ LABEL_TREES = ("plt", "parabel", "oplt")
 # Seconds of a pair (non-zero, node) in one pass.
 PAIR = {"sgd": 2.5e-10, "adagrad": 6e-10, "batch": 1.8e-10}
 REACHED = 1.8e-9  # and of a pair (instance, node): its estimate and its step
-HASHED_PAIR, MISSED = 5.6e-9, 0.21  # a slot of a table in the cache; by how much more for each doubling of the table
+HASHED_PAIR, MISSED = 5.6e-9, 0.25  # a slot of a table in the cache; by how much more for each doubling of the table
 CACHED = 4e6  # bytes
 BASELINE = 40.0  # times as many seconds as our trees take, of other programs
 WEIGHT, DROPPED = 1e-8, 4.5e-9  # of memory that is reached for the first time; of a weight that a cut drops

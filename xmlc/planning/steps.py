@@ -118,10 +118,14 @@ class Job:
             labels = number(given, "S", PROBABLE) * data.labels_per_instance
         return min(data.m, labels, data.labels_per_instance / self.floor)
 
+    def searching(self) -> float:
+        """Return what a search holds beside instances and model."""
+        return SEARCHING if kind_of(self.estimator) in LABEL_TREES else 0.0
+
     def prediction(self) -> float:
         """Return what predicting the test set holds beside model and base."""
         data, given, kind = self.data, self.given, kind_of(self.estimator)
-        found = (MAPPED + SCALED) * data.test_values + (SEARCHING if kind in LABEL_TREES else 0.0)
+        found = (MAPPED + SCALED) * data.test_values + self.searching()
         if kind == "parabel":  # sums over its trees of all labels that each search meets
             met = min(data.m, number(given, "beam", 10.0) * number(given, "max_leaf"))
             found += ENTRY * data.n_test * met * (1 + number(given, "n_trees"))
@@ -207,7 +211,7 @@ def _estimated(job: Job) -> Costs:
 
 
 def _tuned_thresholds(job: Job) -> Costs:
-    held = job.model() + (MAPPED + SCALED) * job.data.test_values + TUNING * job.estimates()
+    held = job.model() + (MAPPED + SCALED) * job.data.test_values + TUNING * job.estimates() + job.searching()
     seconds = sum(tuning_seconds(method, job.estimates() / ENTRY, job.data.m) for method in job.methods)
     seconds += sum(_predicted(job, floor=job.floor if is_label_wise(method) else COMMON) for method in job.methods)
     return Costs(BASE + held, _opened(job) + seconds)
