@@ -4,9 +4,11 @@ import subprocess
 import sys
 
 import pytest
+from repository import ROOT
 
 from xmlc.errors import XmlcError
 from xmlc.papers import every_figure, every_table, figure_of, modules_of, rooms, table_of
+from xmlc.suites.reading import read_suites
 from xmlc.tables.titles import model_title, name_models
 
 
@@ -48,6 +50,12 @@ def test_each_room_names_its_models_and_no_two_disagree():
     assert model_title("mine") == "mine"
     with pytest.raises(XmlcError, match="model plt is called PLT and tree"):
         name_models({"plt": "tree"})
+
+
+def test_every_model_of_a_suite_has_a_name_in_print():
+    suites = read_suites(ROOT / "config")
+    nameless = {(name, model) for name in suites for model in suites[name].all_models if model_title(model) == model}
+    assert nameless == {("demo", "oracle")}  # called so in print, too
 
 
 def test_asking_what_tables_and_figures_need_loads_neither_kernels_nor_the_plotting_library():
