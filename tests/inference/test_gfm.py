@@ -20,7 +20,8 @@ from scipy import sparse
 from xmlc.errors import XmlcError
 from xmlc.inference import LabelsBySize, Samples, gfm, gfm_t, labels_by_size, marginals_of
 from xmlc.inference._kernels.counting import compact_samples, count_bits, counting_room, sort_keys
-from xmlc.inference._kernels.gfm import TIE, best_size, keep_largest, rank_places, sum_above, sum_of_largest
+from xmlc.inference._kernels.gfm import TIE, best_size, keep_largest, rank_places
+from xmlc.inference._kernels.selection import sum_of_largest
 from xmlc.inference.gfm import FEW_THRESHOLDS, gfm_t_few
 
 # Always the same examples: which of two values is the greater is left to rounding where they differ by as little.
@@ -175,13 +176,6 @@ def test_what_is_no_distribution_is_refused(arguments, message):
 
 
 @FEW
-@given(values=st.lists(st.sampled_from([0.0, 0.1, 0.25, 0.3, 1.0, 2.0]), min_size=1, max_size=30), data=st.data())
-def test_the_sum_of_the_largest_equals_sorting(values, data):
-    k = data.draw(st.integers(1, len(values)))
-    assert sum_of_largest(np.array(values), k) == pytest.approx(sum(sorted(values)[::-1][:k]))
-
-
-@FEW
 @given(values=st.lists(st.sampled_from([0.1, 0.2, 0.1 + 1e-16, 0.3]), min_size=1, max_size=20))
 def test_ranking_counts_rounding_as_ties(values):
     ids, order = np.arange(len(values), dtype=np.uint32)[::-1].copy(), np.empty(len(values), dtype=np.int64)
@@ -263,10 +257,3 @@ def test_what_is_kept_are_the_first_in_rank(values, data):
     rank_places(np.array(values), ids, order)
     keep_largest(np.array(values), ids, k, kept)
     assert sorted(kept) == sorted(ids[order])
-
-
-@FEW
-@given(values=st.lists(st.floats(0, 1), min_size=1, max_size=70))
-def test_the_sum_above_a_number_is_that_of_the_differences(values):
-    least, room = values[0], np.empty(len(values))
-    assert sum_above(np.array(values), least, room) == pytest.approx(sum(max(value - least, 0) for value in values))

@@ -138,9 +138,10 @@ def _from_samples(
         except IndexError:
             place = np.full(m, -1, dtype=np.int32)
         rows = Y.indptr[start * n_samples : end * n_samples + 1].astype(np.int64)
-        labels = Y.indices[rows[0] : rows[-1]].astype(np.int32).view(np.uint32)
+        labels = np.ascontiguousarray(Y.indices[rows[0] : rows[-1]], dtype=np.int32).view(np.uint32)
+        rows -= rows[0]
         counts, values = np.empty(end - start, dtype=np.int64), np.empty(end - start)
-        kept = gfm_samples(rows - rows[0], labels, n_samples, place, by_marginal, thresholds, counts, values)
+        kept = gfm_samples(rows, labels, n_samples, place, by_marginal, thresholds, counts, values)
         rooms.append(place)
         return kept, counts, values
 

@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 
 DIGIT = 8  # bits by which a pass of `sort_keys` sorts
+FILL = 16  # ones that `spread_columns` writes at once: the int32 of a cache line
 
 
 class CountingRoom(NamedTuple):
@@ -19,6 +20,7 @@ class CountingRoom(NamedTuple):
 
     place: np.ndarray  # int32 (m,): row of counters of each label of the instance; -1 between instances
     column: np.ndarray  # int64 (largest size + 1,): which of the sizes with mass a size is
+    columns: np.ndarray  # int32 (ones + FILL,): that of the sample of each one
     sizes: np.ndarray  # float64 (largest size + 1,): those with mass
     ids: np.ndarray  # uint32 (ones + 1,): labels in the order in which they first occurred
     keys: np.ndarray  # uint64 (ones,): for each label how seldom it occurs, and its id in the lower bits
@@ -48,6 +50,7 @@ def counting_room(indptr, n_samples, place):
     return CountingRoom(
         place,
         np.empty(longest + 1, dtype=np.int64),
+        np.empty(most + FILL, dtype=np.int32),
         np.empty(longest + 1),
         np.empty(most + 1, dtype=np.uint32),
         np.empty(most, dtype=np.uint64),
@@ -83,11 +86,11 @@ def compact_samples(indptr, labels, first, n_samples, room):
     P, ids = np.empty((n_sizes, n_ids)), np.empty(n_ids, dtype=np.uint32)
     for i in range(n_ids):
         ids[i] = np.uint32(ranked[i] & ((np.uint64(1) << id_bits) - np.uint64(1)))
-        start = room.place[ids[i]] * n_sizes
-        for s in range(n_sizes):
+        start = np.uint64(room.place[ids[i]] * n_sizes)
+        for s in range(np.uint64(n_sizes)):
             P[s, i] = room.shares[room.counts[start + s]]
-        room.counts[start : start + n_sizes] = 0
         room.place[ids[i]] = -1
+    room.counts[: n_ids * n_sizes] = 0
     return P, room.sizes[:n_sizes].copy(), n_empty / n_samples, ids
 
 
@@ -109,23 +112,36 @@ def index_sizes(indptr, first, n_samples, column, sizes):
 
 
 @njit(cache=True, nogil=True)
-def count_ones(indptr, labels, first, n_samples, n_sizes, room):
-    """Count the ones by label and size in one pass; return the number of labels. 4 bytes read, 4 changed per one."""
-    place, ids, counts, n_ids = room.place, room.ids, room.counts, np.int32(0)
+def spread_columns(indptr, first, n_samples, column, columns):
+    """Write for each one of the instance which of the sizes with mass its sample has.
+
+    By `FILL` entries at a time: what is written beyond a sample's end, the next ones overwrite. A loop over each
+    sample's own ones ends after another number of them each time, which the processor would guess wrong.
+    """
+    base = np.uint64(indptr[first])
     for r in range(first, first + n_samples):
-        start, end = np.uint64(indptr[r]), np.uint64(indptr[r + 1])
-        if start == end:
-            continue
-        column = room.column[end - start]
-        for e in range(start, end):
-            # Written without a branch, which would be guessed wrong for each label that is drawn once.
-            label = labels[e]
-            row, ids[n_ids] = place[label], label
-            is_new = row < 0
-            row = n_ids if is_new else row
-            place[label] = row
-            n_ids += np.int32(is_new)
-            counts[np.uint64(row * n_sizes + column)] += np.uint32(1)
+        start, end = np.uint64(indptr[r]) - base, np.uint64(indptr[r + 1]) - base
+        own = np.int32(column[end - start])
+        for place in range(start, max(end, start + np.uint64(1)), np.uint64(FILL)):
+            for k in range(np.uint64(FILL)):
+                columns[place + k] = own
+
+
+@njit(cache=True, nogil=True)
+def count_ones(indptr, labels, first, n_samples, n_sizes, room):
+    """Count the ones by label and size in one pass; return the number of labels. 8 bytes read, 4 changed per one."""
+    place, ids, counts, columns, n_ids = room.place, room.ids, room.counts, room.columns, np.int32(0)
+    spread_columns(indptr, first, n_samples, room.column, columns)
+    start, end = np.uint64(indptr[first]), np.uint64(indptr[first + n_samples])
+    for e in range(start, end):
+        # Written without a branch, which would be guessed wrong for each label that is drawn once.
+        label = labels[e]
+        row, ids[n_ids] = place[label], label
+        is_new = row < 0
+        row = n_ids if is_new else row
+        place[label] = row
+        n_ids += np.int32(is_new)
+        counts[np.uint64(row * n_sizes + columns[e - start])] += np.uint32(1)
     return np.int64(n_ids)
 
 

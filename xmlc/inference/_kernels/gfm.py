@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from xmlc.inference._kernels.selection import LANES, sum_above, sum_of_largest
 from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.heaps import make_heap, pop_first
 from xmlc.kernels.sums import total
@@ -17,44 +18,6 @@ from xmlc.kernels.sums import total
 TIE = 1e-12
 # Values by which labels are ranked are compared in multiples of this, for the same reason.
 GRAIN = 2.0**-40
-
-
-@njit(cache=True, nogil=True)
-def sum_of_largest(values, k):
-    """Return the sum of the ``k`` largest values, reordering them: by selection, in linear time on average.
-
-    The pivot is the value at the k-th place. Labels lie by descending marginal, which nearly is their order in a
-    column of F, so most calls end after one or two passes.
-
-    Parameters
-    ----------
-    values : float64 (L,)
-    k : int in 1 .. L
-    """
-    low, high = 0, values.size
-    while k < high:
-        pivot, greater = values[k - 1], low
-        for i in range(low, high):
-            value = values[i]
-            values[i] = values[greater]
-            values[greater] = value
-            greater += value > pivot
-        if k <= greater:
-            high = greater
-            continue
-        equal = greater
-        for i in range(greater, high):
-            value = values[i]
-            values[i] = values[equal]
-            values[equal] = value
-            equal += value == pivot
-        if k <= equal:
-            break
-        low = equal
-    total = 0.0
-    for i in range(k):
-        total += values[i]
-    return total
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -79,30 +42,6 @@ def columns_of_f(P, sizes, k, F):
         for i in range(f.size):
             f[i] += u * a[i]
             g[i] += v * a[i]
-
-
-@njit(cache=True, nogil=True)
-def sum_above(values, least, room):
-    """Return the sum of what values exceed ``least`` by: half of the terms are added to the others until 8 are left.
-
-    Parameters
-    ----------
-    values, room : float64 (L,)
-        ``room`` is written. Compiles to vector instructions.
-    """
-    n = values.size
-    for i in range(n):
-        above = values[i] - least
-        room[i] = above if above > 0.0 else 0.0
-    while n > 8:
-        half = n >> 1
-        for i in range(half):
-            room[i] += room[n - half + i]
-        n -= half
-    total = 0.0
-    for i in range(n):
-        total += room[i]
-    return total
 
 
 @njit(cache=True, nogil=True)
@@ -171,7 +110,7 @@ def best_size(P, sizes, p_empty, by_marginal, thresholds):
     mass, prefix = np.zeros(n_sizes), np.zeros(n_sizes)
     for s in range(n_sizes):
         mass[s] = total(P[s])
-    F, room, at = np.empty((2, n_labels)), np.empty(n_labels), sizes_at(P, thresholds)
+    F, room, at = np.empty((2, n_labels)), np.empty(LANES), sizes_at(P, thresholds)
     best_k, best, n_columns = 0, p_empty, 0
     for k in range(1, n_labels + 1):
         bound = value = 0.0

@@ -1,0 +1,60 @@
+"""Sums of the largest entries of a column: the kernels against plain twins, bit for bit where the order matters."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xmlc.inference._kernels.selection import LANES, count_above, sum_above, sum_of_largest
+
+FEW = settings(deadline=None, max_examples=100, derandomize=True)
+NEARLY_SORTED = st.lists(st.floats(0, 1), min_size=1, max_size=70).map(
+    lambda values: sorted(values[:-4], reverse=True) + values[-4:]
+)
+WITH_TIES = st.lists(st.sampled_from([0.0, 0.1, 0.25, 0.3, 1.0, 2.0]), min_size=1, max_size=30)
+
+
+def sum_by_swaps(values, k):
+    """Partition by swaps around the k-th value until the k largest are in front, and add them up from there."""
+    low, high = 0, len(values)
+    while k < high:
+        pivot, greater = values[k - 1], low
+        for i in range(low, high):
+            values[i], values[greater] = values[greater], values[i]
+            greater += values[greater] > pivot
+        if k <= greater:
+            high = greater
+            continue
+        low = greater
+        for i in range(greater, high):
+            values[i], values[low] = values[low], values[i]
+            low += values[low] == pivot
+        if k <= low:
+            break
+    total = 0.0
+    for value in values[:k]:
+        total += value
+    return total
+
+
+@FEW
+@given(values=NEARLY_SORTED | WITH_TIES, data=st.data())
+def test_the_sum_of_the_largest_is_that_of_a_partition_by_swaps(values, data):
+    """In its order, because the sum's last bit is the expected F-measure's."""
+    k = data.draw(st.integers(1, len(values)))
+    found = sum_of_largest(np.array(values), k)
+    assert found == pytest.approx(sum(sorted(values)[::-1][:k]))
+    assert found == sum_by_swaps(values, k)
+
+
+@FEW
+@given(values=WITH_TIES, least=st.sampled_from([0.0, 0.1, 2.0]))
+def test_values_above_a_number_are_counted(values, least):
+    assert count_above(np.array(values), least) == sum(value > least for value in values)
+
+
+@FEW
+@given(values=st.lists(st.floats(0, 1), min_size=1, max_size=70))
+def test_the_sum_above_a_number_is_that_of_the_differences(values):
+    least, room = values[0], np.empty(LANES)
+    assert sum_above(np.array(values), least, room) == pytest.approx(sum(max(value - least, 0) for value in values))
