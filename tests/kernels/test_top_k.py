@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from xmlc.kernels.top_k import insert_best
+from xmlc.kernels.top_k import FREE, insert_best, insert_key, key_estimate, key_number, rank_key, reaching
 
 
 @pytest.mark.parametrize("k", [0, 1, 3, 8, 40])
@@ -25,3 +25,35 @@ def test_an_entry_with_an_estimate_below_all_is_free_whatever_its_label():
         insert_best(labels, best, np.int64(label), np.float32(estimate))
     assert labels.tolist() == [8, 11, 10]
     assert best.tolist() == [0.5, 0.5, 0.0]
+
+
+@pytest.mark.parametrize("k", [1, 3, 8, 16, 17, 40])
+def test_the_k_best_keys_stand_in_order_and_the_last_one_is_returned(k):
+    rng = np.random.default_rng(k)
+    estimates = (rng.integers(6, size=70) / 8).astype(np.float32)
+    keys, offered = np.full(k, FREE), []
+    for number in rng.permutation(70):
+        dropped = insert_key(keys, rank_key(np.int32(number), estimates[number]))
+        offered.append((-estimates[number], number))
+        offered.sort()
+        expected = offered[k] if len(offered) > k else (1.0, -1)
+        assert (-key_estimate(dropped), key_number(dropped)) == expected
+        del offered[k:]
+        whole = [(-key_estimate(key), key_number(key)) for key in keys]
+        assert whole == offered + [(1.0, -1)] * (k - len(offered))
+
+
+@pytest.mark.parametrize("estimate", [0.0, 2e-38, 0.5, 1.0])
+def test_a_key_has_its_number_and_estimate(estimate):
+    for number in (-1, 0, 7, 2**31 - 1):
+        key = rank_key(np.int32(number), np.float32(estimate))
+        assert (key_number(key), key_estimate(key)) == (number, np.float32(estimate))
+        assert key > FREE
+
+
+@pytest.mark.parametrize("size", [0, 1, 15, 16, 17, 64])
+def test_which_estimates_reach_a_floor(size):
+    rng = np.random.default_rng(size)
+    estimates = (rng.integers(6, size=size) / 8).astype(np.float32)
+    reached = reaching(estimates, np.float32(0.5), np.float32(0.25))
+    assert [int(reached) >> c & 1 for c in range(64)] == [*(estimates >= 0.5), *[False] * (64 - size)]

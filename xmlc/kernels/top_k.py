@@ -1,8 +1,20 @@
-"""The best labels or nodes of an instance, kept in order while more are found: kernel."""
+"""The best labels or nodes of an instance, kept in order while more are found: kernels.
+
+`insert_best` keeps two lists, of labels and of estimates. `insert_key` keeps one of keys (`rank_key`) and moves them
+without a branch: a search inserts many nodes, each at another place, and a processor that guesses the place wrong loses
+20 cycles, in which all keys of a short list are moved.
+"""
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
+
+from xmlc.kernels.bits import bits_float, float_bits
+
+LARGEST = np.int64(0x7FFFFFFF)  # number
+FREE = np.int64((-0x40800000 << 32) + 0x80000000)  # the key of number -1 with estimate -1: below any other
+MOST_MOVED = 16  # keys that are moved where some need not be
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -24,3 +36,49 @@ def insert_best(labels, estimates, label, estimate):
         labels[place], estimates[place] = labels[place - 1], estimates[place - 1]
         place -= 1
     labels[place], estimates[place] = label, estimate
+
+
+@njit(cache=True, nogil=True, inline="always")
+def rank_key(number, estimate):
+    """Return an int64 that is greater for the greater float32 estimate >= 0, and of equal ones for the smaller number.
+
+    Numbers are from -1 to 2**31 - 1.
+    """
+    return (np.int64(float_bits(estimate)) << np.int64(32)) + (LARGEST - np.int64(number))
+
+
+@njit(cache=True, nogil=True, inline="always")
+def key_number(key):
+    """Return the number of a key as int32; -1 of `FREE`."""
+    return np.int32(LARGEST - (key & np.int64(0xFFFFFFFF)))
+
+
+@njit(cache=True, nogil=True, inline="always")
+def key_estimate(key):
+    """Return the float32 estimate of a key; -1 of `FREE`."""
+    return bits_float(np.uint32((key >> np.int64(32)) & np.int64(0xFFFFFFFF)))
+
+
+@njit(cache=True, nogil=True)
+def insert_key(keys, key):
+    """Insert a key into a list sorted in descending order; return the one that has no place any more, maybe this one.
+
+    Free places hold `FREE`. O(keys.size), without branches for lists of up to 16.
+    """
+    begin = 0
+    while begin + MOST_MOVED <= keys.size and keys[begin + MOST_MOVED - 1] > key:
+        begin += MOST_MOVED
+    for place in range(begin, keys.size):
+        other = keys[place]
+        keys[place] = max(other, key)
+        key = min(other, key)
+    return key
+
+
+@njit(cache=True, nogil=True)
+def reaching(estimates, factor, least):
+    """Return which of up to 64 estimates, multiplied by a factor, are at least ``least``, as the bits of a uint64."""
+    mask = np.uint64(0)
+    for c in range(estimates.size):
+        mask |= np.uint64(factor * estimates[c] >= least) << np.uint64(c)
+    return mask

@@ -17,11 +17,10 @@ from xmlc.bench.plt._access import LANES
 from xmlc.bench.plt.contenders import SEARCHES, name_of, solver_settings, with_hyperparameters
 from xmlc.models.plt import PLT
 from xmlc.models.plt.search import (
-    NONE,
-    BestInBeam,
     Frontier,
     MayWin,
     Queries,
+    empty_beams,
     empty_frontier,
     root_frontier,
     those_that_may_win,
@@ -93,30 +92,21 @@ def ranked_by(model: PLT, data: Data) -> Callable[[int], Arrays]:
 
 def visits_of(queries: Queries, model: PLT) -> Visits:
     """Return what a model's search visits for some instances."""
-    levels, found = walked(queries, model, root_frontier(queries.x.indptr.size - 1), empty_beams(queries, model))
+    beams = empty_beams(queries.n_rows, TOP, max(model.beam, TOP), model.search != "beam")
+    levels, found = walked(queries, model, root_frontier(queries.n_rows), beams)
     if model.search != "beam":
-        leaves = found.leaves, found.leaf_estimates
-        missed = those_that_may_win(found.unopened, found.n_unopened, *leaves)
-        more, _ = walked(queries, model, missed, MayWin(*leaves, empty_frontier(0), 0))
+        missed = those_that_may_win(found.unopened, found.n_unopened, found.leaves)
+        more, _ = walked(queries, model, missed, MayWin(found.leaves, empty_frontier(0), 0))
         levels += more
     whole = Frontier(*(np.concatenate(arrays) for arrays in zip(*levels, strict=True)))
     if model.search == "exact":
-        whole = best_first(whole, *leaves)
+        whole = best_first(whole, found.leaves)
     ends = np.zeros(whole.rows.size + 1, dtype=np.int64)
     ids, values = np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.float32)
     for _ in range(2):  # count first
         count_known(queries.x, whole.rows, whole.nodes, model.nodes_, ends, ids, values)
         ids, values = np.resize(ids, ends[-1]), np.resize(values, ends[-1])
     return Visits(whole.nodes, ends, ids, values)
-
-
-def empty_beams(queries: Queries, model: PLT) -> BestInBeam:
-    """Return the collector with which the search begins."""
-    n, beam = queries.x.indptr.size - 1, max(model.beam, TOP)
-    leaves, leaf_estimates = np.full((n, TOP), -1, dtype=np.int32), np.full((n, TOP), NONE)
-    beam_nodes, beam_estimates = np.full((n, beam), -1, dtype=np.int32), np.full((n, beam), NONE)
-    lists = model.search != "beam"
-    return BestInBeam(leaves, leaf_estimates, beam_nodes, beam_estimates, np.full(n, NONE), lists, empty_frontier(0), 0)
 
 
 def walked(queries: Queries, model: PLT, frontier: Frontier, collector: Any) -> tuple[list[Frontier], Any]:
@@ -128,11 +118,9 @@ def walked(queries: Queries, model: PLT, frontier: Frontier, collector: Any) -> 
     return levels, collector
 
 
-def best_first(visits: Frontier, leaves: np.ndarray, leaf_estimates: np.ndarray) -> Frontier:
+def best_first(visits: Frontier, leaves: np.ndarray) -> Frontier:
     """Return of a certified search's visits, instance by instance, those of best-first search in its order."""
-    last, worst = leaves[visits.rows, -1], leaf_estimates[visits.rows, -1]
-    kept = (visits.estimates > worst) | ((visits.estimates == worst) & (visits.nodes < last))
-    chosen = Frontier(*(array[kept] for array in visits))
+    chosen = those_that_may_win(visits, visits.rows.size, leaves)
     order = np.lexsort((chosen.nodes, -chosen.estimates, chosen.nodes >= 0, chosen.rows))
     return Frontier(*(array[order] for array in chosen))
 

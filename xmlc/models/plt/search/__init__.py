@@ -3,12 +3,11 @@
 What is named here the benchmarks take, to see what a search visits.
 """
 
-from xmlc.models.plt.search._beam import BestInBeam
+from xmlc.models.plt.search._beam import empty_beams
 from xmlc.models.plt.search._block_scores import block_features, block_weights, sparse_rows
 from xmlc.models.plt.search._certified import MayWin, those_that_may_win
 from xmlc.models.plt.search._lookup import match_features
 from xmlc.models.plt.search._walk import (
-    NONE,
     Frontier,
     children_of,
     empty_frontier,
@@ -20,14 +19,13 @@ from xmlc.models.plt.search._walk import (
 from xmlc.models.plt.search.queries import Queries
 
 __all__ = [
-    "NONE",
-    "BestInBeam",
     "Frontier",
     "MayWin",
     "Queries",
     "block_features",
     "block_weights",
     "children_of",
+    "empty_beams",
     "empty_frontier",
     "match_features",
     "next_level",

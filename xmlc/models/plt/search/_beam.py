@@ -8,10 +8,10 @@ import numpy as np
 from numba import njit
 from numba.extending import overload
 
-from xmlc.kernels.arrays import row_of
-from xmlc.kernels.top_k import insert_best
+from xmlc.kernels.arrays import borrowed, row_of
+from xmlc.kernels.bits import lowest_bit
+from xmlc.kernels.top_k import FREE, insert_key, key_estimate, key_number, rank_key, reaching
 from xmlc.models.plt.search._walk import (
-    NONE,
     Frontier,
     empty_frontier,
     next_level,
@@ -22,18 +22,20 @@ from xmlc.models.plt.search._walk import (
     with_capacity,
 )
 
+CHILDREN_AT_ONCE = 16  # of a node; then the k-th best leaf is looked up again
+
 
 class BestInBeam(NamedTuple):
     """Collector of the best leaves and of a beam of inner nodes for each instance, see `walk_levels`.
 
     Attributes
     ----------
-    leaves : int32 (rows, k), leaf_estimates : float32 (rows, k)
-        Best first; -1 and `NONE` where there are fewer.
-    beam_nodes : int32 (rows, beam), beam_estimates : float32 (rows, beam)
-        The inner nodes of this level.
-    missed : float32 (rows,)
-        The largest estimate of an inner node that was met and is not expanded; `NONE` where there is none.
+    leaves : int64 (rows, k)
+        Keys of leaves, see `rank_key`, best first; `FREE` where there are fewer.
+    beams : int64 (rows, beam)
+        Those of the inner nodes of this level.
+    missed : int64 (rows,)
+        The largest key of an inner node that was met and is not expanded; `FREE` where there is none.
     lists : bool
         Whether those nodes are listed.
     unopened : Frontier, n_unopened : int
@@ -41,9 +43,7 @@ class BestInBeam(NamedTuple):
     """
 
     leaves: np.ndarray
-    leaf_estimates: np.ndarray
-    beam_nodes: np.ndarray
-    beam_estimates: np.ndarray
+    beams: np.ndarray
     missed: np.ndarray
     lists: bool
     unopened: Frontier
@@ -53,31 +53,31 @@ class BestInBeam(NamedTuple):
 @njit(cache=True, nogil=True)
 def take_best(collector, rows, parents, estimates, first, label):
     """Keep the best leaves and inner nodes of each instance; see `take_estimates`."""
-    leaves, leaf_estimates, beam_nodes, beam_estimates, missed, lists, unopened, n = collector
+    leaves, beams, missed, lists, unopened, n = collector
     if lists:
         unopened = with_capacity(unopened, n, estimates.size)
     # Taking a field of a tuple in the loop would count a reference to its array each time.
     unopened_rows, unopened_nodes, unopened_estimates = unopened
     for q in range(rows.size):
-        row = rows[q]
-        best, best_estimates = row_of(leaves, row), row_of(leaf_estimates, row)
-        beam, in_beam = row_of(beam_nodes, row), row_of(beam_estimates, row)
-        for c in range(estimates.shape[1]):
-            product = parents[q] * estimates[q, c]
-            if product < best_estimates[-1]:
-                continue
-            if label[first + c] >= 0:
-                insert_best(best, best_estimates, first + c, product)
-                continue
-            node, estimate = first + c, product
-            if product > in_beam[-1]:  # the last of the beam, if there is one, makes room
-                node, estimate = beam[-1], in_beam[-1]
-                insert_best(beam, in_beam, first + c, product)
-            missed[row] = max(missed[row], estimate)
-            if lists and estimate != NONE:
-                unopened_rows[n], unopened_nodes[n], unopened_estimates[n] = row, node, estimate
-                n += 1
-    return BestInBeam(leaves, leaf_estimates, beam_nodes, beam_estimates, missed, lists, unopened, n)
+        row, parent = rows[q], parents[q]
+        best, beam, own = row_of(leaves, row), row_of(beams, row), row_of(estimates, q)
+        for begin in range(0, own.size, CHILDREN_AT_ONCE):
+            some = borrowed(own, begin, min(begin + CHILDREN_AT_ONCE, own.size))
+            left = reaching(some, parent, key_estimate(best[-1]))
+            while left:
+                c = np.int64(lowest_bit(left))
+                left &= left - np.uint64(1)
+                node = first + begin + c
+                key = rank_key(node, parent * some[c])
+                if label[node] >= 0:
+                    insert_key(best, key)
+                    continue
+                key = insert_key(beam, key)  # the last of the beam, if there is one, makes room
+                missed[row] = max(missed[row], key)
+                if lists and key != FREE:
+                    unopened_rows[n], unopened_nodes[n], unopened_estimates[n] = row, key_number(key), key_estimate(key)
+                    n += 1
+    return BestInBeam(leaves, beams, missed, lists, unopened, n)
 
 
 @njit(cache=True, nogil=True)
@@ -86,28 +86,28 @@ def level_of_beam(collector):
 
     Of the others those stay of interest that equal the k-th leaf: a leaf below them may rank before it.
     """
-    leaves, leaf_estimates, beam_nodes, beam_estimates, missed, lists, unopened, n = collector
-    frontier, used = empty_frontier(beam_nodes.size), np.int64(0)
+    leaves, beams, missed, lists, unopened, n = collector
+    frontier, used = empty_frontier(beams.size), np.int64(0)
     rows, nodes, estimates = frontier
     if lists:
-        unopened = with_capacity(unopened, n, beam_nodes.size)
+        unopened = with_capacity(unopened, n, beams.size)
     unopened_rows, unopened_nodes, unopened_estimates = unopened
-    for row in range(beam_nodes.shape[0]):
-        for j in range(beam_nodes.shape[1]):
-            node, estimate = beam_nodes[row, j], beam_estimates[row, j]
-            if estimate > leaf_estimates[row, -1]:
-                rows[used], nodes[used], estimates[used] = row, node, estimate
+    for row in range(beams.shape[0]):
+        worst = key_estimate(leaves[row, -1])
+        for key in row_of(beams, row):
+            estimate = key_estimate(key)
+            if estimate > worst:
+                rows[used], nodes[used], estimates[used] = row, key_number(key), estimate
                 used += 1
                 continue
-            missed[row] = max(missed[row], estimate)
-            if estimate < leaf_estimates[row, -1] or estimate == NONE:
+            missed[row] = max(missed[row], key)
+            if estimate < worst or key == FREE:
                 break
             if lists:
-                unopened_rows[n], unopened_nodes[n], unopened_estimates[n] = row, node, estimate
+                unopened_rows[n], unopened_nodes[n], unopened_estimates[n] = row, key_number(key), estimate
                 n += 1
-    beam_estimates[:] = NONE
-    collector = BestInBeam(leaves, leaf_estimates, beam_nodes, beam_estimates, missed, lists, unopened, n)
-    return sorted_by_node(frontier, used), collector
+    beams[:] = FREE
+    return sorted_by_node(frontier, used), BestInBeam(leaves, beams, missed, lists, unopened, n)
 
 
 @overload(take_estimates)
@@ -123,21 +123,17 @@ def _next_level(collector):
 @njit(cache=True, nogil=True)
 def empty_beams(n_rows, k, beam, lists):
     """Return a `BestInBeam` of instances that have met no node."""
-    leaves, leaf_estimates = np.full((n_rows, k), -1, dtype=np.int32), np.full((n_rows, k), NONE)
-    beam_nodes, beam_estimates = np.full((n_rows, beam), -1, dtype=np.int32), np.full((n_rows, beam), NONE)
-    missed, unopened = np.full(n_rows, NONE), empty_frontier(np.int64(0))
-    return BestInBeam(
-        leaves, leaf_estimates, beam_nodes, beam_estimates, missed, np.bool_(lists), unopened, np.int64(0)
-    )
+    leaves, beams, missed = np.full((n_rows, k), FREE), np.full((n_rows, beam), FREE), np.full(n_rows, FREE)
+    return BestInBeam(leaves, beams, missed, np.bool_(lists), empty_frontier(np.int64(0)), np.int64(0))
 
 
 @njit(cache=True, nogil=True)
-def are_exact(missed, leaf_estimates):
+def are_exact(missed, leaves):
     """Tell for each instance whether no leaf below a node that was missed can be among the k best.
 
     Parameters
     ----------
-    missed : float32 (rows,), leaf_estimates : float32 (rows, k)
+    missed : int64 (rows,), leaves : int64 (rows, k)
         Of a `BestInBeam` at the end of its search.
 
     Returns
@@ -147,27 +143,26 @@ def are_exact(missed, leaf_estimates):
     """
     exact = np.empty(missed.size, dtype=np.bool_)
     for row in range(missed.size):
-        exact[row] = missed[row] < leaf_estimates[row, -1] or missed[row] == NONE
+        exact[row] = key_estimate(missed[row]) < key_estimate(leaves[row, -1]) or missed[row] == FREE
     return exact
 
 
 @njit(cache=True, nogil=True)
-def labels_of(leaves, leaf_estimates, label):
-    """Turn leaves into labels, in place; -1 with estimate 0 where there is no leaf."""
+def labels_of(leaves, label):
+    """Return labels (int32) and estimates (float32) of leaves that are given by keys; -1 and 0 where there is none."""
+    labels, estimates = np.full(leaves.shape, -1, dtype=np.int32), np.zeros(leaves.shape, dtype=np.float32)
     for row in range(leaves.shape[0]):
         for j in range(leaves.shape[1]):
-            if leaves[row, j] < 0:
-                leaf_estimates[row, j] = 0.0
-            else:
-                leaves[row, j] = label[leaves[row, j]]
+            if leaves[row, j] != FREE:
+                labels[row, j], estimates[row, j] = label[key_number(leaves[row, j])], key_estimate(leaves[row, j])
+    return labels, estimates
 
 
 @njit(cache=True, nogil=True)
 def ranked_by_beam(found, label):
     """Return what `rank_by_beam` does of the `BestInBeam` at its end, without the inner products."""
-    exact = are_exact(found.missed, found.leaf_estimates)
-    labels_of(found.leaves, found.leaf_estimates, label)
-    return found.leaves, found.leaf_estimates, exact
+    labels, estimates = labels_of(found.leaves, label)
+    return labels, estimates, are_exact(found.missed, found.leaves)
 
 
 @njit(cache=True, nogil=True)

@@ -8,9 +8,10 @@ import numpy as np
 from numba import njit
 from numba.extending import overload
 
-from xmlc.kernels.arrays import row_of
-from xmlc.kernels.top_k import insert_best
-from xmlc.models.plt.search._beam import are_exact, empty_beams, labels_of
+from xmlc.kernels.arrays import borrowed, row_of
+from xmlc.kernels.bits import lowest_bit
+from xmlc.kernels.top_k import insert_key, key_estimate, rank_key, reaching
+from xmlc.models.plt.search._beam import CHILDREN_AT_ONCE, are_exact, empty_beams, labels_of
 from xmlc.models.plt.search._walk import (
     Frontier,
     empty_frontier,
@@ -28,14 +29,13 @@ class MayWin(NamedTuple):
 
     Attributes
     ----------
-    leaves : int32 (rows, k), leaf_estimates : float32 (rows, k)
+    leaves : int64 (rows, k)
         As in `BestInBeam`.
     fresh : Frontier, n_fresh : int
         The inner nodes met on this level and their number.
     """
 
     leaves: np.ndarray
-    leaf_estimates: np.ndarray
     fresh: Frontier
     n_fresh: int
 
@@ -43,26 +43,29 @@ class MayWin(NamedTuple):
 @njit(cache=True, nogil=True)
 def take_winners(collector, rows, parents, estimates, first, label):
     """Keep the best leaves, and nodes no worse than the last of them; see `take_estimates`."""
-    leaves, leaf_estimates, fresh, n = collector
+    leaves, fresh, n = collector
     fresh = with_capacity(fresh, n, estimates.size)
     fresh_rows, fresh_nodes, fresh_estimates = fresh
     for q in range(rows.size):
-        row = rows[q]
-        best, best_estimates = row_of(leaves, row), row_of(leaf_estimates, row)
-        for c in range(estimates.shape[1]):
-            product = parents[q] * estimates[q, c]
-            if product < best_estimates[-1]:
-                continue
-            if label[first + c] >= 0:
-                insert_best(best, best_estimates, first + c, product)
-            else:
-                fresh_rows[n], fresh_nodes[n], fresh_estimates[n] = row, first + c, product
-                n += 1
-    return MayWin(leaves, leaf_estimates, fresh, n)
+        row, parent = rows[q], parents[q]
+        best, own = row_of(leaves, row), row_of(estimates, q)
+        for begin in range(0, own.size, CHILDREN_AT_ONCE):
+            some = borrowed(own, begin, min(begin + CHILDREN_AT_ONCE, own.size))
+            left = reaching(some, parent, key_estimate(best[-1]))
+            while left:
+                c = np.int64(lowest_bit(left))
+                left &= left - np.uint64(1)
+                node, estimate = first + begin + c, parent * some[c]
+                if label[node] >= 0:
+                    insert_key(best, rank_key(node, estimate))
+                else:
+                    fresh_rows[n], fresh_nodes[n], fresh_estimates[n] = row, node, estimate
+                    n += 1
+    return MayWin(leaves, fresh, n)
 
 
 @njit(cache=True, nogil=True)
-def those_that_may_win(met, size, leaves, leaf_estimates):
+def those_that_may_win(met, size, leaves):
     """Return, ordered by node, the first ``size`` nodes of a frontier without those below which no leaf can matter.
 
     A leaf has a larger number than the nodes above it, and of equal estimates the smaller number ranks first.
@@ -71,8 +74,7 @@ def those_that_may_win(met, size, leaves, leaf_estimates):
     rows, nodes, estimates = met
     for i in range(size):
         row, node, estimate = rows[i], nodes[i], estimates[i]
-        worst, last = leaf_estimates[row, -1], leaves[row, -1]
-        if estimate > worst or (estimate == worst and node < last):
+        if rank_key(node, estimate) > leaves[row, -1]:
             rows[kept], nodes[kept], estimates[kept] = row, node, estimate
             kept += 1
     return sorted_by_node(met, kept)
@@ -81,8 +83,8 @@ def those_that_may_win(met, size, leaves, leaf_estimates):
 @njit(cache=True, nogil=True)
 def level_of_winners(collector):
     """Return the nodes that may still win; see `next_level`."""
-    leaves, leaf_estimates, fresh, n = collector
-    return those_that_may_win(fresh, n, leaves, leaf_estimates), MayWin(leaves, leaf_estimates, fresh, np.int64(0))
+    leaves, fresh, n = collector
+    return those_that_may_win(fresh, n, leaves), MayWin(leaves, fresh, np.int64(0))
 
 
 @overload(take_estimates)
@@ -98,17 +100,16 @@ def _next_level(collector):
 @njit(cache=True, nogil=True)
 def what_beams_missed(found):
     """Return the nodes that a `BestInBeam` lists and that may win, a collector for what is below, and `are_exact`."""
-    leaves, leaf_estimates = found.leaves, found.leaf_estimates
-    frontier = those_that_may_win(found.unopened, found.n_unopened, leaves, leaf_estimates)
-    collector = MayWin(leaves, leaf_estimates, empty_frontier(4 * leaves.shape[0]), np.int64(0))
-    return frontier, collector, are_exact(found.missed, leaf_estimates)
+    leaves = found.leaves
+    exact = are_exact(found.missed, leaves)
+    frontier = those_that_may_win(found.unopened, found.n_unopened, leaves)
+    return frontier, MayWin(leaves, empty_frontier(4 * leaves.shape[0]), np.int64(0)), exact
 
 
 @njit(cache=True, nogil=True)
 def ranked_winners(found, label):
     """Return labels and estimates of a `MayWin` at the end of its search."""
-    labels_of(found.leaves, found.leaf_estimates, label)
-    return found.leaves, found.leaf_estimates
+    return labels_of(found.leaves, label)
 
 
 @njit(cache=True, nogil=True)

@@ -6,7 +6,6 @@ import numpy as np
 from numba import njit
 
 from xmlc.kernels.top_k import insert_best
-from xmlc.models.plt.search._beam import labels_of
 from xmlc.models.plt.search._block_scores import instance_estimates
 from xmlc.models.plt.search._by_instance import best_first, empty_search_scratch
 from xmlc.models.plt.search._walk import NONE, children_of
@@ -50,7 +49,7 @@ def rank_single(ids, values, nodes, link, k, max_degree):
 @njit(cache=True, nogil=True)
 def rank_single_by_beam(ids, values, nodes, link, k, beam, max_degree):
     """Rank the labels of one instance by beam search, as `rank_by_beam` does; parameters as for `rank_single`."""
-    leaves, leaf_estimates = np.full((1, k), -1, dtype=np.int32), np.full((1, k), NONE)
+    leaves, leaf_estimates = np.full(k, -1, dtype=np.int32), np.full(k, NONE)
     parents, parent_estimates = np.full(beam, -1, dtype=np.int32), np.ones(beam, dtype=np.float32)
     best, best_estimates = np.empty(beam, dtype=np.int32), np.empty(beam, dtype=np.float32)
     scratch = empty_search_scratch(0, ids.size, max_degree)
@@ -63,14 +62,18 @@ def rank_single_by_beam(ids, values, nodes, link, k, beam, max_degree):
             instance_estimates(ids, values, nodes, parents[i] + 1, first, link, scratch.ids, scratch.values, out)
             for c in range(degree):
                 product = parent_estimates[i] * out[c]
-                if product > leaf_estimates[0, -1]:
+                if product > leaf_estimates[-1]:
                     if nodes.label[first + c] >= 0:
-                        insert_best(leaves[0], leaf_estimates[0], first + c, product)
+                        insert_best(leaves, leaf_estimates, first + c, product)
                     elif product > best_estimates[-1]:
                         insert_best(best, best_estimates, first + c, product)
         n_parents = 0
-        while n_parents < beam and best_estimates[n_parents] > leaf_estimates[0, -1]:
+        while n_parents < beam and best_estimates[n_parents] > leaf_estimates[-1]:
             n_parents += 1
         parents, parent_estimates, best, best_estimates = best, best_estimates, parents, parent_estimates
-    labels_of(leaves, leaf_estimates, nodes.label)
-    return leaves[0], leaf_estimates[0]
+    for j in range(k):
+        if leaves[j] < 0:
+            leaf_estimates[j] = 0.0
+        else:
+            leaves[j] = nodes.label[leaves[j]]
+    return leaves, leaf_estimates
