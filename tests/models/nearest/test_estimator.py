@@ -197,6 +197,19 @@ def test_lengths_and_stored_zeros_do_not_matter():
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.parametrize("vanishing", [0.0, 1e-30])
+def test_stored_zeros_and_values_that_vanish_by_scaling_are_not_in_the_index(vanishing):
+    X, Y, _ = data(50, 20, 8)
+    dense = X.toarray()
+    dense[:, 3] = 1e20 if vanishing else dense[:, 3]
+    with_zeros = sparse.csr_array(np.where(dense == 0, np.float32(1), dense))
+    with_zeros.data[(dense == 0).ravel()] = vanishing
+    found = SparseWeightedNearestNeighbors(S=4).fit(with_zeros, Y).index_
+    expected = SparseWeightedNearestNeighbors(S=4).fit(sparse.csr_array(dense), Y).index_
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
 @pytest.mark.parametrize(
     "wrong", [{"S": 0}, {"S": 2.5}, {"alpha": -1}, {"beta": -0.5}, {"beta": np.nan}, {"n_tables": 0}]
 )

@@ -108,13 +108,19 @@ def by_feature(x, start, end, counts, order):
     -------
     entries : uint64 (nnz of the piece,)
         Instance, from ``start`` on, in the upper half and the bits of the value in the lower.
-    ends : uint32 (d,)
-        Where the entries of each feature end.
+    runs : uint32 (number of features of the piece + 1, 2)
+        Place of each feature that the piece has, ascending, and its first entry; the last one ends the entries. Most
+        features of sparse data are in few pieces, and to look whether one is there takes longer than an entry.
     """
-    ends, begin = np.zeros(counts.size, dtype=np.uint32), np.uint32(0)
-    for feature in order:
-        ends[feature] = begin
-        begin += counts[feature]
+    ends, begin = np.empty(counts.size, dtype=np.uint32), np.uint32(0)
+    runs, n_runs = np.empty((order.size + 1, 2), dtype=np.uint32), 0
+    for place in range(order.size):
+        count = counts[order[place]]
+        ends[order[place]] = begin
+        runs[n_runs, 0], runs[n_runs, 1] = place, begin
+        n_runs += count > 0
+        begin += count
+    runs[n_runs, 0], runs[n_runs, 1] = order.size, begin
     entries = np.empty(begin, dtype=np.uint64)
     for i in range(start, end):
         row = np.uint64(i - start) << np.uint64(32)
@@ -123,7 +129,7 @@ def by_feature(x, start, end, counts, order):
             entry = ends[feature]
             entries[entry] = row | np.uint64(float_bits(x.data[p]))
             ends[feature] = entry + np.uint32(1)
-    return entries, ends
+    return entries, runs[: n_runs + 1]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -147,13 +153,13 @@ def write_piece(x, start, end, shift, counts, order, first, steps, cursors, row_
     """
     base = x.indptr[start]
     own_places, own_values = row_places[base : x.indptr[end]], row_values[base : x.indptr[end]]
-    entries, ends = by_feature(x, start, end, counts, order)
-    targets, entry = (x.indptr[start:end] - base).astype(np.uint32), np.uint32(0)
-    for place in range(order.size):
-        is_listed, step, posting = place >= first, 0.0, np.int64(0)
+    entries, runs = by_feature(x, start, end, counts, order)
+    targets = (x.indptr[start:end] - base).astype(np.uint32)
+    for k in range(runs.shape[0] - 1):
+        place, is_listed, step, posting = runs[k, 0], runs[k, 0] >= first, 0.0, np.uint64(0)
         if is_listed:
-            step, posting = np.float64(steps[place - first]), np.int64(cursors[place - first])
-        for e in range(entry, ends[order[place]]):
+            step, posting = np.float64(steps[place - first]), np.uint64(cursors[place - first])
+        for e in range(runs[k, 1], runs[k + 1, 1]):
             row, value = np.uint32(entries[e] >> np.uint64(32)), bits_float(np.uint32(entries[e]))
             target = targets[row]
             own_places[target], own_values[target] = place, value
@@ -162,8 +168,7 @@ def write_piece(x, start, end, shift, counts, order, first, steps, cursors, row_
                 # A step that underflowed to nothing leaves nothing to round to.
                 whole = np.int32(np.floor(value / step)) if step > 0 else np.int32(0)
                 postings[posting] = (np.uint32(whole) << np.uint32(16)) | (row + np.uint32(shift))
-                posting += 1
-        entry = ends[order[place]]
+                posting += np.uint64(1)
 
 
 @njit(cache=True, nogil=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -218,11 +217,18 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
 
     def _unit(self, X: sparse.csr_array) -> sparse.csr_array:
         """Scale to unit length, without zeros: neither stored ones nor those that vanish by the scaling."""
-        X = without_zeros(X)
+        indptr, values, scaled = np.asarray(X.indptr), np.asarray(X.data), np.empty(X.data.size, dtype=np.float32)
+
+        def scale(start: int, end: int) -> bool:
+            scale_rows(indptr, values, scaled, start, end)
+            return bool(scaled[indptr[start] : indptr[end]].all())
+
         blocks = row_blocks(X.shape[0], max(-(-X.shape[0] // PIECES), LEAST_ROWS))
-        scaled = np.empty(X.data.size, dtype=np.float32)
-        run_pieces(partial(scale_rows, np.asarray(X.indptr), np.asarray(X.data), scaled), blocks, self.n_jobs)
-        return without_zeros(with_values(X, scaled))
+        if all(run_pieces(scale, blocks, self.n_jobs)):
+            return with_values(X, scaled)
+        # The order of a row's sum depends on its zeros, so that they go before it is scaled.
+        nonzero = without_zeros(X)
+        return without_zeros(with_values(X, scaled)) if nonzero is X else self._unit(nonzero)
 
     def _check_hyperparameters(self) -> None:
         check_hyperparameters(self)
