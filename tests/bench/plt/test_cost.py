@@ -20,8 +20,10 @@ from xmlc.bench.plt._access import (
     read_rows,
     read_step_and_write_rows,
 )
+from xmlc.bench.plt._unproved import rank_unproved
 from xmlc.csr import kernel_csr
 from xmlc.models.plt import PLT
+from xmlc.models.plt.search import rank_by_beam
 from xmlc.models.plt.training import dual_steps
 from xmlc.trees import random_complete_tree
 
@@ -52,6 +54,18 @@ def test_pairs_of_a_prediction_are_nonzeros_times_inner_products(small):
     model.predict_top_k(X, 2)
     expected = sum(X[[i]].nnz * int(model.inner_products_[i]) for i in range(X.shape[0]))
     assert pairs.prediction_pairs(model, X) == expected > X.nnz
+
+
+@pytest.mark.parametrize("weight_cut", [None, 0.05])
+def test_a_beam_without_a_proof_finds_the_same_labels(small, weight_cut):
+    X, Y, _ = small
+    model = PLT(tree="random", arity=2, epochs=2, weight_cut=weight_cut).fit(X, Y)
+    queries = model._queries(X, "")
+    *proved, exact, opened = queries.in_batches(rank_by_beam, model.nodes_, 2, 2)
+    *unproved, others = queries.in_batches(rank_unproved, model.nodes_, 2, 2)
+    for one, other in zip([*proved, opened], [*unproved, others], strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert 0 < exact.sum() < exact.size  # what it leaves out
 
 
 def test_blocks_are_gathered_once_for_each_instance_that_reaches_them(small):

@@ -55,6 +55,7 @@ def test_everything_is_measured(prepared, tmp_path, monkeypatch, capsys):
         }
         assert exact["exact"] == exact["certified"] == 100 >= exact["beam 10"] >= shares[1]
         assert rows[f"{name}, beam 10", PREDICTION, cost.OPENED, 1]["value"] > 0
+        assert rows[f"{name}, beam 10", PREDICTION, cost.PROOF, 1]["value"] < 100
         assert rows[f"{name}: a pass of training", cost.PAIRS_TASK, "pairs", 1]["value"] > 0
     printed = capsys.readouterr().out
     assert f"| {rows[pair]['value']:.4f} |" in " ".join(printed.split())

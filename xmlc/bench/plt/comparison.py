@@ -93,7 +93,7 @@ def bench_plt(folder: Path, peers: bool = True, threads: int = 2, rounds: int = 
     for solver, (name, search) in product(settings, SEARCHES.items()):
         add_latency(rows, name_of(solver, name), with_hyperparameters(models[solver, 1], search=search), data.X_test)
     for solver in settings:
-        add_cost(rows, solver, models[solver, 1], data, rounds)
+        add_cost(rows, solver, models[solver, 1], data, rounds, AT_LEAST)
     rows.add_process()
     return rows.report(
         about=f"{data.size}; minimum of {rounds} interleaved rounds",

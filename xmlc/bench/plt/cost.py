@@ -5,17 +5,20 @@ from __future__ import annotations
 import cProfile
 import pstats
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from scipy import sparse
 
 from xmlc.bench.harness import PREDICTION, TIME, TOP, Data, Rows
+from xmlc.bench.plt._unproved import rank_unproved
 from xmlc.bench.plt.contenders import SEARCHES, name_of, with_hyperparameters
 from xmlc.bench.plt.limits import access_limits
 from xmlc.bench.plt.pairs import prediction_pairs, training_pairs
 from xmlc.bench.rows import PERCENT
 from xmlc.models.plt import PLT
-from xmlc.passport import timed
+from xmlc.models.plt.search import rank_by_beam
+from xmlc.passport import in_turns, timed
 from xmlc.runtime.threads import numba_threads
 
 FEATURES_STEP, TRAINING_STEP = "features of the nodes", "training of the nodes"
@@ -38,11 +41,12 @@ PER_PAIR = "ns per pair"
 OPENED = "classifiers evaluated"  # for an instance
 EXACT = "is exact"  # instances whose labels are those of the exact search, in its order
 CERTIFIED = "proved by the beam"  # instances for which its answer is provably exact
+PROOF = "spent on the proof"  # of a beam's time, that is on finding those instances
 REST = "checks, unit length, memory"
 PHASE_NAMES = (*dict.fromkeys(PHASES.values()), REST)
 
 
-def add_cost(rows: Rows, solver: str, model: PLT, data: Data, rounds: int) -> None:
+def add_cost(rows: Rows, solver: str, model: PLT, data: Data, rounds: int, at_least: float) -> None:
     """Account for the time of a solver's training and prediction on one thread, and add the machine's limit.
 
     Adds the seconds of a fit by step; of a pass over the training set and of a prediction the pairs (non-zero, node),
@@ -57,6 +61,8 @@ def add_cost(rows: Rows, solver: str, model: PLT, data: Data, rounds: int) -> No
         As trained on one thread.
     data : Data
     rounds : int
+    at_least : float
+        Seconds of prediction in a round.
     """
     name = name_of(solver)
     with numba_threads(1):
@@ -78,11 +84,35 @@ def add_cost(rows: Rows, solver: str, model: PLT, data: Data, rounds: int) -> No
         rows.add(name, PREDICTION, OPENED, "", searching.inner_products_.mean())
         if searching.certified_ is not None:
             rows.add(name, PREDICTION, CERTIFIED, PERCENT, 100 * searching.certified_.mean())
+        if search == "beam":
+            rows.add(name, PREDICTION, PROOF, PERCENT, 100 * proof_share(searching, data.X_test, rounds, at_least))
         rows.add(name, PREDICTION, EXACT, PERCENT, 100 * (labels == exact).all(axis=1).mean())
         n = prediction_pairs(searching, data.X_test) / data.X_test.shape[0]
         ms = rows.value(name, PREDICTION, TIME)
         per_instance = {("pairs", ""): n, ("time", PER_PAIR): 1e6 * ms / n}
         rows.add_each(f"{name}: an instance", PAIRS_TASK, per_instance | _limits(limits["read"]))
+
+
+def proof_share(model: PLT, X: sparse.csr_array, rounds: int, at_least: float) -> float:
+    """Return what share of a beam's time its proof takes, on one thread: the search with it and without, in turns.
+
+    Parameters
+    ----------
+    model : PLT
+        Ranks by beam.
+    X : csr_array
+        Instances to rank.
+    rounds : int
+    at_least : float
+        Seconds of each search in a round, see `in_turns`.
+    """
+    queries, beam = model._queries(X, "")._replace(n_jobs=1), max(model.beam, TOP)
+    kernels = {"proved": rank_by_beam, "unproved": rank_unproved}
+    calls = {name: partial(queries.in_batches, kernel, model.nodes_, TOP, beam) for name, kernel in kernels.items()}
+    for call in calls.values():
+        call()  # compiles
+    seconds, _ = in_turns(calls, rounds, at_least)
+    return 1 - min(seconds["unproved"]) / min(seconds["proved"])
 
 
 def _limits(limits: Mapping[str, float]) -> dict[tuple[str, str], float]:
