@@ -18,6 +18,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.kernels import elementwise, float64
+from xmlc.kernels.arrays import unowned
 from xmlc.kernels.bits import bits_set
 from xmlc.kernels.heaps import offer, take_best, worst_kept
 from xmlc.kernels.prefetch import prefetch
@@ -111,6 +112,7 @@ def nearest_instances(x, start, end, index, scratch):
     n_products : int64 (end - start,)
         Training instances whose similarity was computed.
     """
+    index, scratch = unowned(index), unowned(scratch)
     S, beta = scratch.best.size, scratch.beta
     neighbours = np.full((end - start, S), -1, dtype=np.int32)
     similarities = np.zeros((end - start, S), dtype=np.float32)

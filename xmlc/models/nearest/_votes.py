@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from xmlc.kernels.arrays import borrowed, row_of
 from xmlc.kernels.float64 import power
 from xmlc.kernels.top_k import insert_best
 
@@ -45,7 +46,7 @@ def vote(neighbours, similarities, alpha, label_starts, labels, votes, seen):
         total += weight
         # A weight that underflowed keeps its label among those seen, once.
         weight = max(weight, 1e-300)
-        for label in labels[label_starts[i] : label_starts[i + 1]]:
+        for label in borrowed(labels, label_starts[i], label_starts[i + 1]):
             # Written without a branch, which would be guessed wrong again and again.
             seen[n_seen] = label
             n_seen += votes[label] == 0
@@ -74,12 +75,12 @@ def labels_above(neighbours, similarities, alpha, label_starts, labels, threshol
     estimates = np.empty(1024, dtype=np.float32)
     n_found = 0
     for i in range(neighbours.shape[0]):
-        n_seen, total = vote(neighbours[i], similarities[i], alpha, label_starts, labels, votes, seen)
+        n_seen, total = vote(row_of(neighbours, i), row_of(similarities, i), alpha, label_starts, labels, votes, seen)
         if n_found + n_seen > found.size:
             room = np.empty(2 * (n_found + n_seen) - found.size, dtype=np.int32)
             found = np.concatenate((found, room))
             estimates = np.concatenate((estimates, room.astype(np.float32)))
-        for label in seen[:n_seen]:
+        for label in borrowed(seen, 0, n_seen):
             estimate = np.float32(votes[label] / total)
             votes[label] = 0
             if estimate > thresholds[label]:
@@ -107,10 +108,10 @@ def top_labels(neighbours, similarities, alpha, label_starts, labels, n_labels, 
     best = np.full((neighbours.shape[0], k), -1, dtype=np.int32)
     estimates = np.zeros((neighbours.shape[0], k), dtype=np.float32)
     for i in range(neighbours.shape[0]):
-        n_seen, total = vote(neighbours[i], similarities[i], alpha, label_starts, labels, votes, seen)
-        for label in seen[:n_seen]:
+        n_seen, total = vote(row_of(neighbours, i), row_of(similarities, i), alpha, label_starts, labels, votes, seen)
+        for label in borrowed(seen, 0, n_seen):
             estimate = np.float32(votes[label] / total)
             votes[label] = 0
             if estimate > 0:
-                insert_best(best[i], estimates[i], np.int32(label), estimate)
+                insert_best(row_of(best, i), row_of(estimates, i), np.int32(label), estimate)
     return best, estimates
