@@ -21,7 +21,7 @@ MULTIPLIED = 1e-10  # of a non-zero and a child
 MARKED = 1.3e-9  # of a feature of a node that a batch of instances opens
 TOUCHED, FAR = 9e-10, 1.6e-9  # of a training instance that each query bounds, in the cache and in memory
 BOUNDED, CACHED = 22.0, 4e6  # bytes of it, and of the cache
-JUMPED = 7.5e-10  # of a non-zero and a child, where each instance is searched by itself, best node first
+JUMPED = 7.5e-10  # of a non-zero and a child, where few instances are at a node at a time, best node first
 SCATTERED = 4.6e-9  # of a non-zero in an opened node, where rows are sparse
 ESTIMATED = 2e-9  # of a child: its estimate, and where it is kept
 HASHED = 3.2e-9  # of a non-zero and a child whose weights are slots of a table
@@ -100,7 +100,7 @@ def label_tree_seconds(shape: Shape, instances: float, visits: Visits, stored: f
 
 
 def best_first_seconds(shape: Shape, instances: float, visits: Visits) -> float:
-    """Return the seconds of searching a label tree for each instance by itself: nodes are read again for each."""
+    """Return the seconds of best-first search: few instances are at a node at a time, so that most read it again."""
     return JUMPED * instances * shape.nonzeros * visits.children
 
 

@@ -22,6 +22,7 @@ from xmlc.models.plt.search import (
     Queries,
     empty_beams,
     empty_frontier,
+    empty_queues,
     root_frontier,
     those_that_may_win,
 )
@@ -92,15 +93,17 @@ def ranked_by(model: PLT, data: Data) -> Callable[[int], Arrays]:
 
 def visits_of(queries: Queries, model: PLT) -> Visits:
     """Return what a model's search visits for some instances."""
-    beams = empty_beams(queries.n_rows, TOP, max(model.beam, TOP), model.search != "beam")
-    levels, found = walked(queries, model, root_frontier(queries.n_rows), beams)
-    if model.search != "beam":
+    root = root_frontier(queries.n_rows)
+    if model.search == "exact":
+        levels, _ = walked(queries, model, root, empty_queues(queries.n_rows, TOP))
+    else:
+        beams = empty_beams(queries.n_rows, TOP, max(model.beam, TOP), model.search == "certified")
+        levels, found = walked(queries, model, root, beams)
+    if model.search == "certified":
         missed = those_that_may_win(found.unopened, found.n_unopened, found.leaves)
         more, _ = walked(queries, model, missed, MayWin(found.leaves, empty_frontier(0), 0))
         levels += more
     whole = Frontier(*(np.concatenate(arrays) for arrays in zip(*levels, strict=True)))
-    if model.search == "exact":
-        whole = best_first(whole, found.leaves)
     ends = np.zeros(whole.rows.size + 1, dtype=np.int64)
     ids, values = np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.float32)
     for _ in range(2):  # count first
@@ -110,19 +113,12 @@ def visits_of(queries: Queries, model: PLT) -> Visits:
 
 
 def walked(queries: Queries, model: PLT, frontier: Frontier, collector: Any) -> tuple[list[Frontier], Any]:
-    """Return the nodes that are expanded on each level, and the collector at the end."""
+    """Return the nodes that are expanded on each level or in each round, and the collector at the end."""
     levels = []
     while frontier.rows.size:
         levels.append(frontier)
         frontier, collector = one_level(queries.x, frontier, model.nodes_, queries.link, collector, queries.shape)
     return levels, collector
-
-
-def best_first(visits: Frontier, leaves: np.ndarray) -> Frontier:
-    """Return of a certified search's visits, instance by instance, those of best-first search in its order."""
-    chosen = those_that_may_win(visits, visits.rows.size, leaves)
-    order = np.lexsort((chosen.nodes, -chosen.estimates, chosen.nodes >= 0, chosen.rows))
-    return Frontier(*(array[order] for array in chosen))
 
 
 def touch(visits: Visits, model: PLT, threads: int) -> None:

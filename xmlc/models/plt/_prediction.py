@@ -65,8 +65,7 @@ class TreePrediction(SparseProbabilityEstimator):
 
         Afterwards ``certified_`` tells where a beam found the exact answer, and ``inner_products_`` what each instance
         cost. The other two searches give the same exact ranking: "exact" is best-first search (plt2016, Section 5.2),
-        which evaluates the fewest classifiers; "certified" evaluates more, for all instances together and level by
-        level, in less time.
+        which evaluates the fewest classifiers; "certified" evaluates more, whole levels at a time, in less time.
 
         Returns
         -------

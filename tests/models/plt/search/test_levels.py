@@ -19,6 +19,7 @@ from xmlc.models import PLT
 from xmlc.models.plt import _prediction
 from xmlc.models.plt.search import queries
 from xmlc.models.plt.search._beam import rank_by_beam
+from xmlc.models.plt.search._best_first import FIRST_QUEUED, rank_best_first
 from xmlc.models.plt.search._block_scores import LOGISTIC_LINK, estimate_scores
 from xmlc.models.plt.search._by_instance import search_threshold, search_top_k
 from xmlc.models.plt.search._certified import rank_certified
@@ -82,6 +83,17 @@ def test_certified_rankings_equal_best_first_search(n, d, m, arity, seed, k, bea
         everything = rank_by_beam(x, 0, n, weights, link, k, tree.n_nodes, shape)
         assert_same(everything[:2], expected[:2])
         assert_same(search_top_k(x, 0, n, weights, link, k, shape), expected)
+        assert_same(rank_best_first(x, 0, n, weights, link, k, shape), expected)
+
+
+def test_queues_get_longer_than_there_is_space_for_at_first():
+    """Without weights no label is found before all inner nodes of a level are queued."""
+    tree, nodes = random_nodes(FIRST_QUEUED**2, FIRST_QUEUED, 6, seed=0)
+    nodes = nodes._replace(weights=nodes.weights * 0, bias=np.arange(nodes.bias.size, dtype=np.float32) % 7 - 6)
+    x = instances(30, 6, 1)
+    shape = shape_of(x, 6, tree)
+    expected = search_top_k(x, 0, 30, nodes, LOGISTIC_LINK, 400, shape)
+    assert_same(rank_best_first(x, 0, 30, nodes, LOGISTIC_LINK, 400, shape), expected)
 
 
 @settings(deadline=None, max_examples=20)

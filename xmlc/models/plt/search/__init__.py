@@ -4,6 +4,7 @@ What is named here the benchmarks take, to see what a search visits.
 """
 
 from xmlc.models.plt.search._beam import CHILDREN_AT_ONCE, empty_beams, labels_of, rank_by_beam
+from xmlc.models.plt.search._best_first import empty_queues
 from xmlc.models.plt.search._block_scores import block_features, block_weights, sparse_rows
 from xmlc.models.plt.search._certified import MayWin, those_that_may_win
 from xmlc.models.plt.search._lookup import match_features
@@ -29,6 +30,7 @@ __all__ = [
     "children_of",
     "empty_beams",
     "empty_frontier",
+    "empty_queues",
     "labels_of",
     "match_features",
     "next_level",

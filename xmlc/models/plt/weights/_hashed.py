@@ -8,10 +8,10 @@ import numpy as np
 
 from xmlc.errors import XmlcError
 from xmlc.gate.fields import Malformed
-from xmlc.models.plt.search._by_instance import search_threshold
+from xmlc.models.plt.search._by_instance import search_threshold, search_top_k
 from xmlc.models.plt.search._single import rank_single
 from xmlc.models.plt.search.queries import Queries
-from xmlc.models.plt.weights._searches import Found, Ranked, ranked_exactly
+from xmlc.models.plt.weights._searches import Found, Ranked
 
 
 class _Arrays(NamedTuple):
@@ -53,7 +53,8 @@ class HashedWeights(_Arrays):
 
     def ranking_search(self, queries: Queries, k: int, search: str, beam: int) -> Ranked:
         """Search each instance by itself, best node first; exactly, whichever search is asked for."""
-        return ranked_exactly(queries, self, k)
+        labels, estimates, inner_products = queries.one_by_one(search_top_k, self, k)
+        return labels, estimates, None, inner_products
 
     def beam_search(self, queries: Queries, beam: int | None) -> NoReturn:
         """Refuse."""

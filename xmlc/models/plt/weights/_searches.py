@@ -7,7 +7,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from xmlc.models.plt.search._beam import rank_by_beam
-from xmlc.models.plt.search._by_instance import search_top_k
+from xmlc.models.plt.search._best_first import rank_best_first
 from xmlc.models.plt.search._certified import rank_certified
 from xmlc.models.plt.search._levels import EVERY_NODE, estimate_by_levels
 from xmlc.models.plt.search._single import rank_single, rank_single_by_beam
@@ -130,9 +130,10 @@ class OwnWeights:
         return queries.in_batches(estimate_by_levels, self, thresholds, EVERY_NODE)
 
     def ranking_search(self, queries: Queries, k: int, search: str, beam: int) -> Ranked:
-        """Search by beam, by beam and what it left out, or instance by instance."""
+        """Search best-first, by beam, or by beam and what it left out, all instances of a batch at once."""
         if search == "exact":
-            return ranked_exactly(queries, self, k)
+            labels, estimates, inner_products = queries.in_batches(rank_best_first, self, k)
+            return labels, estimates, None, inner_products
         certifies, beam = search == "certified", max(beam, k)
         if sharing_pays(queries, self):
             labels, estimates, certified, inner_products = rank_shared(queries, self, k, beam, certifies)
@@ -151,9 +152,3 @@ class OwnWeights:
         if beam is None:
             return rank_single(ids, values, self, link, k, degree)
         return rank_single_by_beam(ids, values, self, link, k, max(beam, k), degree)
-
-
-def ranked_exactly(queries: Queries, nodes: object, k: int) -> Ranked:
-    """Rank each instance by itself, best node first; returns as `TreeWeights.ranking_search`."""
-    labels, estimates, inner_products = queries.one_by_one(search_top_k, nodes, k)
-    return labels, estimates, None, inner_products
