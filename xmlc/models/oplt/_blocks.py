@@ -142,13 +142,19 @@ def learn_rows(rows, bias_slot, slots, values, positives, targets, scores, rate,
     """
     padded, start = scores.size, bias_slot * SLOT
     bias, squares = borrowed(rows, start, start + padded), borrowed(rows, start + padded, start + 2 * padded)
+    set_targets(targets, padded, positives)
+    dense_scores(slots, values, rows, SLOT, bias, scores)
+    adagrad_steps(scores, targets, bias, squares, rate, eps)
+    adagrad_to_rows(slots, values, scores, rate, eps, rows, SLOT)
+
+
+@njit(cache=True, nogil=True)
+def set_targets(targets, padded, positives):
+    """Set the targets of the first ``padded`` columns, uint8: 1 for those in ``positives``, else 0."""
     for c in range(padded):
         targets[c] = 0
     for column in positives:
         targets[column] = 1
-    dense_scores(slots, values, rows, SLOT, bias, scores)
-    adagrad_steps(scores, targets, bias, squares, rate, eps)
-    adagrad_to_rows(slots, values, scores, rate, eps, rows, SLOT)
 
 
 @njit(cache=True, nogil=True)

@@ -14,10 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from xmlc.kernels.arrays import borrowed, unowned
-from xmlc.kernels.prefetch import prefetch
-from xmlc.kernels.sibling_rows import NUMBERS_PER_LINE
-from xmlc.models.oplt._blocks import copy_auxiliary, empty_scratch, learn_rows
+from xmlc.kernels.arrays import borrowed
+from xmlc.models.oplt._blocks import copy_auxiliary, learn_rows
 from xmlc.models.oplt.tree import NONE
 
 UPDATE = np.dtype(
@@ -41,7 +39,6 @@ BLOCK = np.dtype(
     ],
     align=True,
 )
-UPDATES_AHEAD = 4  # at which what they read is asked for
 UPDATES_USED, SLOTS_FILLED, POSITIVES_USED, BLOCKS_LISTED = range(4)  # indices in Pending.counters
 
 
@@ -223,66 +220,3 @@ def settle_in_turn(tree, pending, scratch, settings):
         settle(tree, pending, v, scratch, settings)
         pending.blocks[v].listed = 0
     counters[:] = 0
-
-
-@njit(cache=True, nogil=True)
-def sort_by_block(tree, pending):
-    """Bring the updates into the order of the blocks that wait, those of a block in the order of the stream.
-
-    Returns
-    -------
-    starts : int64 (blocks that wait + 1,)
-        Where those of each begin in ``by_block``.
-    pairs : int64 (blocks that wait,)
-        How many pairs of a non-zero and a column each has.
-    """
-    counters, blocks, updates, by_block = pending.counters, pending.blocks, pending.updates, pending.by_block
-    nodes, n_blocks, n_updates = tree.nodes, counters[BLOCKS_LISTED], counters[UPDATES_USED]
-    starts, pairs = np.zeros(n_blocks + 1, dtype=np.int64), np.zeros(n_blocks, dtype=np.int64)
-    for i in range(n_updates):
-        v = np.int64(updates[i].block)
-        if v != NONE:
-            listed = np.int64(blocks[v].listed)
-            starts[listed] += 1
-            pairs[listed - 1] += np.int64(updates[i].size) * np.int64(nodes[v].padded)
-    starts = np.cumsum(starts)
-    ends = starts.copy()
-    for i in range(n_updates):
-        v = np.int64(updates[i].block)
-        if v != NONE:
-            number = np.int64(blocks[v].listed) - 1
-            by_block[ends[number]] = updates[i]
-            ends[number] += 1
-    return starts, pairs
-
-
-@njit(cache=True, nogil=True)
-def settle_blocks(tree, pending, starts, first, end, settings, longest):
-    """Do what waits for blocks ``first .. end - 1`` of those that wait, sorted by `sort_by_block`.
-
-    Calls for different blocks may run at the same time.
-    """
-    tree, pending = unowned(tree), unowned(pending)
-    scratch = empty_scratch(longest, tree)
-    nodes, rows, by_block, blocks, waiting = tree.nodes, tree.rows, pending.by_block, pending.blocks, pending.waiting
-    slots, values, positives = pending.slots, pending.values, pending.positives
-    targets, all_scores, rate, eps = scratch.targets, scratch.scores, settings.rate, settings.eps
-    last = starts[end]
-    for i in range(first, end):
-        v = np.int64(waiting[i])
-        if blocks[v].copies > 0:
-            make_copies(tree, pending, v)
-        bias_slot, scores = np.int64(nodes[v].bias), borrowed(all_scores, 0, np.int64(nodes[v].padded))
-        for number in range(starts[i], starts[i + 1]):
-            if number + UPDATES_AHEAD < last:
-                ask_for_update(slots, values, by_block[number + UPDATES_AHEAD])
-            do_update(rows, bias_slot, slots, values, positives, by_block[number], targets, scores, rate, eps)
-        blocks[v].first, blocks[v].listed = NONE, 0
-
-
-@njit(cache=True, nogil=True)
-def ask_for_update(slots, values, update):
-    """Prefetch what an update reads, but for the rows."""
-    for k in range(0, np.int64(update.size), NUMBERS_PER_LINE):
-        prefetch(slots, update.slots + k)
-        prefetch(values, update.values + k)

@@ -9,8 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.csr import KernelCSR
-from xmlc.models.oplt._pending import Pending, empty_pending, settle_blocks, sort_by_block, with_nodes
+from xmlc.models.oplt._pending import Pending, empty_pending, with_nodes
 from xmlc.models.oplt.learning._queue import DONE, QUIET, TREE_FULL, rank_and_learn_rows, take_up_rows
+from xmlc.models.oplt.learning._windows import settle_blocks, sort_by_block
 from xmlc.models.oplt.learning.thresholds import learn_rows_with_thresholds
 from xmlc.models.oplt.tree import ENTRIES_USED, SLOT, SLOTS_USED, OnlineTree, Settings, grown
 from xmlc.runtime.growing import provide_memory
