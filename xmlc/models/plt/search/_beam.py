@@ -39,7 +39,7 @@ class BestInBeam(NamedTuple):
     lists : bool
         Whether those nodes are listed.
     unopened : Frontier, n_unopened : int
-        The list and its length. Nodes are not in it whose estimate was below that of k leaves when they were met.
+        The list and its length. Nodes are not in it that k leaves ranked before when they were left out.
     """
 
     leaves: np.ndarray
@@ -74,9 +74,9 @@ def take_best(collector, rows, parents, estimates, first, label):
                     continue
                 key = insert_key(beam, key)  # the last of the beam, if there is one, makes room
                 missed[row] = max(missed[row], key)
-                if lists and key != FREE:
+                if lists:  # written at all events, because a processor cannot guess which may win
                     unopened_rows[n], unopened_nodes[n], unopened_estimates[n] = row, key_number(key), key_estimate(key)
-                    n += 1
+                    n += key > best[-1]
     return BestInBeam(leaves, beams, missed, lists, unopened, n)
 
 
