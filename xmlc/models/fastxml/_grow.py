@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from xmlc.kernels.arrays import copy_into
+from xmlc.kernels.arrays import copy_into, unowned
 from xmlc.kernels.counter_random import random_bits, stream_key
 from xmlc.kernels.streams import Stream
 from xmlc.models.fastxml._columns import gather_columns
@@ -158,6 +158,7 @@ def split_node(x, y, node, label_weights, ideal, discounts, key, cost, limits, w
         The classifier's weights that are not zero, features ascending.
     accesses : Accesses
     """
+    x, y, work, nothing = unowned(x), unowned(y), unowned(work), np.empty(0, dtype=np.uint32)
     side, margins = work.side[: node.size], work.margins[: node.size]
     for i in range(node.size):
         side[i] = 1 if random_bits(key, i) & np.uint64(1) else -1
@@ -165,7 +166,7 @@ def split_node(x, y, node, label_weights, ideal, discounts, key, cost, limits, w
     _, n_rounds = partition_by_ndcg(starts, labels, label_weights[found], ideal, discounts, side)
     n_positive = np.sum(side > 0)
     if n_positive == 0 or n_positive == node.size:
-        return 0, work.features[:0], margins[:0], np.float32(0), Accesses(labels.size, n_rounds, 0, 0, 0, 0, 0)
+        return 0, nothing, np.empty(0, dtype=np.float32), np.float32(0), Accesses(labels.size, n_rounds, 0, 0, 0, 0, 0)
     share = n_positive / node.size
     costs = np.float32(cost / share), np.float32(cost / (1.0 - share))
     n_columns = gather_columns(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 from xmlc.kernels import elementwise
-from xmlc.kernels.arrays import borrowed, row_of
+from xmlc.kernels.arrays import borrowed, row_of, unowned
 
 # Gains are integers in units of 2**-16: their sums can be updated as instances change sides without drifting from what
 # a sum from scratch would give, do not depend on order, and equal ones are exactly equal.
@@ -18,6 +20,19 @@ LARGEST_SCORE = (1 << SCORE_BITS) - 1
 DIGIT_BITS = 9  # of a pass of the sort: 512 counters
 MOST_PASSES = -(-SCORE_BITS // DIGIT_BITS)
 GAIN_TOLERANCE = 1e-6
+
+
+class Room(NamedTuple):
+    """What `alternate` writes, an entry for each label of the node but for ``counts``."""
+
+    negative: np.ndarray  # int64: sums of the gains of each side's instances
+    positive: np.ndarray
+    keys: np.ndarray  # uint64: room of `rank_labels`
+    scratch: np.ndarray
+    counts: np.ndarray  # uint32 (MOST_PASSES << DIGIT_BITS,)
+    here: np.ndarray  # int64: gains by the rank on each side
+    there: np.ndarray
+    difference: np.ndarray
 
 
 def discount_table(size: int) -> np.ndarray:
@@ -67,21 +82,39 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
     """
     n_labels = weights.size
     sums = sum_gains(starts, labels, ideal, side, n_labels)
-    negative, positive = sums[0], sums[1]
-    scale = score_scale(negative + positive, weights)
-    keys, scratch = np.empty(n_labels, dtype=np.uint64), np.empty(n_labels, dtype=np.uint64)
-    counts = np.empty(MOST_PASSES << DIGIT_BITS, dtype=np.uint32)
-    here, there = np.empty(n_labels, dtype=np.int64), np.empty(n_labels, dtype=np.int64)
-    difference, previous, n_rounds = np.empty(n_labels, dtype=np.int64), -1.0, 0
+    scale = score_scale(sums[0] + sums[1], weights)
+    gains = np.empty((3, n_labels), dtype=np.int64)
+    room = Room(
+        sums[0],
+        sums[1],
+        np.empty(n_labels, dtype=np.uint64),
+        np.empty(n_labels, dtype=np.uint64),
+        np.empty(MOST_PASSES << DIGIT_BITS, dtype=np.uint32),
+        gains[0],
+        gains[1],
+        gains[2],
+    )
+    return alternate(starts, labels, weights, ideal, discounts, side, scale, room)
+
+
+@njit(cache=True, nogil=True)
+def alternate(starts, labels, weights, ideal, discounts, side, scale, room):
+    """Do what `partition_by_ndcg` says, in a room whose arrays count no references; scores are scaled by ``scale``."""
+    room = unowned(room)
+    starts, labels = borrowed(starts, 0, starts.size), borrowed(labels, 0, labels.size)
+    weights, side = borrowed(weights, 0, weights.size), borrowed(side, 0, side.size)
+    ideal, discounts = borrowed(ideal, 0, ideal.size), borrowed(discounts, 0, discounts.size)
+    negative, positive, keys, scratch, counts, here, there, difference = room
+    previous, n_rounds = -1.0, 0
     while True:
         n_rounds += 1
         rank_labels(positive, weights, scale, discounts, keys, scratch, counts, here)
         rank_labels(negative, weights, scale, discounts, keys, scratch, counts, there)
-        for label in range(n_labels):
+        for label in range(weights.size):
             difference[label] = here[label] - there[label]
         moved = choose_sides(starts, labels, difference, ideal, side, negative, positive)
         value = 0.0
-        for label in range(n_labels):
+        for label in range(weights.size):
             value += np.float64(positive[label]) * here[label] + np.float64(negative[label]) * there[label]
         value /= float(FIXED_POINT) * FIXED_POINT * max(1, side.size)
         if moved == 0 or value - previous < GAIN_TOLERANCE:
