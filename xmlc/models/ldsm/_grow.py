@@ -67,11 +67,12 @@ def grow_tree(
         inner.append(-negative)
         first_children.append(len(members))
         learned.append(tuple(regressors))
-        bounds = np.cumsum(regressors[-1])[:-1]
-        for child, own_priority in zip(np.split(sent, bounds), priorities.tolist()):
+        end = 0
+        for size, own_priority in zip(regressors[-1].tolist(), priorities.tolist()):
             heapq.heappush(queue, (-own_priority, -len(members)))
-            members.append(child.copy())
+            members.append(sent[end : end + size].copy())
             depths.append(depths[-negative] + 1)
+            end += size
         members[-negative] = node[:0]
     return _as_forest(y, members, depths, inner, first_children, learned, settings, scratch[-1])
 
