@@ -31,7 +31,7 @@ from xmlc.runtime.progress import Progress
 
 Found = tuple[np.ndarray, ...]
 
-FEWEST_FEATURES, MOST_FEATURES = 16, 128  # of all blocks, for each non-zero of a batch: between them sharing pays
+FEWEST_FEATURES, MOST_FEATURES = 8, 128  # of all blocks, for each non-zero of a batch: between them sharing pays
 MOST_SIBLINGS = 1024  # of a block that is shared: estimates of all its instances are held at once
 PIECES_PER_LEVEL = 64
 PIECES_PER_PART = 4  # with fewer nodes the instances of each are shared out
@@ -169,7 +169,7 @@ class SharedWalk:
 def sharing_pays(queries: Queries, nodes: Any) -> bool:
     """Tell whether threads rank in less time if they share out blocks rather than instances.
 
-    Sharing writes all estimates of a level and reads them again, some 3 % of the time on one thread. Opening a block
+    Sharing writes all estimates of a level and reads them again, 3 to 7 % of the time on one thread. Opening a block
     marks its features and reads rows that no cache holds. Where many instances meet in each block that hardly counts;
     where few meet, threads open different blocks anyway.
     """
