@@ -19,7 +19,7 @@ from xmlc.models import PLT
 from xmlc.models.plt import _prediction
 from xmlc.models.plt.search import queries
 from xmlc.models.plt.search._beam import rank_by_beam
-from xmlc.models.plt.search._best_first import FIRST_QUEUED, rank_best_first
+from xmlc.models.plt.search._best_first import FIRST_QUEUED, empty_queues, rank_best_first, with_space
 from xmlc.models.plt.search._block_scores import LOGISTIC_LINK, estimate_scores
 from xmlc.models.plt.search._by_instance import search_threshold, search_top_k
 from xmlc.models.plt.search._certified import rank_certified
@@ -94,6 +94,19 @@ def test_queues_get_longer_than_there_is_space_for_at_first():
     shape = shape_of(x, 6, tree)
     expected = search_top_k(x, 0, 30, nodes, LOGISTIC_LINK, 400, shape)
     assert_same(rank_best_first(x, 0, 30, nodes, LOGISTIC_LINK, 400, shape), expected)
+
+
+def test_a_long_queue_takes_no_space_for_other_instances():
+    queues = empty_queues(1000, 1)
+    queues.sizes[3], start = 2, queues.starts[3]
+    queues.nodes[start : start + 2], queues.estimates[start : start + 2] = (7, 8), (0.5, 0.25)
+    longer = with_space(queues, np.array([3], dtype=np.int32), 100 * FIRST_QUEUED)
+    assert longer.nodes.size == longer.estimates.size == 2 * 1000 * FIRST_QUEUED
+    start = longer.starts[3]
+    assert longer.spaces[3] == 2 + 100 * FIRST_QUEUED <= longer.nodes.size - start
+    np.testing.assert_array_equal(longer.nodes[start : start + 2], [7, 8])
+    np.testing.assert_array_equal(longer.estimates[start : start + 2], np.float32([0.5, 0.25]))
+    assert with_space(longer, np.array([3, 5], dtype=np.int32), FIRST_QUEUED).used == longer.used
 
 
 @settings(deadline=None, max_examples=20)

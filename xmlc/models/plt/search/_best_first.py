@@ -37,53 +37,79 @@ class Queues(NamedTuple):
     ----------
     leaves : int64 (rows, k)
         As in `BestInBeam`.
-    nodes : int32 (rows, space), estimates : float32 (rows, space)
-        The nodes that each instance has met and not opened: heaps, see `push_node`.
-    sizes : int64 (rows,)
-        How many they are.
+    starts, spaces, sizes : int64 (rows,)
+        The nodes that an instance has met and not opened are a heap, see `push_node`: where it starts in the pool,
+        how many nodes there is space for, and how many there are.
+    nodes : int32 (pool,), estimates : float32 (pool,)
+        The pool. A heap that gets longer than its space moves to the pool's end, so that an instance with a long one
+        needs no space for the others.
+    used : int
+        Where the pool's end is.
     """
 
     leaves: np.ndarray
+    starts: np.ndarray
+    spaces: np.ndarray
+    sizes: np.ndarray
     nodes: np.ndarray
     estimates: np.ndarray
-    sizes: np.ndarray
+    used: int
 
 
 @njit(cache=True, nogil=True)
 def empty_queues(n_rows, k):
     """Return the `Queues` of instances that have met no node."""
-    nodes = np.empty((n_rows, FIRST_QUEUED), dtype=np.int32)
-    estimates = np.empty((n_rows, FIRST_QUEUED), dtype=np.float32)
-    return Queues(np.full((n_rows, k), FREE), nodes, estimates, np.zeros(n_rows, dtype=np.int64))
+    used = np.int64(n_rows * FIRST_QUEUED)
+    starts, spaces = np.arange(0, used, FIRST_QUEUED), np.full(n_rows, np.int64(FIRST_QUEUED))
+    nodes, estimates = np.empty(used, dtype=np.int32), np.empty(used, dtype=np.float32)
+    return Queues(np.full((n_rows, k), FREE), starts, spaces, np.zeros(n_rows, dtype=np.int64), nodes, estimates, used)
 
 
 @njit(cache=True, nogil=True)
 def with_space(queues, rows, more):
     """Return queues in which each of some instances has space for so many more nodes: these if they have it."""
-    leaves, nodes, estimates, sizes = queues
+    leaves, starts, spaces, sizes, nodes, estimates, used = queues
     needed = np.int64(0)
     for row in rows:
-        needed = max(needed, sizes[row] + more)
-    if needed <= nodes.shape[1]:
+        if sizes[row] + more > spaces[row]:
+            needed += max(sizes[row] + more, 2 * spaces[row])
+    if needed == 0:
         return queues
-    shape = nodes.shape[0], max(needed, 2 * nodes.shape[1])
-    wider_nodes, wider_estimates = np.empty(shape, dtype=np.int32), np.empty(shape, dtype=np.float32)
-    for row in range(sizes.size):
-        copy_into(row_of(wider_nodes, row), borrowed(row_of(nodes, row), 0, sizes[row]))
-        copy_into(row_of(wider_estimates, row), borrowed(row_of(estimates, row), 0, sizes[row]))
-    return Queues(leaves, wider_nodes, wider_estimates, sizes)
+    if used + needed > nodes.size:
+        size = max(used + needed, 2 * nodes.size)
+        wider_nodes, wider_estimates = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.float32)
+        copy_into(wider_nodes, borrowed(nodes, 0, used))
+        copy_into(wider_estimates, borrowed(estimates, 0, used))
+        nodes, estimates = wider_nodes, wider_estimates
+    for row in rows:
+        if sizes[row] + more > spaces[row]:
+            start, end = starts[row], starts[row] + sizes[row]
+            starts[row], spaces[row] = used, max(sizes[row] + more, 2 * spaces[row])
+            used += spaces[row]
+            copy_into(borrowed(nodes, starts[row], used), borrowed(nodes, start, end))
+            copy_into(borrowed(estimates, starts[row], used), borrowed(estimates, start, end))
+    return Queues(leaves, starts, spaces, sizes, nodes, estimates, used)
+
+
+@njit(cache=True, nogil=True)
+def heap_at(nodes, estimates, start, space):
+    """Return the nodes and the estimates of a heap in the pool, with all its space."""
+    return borrowed(nodes, start, start + space), borrowed(estimates, start, start + space)
 
 
 @njit(cache=True, nogil=True)
 def take_queued(collector, rows, parents, estimates, first, label):
     """Keep the best leaves, and nodes no worse than the last of them; see `take_estimates`."""
-    collector = with_space(collector, rows, estimates.shape[1])
+    inner = 0
+    for node in range(first, first + estimates.shape[1]):
+        inner += label[node] < 0
+    collector = with_space(collector, rows, inner)
     # Taking a field of a tuple in the loop would count a reference to its array each time.
-    leaves, queued_nodes, queued_estimates, sizes = collector
+    leaves, starts, spaces, sizes, queued_nodes, queued_estimates, _ = collector
     for q in range(rows.size):
         row, parent = rows[q], parents[q]
         best, own, size = row_of(leaves, row), row_of(estimates, q), sizes[row]
-        heap_nodes, heap_estimates = row_of(queued_nodes, row), row_of(queued_estimates, row)
+        heap_nodes, heap_estimates = heap_at(queued_nodes, queued_estimates, starts[row], spaces[row])
         for begin in range(0, own.size, CHILDREN_AT_ONCE):
             some = borrowed(own, begin, min(begin + CHILDREN_AT_ONCE, own.size))
             left = reaching(some, parent, key_estimate(best[-1]))
@@ -103,13 +129,13 @@ def take_queued(collector, rows, parents, estimates, first, label):
 @njit(cache=True, nogil=True)
 def best_queued(collector):
     """Return the best node of each instance that may have one of the best leaves below; see `next_level`."""
-    leaves, queued_nodes, queued_estimates, sizes = collector
+    leaves, starts, spaces, sizes, queued_nodes, queued_estimates, _ = collector
     frontier, used = empty_frontier(sizes.size), np.int64(0)
     rows, nodes, estimates = frontier
     for row in range(sizes.size):
         if sizes[row] == 0:
             continue
-        heap_nodes, heap_estimates = row_of(queued_nodes, row), row_of(queued_estimates, row)
+        heap_nodes, heap_estimates = heap_at(queued_nodes, queued_estimates, starts[row], spaces[row])
         node, estimate = heap_nodes[0], heap_estimates[0]
         if rank_key(node, estimate) < leaves[row, -1]:
             sizes[row] = 0
