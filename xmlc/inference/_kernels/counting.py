@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from xmlc.kernels.arrays import unowned
+
 DIGIT = 8  # bits by which a pass of `sort_keys` sorts
 FILL = 16  # ones that `spread_columns` writes at once: the int32 of a cache line
 
@@ -80,6 +82,7 @@ def compact_samples(indptr, labels, first, n_samples, room):
     P : float64 (S, L), sizes : float64 (S,), p_empty : float64, ids : uint32 (L,)
         Labels by descending number of ones, of equal ones the smaller id first.
     """
+    room = unowned(room)
     n_sizes, n_empty = index_sizes(indptr, first, n_samples, room.column, room.sizes)
     n_ids = count_ones(indptr, labels, first, n_samples, n_sizes, room)
     ranked, id_bits = rank_labels(n_ids, n_sizes, n_samples, room)

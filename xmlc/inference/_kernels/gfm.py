@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from xmlc.inference._kernels.selection import LANES, sum_above, sum_of_largest
-from xmlc.kernels.arrays import copy_into
+from xmlc.kernels.arrays import copy_into, row_of
 from xmlc.kernels.heaps import make_heap, pop_first
 from xmlc.kernels.sums import total
 
@@ -28,17 +28,17 @@ def columns_of_f(P, sizes, k, F):
     quarter as often; sizes are added in ascending order.
     """
     F[:] = 0.0
-    f, g, whole = F[0], F[1], sizes.size & ~3
+    f, g, whole = row_of(F, 0), row_of(F, 1), sizes.size & ~3
     for s in range(0, whole, 4):
         p, q, r, t = sizes[s] + k, sizes[s + 1] + k, sizes[s + 2] + k, sizes[s + 3] + k
         u, v, w, x = 1.0 / p, 1.0 / q, 1.0 / r, 1.0 / t
         u1, v1, w1, x1 = 1.0 / (p + 1.0), 1.0 / (q + 1.0), 1.0 / (r + 1.0), 1.0 / (t + 1.0)
-        a, b, c, d = P[s], P[s + 1], P[s + 2], P[s + 3]
+        a, b, c, d = row_of(P, s), row_of(P, s + 1), row_of(P, s + 2), row_of(P, s + 3)
         for i in range(f.size):
             f[i] = (((f[i] + u * a[i]) + v * b[i]) + w * c[i]) + x * d[i]
             g[i] = (((g[i] + u1 * a[i]) + v1 * b[i]) + w1 * c[i]) + x1 * d[i]
     for s in range(whole, sizes.size):
-        u, v, a = 1.0 / (sizes[s] + k), 1.0 / (sizes[s] + k + 1.0), P[s]
+        u, v, a = 1.0 / (sizes[s] + k), 1.0 / (sizes[s] + k + 1.0), row_of(P, s)
         for i in range(f.size):
             f[i] += u * a[i]
             g[i] += v * a[i]
@@ -109,7 +109,7 @@ def best_size(P, sizes, p_empty, by_marginal, thresholds):
     n_sizes, n_labels = P.shape
     mass, prefix = np.zeros(n_sizes), np.zeros(n_sizes)
     for s in range(n_sizes):
-        mass[s] = total(P[s])
+        mass[s] = total(row_of(P, s))
     F, room, at = np.empty((2, n_labels)), np.empty(LANES), sizes_at(P, thresholds)
     best_k, best, n_columns = 0, p_empty, 0
     for k in range(1, n_labels + 1):
