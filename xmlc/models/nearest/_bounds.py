@@ -65,14 +65,29 @@ def concave_lines(values, lines):
     The largest length of c values, the root of the sum of the c largest squares, is concave in c, so that a line
     through two neighbouring points is nowhere below it at a whole number.
     """
-    squares = -np.sort(-(values.astype(np.float64) ** 2))
-    lengths = np.zeros(max(squares.size, FLAT) + 2)
-    total = 0.0
-    for c in range(1, lengths.size):
-        total += squares[c - 1] if c <= squares.size else 0.0
-        lengths[c] = np.sqrt(total) * (1 + 1e-6) / LENGTH_STEPS
-    slope = lengths[FLAT + 1] - lengths[FLAT]
-    lines[0], lines[1], lines[2], lines[3] = lengths[1], slope, lengths[FLAT] - FLAT * slope, lengths[-1]
+    squares, n = np.zeros(values.size + FLAT + 1), 0
+    for value in values:  # most are zero
+        square, place = np.float64(value) * np.float64(value), n
+        if square > 0:
+            while place > 0 and squares[place - 1] < square:
+                squares[place] = squares[place - 1]
+                place -= 1
+            squares[place] = square
+            n += 1
+    steep, total = length_of(squares[0]), squares[0]
+    for k in range(1, FLAT):
+        total += squares[k]
+    low, total = length_of(total), total + squares[FLAT]
+    slope = length_of(total) - low
+    for k in range(FLAT + 1, n):
+        total += squares[k]
+    lines[0], lines[1], lines[2], lines[3] = steep, slope, low - FLAT * slope, length_of(total)
+
+
+@njit(cache=True, nogil=True)
+def length_of(total):
+    """Return the length whose square is ``total``, in units of an instance's lengths, and a little more."""
+    return np.sqrt(total) * (1 + 1e-6) / LENGTH_STEPS
 
 
 @njit(cache=True, nogil=True)
