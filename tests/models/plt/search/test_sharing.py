@@ -60,12 +60,13 @@ def test_an_estimator_on_threads_that_share_ranks_as_on_one(multilabel, monkeypa
     model = PLT(tree="random", arity=4, epochs=2, search=search, beam=4, n_jobs=1).fit(X, Y)
     alone = (*model.predict_top_k(X, 3), model.certified_, model.inner_products_)
     monkeypatch.setattr(sharing, "FEWEST_FEATURES", 0)
+    monkeypatch.setattr(sharing, "LEAST_NONZEROS", 1)
     asked = model.set_params(n_jobs=2)._queries(X, "")
     assert sharing_pays(asked, model.nodes_)
     assert_same((*model.predict_top_k(X, 3), model.certified_, model.inner_products_), alone)
 
 
-def test_sharing_pays_where_blocks_have_many_features_and_some_instances_each():
+def test_sharing_pays_where_blocks_have_many_features_and_some_instances_each(monkeypatch):
     tree, nodes = random_nodes(90, 4, 12, seed=0)
     asked = queries_for(60, 12, tree, 2)
 
@@ -73,6 +74,9 @@ def test_sharing_pays_where_blocks_have_many_features_and_some_instances_each():
         nonzeros = asked.x.indices.size / 2
         return nodes._replace(features=np.zeros(int(times * nonzeros), dtype=np.uint32))
 
+    monkeypatch.setattr(sharing, "LEAST_NONZEROS", asked.x.indices.size // 2 + 1)
+    assert not sharing_pays(asked, with_features(30))  # too little to hand out level by level
+    monkeypatch.setattr(sharing, "LEAST_NONZEROS", asked.x.indices.size // 2)
     assert sharing_pays(asked, with_features(30))
     assert not sharing_pays(asked, with_features(3))  # instances read the features of blocks many times
     assert not sharing_pays(asked, with_features(300))  # and here hardly two meet in one

@@ -32,6 +32,7 @@ from xmlc.runtime.progress import Progress
 Found = tuple[np.ndarray, ...]
 
 FEWEST_FEATURES, MOST_FEATURES = 8, 128  # of all blocks, for each non-zero of a batch: between them sharing pays
+LEAST_NONZEROS = 1 << 17  # of a batch: to hand out the pieces of a level takes about a millisecond
 MOST_SIBLINGS = 1024  # of a block that is shared: estimates of all its instances are held at once
 PIECES_PER_LEVEL = 64
 PIECES_PER_PART = 4  # with fewer nodes the instances of each are shared out
@@ -171,10 +172,11 @@ def sharing_pays(queries: Queries, nodes: Any) -> bool:
 
     Sharing writes all estimates of a level and reads them again, 3 to 7 % of the time on one thread. Opening a block
     marks its features and reads rows that no cache holds. Where many instances meet in each block that hardly counts;
-    where few meet, threads open different blocks anyway.
+    where few meet, threads open different blocks anyway. Each level is handed out by itself, which a short ranking is
+    not worth: OPLT's deep trees of two children a node took twice as long on delicious.
     """
     nonzeros, features = queries.x.indices.size / max(len(queries.batches()), 1), nodes.features.size
-    pays = FEWEST_FEATURES * nonzeros < features < MOST_FEATURES * nonzeros
+    pays = nonzeros >= LEAST_NONZEROS and FEWEST_FEATURES * nonzeros < features < MOST_FEATURES * nonzeros
     return pays and queries.n_threads > 1 and queries.shape[2] <= MOST_SIBLINGS
 
 
