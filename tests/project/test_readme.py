@@ -68,7 +68,7 @@ def test_xmlc_commands_have_what_they_name(line):
         command = command.get_command(context, words[0])
         assert command is not None, f"{line}: no command {words[0]}"
         words = words[1:]
-    options = {name for parameter in command.params for name in parameter.opts}
+    options = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
     assert {word for word in words if word.startswith("--")} <= options, line
 
 
