@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from xmlc.kernels.top_k import FREE, insert_best, insert_key, key_estimate, key_number, rank_key, reaching
+from xmlc.kernels.top_k import FREE, SHORT, insert_best, insert_key, key_estimate, key_number, rank_key, reaching
 
 
 @pytest.mark.parametrize("k", [0, 1, 3, 8, 40])
@@ -27,7 +27,7 @@ def test_an_entry_with_an_estimate_below_all_is_free_whatever_its_label():
     assert best.tolist() == [0.5, 0.5, 0.0]
 
 
-@pytest.mark.parametrize("k", [1, 3, 8, 16, 17, 40])
+@pytest.mark.parametrize("k", [1, 3, 8, 16, 17, SHORT, SHORT + 1, 69])
 def test_the_k_best_keys_stand_in_order_and_the_last_one_is_returned(k):
     rng = np.random.default_rng(k)
     estimates = (rng.integers(6, size=70) / 8).astype(np.float32)
