@@ -1,4 +1,7 @@
-"""Ranking by beam search without a proof of its answers, to measure what the proof takes: kernels."""
+"""Ranking by beam search without a proof of its answers, to measure what the proof takes: kernels.
+
+They repeat those of `BestInBeam` line by line, but for the proof: any other difference would be measured with it.
+"""
 
 from __future__ import annotations
 
