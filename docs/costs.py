@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import chdir
 from pathlib import Path
 from typing import NamedTuple
 
@@ -121,17 +122,19 @@ def number(value: float) -> str:
 def section() -> str:
     """Return the section."""
     project = Project.read(read_yaml(ROOT / "config/config.yaml"), ROOT / "config")
-    with tempfile.TemporaryDirectory() as folder:
+    # Sizes on disk are computed in the empty folder too: where data are prepared, they would be the counted ones.
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
         for name in ("config", "workflow", "profiles"):
             shutil.copytree(ROOT / name, Path(folder) / name)
         shutil.copy(ROOT / "Snakefile", folder)
         by_suite = {suite: list(planned(suite, Path(folder))) for suite in SUITES}
+        on_disk = {suite: number(disk_gb(project, jobs)) for suite, jobs in by_suite.items()}
     lines = [
         "| suite | model | jobs | processor hours | hours on 2 cores | peak GB | GB on disk |",
         "| --- | --- | ---: | ---: | ---: | ---: | ---: |",
     ]
     for suite, jobs in by_suite.items():
-        lines.append(row(f"**`{suite}`** | all", jobs, number(disk_gb(project, jobs))))
+        lines.append(row(f"**`{suite}`** | all", jobs, on_disk[suite]))
         for model in sorted({job.model for job in jobs} - {""}):  # Snakemake lists jobs in no order of its own
             own = [job for job in jobs if job.model == model]
             lines.append(row(f"`{suite}` | `{model}`", own, "–"))
