@@ -9,7 +9,17 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from xmlc.data.formats._numbers import LARGEST_FLOAT32, parse_decimal, parse_integer
+from xmlc.data.formats._numbers import (
+    LARGEST_FLOAT32,
+    ONES,
+    TOPS,
+    eight_bytes,
+    first_marked,
+    parse_decimal,
+    parse_integer,
+    parse_short_decimal,
+    parse_short_integer,
+)
 from xmlc.kernels.arrays import copy_into
 
 NEWLINE, RETURN, SPACE, TAB, COMMA, COLON, HASH = 10, 13, 32, 9, 44, 58, 35
@@ -29,7 +39,9 @@ def is_gap(byte):
 def parse_labels(text, position, end, base, n_labels, labels, count):
     """Read comma-separated labels; return (count, next position, error code)."""
     while True:
-        label, after = parse_integer(text, position, end)
+        label, after = parse_short_integer(text, position)
+        if after == position:
+            label, after = parse_integer(text, position, end)
         if after == position or (after < end and text[after] != COMMA and not is_gap(text[after])):
             return count, position, BAD_LABEL
         if label < base or label - base >= n_labels:
@@ -60,7 +72,9 @@ def parse_features(text, position, end, base, n_features, ids, values, count, ha
             position += 1
         if position == end:
             return count, n_hard, position, 0
-        feature, after = parse_integer(text, position, end)
+        feature, after = parse_short_integer(text, position)
+        if after == position:
+            feature, after = parse_integer(text, position, end)
         if after == position:
             return count, n_hard, position, BAD_FEATURE
         if after == end or text[after] != COLON:
@@ -68,7 +82,10 @@ def parse_features(text, position, end, base, n_features, ids, values, count, ha
         if feature < base or feature - base >= n_features:
             return count, n_hard, position, FEATURE_RANGE
         start = after + 1
-        value, behind, exact = parse_decimal(text, start, end)
+        value, behind = parse_short_decimal(text, start)
+        exact = True
+        if behind == start:
+            value, behind, exact = parse_decimal(text, start, end)
         if behind == start:
             return count, n_hard, position, NO_VALUE if behind == end or is_gap(text[behind]) else BAD_VALUE
         if behind < end and not is_gap(text[behind]):
@@ -88,6 +105,13 @@ def parse_features(text, position, end, base, n_features, ids, values, count, ha
 def find_line(text, start, comments):
     """Return where a line ends: (position of its newline, end of its content)."""
     end = start
+    newlines = ONES * np.uint64(NEWLINE)
+    while end + 8 <= text.size:
+        others = eight_bytes(text, end) ^ newlines
+        place = first_marked((others - ONES) & ~others & TOPS)
+        end += place
+        if place < 8:
+            break
     while text[end] != NEWLINE:
         end += 1
     stop = end - 1 if end > start and text[end - 1] == RETURN else end
@@ -156,8 +180,10 @@ def parse_rows(
             blank_line = -1
         at, code = line_start, 0
         row_start, label_start, hard_start = count, label_count, n_hard
-        if with_labels and stop > at and not is_gap(text[at]) and starts_with_labels(text, at, stop):
+        if with_labels and stop > at and not is_gap(text[at]):
             label_count, at, code = parse_labels(text, at, stop, base, n_labels, labels, label_count)
+            if code != 0 and not starts_with_labels(text, line_start, stop):
+                label_count, at, code = label_start, line_start, 0
         if code == 0:
             count, n_hard, at, code = parse_features(text, at, stop, base, n_features, ids, values, count, hard, n_hard)
         if code != 0:
@@ -168,6 +194,53 @@ def parse_rows(
         row_ends[n_rows], label_ends[n_rows], row_lines[n_rows] = count, label_count, line
         n_rows += 1
     return n_rows, next_line, blank_line, n_hard, n_errors
+
+
+@njit(cache=True, nogil=True)
+def increases(ids, start, end):
+    """Tell whether each id is above the one before it."""
+    n_wrong = 0
+    for k in range(start + 1, end):
+        n_wrong += ids[k - 1] >= ids[k]
+    return n_wrong == 0
+
+
+@njit(cache=True, nogil=True)
+def sort_row(ids, values):
+    """Sort a row by its ids, in place; return the first id that it has twice, -1 if it has none."""
+    order = np.argsort(ids, kind="mergesort")
+    copy_into(ids, ids[order])  # a fancy index makes a copy
+    copy_into(values, values[order])
+    for k in range(1, ids.size):
+        if ids[k - 1] == ids[k]:
+            return np.int64(ids[k])
+    return np.int64(-1)
+
+
+@njit(cache=True, nogil=True)
+def move_nonzeros(ids, values, start, end, write):
+    """Move the entries of a row that are not zero down to a place; return the place behind them."""
+    n_zeros = 0
+    for k in range(start, end):
+        n_zeros += values[k] == 0
+    if n_zeros == 0 and write == start:
+        return end
+    for k in range(start, end):
+        ids[write], values[write] = ids[k], values[k]
+        write += values[k] != 0
+    return write
+
+
+@njit(cache=True, nogil=True)
+def move_different(labels, start, end, write):
+    """Move the labels of a sorted row down to a place, each once; return the place behind them."""
+    if write == start and increases(labels, start, end):
+        return end
+    for k in range(start, end):
+        if k == start or labels[k] != labels[write - 1]:
+            labels[write] = labels[k]
+            write += 1
+    return write
 
 
 @njit(cache=True, nogil=True)
@@ -184,27 +257,12 @@ def tidy_rows(ids, values, row_ends, labels, label_ends, duplicates):
     write = label_write = start = label_start = np.int64(0)
     for row in range(row_ends.size):
         end, label_end = row_ends[row], label_ends[row]
-        mine, mine_values = ids[start:end], values[start:end]
         duplicates[row] = -1
-        in_order = True
-        for k in range(1, mine.size):
-            in_order &= mine[k - 1] < mine[k]
-        if not in_order:
-            order = np.argsort(mine, kind="mergesort")
-            copy_into(mine, mine[order])  # a fancy index makes a copy
-            copy_into(mine_values, mine_values[order])
-            for k in range(mine.size - 1, 0, -1):
-                if mine[k - 1] == mine[k]:
-                    duplicates[row] = mine[k]
-        for k in range(mine.size):
-            if mine_values[k] != 0:
-                ids[write], values[write] = mine[k], mine_values[k]
-                write += 1
-        mine_labels = labels[label_start:label_end]
-        mine_labels.sort()
-        for k in range(mine_labels.size):
-            if k == 0 or mine_labels[k] != mine_labels[k - 1]:
-                labels[label_write] = mine_labels[k]
-                label_write += 1
+        if not increases(ids, start, end):
+            duplicates[row] = sort_row(ids[start:end], values[start:end])
+        write = move_nonzeros(ids, values, start, end, write)
+        if not increases(labels, label_start, label_end):
+            labels[label_start:label_end].sort()
+        label_write = move_different(labels, label_start, label_end, label_write)
         row_ends[row], label_ends[row] = write, label_write
         start, label_start = end, label_end
