@@ -7,8 +7,9 @@ from oplt_cases import oplt, stream
 from xmlc.estimator import InvalidParameterError
 from xmlc.gate.fields import Malformed
 from xmlc.models.oplt._proof import FAULTS, check_extendable, first_fault, proven_tree
+from xmlc.models.oplt._rows import stored_arrays
 from xmlc.models.oplt.learning import proven_sums
-from xmlc.models.oplt.tree import N_LEARNED, NODE, OnlineTree, trimmed
+from xmlc.models.oplt.tree import N_LEARNED, NODE, OnlineTree
 
 GOLDEN = 0x9E3779B97F4A7C15
 UNREAD = ("head", "next_positive")  # written before they are read
@@ -26,7 +27,12 @@ def stored(policy="best_greedy", arity=2, max_leaf=4, n=60):
     """A model that has learned, and copies of the arrays that it would store."""
     X, Y = stream(n=n, m=20)
     model = oplt(policy, arity, max_leaf).partial_fit(X, Y)
-    return model, {name: array.copy() for name, array in trimmed(model._online)._asdict().items()}
+    return model, {name: array.copy() for name, array in stored_arrays(model._online).items()}
+
+
+def no_links(arrays):
+    """The links of free rows, before a proof reads them from the rows."""
+    return np.zeros(arrays["rows"].size // 8, dtype=np.uint32)
 
 
 def walk(arrays, n_features):
@@ -189,16 +195,29 @@ def test_of_random_mutations_of_tables_the_kernel_finds_what_a_walk_finds():
         else:
             entries[rng.integers(entries.size)] = 0
         changed = arrays | {"entries": entries}
-        fault, _ = first_fault(OnlineTree(**changed), 25)
+        fault, _ = first_fault(OnlineTree(**changed, links=no_links(changed)), 25)
         assert (fault == 0) == is_whole(changed, 25)
         found.add(FAULTS[fault][1][:24])
     assert len(found) > 4
 
 
+@pytest.mark.parametrize(("policy", "arity", "max_leaf"), POLICIES)
+def test_a_stored_tree_gives_the_same_rows_out_again(policy, arity, max_leaf):
+    model, arrays = stored(policy, arity, max_leaf)
+    tree, again = model._online, proven_tree(arrays, 25, 20)
+    n_free = 0
+    for size in np.flatnonzero(tree.free_rows):
+        slot = int(tree.free_rows[size])
+        while slot != 0:
+            assert again.links[slot] == tree.links[slot]
+            slot, n_free = int(again.links[slot]), n_free + 1
+    assert n_free > 0 or max_leaf <= 4  # whose rows are never outgrown
+
+
 def test_a_policy_extends_only_trees_of_its_own():
     for policy, arity, max_leaf in POLICIES:
         model, arrays = stored(policy, arity, max_leaf)
-        tree = OnlineTree(**arrays)
+        tree = OnlineTree(**arrays, links=no_links(arrays))
         check_extendable(tree, model._settings())
         if policy != "best_greedy":
             with pytest.raises(Malformed, match="hyperparameters are of another policy, or other degrees"):

@@ -1,4 +1,7 @@
-"""Blocks of an online tree, the children of one node: their rows, scores and updates: kernels."""
+"""Blocks of an online tree, the children of one node: which rows they have, scores and updates: kernels.
+
+Where a block takes rows, its table changes at once; what the rows hold is written down as a change, see `Pending`.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,14 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from xmlc.kernels.arrays import borrowed
+from xmlc.kernels.arrays import borrowed, unowned
 from xmlc.kernels.prefetch import prefetch
 from xmlc.kernels.sibling_rows import adagrad_to_rows, dense_scores, padded_size
+from xmlc.models.oplt._pending import CLEAR, COPY, SPREAD, WIDER, add_change, copy_columns, new_list
 from xmlc.models.oplt._robin_hood import bits_for, find_slot, home_of, insert_slot
-from xmlc.models.oplt._rows import give_row, give_table, rows_in_advance, slots_of, take_any_row, take_row, take_table
-from xmlc.models.oplt.tree import SLOT
+from xmlc.models.oplt._rows import give_row, give_table, rows_in_advance, slots_of, take_row, take_table
+from xmlc.models.oplt.tree import SLOT, SMALLEST_TABLE
 from xmlc.models.plt.training import adagrad_steps
-
-ROWS_AHEAD = 16  # entries of a table, at which the rows are asked for before they are moved or copied
 
 
 class Scratch(NamedTuple):
@@ -41,11 +43,22 @@ def empty_scratch(max_nonzeros, tree):
 
 @njit(cache=True, nogil=True)
 def open_block(tree, v, width, auxiliary, bits):
-    """Give node v a block of ``width`` columns, without features; all weights, those of the constant too, are zero."""
+    """Give node v a block of ``width`` columns, without features; return whether its row of the constant was used."""
     node = tree.nodes[v]
     node.width, node.auxiliary, node.padded = width, auxiliary, padded_size(width)
     node.n_features, node.table_bits = 0, bits
+    was_used = tree.free_rows[slots_of(np.int64(node.padded))] != 0
     node.bias, node.table = take_row(tree, node.padded), take_table(tree, bits)
+    return was_used
+
+
+@njit(cache=True, nogil=True)
+def open_auxiliary(tree, pending, v):
+    """Give node v a block of an auxiliary classifier alone, whose weights are zero."""
+    if open_block(tree, v, 1, 1, SMALLEST_TABLE):
+        first = new_list(pending, 1)
+        pending.moved[first] = tree.nodes[v].bias
+        add_change(pending, CLEAR, v, False, first, first, 1, tree.nodes[v].padded, tree.nodes[v].padded)
 
 
 @njit(cache=True, nogil=True)
@@ -77,8 +90,12 @@ def ask_for_homes(table, bits, ids):
 
 
 @njit(cache=True, nogil=True)
-def make_rows(tree, v, ids, slots, missing):
-    """Give the ``missing`` features whose slot is 0 a row of zeros each; there must be capacity."""
+def make_rows(tree, v, ids, slots, missing, used):
+    """Give the ``missing`` features whose slot is 0 a row each; there must be capacity.
+
+    Returns how many of the rows were used before, and are not zero; their slots are written to ``used``.
+    """
+    tree = unowned(tree)
     node = tree.nodes[v]
     bits = bits_for(node.n_features + missing, node.table_bits)
     if bits > node.table_bits:
@@ -91,13 +108,21 @@ def make_rows(tree, v, ids, slots, missing):
         node.table, node.table_bits = index, bits
     table, padded = table_of(tree, v), np.int64(node.padded)
     following, size = rows_in_advance(tree, padded, missing), slots_of(padded)
+    n_used = 0
     for k in range(ids.size):
         if slots[k] == 0:
-            slot = following if following != 0 else take_row(tree, padded)
-            following += size if following != 0 else 0
+            slot = following
+            if following != 0:
+                following += size
+            else:
+                was_used = tree.free_rows[size] != 0
+                slot = take_row(tree, padded)
+                used[n_used] = slot
+                n_used += was_used
             insert_slot(table, bits, ids[k], slot)
             slots[k] = slot
     node.n_features += missing
+    return n_used
 
 
 @njit(cache=True, nogil=True)
@@ -158,111 +183,102 @@ def set_targets(targets, padded, positives):
 
 
 @njit(cache=True, nogil=True)
-def copy_column(rows, slot, padded, column, target_slot, target_padded, target, inverse):
-    """Copy one classifier's weight and sum of squares from a row to another; or its inverse's, whose weight is -w."""
-    weight = rows[slot * SLOT + column]
-    # 0 - w and not -w: a weight that is zero has no sign.
-    rows[target_slot * SLOT + target] = np.float32(0.0) - weight if inverse else weight
-    rows[target_slot * SLOT + target_padded + target] = rows[slot * SLOT + padded + column]
+def list_rows(tree, pending, v):
+    """List the slots of a block's rows, that of the constant first; return where they begin in ``moved``."""
+    node = tree.nodes[v]
+    first, moved = new_list(pending, np.int64(node.n_features) + 1), pending.moved
+    moved[first], end = node.bias, first + 1
+    for entry in table_of(tree, v):
+        if entry != 0:
+            moved[end] = entry & np.uint64(0xFFFFFFFF)
+            end += 1
+    return first
 
 
 @njit(cache=True, nogil=True)
-def ask_for_row(rows, table, index, padded):
-    """Prefetch where weights and sums begin in the row of an entry of a table, if there is such an entry."""
-    if index < table.size and table[index] != 0:
-        start = np.int64(table[index] & np.uint64(0xFFFFFFFF)) * SLOT
-        prefetch(rows, start)
-        prefetch(rows, start + padded)
+def add_inverse(tree, pending, v):
+    """Write down that the last column of block v becomes the inverse of the auxiliary classifier.
 
-
-@njit(cache=True, nogil=True)
-def copy_auxiliary(tree, v, first, end, inverse):
-    """Make columns ``first .. end - 1`` of block v copies of its auxiliary classifier, or of its inverse: reads and
-    writes all rows.
+    It may become so before updates that wait, also before those that came before it: an inverse that learns with target
+    0 stays the inverse of what learns the same with target 1. So the last change of the block that updates need not
+    wait for makes it, if there is one; rows that are newer than that are zero in both columns.
     """
-    node, rows, table = tree.nodes[v], tree.rows, table_of(tree, v)
-    padded, slot = np.int64(node.padded), np.int64(node.bias)
-    for column in range(first, end):
-        copy_column(rows, slot, padded, 0, slot, padded, column, inverse)
-    for index in range(table.size):
-        ask_for_row(rows, table, index + ROWS_AHEAD, padded)
-        if table[index] != 0:
-            slot = np.int64(table[index] & np.uint64(0xFFFFFFFF))
-            for column in range(first, end):
-                copy_column(rows, slot, padded, 0, slot, padded, column, inverse)
+    node, block = tree.nodes[v], pending.blocks[v]
+    if block.copy != 0:
+        pending.changes[block.copy - 1].end = node.width
+        return
+    first, count = list_rows(tree, pending, v), node.n_features + 1
+    number = add_change(pending, COPY, v, False, first, first, count, node.padded, node.padded)
+    copy_columns(pending, number, node.width - 1, node.width - 1, node.width)
+    block.copy = number + 1
 
 
 @njit(cache=True, nogil=True)
-def widen(tree, v, width):
-    """Make ``width`` columns fit into the rows of block v."""
-    node, rows = tree.nodes[v], tree.rows
-    wider, padded = padded_size(width), np.int64(node.padded)
-    if wider <= padded:
-        return
-    node.bias = move_row(tree, np.int64(node.bias), padded, take_any_row(tree, wider), wider)
+def copy_auxiliary(tree, pending, v, rows, first, middle, end):
+    """Write down that columns of block v, whose rows are listed, become its auxiliary classifier or inverses of it."""
+    node = tree.nodes[v]
+    number = add_change(pending, COPY, v, True, rows, rows, node.n_features + 1, node.padded, node.padded)
+    copy_columns(pending, number, first, middle, end)
+
+
+@njit(cache=True, nogil=True)
+def widen(tree, pending, v, width):
+    """Make ``width`` columns, which do not fit yet, fit into the rows of block v."""
+    tree, pending = unowned(tree), unowned(pending)
+    node, moved = tree.nodes[v], pending.moved
+    wider, padded, count = padded_size(width), np.int64(node.padded), np.int64(node.n_features) + 1
+    source, target = new_list(pending, count), new_list(pending, count)
+    moved[source], moved[target] = node.bias, take_row(tree, wider)
+    give_row(tree, padded, np.int64(node.bias))
+    node.bias = moved[target]
     table, following, size = table_of(tree, v), rows_in_advance(tree, wider, node.n_features), slots_of(wider)
+    row = 1
     for index in range(table.size):
-        ask_for_row(rows, table, index + ROWS_AHEAD, padded)
         if table[index] != 0:
-            target = following if following != 0 else take_any_row(tree, wider)
+            slot = following if following != 0 else take_row(tree, wider)
             following += size if following != 0 else 0
-            move_row(tree, np.int64(table[index] & np.uint64(0xFFFFFFFF)), padded, target, wider)
-            table[index] = (table[index] >> np.uint64(32)) << np.uint64(32) | np.uint64(target)
+            old = table[index] & np.uint64(0xFFFFFFFF)
+            give_row(tree, padded, np.int64(old))
+            moved[source + row], moved[target + row] = old, slot
+            table[index] = (table[index] >> np.uint64(32)) << np.uint64(32) | np.uint64(slot)
+            row += 1
+    number = add_change(pending, WIDER, v, True, source, target, count, padded, wider)
+    copy_columns(pending, number, node.width, node.width, node.width)
+    pending.blocks[v].copy = number + 1
     node.padded = wider
 
 
 @njit(cache=True, nogil=True)
-def move_row(tree, slot, padded, target, wider):
-    """Copy a row into a wider one, give the old one back and return the new one's slot."""
-    rows, old, new = tree.rows, slot * SLOT, target * SLOT
-    for c in range(padded):
-        rows[new + c] = rows[old + c]
-        rows[new + wider + c] = rows[old + padded + c]
-    for c in range(padded, wider):
-        rows[new + c] = rows[new + wider + c] = 0
-    give_row(tree, padded, slot)
-    return target
+def open_copies(tree, pending, extended, v, source, rows, auxiliary, copies, inverse):
+    """Give node v a block of copies of the auxiliary classifier of block ``source``, and perhaps its inverse.
 
-
-@njit(cache=True, nogil=True)
-def open_block_from(tree, v, source, auxiliary):
-    """Give node v a block of two columns, the auxiliary classifier of block ``source`` and its inverse.
-
-    With ``auxiliary`` = 1 there is a column before them, the auxiliary classifier itself.
+    Parameters
+    ----------
+    extended : int
+        The node under which updates of block ``source`` wait.
+    rows : int
+        Where the rows of block ``source`` are listed.
+    auxiliary : int
+        1: the first copy is the auxiliary classifier of v.
+    copies : int
+    inverse : bool
     """
-    open_copies(tree, v, source, auxiliary, auxiliary + 1, True)
-
-
-@njit(cache=True, nogil=True)
-def open_block_of_auxiliary(tree, v, source):
-    """Give node v a block with an auxiliary classifier alone, a copy of that of block ``source``."""
-    open_copies(tree, v, source, 1, 1, False)
-
-
-@njit(cache=True, nogil=True)
-def open_copies(tree, v, source, auxiliary, copies, inverse):
-    """Give node v a block of copies of the auxiliary classifier of block ``source``, and perhaps its inverse."""
-    bits = tree.nodes[source].table_bits
+    tree, pending = unowned(tree), unowned(pending)
+    bits, moved = tree.nodes[source].table_bits, pending.moved
     open_block(tree, v, copies + inverse, auxiliary, bits)
-    node, rows, table, found = tree.nodes[v], tree.rows, table_of(tree, v), table_of(tree, source)
-    padded, own_padded = np.int64(tree.nodes[source].padded), np.int64(node.padded)
-    spread(rows, np.int64(tree.nodes[source].bias), padded, np.int64(node.bias), own_padded, copies, inverse)
-    following, size = rows_in_advance(tree, own_padded, tree.nodes[source].n_features), slots_of(own_padded)
-    for index in range(found.size):
-        ask_for_row(rows, found, index + ROWS_AHEAD, padded)
-        entry = found[index]
+    node, table, found = tree.nodes[v], table_of(tree, v), table_of(tree, source)
+    padded, n_features = np.int64(node.padded), np.int64(tree.nodes[source].n_features)
+    target = new_list(pending, n_features + 1)
+    following, size, row = rows_in_advance(tree, padded, n_features), slots_of(padded), target + 1
+    moved[target] = node.bias
+    for entry in found:
         if entry != 0:
-            slot = following if following != 0 else take_row(tree, own_padded)
+            slot = following if following != 0 else take_row(tree, padded)
             following += size if following != 0 else 0
             insert_slot(table, bits, entry >> np.uint64(32), slot)
-            spread(rows, np.int64(entry & np.uint64(0xFFFFFFFF)), padded, slot, own_padded, copies, inverse)
-    node.n_features = tree.nodes[source].n_features
-
-
-@njit(cache=True, nogil=True)
-def spread(rows, slot, padded, target_slot, target_padded, copies, inverse):
-    """Copy the auxiliary classifier's column of a row to the first columns of another, and its inverse behind them."""
-    for column in range(copies):
-        copy_column(rows, slot, padded, 0, target_slot, target_padded, column, False)
-    if inverse:
-        copy_column(rows, slot, padded, 0, target_slot, target_padded, copies, True)
+            moved[row] = slot
+            row += 1
+    node.n_features = n_features
+    source_padded = tree.nodes[source].padded
+    number = add_change(pending, SPREAD, extended, True, rows, target, n_features + 1, source_padded, padded)
+    copy_columns(pending, number, 0, copies, copies + inverse)

@@ -11,10 +11,19 @@ import numpy as np
 from numba import njit
 
 from xmlc.kernels.sibling_rows import padded_size
-from xmlc.models.oplt._blocks import copy_auxiliary, open_block, open_block_from, open_block_of_auxiliary, widen
-from xmlc.models.oplt._pending import add_copy, settle
-from xmlc.models.oplt._policy import COMPLETE, CPET, extends_inner, extends_leaf, node_for_label
+from xmlc.models.oplt._blocks import (
+    add_inverse,
+    copy_auxiliary,
+    list_rows,
+    open_auxiliary,
+    open_block,
+    open_copies,
+    widen,
+)
+from xmlc.models.oplt._pending import CHANGES_USED, MOVED_USED, has_room_to_grow
+from xmlc.models.oplt._policy import COMPLETE, CPET, extends_inner, extends_leaf, node_for_label, reads_rows
 from xmlc.models.oplt._rows import slots_of
+from xmlc.models.oplt._settle import make_changes_now, make_inverses
 from xmlc.models.oplt.tree import (
     ABOVE,
     ENTRIES_USED,
@@ -30,6 +39,9 @@ from xmlc.models.oplt.tree import (
     SMALLEST_TABLE,
     UNBOUNDED,
 )
+
+GROWN, TREE_FULL, PENDING_FULL = 0, -1, -4
+LISTS_OF_LABEL = 2  # of a block's rows, which the changes of one new label read and write at the most
 
 
 @njit(cache=True, nogil=True)
@@ -98,14 +110,15 @@ def add_label(tree, pending, ids, values, label, scratch, settings):
 
     Returns
     -------
-    bool
-        False if the arrays are full; nothing has changed then.
+    int
+        `GROWN`; `TREE_FULL` if the arrays are full, `PENDING_FULL` if there is no room for the changes: nothing has
+        changed then.
     """
     nodes, counters, root = tree.nodes, tree.counters, tree.nodes[ROOT]
     if root.n_leaves == 0:
         root.label, root.n_leaves, tree.leaves[label] = label, 1, ROOT
         nodes[ABOVE].leaf_children = nodes[ABOVE].n_leaves = 1
-        return True
+        return GROWN
     v = node_for_label(tree, pending, ids, values, scratch, settings, counters[N_LEARNED])
     node = nodes[v]
     # At the most a block of as many rows, or the same rows two columns longer, one beside it of auxiliary classifiers,
@@ -115,16 +128,28 @@ def add_label(tree, pending, ids, values, label, scratch, settings):
     if settings.policy == COMPLETE or settings.policy == CPET:
         slots, table = slots + slots_of(padded_size(1)) + 1, 2 * table
     if not has_capacity(tree, 2, (node.n_features + 1) * slots + 4, table + 16):
-        return False
-    if node.degree > 0 and node.degree < settings.max_leaf:
-        extend_inner(tree, pending, v, label, scratch, settings)
-        return True
-    settle(tree, pending, v, scratch, settings)
+        return TREE_FULL
+    if not has_room_to_grow(pending, LISTS_OF_LABEL * (node.n_features + 1) + 2):
+        return PENDING_FULL
+    reads, n_changes, n_moved = reads_rows(settings), pending.counters[CHANGES_USED], pending.counters[MOVED_USED]
+    if reads and not takes_column(node, settings):
+        make_inverses(tree.rows, pending, v, scratch, settings)
     if node.degree == 0:
-        extend_leaf(tree, v, label, settings)
+        extend_leaf(tree, pending, v, label, settings)
+    elif node.degree < settings.max_leaf:
+        extend_inner(tree, pending, v, label, settings)
     else:
-        push_down(tree, v, label, settings)
-    return True
+        push_down(tree, pending, v, label, settings)
+    if reads:
+        make_changes_now(tree.rows, pending, n_changes, n_moved, scratch, settings)
+    return GROWN
+
+
+@njit(cache=True, nogil=True)
+def takes_column(node, settings):
+    """Tell whether a new label of a node takes one more column of its rows, of which all else stays."""
+    fits = node.degree > 0 and node.degree < settings.max_leaf and padded_size(node.width + 1) <= node.padded
+    return fits and extends_inner(settings, node.degree + 1, node.leaf_children + 1)
 
 
 @njit(cache=True, nogil=True)
@@ -137,32 +162,28 @@ def wanted_width(width, settings):
 
 
 @njit(cache=True, nogil=True)
-def extend_inner(tree, pending, v, label, scratch, settings):
-    """Variant 1: a leaf becomes one more child of an inner node; all that waits for the block may go on waiting, unless
-    its rows move.
-    """
+def extend_inner(tree, pending, v, label, settings):
+    """Variant 1: a leaf becomes one more child of an inner node."""
     node = tree.nodes[v]
     leaf_children = node.leaf_children + 1
     if extends_inner(settings, node.degree + 1, leaf_children):
         if padded_size(node.width + 1) > node.padded:
-            settle(tree, pending, v, scratch, settings)
-            widen(tree, v, wanted_width(node.width + 1, settings))
+            widen(tree, pending, v, wanted_width(node.width + 1, settings))
         column = node.width
         node.width += 1
-        add_copy(pending, v)
+        add_inverse(tree, pending, v)
     else:  # no label extends it again: the leaf takes the place of the auxiliary classifier
-        settle(tree, pending, v, scratch, settings)
         column, node.auxiliary = np.int32(0), 0
-        copy_auxiliary(tree, v, 0, 1, True)
+        copy_auxiliary(tree, pending, v, list_rows(tree, pending, v), 0, 0, 1)
     leaf = new_node(tree, label, settings.threshold)
     append_child(tree, v, leaf, column)
     if extends_leaf(settings, node.degree, leaf_children):
-        open_block(tree, leaf, 1, 1, SMALLEST_TABLE)
+        open_auxiliary(tree, pending, leaf)
     count_leaf(tree, leaf, settings.threshold)
 
 
 @njit(cache=True, nogil=True)
-def push_down(tree, v, label, settings):
+def push_down(tree, pending, v, label, settings):
     """Variant 2: a new node takes over all children of v, whose children it and a new leaf become.
 
     The new node's classifiers are copies of the auxiliary one of v, so it takes over the whole block.
@@ -179,32 +200,30 @@ def push_down(tree, v, label, settings):
         nodes[child].parent = new
         child = np.int64(nodes[child].next_sibling)
     auxiliary = 1 if settings.arity > 2 else 0
-    open_block_from(tree, v, new, auxiliary)
+    open_copies(tree, pending, v, v, new, list_rows(tree, pending, new), auxiliary, auxiliary + 1, True)
     old.degree = old.leaf_children = 0
     leaf = new_node(tree, label, threshold)
     append_child(tree, v, new, auxiliary)
     append_child(tree, v, leaf, auxiliary + 1)
-    open_block(tree, leaf, 1, 1, SMALLEST_TABLE)
+    open_auxiliary(tree, pending, leaf)
     count_leaf(tree, leaf, threshold)
 
 
 @njit(cache=True, nogil=True)
-def extend_leaf(tree, v, label, settings):
+def extend_leaf(tree, pending, v, label, settings):
     """Variant 3: a leaf becomes an inner node above two leaves, one with its label and one with the new.
 
-    A leaf's block has its auxiliary classifier and nothing else.
+    A leaf's block has its auxiliary classifier and nothing else; in its rows there is room for two more.
     """
     nodes, threshold = tree.nodes, settings.threshold
     node = nodes[v]
     old, leaf = new_node(tree, node.label, node.bound), new_node(tree, label, threshold)
+    rows = list_rows(tree, pending, v)
     if extends_leaf(settings, 2, 2):
-        open_block_of_auxiliary(tree, old, v)
-        open_block(tree, leaf, 1, 1, SMALLEST_TABLE)
+        open_copies(tree, pending, v, old, v, rows, 1, 1, False)
+        open_auxiliary(tree, pending, leaf)
     auxiliary = 1 if extends_inner(settings, 2, 2) else 0  # else the old leaf takes its place
-    widen(tree, v, auxiliary + 2)
-    if auxiliary == 1:
-        copy_auxiliary(tree, v, 1, 2, False)
-    copy_auxiliary(tree, v, auxiliary + 1, auxiliary + 2, True)
+    copy_auxiliary(tree, pending, v, rows, 1, auxiliary + 1, auxiliary + 2)
     node.label, node.width, node.auxiliary = NONE, auxiliary + 2, auxiliary
     append_child(tree, v, old, auxiliary)
     append_child(tree, v, leaf, auxiliary + 1)

@@ -1,10 +1,11 @@
-"""Updates that wait: a window of the stream is written down for each block, and done block by block: kernels.
+"""What waits: updates of classifiers and changes of rows, written down for a window of the stream: kernels.
 
-The classifiers of a block learn from nothing but the instances that reach it, in their order. So updates may wait, as
-long as nothing reads what they change: those of one block are then done one after the other, while its rows are in the
-cache, and those of different blocks at the same time. Everything else that an instance changes - the tree, and which
-row belongs to which feature - is done at once, in the order of the stream, so that a model has the same bits whatever
-the window.
+The tree, and which row belongs to which feature, change at once, in the order of the stream. What rows hold is read by
+nothing else but scores; so it may change later, on another thread. The classifiers of a block learn from nothing but
+the instances that reach it, in their order: updates of one block are done one after the other, while its rows are in
+the cache, and those of different blocks at the same time. Changes - rows that are moved, copied and cleared while the
+tree grows - are made in the order of the stream, each after the updates of its block that came before. So a model has
+the same bits whatever the window.
 """
 
 from __future__ import annotations
@@ -14,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from xmlc.kernels.arrays import borrowed
-from xmlc.models.oplt._blocks import copy_auxiliary, learn_rows
+from xmlc.kernels.arrays import unowned
 from xmlc.models.oplt.tree import NONE
 
 UPDATE = np.dtype(
@@ -23,6 +23,8 @@ UPDATE = np.dtype(
         ("block", np.int32),  # its node; NONE: it is done
         ("next", np.int32),  # the block's next update, NONE: the last
         ("size", np.int32),  # non-zeros of the instance
+        ("padded", np.int32),  # columns of the block's rows
+        ("bias", np.uint32),  # slot of the row of the constant feature
         ("values", np.int64),  # its first value
         ("slots", np.int64),  # its first slot
         ("positives", np.int32),  # its first column with target 1
@@ -34,12 +36,34 @@ BLOCK = np.dtype(
     [
         ("first", np.int32),  # updates, NONE: none
         ("last", np.int32),
-        ("copies", np.int32),  # how many of the last columns are to become inverses of the auxiliary classifier
+        ("copy", np.int32),  # the change, from 1 on, that can make more inverses of the auxiliary classifier; 0: none
         ("listed", np.int32),  # its number among those that wait, from 1 on; 0: it is none of them
     ],
     align=True,
 )
-UPDATES_USED, SLOTS_FILLED, POSITIVES_USED, BLOCKS_LISTED = range(4)  # indices in Pending.counters
+# What a change does: CLEAR rows; make them WIDER ones; COPY the auxiliary classifier, which is column 0, into other
+# columns; or SPREAD that of other rows. MADE: nothing more. Columns ``first .. middle - 1`` become copies of the
+# auxiliary classifier then, and those up to ``end`` its inverses.
+CLEAR, WIDER, COPY, SPREAD, MADE = range(5)
+CHANGE = np.dtype(
+    [
+        ("kind", np.int32),
+        ("block", np.int32),  # the node
+        ("until", np.int32),  # the block's updates before this one are done first; NONE: none is
+        ("count", np.int32),  # rows
+        ("source", np.int64),  # in ``moved``: the first of the rows that are read
+        ("target", np.int64),  # the first of those that are written
+        ("padded", np.int32),  # columns of the rows that are read
+        ("wider", np.int32),  # columns of those that are written
+        ("first", np.int32),
+        ("middle", np.int32),
+        ("end", np.int32),
+    ],
+    align=True,
+)
+UPDATES_USED, SLOTS_FILLED, POSITIVES_USED, BLOCKS_LISTED, CHANGES_USED, MOVED_USED, MOVED_WANTED = range(7)
+N_COUNTERS = 7
+CHANGES_OF_LABEL = 3  # that one new label makes at the most
 
 
 class Pending(NamedTuple):
@@ -58,10 +82,13 @@ class Pending(NamedTuple):
     blocks : BLOCK (capacity of nodes,)
         By the block's node.
     waiting : int32 (capacity of nodes,)
-        Blocks that have something that waits, or had when it was asked for.
+        Blocks that have updates that wait, or had when it was asked for.
     reached : int32 (capacity of nodes,)
         The nodes that the instance taken up last reaches.
-    counters : int64 (4,)
+    changes : CHANGE (capacity,)
+    moved : uint32 (capacity,)
+        Rows that the changes read and write.
+    counters : int64 (N_COUNTERS,)
     values : float32
         Of all instances of the window, as in their CSR form.
     """
@@ -73,12 +100,14 @@ class Pending(NamedTuple):
     blocks: np.ndarray
     waiting: np.ndarray
     reached: np.ndarray
+    changes: np.ndarray
+    moved: np.ndarray
     counters: np.ndarray
     values: np.ndarray
 
 
-def empty_pending(n_nodes: int, n_updates: int, n_slots: int, values: np.ndarray) -> Pending:
-    """Return room for so many nodes, updates and slots."""
+def empty_pending(n_nodes: int, n_updates: int, n_slots: int, n_moved: int, values: np.ndarray) -> Pending:
+    """Return room for so many nodes, updates and slots of theirs, and slots of changes."""
     return Pending(
         np.empty(n_updates, dtype=UPDATE),
         np.empty(n_updates, dtype=UPDATE),
@@ -87,7 +116,9 @@ def empty_pending(n_nodes: int, n_updates: int, n_slots: int, values: np.ndarray
         no_blocks(n_nodes),
         np.empty(n_nodes, dtype=np.int32),
         np.empty(n_nodes, dtype=np.int32),
-        np.zeros(4, dtype=np.int64),
+        np.empty(n_updates + CHANGES_OF_LABEL, dtype=CHANGE),  # each update may clear rows
+        np.empty(n_slots + n_moved, dtype=np.uint32),
+        np.zeros(N_COUNTERS, dtype=np.int64),
         values,
     )
 
@@ -108,23 +139,29 @@ def no_blocks(n_nodes: int) -> np.ndarray:
 
 @njit(cache=True, nogil=True)
 def has_room(pending, n_updates, n_nonzeros):
-    """Tell whether so many updates of one instance fit, and their positive columns."""
+    """Tell whether so many updates of one instance fit, their positive columns, and the rows that they may clear."""
+    pending = unowned(pending)
     counters = pending.counters
     return (
         counters[UPDATES_USED] + n_updates <= pending.updates.size
         and counters[POSITIVES_USED] + 2 * n_updates <= pending.positives.size
         and counters[SLOTS_FILLED] + n_updates * n_nonzeros <= pending.slots.size
+        and counters[CHANGES_USED] + n_updates <= pending.changes.size
+        and counters[MOVED_USED] + n_updates * n_nonzeros <= pending.moved.size
     )
 
 
 @njit(cache=True, nogil=True)
-def list_block(blocks, waiting, counters, v):
-    """Have a block among those that wait."""
-    block = blocks[v]
-    if block.listed == 0:
-        waiting[counters[BLOCKS_LISTED]] = v
-        counters[BLOCKS_LISTED] += 1
-        block.listed = counters[BLOCKS_LISTED]
+def has_room_to_grow(pending, n_moved):
+    """Tell whether the changes that a new label makes fit; if not, write down how many slots are wanted."""
+    counters = pending.counters
+    if (
+        counters[CHANGES_USED] + CHANGES_OF_LABEL <= pending.changes.size
+        and counters[MOVED_USED] + n_moved <= pending.moved.size
+    ):
+        return True
+    counters[MOVED_WANTED] = n_moved
+    return False
 
 
 @njit(cache=True, nogil=True)
@@ -135,16 +172,11 @@ def add_update(nodes, updates, columns, blocks, waiting, counters, v, first_valu
     of a `Pending`, ``columns`` its ``positives``; they are arguments because to take one out counts a reference.
     """
     number, slots, positives = counters[UPDATES_USED], counters[SLOTS_FILLED], counters[POSITIVES_USED]
-    update, block, child = updates[number], blocks[v], np.int64(nodes[v].head)
-    update.block, update.next, update.size, update.values, update.slots, update.positives = (
-        v,
-        NONE,
-        size,
-        first_value,
-        slots,
-        positives,
-    )
-    if nodes[v].auxiliary == 1:
+    update, block, node = updates[number], blocks[v], nodes[v]
+    child = np.int64(node.head)
+    update.block, update.next, update.size, update.padded, update.bias = v, NONE, size, node.padded, node.bias
+    update.values, update.slots, update.positives = first_value, slots, positives
+    if node.auxiliary == 1:
         columns[positives] = 0
         positives += 1
     while child != NONE:
@@ -154,7 +186,10 @@ def add_update(nodes, updates, columns, blocks, waiting, counters, v, first_valu
     update.n_positives = positives - update.positives
     if block.first == NONE:
         block.first = number
-        list_block(blocks, waiting, counters, v)
+        if block.listed == 0:
+            waiting[counters[BLOCKS_LISTED]] = v
+            counters[BLOCKS_LISTED] += 1
+            block.listed = counters[BLOCKS_LISTED]
     else:
         updates[block.last].next = number
     block.last = number
@@ -163,60 +198,34 @@ def add_update(nodes, updates, columns, blocks, waiting, counters, v, first_valu
 
 
 @njit(cache=True, nogil=True)
-def add_copy(pending, v):
-    """Write down that the last column of block v is to become the inverse of the auxiliary classifier.
+def new_list(pending, count):
+    """Return where a list of so many slots begins in ``moved``. There must be room."""
+    first = pending.counters[MOVED_USED]
+    pending.counters[MOVED_USED] = first + count
+    return first
 
-    It is made so before the updates that wait, also before those that came before it: an inverse that learns with
-    target 0 stays the inverse of what learns the same with target 1.
+
+@njit(cache=True, nogil=True)
+def add_change(pending, kind, v, settled, source, target, count, padded, wider):
+    """Write down a change of rows, without copies of columns; return its number. There must be room.
+
+    With ``settled`` the updates of block v so far are done before it, else they go on waiting. ``source`` and
+    ``target`` are where lists of ``count`` slots begin in ``moved``.
     """
-    pending.blocks[v].copies += 1
-    list_block(pending.blocks, pending.waiting, pending.counters, v)
-
-
-@njit(cache=True, nogil=True)
-def make_copies(tree, pending, v):
-    """Make the copies of the auxiliary classifier that wait for block v."""
-    block = pending.blocks[v]
-    if block.copies > 0:
-        width = np.int64(tree.nodes[v].width)
-        copy_auxiliary(tree, v, width - block.copies, width, True)
-        block.copies = 0
-
-
-@njit(cache=True, nogil=True)
-def settle(tree, pending, v, scratch, settings):
-    """Do what waits for block v."""
-    make_copies(tree, pending, v)
-    block, node, updates = pending.blocks[v], tree.nodes[v], pending.updates
-    rows, scores, targets = tree.rows, borrowed(scratch.scores, 0, np.int64(node.padded)), scratch.targets
-    read, rate, eps = (pending.slots, pending.values, pending.positives), settings.rate, settings.eps
-    number = np.int64(block.first)
-    while number != NONE:
-        update = updates[number]
-        do_update(rows, np.int64(node.bias), *read, update, targets, scores, rate, eps)
-        update.block = NONE
-        number = np.int64(update.next)
-    block.first = NONE
-
-
-@njit(cache=True, nogil=True)
-def do_update(rows, bias_slot, all_slots, all_values, all_positives, update, targets, scores, rate, eps):
-    """Do an update of a block; parameters as for `learn_rows`, and of all updates.
-
-    The fields of a `Pending` are arguments because to take one out counts a reference.
-    """
-    slots = borrowed(all_slots, update.slots, update.slots + update.size)
-    values = borrowed(all_values, update.values, update.values + update.size)
-    positives = borrowed(all_positives, update.positives, update.positives + update.n_positives)
-    learn_rows(rows, bias_slot, slots, values, positives, targets, scores, rate, eps)
-
-
-@njit(cache=True, nogil=True)
-def settle_in_turn(tree, pending, scratch, settings):
-    """Do all that waits, where that is little: the updates of an instance or a few."""
     counters = pending.counters
-    for i in range(counters[BLOCKS_LISTED]):
-        v = np.int64(pending.waiting[i])
-        settle(tree, pending, v, scratch, settings)
-        pending.blocks[v].listed = 0
-    counters[:] = 0
+    number, change = counters[CHANGES_USED], pending.changes[counters[CHANGES_USED]]
+    counters[CHANGES_USED] = number + 1
+    change.kind, change.block, change.until = kind, v, counters[UPDATES_USED] if settled else NONE
+    change.count, change.source, change.target = count, source, target
+    change.padded, change.wider = padded, wider
+    change.first = change.middle = change.end = 0
+    if settled:
+        pending.blocks[v].copy = 0
+    return number
+
+
+@njit(cache=True, nogil=True)
+def copy_columns(pending, number, first, middle, end):
+    """Have a change end with copies of the auxiliary classifier, and with inverses from column ``middle`` on."""
+    change = pending.changes[number]
+    change.first, change.middle, change.end = first, middle, end

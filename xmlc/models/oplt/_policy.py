@@ -9,12 +9,19 @@ from xmlc.kernels.counter_random import random_below, stream_key
 from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.float64 import log
 from xmlc.models.oplt._blocks import score_block
-from xmlc.models.oplt._pending import settle
+from xmlc.models.oplt._pending import UPDATES_USED
+from xmlc.models.oplt._settle import make_inverses, settle
 from xmlc.models.oplt.tree import NONE, ROOT, SELECTED, SELECTED_FOR
 
 FIXED, RANDOM, BEST_GREEDY, COMPLETE, CPET, ONE_LEVEL = range(6)  # a fixed tree takes no new labels
 RATIO, PRINTED, BINARY_LOG = range(3)  # how much smaller than its siblings a child is, for `best_child`
 LOG_2 = 0.6931471805599453
+
+
+@njit(cache=True, nogil=True)
+def reads_rows(settings):
+    """Tell whether classifiers are read to place a label, so that they must have learned all that came before."""
+    return settings.policy == BEST_GREEDY or settings.policy == CPET
 
 
 @njit(cache=True, nogil=True)
@@ -123,7 +130,8 @@ def best_child(tree, pending, v, ids, values, scratch, settings, balance):
     ``BINARY_LOG`` -alpha log2 |L_c|, as what all siblings share decides nothing.
     """
     nodes, alpha = tree.nodes, settings.alpha
-    settle(tree, pending, v, scratch, settings)
+    make_inverses(tree.rows, pending, v, scratch, settings)
+    settle(tree.rows, pending, v, pending.counters[UPDATES_USED], scratch, settings)
     scores = score_block(tree, v, ids, values, scratch)
     share = log(np.float64(nodes[v].n_leaves)) - log(np.float64(nodes[v].degree))
     best, best_score = np.int64(NONE), -np.inf

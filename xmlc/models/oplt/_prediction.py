@@ -14,6 +14,7 @@ from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.estimates import stack_estimates
 from xmlc.models.oplt._freeze import frozen
 from xmlc.models.oplt._proof import proven_tree
+from xmlc.models.oplt._rows import stored_arrays
 from xmlc.models.oplt.learning import proven_sums
 from xmlc.models.oplt.tree import N_LEARNED, NONE, OnlineTree, trimmed
 from xmlc.models.plt.estimator import PLT
@@ -150,7 +151,7 @@ class OnlineTreePrediction(SparseProbabilityEstimator):
         return vars(self) | own
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        arrays = trimmed(self._online)._asdict()
+        arrays = stored_arrays(self._online)
         if self._ofo is None:
             return arrays, {}
         counted, a, b = self._ofo

@@ -62,7 +62,7 @@ def proven_tree(arrays: Mapping[str, np.ndarray], n_features: int, n_labels: int
     Parameters
     ----------
     arrays : mapping of str to ndarray
-        The fields of an `OnlineTree` without spare capacity.
+        The fields of an `OnlineTree` without spare capacity, and without ``links``, which stand in free rows.
     n_features, n_labels : int
         Of the model.
 
@@ -77,8 +77,9 @@ def proven_tree(arrays: Mapping[str, np.ndarray], n_features: int, n_labels: int
     rows = field_of(arrays, "rows", np.float32, (int(counters[SLOTS_USED]) * SLOT,))  # int: no overflow
     free_rows = field_of(arrays, "free_rows", np.uint32, (None,))
     free_tables = field_of(arrays, "free_tables", np.int64, (64,))
-    if sorted(arrays) != sorted(OnlineTree._fields):
-        raise Malformed("model.json", f"arrays are {sorted(arrays)}, expected {sorted(OnlineTree._fields)}")
+    expected = sorted(field for field in OnlineTree._fields if field != "links")
+    if sorted(arrays) != expected:
+        raise Malformed("model.json", f"arrays are {sorted(arrays)}, expected {expected}")
     if not ROOT < nodes.size == counters[N_NODES] <= np.iinfo(np.int32).max:
         raise Malformed("nodes", f"are {nodes.size}, expected {counters[N_NODES]}, as counted, and at least 2")
     _check_counters(counters, nodes)
@@ -86,7 +87,8 @@ def proven_tree(arrays: Mapping[str, np.ndarray], n_features: int, n_labels: int
     _check_labels(nodes, leaves)
     _check_sums(nodes)
     _check_columns(nodes, free_rows.size - 1)
-    tree = OnlineTree(nodes, leaves, rows, entries, free_rows, free_tables, counters)
+    links = np.zeros(rows.size // SLOT, dtype=np.uint32)
+    tree = OnlineTree(nodes, leaves, rows, entries, free_rows, links, free_tables, counters)
     fault, place = first_fault(tree, n_features)
     if fault:
         field, what = FAULTS[fault]
@@ -220,7 +222,7 @@ def first_fault(tree, n_features):
     """Find what is wrong with the rows and tables of a tree whose nodes are proven; see `FAULTS`.
 
     Each row and each table in use or free is within the buffers and has its place to itself, and `find_slot` finds
-    each feature of a table. One pass over the entries; a byte for each slot.
+    each feature of a table. One pass over the entries; a byte for each slot. Writes the ``links`` of free rows.
 
     Returns
     -------
@@ -245,13 +247,14 @@ def first_fault(tree, n_features):
         fault = fault_of_table(table, node.table_bits, slots, size, n_features, node.n_features)
         if fault != 0:
             return fault, v
-    links = tree.rows.view(np.uint32)
+    stored_links = tree.rows.view(np.uint32)
     for size in range(tree.free_rows.size):
         slot = np.int64(tree.free_rows[size])
         while slot != 0:
             if size == 0 or not claimed(slots, slot, size):
                 return FREE_ROW, size
-            slot = np.int64(links[slot * SLOT])
+            tree.links[slot] = stored_links[slot * SLOT]
+            slot = np.int64(tree.links[slot])
     for bits in range(tree.free_tables.size):
         index = tree.free_tables[bits]
         while index != 0:

@@ -1,6 +1,8 @@
 """Room for rows of weights and for tables, given out and taken back: kernels.
 
-What is free is found in constant time: free pieces of one size form a list, whose links stand in the pieces.
+What is free is found in constant time: free pieces of one size form a list. The links of free tables stand in the
+tables, those of free rows beside the rows: which row is given out is decided while another thread may still read what
+was in it.
 """
 
 from __future__ import annotations
@@ -8,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from xmlc.models.oplt.tree import ENTRIES_USED, SLOT, SLOTS_USED
+from xmlc.kernels.arrays import unowned
+from xmlc.models.oplt.tree import ENTRIES_USED, SLOT, SLOTS_USED, OnlineTree, trimmed
 
 
 @njit(cache=True, nogil=True)
@@ -19,23 +22,16 @@ def slots_of(padded):
 
 @njit(cache=True, nogil=True)
 def take_row(tree, padded):
-    """Return the slot of a row of zeros for ``padded`` siblings; there must be capacity for it and one slot more."""
-    size, rows, is_new = slots_of(padded), tree.rows, tree.free_rows[slots_of(padded)] == 0
-    slot = take_any_row(tree, padded)
-    if not is_new:
-        for i in range(slot * SLOT, (slot + size) * SLOT):
-            rows[i] = 0
-    return slot
+    """Return the slot of a row for ``padded`` siblings; there must be capacity for it and one slot more.
 
-
-@njit(cache=True, nogil=True)
-def take_any_row(tree, padded):
-    """Return the slot of a row as `take_row` does, whatever the row holds."""
+    A row that was given back holds what it held. One that was never given out is zero, see `take_new_rows`.
+    """
+    tree = unowned(tree)
     free_rows, size = tree.free_rows, slots_of(padded)
     slot = np.int64(free_rows[size])
     if slot == 0:
         return take_new_rows(tree, padded, 1)
-    free_rows[size] = np.float32(tree.rows[slot * SLOT]).view(np.uint32)
+    free_rows[size] = tree.links[slot]
     return slot
 
 
@@ -66,8 +62,9 @@ def rows_in_advance(tree, padded, count):
 @njit(cache=True, nogil=True)
 def give_row(tree, padded, slot):
     """Take a row back."""
+    tree = unowned(tree)
     size, free_rows = slots_of(padded), tree.free_rows
-    tree.rows[slot * SLOT] = np.uint32(free_rows[size]).view(np.float32)
+    tree.links[slot] = free_rows[size]
     free_rows[size] = slot
 
 
@@ -93,3 +90,25 @@ def give_table(tree, bits, index):
     """Take a table back."""
     tree.entries[index] = tree.free_tables[bits]
     tree.free_tables[bits] = index
+
+
+@njit(cache=True, nogil=True)
+def write_links(rows, free_rows, links):
+    """Write the link of each free row into the row, as it is stored."""
+    for size in range(free_rows.size):
+        slot = np.int64(free_rows[size])
+        while slot != 0:
+            link = np.uint32(links[slot])
+            rows[slot * SLOT] = link.view(np.float32)
+            slot = np.int64(link)
+
+
+def stored_arrays(tree: OnlineTree) -> dict[str, np.ndarray]:
+    """Return a tree's arrays by name as they are stored: without spare capacity, the links of free rows in the rows."""
+    kept = trimmed(tree)
+    if not kept.rows.flags.writeable:  # arrays that are mapped from a file
+        kept = kept._replace(rows=kept.rows.copy())
+    write_links(kept.rows, kept.free_rows, kept.links)
+    arrays = kept._asdict()
+    del arrays["links"]
+    return arrays

@@ -63,7 +63,9 @@ class OnlineTree(NamedTuple):
     entries : uint64 (capacity,)
         Hash tables, one for each block: a feature in the upper half, the slot of its row in the lower; 0 is empty.
     free_rows : uint32 (largest row in slots + 1,)
-        First free row of each size; its first number is the next.
+        First free row of each size; 0 is none.
+    links : uint32 (capacity in slots,)
+        By the slot of a free row: the next of its size. In a stored tree it is the first number of the row instead.
     free_tables : int64 (64,)
         First free table of each size in bits; its first entry is the next; 0 is none.
     counters : int64 (N_COUNTERS,)
@@ -74,6 +76,7 @@ class OnlineTree(NamedTuple):
     rows: np.ndarray
     entries: np.ndarray
     free_rows: np.ndarray
+    links: np.ndarray
     free_tables: np.ndarray
     counters: np.ndarray
 
@@ -109,6 +112,7 @@ def empty_online_tree(max_degree: int) -> OnlineTree:
         np.zeros(64 * SLOT, dtype=np.float32),
         np.zeros(64, dtype=np.uint64),
         np.zeros(largest_row(max_degree) + 1, dtype=np.uint32),
+        np.zeros(64, dtype=np.uint32),
         np.zeros(64, dtype=np.int64),
         counters,
     )
@@ -129,7 +133,8 @@ def grown(tree: OnlineTree) -> OnlineTree:
     rows = grown_array(tree.rows, int(counters[SLOTS_USED] + counters[SLOTS_WANTED]) * SLOT, 1.25)
     entries = grown_array(tree.entries, int(counters[ENTRIES_USED] + counters[ENTRIES_WANTED]), 1.25)
     counters[[NODES_WANTED, SLOTS_WANTED, ENTRIES_WANTED]] = 0
-    return tree._replace(nodes=nodes, rows=rows, entries=entries)
+    links = grown_array(tree.links, rows.size // SLOT, 1.0)
+    return tree._replace(nodes=nodes, rows=rows, links=links, entries=entries)
 
 
 def with_labels(tree: OnlineTree, n_labels: int) -> OnlineTree:
@@ -149,10 +154,11 @@ def with_degree(tree: OnlineTree, max_degree: int) -> OnlineTree:
 
 
 def trimmed(tree: OnlineTree) -> OnlineTree:
-    """Return the tree without spare capacity, as it is kept on disk: views of its arrays."""
+    """Return the tree without spare capacity: views of its arrays."""
     counters = tree.counters
     return tree._replace(
         nodes=tree.nodes[: counters[N_NODES]],
         rows=tree.rows[: counters[SLOTS_USED] * SLOT],
+        links=tree.links[: counters[SLOTS_USED]],
         entries=tree.entries[: counters[ENTRIES_USED]],
     )

@@ -10,14 +10,16 @@ from numba import njit
 
 from xmlc.kernels.arrays import borrowed, unowned
 from xmlc.models.oplt._blocks import ask_for_homes, empty_scratch, find_rows, make_rows
-from xmlc.models.oplt._extend import add_label, has_capacity
-from xmlc.models.oplt._pending import add_update, has_room, settle_in_turn
+from xmlc.models.oplt._extend import GROWN, TREE_FULL, add_label, has_capacity
+from xmlc.models.oplt._pending import CLEAR, MOVED_USED, add_change, add_update, has_room, new_list
+from xmlc.models.oplt._policy import reads_rows
 from xmlc.models.oplt._robin_hood import bits_for
 from xmlc.models.oplt._rows import slots_of
 from xmlc.models.oplt._search import empty_queue, rank_labels
+from xmlc.models.oplt._settle import clear_rows, settle_in_turn
 from xmlc.models.oplt.tree import ABOVE, MARK, N_LEARNED, N_NODES, NONE
 
-DONE, TREE_FULL, MUST_GROW, QUIET = 0, -1, -2, -3
+DONE, MUST_GROW, QUIET = 0, -2, -3  # beside those of `add_label`
 QUIET_ROWS = 32  # after so many instances without a new label in a row, a stream is quiet
 
 
@@ -28,6 +30,7 @@ def mark_positives(tree, labels, positives):
     Returns how many they are, the one above the root included, which is always positive; they stand in ``positives``,
     int32. Costs the lengths of the labels' paths, as far as they are not shared.
     """
+    tree = unowned(tree)
     nodes, mark = tree.nodes, tree.counters[MARK] + 1
     tree.counters[MARK] = mark
     nodes[ABOVE].stamp, nodes[ABOVE].head = mark, NONE
@@ -50,6 +53,7 @@ def mark_positives(tree, labels, positives):
 @njit(cache=True, nogil=True)
 def has_capacity_to_learn(tree, positives, n_features):
     """Tell whether all positive nodes' blocks can take all features of an instance."""
+    tree = unowned(tree)
     slots, entries, nodes = np.int64(0), np.int64(0), tree.nodes
     for v in positives:
         node = nodes[v]
@@ -71,43 +75,15 @@ def ask_for_block(nodes, entries, v, ids):
 
 
 @njit(cache=True, nogil=True)
-def take_up(tree, x, row, labels, scratch, marked, pending, settings, may_grow):
-    """Extend the tree by the labels that are new, then write down the updates of the classifiers (Algorithm 3).
+def add_updates(tree, pending, ids, begin, marked, at_once):
+    """Write down the updates of the blocks that an instance reaches; there must be capacity and room.
 
-    Parameters
-    ----------
-    row : int
-        Of x.
-    marked : int
-        What the call before returned if it was for the same instance and there was no room, else 0.
-    may_grow : bool
-        Whether the tree may take new labels. It may not while the window before is settled: a block that grows has to
-        have learned all that came before.
-
-    Returns
-    -------
-    int
-        `DONE`; `MUST_GROW` if the instance has a new label that may not be taken, and nothing was done; `TREE_FULL` if
-        the tree's arrays were full: once they have grown, the same call goes on where this one stopped; else the number
-        of positive nodes, for which there was no room in ``pending``.
+    Rows that were used before are cleared ``at_once``, or that is written down too.
     """
-    begin, end = x.indptr[row], x.indptr[row + 1]
-    ids, nodes, reached = borrowed(x.indices, begin, end), tree.nodes, pending.reached
-    if marked == 0:
-        for label in labels:
-            if tree.leaves[label] == NONE:
-                values = borrowed(x.data, begin, end)
-                if not may_grow:
-                    return MUST_GROW
-                if not add_label(tree, pending, ids, values, label, scratch, settings):
-                    return TREE_FULL
-        marked = mark_positives(tree, labels, reached)
-        if not has_capacity_to_learn(tree, borrowed(reached, 0, marked), ids.size):
-            return TREE_FULL
-    if not has_room(pending, marked, ids.size):
-        return marked
-    entries, all_slots = tree.entries, pending.slots
-    written = pending.updates, pending.positives, pending.blocks, pending.waiting, pending.counters
+    tree, pending = unowned(tree), unowned(pending)
+    nodes, reached = tree.nodes, pending.reached
+    entries, all_slots, moved, counters = tree.entries, pending.slots, pending.moved, pending.counters
+    written = pending.updates, pending.positives, pending.blocks, pending.waiting, counters
     ask_for_block(nodes, entries, np.int64(reached[0]), ids)
     for i in range(marked):
         if i + 1 < marked:  # while the rows of one block are looked up
@@ -120,13 +96,60 @@ def take_up(tree, x, row, labels, scratch, marked, pending, settings, may_grow):
             table = borrowed(entries, node.table, node.table + (np.int64(1) << node.table_bits))
             missing = ids.size - find_rows(table, node.table_bits, ids, slots)
             if missing > 0:
-                make_rows(tree, v, ids, slots, missing)
+                place = counters[MOVED_USED]
+                n_used = make_rows(tree, v, ids, slots, missing, borrowed(moved, place, place + missing))
+                if n_used > 0 and at_once:
+                    clear_rows(tree.rows, borrowed(moved, place, place + n_used), np.int64(node.padded))
+                elif n_used > 0:
+                    place = new_list(pending, n_used)
+                    add_change(pending, CLEAR, v, False, place, place, n_used, node.padded, node.padded)
+
+
+@njit(cache=True, nogil=True)
+def take_up(tree, x, row, labels, scratch, marked, pending, settings, may_grow):
+    """Extend the tree by the labels that are new, then write down the updates of the classifiers (Algorithm 3).
+
+    Parameters
+    ----------
+    row : int
+        Of x.
+    marked : int
+        What the call before returned if it was for the same instance and there was no room, else 0.
+    may_grow : bool
+        Whether the tree may take new labels. It may not while the window before is settled if its policy reads
+        classifiers: those have to have learned all that came before.
+
+    Returns
+    -------
+    int
+        `DONE`; `MUST_GROW` if the instance has a new label that may not be taken, and nothing was done; `TREE_FULL` or
+        `PENDING_FULL` if there was no room in the tree's arrays or for changes in ``pending``: once there is, the same
+        call goes on where this one stopped; else the number of positive nodes, for whose updates there was no room.
+    """
+    x, tree, pending = unowned(x), unowned(tree), unowned(pending)
+    begin, end = x.indptr[row], x.indptr[row + 1]
+    ids, reached = borrowed(x.indices, begin, end), pending.reached
+    if marked == 0:
+        for label in labels:
+            if tree.leaves[label] == NONE:
+                values = borrowed(x.data, begin, end)
+                if not may_grow:
+                    return MUST_GROW
+                state = add_label(tree, pending, ids, values, label, scratch, settings)
+                if state != GROWN:
+                    return state
+        marked = mark_positives(tree, labels, reached)
+        if not has_capacity_to_learn(tree, borrowed(reached, 0, marked), ids.size):
+            return TREE_FULL
+    if not has_room(pending, marked, ids.size):
+        return marked
+    add_updates(tree, pending, ids, begin, marked, reads_rows(settings))
     tree.counters[N_LEARNED] += 1
     return DONE
 
 
 @njit(cache=True, nogil=True)
-def take_up_rows(x, y, order, start, marked, tree, pending, settings, longest, may_grow):
+def take_up_rows(x, y, order, start, marked, tree, pending, settings, longest, may_grow, until_quiet):
     """Take up the rows ``order[start:]`` one by one.
 
     Parameters
@@ -144,13 +167,15 @@ def take_up_rows(x, y, order, start, marked, tree, pending, settings, longest, m
         Most non-zeros of an instance.
     may_grow : bool
         See `take_up`.
+    until_quiet : bool
+        Whether to stop where the tree has not grown for `QUIET_ROWS` instances.
 
     Returns
     -------
     position : int
         Where to go on.
     state : int
-        As of `take_up`; `QUIET` if the tree may grow, but did not for `QUIET_ROWS` instances.
+        As of `take_up`; `QUIET` if the tree has not grown for so many.
     """
     x, y, tree, pending = unowned(x), unowned(y), unowned(tree), unowned(pending)
     scratch, last_growth = empty_scratch(longest, tree), start - 1
@@ -164,7 +189,7 @@ def take_up_rows(x, y, order, start, marked, tree, pending, settings, longest, m
         marked = 0
         if tree.counters[N_NODES] > n_nodes:
             last_growth = position
-        elif may_grow and position - last_growth == QUIET_ROWS:
+        elif until_quiet and position - last_growth == QUIET_ROWS:
             return position + 1, QUIET
     return order.size, DONE
 

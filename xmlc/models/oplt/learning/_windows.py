@@ -1,4 +1,4 @@
-"""The updates of a window are sorted by block and done, which threads do for different blocks: kernels."""
+"""What a window wrote down is done: its changes on one thread, then its blocks learn on several: kernels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from xmlc.kernels.arrays import borrowed, unowned
 from xmlc.kernels.prefetch import prefetch
 from xmlc.kernels.sibling_rows import NUMBERS_PER_LINE, adagrad_to_rows, dense_scores
 from xmlc.models.oplt._blocks import empty_scratch, learn_rows, set_targets
-from xmlc.models.oplt._pending import BLOCKS_LISTED, UPDATES_USED, make_copies
+from xmlc.models.oplt._pending import BLOCKS_LISTED, MOVED_WANTED, UPDATES_USED
+from xmlc.models.oplt._settle import make_changes
 from xmlc.models.oplt.tree import NONE, SLOT
 from xmlc.models.plt.training import adagrad_steps
 
@@ -17,7 +18,20 @@ UPDATES_AHEAD = 4  # at which what they read is asked for
 
 
 @njit(cache=True, nogil=True)
-def sort_by_block(tree, pending):
+def changed_and_sorted(tree, pending, settings, longest):
+    """Make the changes of a window, then sort the updates that are left; return what `sort_by_block` does.
+
+    Only rows and ``pending`` are read and written, so that the next window may be taken up at the same time.
+    """
+    tree, pending = unowned(tree), unowned(pending)
+    make_changes(tree.rows, pending, empty_scratch(longest, tree), settings)
+    starts, pairs = sort_by_block(pending)
+    pending.counters[:MOVED_WANTED] = 0
+    return starts, pairs
+
+
+@njit(cache=True, nogil=True)
+def sort_by_block(pending):
     """Bring the updates into the order of the blocks that wait, those of a block in the order of the stream.
 
     Returns
@@ -28,14 +42,14 @@ def sort_by_block(tree, pending):
         How many pairs of a non-zero and a column each has.
     """
     counters, blocks, updates, by_block = pending.counters, pending.blocks, pending.updates, pending.by_block
-    nodes, n_blocks, n_updates = tree.nodes, counters[BLOCKS_LISTED], counters[UPDATES_USED]
+    n_blocks, n_updates = counters[BLOCKS_LISTED], counters[UPDATES_USED]
     starts, pairs = np.zeros(n_blocks + 1, dtype=np.int64), np.zeros(n_blocks, dtype=np.int64)
     for i in range(n_updates):
         v = np.int64(updates[i].block)
         if v != NONE:
             listed = np.int64(blocks[v].listed)
             starts[listed] += 1
-            pairs[listed - 1] += np.int64(updates[i].size) * np.int64(nodes[v].padded)
+            pairs[listed - 1] += np.int64(updates[i].size) * np.int64(updates[i].padded)
     starts = np.cumsum(starts)
     ends = starts.copy()
     for i in range(n_updates):
@@ -44,12 +58,15 @@ def sort_by_block(tree, pending):
             number = np.int64(blocks[v].listed) - 1
             by_block[ends[number]] = updates[i]
             ends[number] += 1
+    for i in range(n_blocks):
+        block = blocks[pending.waiting[i]]
+        block.first, block.listed = NONE, 0
     return starts, pairs
 
 
 @njit(cache=True, nogil=True)
 def settle_blocks(tree, pending, starts, first, end, settings, longest):
-    """Do what waits for blocks ``first .. end - 1`` of those that wait, sorted by `sort_by_block`.
+    """Do the updates that wait for blocks ``first .. end - 1`` of those that wait, sorted by `sort_by_block`.
 
     Two blocks learn side by side, each from an instance of its own and with the steps of `learn_rows`: while the sums,
     the logistic function or the roots of one wait for each other, the processor takes those of the other. Calls for
@@ -67,10 +84,10 @@ def settle_blocks(tree, pending, starts, first, end, settings, longest):
     following = first
     while True:
         while a == a_end and following < end:
-            a, a_end, a_bias, a_padded = taken_block(tree, pending, starts, following)
+            a, a_end, a_bias, a_padded = taken_block(by_block, starts, following)
             following += 1
         while b == b_end and following < end:
-            b, b_end, b_bias, b_padded = taken_block(tree, pending, starts, following)
+            b, b_end, b_bias, b_padded = taken_block(by_block, starts, following)
             following += 1
         if a == a_end:
             if b == b_end:
@@ -107,23 +124,22 @@ def settle_blocks(tree, pending, starts, first, end, settings, longest):
 
 
 @njit(cache=True, nogil=True)
-def taken_block(tree, pending, starts, i):
-    """Make the copies of one of the blocks that wait, which then waits no more.
+def taken_block(by_block, starts, i):
+    """Find the updates of one of the blocks that wait.
 
     Returns
     -------
     first, end : int
-        Its updates in ``by_block``.
+        In ``by_block``.
     bias : int
-        Where its row of the constant feature begins.
+        Where the block's row of the constant feature begins.
     padded : int
         Its columns.
     """
-    v = np.int64(pending.waiting[i])
-    block, node = pending.blocks[v], tree.nodes[v]
-    make_copies(tree, pending, v)
-    block.first, block.listed = NONE, 0
-    return starts[i], starts[i + 1], np.int64(node.bias) * SLOT, np.int64(node.padded)
+    first, end = starts[i], starts[i + 1]
+    if first == end:
+        return first, end, np.int64(0), np.int64(0)
+    return first, end, np.int64(by_block[first].bias) * SLOT, np.int64(by_block[first].padded)
 
 
 @njit(cache=True, nogil=True)

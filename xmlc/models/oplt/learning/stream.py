@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Event
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from xmlc.csr import KernelCSR
-from xmlc.models.oplt._pending import Pending, empty_pending, with_nodes
-from xmlc.models.oplt.learning._queue import DONE, QUIET, TREE_FULL, rank_and_learn_rows, take_up_rows
-from xmlc.models.oplt.learning._windows import settle_blocks, sort_by_block
+from xmlc.models.oplt._extend import PENDING_FULL, TREE_FULL
+from xmlc.models.oplt._pending import MOVED_WANTED, Pending, empty_pending, with_nodes
+from xmlc.models.oplt._policy import reads_rows
+from xmlc.models.oplt.learning._queue import DONE, QUIET, rank_and_learn_rows, take_up_rows
+from xmlc.models.oplt.learning._windows import changed_and_sorted, settle_blocks
 from xmlc.models.oplt.learning.thresholds import learn_rows_with_thresholds
 from xmlc.models.oplt.tree import ENTRIES_USED, SLOT, SLOTS_USED, OnlineTree, Settings, grown
 from xmlc.runtime.growing import provide_memory
@@ -22,65 +25,87 @@ from xmlc.runtime.threads import resolve_threads
 INSTANCES_PER_CALL = 8192  # between two signs of progress
 WINDOW_SLOTS = 1 << 22  # rows that a window reads and writes: 16 MB of their numbers
 WINDOW_UPDATES = 1 << 18
-ROWS_GROWING = 512  # instances taken up while memory for as many more is provided
-ROWS_QUIET = 2048  # instances taken up while the window before is settled
+ROWS_GROWING = 512  # instances taken up at a time while the tree grows
+ROWS_QUIET = 2048  # and while it does not
 BYTES_PER_PIECE = 1 << 23  # of memory that one thread has provided at a time
-PAIRS_PER_PIECE = 1 << 18  # of a non-zero and a column: what one thread takes at a time
+SHARES = 32  # of a window's blocks at the most, each of which one thread takes at a time
+PAIRS_PER_SHARE = 1 << 18  # of a non-zero and a column, at the least
+
+
+class _Window:
+    """A window of the stream that is taken up and waits: its changes are made, then its blocks learn.
+
+    Shares of the blocks may be asked for at once, on several threads; each waits until the changes are made.
+    """
+
+    def __init__(self, pending: Pending, settings: Settings, longest: int):
+        self.pending, self.settings, self.longest, self.is_changed = pending, settings, longest, Event()
+
+    def change(self, tree: OnlineTree) -> None:
+        """Make the changes, and cut the blocks that wait into shares of about as many pairs."""
+        try:
+            self.starts, pairs = changed_and_sorted(tree, self.pending, self.settings, self.longest)
+            size = max(PAIRS_PER_SHARE, int(pairs.sum()) // SHARES + 1)
+            firsts = np.flatnonzero(np.diff(np.cumsum(pairs) // size, prepend=-1)).tolist()
+            self.shares = list(zip(firsts, [*firsts[1:], pairs.size]))
+        finally:
+            self.is_changed.set()
+
+    def learn(self, tree: OnlineTree, share: int) -> None:
+        """Do the updates of a share of the blocks, which are at most `SHARES`."""
+        self.is_changed.wait()
+        if share < len(self.shares):
+            settle_blocks(tree, self.pending, self.starts, *self.shares[share], self.settings, self.longest)
 
 
 class _Stream:
     """A tree that learns, what waits, and room for both.
 
-    While a window is settled, the next is taken up, as long as it brings no new labels.
+    While one window changes rows, the next is taken up; as long as it brings no new labels, where the tree's policy
+    reads rows.
     """
 
     def __init__(self, tree: OnlineTree, x: KernelCSR, settings: Settings, n_threads: int = 1):
         self.tree, self.x, self.settings, self.n_threads, self.team = tree, x, settings, n_threads, Team(n_threads)
         self.longest = int(np.diff(x.indptr).max(initial=0))
-        self.n_updates, self.n_slots = WINDOW_UPDATES, WINDOW_SLOTS
+        self.n_updates, self.n_slots, self.n_moved = WINDOW_UPDATES, WINDOW_SLOTS, WINDOW_SLOTS
         self.pending, self.other = self._nothing_pending()
-        self.unsettled: list[tuple[Any, ...]] = []  # pieces of the window before, which is in ``other``
+        self.unsettled: list[_Window] = []  # the window before, which is in ``other``
+        self.reads = reads_rows(settings)
         self.used = (0, 0)  # bytes of rows and of tables, a part of the stream before
 
     def _nothing_pending(self) -> tuple[Pending, Pending]:
         """Return room for two windows."""
         n_nodes, values = self.tree.nodes.size, self.x.data
-        pending, other = (empty_pending(n_nodes, self.n_updates, self.n_slots, values) for _ in range(2))
+        pending, other = (empty_pending(n_nodes, self.n_updates, self.n_slots, self.n_moved, values) for _ in range(2))
         return pending, other._replace(reached=pending.reached)
 
     def settle(self) -> None:
-        """Have all that waits done, block by block: while the next window is taken up, or now.
-
-        Copies of auxiliary classifiers are made now, because they read tables.
-        """
+        """Have all that waits done: while the next window is taken up, or by `finish`."""
         self.finish()
-        pending, other = self.pending, self.other
-        starts, pairs = sort_by_block(self.tree, pending)
-        piece = np.cumsum(pairs) // PAIRS_PER_PIECE
-        firsts = np.flatnonzero(np.diff(piece, prepend=-1)).tolist()
-        self.unsettled = [
-            (settle_blocks, self.tree, pending, starts, first, end, self.settings, self.longest)
-            for first, end in zip(firsts, [*firsts[1:], pairs.size])
-        ]
-        copied = pending.blocks["copies"][pending.waiting[: pairs.size]].any()
-        pending.counters[:] = 0
-        self.pending, self.other = other, pending
-        if copied:
-            self.finish()
+        self.unsettled = [_Window(self.pending, self.settings, self.longest)]
+        self.pending, self.other = self.other, self.pending
 
     def finish(self) -> None:
         """Do what is left of the window before."""
         if self.unsettled:
-            self.team.run(_called, self.unsettled)
+            self.team.run(_called, self._unsettled_pieces())
             self.unsettled = []
+
+    def _unsettled_pieces(self) -> list[tuple[Any, ...]]:
+        """Return what is left of the window before, in the tree as it is now."""
+        changes = [(window.change, self.tree) for window in self.unsettled]
+        return changes + [(window.learn, self.tree, i) for window in self.unsettled for i in range(SHARES)]
 
     def make_room(self, state: int) -> int:
         """Make room for an instance that was not taken up; return how many nodes it marked."""
         if state == TREE_FULL:
-            self.finish()  # in the arrays that there were
             self.tree = grown(self.tree)
         marked, n_nodes = max(state, 0), self.tree.nodes.size
-        more = marked > self.n_updates or marked * (self.longest + 1) > self.n_slots
+        moved = int(self.pending.counters[MOVED_WANTED]) if state == PENDING_FULL else 0
+        more = marked > self.n_updates or marked * (self.longest + 1) > self.n_slots or moved > self.n_moved
+        if state == PENDING_FULL or state > 0:
+            self.settle()
         if more or n_nodes > self.pending.blocks.size:
             self.settle()
             self.finish()
@@ -88,6 +113,7 @@ class _Stream:
             if more:
                 self.n_updates = max(marked, self.n_updates)
                 self.n_slots = max(marked * (self.longest + 1), self.n_slots)
+                self.n_moved = max(moved, self.n_moved)
                 self.pending, self.other = self._nothing_pending()
                 self.pending.reached[: reached.size] = reached
             else:
@@ -99,14 +125,14 @@ class _Stream:
         """Learn rows one by one, in the given order; some of the last may wait until `finish`."""
         start, marked = 0, 0
         while start < rows.size:
-            to = (self.tree, self.pending, self.settings, self.longest, not self.unsettled)
-            quiet = len(self.unsettled) > 0
-            end = start + (ROWS_QUIET if quiet else ROWS_GROWING)
-            pieces = [(take_up_rows, self.x, y, rows[:end], start, marked, *to), *self.unsettled]
+            may_grow = not self.reads or not self.unsettled
+            end = start + (ROWS_GROWING if may_grow else ROWS_QUIET)
+            to = (self.tree, self.pending, self.settings, self.longest, may_grow, may_grow and self.reads)
+            pieces = [(take_up_rows, self.x, y, rows[:end], start, marked, *to), *self._unsettled_pieces()]
             if self.n_threads > 1:
-                pieces += self._memory_to_provide()
+                pieces[2:2] = self._memory_to_provide()
             ((start, state), *_), self.unsettled = self.team.run(_called, pieces), []
-            if state > 0 or state == QUIET or (quiet and state == DONE):
+            if state == QUIET or (state in (DONE, TREE_FULL) and not (self.reads and may_grow)):
                 self.settle()
             marked = self.make_room(state)
 

@@ -12,8 +12,8 @@ from xmlc.gate.fields import Malformed, check_array
 from xmlc.kernels.arrays import unowned
 from xmlc.models._online_sums import count_sets
 from xmlc.models.oplt._blocks import empty_scratch
-from xmlc.models.oplt._pending import settle_in_turn
 from xmlc.models.oplt._search import empty_queue, labels_above
+from xmlc.models.oplt._settle import settle_in_turn
 from xmlc.models.oplt.learning._queue import DONE, take_up
 from xmlc.models.oplt.tree import NONE
 
