@@ -5,6 +5,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
+from archive_cases import unpack_tar
 from command_line import run
 from page_cases import PAPER, small_run
 
@@ -36,8 +37,7 @@ def test_a_page_is_made_again_from_the_archive(finished, capsys, monkeypatch):
     assert "files of 2 tables" in capsys.readouterr().out
     expected = headlines(capsys, finished / "before.html")
     elsewhere = finished / "elsewhere"
-    with tarfile.open(archive) as content:
-        content.extractall(elsewhere, filter="data")
+    unpack_tar(archive, elsewhere)
     for name in ("config", "results/published", "results/reference", "logs"):
         (elsewhere / name).symlink_to(Path(name).resolve())
     monkeypatch.chdir(elsewhere)

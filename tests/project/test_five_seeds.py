@@ -1,13 +1,13 @@
 """results/reference/five-seeds: the archived records give its tables, CI's numbers and the README's counts."""
 
 import io
-import tarfile
 from dataclasses import replace
 from typing import get_args
 
 import pandas as pd
 import pytest
 import yaml
+from archive_cases import unpack_tar
 from repository import ROOT
 
 from xmlc.judging.compare import compare_frames
@@ -30,8 +30,7 @@ HEADINGS = ("hold", "do not hold", "mixed", "cannot be told", "no data")
 def finished(tmp_path_factory):
     """The archive, unpacked where the paths in it are those of the project: the provenance of each table."""
     folder = tmp_path_factory.mktemp("five-seeds")
-    with tarfile.open(FIVE / "records.tar.xz") as archive:
-        archive.extractall(folder, filter="data")
+    unpack_tar(FIVE / "records.tar.xz", folder)
     for name in ("config", "results/published"):
         (folder / name).symlink_to(ROOT / name)
     with pytest.MonkeyPatch.context() as patch:
