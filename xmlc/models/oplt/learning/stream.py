@@ -40,6 +40,7 @@ class _Window:
 
     def __init__(self, pending: Pending, settings: Settings, longest: int):
         self.pending, self.settings, self.longest, self.is_changed = pending, settings, longest, Event()
+        self.shares: list[tuple[int, int]] = []  # none if the changes fail: their error is to be raised
 
     def change(self, tree: OnlineTree) -> None:
         """Make the changes, and cut the blocks that wait into shares of about as many pairs."""
