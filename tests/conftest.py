@@ -1,11 +1,6 @@
 """What all tests share: their order, small random data, and the mirror of real datasets; tests/support has the rest."""
-# ruff: noqa: E402
 
 from collections import Counter
-
-from xmlc.runtime.kernel_cache import use_kernel_cache
-
-use_kernel_cache()  # before anything imports numba, which reads the folder's name once
 
 import pytest
 from hypothesis import settings

@@ -9,11 +9,10 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import json
-import os
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import redirect_stderr
+from contextlib import redirect_stderr, suppress
 from io import StringIO
 from multiprocessing import get_context
 from pathlib import Path
@@ -89,22 +88,22 @@ def compile_part(part: Part) -> float:
 
 def missing(parts: Sequence[Part]) -> list[Part]:
     """Return those parts that were not compiled yet by this version of the package on this kind of machine."""
-    return [part for part in parts if not (place := _mark(part)) or not place.exists()]
+    return [part for part in parts if not _mark(part).exists()]
 
 
 def mark(part: Part) -> None:
     """Remember, beside the compiled kernels, that a part is compiled."""
-    if place := _mark(part):
-        place.parent.mkdir(exist_ok=True)
-        place.touch()
+    with suppress(OSError):  # then it is compiled again, like its kernels
+        _mark(part).parent.mkdir(exist_ok=True)
+        _mark(part).touch()
 
 
-def _mark(part: Part) -> Path | None:
-    """Return the file that stands for a compiled part; None where numba decides where compiled kernels are stored."""
-    if not (folder := os.environ.get("NUMBA_CACHE_DIR")):
-        return None
+def _mark(part: Part) -> Path:
+    """Return the file that stands for a compiled part."""
+    from xmlc.runtime.kernel_cache import kernel_folder
+
     about = (*part, platform.python_version(), importlib.metadata.version("numba"), platform.machine(), cpu_name())
-    return Path(folder) / "compiled" / hashlib.sha256("\0".join(about).encode()).hexdigest()[:16]
+    return kernel_folder() / "compiled" / hashlib.sha256("\0".join(about).encode()).hexdigest()[:16]
 
 
 def _few(seed: int = 0) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:

@@ -1,66 +1,139 @@
-"""Compiled kernels are kept under a name that changes with every file that they are made of."""
+"""No kernel runs in an old form, and each form is compiled once."""
 
+import ast
 import os
+import re
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from repository import ROOT
 
 from xmlc.runtime import kernel_cache
+from xmlc.sources import imported_modules
+
+KERNEL = "from xmlc.runtime.kernel_cache import njit\n\n\n@njit(cache=True)\ndef "
+PROGRAM = {
+    "xmlc/a/inner.py": f"{KERNEL}inner(x):\n    return x + 1\n",
+    "xmlc/a/constants.py": "from xmlc.a.more import MORE\n\nSUMMAND = MORE + 10\n",
+    "xmlc/a/more.py": "MORE = 100\n",
+    "xmlc/a/outer.py": f"from xmlc.a.constants import SUMMAND\nfrom xmlc.a import inner as other\n{KERNEL}outer(x):\n"
+    "    return other_inner(x) + SUMMAND\n\n\nother_inner = other.inner\n",
+    "xmlc/a/measure.py": "from typing import NamedTuple\nfrom xmlc.a.outer import outer\n",
+    "run.py": "{imports}from xmlc.a.outer import outer\nprint(outer(1), sum(outer.stats.cache_misses.values()))\n",
+}
+IMPORTS = {"script": "", "numba first": "import numba\n", "command line": "import xmlc.cli\n"}
 
 
-@pytest.mark.parametrize(
-    ("name", "counts"),
-    [("models/_grow.py", True), ("models/_arrays.py", True), ("kernels/streams.py", True), ("records/costs.py", False)],
-)
-def test_the_digest_changes_with_kernels_and_their_constants(name, counts, tmp_path, monkeypatch):
-    monkeypatch.setattr(kernel_cache, "PACKAGE", tmp_path)
-    for file in ("models/_grow.py", "models/_arrays.py", "kernels/streams.py", "records/costs.py"):
-        (tmp_path / file).parent.mkdir(exist_ok=True)
-        (tmp_path / file).write_text("A = 1\n")
-    (tmp_path / "models/_grow.py").write_text("from numba import njit\nA = 1\n")
-    (tmp_path / "models/_arrays.py").write_text("from typing import NamedTuple\nA = 1\n")
-    before = kernel_cache.kernel_digest()
-    (tmp_path / name).write_text((tmp_path / name).read_text() + "B = 2\n")
-    assert (kernel_cache.kernel_digest() != before) is counts
+@pytest.fixture
+def project(tmp_path):
+    """Give a package with the real cache and two kernels of which one calls the other, and a function that runs it."""
+    folder = tmp_path / "a project"
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "xmlc/runtime", folder / "xmlc/runtime", ignore=ignored)
+    shutil.copytree(ROOT / "xmlc/cli", folder / "xmlc/cli", ignore=ignored)
+    for file in (ROOT / "xmlc").glob("*.py"):
+        shutil.copy(file, folder / "xmlc")
+    for name, text in PROGRAM.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    for other in (folder / "xmlc/runtime").glob("*.py"):
+        if other.stem not in ("__init__", "claims", "kernel_cache", "kernel_entries"):
+            other.unlink()
+
+    def run(how="script", **variables):
+        """Return the result of ``outer(1)``, and how many kernels were compiled."""
+        (folder / "run.py").write_text(PROGRAM["run.py"].format(imports=IMPORTS[how]))
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+        environment |= {"PYTHONPATH": str(folder), "XDG_CACHE_HOME": str(tmp_path / "user's")} | variables
+        done = subprocess.run([sys.executable, folder / "run.py"], env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return tuple(map(int, done.stdout.split()))
+
+    return folder, run
 
 
-def test_kernels_are_kept_for_the_user_where_the_package_cannot_be_written_to(tmp_path, monkeypatch):
-    monkeypatch.setattr(kernel_cache, "PACKAGE", tmp_path / "package")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    for name in ("NUMBA_CACHE_DIR", "NUMBA_CACHE_LOCATOR_CLASSES"):
-        monkeypatch.setenv(name, "")  # so that it is put back afterwards
-        monkeypatch.delenv(name)
-    (tmp_path / "package").touch()
-    kernel_cache.use_kernel_cache()
-    assert os.environ["NUMBA_CACHE_DIR"] == str(tmp_path / f"cache/xmlc/kernels-{kernel_cache.kernel_digest()}")
-    assert os.environ["NUMBA_CACHE_LOCATOR_CLASSES"] == kernel_cache.LOCATORS
+def edit(folder, name, old, new):
+    text = (folder / name).read_text()
+    assert old in text
+    (folder / name).write_text(text.replace(old, new))
 
 
-def test_kernels_of_other_versions_are_removed_when_a_new_one_begins(tmp_path, monkeypatch):
-    monkeypatch.setattr(kernel_cache, "PACKAGE", tmp_path)
-    monkeypatch.setenv("NUMBA_CACHE_LOCATOR_CLASSES", "")
-    for text in ("A = 1", "A = 2"):
-        monkeypatch.setenv("NUMBA_CACHE_DIR", "")
-        monkeypatch.delenv("NUMBA_CACHE_DIR")
-        (tmp_path / "grow.py").write_text(f"from numba import njit\n{text}\n")
-        kernel_cache.use_kernel_cache()
-        assert [str(folder) for folder in (tmp_path / "__pycache__").iterdir()] == [os.environ["NUMBA_CACHE_DIR"]]
+def test_an_edited_kernel_runs_in_its_new_form_however_it_is_called(project):
+    folder, run = project
+    assert run() == (112, 1)
+    assert [run(how) for how in IMPORTS] == [(112, 0)] * 3
+    results = []
+    for number, how in enumerate(IMPORTS):
+        edit(folder, "xmlc/a/inner.py", f"x + {number + 1}", f"x + {number + 2}")
+        results.append((run(how), run(how)))
+    assert results == [((113, 1), (113, 0)), ((114, 1), (114, 0)), ((115, 1), (115, 0))]
 
 
-@pytest.mark.parametrize("given", ["", "here"])
-def test_a_folder_of_the_users_choice_is_taken(given, tmp_path):
-    """Numba finds a place for a cached kernel also where none is given."""
-    code = """
-from xmlc.runtime.kernel_cache import use_kernel_cache
-use_kernel_cache()
-from xmlc.kernels.counter_random import random_unit
-print(type(random_unit._cache._cache_file).__name__, random_unit._cache.cache_path)
-"""
-    given = given and str(tmp_path / given)
-    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_LOCATOR_CLASSES"}
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, env=environment | {"NUMBA_CACHE_DIR": given}, capture_output=True, text=True)
-    kind, place = done.stdout.split()
-    assert kind == "Entries"
-    assert place == f"{given}/kernels" if given else place.endswith("xmlc/kernels/__pycache__")
+def test_a_constant_counts_wherever_it_comes_from_and_a_file_without_kernels_does_not(project):
+    folder, run = project
+    assert run() == (112, 1)
+    edit(folder, "xmlc/a/more.py", "100", "200")
+    assert run() == (212, 1)
+    edit(folder, "xmlc/a/measure.py", "import outer", "import outer\n\n\nclass Measure(NamedTuple):\n    name: str")
+    assert run() == (212, 0)
+
+
+def test_branches_in_turns_compile_once_each_and_old_ones_go(project):
+    folder, run = project
+    assert run() == (112, 1)
+    edit(folder, "xmlc/a/inner.py", "x + 1", "x + 2")
+    assert run() == (113, 1)
+    for old, new in (("2", "1"), ("1", "2")):
+        edit(folder, "xmlc/a/inner.py", f"x + {old}", f"x + {new}")
+        assert run() == (111 + int(new), 0)
+    for number in range(2, 2 + kernel_cache.KEPT):
+        edit(folder, "xmlc/a/inner.py", f"x + {number}", f"x + {number + 1}")
+        assert run()[1] == 1
+    assert len(list((folder / "xmlc/__pycache__").glob("kernels-*"))) == kernel_cache.KEPT
+
+
+@pytest.mark.parametrize("kind", ["given", "read-only package", "nothing can be written"])
+def test_kernels_are_kept_where_that_is_possible(project, kind):
+    folder, run = project
+    user, given = folder.parent / "user's", folder.parent / "given"
+    variables = {}
+    if kind == "given":
+        variables["NUMBA_CACHE_DIR"] = str(given)
+    else:
+        (folder / "xmlc/__pycache__").touch()  # a folder would need another user than root
+        if kind == "nothing can be written":
+            user.touch()
+    assert run(**variables) == (112, 1)
+    assert run(**variables) == (112, int(kind == "nothing can be written"))
+    place = {"given": given, "read-only package": user / "xmlc"}.get(kind)
+    assert place is None or re.fullmatch(r"kernels-[0-9a-f]{16}", os.listdir(place)[0])
+    edit(folder, "xmlc/a/inner.py", "x + 1", "x + 2")
+    assert run(**variables) == (113, 1)
+
+
+def test_every_kernel_is_kept_by_this_cache_and_every_import_of_its_file_counts():
+    """The digest finds kernels and imports by their text; the syntax trees say the same."""
+    kernels = [file for file in kernel_cache.PACKAGE.rglob("*.py") if kernel_cache.KERNEL.search(file.read_text())]
+    assert len(kernels) > 100
+    for file in kernel_cache.PACKAGE.rglob("*.py"):
+        own = file.name == "kernel_cache.py"
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module == "numba":
+                assert own or "njit" not in {alias.name for alias in node.names}, file
+    for file in kernels:
+        found = {path for path in kernel_cache._imported(file.read_text()) if path.exists()}
+        modules = {kernel_cache.PACKAGE.parent.joinpath(*name.split(".")) for name in imported_modules(file)}
+        assert {path.with_suffix(".py") for path in modules if path.with_suffix(".py").exists()} <= found, file
+
+
+def test_users_kernels_stay_where_numba_keeps_them(tmp_path):
+    (tmp_path / "theirs.py").write_text("import numba\n\n\n@numba.njit(cache=True)\ndef twice(x):\n    return 2 * x\n")
+    code = "import xmlc.kernels.top_k, theirs; theirs.twice(1); print(theirs.twice._cache.cache_path)"
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+    variables["PYTHONPATH"] = f"{tmp_path}{os.pathsep}{ROOT}"
+    done = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True)
+    assert Path(done.stdout.strip()) == tmp_path / "__pycache__"
+    assert list((tmp_path / "__pycache__").glob("*.nbi"))

@@ -8,14 +8,10 @@ import json
 import sys
 from pathlib import Path
 
-from xmlc.runtime.kernel_cache import use_kernel_cache
+from numba.core.dispatcher import Dispatcher
 
-use_kernel_cache()
-
-from numba.core.dispatcher import Dispatcher  # noqa: E402
-
-from xmlc.cli import main  # noqa: E402
-from xmlc.compiling import Part, compile_part, parts_of  # noqa: E402
+from xmlc.cli import main
+from xmlc.compiling import Part, compile_part, parts_of
 
 
 def compiled():

@@ -54,8 +54,7 @@ class Project:
         path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
         self.environment = os.environ | {"PYTHONPATH": path}
         self.environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-        for name in ("NUMBA_CACHE_DIR", "NUMBA_CACHE_LOCATOR_CLASSES"):
-            self.environment.pop(name, None)  # the copy keeps its own compiled kernels, see `copy_kernels`
+        self.environment.pop("NUMBA_CACHE_DIR", None)  # the copy keeps its own compiled kernels, see `copy_kernels`
 
     @contextmanager
     def restored(self, *names):

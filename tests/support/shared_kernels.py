@@ -1,19 +1,22 @@
 """A start that uses kernels of a folder which other starts use at the same time; prints what it compiled and computed.
 
 Called with the folder of a file of kernels, and one of: slow (writing takes long), impatient (slow too, and waits for
-no other start), numba (slow, with numba's own files).
+no other start).
 """
 
 import importlib
 import json
-import os
 import random
 import sys
 import time
 
+import numpy as np
+
+from xmlc.runtime import kernel_entries
+
 NAMES = [f"sum_{number}" for number in range(4)]
 # Code that differs by processor, on purpose: the test tells by the result whose code a process has loaded.
-SOURCE = "import numpy as np\nfrom numba import njit\n" + "\n".join(
+SOURCE = "import numpy as np\nfrom xmlc.runtime.kernel_cache import njit\n" + "\n".join(
     f"""
 @njit(cache=True, fastmath={{"reassoc", "nsz"}})  # sums in whatever order suits the processor
 def {name}(values):
@@ -38,18 +41,8 @@ def slowed(function):
 
 
 def main(folder, how):
-    if how != "numba":
-        os.environ["NUMBA_CACHE_LOCATOR_CLASSES"] = "xmlc.runtime.kernel_entries.Locator"
-    import numpy as np
-    from numba.core import caching
-
-    if how == "numba":
-        caching.dumps = slowed(caching.dumps)
-    else:
-        from xmlc.runtime import kernel_entries
-
-        kernel_entries.dumps = slowed(kernel_entries.dumps)
-        kernel_entries.PATIENCE = 0 if how == "impatient" else 60
+    kernel_entries.dumps = slowed(kernel_entries.dumps)
+    kernel_entries.PATIENCE = 0 if how == "impatient" else 60
     sys.path.insert(0, folder)
     module = importlib.import_module("kernels_of_a_test")
     kernels = [getattr(module, name) for name in NAMES]

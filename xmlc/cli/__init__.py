@@ -15,7 +15,6 @@ import click
 
 from xmlc import __version__
 from xmlc.errors import XmlcError, sentence_of
-from xmlc.runtime.kernel_cache import use_kernel_cache
 
 # By folder: what its commands are called together, and what each does.
 GROUPS = {
@@ -96,7 +95,6 @@ def group() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; an `XmlcError` or an error of the system becomes a message and exit status 1."""
     try:
-        use_kernel_cache()
         group.main(args=arguments, prog_name="xmlc")
     except XmlcError as error:
         _fail(str(error))

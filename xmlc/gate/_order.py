@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from xmlc.runtime.kernel_cache import njit
 
 BLOCK = 16_384  # indices; what one pass has read is in the cache of the next
 

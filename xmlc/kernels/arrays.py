@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
+
+from xmlc.runtime.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True)

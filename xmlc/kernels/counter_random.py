@@ -7,7 +7,8 @@ splittable pseudorandom number generators", OOPSLA 2014): stateless, and each nu
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from xmlc.runtime.kernel_cache import njit
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 

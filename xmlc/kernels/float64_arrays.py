@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from xmlc.kernels import float64
+from xmlc.runtime.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True)

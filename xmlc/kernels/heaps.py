@@ -13,9 +13,9 @@ There are three, because what lies in them differs, and so does what is compared
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.bits import bits_float, float_bits
+from xmlc.runtime.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True, inline="always")

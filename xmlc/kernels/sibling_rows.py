@@ -14,12 +14,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
 from xmlc.kernels.float32 import fma
 from xmlc.kernels.vectors import Vectors, index_at
+from xmlc.runtime.kernel_cache import njit
 
 NUMBERS_PER_LINE = 16  # float32 in a cache line of 64 bytes
 

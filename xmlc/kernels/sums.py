@@ -14,7 +14,8 @@ state that they have no fast-math flags, because numba hands those of a caller o
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from xmlc.runtime.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True, forceinline=True, fastmath=False)

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
 from xmlc.kernels.bits import bits_float, float_bits
 from xmlc.kernels.vectors import Lanes, Vectors
+from xmlc.runtime.kernel_cache import njit
 
 LARGEST = np.int64(0x7FFFFFFF)  # number
 FREE = np.int64((-0x40800000 << 32) + 0x80000000)  # the key of number -1 with estimate -1: below any other

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.top_k import insert_best
+from xmlc.runtime.kernel_cache import njit
 
 SURELY_NORMAL = 1e-30  # of a float32, whose smaller numbers have fewer digits
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.arrays import borrowed
 from xmlc.models._averages import list_above, list_best
+from xmlc.runtime.kernel_cache import njit
 
 
 class Histograms(NamedTuple):

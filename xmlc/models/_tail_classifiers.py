@@ -7,9 +7,9 @@ its own part of the result.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.float64 import exp, log1p
+from xmlc.runtime.kernel_cache import njit
 
 # A non-zero of a centroid that is read costs about 1.2 ns, a step of a binary search two to three times that; on
 # delicious and tib-core-26k 3 was the fastest of 0.3 .. 5.

@@ -5,7 +5,7 @@ lines, and may give one name to the code of both; and half a file ends every pro
 file that says what it is for and has a digest. It appears whole, replaces no other one, and is ignored when damaged.
 
 A process that needs a kernel which another one compiles waits for it, so that the first jobs of a run do not all
-compile the same. Numba loads this module because `xmlc.runtime.kernel_cache` names it in NUMBA_CACHE_LOCATOR_CLASSES.
+compile the same.
 """
 
 from __future__ import annotations
@@ -15,14 +15,12 @@ import hashlib
 import pickle
 import sys
 import time
-from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import llvmlite
 import numba
-from numba.core import caching
 from numba.core.serialize import dumps
 
 from xmlc.files import atomic_file
@@ -32,26 +30,12 @@ from xmlc.runtime.claims import Claimed, claimed, pause
 # Types of the arguments; the processor: triple, name and features; digests of the kernel's bytecode and closure.
 Key: TypeAlias = tuple[object, tuple[str, str, str], tuple[str, str]]
 
-PACKAGE = Path(__file__).parents[1]
 PATIENCE = 180.0  # seconds to wait for another process; far longer than any kernel takes
 DIGEST_SIZE = 32
 SUFFIX = ".kernel"
 _claims: dict[Path, ExitStack] = {}  # of the entries that this process compiles
 _given_up: set[Process] = set()  # for whom this process has waited in vain
 _told: set[str] = set()
-
-
-class Locator(caching.UserProvidedCacheLocator):
-    """Says where the kernels of a source file are kept: below NUMBA_CACHE_DIR, by folders as in the package."""
-
-    def __init__(self, py_func: Callable[..., object], py_file: str):
-        super().__init__(py_func, py_file)
-        if Path(py_file).is_relative_to(PACKAGE):  # the same for a copy of the package
-            room = ".".join(Path(py_file).relative_to(PACKAGE).parent.parts)
-            self._cache_path = str(Path(self._cache_path).with_name(room))
-
-    def ensure_cache_path(self) -> None:
-        """Make no folder yet: numba asks for each kernel, `Entries` makes it with the first entry."""
 
 
 class Entries:
@@ -148,7 +132,3 @@ def _tell(text: str) -> None:
     if text not in _told:
         _told.add(text)
         print(f"xmlc: {text}", file=sys.stderr, flush=True)
-
-
-# Numba lets one choose the folder and nothing else; its own class is the one name by which it finds entries.
-caching.IndexDataCacheFile = Entries  # type: ignore[misc, assignment]

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xmlc.files import write_json
-from xmlc.runtime.kernel_cache import use_kernel_cache
 from xmlc.runtime.threads import set_process_threads
 
 if TYPE_CHECKING:
@@ -25,7 +24,6 @@ SYNTHETIC_ROWS, SYNTHETIC_TEST_ROWS = 500, 120
 
 def main(group: str, out: str, folder: str | None = None) -> None:
     """Compute one group."""
-    use_kernel_cache()
     set_process_threads(1)
     from xmlc.samebits.pieces import digest_of, pieces_of
     from xmlc.samebits.processors import features_in_use

@@ -7,7 +7,8 @@ instance has or has an estimate of. What they count after some blocks of instanc
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from xmlc.runtime.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.arrays import copy_into
+from xmlc.runtime.kernel_cache import njit
 from xmlc.thresholds._kernels import column_of, mark_hits
 
 # Values of single instances are summed as whole multiples of this, so that a sum does not depend on the path that

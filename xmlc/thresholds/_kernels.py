@@ -7,7 +7,8 @@ positive once (8 and 4 bytes), and write their own labels' part of the result an
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from xmlc.runtime.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True)

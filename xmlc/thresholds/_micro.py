@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from xmlc.runtime.kernel_cache import njit
 from xmlc.thresholds._kernels import column_of, mark_hits
 
 

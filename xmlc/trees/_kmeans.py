@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.csr import KernelCSR
 from xmlc.kernels.arrays import borrowed
 from xmlc.kernels.counter_random import random_below, stream_key
+from xmlc.runtime.kernel_cache import njit
 
 MIN_GAIN = 1e-4  # rounds go on while the mean similarity gains at least this much (Parabel)
 MAX_ROUNDS = 50

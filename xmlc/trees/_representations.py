@@ -8,10 +8,10 @@ cache.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.arrays import borrowed, copy_into
 from xmlc.kernels.bits import lowest_bit
+from xmlc.runtime.kernel_cache import njit
 
 ONE = np.uint64(1)
 ZERO = np.uint64(0)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.inference._kernels.counting import compact_samples, counting_room
 from xmlc.inference._kernels.gfm import best_size
+from xmlc.runtime.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.bits import bits_set
 from xmlc.kernels.sums import dot
 from xmlc.models.nearest._search import row_product
+from xmlc.runtime.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True)

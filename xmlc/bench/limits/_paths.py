@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.arrays import borrowed
 from xmlc.kernels.sums import sparse_dot
+from xmlc.runtime.kernel_cache import njit
 
 
 class Paths(NamedTuple):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numba.extending import overload
 
 from xmlc.bench.plt._access import LANES, add_rows_in_chains
@@ -23,6 +22,7 @@ from xmlc.models.plt.search import (
     take_estimates,
     walk_levels,
 )
+from xmlc.runtime.kernel_cache import njit
 
 
 class OneLevel(NamedTuple):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.arrays import borrowed, row_of
 from xmlc.models.ldsm._pairs import SLOT, pair_margins, plain_step
+from xmlc.runtime.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True)

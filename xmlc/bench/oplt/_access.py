@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.arrays import borrowed
 from xmlc.kernels.sibling_rows import adagrad_to_rows, dense_scores
 from xmlc.models.oplt import ask_for_homes, find_rows, table_of
 from xmlc.models.oplt.tree import SLOT
+from xmlc.runtime.kernel_cache import njit
 
 SMALL = np.float32(-1e-6)  # of a sum, as its derivative: numbers stay what they were, nearly
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
@@ -20,6 +20,7 @@ from xmlc.kernels.arrays import borrowed
 from xmlc.kernels.sibling_rows import add_rows_64
 from xmlc.kernels.vectors import FLOAT, Vectors, index_at
 from xmlc.models.plt.training import dual_steps
+from xmlc.runtime.kernel_cache import njit
 
 LANES = 16
 CHAINS = 4  # sums that do not wait for one another: an addition takes four cycles

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numba.extending import overload
 
 from xmlc.kernels.arrays import borrowed, row_of
@@ -24,6 +23,7 @@ from xmlc.models.plt.search import (
     take_estimates,
     walk_levels,
 )
+from xmlc.runtime.kernel_cache import njit
 
 
 class UnprovedBeam(NamedTuple):

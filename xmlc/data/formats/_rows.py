@@ -7,7 +7,6 @@ non-zero and 4 per label, the tidying pass reads and writes them once more; noth
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.data.formats._numbers import (
     LARGEST_FLOAT32,
@@ -21,6 +20,7 @@ from xmlc.data.formats._numbers import (
     parse_short_integer,
 )
 from xmlc.kernels.arrays import copy_into
+from xmlc.runtime.kernel_cache import njit
 
 NEWLINE, RETURN, SPACE, TAB, COMMA, COLON, HASH = 10, 13, 32, 9, 44, 58, 35
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from xmlc.data.synthetic._labels import popular_feature
 from xmlc.kernels.counter_random import random_unit, stream_key
 from xmlc.kernels.float64 import cos, exp
 from xmlc.kernels.streams import Stream
+from xmlc.runtime.kernel_cache import njit
 
 VIEWS = 108  # of each object, as in ALOI: so many azimuths, then directions and then colours of the light
 AZIMUTHS, DIRECTIONS, COLOURS = 72, 24, 12

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.counter_random import random_below, random_unit, stream_key
 from xmlc.kernels.float64 import sigmoid
 from xmlc.kernels.streams import Stream
+from xmlc.runtime.kernel_cache import njit
 
 DRAW_COUNTER = 1 << 32  # counters of a row: below it features and values, from it on the draws of labels
 MODIFIERS = 3

@@ -7,11 +7,11 @@ All return ``kept``: the labels of the best sets, uint32, instance after instanc
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.inference._kernels.counting import compact_samples, counting_room
 from xmlc.inference._kernels.gfm import by_descending_marginal, maximise, rank_places
 from xmlc.inference._kernels.independent import candidates, leave_one_out_sizes
+from xmlc.runtime.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.arrays import unowned
+from xmlc.runtime.kernel_cache import njit
 
 DIGIT = 8  # bits by which a pass of `sort_keys` sorts
 FILL = 16  # ones that `spread_columns` writes at once: the int32 of a cache line

@@ -7,12 +7,12 @@ s_y with mass. There are L and S of them; P lies size by size, so that the inner
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.inference._kernels.selection import LANES, sum_above, sum_of_largest
 from xmlc.kernels.arrays import copy_into, row_of
 from xmlc.kernels.heaps import make_heap, pop_first
 from xmlc.kernels.sums import total
+from xmlc.runtime.kernel_cache import njit
 
 # Expected F-measures that differ by no more than this count as equal: more than rounding can do.
 TIE = 1e-12

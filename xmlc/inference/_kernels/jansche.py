@@ -8,10 +8,10 @@ gone through like any others, as published; `xmlc.inference._kernels.independent
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.inference._kernels.independent import best_of
 from xmlc.kernels.heaps import make_heap, pop_first
+from xmlc.runtime.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True)

@@ -7,9 +7,9 @@ cut is what it would be without it, so that no more than that probability is los
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.float64 import log
+from xmlc.runtime.kernel_cache import njit
 
 LOG_NEGLIGIBLE = -40.0  # e^-40 = 4e-18
 

@@ -7,11 +7,11 @@ They rank only as many labels as they look at, so an instance with L labels abov
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.inference._kernels.poisson_binomial import count_distribution, count_limit
 from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.heaps import heap_of, pop_first
+from xmlc.runtime.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True)

@@ -6,7 +6,8 @@ Labels lie by descending marginal, which nearly is their order in a column of F.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from xmlc.runtime.kernel_cache import njit
 
 LANES = 16  # of `sum_above`
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.inference._kernels.gfm import TIE
 from xmlc.inference._kernels.poisson_binomial import count_distribution, count_limit, without_label
 from xmlc.kernels.heaps import make_heap, pop_first
+from xmlc.runtime.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True)

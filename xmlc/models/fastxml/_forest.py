@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Self
 
 import numpy as np
-from numba import njit
 
 from xmlc.gate.fields import Malformed, check_once, field_of
 from xmlc.models.forest_arrays import check_parts, joined_forest
+from xmlc.runtime.kernel_cache import njit
 
 
 class Forest(NamedTuple):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.arrays import copy_into, unowned
 from xmlc.kernels.counter_random import random_bits, stream_key
@@ -14,6 +13,7 @@ from xmlc.models.fastxml._columns import gather_columns
 from xmlc.models.fastxml._labels import count_labels, number_labels
 from xmlc.models.fastxml._logistic import fit_logistic
 from xmlc.models.fastxml._partition import partition_by_ndcg
+from xmlc.runtime.kernel_cache import njit
 
 
 class Workspace(NamedTuple):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.arrays import borrowed
+from xmlc.runtime.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True)

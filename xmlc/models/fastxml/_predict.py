@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.arrays import borrowed, copy_into
 from xmlc.kernels.sums import sparse_dot
+from xmlc.runtime.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True)

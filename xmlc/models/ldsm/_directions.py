@@ -13,10 +13,10 @@ labels; all other terms stay as they are and do not change which directions are 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.arrays import borrowed
 from xmlc.kernels.counter_random import random_below
+from xmlc.runtime.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True)

@@ -6,7 +6,6 @@ import heapq
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 
 from xmlc.csr import KernelCSR
 from xmlc.kernels.arrays import borrowed
@@ -18,6 +17,7 @@ from xmlc.models.ldsm._node import gather_labels, gather_scaled, gather_standard
 from xmlc.models.ldsm._pairs import SLOT
 from xmlc.models.ldsm._regressors import Settings, start_slots, train_regressors
 from xmlc.models.ldsm._route import divides, route, sent_to
+from xmlc.runtime.kernel_cache import njit
 
 
 def grow_tree(

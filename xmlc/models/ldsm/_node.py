@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.arrays import borrowed
+from xmlc.runtime.kernel_cache import njit
 
 NO_PLACE = np.uint32(0xFFFFFFFF)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.models.ldsm._route import divides, route, sent_to
+from xmlc.runtime.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True)

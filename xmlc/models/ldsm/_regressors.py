@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.arrays import borrowed
 from xmlc.kernels.counter_random import random_unit
@@ -13,6 +12,7 @@ from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.sums import dot
 from xmlc.models.ldsm._directions import best_directions, best_of_two, direction_costs, objective
 from xmlc.models.ldsm._pairs import SLOT, adaptive_step, pair_margins, plain_step
+from xmlc.runtime.kernel_cache import njit
 
 SMALLEST_SQUARE = np.float32(1e-30)  # where sums of squares start, so that none is zero; gradients are far larger
 

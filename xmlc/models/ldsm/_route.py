@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.arrays import borrowed
 from xmlc.kernels.sums import sparse_dot
+from xmlc.runtime.kernel_cache import njit
 
 SENT = np.float32(0.5)  # an instance goes in each direction whose margin reaches this
 

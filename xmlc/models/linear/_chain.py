@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.counter_random import random_unit, stream_key
 from xmlc.kernels.float32 import sigmoid
+from xmlc.runtime.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True)

@@ -25,7 +25,6 @@ is at least the unit matrix. Relative to f this has no unit, and is far above wh
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.float64 import log
 from xmlc.models.linear._lanes import LANES, add_row, multiply_row
@@ -42,6 +41,7 @@ from xmlc.models.linear._logistic_lanes import (
     no_columns,
     no_rows,
 )
+from xmlc.runtime.kernel_cache import njit
 
 TOLERANCE = 1e-20  # of the squared Newton decrement, relative to f
 SAFE = 1e-11  # below it the objective's own rounding hides what a step gains, and full steps converge

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.float64 import exp, log1p
 from xmlc.models.linear._lanes import LANES
+from xmlc.runtime.kernel_cache import njit
 
 # States of a lane. A plain number is a type of its own for numba, and so would be each call of `enter`.
 IDLE, GRADIENT, MEANS, CONJUGATE, SOLVED = (np.int64(state) for state in range(5))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.bits import bits_set
 from xmlc.kernels.float32 import fma
 from xmlc.kernels.prefetch import prefetch
 from xmlc.models.nearest._building import LENGTH_STEPS, WORD_BITS
 from xmlc.models.nearest._select import GROUP, group_maxima
+from xmlc.runtime.kernel_cache import njit
 
 CHUNK = 1024  # instances whose counts and products stay in the level-1 cache
 TERMS = 64  # postings whose terms are computed before they are added

@@ -8,9 +8,9 @@ places, and each list in that of instances. Nothing depends on how the instances
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.bits import bits_float, float_bits
+from xmlc.runtime.kernel_cache import njit
 
 WORD_BITS = 64
 POSTING_STEPS = 32767  # a posting holds its value as a multiple of the feature's step, in 16 bits with sign

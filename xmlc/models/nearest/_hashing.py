@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
 from xmlc.csr import kernel_csr
@@ -22,6 +21,7 @@ from xmlc.kernels.heaps import offer, take_best
 from xmlc.kernels.streams import Stream
 from xmlc.models.nearest._index import NeighbourIndex
 from xmlc.models.nearest._search import row_product
+from xmlc.runtime.kernel_cache import njit
 from xmlc.runtime.parallel import run_pieces
 
 

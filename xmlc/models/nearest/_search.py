@@ -15,7 +15,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels import elementwise, float64
 from xmlc.kernels.arrays import unowned
@@ -35,6 +34,7 @@ from xmlc.models.nearest._bounds import (
 )
 from xmlc.models.nearest._index import NeighbourIndex
 from xmlc.models.nearest._select import GROUP, below_kth_largest, collect, split
+from xmlc.runtime.kernel_cache import njit
 
 HISTOGRAM_BARS = 512
 GROUPS_PER_NEIGHBOUR = 4  # with fewer groups than so many times S, their maxima say little about the S best

@@ -6,7 +6,8 @@ The bounds of a block form groups of neighbours, one cache line each, so that fe
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from xmlc.runtime.kernel_cache import njit
 
 GROUP = 16  # bounds in a group: the float32 of a cache line
 LEAST = np.float32(1e-45)  # the least positive float32

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.arrays import borrowed, row_of
 from xmlc.kernels.float64 import power
 from xmlc.kernels.top_k import insert_best
+from xmlc.runtime.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.arrays import borrowed, unowned
 from xmlc.kernels.prefetch import prefetch
@@ -18,6 +17,7 @@ from xmlc.models.oplt._robin_hood import bits_for, find_slot, home_of, insert_sl
 from xmlc.models.oplt._rows import give_row, give_table, rows_in_advance, slots_of, take_row, take_table
 from xmlc.models.oplt.tree import SLOT, SMALLEST_TABLE
 from xmlc.models.plt.training import adagrad_steps
+from xmlc.runtime.kernel_cache import njit
 
 
 class Scratch(NamedTuple):

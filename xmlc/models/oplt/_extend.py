@@ -8,7 +8,6 @@ with a sibling that is none.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.sibling_rows import padded_size
 from xmlc.models.oplt._blocks import (
@@ -39,6 +38,7 @@ from xmlc.models.oplt.tree import (
     SMALLEST_TABLE,
     UNBOUNDED,
 )
+from xmlc.runtime.kernel_cache import njit
 
 GROWN, TREE_FULL, PENDING_FULL = 0, -1, -4
 LISTS_OF_LABEL = 2  # of a block's rows, which the changes of one new label read and write at the most

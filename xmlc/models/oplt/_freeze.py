@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.models.oplt._blocks import table_of
 from xmlc.models.oplt.tree import ABOVE, N_NODES, NONE, ROOT, SLOT, OnlineTree
 from xmlc.models.plt.weights import NodeWeights
+from xmlc.runtime.kernel_cache import njit
 from xmlc.trees import LabelTree
 
 

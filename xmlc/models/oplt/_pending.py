@@ -13,10 +13,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.arrays import unowned
 from xmlc.models.oplt.tree import NONE
+from xmlc.runtime.kernel_cache import njit
 
 UPDATE = np.dtype(
     [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.sibling_rows import padded_size
 from xmlc.models.oplt._blocks import open_block
@@ -20,6 +19,7 @@ from xmlc.models.oplt.tree import (
     grown,
     with_labels,
 )
+from xmlc.runtime.kernel_cache import njit
 from xmlc.trees import LabelTree
 
 MOST_AT_FIRST = 4096

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.counter_random import random_below, stream_key
 from xmlc.kernels.float32 import sigmoid
@@ -12,6 +11,7 @@ from xmlc.models.oplt._blocks import score_block
 from xmlc.models.oplt._pending import UPDATES_USED
 from xmlc.models.oplt._settle import make_inverses, settle
 from xmlc.models.oplt.tree import NONE, ROOT, SELECTED, SELECTED_FOR
+from xmlc.runtime.kernel_cache import njit
 
 FIXED, RANDOM, BEST_GREEDY, COMPLETE, CPET, ONE_LEVEL = range(6)  # a fixed tree takes no new labels
 RATIO, PRINTED, BINARY_LOG = range(3)  # how much smaller than its siblings a child is, for `best_child`

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from xmlc.gate.fields import Malformed, check_below, field_of
 from xmlc.models.oplt._freeze import breadth_first
@@ -31,6 +30,7 @@ from xmlc.models.oplt.tree import (
     OnlineTree,
     Settings,
 )
+from xmlc.runtime.kernel_cache import njit
 
 MOST_TABLE_BITS = 40
 UNIT = 1 << SMALLEST_TABLE  # entries; tables start at multiples of it

@@ -9,9 +9,9 @@ would be, and tables can be seven eighths full.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.counter_random import GOLDEN
+from xmlc.runtime.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True, inline="always")

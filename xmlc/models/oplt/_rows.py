@@ -8,10 +8,10 @@ was in it.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.arrays import unowned
 from xmlc.models.oplt.tree import ENTRIES_USED, SLOT, SLOTS_USED, OnlineTree, trimmed
+from xmlc.runtime.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.heaps import pop_node, push_node
 from xmlc.models.oplt._blocks import score_block
 from xmlc.models.oplt.tree import ABOVE, NONE, ROOT
+from xmlc.runtime.kernel_cache import njit
 
 
 class Queue(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.arrays import borrowed
 from xmlc.kernels.prefetch import prefetch
@@ -21,6 +20,7 @@ from xmlc.models.oplt._pending import (
     WIDER,
 )
 from xmlc.models.oplt.tree import NONE, SLOT
+from xmlc.runtime.kernel_cache import njit
 
 ROWS_AHEAD = 16  # at which a row is asked for before it is read or written
 

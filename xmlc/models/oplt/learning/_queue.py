@@ -6,7 +6,6 @@ oplt2021, Algorithms 3 and 7.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.arrays import borrowed, unowned
 from xmlc.models.oplt._blocks import ask_for_homes, empty_scratch, find_rows, make_rows
@@ -18,6 +17,7 @@ from xmlc.models.oplt._rows import slots_of
 from xmlc.models.oplt._search import empty_queue, rank_labels
 from xmlc.models.oplt._settle import clear_rows, settle_in_turn
 from xmlc.models.oplt.tree import ABOVE, MARK, N_LEARNED, N_NODES, NONE
+from xmlc.runtime.kernel_cache import njit
 
 DONE, MUST_GROW, QUIET = 0, -2, -3  # beside those of `add_label`
 QUIET_ROWS = 32  # after so many instances without a new label in a row, a stream is quiet

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.arrays import borrowed, unowned
 from xmlc.kernels.prefetch import prefetch
@@ -13,6 +12,7 @@ from xmlc.models.oplt._pending import BLOCKS_LISTED, MOVED_WANTED, UPDATES_USED
 from xmlc.models.oplt._settle import make_changes
 from xmlc.models.oplt.tree import NONE, SLOT
 from xmlc.models.plt.training import adagrad_steps
+from xmlc.runtime.kernel_cache import njit
 
 UPDATES_AHEAD = 4  # at which what they read is asked for
 

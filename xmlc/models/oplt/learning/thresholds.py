@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from xmlc.gate.fields import Malformed, check_array
 from xmlc.kernels.arrays import unowned
@@ -16,6 +15,7 @@ from xmlc.models.oplt._search import empty_queue, labels_above
 from xmlc.models.oplt._settle import settle_in_turn
 from xmlc.models.oplt.learning._queue import DONE, take_up
 from xmlc.models.oplt.tree import NONE
+from xmlc.runtime.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True)

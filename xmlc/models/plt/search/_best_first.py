@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numba.extending import overload
 
 from xmlc.kernels.arrays import borrowed, copy_into, row_of
@@ -26,6 +25,7 @@ from xmlc.models.plt.search._walk import (
     take_estimates,
     walk_levels,
 )
+from xmlc.runtime.kernel_cache import njit
 
 FIRST_QUEUED = 32  # nodes of an instance that there is space for at first
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numba.extending import overload
 
 from xmlc.kernels.arrays import borrowed, copy_into, row_of
@@ -13,6 +12,7 @@ from xmlc.kernels.float32 import exp_of_negative, fma, sigmoid
 from xmlc.kernels.prefetch import prefetch
 from xmlc.kernels.sibling_rows import dense_scores
 from xmlc.models.plt.search._lookup import find_marked, mark_features, marking_pays, match_features
+from xmlc.runtime.kernel_cache import njit
 
 LOGISTIC_LINK = 0
 LOOKUPS_PER_DENSE_ROW = 2  # from so many on it pays to make a sparse row dense

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numba.extending import overload
 
 from xmlc.kernels.arrays import borrowed, row_of
 from xmlc.kernels.heaps import pop_node, push_node
 from xmlc.models.plt.search._block_scores import instance_estimates
 from xmlc.models.plt.search._hashed_scores import hashed_block_estimates
+from xmlc.runtime.kernel_cache import njit
 
 
 class SearchScratch(NamedTuple):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numba.extending import overload
 
 from xmlc.kernels.arrays import borrowed, row_of
@@ -22,6 +21,7 @@ from xmlc.models.plt.search._walk import (
     walk_levels,
     with_capacity,
 )
+from xmlc.runtime.kernel_cache import njit
 
 
 class MayWin(NamedTuple):

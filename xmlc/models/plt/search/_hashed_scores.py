@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.counter_random import mix64
 from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.prefetch import prefetch
+from xmlc.runtime.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True)

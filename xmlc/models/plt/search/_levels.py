@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numba.extending import overload
 
 from xmlc.kernels.top_k import insert_best
@@ -20,6 +19,7 @@ from xmlc.models.plt.search._walk import (
     walk_levels,
     with_capacity,
 )
+from xmlc.runtime.kernel_cache import njit
 
 EVERY_NODE = np.int64(0)  # for a beam that keeps all
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.bits import bits_set
 from xmlc.kernels.float64 import log2
+from xmlc.runtime.kernel_cache import njit
 
 
 class Lookup(NamedTuple):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.arrays import borrowed
 from xmlc.models.plt.search._block_scores import group_estimates, open_block
 from xmlc.models.plt.search._lookup import Lookup, clear_features, empty_lookup
 from xmlc.models.plt.search._walk import DENSE_WEIGHTS, children_of, group_end, next_level, take_estimates
+from xmlc.runtime.kernel_cache import njit
 
 
 class Scratch(NamedTuple):

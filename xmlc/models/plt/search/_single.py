@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.top_k import insert_best
 from xmlc.models.plt.search._block_scores import instance_estimates
 from xmlc.models.plt.search._by_instance import best_first, empty_search_scratch
 from xmlc.models.plt.search._walk import NONE, children_of
+from xmlc.runtime.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True)

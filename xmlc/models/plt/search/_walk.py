@@ -11,11 +11,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.arrays import copy_into
 from xmlc.models.plt.search._block_scores import group_estimates, open_block
 from xmlc.models.plt.search._lookup import clear_features, empty_lookup
+from xmlc.runtime.kernel_cache import njit
 
 ESTIMATES_PER_CHUNK = 1 << 16  # 256 kB
 DENSE_WEIGHTS = 1 << 22  # of the largest block whose sparse rows are made dense: 16 MB, used as far as needed

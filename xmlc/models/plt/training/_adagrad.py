@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.arrays import borrowed, row_of
 from xmlc.kernels.sibling_rows import adagrad_to_rows, dense_scores
 from xmlc.models.plt.training._steps import adagrad_steps
+from xmlc.runtime.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True)

@@ -13,13 +13,13 @@ methods for logistic regression and maximum entropy models", Machine Learning 20
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.arrays import borrowed, row_of
 from xmlc.kernels.counter_random import shuffle, stream_key
 from xmlc.kernels.float32 import fma
 from xmlc.kernels.sibling_rows import add_to_rows, dense_scores, padded_size
 from xmlc.models.plt.training._steps import dual_steps
+from xmlc.runtime.kernel_cache import njit
 
 SMALL_CHANGE = np.float32(0.01)  # of the tolerance: a smaller change is not worth touching the weights
 

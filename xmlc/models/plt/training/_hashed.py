@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.csr import KernelCSR
 from xmlc.kernels.counter_random import stream_key
@@ -12,6 +11,7 @@ from xmlc.models.plt.search._hashed_scores import ask_for_slots, slots_estimate
 from xmlc.models.plt.training._paths import positive_nodes
 from xmlc.models.plt.training._solvers import Sgd
 from xmlc.models.plt.weights import HashedWeights
+from xmlc.runtime.kernel_cache import njit
 from xmlc.trees import LabelTree
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
 from xmlc.csr import KernelCSR
@@ -14,6 +13,7 @@ from xmlc.models.plt.search._by_instance import search_threshold
 from xmlc.models.plt.training._hashed import hashed_instance, untrained
 from xmlc.models.plt.training._solvers import Sgd
 from xmlc.models.plt.weights import HashedWeights
+from xmlc.runtime.kernel_cache import njit
 from xmlc.trees import LabelTree
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.sibling_rows import add_to_rows, dense_scores
+from xmlc.runtime.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.arrays import borrowed, copy_into
 from xmlc.kernels.sibling_rows import aligned_buffer, padded_size
 from xmlc.models.plt.training._gather import gather_rows, sibling_targets
 from xmlc.models.plt.training._solvers import numbers_per_weight, solve
 from xmlc.models.plt.weights._kept import count_rows, fill_rows
+from xmlc.runtime.kernel_cache import njit
 
 
 class Reach(NamedTuple):

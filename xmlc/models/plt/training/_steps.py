@@ -12,10 +12,11 @@ from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
 from xmlc.kernels.vectors import Lanes, Vectors
+from xmlc.runtime.kernel_cache import njit
 
 NEWTON_STEPS = 3  # of a logistic coordinate; what they leave, the next pass takes
 DualStep = Callable[[Lanes, Lanes, Lanes, Lanes], Lanes]

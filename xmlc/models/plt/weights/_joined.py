@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from xmlc.kernels.arrays import borrowed, copy_into
 from xmlc.models.plt.weights._compact import CompactBlocks, empty_blocks
+from xmlc.runtime.kernel_cache import njit
 from xmlc.runtime.parallel import run_pieces
 
 _Piece = tuple[int, int, CompactBlocks]  # its first sibling, and its number among those of which something is kept

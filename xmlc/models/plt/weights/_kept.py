@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
 from xmlc.kernels.arrays import borrowed
 from xmlc.kernels.bits import bits_set, lowest_bit
 from xmlc.kernels.vectors import Lanes, Vectors
+from xmlc.runtime.kernel_cache import njit
 
 CHUNK = 64  # weights that are compared with the cut at a time: as many as a word has bits
 
