@@ -116,9 +116,11 @@ def _claim(path: Path, about: str, deadline: float) -> Path:
 
 
 def _write(own: Path, about: str) -> None:
+    """Make the file of a claim, which others read at any moment, under another name first."""
+    begun = own.with_suffix(".begun")
     try:
         with errors_named(own):
-            own.write_text(about, encoding="utf-8")
-    except OSError:  # a full disk leaves an empty file, which claims as any other
-        own.unlink(missing_ok=True)
-        raise
+            begun.write_text(about, encoding="utf-8")
+            begun.rename(own)
+    finally:  # a full disk leaves an empty file
+        begun.unlink(missing_ok=True)
