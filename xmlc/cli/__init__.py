@@ -6,7 +6,9 @@ A subcommand lives in the module of its name, in the folder of its group, and is
 
 from __future__ import annotations
 
+import errno
 import importlib
+import os
 import sys
 from contextlib import suppress
 from typing import NoReturn
@@ -95,13 +97,27 @@ def group() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; an `XmlcError` or an error of the system becomes a message and exit status 1."""
     try:
-        group.main(args=arguments, prog_name="xmlc")
+        try:
+            group.main(args=arguments, prog_name="xmlc")
+        finally:
+            _flush_standard_output()
     except XmlcError as error:
         _fail(str(error))
     except OSError as error:
+        if error.errno == errno.EPIPE:  # its reader has read enough, as `head` does
+            sys.exit(1)
         if (sentence := sentence_of(error)) is None:
             raise
         _fail(sentence)
+
+
+def _flush_standard_output() -> None:
+    """Write what is buffered; at the end of the process it would fail with a status and a message of Python's."""
+    try:
+        print(end="", flush=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        raise
 
 
 def _fail(message: str) -> NoReturn:
