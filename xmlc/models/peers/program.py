@@ -8,6 +8,7 @@ from typing import Self
 
 import numpy as np
 
+from xmlc.files import atomic_folder
 from xmlc.models.base import SparseProbabilityEstimator
 
 
@@ -20,8 +21,9 @@ class ProgramModel(SparseProbabilityEstimator, ABC):
 
     def save(self, path: str | Path) -> None:
         """Write the model: the program's own files beside our JSON."""
-        super().save(path)
-        self._write_files(Path(path))
+        with atomic_folder(path) as folder:
+            super().save(folder)
+            self._write_files(folder)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

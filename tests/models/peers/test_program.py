@@ -1,0 +1,37 @@
+"""Models whose files are a program's: they are a part of the folder, which appears and is replaced as a whole."""
+
+import pytest
+
+from xmlc.checksums import listed_in
+from xmlc.models.peers.program import ProgramModel
+
+
+class Noted(ProgramModel):
+    """A model that is a text."""
+
+    def fit(self, X, Y):
+        self.n_features_in_, self.n_labels_ = 2, 3
+        self.note = X
+        return self
+
+    def _write_files(self, folder):
+        (folder / "program").mkdir()
+        (folder / "program/note.txt").write_text(self.note)
+
+    def _use_files(self, folder):
+        self.note = (folder / "program/note.txt").read_text()
+
+
+def test_the_files_of_the_program_are_listed_and_replaced_with_the_rest(tmp_path):
+    for note in ("old", "new"):
+        Noted().fit(note, None).save(tmp_path / "model")
+        assert set(listed_in(tmp_path / "model").files) == {"model.json", "program/note.txt"}
+    Noted.load(tmp_path / "model").save(tmp_path / "model")
+    assert Noted.load(tmp_path / "model").note == "new"
+
+
+def test_a_program_that_fails_to_write_leaves_the_model_of_before(tmp_path):
+    Noted().fit("old", None).save(tmp_path / "model")
+    with pytest.raises(TypeError):
+        Noted().fit(3, None).save(tmp_path / "model")
+    assert Noted.load(tmp_path / "model").note == "old"
