@@ -25,6 +25,7 @@ NAME = "checksums.json"
 KEY = "checksum"
 SCHEMA = 1
 CHUNK = 1 << 18  # bytes that are read at a time: they stay in the second-level cache
+SYSTEMS_OWN = {".snakemake_timestamp", ".DS_Store"}  # put into any folder, by Snakemake and by macOS
 REMEMBERED = 10_000  # files that a process opened
 State = tuple[int, int, int]  # a file's number on its disk, its size, and when it was changed
 
@@ -77,7 +78,7 @@ class Listed:
         if entry is None:
             raise Damaged(file, f"{NAME} does not list it", self.folder)
         try:
-            state = _state(file)
+            state = state_of(file)
             found = _checksum(str(file), state) if state[1] == entry["bytes"] else None
         except OSError as error:
             let_through(error)
@@ -150,11 +151,21 @@ def listed_in(folder: Path) -> Listed:
     """
     file = folder / NAME
     try:
-        return _listed(str(folder), _state(file))
+        return _listed(str(folder), state_of(file))
     except (OSError, ValueError, RecursionError) as error:
         let_through(error)
         reason = error.strerror if isinstance(error, OSError) else error
         raise Damaged(file, f"no readable list of the files beside it ({reason})", folder) from error
+
+
+def unlisted_in(folder: Path) -> list[str]:
+    """Name the files in a folder that the list of its files does not; without a readable list, all that is in it."""
+    try:
+        listed = {NAME, *listed_in(folder).files}
+    except Damaged:
+        return sorted(set(os.listdir(folder)) - SYSTEMS_OWN)
+    files = (file for file in folder.rglob("*") if file.is_symlink() or not file.is_dir())
+    return sorted({file.relative_to(folder).as_posix() for file in files if file.name not in SYSTEMS_OWN} - listed)
 
 
 def check_file(path: Path) -> None:
@@ -170,7 +181,8 @@ def check_file(path: Path) -> None:
     listed_in(folder).check(path.relative_to(folder).as_posix())
 
 
-def _state(path: str | os.PathLike[str]) -> State:
+def state_of(path: str | os.PathLike[str]) -> State:
+    """Return what tells a file, or another one of its name, apart from what it was before."""
     found = os.stat(path)
     return found.st_ino, found.st_size, found.st_mtime_ns
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import hashlib
 import json
 import os
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,12 +20,15 @@ from typing import Any
 import numpy as np
 
 from xmlc.checksums import NAME as CHECKSUMS
-from xmlc.checksums import list_files, stamped
-from xmlc.errors import NOT_WHOLE, is_cut_short, is_of_writing
+from xmlc.checksums import State, list_files, stamped, state_of, unlisted_in
+from xmlc.errors import NOT_WHOLE, XmlcError, is_cut_short, is_of_writing
 from xmlc.processes import Process, this_process
 
 FORGOTTEN = 7 * 86400.0  # seconds; no job runs for longer
 DISTINCT = 1000  # nanoseconds between two times that differ also as seconds in double precision
+TAKEN = errno.ENOTEMPTY, errno.EEXIST  # a folder that is not empty has the name
+# The system's function that gives two files each other's name, and its flag for that: of macOS and of Linux the same.
+EXCHANGE, FLAG = "renameatx_np" if sys.platform == "darwin" else "renameat2", 2
 
 
 @contextmanager
@@ -51,10 +56,19 @@ def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a temporary folder beside ``path``; it replaces ``path`` when the block ends without an error.
 
     Its files are then listed in it with their checksums (`xmlc.checksums`), which are checked where they are opened.
-    What is replaced stays beside it under another name, for those that have its files mapped: on a network file system
-    they would lose them. It is removed when this process has ended, by the next that writes ``path`` or by `sweep`.
+    The folder that was there is deleted. Who has mapped its files on this machine keeps them; who has done so on
+    another machine, over a network file system, loses them.
+
+    A kill at any moment leaves the old folder or the new one. On file systems that cannot exchange two names (NFS) a
+    kill between two renamings leaves nothing under the name.
+
+    Raises
+    ------
+    XmlcError, OSError
+        The folder cannot be replaced (`check_replaceable`), before the block or at its end; nothing was changed.
     """
     path = Path(path)
+    check_replaceable(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     _remove_leftovers(path.parent, [file for file in os.listdir(path.parent) if file.startswith(f".{path.name}+")])
     with errors_named(path):
@@ -63,9 +77,83 @@ def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
             yield temporary
             list_files(temporary)
             temporary.chmod(0o777 & ~_umask())
-            _replace_folder(temporary, path)
+            replace_folder(temporary, path)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
+
+
+def check_replaceable(path: str | os.PathLike[str]) -> None:
+    """Refuse to replace anything but a folder of which `atomic_folder` wrote every file, an empty one, or none at all.
+
+    Raises
+    ------
+    XmlcError, OSError
+        It holds a file that the list of its files does not name, or has no such list; it is a file, a symbolic link, or
+        may not be written; it is or holds the working directory.
+    """
+    while True:
+        before = _state(path)
+        try:
+            return _check_as_it_is(Path(path))
+        except (XmlcError, OSError):
+            if _state(path) == before:  # otherwise another process replaces it at this moment
+                raise
+
+
+def _check_as_it_is(path: Path) -> None:
+    if path.is_symlink():
+        raise XmlcError(f"{path}: is a symbolic link, which is not replaced; give {os.path.realpath(path)}, or another")
+    if path.exists() and path.resolve() in (Path.cwd(), *Path.cwd().parents):
+        raise XmlcError(f"{path}: is or holds the working directory, which is not replaced; give another folder")
+    for place in (next(folder for folder in path.absolute().parents if folder.exists()), path):
+        if place.exists() and not (place.is_dir() and os.access(place, os.W_OK | os.X_OK)):
+            raise XmlcError(f"{place}: is no folder that you may write to; give another one")
+    if path.exists() and (names := unlisted_in(path)):
+        raise XmlcError(f"{path}: holds {names[0]}, which xmlc did not write; give another folder, or remove this one")
+
+
+def _state(path: str | os.PathLike[str]) -> State | None:
+    with suppress(OSError):
+        return state_of(path)
+    return None  # nothing has that name
+
+
+def replace_folder(new: Path, path: Path) -> None:
+    """Give a folder the name ``path``, and an old folder of that name the new one's, or delete it.
+
+    Others may do the same at the same time.
+
+    Raises
+    ------
+    XmlcError, OSError
+        As `check_replaceable`.
+    """
+    while True:
+        try:
+            return os.replace(new, path)
+        except OSError as error:
+            if error.errno not in TAKEN:
+                raise
+        with suppress(FileNotFoundError):  # another process is about to replace it
+            check_replaceable(path)
+            return _exchange(new, path)
+
+
+def _exchange(new: Path, path: Path) -> None:
+    """Give two folders each other's names; where the file system cannot, delete the second one's old folder."""
+    exchange = getattr(ctypes.CDLL(None), EXCHANGE, None)
+    # Each name has a folder from which it is looked up, which counts for relative ones only.
+    if exchange and exchange(0, os.fsencode(new.absolute()), 0, os.fsencode(path.absolute()), FLAG) == 0:
+        return
+    aside = f"{new}-"
+    os.rename(path, aside)
+    try:
+        os.rename(new, path)
+    except OSError as error:
+        if error.errno not in TAKEN:  # by what another process has put there since
+            os.rename(aside, path)
+            raise
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 @contextmanager
@@ -136,21 +224,6 @@ def _remove_leftovers(place: Path, names: Iterable[str]) -> set[str]:
             if process.has_ended or (not process.is_visible and time.time() - path.stat().st_mtime > FORGOTTEN):
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
     return found
-
-
-def _replace_folder(new: Path, path: Path) -> None:
-    """Move a folder to where another one may be, and that one aside; others may do the same at the same time."""
-    while True:
-        try:
-            return os.replace(new, path)
-        except OSError as error:
-            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
-                raise
-        aside = tempfile.mkdtemp(prefix=_beside(path), dir=path.parent)
-        try:
-            os.rename(path, aside)
-        except FileNotFoundError:
-            os.rmdir(aside)
 
 
 def _beside(path: Path) -> str:

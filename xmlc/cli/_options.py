@@ -12,6 +12,7 @@ import click
 
 from xmlc.data.compressed import Expansion, limited_expansion
 from xmlc.estimator import Hyperparameters
+from xmlc.files import check_replaceable
 from xmlc.passport import plan_for
 from xmlc.runtime.threads import set_process_threads
 
@@ -32,6 +33,7 @@ class Finite(click.FloatRange):
 
 POSITIVE = Finite(min=0, min_open=True)
 FOLDER = click.Path(path_type=Path, file_okay=False)
+REPLACED = "It is replaced; one with files that xmlc did not write is refused."
 FILE = click.Path(path_type=Path, dir_okay=False)
 
 
@@ -81,6 +83,17 @@ def expansion_option(command: Callable[..., Any]) -> Callable[..., Any]:
         expose_value=False,
         help="Refuse compressed files that expand to more than so many times their size, or to more gigabytes.",
     )(command)
+
+
+def out_option(help: str, required: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add ``--out``, a folder that the command replaces; what it would refuse at its end it refuses at its start."""
+
+    def check(ctx: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
+        if value is not None:
+            check_replaceable(value)
+        return value
+
+    return click.option("--out", type=FOLDER, required=required, callback=check, help=f"{help} {REPLACED}")
 
 
 data_option = click.option("--data", type=FOLDER, required=True, help="Folder written by `xmlc prepare`.")

@@ -204,21 +204,20 @@ class SparseProbabilityEstimator(LabelSetClassifier):
         return top_k_of(self.predict_proba(X), self._check_k(k))
 
     def save(self, path: str | Path) -> None:
-        """Write the model into the folder ``path``: plain ``.npy`` arrays and a JSON file, no pickle."""
+        """Write the model as the folder ``path``: plain ``.npy`` arrays and a JSON file, no pickle.
+
+        A folder there is replaced, and deleted with all that it holds, if this package wrote each of its files. With
+        any other file it is refused, as are symbolic links and the working directory: `XmlcError`, nothing is changed.
+        """
         self._check_fitted()
         arrays, meta = self._state()
         with atomic_folder(path) as folder:
             for name, array in arrays.items():
                 np.save(folder / f"{name}.npy", array)
-            content = {
-                "estimator": type(self).__name__,
-                "format": self.MODEL_FORMAT,
-                "hyperparameters": self.get_params(),
-                "n_features": self.n_features_in_,
-                "n_labels": self.n_labels_,
-                "arrays": sorted(arrays),
-            }
-            write_json(folder / "model.json", content | {"meta": meta})
+            about = {"estimator": type(self).__name__, "format": self.MODEL_FORMAT}
+            about |= {"hyperparameters": self.get_params(), "n_features": self.n_features_in_}
+            about |= {"n_labels": self.n_labels_, "arrays": sorted(arrays), "meta": meta}
+            write_json(folder / "model.json", about)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from xmlc.checksums import KEY, NAME, Damaged, check_content, check_file, listed_in
+from xmlc.checksums import KEY, NAME, Damaged, check_content, check_file, listed_in, unlisted_in
 from xmlc.errors import XmlcError
 from xmlc.files import read_json
 from xmlc.schemas.reading import read_yaml
@@ -112,9 +112,7 @@ def _listed_checks(folder: Path) -> Iterator[tuple[Path, Check | None]]:
         return
     for name in listed.files:
         yield folder / name, partial(listed.check, name)
-    visible = (file for file in folder.rglob("*") if file.is_file() and not file.name.startswith("."))
-    there = {file.relative_to(folder).as_posix() for file in visible}  # Snakemake keeps a hidden file there
-    for name in sorted(there - {NAME, *listed.files}):
+    for name in unlisted_in(folder):
         yield folder / name, None
 
 

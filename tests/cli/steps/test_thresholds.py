@@ -106,6 +106,17 @@ def test_what_was_kept_is_not_taken_for_that_of_other_estimates(options, tmp_pat
     assert not (out / UNFINISHED).exists()
 
 
+def test_folders_of_others_are_left_alone(options, tmp_path, capsys):
+    for folder in ("unfinished", "thresholds/sto"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "thesis.tex").write_text("mine")
+    for methods, status in ((("fta",), 0), (("fta", "sto"), 1)):
+        assert run("thresholds", *methods, *options, "--out", tmp_path) == status
+        assert (tmp_path / "unfinished/thesis.tex").exists()
+        assert [file.name for file in (tmp_path / "thresholds/sto").iterdir()] == ["thesis.tex"]
+    assert "thresholds/sto: holds thesis.tex, which xmlc did not write" in capsys.readouterr().err
+
+
 def _telling(done):
     from xmlc.measuring.tuned_thresholds import tune_method
 

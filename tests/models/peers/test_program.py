@@ -2,7 +2,7 @@
 
 import pytest
 
-from xmlc.checksums import listed_in
+from xmlc.checksums import NAME, listed_in
 from xmlc.models.peers.program import ProgramModel
 
 
@@ -28,6 +28,7 @@ def test_the_files_of_the_program_are_listed_and_replaced_with_the_rest(tmp_path
         assert set(listed_in(tmp_path / "model").files) == {"model.json", "program/note.txt"}
     Noted.load(tmp_path / "model").save(tmp_path / "model")
     assert Noted.load(tmp_path / "model").note == "new"
+    assert {file.name for file in tmp_path.rglob("*")} == {"model", "model.json", "program", "note.txt", NAME}
 
 
 def test_a_program_that_fails_to_write_leaves_the_model_of_before(tmp_path):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, FOLDER, POSITIVE, catalogue_option, expansion_option
+from xmlc.cli._options import FILE, POSITIVE, catalogue_option, expansion_option, out_option
 from xmlc.data.catalogue import dataset as catalogue_entry
 from xmlc.data.catalogue import load_catalogue
 from xmlc.data.download import download
@@ -17,7 +17,7 @@ from xmlc.data.fetching.limits import USUAL, Limits
 
 @click.command()
 @click.argument("dataset")
-@click.option("--out", type=FOLDER, required=True, help="Folder to write, such as resources/DATASET.")
+@out_option("Folder to write, such as resources/DATASET.")
 @click.option("--mirror", help="Folder or base URL laid out DATASET/{train,test}.txt[.gz|.xz|.bz2].")
 @click.option(
     "--digests", type=FILE, help="File of the SHA-256 digests on record.  [default: digests/DATASET.json beside OUT]"

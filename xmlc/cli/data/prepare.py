@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, FOLDER, SEED, catalogue_option, expansion_option, plan_option
+from xmlc.cli._options import FILE, FOLDER, SEED, catalogue_option, expansion_option, out_option, plan_option
 from xmlc.data.catalogue import dataset as catalogue_entry
 from xmlc.data.catalogue import load_catalogue
 from xmlc.data.prepare import prepare
@@ -15,7 +15,7 @@ from xmlc.data.prepare import prepare
 @click.command(help="Read a dataset, check it against its published numbers, split it 80/20, write arrays.")
 @click.argument("dataset")
 @click.option("--source", type=FOLDER, required=True, help="Folder with the dataset's text files.")
-@click.option("--out", type=FOLDER, required=True, help="Folder to write.")
+@out_option("Folder to write.")
 @click.option("--statistics", type=FILE, required=True, help="JSON file for the summaries.")
 @catalogue_option
 @expansion_option

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FOLDER, POSITIVE, SEED, catalogue_option, threads_option
+from xmlc.cli._options import POSITIVE, SEED, catalogue_option, out_option, threads_option
 from xmlc.data.catalogue import dataset as catalogue_entry
 from xmlc.data.catalogue import load_catalogue
 from xmlc.data.synthetic.dataset import KINDS, SIZES, make_dataset
@@ -20,7 +20,7 @@ COUNT = click.IntRange(min=1)
     "class. Options override the catalogue's."
 )
 @click.argument("dataset")
-@click.option("--out", type=FOLDER, required=True, help="Folder to write, such as resources/DATASET.")
+@out_option("Folder to write, such as resources/DATASET.")
 @catalogue_option
 @click.option(
     "--kind", type=click.Choice(list(KINDS)), help="Several labels (the default), views of objects, or texts."

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from xmlc.cli._options import FILE, FOLDER, data_option, model_option, threads_option
+from xmlc.cli._options import FILE, data_option, model_option, out_option, threads_option
 from xmlc.csr import save_csr
 from xmlc.data.prepared import Prepared
 from xmlc.files import atomic_folder
@@ -26,7 +26,7 @@ from xmlc.records.training import TrainingRecord
     "--floor", type=float, required=True, help="Only estimates above it are written: the grid's smallest 1/c."
 )
 @threads_option
-@click.option("--out", type=FOLDER, required=True, help="Folder to write.")
+@out_option("Folder to write.")
 def command(data: Path, model_folder: Path, training: Path, floor: float, threads: int, out: Path) -> None:
     """Estimate and save."""
     record = TrainingRecord.read(training)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, FOLDER
+from xmlc.cli._options import FILE, FOLDER, out_option
 from xmlc.files import folder_bytes
 from xmlc.measuring.joining import check_one_forest, joined_model, joined_record
 from xmlc.records.training import TrainingRecord
@@ -14,7 +14,7 @@ from xmlc.records.training import TrainingRecord
 
 @click.command(help="Join shares of a forest, folders with model/ and train.json, in the order of their trees.")
 @click.argument("shares", nargs=-1, required=True, type=FOLDER)
-@click.option("--out", type=FOLDER, required=True, help="Folder for the model.")
+@out_option("Folder for the model.")
 @click.option("--record", type=FILE, required=True, help="JSON file for the costs.")
 def command(shares: tuple[Path, ...], out: Path, record: Path) -> None:
     """Join and save; seconds are summed, as if one job had grown all trees, and the peak is the largest."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, FOLDER, SEED, data_option, threads_option
+from xmlc.cli._options import FILE, FOLDER, SEED, data_option, out_option, threads_option
 from xmlc.data.prepared import Prepared
 from xmlc.extensions import import_file
 from xmlc.measuring.tuned_thresholds import tune_method
@@ -22,7 +22,7 @@ from xmlc.thresholds.tune import METHODS
     "--seed", type=SEED, default=0, show_default=True, help="Seed of the run, which determines the validation part."
 )
 @threads_option
-@click.option("--out", type=FOLDER, required=True, help="Folder to write.")
+@out_option("Folder to write.")
 def command(
     data: Path, estimates: Path, method: str, extension: tuple[Path, ...], seed: int, threads: int, out: Path
 ) -> None:

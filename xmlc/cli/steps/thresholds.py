@@ -5,6 +5,7 @@ Starting a process, reading the estimates and loading the model take longer than
 
 from __future__ import annotations
 
+import os
 import shutil
 import traceback
 from pathlib import Path
@@ -15,7 +16,7 @@ from xmlc.cli._options import FILE, FOLDER, data_option, model_option, threads_o
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError, let_through
 from xmlc.extensions import import_file
-from xmlc.files import file_digest
+from xmlc.files import check_replaceable, file_digest, replace_folder
 from xmlc.measuring.evaluation import evaluate_method
 from xmlc.measuring.tuned_thresholds import tune_method
 from xmlc.models.registry import load_estimator
@@ -23,7 +24,7 @@ from xmlc.records.estimates import Estimates
 from xmlc.records.training import TrainingRecord
 from xmlc.sources import PACKAGE
 
-UNFINISHED = "unfinished"
+UNFINISHED = ".xmlc-unfinished"  # a name that no folder of a user's has
 
 
 @click.command(help="Tune and evaluate each METHOD: as `xmlc threshold` and `xmlc evaluate`, in one process.")
@@ -46,6 +47,8 @@ def command(
     out: Path,
 ) -> None:
     """Tune and evaluate each method; the next attempt repeats only those that failed."""
+    for method in methods:
+        check_replaceable(out / "thresholds" / method)
     for file in extension:
         import_file(file)
     record = TrainingRecord.read(training)
@@ -68,15 +71,9 @@ def command(
     if failed:
         reasons = "; ".join(f"threshold method {method} failed: {reason}" for method, reason in failed.items())
         raise XmlcError(f"{reasons}; results of the other {len(methods) - len(failed)} are kept for the next attempt")
+    for folder in ("thresholds", "evaluation"):
+        (out / folder).mkdir(parents=True, exist_ok=True)
     for method in methods:
-        move(work / "thresholds" / method, out / "thresholds" / method)
-        move(work / "evaluation" / f"{method}.json", out / "evaluation" / f"{method}.json")
+        replace_folder(work / "thresholds" / method, out / "thresholds" / method)
+        os.replace(work / "evaluation" / f"{method}.json", out / "evaluation" / f"{method}.json")
     shutil.rmtree(out / UNFINISHED)
-
-
-def move(source: Path, target: Path) -> None:
-    """Move a file or folder to a path, and replace what is there."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if target.is_dir():
-        shutil.rmtree(target)
-    source.replace(target)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, FOLDER, SEED, data_option, parse_parameters, threads_option
+from xmlc.cli._options import FILE, SEED, data_option, out_option, parse_parameters, threads_option
 from xmlc.data.prepared import Prepared
 from xmlc.files import folder_bytes
 from xmlc.measuring.subject import description
@@ -35,7 +35,7 @@ PORTIONS: dict[str, Portion] = {"train": "full", "fit": "80"}
     "--seed", type=SEED, default=0, show_default=True, help="Seed of the estimator and of the run's 80/20 split."
 )
 @threads_option
-@click.option("--out", type=FOLDER, required=True, help="Folder for the model.")
+@out_option("Folder for the model.")
 @click.option("--record", type=FILE, required=True, help="JSON file for the costs.")
 def command(
     data: Path,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from xmlc.cli._options import FOLDER, data_option, model_option, threads_option
+from xmlc.cli._options import data_option, model_option, out_option, threads_option
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.metrics.ranking import K
@@ -31,7 +31,7 @@ HEADINGS = ("cut", "weights", "kept", "MB", *(text for k in K for text in (f"P@{
     help="Instances to rank labels for; val to choose a cut by, with a model trained on the 80 %.",
 )
 @threads_option
-@click.option("--out", type=FOLDER, help="With one cut: write the smaller model here.")
+@out_option("With one cut: write the smaller model here.", required=False)
 def command(data: Path, model_folder: Path, cuts: tuple[float, ...], part: str, threads: int, out: Path | None) -> None:
     """Rank with all weights first, then with those that each cut keeps."""
     from xmlc.measuring.compacting import compacted
