@@ -72,9 +72,10 @@ five-seeds: $(ENV)/has-base
 	PATH="$(BIN):$$PATH" xmlc deviations results/tables --out config/runs.csv
 	PATH="$(BIN):$$PATH" xmlc archive --out $(FIVE)/records.tar.xz
 
+# Not by Snakemake, so that it also works during a run.
 report: $(ENV)/has-base
-	PATH="$(BIN):$$PATH" $(LINES) -- report
-	@cat logs/report.log
+	PATH="$(BIN):$$PATH" xmlc facts
+	PATH="$(BIN):$$PATH" xmlc report
 	@echo "Open it in any browser: file://$(CURDIR)/results/report.html"
 
 # All results as for this processor and as for older ones: the same bits, or a list of what differs. DATA may name folders

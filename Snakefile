@@ -17,7 +17,6 @@ from xmlc.sources import command_files, source_digest
 from xmlc.suites import paths
 from xmlc.suites.commands import infer_beside, progress_with, rank_with, sweep_with, train_with
 from xmlc.suites.controller import guard, read_project, remove_old_logs
-from xmlc.suites.existing import files_of_page, finished_results
 from xmlc.suites.jobs import but_for, datasets_inferred_alone, inference_jobs, quick_jobs, threshold_jobs
 from xmlc.suites.resources import Requests
 from xmlc.suites.rule_text import folder_above, for_each, gathered, one_of, options, without_ending

@@ -61,6 +61,7 @@ def small_run(run):
     write_figure(draw_figure("1", PAPER, paths), run / "results/figures" / PAPER / "figure1")
     models = {"plt": {}, "ldsm": {"without": {"yeast": "it <is> slow"}}}
     (run / "config/papers").mkdir(parents=True)
+    (run / "config/config.yaml").write_text(f"papers: [{PAPER}]\n")
     write_suite(run / "config/papers" / f"{PAPER}.yaml", models, title="Extreme <F> & more")
     log = run / "logs/yeast/fastxml/seed0/80/train.log"
     log.parent.mkdir(parents=True)

@@ -46,46 +46,6 @@ rule peers:
     localrule: True
 
 
-rule report:
-    input:
-        paths.PAGE,
-        paths.FACTS,
-    localrule: True
-
-
-# Tables and figures are no inputs of the page and the fact table, which are about what is finished, whatever is
-# configured: they never make a table, which may have been made with other settings of --config.
-rule report_page:
-    output:
-        paths.PAGE,
-    log:
-        paths.LOG.of(step="report"),
-    localrule: True
-    conda:
-        "../envs/xmlc.yaml"
-    params:
-        code=lambda wildcards: source_digest([*command_files("report"), *files_of_page(project)]),
-        finished=finished_results(),
-        first=options("--paper", project.settings.papers),
-    shell:
-        "xmlc report {params.first} --out {output} > {log} 2>&1"
-
-
-rule facts:
-    output:
-        paths.FACTS,
-    log:
-        paths.LOG.of(step="facts"),
-    localrule: True
-    conda:
-        "../envs/xmlc.yaml"
-    params:
-        code=code_of("facts", *project.suite_files),
-        finished=finished_results(),
-    shell:
-        "xmlc facts --out {output} > {log} 2>&1"
-
-
 rule accept_references:
     log:
         paths.LOG.of(step="accept_references"),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xmlc.papers import figure_of, modules_of, table_of
 from xmlc.sources import command_files, source_digest, source_files
 from xmlc.suites import paths
-from xmlc.suites.existing import published_tables
 from xmlc.suites.project import Project
 
 if TYPE_CHECKING:  # a job of a cluster, which reads the plan, builds no table
@@ -74,7 +74,8 @@ def suite_of_table(project: Project, paper: str, table: str) -> list[str]:
 
 def sources_of_table(project: Project, paper: str, table: str) -> str:
     """Return a digest of what a table is made from besides records: code, published tables, configuration."""
-    given = [*published_tables(paper), *suite_of_table(project, paper, table)]
+    printed = sorted(str(file) for file in Path(paths.PUBLISHED, paper).glob("*.csv"))
+    given = [*printed, *suite_of_table(project, paper, table)]
     return source_digest([*_code("table", paper), *given])
 
 

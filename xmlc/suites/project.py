@@ -182,11 +182,6 @@ class Project:
         return self.settings.papers
 
     @property
-    def suite_files(self) -> list[str]:
-        """The files of all suites."""
-        return [suite.file for suite in self.suites.values()]
-
-    @property
     def made(self) -> list[str]:
         """Datasets of the catalogue that are made and not fetched."""
         return [name for name, entry in self.catalogue.items() if entry.synthetic]

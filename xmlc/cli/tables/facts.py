@@ -10,6 +10,7 @@ from xmlc.cli._options import FILE, FOLDER
 from xmlc.files import atomic_file
 from xmlc.overview.facts import facts_of
 from xmlc.overview.failures import failures, with_records
+from xmlc.suites import paths
 from xmlc.tables.provenance import finished_tables
 
 
@@ -17,7 +18,7 @@ from xmlc.tables.provenance import finished_tables
 @click.option("--tables", type=FOLDER, default="results/tables", show_default=True, help="Folder of finished tables.")
 @click.option("--logs", type=FOLDER, default="logs", show_default=True, help="Folder of the steps' logs.")
 @click.option("--config", type=FOLDER, default="config", show_default=True, help="Folder of configurations.")
-@click.option("--out", type=FILE, required=True, help="CSV to write.")
+@click.option("--out", type=FILE, default=paths.FACTS, show_default=True, help="CSV to write.")
 def command(tables: Path, logs: Path, config: Path, out: Path) -> None:
     """Collect, write, count."""
     whole, gone = with_records(finished_tables(tables, ()))

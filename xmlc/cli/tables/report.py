@@ -13,6 +13,8 @@ from xmlc.overview.failures import failures, with_records
 from xmlc.page.content import Folders, Page, PagePaper, page_of
 from xmlc.page.render import to_html
 from xmlc.papers.common.claims import claims_line
+from xmlc.suites import paths
+from xmlc.suites.settings import Settings, read_config
 from xmlc.tables.provenance import finished_tables
 
 
@@ -22,12 +24,13 @@ from xmlc.tables.provenance import finished_tables
 @click.option("--reference", type=FOLDER, default="results/reference", show_default=True, help="Accepted tables.")
 @click.option("--config", type=FOLDER, default="config", show_default=True, help="Folder of configurations.")
 @click.option("--logs", type=FOLDER, default="logs", show_default=True, help="Folder of the steps' logs.")
-@click.option("--paper", "papers", multiple=True, help="Paper to put first, repeatable; the others follow.")
-@click.option("--out", type=FILE, required=True, help="HTML file to write.")
+@click.option("--paper", "papers", multiple=True, help="Paper to put first, repeatable; by default those configured.")
+@click.option("--out", type=FILE, default=paths.PAGE, show_default=True, help="HTML file to write.")
 def command(
     tables: Path, figures: Path, reference: Path, config: Path, logs: Path, papers: tuple[str, ...], out: Path
 ) -> None:
     """Gather, render, write; print the headlines."""
+    papers = papers or tuple(Settings.read(read_config(config / "config.yaml")).papers)
     whole, gone = with_records(finished_tables(tables, papers))
     page = page_of(whole, failures(logs) + gone, Judge.of_project(config), Folders(figures, reference, config))
     with atomic_file(out) as temporary:
