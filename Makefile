@@ -12,8 +12,6 @@ BIN    := $(CURDIR)/$(ENV)/bin
 comma  := ,
 LISTED := $(subst $(comma), ,$(EXTRAS))
 $(foreach extra,$(filter-out $(KNOWN),$(LISTED)),$(error EXTRAS has $(extra); expected some of $(KNOWN), separated by commas))
-# Snakemake with one line for each job (xmlc/runtime/job_lines.py); it finds its plugins on Python's path.
-LINES   = PYTHONPATH="$(CURDIR)/workflow/loggers" snakemake --cores $(CORES) --quiet host --logger lines
 # pip would compile all modules to bytecode on one core, the packages' own tests too. Where Python is told to write no
 # bytecode (PYTHONDONTWRITEBYTECODE, as in many containers) each process would compile what it imports anew.
 BYTECODE = "$(BIN)/python" -m compileall -qq -j $(CORES) -x /tests/ $(ENV)/lib || true
@@ -41,7 +39,7 @@ $(KNOWN:%=$(ENV)/has-%): $(ENV)/has-%: $(ENV)/has-base
 # Small jobs finish sooner in parallel, on one thread each, than one after the other on all threads.
 demo: $(ENV)/has-base
 	@PATH="$(BIN):$$PATH" xmlc compile config/demo.yaml --cores $(CORES)
-	PATH="$(BIN):$$PATH" $(LINES) --config threads=1 -- demo
+	PATH="$(BIN):$$PATH" snakemake --cores $(CORES) --config threads=1 -- demo
 	@PATH="$(BIN):$$PATH" xmlc show results/tables/demo/*.md results/figures/demo/*.png
 	@PATH="$(BIN):$$PATH" xmlc fingerprint results/tables/demo
 
@@ -51,7 +49,7 @@ compare: $(ENV)/has-base
 # The accepted numbers, results/reference/: the demo's, and those of each paper's suite on a small real set, from a mirror
 # or downloaded. `make reference` makes them again and compares to the last bit, `make accept` makes and accepts them.
 MIRROR ?= $(XMLC_MIRROR)
-TABLES  = PATH="$(BIN):$$PATH" $(LINES) --config threads=1 seeds='[0]' $(if $(MIRROR),mirror="$(MIRROR)")
+TABLES  = PATH="$(BIN):$$PATH" snakemake --cores $(CORES) --config threads=1 seeds='[0]' $(if $(MIRROR),mirror="$(MIRROR)")
 
 reference-tables: $(ENV)/has-base
 	$(TABLES) papers='[demo, gfm2011]' datasets='[scene, yeast]' -- tables
@@ -67,7 +65,7 @@ accept: reference-tables
 FIVE = results/reference/five-seeds
 
 five-seeds: $(ENV)/has-base
-	PATH="$(BIN):$$PATH" $(LINES) --configfile config/reference.yaml $(if $(MIRROR),--config mirror="$(MIRROR)") -- all
+	PATH="$(BIN):$$PATH" snakemake --cores $(CORES) --configfile config/reference.yaml $(if $(MIRROR),--config mirror="$(MIRROR)") -- all
 	PATH="$(BIN):$$PATH" xmlc accept results/tables $(FIVE)
 	PATH="$(BIN):$$PATH" xmlc deviations results/tables --out config/runs.csv
 	PATH="$(BIN):$$PATH" xmlc archive --out $(FIVE)/records.tar.xz

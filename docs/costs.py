@@ -47,7 +47,7 @@ class Planned(NamedTuple):
 
 def planned(suite: str, folder: Path) -> Iterator[Planned]:
     """List the jobs of a suite."""
-    command = ["-m", "snakemake", suite, "--cores", "2", "-n", "--resources", f"mem_mb={UNLIMITED}"]
+    command = ["-m", "snakemake", suite, "--cores", "2", "-n", "-p", "--resources", f"mem_mb={UNLIMITED}"]
     done = subprocess.run([sys.executable, *command], cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise SystemExit(f"snakemake {suite}: {(done.stdout + done.stderr)[-2000:]}")

@@ -1,6 +1,7 @@
 """One line for each job, from the events that Snakemake logs."""
 
 import logging
+import os
 import re
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import pytest
 from repository import ROOT
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from xmlc.runtime.job_lines import LogHandler, about
+from xmlc.runtime.job_lines import JobLines, described
 
 
 def record(event=None, level=logging.INFO, message="", **content):
@@ -19,13 +20,14 @@ def record(event=None, level=logging.INFO, message="", **content):
     return made
 
 
-def job(rule, shellcmd="xmlc ...", **wildcards):
-    return record(LogEvent.JOB_INFO, rule_name=rule, wildcards=wildcards, shellcmd=shellcmd)
+def job(rule, shellcmd="xmlc ...", jobid=0, **wildcards):
+    return record(LogEvent.JOB_INFO, jobid=jobid, rule_name=rule, wildcards=wildcards, shellcmd=shellcmd)
 
 
 @pytest.fixture
 def handler():
-    return LogHandler(SimpleNamespace(), None)
+    usual = SimpleNamespace(filters=[], emit=lambda record: print(record.getMessage(), file=sys.stderr))
+    return JobLines(usual)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +44,7 @@ def handler():
     ],
 )
 def test_a_job_is_told_by_what_it_does_and_on_what(rule, wildcards, text):
-    assert about(job(rule, **wildcards)) == text
+    assert described(rule, wildcards) == text
 
 
 def test_a_line_tells_how_many_jobs_are_done_when_this_one_starts(handler, capsys):
@@ -70,19 +72,94 @@ def test_what_goes_wrong_is_told_and_what_is_usual_is_not(handler, capsys):
     assert [line.split()[0] for line in capsys.readouterr().err.splitlines()] == ["level", "level", "Nothing"]
 
 
-def test_snakemake_takes_it_and_shows_the_log_of_a_job_that_failed(tmp_path, monkeypatch):
-    (tmp_path / "Snakefile").write_text(
-        'rule all:\n    input: "b"\nrule first:\n    output: "a"\n    shell: "touch {output}"\n'
-        'rule second:\n    input: "a"\n    output: "b"\n    log: "log"\n    shell: "echo no room left > {log}; false"\n'
+def test_a_job_that_failed_is_told_with_the_ends_of_its_logs(handler, capsys, tmp_path):
+    (tmp_path / "long.log").write_text("".join(f"line {i}\n" for i in range(30)))
+    handler.emit(job("train", jobid=3, dataset="yeast", model="plt"))
+    logs = [str(tmp_path / name) for name in ("long.log", "none.log")]
+    handler.emit(
+        record(level=logging.ERROR, message="RuleException:\nCalledProcessError in file ...:\nCommand 'x' died.")
     )
-    monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'workflow/loggers'}:{ROOT}")
-    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--show-failed-logs", "--logger", "lines"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    lines = done.stderr.splitlines()
-    assert done.returncode == 1
-    assert [re.sub(r"\d+:\d\d", "0:00", line) for line in lines if line.startswith("[")][:2] == [
-        "[0 of 3] 0:00 first",
-        "[1 of 3] 0:00 second",
+    failed = {"rule_name": "train", "jobid": 3, "log": logs, "rule_msg": "SLURM-job '7' failed"}
+    handler.emit(record(LogEvent.JOB_ERROR, logging.ERROR, **failed))
+    _, status, first, said, *lines = capsys.readouterr().err.splitlines()
+    assert (first.split(maxsplit=4)[4], said) == ("failed: train plt on yeast", "SLURM-job '7' failed")
+    assert status == "a command died."
+    assert lines == [f"{logs[0]}:", *(f"    line {i}" for i in range(20, 30)), f"{logs[1]} is empty"]
+
+
+SNAKEFILE = """
+from xmlc.suites.controller import guard
+
+guard(workflow)
+
+rule all:
+    input: "b", "results/tables/p/t.md", "results/figures/p/f.svg"
+
+rule first:
+    output: "a"
+    shell: "touch {output}"
+
+rule second:
+    input: "a"
+    output: "b"
+    log: "log"
+    shell: "test -e room || ( echo no room left > {log}; false )\\ntouch {output}"
+
+rule shown:
+    output: "results/tables/p/t.md", "results/figures/p/f.svg"
+    shell: "touch {output}"
+"""
+
+
+@pytest.fixture
+def snakemake(tmp_path):
+    (tmp_path / "Snakefile").write_text(SNAKEFILE)
+
+    def run(*options):
+        command = [sys.executable, "-m", "snakemake", "--cores", "1", "--show-failed-logs", *options]
+        env = os.environ | {"PYTHONPATH": str(ROOT)}
+        done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+        return done.returncode, [re.sub(r"\d+:\d\d", "0:00", line) for line in (done.stdout + done.stderr).splitlines()]
+
+    return run
+
+
+def test_a_run_writes_a_line_for_each_job_and_at_its_end_where_tables_are(snakemake, tmp_path):
+    code, lines = snakemake("b")
+    assert code == 1
+    told = lines.index("[0 of 2] 0:00 first")
+    expected = [
+        "[0 of 2] 0:00 first",
+        "[1 of 2] 0:00 second",
+        "a command returned non-zero exit status 1.",
+        "[1 of 2] 0:00 failed: second",
+        "log:",
+        "    no room left",
     ]
-    assert "no room left" in done.stderr
-    assert "rule first" not in done.stderr
+    assert lines[told : told + 6] == expected
+    assert not [line for line in lines if "rule first" in line or "touch" in line]
+    (tmp_path / "room").touch()
+    code, lines = snakemake()
+    assert code == 0
+    assert [line for line in lines if line.startswith("[")][-1] == "[3 of 3] 0:00 all is made"
+    assert lines[-3:-1] == ["tables:  xmlc show results/tables/p/*.md", "figures: results/figures/p/"]
+    assert "make report" in lines[-1]
+    code, again = snakemake()
+    assert again[-3:] == lines[-3:]
+    assert again[-4].startswith("Nothing to be done")
+    assert [line for line in snakemake("--forceall", "--quiet", "all")[1] if "of" in line] == []
+
+
+def test_a_dry_run_counts_jobs_and_says_why(snakemake, tmp_path):
+    code, lines = snakemake("--dry-run")
+    assert code == 0
+    rows = [tuple(re.split("  +", line)) for line in lines]
+    assert {("first", "1", "output files have to be generated"), ("all", "1", "input files updated by another job")} < {
+        *rows
+    }
+    assert ("total", "4") in {row[:2] for row in rows}
+    assert not [line for line in lines if line.startswith(("[", "rule "))]
+    assert not list(tmp_path.glob(".snakemake/settings.json")), "it is not the last run"
+    code, lines = snakemake("--dry-run", "--printshellcmds")
+    assert "rule first:" in lines
+    assert [line for line in lines if line.endswith("touch a")]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from snakemake_interface_common.exceptions import WorkflowError
 from xmlc.errors import XmlcError, is_of_the_machine, sentence_of
 from xmlc.files import settle_times, sweep
 from xmlc.runtime.claims import Claim, Claimed, claimed, claims
+from xmlc.runtime.job_lines import plan_of, show_lines
 from xmlc.suites import paths
 from xmlc.suites.project import Project
 
@@ -39,27 +40,14 @@ def guard(workflow: Any) -> None:
     execute, unlock = workflow.execute, workflow.unlock
 
     def execute_alone(executor_plugin: Any, *others: Any, **named: Any) -> None:
-        is_run = workflow.is_main_process and not executor_plugin.common_settings.dryrun_exec
-        if not is_run or not workflow.execution_settings.lock:
+        if not workflow.is_main_process:
             return execute(executor_plugin, *others, **named)
-        with ExitStack() as stack:
-            try:
-                stack.enter_context(claimed(RUN, " ".join(["snakemake", *sys.argv[1:]])))
-            except Claimed as error:
-                raise WorkflowError(refusal(error.claim)) from None
-            except OSError as error:
-                raise WorkflowError(sentence_of(error) or str(error)) from None
-            # Whoever locked anything has ended: a run has its claim longer than its lock.
-            shutil.rmtree(SNAKEMAKES_LOCKS, ignore_errors=True)
-            for folder in paths.MADE:
-                sweep(folder)
-            settle_times([*paths.MADE, paths.BENCHMARKS])
-            try:
-                return execute(executor_plugin, *others, **named)
-            except OSError as error:  # Snakemake's own
-                if not is_of_the_machine(error):
-                    raise
-                raise WorkflowError(sentence_of(error)) from None
+        by_lines, is_dry = show_lines(workflow.output_settings), executor_plugin.common_settings.dryrun_exec
+        with nullcontext() if is_dry or not workflow.execution_settings.lock else _alone():
+            execute(executor_plugin, *others, **named)
+        said = plan_of(workflow.dag) if is_dry else _made_by(workflow.dag)
+        if said and by_lines and (is_dry or not workflow.output_settings.quiet):
+            print(said, file=sys.stdout if is_dry else sys.stderr, flush=True)  # as Snakemake does
 
     def unlock_if_alone() -> None:
         for claim in claims(RUN):
@@ -69,6 +57,38 @@ def guard(workflow: Any) -> None:
         unlock()
 
     workflow.execute, workflow.unlock = execute_alone, unlock_if_alone
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Let no other run begin meanwhile."""
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(claimed(RUN, " ".join(["snakemake", *sys.argv[1:]])))
+        except Claimed as error:
+            raise WorkflowError(refusal(error.claim)) from None
+        except OSError as error:
+            raise WorkflowError(sentence_of(error) or str(error)) from None
+        # Whoever locked anything has ended: a run has its claim longer than its lock.
+        shutil.rmtree(SNAKEMAKES_LOCKS, ignore_errors=True)
+        for folder in paths.MADE:
+            sweep(folder)
+        settle_times([*paths.MADE, paths.BENCHMARKS])
+        try:
+            yield
+        except OSError as error:  # Snakemake's own
+            if not is_of_the_machine(error):
+                raise
+            raise WorkflowError(sentence_of(error)) from None
+
+
+def _made_by(dag: Any) -> str:
+    """Name the folders of the tables and figures that a run was to make, and how to look at them."""
+    folders = sorted({str(Path(file).parent) for job in dag.jobs for file in job.output})
+    tables = [folder for folder in folders if folder.startswith(paths.TABLES)]
+    figures = [folder for folder in folders if folder.startswith(paths.FIGURES)]
+    lines = [f"tables:  xmlc show {folder}/*.md" for folder in tables] + [f"figures: {folder}/" for folder in figures]
+    return "\n".join([*lines, "all finished results on one page: make report"]) if lines else ""
 
 
 def remove_old_logs(workflow: Any) -> None:
