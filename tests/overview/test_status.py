@@ -1,5 +1,7 @@
 """What of a run is done, missing and failed."""
 
+import re
+
 import pytest
 from click.testing import CliRunner
 from page_cases import plan_with
@@ -9,6 +11,7 @@ from xmlc.cli.tables.status import command
 from xmlc.errors import XmlcError
 from xmlc.overview.failures import failures
 from xmlc.overview.status import MADE, status_of, to_text
+from xmlc.suites.settings import remember
 
 FULL = "results/{0}/{1}/seed{2}/full/ranking.json"
 
@@ -92,6 +95,23 @@ def test_the_exit_status_is_0_only_when_all_is_there(configured):
     assert status("datasets=[scene]").exit_code == 0
     (configured / FULL.format("scene", "plt", 0)).unlink()
     assert status("datasets=[scene]").exit_code == 1
+
+
+def test_the_settings_are_by_default_those_of_the_last_run(configured):
+    def status(*options):
+        done = CliRunner().invoke(command, options)
+        return done.exit_code, done.output.splitlines()[0]
+
+    assert status() == (0, status("papers=[plt2016]")[1]), "there was none"
+    remember({})
+    assert status()[0] == 0
+    remember({"datasets": ["scene", "none"], "seeds": [0], "mirror": "a b"})
+    code, first = status()
+    assert code == 1
+    assert re.fullmatch(
+        r"settings of the last run, \d{4}-\d\d-\d\d \d\d:\d\d: datasets=\[scene, none\] seeds=\[0\] mirror=a b", first
+    )
+    assert status("datasets=[scene]")[0] == 0, "settings that are given are the only ones"
 
 
 def test_an_unknown_paper_a_setting_that_is_none_and_a_folder_without_a_project_are_errors(configured, tmp_path):

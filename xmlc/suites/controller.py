@@ -22,6 +22,7 @@ from xmlc.runtime.claims import Claim, Claimed, claimed, claims
 from xmlc.runtime.job_lines import plan_of, show_lines
 from xmlc.suites import paths
 from xmlc.suites.project import Project
+from xmlc.suites.settings import remember
 
 RUN = Path(".snakemake/run")  # what a run claims
 SNAKEMAKES_LOCKS = Path(".snakemake/locks")
@@ -43,7 +44,7 @@ def guard(workflow: Any) -> None:
         if not workflow.is_main_process:
             return execute(executor_plugin, *others, **named)
         by_lines, is_dry = show_lines(workflow.output_settings), executor_plugin.common_settings.dryrun_exec
-        with nullcontext() if is_dry or not workflow.execution_settings.lock else _alone():
+        with nullcontext() if is_dry or not workflow.execution_settings.lock else _alone(workflow):
             execute(executor_plugin, *others, **named)
         said = plan_of(workflow.dag) if is_dry else _made_by(workflow.dag)
         if said and by_lines and (is_dry or not workflow.output_settings.quiet):
@@ -60,11 +61,12 @@ def guard(workflow: Any) -> None:
 
 
 @contextmanager
-def _alone() -> Iterator[None]:
-    """Let no other run begin meanwhile."""
+def _alone(workflow: Any) -> Iterator[None]:
+    """Let no other run begin meanwhile, and remember the settings of this one."""
     with ExitStack() as stack:
         try:
             stack.enter_context(claimed(RUN, " ".join(["snakemake", *sys.argv[1:]])))
+            remember(workflow.config_settings.overwrite_config)
         except Claimed as error:
             raise WorkflowError(refusal(error.claim)) from None
         except OSError as error:

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Literal, Self
 
@@ -15,12 +16,14 @@ from xmlc.data.compressed import USUAL, Expansion
 from xmlc.data.fetching.limits import USUAL as ALLOWED
 from xmlc.data.fetching.limits import Limits
 from xmlc.errors import XmlcError
+from xmlc.files import read_json, write_json
 from xmlc.schemas.reading import read_yaml
 from xmlc.schemas.wording import nearest
 from xmlc.suites.checking import check, converted
 
 WITH_NUMBERS = ("seeds", "tuning", "expansion", "download")
 NUMBER = re.compile(r"-?\d{1,40}(\.\d{1,40})?")
+LAST_RUN = Path(".snakemake/settings.json")
 
 
 @dataclass(frozen=True)
@@ -125,3 +128,20 @@ def read_config(file: Path, settings: Sequence[str] = ()) -> dict[str, object]:
         except yaml.YAMLError as error:
             raise XmlcError(f"setting {setting!r}: {value!r} is not YAML") from error
     return content
+
+
+def remember(settings: Mapping[str, object]) -> None:
+    """Keep what a run that begins puts over config.yaml, for `last_settings`."""
+    write_json(LAST_RUN, settings)
+
+
+def last_settings() -> tuple[dict[str, object], str]:
+    """Return what the last run in this folder put over config.yaml, if there was one, and a line about it."""
+    if not LAST_RUN.exists() or not (settings := read_json(LAST_RUN)):
+        return {}, ""
+    date = datetime.fromtimestamp(LAST_RUN.stat().st_mtime).astimezone()
+    said = [
+        f"{key}={yaml.safe_dump([value], default_flow_style=True, width=math.inf)[1:-2]}"
+        for key, value in settings.items()
+    ]
+    return settings, f"settings of the last run, {date:%Y-%m-%d %H:%M}: {' '.join(said)}"
