@@ -11,7 +11,7 @@ from scipy import sparse
 from xmlc.errors import XmlcError
 from xmlc.measuring.prediction import predict_timed
 from xmlc.metrics.ranking import K, precision_and_ndcg
-from xmlc.models.base import Forest, SparseProbabilityEstimator, TellsObjectives, TellsShape
+from xmlc.models.base import Forest, SparseProbabilityEstimator
 from xmlc.records.forest import ForestRow, LevelObjectives, TreeShapes
 
 EXEMPLARY = 2  # trees whose objectives are recorded
@@ -47,18 +47,25 @@ def rank_by_first_trees(
 
 
 def shape_of_trees(model: SparseProbabilityEstimator) -> TreeShapes | None:
-    """Return depths and numbers of nodes tree by tree; None where an estimator does not report them."""
-    if not isinstance(model, TellsShape):
+    """Return depths and numbers of nodes tree by tree; None where a fitted estimator does not report them.
+
+    It reports them by two learned attributes, ndarrays of int64, shape (n_trees,): ``tree_depths_``, depth of the
+    deepest leaf, a root's being 0; ``n_nodes_``, number of nodes, leaves included.
+    """
+    depths, nodes = getattr(model, "tree_depths_", None), getattr(model, "n_nodes_", None)
+    if depths is None or nodes is None:
         return None
-    return TreeShapes(depths=tuple(model.tree_depths_.tolist()), nodes=tuple(model.n_nodes_.tolist()))
+    return TreeShapes(depths=tuple(depths.tolist()), nodes=tuple(nodes.tolist()))
 
 
 def objectives_by_level(model: SparseProbabilityEstimator) -> tuple[LevelObjectives, ...]:
     """Summarise the objectives that the nodes of the first trees reached, level by level, after each epoch.
 
-    Nothing for an estimator that has no objectives.
+    A fitted estimator has them as a learned attribute: ``objectives_``, for each tree the level of each node that was
+    split (ndarray of int32, shape (nodes,), the root's being 1) and its objective after each epoch (ndarray of float64,
+    shape (nodes, epochs)). Nothing for one without it.
     """
-    trees = model.objectives_[:EXEMPLARY] if isinstance(model, TellsObjectives) else []
+    trees = getattr(model, "objectives_", [])[:EXEMPLARY]
     return tuple(
         _summary(tree, int(level), values[levels == level])
         for tree, (levels, values) in enumerate(trees)

@@ -12,7 +12,7 @@ from xmlc.errors import XmlcError
 from xmlc.measuring.forests import shape_of_trees
 from xmlc.measuring.prediction import predict_timed
 from xmlc.metrics.ranking import K, precision_and_ndcg, precision_at_k
-from xmlc.models.base import KeepsInstances, SparseProbabilityEstimator
+from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.condensing import kept_instances
 from xmlc.models.registry import make_estimator
 from xmlc.models.warm_up import warm_up
@@ -106,7 +106,8 @@ def _index_and_rank(
 
 
 def _kept_bytes(model: SparseProbabilityEstimator) -> int:
-    """Return the bytes of what a fitted model keeps of its training instances."""
-    if not isinstance(model, KeepsInstances):
+    """Return the bytes that a fitted model keeps of its training instances, its learned ``index_bytes_``."""
+    kept: int | None = getattr(model, "index_bytes_", None)
+    if kept is None:
         raise XmlcError(f"{type(model).__name__} keeps no training instances; expected swnn")
-    return model.index_bytes_
+    return kept

@@ -1,7 +1,7 @@
 """What all estimators share: scikit-learn conventions, sparse probability estimates, models on disk.
 
-What only some can do is a protocol here, such as `Forest`; a class needs its members and no base class. ``isinstance``
-looks the members up and evaluates properties, so those that are learned are found after ``fit`` only.
+What only some can do is a protocol here, such as `Forest`; a class needs its members and no base class. No member is a
+property, since whether ``isinstance`` evaluates properties depends on the version of Python.
 """
 
 from __future__ import annotations
@@ -42,37 +42,6 @@ class Forest(Protocol):
 
     def trees(self, n: int, /) -> Self:
         """Return the model of the first ``n`` trees: what ``fit`` gives with ``n_trees=n``."""
-
-
-@runtime_checkable
-class TellsShape(Protocol):
-    """A fitted ensemble with trees of known depth and size.
-
-    Attributes
-    ----------
-    tree_depths_, n_nodes_ : ndarray of int64, shape (n_trees,)
-        Depth of the deepest leaf, a root's being 0; number of nodes, leaves included.
-    """
-
-    @property
-    def tree_depths_(self) -> np.ndarray: ...  # noqa: D102 - attributes stand above
-
-    @property
-    def n_nodes_(self) -> np.ndarray: ...  # noqa: D102
-
-
-@runtime_checkable
-class TellsObjectives(Protocol):
-    """A fitted ensemble with the objectives of its nodes.
-
-    Attributes
-    ----------
-    objectives_ : list of (ndarray of int32 (nodes,), ndarray of float64 (nodes, epochs))
-        For each tree: level of each node that was split, the root's being 1, and its objective after each epoch.
-    """
-
-    @property
-    def objectives_(self) -> list[tuple[np.ndarray, np.ndarray]]: ...  # noqa: D102
 
 
 @runtime_checkable
@@ -125,20 +94,6 @@ class LooksUp(Protocol):
 
     def use_posteriors(self, posteriors: sparse.csr_array | None) -> None:
         """Take the posteriors (CSR, shape (n, m)) of the instances that are predicted next."""
-
-
-@runtime_checkable
-class KeepsInstances(Protocol):
-    """A fitted estimator that consists of its training instances.
-
-    Attributes
-    ----------
-    index_bytes_ : int
-        Bytes of everything that is kept of them.
-    """
-
-    @property
-    def index_bytes_(self) -> int: ...  # noqa: D102
 
 
 class SparseProbabilityEstimator(LabelSetClassifier):
