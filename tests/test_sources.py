@@ -17,7 +17,7 @@ def imported_at_run_time(module):
         "print('\\n'.join(m.__file__ for n, m in sorted(sys.modules.items()) if n.split('.')[0] == 'xmlc'))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return set(done.stdout.split())
+    return set(done.stdout.splitlines())
 
 
 @pytest.mark.parametrize("module", ["xmlc.cli.steps.train", "xmlc.cli.tables.table", "xmlc.models.plt"])

@@ -11,8 +11,10 @@ import pytest
 from repository import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-# Makes an environment with itself as the interpreter; pip fails as long as a file `cut` is there.
-STAND_IN = f"""#!{sys.executable}
+# Makes an environment with itself as the interpreter; pip fails as long as a file `cut` is there. Its second line is a
+# command to the shell and a string to Python: the path after #! could hold no space.
+STAND_IN = f"""#!/bin/sh
+"exec" "{sys.executable}" "$0" "$@"
 import os, pathlib, shutil, sys
 words = sys.argv[1:]
 if words[:2] == ["-m", "venv"]:
