@@ -1,10 +1,8 @@
-"""README.md, the pages of docs/ and config/README.md: what they name exists, and the examples of files run."""
+"""README.md, the pages of docs/ and config/README.md: files that they name exist, and the examples of files run."""
 
 import json
 import re
-import shlex
 
-import click
 import pandas as pd
 import pytest
 import yaml
@@ -12,7 +10,6 @@ from project_copy import Project
 from repository import ROOT
 from suite_cases import write_suite
 
-from xmlc.cli import COMMANDS, group
 from xmlc.papers import table_of
 from xmlc.papers.plt2016.tables import by_method
 from xmlc.suites.reading import read_suite
@@ -34,12 +31,6 @@ def blocks(language, text=README):
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
-def commands(program):
-    """Every command line of the pages that starts a program, in code that is indented or between backticks."""
-    lines = re.findall(r"^    (\S.*)$", TEXT, re.MULTILINE) + re.findall(r"`([^`\n]+)`", TEXT)
-    return sorted({line for line in lines if line.startswith(f"{program} ")})
-
-
 def keys_of(schema):
     """Every key that a file may have by its schema, at any depth."""
     found = set(schema.get("properties", {}))
@@ -59,48 +50,11 @@ def test_every_key_of_a_schema_is_explained(schema):
     assert keys <= set(re.split(r"[^\w@]+", code))
 
 
-@pytest.mark.parametrize("line", commands("xmlc"))
-def test_xmlc_commands_have_what_they_name(line):
-    words = shlex.split(line, comments=True)[1:]
-    command, context = group, click.Context(group)
-    while isinstance(command, click.Group):
-        assert words, line
-        command = command.get_command(context, words[0])
-        assert command is not None, f"{line}: no command {words[0]}"
-        words = words[1:]
-    options = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
-    assert {word for word in words if word.startswith("--")} <= options, line
-
-
-def test_snakemake_commands_name_targets_and_keys_that_exist():
-    lines = commands("snakemake")
-    assert len(lines) > 12
-    rules = "".join(file.read_text() for file in [ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")])
-    targets = set(re.findall(r"^rule (\w+):", rules, re.MULTILINE))
-    targets |= {file.stem for file in (ROOT / "config/papers").glob("*.yaml")} | {"scale", "demo"}
-    targets |= set(yaml.safe_load((ROOT / "config/datasets.yaml").read_text()))
-    keys = set(yaml.safe_load((ROOT / "xmlc/suites/config.schema.yaml").read_text())["properties"])
-    for line in lines:
-        shown = line.replace(" ...", "").replace("=...", "=x").replace("<folder>", "folder")
-        words = shlex.split(shown, comments=True)[1:]
-        settings = words[words.index("--config") + 1 :] if "--config" in words else []
-        assert {setting.split("=")[0] for setting in settings} <= keys, line
-        for option in {"--profile", "--workflow-profile"} & set(words):
-            assert (ROOT / words[words.index(option) + 1]).is_dir(), line
-        # A word that follows an option is its value.
-        named = {b for a, b in zip(["", *words], words, strict=False) if "-" not in (a[:1], b[:1])} - set(settings)
-        files = ("results/tables/", "results/my-set/")
-        assert all(word in targets or word.startswith(files) for word in named), line
-
-
-def test_make_targets_and_files_that_are_named_exist():
-    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    assert {line.split()[1] for line in commands("make")} <= targets
+def test_files_that_are_named_exist():
     for file, text in (PAGES | {ROOT / "config/README.md": CONFIG_README}).items():
         for link in re.findall(r"\]\(([^)#]+)\)", text):
             assert link.startswith("http") or (file.parent / link).exists(), f"{file}: {link}"
     assert (ROOT / "docs/figure1.png").stat().st_size < 60_000
-    assert all(name in COMMANDS for name in re.findall(r"`xmlc (\w+)`", TEXT + CONFIG_README))
 
 
 def test_the_readme_is_read_in_minutes_and_every_page_is_listed():

@@ -1,0 +1,139 @@
+"""Commands that README.md, config/README.md and the pages of docs/ give: each is run, or has a reason in `NOT_RUN`.
+
+An indented line is a command, and so is code in a sentence or a table that begins with make, snakemake or xmlc. The
+programs' own parsers read all of these. Of those that are run, .ci/run has those of make, and this file those of xmlc
+and snakemake, the latter as dry runs.
+"""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+import click
+import numpy as np
+import pytest
+import yaml
+from click.testing import CliRunner
+from page_cases import make_table, passport
+from report_cases import ranking, write
+from repository import ROOT
+from snakemake.cli import get_argument_parser
+
+from xmlc.cli import group
+from xmlc.files import atomic_folder, write_record
+
+PAGES = [ROOT / "README.md", ROOT / "config/README.md", *sorted((ROOT / "docs").glob("*.md"))]
+# By how a command begins.
+NOT_RUN = {
+    r"make (accept|five-seeds)\b": "accepts numbers, or takes hours",
+    r"make (closures|costs|hyperparameters|resources)\b": "writes pages that tests compare with what is so",
+    r"make fuzz\b": "tests/hostile with more inputs",
+    r"make test-all TESTS=|XMLC_MIRROR=": "the tests themselves",
+    r"snakemake (?!.*--cores)": "needs a cluster or a cloud, which tests/cluster imitates, or only names a target",
+    r"snakemake --cores 8 peers": "needs the extra `peers`",
+    r"xmlc (?!compare .|facts|fingerprint|report|status|verify)": "writes or takes long; tests do it with small data",
+    r"(\.|git|conda) ": "the environment that tests run in",
+    r"(apptainer|docker) ": "tests/project/test_container.py reads their files",
+    r"(python tests/support/slurm_cluster.py|sbatch|squeue) ": "tests/cluster starts Slurm and submits jobs",
+}
+
+
+def commands_of(page):
+    """List the commands of a page, without comments."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    indented = "".join(re.findall(r"(?<=\n\n)(?:    .*\n|\n(?=    ))+", text))
+    found = re.findall(r"^    (.*)$", indented, re.MULTILINE)
+    found += re.findall(r"`((?:make|snakemake|xmlc) [^`\n]+)`", text)
+    return [re.sub(r" +#.*| \.\.\.$", "", line) for line in found]
+
+
+LINES = sorted({line for page in PAGES for line in commands_of(page)})
+MAKE, SNAKEMAKE, XMLC = (
+    [line for line in LINES if line.startswith(f"{name} ")] for name in ("make", "snakemake", "xmlc")
+)
+
+
+def to_run(lines):
+    return [line for line in lines if not any(re.match(beginning, line) for beginning in NOT_RUN)]
+
+
+def words_of(line):
+    """Return the arguments of a command; folders that are left to the reader are one of the test's."""
+    return shlex.split(re.sub(r"<[^>]*>|/data/xmlc", "mirror", line))[1:]
+
+
+def test_each_command_is_run_or_has_a_reason():
+    assert min(len(MAKE), len(to_run(SNAKEMAKE)), len(XMLC)) > 20
+    of_ci = re.findall(r"^make (\S+)", (ROOT / ".ci/run").read_text(), re.MULTILINE)
+    assert [line for line in to_run(MAKE) if line.split()[1] not in of_ci] == []
+    assert to_run({*LINES} - {*MAKE, *SNAKEMAKE, *XMLC}) == []
+
+
+def test_make_knows_what_it_is_asked_for():
+    environment = {"PATH": os.environ["PATH"]}  # without the variables of a make that runs the tests
+    for line in MAKE:
+        command = ["make", "--dry-run", *words_of(line)]
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, f"{line}: {done.stderr}"
+
+
+@pytest.mark.parametrize("line", XMLC)
+def test_xmlc_knows_what_it_is_asked_for(line):
+    words, command, context = words_of(line), group, click.Context(group)
+    while isinstance(command, click.Group) and words:
+        name, *words = words
+        command = command.get_command(context, name)
+        assert command is not None, f"no command {name}"
+    command.make_parser(context).parse_args(words)
+
+
+def test_snakemake_knows_what_it_is_asked_for():
+    rules = "".join(file.read_text() for file in [ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")])
+    targets = set(re.findall(r"^rule (\w+):", rules, re.MULTILINE))
+    targets |= {file.stem for file in (ROOT / "config/papers").glob("*.yaml")} | {"scale", "demo"}
+    targets |= set(yaml.safe_load((ROOT / "config/datasets.yaml").read_text()))
+    keys = set(yaml.safe_load((ROOT / "xmlc/suites/config.schema.yaml").read_text())["properties"])
+    parser = get_argument_parser()
+    for line in SNAKEMAKE:
+        # Executors and storages that are not installed are no choices.
+        asked, _ = parser.parse_known_args(words_of(line.replace("--executor kubernetes", "")))
+        assert {setting.split("=")[0] for setting in asked.config or ()} <= keys, line
+        assert (ROOT / (asked.workflow_profile or "profiles/default")).is_dir(), line
+        assert all(name in targets or name.startswith("results/") for name in asked.targets), line
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The project with a mirror of all datasets, a finished table, the demo's accepted ones, and a model."""
+    folder = tmp_path_factory.mktemp("a project")
+    (folder / "results/tables").mkdir(parents=True)
+    for name in ("Snakefile", "config", "workflow", "profiles", "results/published", "results/reference"):
+        (folder / name).symlink_to(ROOT / name)
+    for name in ("results/tables/demo", "OLD", "NEW"):
+        (folder / name).symlink_to(ROOT / "results/reference/demo")
+    make_table(folder, "table1", write(folder / "results/yeast/rankings", [ranking() | {"passport": passport()}]))
+    for name in ("my-set", *yaml.safe_load((ROOT / "config/datasets.yaml").read_text())):
+        (folder / "mirror" / name).mkdir(parents=True)
+        for part in ("train", "test"):
+            (folder / f"mirror/{name}/{part}.txt").write_text("1 1 1\n0 0:1\n")
+    with atomic_folder(folder / "results/demo/plt/seed0/full/model") as model:
+        np.save(model / "weights.npy", np.arange(3))
+    write_record(folder / "resources/yeast/record.json", {"a": 1})
+    return folder
+
+
+@pytest.mark.parametrize("line", to_run(XMLC))
+def test_xmlc_runs(line, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    done = CliRunner().invoke(group, words_of(line), catch_exceptions=False)
+    assert done.exit_code == (1 if "status" in line else 0), done.output  # 1: much is missing
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", to_run(SNAKEMAKE))
+def test_snakemake_plans(line, folder):
+    command = [sys.executable, "-m", "snakemake", "--dry-run", *words_of(line)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
