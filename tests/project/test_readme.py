@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 
 import pandas as pd
 import pytest
@@ -70,6 +72,17 @@ def test_the_demo_is_shown_as_the_screen_shows_it_with_the_accepted_numbers():
     assert sorted(file.stem for file in accepted.iterdir()) == sorted(DEMO["tables"])
     expected = [f"{panel_to_markdown(panel)}\n", f"results/tables/demo  {fingerprint(accepted).word}\n"]
     assert blocks("text") == expected, "put into the README:\n\n" + "\n".join(expected)
+
+
+@pytest.mark.needs("lint")
+@pytest.mark.parametrize("command", [("check", "--no-cache"), ("format", "--check")], ids=lambda words: words[0])
+def test_the_examples_of_files_pass_make_lint_in_the_root(command):
+    files = [block for block in blocks("python", TEXT) if block.startswith("# my_")]
+    for block in files:
+        name = block.splitlines()[0].removeprefix("# ")
+        ruff = [sys.executable, "-m", "ruff", *command, "--stdin-filename", name, "-"]
+        done = subprocess.run(ruff, cwd=ROOT, input=block, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.fixture(scope="module")

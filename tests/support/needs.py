@@ -60,6 +60,7 @@ NEEDS = {
     name: Need(partial(has_extra, name), f"the extra `{name}` is not installed", f"make env EXTRAS={name}")
     for name in EXTRAS
 } | {
+    "lint": Need(partial(find_spec, "ruff"), "no ruff", "make env EXTRAS=lint"),
     "mirror": Need(find_mirror, "no mirror of real datasets", "XMLC_MIRROR=<folder> make test"),
     "storage": Need(find_storage, "no storage plugin", "make env EXTRAS=storage, and on Debian: apt-get install rsync"),
     "browser": Need(find_browser, "no browser", "on Debian: apt-get install chromium"),
