@@ -75,7 +75,7 @@ sys.modules.update(dict.fromkeys(["sklearn", "sklearn.exceptions", "threadpoolct
 import numpy as np
 import xmlc.bench.inference.comparison
 import xmlc.bench.logistic.comparison
-import xmlc.bench.plt.cost
+import xmlc.bench.plt.comparison
 from xmlc.errors import XmlcError
 from xmlc.models import BinaryRelevance
 from xmlc.passport import passport

@@ -9,13 +9,12 @@ from small_data import prepare_tiny
 
 from xmlc.bench.harness import PREDICTION, TRAINING, Data, Rows
 from xmlc.bench.plt import comparison as bench
-from xmlc.bench.plt import contenders, cost, limits
+from xmlc.bench.plt import contenders
 from xmlc.models.plt import PLT
 
 
 @pytest.fixture
 def prepared(tmp_path, monkeypatch):
-    monkeypatch.setattr(limits, "DRAM_BYTES", 1 << 18)
     monkeypatch.setattr(bench, "AT_LEAST", 0.0)
     return prepare_tiny(tmp_path)
 
@@ -47,19 +46,16 @@ def test_everything_is_measured(prepared, tmp_path, monkeypatch, capsys):
         median, high = (rows[f"{name}, exact", bench.SINGLE, m, 1]["value"] for m in ("median", "99th percentile"))
         assert 0 < median <= high
         shares = [
-            rows[f"{name}, {search}", PREDICTION, cost.CERTIFIED, 1]["value"] for search in ("certified", "beam 10")
+            rows[f"{name}, {search}", PREDICTION, bench.CERTIFIED, 1]["value"] for search in ("certified", "beam 10")
         ]
         assert shares[0] == shares[1] > 0  # the same beam
         exact = {
-            search: rows[f"{name}, {search}", PREDICTION, cost.EXACT, 1]["value"] for search in contenders.SEARCHES
+            search: rows[f"{name}, {search}", PREDICTION, bench.EXACT, 1]["value"] for search in contenders.SEARCHES
         }
         assert exact["exact"] == exact["certified"] == 100 >= exact["beam 10"] >= shares[1]
-        assert rows[f"{name}, beam 10", PREDICTION, cost.OPENED, 1]["value"] > 0
-        assert rows[f"{name}, beam 10", PREDICTION, cost.PROOF, 1]["value"] < 100
-        assert rows[f"{name}: a pass of training", cost.PAIRS_TASK, "pairs", 1]["value"] > 0
+        assert rows[f"{name}, beam 10", PREDICTION, bench.OPENED, 1]["value"] > 0
     printed = capsys.readouterr().out
     assert f"| {rows[pair]['value']:.4f} |" in " ".join(printed.split())
-    assert "half a gigabyte" in printed
 
 
 def test_without_peers_there_are_no_ratios(prepared, tmp_path, capsys):

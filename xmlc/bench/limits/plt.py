@@ -11,7 +11,6 @@ from xmlc.bench.harness import TRAINING, Data
 from xmlc.bench.limits.work import Arrays, Work
 from xmlc.bench.plt._access import read_step_and_write_rows
 from xmlc.bench.plt.contenders import learned, name_of, solver_settings
-from xmlc.bench.plt.cost import LIMIT_OF
 from xmlc.bench.plt.limits import PATTERNS, Instances, by_width
 from xmlc.bench.plt.pairs import block_degrees, training_pairs, training_reach
 from xmlc.csr import kernel_csr
@@ -28,13 +27,13 @@ def works(data: Data) -> Iterator[Work]:
     """Yield the training of each solver.
 
     A training is all of `fit`. It is counted by the pairs that its passes visit: those of a non-zero and a node
-    classifier that is still in training. The bare accesses are one pass over all blocks: those of `access_limits` with
-    rows of the blocks' own sizes. With the logistic loss a second line has them with the steps of the dual variables.
+    classifier that is still in training. The bare accesses are one pass over all blocks: those of `PATTERNS` to rows
+    of the blocks' own sizes. With the logistic loss a second line has them with the steps of the dual variables.
     """
     for solver, settings in solver_settings(data.name).items():
         model = PLT(n_jobs=1).set_params(**settings).fit(data.X, data.Y)
         pairs = training_pairs(data.X, data.Y, model.tree_)
-        limits = {name_of(solver): PATTERNS[LIMIT_OF[solver]]}
+        limits = {name_of(solver): PATTERNS[solver]}
         if solver == "batch" and model.loss == "logistic":
             limits[f"{name_of(solver)}, {STEPS}"] = (read_step_and_write_rows, 1)
         for name, limit in limits.items():

@@ -144,14 +144,6 @@ def sum_rows(ids, values, rows, length, sums):
 
 
 @njit(cache=True, nogil=True)
-def read_rows(ends, ids, values, rows, sums):
-    """Read the rows of all instances, as a prediction does; parameters as for `read_and_write_rows`."""
-    for i in range(ends.size - 1):
-        row_ids, row_values = borrowed(ids, ends[i], ends[i + 1]), borrowed(values, ends[i], ends[i + 1])
-        sum_rows(row_ids, row_values, rows, sums.size, sums)
-
-
-@njit(cache=True, nogil=True)
 def read_and_write_rows(ends, ids, values, rows, sums):
     """Read the rows of each instance, then add to them, as SGD and dual coordinate descent do.
 

@@ -6,7 +6,6 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.csr import kernel_csr
-from xmlc.models.plt import PLT
 from xmlc.models.plt.training import Reach, reach_of
 from xmlc.trees import LabelTree
 
@@ -26,8 +25,3 @@ def training_pairs(X: sparse.csr_array, Y: sparse.csr_array, tree: LabelTree) ->
     reach = training_reach(X, Y, tree)
     nonzeros = np.concatenate(([0], np.cumsum(np.diff(X.indptr)[reach.block_positions])))
     return int(np.diff(nonzeros[reach.block_starts]) @ block_degrees(tree))
-
-
-def prediction_pairs(model: PLT, X: sparse.csr_array) -> int:
-    """Count those of the model's last prediction, which was for X: non-zeros times classifiers evaluated."""
-    return int(np.diff(X.indptr).astype(np.int64) @ model.inner_products_)

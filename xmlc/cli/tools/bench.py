@@ -206,7 +206,7 @@ def logistic(data: Path, estimator: str, threads: int, rounds: int) -> Report:
 
 @benchmark(
     "plt",
-    "Train a PLT and rank, compared with napkinXC and omikuji, on several threads, and the machine's limit.",
+    "Train a PLT and rank by three searches, compared with napkinXC and omikuji, on several threads.",
     data_option,
     peers_option,
     threads_option(),

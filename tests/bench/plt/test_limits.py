@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from itertools import pairwise
 
 import numpy as np
@@ -10,20 +9,15 @@ import pytest
 from plt_twin import positive_nodes
 from scipy import sparse
 
-from xmlc.bench.plt import cost as plt_cost
 from xmlc.bench.plt import limits as limits_of
 from xmlc.bench.plt import pairs
 from xmlc.bench.plt._access import (
     SMALL,
     read_and_write_rows,
     read_and_write_squares,
-    read_rows,
     read_step_and_write_rows,
 )
-from xmlc.bench.plt._unproved import rank_unproved
 from xmlc.csr import kernel_csr
-from xmlc.models.plt import PLT
-from xmlc.models.plt.search import rank_by_beam
 from xmlc.models.plt.training import dual_steps
 from xmlc.trees import random_complete_tree
 
@@ -46,26 +40,6 @@ def test_pairs_of_a_pass_equal_brute_force(small):
         labels = Y.indices[Y.indptr[i] : Y.indptr[i + 1]]
         expected += (X.indptr[i + 1] - X.indptr[i]) * len(reached_nodes(tree, labels))
     assert pairs.training_pairs(X, Y, tree) == expected > 0
-
-
-def test_pairs_of_a_prediction_are_nonzeros_times_inner_products(small):
-    X, Y, _ = small
-    model = PLT(tree="random", arity=3, epochs=1).fit(X, Y)
-    model.predict_top_k(X, 2)
-    expected = sum(X[[i]].nnz * int(model.inner_products_[i]) for i in range(X.shape[0]))
-    assert pairs.prediction_pairs(model, X) == expected > X.nnz
-
-
-@pytest.mark.parametrize("weight_cut", [None, 0.05])
-def test_a_beam_without_a_proof_finds_the_same_labels(small, weight_cut):
-    X, Y, _ = small
-    model = PLT(tree="random", arity=2, epochs=2, weight_cut=weight_cut).fit(X, Y)
-    queries = model._queries(X, "")
-    *proved, exact, opened = queries.in_batches(rank_by_beam, model.nodes_, 2, 2)
-    *unproved, others = queries.in_batches(rank_unproved, model.nodes_, 2, 2)
-    for one, other in zip([*proved, opened], [*unproved, others], strict=True):
-        np.testing.assert_array_equal(one, other)
-    assert 0 < exact.sum() < exact.size  # what it leaves out
 
 
 def test_blocks_are_gathered_once_for_each_instance_that_reaches_them(small):
@@ -94,27 +68,6 @@ def test_blocks_are_gathered_once_for_each_instance_that_reaches_them(small):
     assert fewer[1].max() == ids.max()  # blocks keep their sizes
 
 
-def test_rows_are_placed_as_asked(monkeypatch):
-    monkeypatch.setattr(limits_of, "DRAM_BYTES", 1 << 20)
-    ids = np.tile(np.arange(1000, dtype=np.uint32), 20)
-    places = limits_of._placements(ids, row_bytes=64)
-    assert places["cached"].max() == limits_of.CACHED_BYTES // 64 - 1
-    assert places["blocks"] is ids
-    scattered = np.bincount(places["DRAM"], minlength=(1 << 20) // 64)
-    assert scattered.size == (1 << 20) // 64
-    assert (scattered > 0).mean() > 0.6  # all over
-    assert scattered.max() < 20  # and a feature anew each time
-    assert all(where.dtype == np.uint32 for where in places.values())
-
-
-def test_limits_are_measured_for_all_patterns(small, monkeypatch):
-    monkeypatch.setattr(limits_of, "DRAM_BYTES", 1 << 18)
-    X, Y, tree = small
-    limits = limits_of.access_limits(X, Y, tree, rounds=1)
-    assert set(limits) == set(limits_of.PATTERNS)
-    assert all(set(found) == {"cached", "blocks", "DRAM"} and min(found.values()) > 0 for found in limits.values())
-
-
 @pytest.mark.parametrize("width", [16, 48, 80])
 def test_access_kernels_equal_plain_loops(width):
     rng = np.random.default_rng(0)
@@ -124,10 +77,6 @@ def test_access_kernels_equal_plain_loops(width):
     values = (1e3 * rng.normal(size=ends[-1])).astype(np.float32)
     one = rng.normal(size=(11, width)).astype(np.float32)
     two = np.abs(rng.normal(size=(11, 2, width))).astype(np.float32)
-
-    total = np.zeros(width, dtype=np.float32)
-    read_rows(ends, ids, values, one.ravel(), total)
-    np.testing.assert_allclose(total, values.astype(np.float64) @ one[ids], rtol=1e-4, atol=1e-2)
 
     expected, found = one.astype(np.float64), one.copy()
     expected_two, found_two = two.astype(np.float64), two.copy()
@@ -163,30 +112,6 @@ def test_steps_are_taken_between_reading_rows_and_adding_to_them():
     read_step_and_write_rows(ends, ids, values, found.ravel(), np.zeros(32, dtype=np.float32))
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
     assert (alpha != 0).any()
-
-
-def test_phases_name_steps_that_exist_and_add_up(small):
-    homes = dict.fromkeys(("_pieces", "_gather", "_siblings"), "xmlc.models.plt.training")
-    homes |= dict.fromkeys(("_compact", "_joined"), "xmlc.models.plt.weights")
-    for module, name in plt_cost.PHASES:
-        assert hasattr(importlib.import_module(f"{homes.get(module, 'xmlc.trees')}.{module}"), name)
-    X, Y, _ = small
-    model = PLT(solver="batch", tree="kmeans", arity=2, max_leaf=3, weight_cut=0.01, n_jobs=1)
-    model.fit(X, Y)
-    seconds = plt_cost.phases(model, X, Y)
-    assert set(seconds) == set(plt_cost.PHASE_NAMES) - {"tree: random", "tree: Huffman"}
-    assert min(seconds.values()) > 0
-
-
-def test_what_a_pass_takes_is_told_from_the_rest(small, monkeypatch):
-    X, Y, _ = small
-
-    def linear(model, X, Y):
-        assert model.tol == 0
-        return {plt_cost.TRAINING_STEP: 5.0 + 2.0 * model.epochs}
-
-    monkeypatch.setattr(plt_cost, "phases", linear)
-    assert plt_cost.pass_seconds(PLT(solver="batch", epochs=20), X, Y, rounds=2) == (2.0, 5.0)
 
 
 def test_an_empty_block_is_no_work():
