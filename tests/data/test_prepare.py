@@ -4,13 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from xmlc.checksums import NAME as CHECKSUMS
 from xmlc.checksums import list_files
 from xmlc.cli.data.prepare import command
 from xmlc.csr import save_csr
 from xmlc.data.catalogue import Dataset
-from xmlc.data.prepare import differences, prepare
+from xmlc.data.prepare import absent_labels, differences, prepare
 from xmlc.data.prepared import Prepared
 from xmlc.data.splits import fit_mask
 from xmlc.data.writer import save_repository
@@ -20,6 +21,9 @@ from xmlc.files import read_json, write_json
 XML = '<labels><label name="y1"/><label name="y2"/></labels>'
 ARFF = "@relation r\n" + "".join(f"@attribute {name} real\n" for name in "abc")
 ARFF += "@attribute y1 {0,1}\n@attribute y2 {0,1}\n@data\n"
+
+# Of the first 20 instances, which `source` has for its test set.
+UNTESTED = "1 of 6 labels have no instance in the test set: macro-F counts each that is not predicted as 1 (0/0 = 1)"
 
 
 @pytest.fixture
@@ -44,7 +48,7 @@ def run(tmp_path, source, dataset=None, **options):
 def test_parts_are_the_rows_of_the_files(tmp_path, source, multilabel):
     X, Y = multilabel(50, 8, 6)
     notes, prepared = run(tmp_path, source)
-    assert notes == []
+    assert notes == [UNTESTED]
     np.testing.assert_array_equal(prepared.part("train")[0].toarray(), X.toarray())
     np.testing.assert_array_equal(prepared.part("test")[1].toarray(), Y[:20].toarray())
     (X_fit, _Y_fit), (X_val, Y_val) = prepared.part("fit"), prepared.part("val")
@@ -98,10 +102,20 @@ def test_digest_follows_the_content(tmp_path, source):
 def test_differences_from_published_numbers_are_said(tmp_path, source):
     published = {"n_train": 50, "n_test": 21, "d": 8, "m": 6, "labels_per_instance": 99.0, "source": "a paper"}
     notes, prepared = run(tmp_path, source, Dataset("tiny", published=published))
-    assert len(notes) == 2
+    assert len(notes) == 3
     assert notes[0] == "n_test: found 20, published 21 (a paper)"
     assert notes[1].startswith("labels_per_instance: found ")
+    assert notes[2] == UNTESTED
     assert prepared.meta["notes"] == read_json(tmp_path / "statistics.json")["notes"] == notes
+
+
+def test_labels_without_instances_are_counted():
+    train, test = (
+        sparse.csr_array(np.array(rows, dtype=bool)) for rows in ([[1, 1, 0, 0]], [[0, 1, 0, 0], [0, 1, 0, 0]])
+    )
+    assert absent_labels(test[:, [1]], test[:, [1]]) == []
+    (note,) = absent_labels(train, test)
+    assert note.startswith("3 of 4 labels have no instance in the test set, of which 2 have none in the training set")
 
 
 def test_rounding_in_print_is_no_difference():
@@ -119,7 +133,7 @@ def test_missing_file_says_what_to_do(tmp_path, source):
 def test_without_a_description_files_may_lie_there_compressed(tmp_path, source):
     (source / "source.json").unlink()
     notes, prepared = run(tmp_path, source)
-    assert notes == []
+    assert notes == [UNTESTED]
     assert prepared.meta["n_test"] == 20
 
 
@@ -186,7 +200,7 @@ def test_command_line_prints_differences_and_writes_everything(tmp_path, source,
     out, statistics = tmp_path / "data", tmp_path / "statistics.json"
     main = ["tiny", "--source", source, "--out", out, "--statistics", statistics, "--catalogue", catalogue]
     command.main([str(part) for part in main], standalone_mode=False)
-    assert capsys.readouterr().err == "tiny: n_train: found 50, published 51 (a paper)\n"
+    assert capsys.readouterr().err == f"tiny: n_train: found 50, published 51 (a paper)\ntiny: {UNTESTED}\n"
     assert read_json(out / "meta.json")["split"] == {"validation_share": 0.2, "seed": 0}
     assert {file.name for file in out.iterdir()} == {"train", "test", "split.npy", "meta.json", CHECKSUMS}
     assert read_json(statistics)["train"]["instances"] == 50

@@ -49,13 +49,15 @@ def prepare(
     Returns
     -------
     list of str
-        How the data differs from the published numbers; empty if it does not.
+        How the data differs from the published numbers, and how many labels are without instances; empty if there
+        is nothing of the kind.
     """
     files = source_files(dataset, source)
     train, test = _same_width(*read_parts(source, files))
     of_train, of_test = part_statistics(*train), part_statistics(*test)
     counts = _counts(train, test, of_train)
     notes = differences(counts, dataset.published) if dataset.published else []
+    notes += absent_labels(train[1], test[1])
     meta: Meta = {
         "version": FORMAT_VERSION,
         "name": dataset.name,
@@ -186,6 +188,21 @@ def differences(counts: Counts, published: Published) -> list[str]:
             shown = f"{found:.2f}" if isinstance(found, float) else found
             notes.append(f"{key}: found {shown}, published {expected} ({published.get('source', 'catalogue')})")
     return notes
+
+
+def absent_labels(train: sparse.csr_array, test: sparse.csr_array) -> list[str]:
+    """Say how many labels have no instance in the test set, or in neither set, if there are any."""
+    m = test.shape[1]
+    frequency = np.bincount(test.indices, minlength=m)
+    untested = int((frequency == 0).sum())
+    nowhere = int((frequency + np.bincount(train.indices, minlength=m) == 0).sum())
+    if not untested:
+        return []
+    hint = f", of which {nowhere} have none in the training set either (is m right?)" if nowhere else ""
+    return [
+        f"{untested} of {m} labels have no instance in the test set{hint}: macro-F counts each that is not predicted "
+        "as 1 (0/0 = 1)"
+    ]
 
 
 def _counts(train: Part, test: Part, of_train: PartStatistics) -> Counts:

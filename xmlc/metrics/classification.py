@@ -82,11 +82,12 @@ def macro_f(Y: object, Y_hat: object, zero_division: float = 1.0, average: str =
     ----------
     Y, Y_hat : boolean CSR, shape (n, m)
     zero_division : float
-        F of a label without positives and without predictions. The papers use 1 (after Lewis, 1995); with
-        many rare labels this decides the result, so a table must say which was used.
+        F of a label without positives and without predictions. The papers use 1 (after Lewis, 1995). Each such
+        label then counts as a label that is predicted without error: 355 labels of 400 that never occur raise
+        macro-F from 0.41 to 0.93. A table must say which was used.
     average : {"all", "present", "seen"}
         Over all m labels (the papers'), over labels with a positive in ``Y``, or over labels with a positive
-        or a prediction; 0 if there are none.
+        or a prediction; 0 if there are none. Labels that ``Y`` lacks do not change "present".
     beta : float
         Weight of recall: F_beta is (1 + beta^2) TP / (beta^2 P + predicted).
 

@@ -67,7 +67,7 @@ class Statistics:
     d, m : int
         Numbers of features and labels.
     notes : tuple of str
-        How the data differs from the published numbers.
+        How the data differs from the published numbers, and how many labels are without instances.
     train, test : PartStatistics
     step : StepCosts or None
     """

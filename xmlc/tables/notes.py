@@ -8,6 +8,7 @@ import pandas as pd
 
 from xmlc.records.base import Record
 from xmlc.records.ranking import RankingRecord
+from xmlc.records.thresholds import ThresholdRecord
 from xmlc.tables.panels import Panel
 from xmlc.tables.titles import LIMITS, model_title
 
@@ -39,7 +40,7 @@ def notes(
     if counts := sorted({count for count in threads if count is not None}):
         number = " or ".join(f"{count:g}" for count in counts)
         lines.append(f"Times are wall-clock times with {number} thread{'s' * (counts != [1])}.")
-    lines += searches(records)
+    lines += searches(records) + undefined(records)
     limits = [model_title(name) for name in LIMITS if any(record.model == name for record in records)]
     if any(part.contest and part.column.better for panel in panels for part in panel.columns):
         lines.append(f"Bold: the best of {best_of}" + (f"; {', '.join(limits)} left out." if limits else "."))
@@ -57,6 +58,22 @@ def notes(
 def digests_line(digests: dict[str, str]) -> str:
     """Say which data a table is about: by name, the first digits of its digest."""
     return "Data (digest): " + ", ".join(f"{name} ({digest[:12]})" for name, digest in digests.items()) + "."
+
+
+def undefined(records: Iterable[Record]) -> list[str]:
+    """Say which share of a dataset's labels has 0/0 on the test set; nothing of records without macro-F.
+
+    It is the difference of macro-F with 0/0 = 1 and with 0/0 = 0, and depends on which labels are predicted.
+    """
+    shares: dict[str, list[float]] = {}
+    for record in records:
+        scores = record.best.test if isinstance(record, ThresholdRecord) else getattr(record, "metrics", None) or {}
+        if "macro_f_zero" in scores:
+            shares.setdefault(record.dataset.name, []).append(100 * (scores["macro_f"] - scores["macro_f_zero"]))
+    parts = [f"{name} {' to '.join(sorted({f'{min(some):.1f}', f'{max(some):.1f}'}, key=float))} %"
+             for name, some in shares.items()]  # fmt: skip
+    about = "Labels neither in the test set nor predicted, each of which macro-F counts as 1 (0/0 = 1): "
+    return [about + ", ".join(parts) + "."] if parts else []
 
 
 def searches(records: Sequence[Record]) -> list[str]:

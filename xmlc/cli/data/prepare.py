@@ -25,7 +25,7 @@ from xmlc.data.prepare import prepare
 def command(
     dataset: str, source: Path, out: Path, statistics: Path, catalogue: Path | None, validation_share: float, seed: int
 ) -> None:
-    """Prepare and say what differs."""
+    """Prepare and say what differs, and which labels are without instances."""
     entry = catalogue_entry(dataset, load_catalogue(catalogue))
     for note in prepare(entry, source, out, statistics, validation_share, seed):
         click.echo(f"{dataset}: {note}", err=True)

@@ -13,7 +13,7 @@ from xmlc.records.thresholds import frame as threshold_frame
 from xmlc.suites.needs import PEER_RANKINGS, PEER_THRESHOLDS
 from xmlc.suites.suite import ModelSpec, Suite
 from xmlc.tables.columns import DEVIATION
-from xmlc.tables.notes import notes
+from xmlc.tables.notes import notes, undefined
 from xmlc.tables.panels import Panel, PanelColumn, Published, side_by_side
 from xmlc.tables.seeds import average_seeds
 from xmlc.tables.table import Table, csv_frame, table
@@ -62,7 +62,7 @@ def peers(
         "Macro-F is reached with the thresholds of FTA, STO and OFO. "
         f"{MACRO_F_CONVENTION.replace('Models are', 'For macro-F, models are')}"
     )
-    footnotes = notes(paper, records, (), panels) + _about(frame, known)
+    footnotes = notes(paper, records, (), panels) + undefined(thresholds) + _about(frame, known)
     return Table("peers", paper, PEER_KEYS, frame, caption, panels, footnotes)
 
 

@@ -54,7 +54,7 @@ def table1(paper: str, records: Sequence[InferenceRecord], published: Published)
         "finds the same sets in O(m^2)."
     )
     footnotes = notes(paper, records, [record.costs.threads for record in records], panels)
-    footnotes += _drawn(records) + stopped(records) + _zero_division(frame)
+    footnotes += _drawn(records) + stopped(records)
     return Table("table1", paper, INFERENCE_KEYS, frame, caption, panels, footnotes)
 
 
@@ -86,19 +86,3 @@ def stopped(records: Sequence[InferenceRecord]) -> list[str]:
             where = f"{record.dataset.name} with {model_title(record.model)} {method_title(record.method)}"
             lines.setdefault(f"{record.time_limit:g} s", []).append(where)
     return [f"A dash: stopped after {limit}, on {'; '.join(dict.fromkeys(where))}." for limit, where in lines.items()]
-
-
-def _zero_division(frame: pd.DataFrame) -> list[str]:
-    """Say whether the convention of 0/0 decides anything about macro-F."""
-    finished = frame[frame["macro_f"].notna()]
-    decided = finished.loc[finished["macro_f"] != finished["macro_f_zero"], "dataset"].unique().tolist()
-    same = [name for name in finished["dataset"].unique() if name not in decided]
-    lines = []
-    if same:
-        lines.append(
-            f"On {', '.join(same)} no label is without positives and predictions: macro-F is one number whatever 0/0 "
-            "counts."
-        )
-    if decided:
-        lines.append(f"On {', '.join(decided)} 0/0 counts; macro-F with 0/0 = 0 is in the CSV.")
-    return lines
