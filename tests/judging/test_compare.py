@@ -14,6 +14,7 @@ from xmlc.judging.kinds import Kind
 from xmlc.judging.runs import CellRuns, Place, Runs
 from xmlc.judging.verdict import Verdict
 from xmlc.tables.fingerprint import fingerprint, of_parts, of_table
+from xmlc.tables.provenance import TableProvenance
 
 
 @pytest.fixture
@@ -202,3 +203,18 @@ def test_tables_are_the_same_where_their_fingerprints_are(left, right):
     ]
     comparison = compare_frames("t", *sides, ("dataset",))
     assert comparison.same == (of_table(sides[0]) == of_table(sides[1]))
+
+
+def test_claims_are_compared_if_both_sides_are_of_the_same_data(files):
+    claims = "claim,effect,verdict\nfaster,2.5,holds\n"
+    left, right = files(claims, claims, "claims.csv")
+    for ours, accepted, found in (
+        ({"yeast": "12ab"}, {"yeast": "12ab"}, Verdict.EQUAL),
+        ({"yeast": "12ab"}, {"bibtex": "34cd"}, Verdict.OTHER_DATA),
+        ({"yeast": "12ab"}, None, Verdict.OTHER_DATA),
+    ):
+        for path, digests in ((right, ours), (left, accepted)):
+            TableProvenance("claims", "plt2016", (), digests=digests or {}).write(path.with_suffix(""))
+        (comparison,) = compare(left, right)
+        assert comparison.same == (found is Verdict.EQUAL)
+        assert (Verdict.OTHER_DATA.value in to_text([comparison], "")) == (found is Verdict.OTHER_DATA)

@@ -39,7 +39,7 @@ def make_table(run, name, records, paper=PAPER, suite=None):
     table = build_table(name, paper, records, published, suite)
     prefix = run / "results/tables" / paper / table.name
     write_table(table, prefix)
-    TableProvenance(table.name, paper, tuple(records), published, suite).write(prefix)
+    TableProvenance(table.name, paper, tuple(records), published, suite, table.digests).write(prefix)
     return table
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from xmlc.errors import XmlcError
@@ -10,10 +11,11 @@ from xmlc.judging.compare import compare
 from xmlc.judging.compare_text import headline
 from xmlc.tables.columns import column
 from xmlc.tables.fingerprint import read_table
+from xmlc.tables.provenance import TableProvenance
 
 
 def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
-    """Put the tables that were made in the place of the accepted ones, without costs.
+    """Put the tables that were made in the place of the accepted ones, without costs; of claims also their data.
 
     Costs differ from run to run, so that a difference of two accepted versions would show more than moved numbers.
 
@@ -47,5 +49,7 @@ def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
         with atomic_file(old) as temporary:
             kept = table[[name for name in table if not column(name).cost]]
             kept.to_csv(temporary, index=False, lineterminator="\n")
+        if (made_of := TableProvenance.beside(file)) and made_of.digests:
+            replace(made_of, records=()).write(old.with_suffix(""))
         said.append((old, line))
     return said

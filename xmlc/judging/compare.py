@@ -16,9 +16,11 @@ from xmlc.judging.kinds import Kind, kind_of
 from xmlc.judging.runs import Place
 from xmlc.judging.verdict import Judgement, Verdict, judge_exactly, number
 from xmlc.papers import every_table
+from xmlc.papers.common.claims import CLAIM_KEYS
 from xmlc.tables.columns import DEVIATION, column
 from xmlc.tables.fingerprint import Fingerprint, of_parts, of_table, read_table
 from xmlc.tables.panels import Published
+from xmlc.tables.provenance import TableProvenance, same_data
 from xmlc.tables.table import TableDefinition
 
 BAD = (Verdict.NOT_REPRODUCED, Verdict.DIFFERENT, Verdict.FAILED, Verdict.MISSING, Verdict.NEW)
@@ -97,7 +99,7 @@ def compare(left: Path, right: Path, keys: Sequence[str] = (), published: Judge 
 
     Folders may hold suites, which are folders of tables; those are compared that the left one has. Two tables of ours
     are compared exactly: each number to the last bit. Costs are not judged, and it does not matter whether both sides
-    have them.
+    have them. Claims, whose rows name no dataset, are compared where both sides are known to be about the same data.
 
     Parameters
     ----------
@@ -150,6 +152,10 @@ def _compare_files(name: str, left: Path, right: Path, keys: Sequence[str], publ
     found = keys_of(left, tables["left"], tables["right"], keys)
     for path, table in ((left, tables["left"]), (right, tables["right"])):
         _check_keys(path, table, found)
+    if found == CLAIM_KEYS and not published:
+        ours = TableProvenance.beside(right)
+        if ours is None or not same_data(TableProvenance.beside(left), ours.digests):
+            return Comparison(name, found, parts=[Part("table", (name,), Verdict.OTHER_DATA)])
     return compare_frames(name, tables["left"], tables["right"], found, published, left.parent.name)
 
 

@@ -31,6 +31,7 @@ class Verdict(StrEnum):
     FAILED = "failed"
     MISSING = "missing"
     NEW = "new"
+    OTHER_DATA = "of other or unknown data, not compared"
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 from msgspec.structs import asdict
 
 from xmlc.files import write_record
@@ -23,9 +23,10 @@ class _File(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     schema: Literal[1]
     table: str
     paper: str
-    records: Annotated[tuple[str, ...], Meta(min_length=1)]
+    records: tuple[str, ...]
     published: str | None
     suite: str | None
+    digests: dict[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,8 @@ class TableProvenance:
         Folder of published tables.
     suite : Path or None
         Configuration of the paper, where the table uses it.
+    digests : dict of str to str
+        Of the data behind it, by dataset, where no key of the table names the dataset of a row.
     """
 
     table: str
@@ -48,6 +51,7 @@ class TableProvenance:
     records: tuple[Path, ...]
     published: Path | None = None
     suite: Path | None = None
+    digests: dict[str, str] = field(default_factory=dict)
 
     def write(self, prefix: Path) -> Path:
         """Write PREFIX.made-of.json, whole or not at all, and return its path."""
@@ -59,6 +63,7 @@ class TableProvenance:
             records=tuple(map(in_project, self.records)),
             published=self.published.as_posix() if self.published else None,
             suite=self.suite.as_posix() if self.suite else None,
+            digests=self.digests,
         )
         write_record(path, asdict(content))
         return path
@@ -74,7 +79,18 @@ class TableProvenance:
         """
         content = read_checked(path, _File, "what `xmlc table` of this version writes beside a table")
         published, suite = (Path(name) if name else None for name in (content.published, content.suite))
-        return cls(content.table, content.paper, tuple(map(Path, content.records)), published, suite)
+        return cls(content.table, content.paper, tuple(map(Path, content.records)), published, suite, content.digests)
+
+    @classmethod
+    def beside(cls, table: Path) -> TableProvenance | None:
+        """Read the file beside a table (CSV), if there is one; of an accepted table it names no records."""
+        path = table.with_suffix(SUFFIX)
+        return cls.read(path) if path.is_file() else None
+
+
+def same_data(one: TableProvenance | None, other: Mapping[str, str]) -> bool:
+    """Say whether a table is known to be about the data that have these digests."""
+    return one is not None and bool(other) and one.digests == other
 
 
 def finished_tables(folder: Path, papers: Iterable[str]) -> list[TableProvenance]:

@@ -27,6 +27,8 @@ class Table:
     #: What is printed, side by side with the published values.
     panels: list[Panel]
     notes: list[str] = field(default_factory=list)
+    #: Of the data behind it, by dataset, where no key names the dataset of a row.
+    digests: dict[str, str] = field(default_factory=dict)
 
 
 # Of (paper, records, published), then the records of further needs, and the suite if `takes_suite`.

@@ -38,7 +38,7 @@ def command(
     paths = gather_records(records, records_from)
     table = build_table(name, paper, paths, published, suite)
     files = write_table(table, out)
-    TableProvenance(table.name, paper, tuple(paths), published, suite).write(out)
+    TableProvenance(table.name, paper, tuple(paths), published, suite, table.digests).write(out)
     if on_screen:
         click.echo(to_markdown(table))
     for file in files:

@@ -190,7 +190,7 @@ def _table(paper: str, outcomes: Mapping[Claim, Outcome], given: Mapping[Need, S
     footnotes = [digests_line(digests)] if digests else []
     if costs := [one.name for one in outcomes if one.cost]:
         about.append(f"Of clocks or memory, so that they differ from run to run: {', '.join(costs)}.")
-    return Table(CLAIMS, paper, CLAIM_KEYS, frame, caption, panels, [*about, *footnotes])
+    return Table(CLAIMS, paper, CLAIM_KEYS, frame, caption, panels, [*about, *footnotes], digests)
 
 
 def _row(one: Claim, outcome: Outcome) -> Row:
