@@ -5,8 +5,10 @@ import hashlib
 import math
 import re
 import shutil
+from dataclasses import replace
 from html.parser import HTMLParser
 
+import page_cases
 import pytest
 from page_cases import HOSTILE, PAPER, SPLIT, make_table, page_of_run, small_run
 
@@ -18,6 +20,8 @@ from xmlc.page.content import Folders, page_of
 from xmlc.page.render import to_html
 from xmlc.papers.common.claims import claims_line, counted
 from xmlc.tables.fingerprint import fingerprint
+from xmlc.tables.provenance import TableProvenance
+from xmlc.tables.render import write_table
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +98,7 @@ def test_beside_an_accepted_number_the_last_bit_counts_and_is_shown(run, tmp_pat
     assert changed.difference == "+1.4e-14"
     text = "".join(Reader(to_html(page)).text)
     assert "different" in text
-    assert "equal to the last bit" in text  # P@3
+    assert "2 not as accepted before" in text
 
 
 def test_an_accepted_number_of_other_seeds_is_not_beside_ours(run, tmp_path):
@@ -124,6 +128,35 @@ def test_claims_come_first_and_what_they_rest_on_is_folded(run, tmp_path, page):
     assert sum(tag == "details" for tag, _ in tags) == folded + sum(
         tag == "details" for tag, _ in Reader(to_html(page_of_run(run))).tags
     ) + bool(paper.tables[0].others) + bool(paper.tables[0].costs) + bool(paper.tables[0].notes)
+
+
+def test_the_page_of_data_that_no_paper_prints_begins_with_their_results(tmp_path, monkeypatch):
+    monkeypatch.setattr(page_cases, "PUBLISHED", page_cases.PUBLISHED.replace("yeast,", "bibtex,"))
+    small_run(tmp_path)
+    make_table(tmp_path, "claims", [*tmp_path.glob("results/yeast/rankings/*.json")])
+    page = page_of_run(tmp_path)
+    assert page.own
+    assert page.headline == "Results on yeast"
+    ((names, cells),) = page.best.rows
+    # The best by macro-F is OFO with 42.0 and 44.0 of two seeds, of which the labels with 0/0 are a half.
+    assert (names, [one.text for one in cells]) == (["yeast"], ["PLT", "75.00", "PLT, OFO (a, b)", "43.00", "21.50"])
+    html = to_html(page)
+    signs = "<h1>Results on yeast", ">Best on each dataset<", "<figure", "<h3>Table 1", "<h3>Claims"
+    assert [html.index(sign) for sign in signs] == sorted(html.index(sign) for sign in signs)
+    assert "measured cells reproduced" not in html
+
+
+def test_claims_are_beside_accepted_ones_of_the_same_data_only(run, tmp_path):
+    shutil.copytree(run, tmp_path, dirs_exist_ok=True)
+    made = make_table(tmp_path, "claims", [*tmp_path.glob("results/yeast/rankings/*.json")])
+    accepted = tmp_path / "results/reference" / PAPER / "claims"
+    write_table(made, accepted)
+    about = TableProvenance("claims", PAPER, (), digests=made.digests)
+    for digests, judged in (({}, False), ({"bibtex": "12ab"}, False), (made.digests, True)):
+        replace(about, digests=digests).write(accepted)
+        (claims,) = (table for table in page_of_run(tmp_path).papers[0].tables if table.title == "Claims")
+        assert any(cell.verdict for panel in claims.panels for _, cells in panel.rows for cell in cells) == judged
+        assert any("of other or unknown data" in note for note in claims.notes) != judged
 
 
 def test_the_headline_counts_every_measured_cell_that_was_run_once(page):

@@ -15,10 +15,11 @@ from xmlc.judging.kinds import Kind
 from xmlc.judging.verdict import Verdict, reproduced_line
 from xmlc.overview.facts import Source, passport_of, sources_of
 from xmlc.overview.failures import Failure
+from xmlc.page.best import best_of
 from xmlc.page.drawings import inline, svg_of
 from xmlc.page.expected import PAPER, REFERENCE, Expectation, Expected, count, reference_of
 from xmlc.page.passports import Passports, ShownPassport
-from xmlc.page.tables import PageTable, table_on_page
+from xmlc.page.tables import PagePanel, PageTable, table_on_page
 from xmlc.papers import figure_of
 from xmlc.papers.building import build_table, read_published
 from xmlc.papers.common.claims import CLAIMS, claims_line, counted
@@ -151,6 +152,14 @@ class Page:
     made: str
     versions: list[str]
     machines: list[str]
+    datasets: list[str]
+    #: The best model of each dataset.
+    best: PagePanel | None
+
+    @property
+    def own(self) -> bool:
+        """Say whether no dataset was run that a paper prints: the page is about these data, not about papers."""
+        return not self.tally.total
 
     @property
     def claims(self) -> Counter[Word]:
@@ -159,7 +168,9 @@ class Page:
 
     @property
     def headline(self) -> str:
-        """Say what became of the papers' statements, or, where none was tested, of their cells."""
+        """Say what became of the papers' statements, or of their cells; of data that no paper prints, their names."""
+        if self.own and self.datasets:
+            return f"Results on {', '.join(self.datasets)}"
         return claims_line(self.claims) if self.claims else self.tally.headline
 
 
@@ -199,6 +210,8 @@ def page_of(tables: Sequence[TableProvenance], failed: list[Failure], judge: Jud
         made=max((about.get("time", "") for about in abouts), default=""),
         versions=list(dict.fromkeys(versions)),
         machines=list(dict.fromkeys(about["cpu"] for about in abouts if about.get("cpu"))),
+        datasets=list(dict.fromkeys(source.record.dataset_name for source in sources)),
+        best=best_of(sources),
     )
 
 

@@ -19,8 +19,10 @@ from xmlc.judging.runs import Place
 from xmlc.judging.verdict import Judgement, Verdict, number
 from xmlc.overview.failures import Failure
 from xmlc.papers import table_of
+from xmlc.papers.common.claims import CLAIMS
 from xmlc.tables.columns import DEVIATION, Column, column
 from xmlc.tables.panels import Published
+from xmlc.tables.provenance import TableProvenance, same_data
 from xmlc.tables.render import to_csv
 from xmlc.tables.table import Table
 
@@ -160,9 +162,27 @@ class Expected:
 
 
 def reference_of(table: Table, folder: Path) -> pd.DataFrame | None:
-    """Read the accepted numbers of a table, ``folder/<paper>/<table>.csv``, as text; None where there are none."""
+    """Read the accepted numbers of a table, ``folder/<paper>/<table>.csv``, as text; None where there are none.
+
+    Claims, whose rows name no dataset, need the same data; where these are others or not known, a note says so.
+    """
     file = folder / table.paper / f"{table.name}.csv"
-    return pd.read_csv(file, dtype=str, keep_default_na=False) if file.is_file() else None
+    if not file.is_file():
+        return None
+    if table.name == CLAIMS and not same_data(TableProvenance.beside(file), table.digests):
+        table.notes.append("Not compared with the accepted claims: they are of other or unknown data.")
+        return None
+    return pd.read_csv(file, dtype=str, keep_default_na=False)
+
+
+def tags(expectations: Sequence[Expectation]) -> list[tuple[Verdict, str]]:
+    """Say what became of the printed cells that were run, and how many others are not as accepted before."""
+    printed, accepted = (sum(count(expectations, source).values(), Counter()) for source in (PAPER, REFERENCE))
+    said: list[tuple[Verdict, str]] = [
+        (one, f"{printed[one]} {one}") for one in Verdict if printed[one] and one is not Verdict.NOT_RUN
+    ]
+    changed = accepted.total() - accepted[Verdict.EQUAL]
+    return said + [(Verdict.DIFFERENT, f"{changed} not as accepted before")] * bool(changed)
 
 
 def count(expectations: Sequence[Expectation], source: str) -> dict[Kind, Counter[Verdict]]:

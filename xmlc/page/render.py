@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 from importlib.resources import files
-from typing import get_args
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -30,6 +29,15 @@ SIGNS = {
     Verdict.FAILED: ("✕", "failed", "failed"),
     Verdict.MISSING: ("–", "notrun", "missing"),
     Verdict.NEW: ("+", "notrun", "new"),
+    Verdict.OTHER_DATA: ("–", "notrun", "of other or unknown data, not compared"),
+}
+# Of a claim's verdict, by how it begins.
+WORDS: dict[Word, str] = {
+    "holds": "good",
+    "does not hold": "outside",
+    "mixed": "unsure",
+    "cannot be told": "notrun",
+    "no data": "notrun",
 }
 # What the paper's measured cells can be, in the order of the overview.
 LEGEND = (
@@ -57,7 +65,8 @@ def to_html(page: Page) -> str:
         signs=SIGNS,
         legend=LEGEND,
         calibrated=CALIBRATED,
-        words=get_args(Word),
+        words=WORDS,
+        class_of_word=lambda text: next((kind for word, kind in WORDS.items() if text.startswith(word)), ""),
         claims_line=claims_line,
         also=(Verdict.EQUAL, Verdict.NOT_RUN),
         style=Markup(_template("report.css")),

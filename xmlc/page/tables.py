@@ -10,7 +10,7 @@ import pandas as pd
 
 from xmlc.judging.kinds import Kind
 from xmlc.judging.verdict import Verdict
-from xmlc.page.expected import PAPER, Expectation, Expected
+from xmlc.page.expected import PAPER, Expectation, Expected, tags
 from xmlc.page.passports import Passports
 from xmlc.papers import table_of
 from xmlc.tables.columns import DEVIATION, MISSING, Column, column
@@ -90,7 +90,7 @@ class PageTable:
     others: PagePanel | None
     not_run: PagePanel | None
     notes: list[str]
-    verdicts: list[tuple[Verdict, int]]
+    verdicts: list[tuple[Verdict, str]]
 
 
 def table_on_page(
@@ -118,7 +118,6 @@ def table_on_page(
     costs, others = maker.further_columns()
     not_run = None if own is None else maker.not_run(own)
     found = maker.counted()
-    verdicts = [e.judgement.verdict for e in found if e.judgement is not None]
     notes = [note for note in table.notes if not note.startswith(PAPERS_HEADING)]
     page = PageTable(
         identifier=f"{table.paper}-{table.name}",
@@ -130,7 +129,7 @@ def table_on_page(
         others=others,
         not_run=not_run,
         notes=notes,
-        verdicts=[(verdict, verdicts.count(verdict)) for verdict in Verdict if verdict in verdicts],
+        verdicts=tags(found),
     )
     return page, found
 

@@ -37,6 +37,12 @@ def command(
         temporary.write_text(to_html(page), encoding="utf-8")
     for table in gone:
         click.echo(f"{table.step}: {table.reason}", err=True)
+    if page.own and page.best:
+        click.echo(page.headline)
+        for names, cells in page.best.rows:
+            by_precision, precision, by_f, f, _ = (cell.text for cell in cells)
+            click.echo(f"{names[0]}: best P@1 {precision} ({by_precision}), macro-F {f} ({by_f})")
+        return
     for paper in page.papers:
         click.echo(f"{paper.name}: {'; '.join(_headlines(paper))}")
     if len(page.papers) > 1:
