@@ -8,7 +8,7 @@ from scipy import sparse
 
 from xmlc.checksums import list_files
 from xmlc.csr import as_features, as_labels, kernel_csr, load_csr, save_csr
-from xmlc.errors import XmlcError
+from xmlc.errors import InvalidDataError, XmlcError
 from xmlc.files import read_json, write_json
 
 
@@ -51,3 +51,14 @@ def test_features_must_be_finite_and_labels_are_their_non_zeros():
         as_features(np.zeros(3))
     explicit_zero = sparse.csr_array((np.array([0, 1]), np.array([0, 1]), np.array([0, 2])), shape=(1, 2))
     assert as_labels(explicit_zero).indices.tolist() == [1]
+
+
+@pytest.mark.parametrize("lists", [[[1, 2], [3]], [["a", "b"], ["c"]], [["a"], ["b"]], [[1, 2], [3, 4]], [{1, 2}, {3}]])
+def test_lists_of_labels_are_refused_with_the_way_to_a_matrix(lists):
+    with pytest.raises(InvalidDataError, match=r"MultiLabelBinarizer\(sparse_output=True\)"):
+        as_labels(lists)
+
+
+def test_rows_of_different_lengths_are_no_matrix():
+    with pytest.raises(InvalidDataError, match="X has rows of different lengths"):
+        as_features([[1.0, 2.0], [3.0]])

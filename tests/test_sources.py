@@ -53,10 +53,10 @@ def test_imports_are_found_in_every_kind_of_statement(tmp_path):
         "while True:\n    with open('x'):\n        import xmlc.runtime.threads\n"
         "if typing.TYPE_CHECKING:\n    import xmlc.runtime.progress\nelif 1:\n    import xmlc.runtime.parallel\n"
         "class A:\n    async def f(self):\n"
-        "        match self:\n            case 1:\n                import xmlc.samples\n"
+        "        match self:\n            case 1:\n                import xmlc.estimates\n"
         "def __getattr__(name):\n    import xmlc.sources\n"
     )
-    found = {"errors", "files", "csr", "kernels", "kernels.bits", "samples"}
+    found = {"errors", "files", "csr", "kernels", "kernels.bits", "estimates"}
     found |= {"runtime", "runtime.threads", "runtime.parallel"}
     assert imported_modules(file) == {"xmlc"} | {f"xmlc.{name}" for name in found}
 

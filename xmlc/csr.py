@@ -21,6 +21,7 @@ from xmlc.gate.stored import load_array, load_description
 
 FORMAT_VERSION = 1
 STORED_TYPES = ("bool", "float32", "float64")
+OF_LISTS = "sklearn.preprocessing.MultiLabelBinarizer(sparse_output=True) makes a matrix of label lists"
 
 
 class KernelCSR(NamedTuple):
@@ -159,16 +160,20 @@ def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
         raise InvalidDataError(
             f"{name} is a masked array, whose mask would be lost; fill it, or drop the rows it hides"
         )
-    matrix = matrix if sparse.issparse(matrix) else np.asarray(matrix)
+    hint = f"; {OF_LISTS}" if dtype is bool else ""
+    try:
+        matrix = matrix if sparse.issparse(matrix) else np.asarray(matrix)
+    except ValueError:
+        raise InvalidDataError(f"{name} has rows of different lengths; expected a matrix{hint}") from None
     if matrix.ndim != 2:
         kind, columns = ("Unknown label type: ", "a column for each class") if dtype is bool else ("", "columns")
         wanted = f"2: rows and {columns}. Reshape your data"
-        raise InvalidDataError(f"{kind}{name}: found {matrix.ndim} dimensions, expected {wanted}")
+        raise InvalidDataError(f"{kind}{name}: found {matrix.ndim} dimensions, expected {wanted}{hint}")
     if matrix.dtype.kind == "c":
         raise InvalidDataError(f"{name}: Complex data not supported")  # scikit-learn's words
     if matrix.dtype.kind not in "biuf":
         wanted = "0 and 1" if dtype is bool else "numbers"
-        raise InvalidDataError(f"{name} holds values of type {matrix.dtype}; expected {wanted}")
+        raise InvalidDataError(f"{name} holds values of type {matrix.dtype}; expected {wanted}{hint}")
     kind, ascending = "", False
     if sparse.issparse(matrix):  # the stubs know a format of each class, but not of their union
         ascending, kind = prove_sparse(matrix, name), matrix.format  # type: ignore[attr-defined]
@@ -207,7 +212,7 @@ def _check_truth_values(matrix: Any, name: str) -> None:
     first = wrong[np.argmin(entries.row[wrong])]
     raise InvalidDataError(
         f"Unknown label type: {name} holds {entries.data[first]} in row {entries.row[first]}, "
-        f"column {entries.col[first]}; expected labels of 0 and 1, or boolean: Y > 0 makes them of others"
+        f"column {entries.col[first]}; expected labels of 0 and 1, or boolean: Y > 0 makes them of others; {OF_LISTS}"
     )
 
 

@@ -5,9 +5,9 @@ from hostile_cases import broken, good_pair, probe
 
 from xmlc import inference, metrics, thresholds
 from xmlc.errors import XmlcError
+from xmlc.estimates import Samples
 from xmlc.models.condensing import kept_instances
 from xmlc.models.tail_classifiers import TailClassifiers
-from xmlc.samples import Samples
 from xmlc.trees.kmeans import kmeans_tree, label_representations
 
 

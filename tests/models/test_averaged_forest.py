@@ -11,8 +11,8 @@ from scipy import sparse
 from sklearn.base import clone
 
 from xmlc.errors import XmlcError
+from xmlc.estimates import top_k_of
 from xmlc.models import FastXML, LdSM, averaged_forest
-from xmlc.models.estimates import top_k_of
 
 SMALL = {"n_trees": 4, "max_nodes": 31, "learning_rate": 0.5, "lambda_1": 1.3, "n_jobs": 1}
 PLAIN = {

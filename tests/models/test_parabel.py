@@ -11,9 +11,9 @@ from sklearn.base import clone
 from small_data import random_multilabel
 
 from xmlc.errors import XmlcError
+from xmlc.estimates import top_k_of
 from xmlc.models import PLT, Parabel
 from xmlc.models._averages import Found, mean_above, mean_top_k
-from xmlc.models.estimates import top_k_of
 from xmlc.models.peers.omikuji import OmikujiParabel
 
 SMALL = {"max_leaf": 4, "beam": 2, "n_jobs": 1}  # 30 labels in 8 leaves, of which two stay in the beam

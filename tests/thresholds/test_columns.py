@@ -104,7 +104,7 @@ def test_bad_values_are_named():
     with pytest.raises(XmlcError, match="1 dimensions, expected 2"):
         columns(np.ones(3), Y)
     for bad in (1.5, -0.1, np.nan):
-        with pytest.raises(XmlcError, match=r"must lie in \(0, 1\]"):
+        with pytest.raises(XmlcError, match=r"expected probabilities in 0 \.\. 1: apply a sigmoid"):
             columns(np.array([[bad, 0.5]]), np.array([[True, True]]))
     with pytest.raises(XmlcError, match=r"kappa has shape \(2,\), expected a number or \(3,\)"):
         per_label(np.zeros(2), 3, np.float32, "kappa")

@@ -1,5 +1,6 @@
 """Inference: the label set of greatest expected F-measure for each instance (gfm2011)."""
 
+from xmlc.estimates import Samples, marginals_of
 from xmlc.inference.distributions import (
     LabelsBySize,
     labels_by_size,
@@ -11,7 +12,6 @@ from xmlc.inference.methods import METHODS, infer_blocks
 from xmlc.inference.meuf import meuf, meuf_approx, meuf_cubic
 from xmlc.inference.rules import hamming, lewis, multinomial
 from xmlc.inference.sizes import fit_size_weights, gfm_sizes
-from xmlc.samples import Samples, marginals_of
 
 __all__ = [
     "METHODS",

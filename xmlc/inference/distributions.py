@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import as_csr, without_zeros
 from xmlc.errors import XmlcError
-from xmlc.samples import Samples, checked_samples
+from xmlc.estimates import Samples, as_estimates, check_probabilities, checked_samples
 
 
 class LabelsBySize(NamedTuple):
@@ -64,7 +63,7 @@ def checked_labels_by_size(P: object, p_empty: object, sizes: object = None) -> 
     if sizes.size and not (sizes[0] >= 1 and sizes[-1] <= P.shape[1] and (np.diff(sizes) > 0).all()):
         raise XmlcError(f"sizes {sizes.tolist()} must ascend within 1 .. {P.shape[1]}, the number of labels")
     for name, values in (("P", P), ("p_empty", p_empty)):
-        _check_probabilities(values, name)
+        check_probabilities(values, name)
     total = p_empty + (P / sizes).sum(axis=(1, 2))
     if (total > 1 + 1e-6).any():
         i = int(total.argmax())
@@ -85,19 +84,11 @@ def as_marginals(marginals: Any) -> sparse.csr_array:
     Raises
     ------
     XmlcError
-        An entry is NaN, negative or above 1, or the shape is not (n, m).
+        An entry is no probability (see `xmlc.estimates.as_estimates`), or the shape is not (n, m).
     """
     has_dtype = isinstance(marginals, np.ndarray) or sparse.issparse(marginals)
     dtype = np.float32 if has_dtype and marginals.dtype == np.float32 else np.float64
-    result = as_csr(marginals, dtype, "marginals")
-    _check_probabilities(result.data, "marginals")
-    return without_zeros(result)
-
-
-def _check_probabilities(values: np.ndarray, name: str) -> None:
-    if values.size and not (values.min() >= 0 and values.max() <= 1):
-        wrong = values[~((values >= 0) & (values <= 1))].flat[0]
-        raise XmlcError(f"{name} holds {wrong}; expected probabilities in 0 .. 1: calibrate or clip what is none")
+    return as_estimates(marginals, dtype, "marginals")
 
 
 def labels_by_size(samples: Samples) -> LabelsBySize:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from scipy import sparse
 
+from xmlc.estimates import Samples, marginals_of
 from xmlc.inference.distributions import LabelsBySize
 from xmlc.inference.gfm import gfm
 from xmlc.inference.methods import METHODS
@@ -18,7 +19,6 @@ from xmlc.inference.simulation import STREAMS, draw, exact_labels_by_size, indep
 from xmlc.kernels.streams import Stream
 from xmlc.passport import in_turns
 from xmlc.records.simulation import Growth, GrowthFromSamples
-from xmlc.samples import Samples, marginals_of
 
 TIMED = ("gfm", "gfm-t", "meuf-cubic", "meuf-approx", "meuf")
 N_LABELS = (10, 15, 20, 25, 30, 35, 40, 45, 50)

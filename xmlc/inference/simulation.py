@@ -14,13 +14,13 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.errors import XmlcError
+from xmlc.estimates import Samples
 from xmlc.inference._kernels.label_chain import draw_chains
 from xmlc.inference.distributions import LabelsBySize
 from xmlc.inference.gfm import gfm
 from xmlc.inference.methods import METHODS, infer_blocks
 from xmlc.kernels import elementwise
 from xmlc.records.simulation import ModelScores, Scores
-from xmlc.samples import Samples
 
 N_LABELS = 25
 PRIOR = 0.12

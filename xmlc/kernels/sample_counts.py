@@ -1,4 +1,4 @@
-"""The kernel of `xmlc.samples`."""
+"""The kernel of `xmlc.estimates`."""
 
 from __future__ import annotations
 

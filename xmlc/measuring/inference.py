@@ -11,6 +11,7 @@ from scipy import sparse
 from xmlc.csr import load_csr
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
+from xmlc.estimates import Samples
 from xmlc.inference.floor import labels_below_floor
 from xmlc.inference.methods import method_named, n_instances
 from xmlc.measuring.label_sets import Given, learn_sizes
@@ -18,7 +19,6 @@ from xmlc.measuring.prediction import instances_for, predict_timed
 from xmlc.models.base import DrawsSamples, SparseProbabilityEstimator
 from xmlc.records.estimates import Estimates
 from xmlc.records.inference import FlooredEstimates, SizeWeights
-from xmlc.samples import Samples
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from xmlc.estimates import Samples
 from xmlc.inference.floor import floor_loss
 from xmlc.inference.methods import infer_blocks, method_named, take_instances
 from xmlc.inference.sizes import fit_size_weights
 from xmlc.metrics.classification import classification_metrics
 from xmlc.passport import WARM_UP_ROWS, peak_bytes, timed
 from xmlc.records.inference import InferringCosts, SizeWeights
-from xmlc.samples import Samples
 
 
 @dataclass(frozen=True)

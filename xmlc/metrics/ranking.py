@@ -1,8 +1,9 @@
 """Metrics of rankings: P@k, nDCG@k and their propensity-scored form PSP@k.
 
-``Y`` is the truth, boolean CSR of shape (n, m); ``labels`` the ranking, int32 of shape (n, K) with K >= k, best
-first, -1 where there is no label, no label twice in a row. An instance without true labels counts, with score
-0: the mean is over all n instances. All results are fractions.
+``Y`` is the truth, boolean CSR of shape (n, m). ``labels`` is the ranking: int32 of shape (n, K), K >= k, best first,
+-1 where there is no label, no label twice in a row; or sparse scores of shape (n, m), such as an SPE, whose stored
+entries are ranked. An instance without true labels counts, with score 0: the mean is over all n instances. All results
+are fractions.
 
 Each measure of records and tables is declared below its function, in `MEASURES`. Tables read that and must not wait for
 numba, so that kernels are imported where something is computed.
@@ -19,8 +20,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import as_labels, kernel_csr
+from xmlc.csr import as_csr, as_labels, kernel_csr
 from xmlc.errors import InvalidDataError, XmlcError
+from xmlc.estimates import top_k_of
 from xmlc.gate.fields import check_below
 from xmlc.gate.matrices import MOST_COLUMNS
 from xmlc.metrics.measure import Measure
@@ -134,12 +136,12 @@ def psp_at_k(Y: object, labels: np.ndarray, propensity: np.ndarray, k: int) -> f
     Parameters
     ----------
     Y : boolean CSR, shape (n, m)
-    labels : ndarray of int32, shape (n, K)
+    labels : ndarray of int32, shape (n, K), or sparse scores, shape (n, m)
     propensity : ndarray of float, shape (m,)
         As from `propensities`, of the training set.
     k : int
     """
-    Y, labels, propensity = as_labels(Y), np.asarray(labels), np.asarray(propensity, dtype=np.float64)
+    Y, labels, propensity = as_labels(Y), _ranking(labels, k), np.asarray(propensity, dtype=np.float64)
     if propensity.shape != (Y.shape[1],) or not (propensity > 0).all():
         raise XmlcError(
             f"propensity has shape {propensity.shape}, expected ({Y.shape[1]},): one number above 0 for each label"
@@ -162,6 +164,14 @@ def checked_k(k: object) -> int:
     return int(k)
 
 
+def _ranking(labels: object, k: int) -> np.ndarray:
+    """Return a ranking as an array: of sparse scores the k best, ties to the smaller label."""
+    if not sparse.issparse(labels):
+        return np.asarray(labels)
+    scores = as_csr(labels, np.float64, "the scores")
+    return top_k_of(scores, min(checked_k(k), max(scores.shape[1], 1)))[0]
+
+
 def hits_at_k(Y: object, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Mark the hits among the first k labels, and count each instance's true labels.
 
@@ -172,7 +182,7 @@ def hits_at_k(Y: object, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.nda
     """
     from xmlc.metrics._counts import match_ranking
 
-    Y, labels = as_labels(Y), np.asarray(labels)
+    Y, labels = as_labels(Y), _ranking(labels, k)
     if labels.ndim != 2 or labels.shape[0] != Y.shape[0] or not 1 <= checked_k(k) <= labels.shape[1]:
         raise InvalidDataError(f"k={k} and a ranking of shape {labels.shape} do not fit {Y.shape[0]} instances")
     if labels.dtype.kind not in "iu":

@@ -13,10 +13,10 @@ from scipy import sparse
 
 from xmlc.csr import KernelCSR, as_features, as_labels
 from xmlc.errors import XmlcError
+from xmlc.estimates import stack_estimates, top_k_of
 from xmlc.gate.fields import Malformed
 from xmlc.models._leaf_averages import Histograms, Reached, average_above, average_top_k
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.estimates import stack_estimates, top_k_of
 from xmlc.models.forest_arrays import Trees
 from xmlc.models.tail_classifiers import TailClassifiers
 from xmlc.runtime.parallel import batches, row_blocks, run_pieces

@@ -16,11 +16,11 @@ from scipy import sparse
 from xmlc.classifier import LabelSetClassifier
 from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, with_values
 from xmlc.errors import InvalidDataError, XmlcError
+from xmlc.estimates import top_k_of
 from xmlc.files import atomic_folder, write_json
 from xmlc.gate.domains import fault_of
 from xmlc.gate.fields import Malformed
 from xmlc.gate.models import load_model, naming_files
-from xmlc.models.estimates import top_k_of
 from xmlc.runtime.parallel import row_blocks, run_pieces
 
 NONZEROS_PER_PIECE = 1 << 17  # that are scaled

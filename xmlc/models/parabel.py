@@ -8,13 +8,13 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
+from xmlc.estimates import stack_estimates
 from xmlc.estimator import check_hyperparameters, hyperparameters
 from xmlc.gate.fields import Malformed
 from xmlc.kernels.counter_random import stream_key
 from xmlc.kernels.streams import Stream
 from xmlc.models._averages import Found, mean_above, mean_top_k
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.estimates import stack_estimates
 from xmlc.models.plt import PLT
 from xmlc.runtime.parallel import row_blocks, run_pieces
 

@@ -12,10 +12,10 @@ from xmlc.data import load
 from xmlc.data.synthetic.few_shot import ObjectViews, ShortTexts
 from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.data.writer import save_repository
+from xmlc.estimates import top_k_of
 from xmlc.kernels import elementwise
 from xmlc.kernels.float64 import cos, sin
 from xmlc.metrics import classification_metrics, maximum_precision_at_k, precision_and_ndcg, propensities, psp_at_k
-from xmlc.models.estimates import top_k_of
 from xmlc.samebits.pieces import Data, Parts, Run
 from xmlc.trees.kmeans import kmeans_tree, label_representations
 from xmlc.tuning.ranges import Range

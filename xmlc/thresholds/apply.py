@@ -10,9 +10,10 @@ from scipy import sparse
 
 from xmlc.csr import kernel_csr
 from xmlc.errors import InvalidDataError
+from xmlc.estimates import as_estimates
 from xmlc.estimator import Estimator, not_fitted
 from xmlc.thresholds._kernels import copy_above, count_above
-from xmlc.thresholds.columns import Columns, as_estimates, columns, per_label
+from xmlc.thresholds.columns import Columns, columns, per_label
 
 
 def apply_thresholds(spe: object, thresholds: float | np.ndarray) -> sparse.csr_array:
@@ -38,11 +39,9 @@ def apply_thresholds(spe: object, thresholds: float | np.ndarray) -> sparse.csr_
     Raises
     ------
     XmlcError
-        There is not one threshold for each label, one is NaN, or an estimate is not finite.
+        There is not one threshold for each label, one is NaN, or an estimate is no probability.
     """
     spe = as_estimates(spe)
-    if spe.nnz and not (np.isfinite(spe.data.min()) and np.isfinite(spe.data.max())):
-        raise InvalidDataError("the SPE holds NaN or inf; expected estimates")
     if thresholds is None or np.asarray(thresholds).dtype.kind not in "biuf":
         raise InvalidDataError(f"thresholds={thresholds!r}: expected a number, or one for each label")
     limits = per_label(thresholds, spe.shape[1], np.float32, "thresholds")
@@ -73,14 +72,14 @@ class ThresholdMethod(Estimator):
         Parameters
         ----------
         spe : csr_array of float32, shape (n, m)
-            Estimates of the validation set, in (0, 1].
+            Estimates of the validation set. Stored zeros are dropped; what exceeds 1 by rounding is 1.
         Y : boolean CSR, shape (n, m)
             Its label sets.
 
         Raises
         ------
         XmlcError
-            The shapes differ, an estimate is not in (0, 1], or a hyperparameter is out of its range.
+            The shapes differ, an estimate is no probability, or a hyperparameter is out of its range.
         """
         return self.fit_columns(columns(spe, Y))
 

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import as_csr, as_labels
+from xmlc.csr import as_labels
 from xmlc.errors import XmlcError
+from xmlc.estimates import as_estimates
 from xmlc.runtime.parallel import run_pieces
 
 # Labels are uneven: a piece holds as many as have this many estimates and positives together.
@@ -40,34 +41,17 @@ class Columns(NamedTuple):
         return self.starts.size - 1
 
 
-def as_estimates(spe: Any) -> sparse.csr_array:
-    """Return an SPE as a canonical float32 CSR array, without copying one that is so already.
-
-    Parameters
-    ----------
-    spe : sparse matrix or array-like, shape (n, m)
-
-    Raises
-    ------
-    XmlcError
-        It is not two-dimensional, or its index arrays lead out of it.
-    """
-    return as_csr(spe, np.float32, "the SPE")
-
-
 def checked_pair(spe: object, Y: object) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Return an SPE and the truth in canonical form.
 
     Raises
     ------
     XmlcError
-        The shapes differ, or an estimate is not in (0, 1].
+        The shapes differ, or an estimate is no probability.
     """
     spe, Y = as_estimates(spe), as_labels(Y)
     if spe.shape != Y.shape:
         raise XmlcError(f"the SPE has shape {spe.shape}, the truth {Y.shape}; they must be the same")
-    if spe.nnz and not (spe.data.min() > 0 and spe.data.max() <= 1):
-        raise XmlcError(f"estimates must lie in (0, 1], found {spe.data.min()} .. {spe.data.max()}")
     return spe, Y
 
 

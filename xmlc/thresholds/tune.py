@@ -13,7 +13,7 @@ from xmlc.metrics.classification import TUNABLE, AveragedOverlap, measure_scores
 from xmlc.metrics.overlap import Overlap
 from xmlc.thresholds.apply import apply_thresholds
 from xmlc.thresholds.bounds import GRID, checked_grid, kappa, lower_bounds
-from xmlc.thresholds.columns import columns
+from xmlc.thresholds.columns import checked_pair, columns
 from xmlc.thresholds.common import CommonThreshold
 from xmlc.thresholds.fta import fixed_thresholds, label_counts
 from xmlc.thresholds.micro import MicroLabelWise
@@ -147,12 +147,18 @@ def tune(
     score_test : callable, optional
         Is given each point's thresholds and returns their scores on the test set.
 
+    Raises
+    ------
+    XmlcError
+        The method is unknown, shapes differ, or an estimate is no probability.
+
     Notes
     -----
     A later point must score strictly higher to be chosen, so that of equals the highest threshold wins.
     """
     if method not in METHODS:
         raise XmlcError(f"threshold method {method!r} is unknown; expected one of {', '.join(METHODS)}")
+    spe, Y = checked_pair(spe, Y)
     points: list[Tried] = []
     best, best_score, best_thresholds = 0, -1.0, np.empty(0, dtype=np.float32)
     chosen = METHODS[method]

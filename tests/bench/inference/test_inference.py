@@ -10,10 +10,10 @@ from xmlc.bench.inference import comparison as bench
 from xmlc.bench.inference import work
 from xmlc.bench.inference._counting import count_by_size
 from xmlc.errors import XmlcError
+from xmlc.estimates import Samples
 from xmlc.inference import growth
 from xmlc.inference.distributions import labels_by_size
 from xmlc.models.oracle import Oracle
-from xmlc.samples import Samples
 
 
 class Sampler(Oracle):

@@ -9,9 +9,9 @@ from real_data import assert_precision, bibtex
 from scipy import sparse
 
 from xmlc.errors import XmlcError
+from xmlc.estimates import top_k_of
 from xmlc.metrics import propensities, psp_at_k
 from xmlc.models import FastXML
-from xmlc.models.estimates import top_k_of
 from xmlc.models.tail_classifiers import TailClassifiers
 from xmlc.thresholds import STO, apply_thresholds
 

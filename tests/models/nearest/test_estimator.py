@@ -11,8 +11,8 @@ from small_data import random_multilabel
 
 from xmlc.csr import unit_rows
 from xmlc.errors import XmlcError
+from xmlc.estimates import top_k_of
 from xmlc.models import SparseWeightedNearestNeighbors
-from xmlc.models.estimates import top_k_of
 from xmlc.models.nearest import _index, estimator
 
 PAIRS = [(0.0, 0.0), (0.5, 0.0), (1.0, 0.0), (1.0, 1.0), (2.0, 0.0), (2.0, 1.0)]  # swnn2018, Section 4.3

@@ -35,14 +35,24 @@ def test_an_instance_of_plain_lists_will_do(multilabel):
     np.testing.assert_array_equal(model.rank_one([2, 7], [0.5, 3.0], 4)[0], model.predict_top_k(dense, 4)[0][0])
 
 
+def test_features_of_an_instance_may_come_in_any_order(multilabel):
+    X, Y = multilabel(20, 10, 5)
+    model = PLT().fit(X, Y)
+    indices, values = np.array([7, 2, 4]), np.float32([0.5, 3.0, 1.7])
+    for one, other in zip(
+        model.rank_one(indices, values, 3), model.rank_one(indices[[1, 2, 0]], values[[1, 2, 0]], 3), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+    assert indices.tolist() == [7, 2, 4]
+
+
 @pytest.mark.parametrize(
     ("indices", "values", "message"),
     [
-        ([3, 2], [1.0, 1.0], "entry 1 is feature 2"),
-        ([2, 2], [1.0, 1.0], "strictly ascending"),
+        ([2, 3, 2], [1.0, 1.0, 1.0], "found feature 2 .* each feature once"),
         ([10], [1.0], "features below 10"),
-        ([-1], [1.0], "entry 0 is feature -1"),
-        ([1 << 32], [1.0], "entry 0 is feature 4294967296"),
+        ([-1], [1.0], "found feature -1"),
+        ([1 << 32], [1.0], "found feature 4294967296"),
         ([1], [np.nan], "value nan"),
         ([1, 2], [1.0], "as many values"),
         ([1.5], [1.0], "expected integers"),

@@ -16,6 +16,7 @@ from xmlc.bench.inference.work import LIMIT, add_gfm_limit, add_gfm_work
 from xmlc.bench.rows import PERCENT, TIMES, Contender, Report
 from xmlc.bench.settings import paper_setting
 from xmlc.errors import XmlcError
+from xmlc.estimates import Samples
 from xmlc.inference import gfm
 from xmlc.inference.growth import TIMED, measure_growth, task_of
 from xmlc.metrics.classification import instance_f
@@ -23,7 +24,6 @@ from xmlc.models.base import DrawsSamples, SparseProbabilityEstimator
 from xmlc.models.registry import estimator_class, make_estimator
 from xmlc.passport import WARM_UP_ROWS, timed
 from xmlc.records.simulation import Growth, GrowthFromSamples
-from xmlc.samples import Samples
 
 METHODS = ("gfm", "gfm-t", "meuf-cubic", "meuf-approx", "meuf", "lewis")
 ESTIMATOR, OF_PAPER = "pcc", ("pcc", "br")

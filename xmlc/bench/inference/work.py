@@ -10,9 +10,9 @@ import numpy as np
 from xmlc.bench.harness import PER_INSTANCE, TIME, Rows
 from xmlc.bench.inference._counting import count_by_size
 from xmlc.errors import XmlcError
+from xmlc.estimates import Samples
 from xmlc.inference.growth import occupied
 from xmlc.passport import in_turns
-from xmlc.samples import Samples
 
 AT_LEAST = 0.2  # seconds of a task per round
 LIMIT = "what GFM cannot leave out of an instance, and the machine's limit"

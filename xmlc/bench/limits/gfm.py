@@ -11,11 +11,11 @@ from xmlc.bench.harness import Data
 from xmlc.bench.limits._gfm import count_and_multiply, places_of
 from xmlc.bench.limits.work import Arrays, Work
 from xmlc.csr import as_labels
+from xmlc.estimates import Samples
 from xmlc.inference import gfm
 from xmlc.inference.predictions import ROWS_PER_PIECE
 from xmlc.models.nearest import SparseWeightedNearestNeighbors
 from xmlc.runtime.parallel import row_blocks, run_pieces
-from xmlc.samples import Samples
 
 N_SAMPLES = 200
 MOST_INSTANCES = 2000

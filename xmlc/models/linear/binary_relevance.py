@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from xmlc.models.estimates import stack_estimates
+from xmlc.estimates import stack_estimates
 from xmlc.models.linear._relevance import estimates_above
 from xmlc.models.linear.label_logistic import LabelLogistic
 from xmlc.runtime.parallel import row_blocks, run_pieces

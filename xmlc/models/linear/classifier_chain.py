@@ -9,13 +9,13 @@ from scipy import sparse
 
 from xmlc.csr import as_labels
 from xmlc.errors import XmlcError
+from xmlc.estimates import Samples, marginals_of
 from xmlc.estimator import check_hyperparameters, hyperparameters
 from xmlc.gate.fields import field_of
 from xmlc.models.linear._chain import sample_chain
 from xmlc.models.linear.label_logistic import LabelLogistic
 from xmlc.models.linear.regression import Problem, make_problem
 from xmlc.runtime.parallel import row_blocks, run_pieces
-from xmlc.samples import Samples, marginals_of
 
 CELLS = 4_000_000  # of instances x samples x labels that are drawn at a time
 

@@ -9,10 +9,10 @@ from scipy import sparse
 
 from xmlc.csr import KernelCSR, kernel_csr, with_values, without_zeros
 from xmlc.errors import XmlcError
+from xmlc.estimates import stack_estimates
 from xmlc.estimator import check_hyperparameters, hyperparameters
 from xmlc.kernels.sums import scale_rows
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.estimates import stack_estimates
 from xmlc.models.nearest._hashing import NearScratch, SupportTables, build_tables, near_instances, near_scratch
 from xmlc.models.nearest._index import LEAST_ROWS, PIECES, NeighbourIndex, build_index
 from xmlc.models.nearest._proof import check_index, check_tables, check_voters

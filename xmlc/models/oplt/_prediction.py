@@ -10,8 +10,8 @@ from scipy import sparse
 
 from xmlc.csr import as_features, unit_rows
 from xmlc.errors import XmlcError
+from xmlc.estimates import stack_estimates
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.estimates import stack_estimates
 from xmlc.models.oplt._freeze import frozen
 from xmlc.models.oplt._proof import proven_tree
 from xmlc.models.oplt._rows import stored_arrays

@@ -12,10 +12,10 @@ from scipy import sparse
 
 from xmlc.csr import as_features, as_labels
 from xmlc.errors import XmlcError
+from xmlc.estimates import stack_estimates
 from xmlc.estimator import hyperparameters
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.streams import Stream
-from xmlc.models.estimates import stack_estimates
 from xmlc.models.peers.limited_process import train_within
 from xmlc.models.peers.silenced_output import silenced_output
 from xmlc.models.peers.vw_program import VowpalWabbitModel, vw_lines, vw_pairs, vw_program

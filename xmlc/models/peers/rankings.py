@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from xmlc.models.estimates import stack_estimates
+from xmlc.estimates import stack_estimates
 
 
 def estimates_above(

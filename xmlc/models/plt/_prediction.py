@@ -10,10 +10,10 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.errors import XmlcError
+from xmlc.estimates import stack_estimates
 from xmlc.estimator import check_value
 from xmlc.gate.fields import Malformed, field_of
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.estimates import stack_estimates
 from xmlc.models.plt.search._block_scores import LOGISTIC_LINK
 from xmlc.models.plt.search._single import first_fault
 from xmlc.models.plt.search.queries import Queries
@@ -113,7 +113,7 @@ class TreePrediction(SparseProbabilityEstimator):
         Parameters
         ----------
         indices : array of int, shape (q,)
-            Features of the instance, strictly ascending.
+            Features of the instance, each once; fastest in ascending order.
         values : array of float, shape (q,)
             Their values; scaled to unit length first where ``unit_norm`` says so.
         k : int
@@ -139,11 +139,13 @@ class TreePrediction(SparseProbabilityEstimator):
                 "expected integers and as many values, each in one dimension"
             )
         indices = indices.astype(np.int64, copy=False)
-        fault = first_fault(indices, values, self.n_features_in_)
-        if fault >= 0:
+        if first_fault(indices, values, self.n_features_in_) >= 0:  # as of scikit-learn's vectorizers, in any order
+            order = np.argsort(indices)
+            indices, values = indices[order], values[order]
+        if (fault := first_fault(indices, values, self.n_features_in_)) >= 0:
             raise XmlcError(
-                f"entry {fault} is feature {indices[fault]} with value {values[fault]}: "
-                f"expected finite values of features below {self.n_features_in_}, strictly ascending"
+                f"found feature {indices[fault]} with value {values[fault]}: "
+                f"expected finite values of features below {self.n_features_in_}, each feature once"
             )
         instance = (indices.astype(np.uint32), unit_values(values) if self.unit_norm else values)
         labels, scores = self.nodes_.rank_one(*instance, self._link(), k, beam, self._max_degree())
