@@ -82,7 +82,7 @@ class Dataset:
     name: str
     #: See `xmlc.data.formats.load`.
     format: str = "repository"
-    #: Whether ids (svmlight) or labels (vw) start from 0.
+    #: Whether ids of labels, in svmlight those of features too, start from 0.
     zero_based: bool = True
     #: File names in ``resources/<name>``: one each, or several in some formats.
     train: tuple[str, ...] = ("train.txt",)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from xmlc.data.archives import UnsafeArchive, unpack
 from xmlc.data.catalogue import Dataset
-from xmlc.data.fetching.content import check_folder, check_is_data
+from xmlc.data.fetching.content import OtherFormat, check_folder, check_is_data
 from xmlc.data.fetching.digests import check_digests
 from xmlc.data.fetching.drive import fetch_drive
 from xmlc.data.fetching.http import NotThere, fetch_http
@@ -122,11 +122,14 @@ def download(
         except NotThere as error:  # look elsewhere; any other error is for the user to mend
             problems.append(str(error))
             on_missing(str(error))
+        except OtherFormat as error:
+            raise XmlcError(f"{name}: {error}; {error.advice(name)}") from error
         except XmlcError as error:
             raise XmlcError(f"{name}: {error}. {place.by_hand()}") from error
     if problems:
         raise XmlcError(f"{name}: {'; '.join(problems)}. {place.by_hand()}")
-    raise XmlcError(f"{name}: {_no_source(dataset)}. Give a mirror that has it, or: {place.by_hand()}")
+    reason = "expects it under a mirror" if dataset.own_mirror_layout else "knows no address for it"
+    raise XmlcError(f"{name}: the catalogue {reason}. Give a mirror that has it, or: {place.by_hand()}")
 
 
 def _into(out: Path, place: Place, attempt: Attempt) -> str:
@@ -138,12 +141,6 @@ def _into(out: Path, place: Place, attempt: Attempt) -> str:
         content = {"name": place.dataset.name, "origin": fetched.origin, **fetched.layout, "files": files}
         write_json(folder / "source.json", content)
     return fetched.origin
-
-
-def _no_source(dataset: Dataset) -> str:
-    if dataset.own_mirror_layout:
-        return "the catalogue expects it under a mirror"
-    return "the catalogue knows no address for it"
 
 
 def _attempts(place: Place, mirror: str | None) -> Iterator[Attempt]:
@@ -177,7 +174,8 @@ def _from_hand(place: Place, folder: Path) -> Fetched:
         listed = ", ".join(sorted(there)) or "no file"
         raise XmlcError(f"found {listed}, expected {place.wanted()}, or one archive with them")
     except XmlcError as error:
-        raise XmlcError(f"{place.manual}: {error}") from error
+        error.args = (f"{place.manual}: {error}",)
+        raise
 
 
 def _unpack_any(archive: Path, entries: tuple[Dataset, ...], folder: Path) -> Dataset:
@@ -247,7 +245,8 @@ def _first_suffix(place: Place, base: str, name: str, folder: Path, is_url: bool
             return candidate
         except XmlcError as error:  # some servers answer a page where they have no such file
             target.unlink()
-            no_data = no_data or XmlcError(f"{address}: {error}")
+            error.args = (f"{address}: {error}",)
+            no_data = no_data or error
     if no_data:
         raise no_data
     return None

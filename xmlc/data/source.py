@@ -24,7 +24,7 @@ class Layout(TypedDict):
 
     #: See `xmlc.data.formats.load`.
     format: str
-    #: Whether ids (svmlight) or labels (vw) start from 0.
+    #: Whether ids of labels, in svmlight those of features too, start from 0.
     zero_based: bool
     #: File names: one each, or several in some formats.
     train: list[str]

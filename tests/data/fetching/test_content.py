@@ -7,7 +7,7 @@ import lzma
 import pytest
 from archive_cases import tar_of, zip_of
 
-from xmlc.data.fetching.content import check_folder, check_is_data
+from xmlc.data.fetching.content import OtherFormat, check_folder, check_is_data
 from xmlc.errors import XmlcError
 
 
@@ -65,7 +65,7 @@ def test_data_is_not_refused(tmp_path, head):
     check_is_data(tmp_path / "f")
 
 
-@pytest.mark.parametrize("head", [b"404", b"404\n1 2 3\n", b"1 2\n", b"1 2:3\n", b"1 2 3 4\n"])
+@pytest.mark.parametrize("head", [b"404", b"404\n1 2 3\n", b"1 2 3 4\n"])
 def test_a_number_is_no_header_of_three_counts(tmp_path, head):
     (tmp_path / "f").write_bytes(head)
     check_is_data(tmp_path / "f")
@@ -73,6 +73,26 @@ def test_a_number_is_no_header_of_three_counts(tmp_path, head):
         check_is_data(tmp_path / "f", with_header=True)
     (tmp_path / "f").write_bytes(b"10 20 3\r\n")
     check_is_data(tmp_path / "f", with_header=True)
+
+
+@pytest.mark.parametrize(
+    ("head", "entry"),
+    [
+        (b"1,4 3:0.5 7:1\n2 1:1\n", "format: svmlight"),
+        (b" 3:0.5 7:1e-3 # no labels\n", "format: svmlight"),
+        (b"1,2 | a:0.5 b\n", "format: vw"),
+        (b"% a comment\n@RELATION medical\n", "format: arff"),
+        (b"100 20\n0:1\n", "format: repository-two-files"),
+        (b"label,text\n1,hello\n", ""),
+        (b"0.5,1,0\n", ""),
+    ],
+)
+def test_other_formats_are_recognised_where_a_header_is_expected(tmp_path, head, entry):
+    (tmp_path / "f").write_bytes(head)
+    with pytest.raises(OtherFormat, match="found what looks like") as error:
+        check_is_data(tmp_path / "f", with_header=True)
+    assert entry in error.value.entry
+    assert ("my-set: {source: mirror" if entry else "save_repository") in error.value.advice("my-set")
 
 
 def test_of_several_files_the_wrong_one_is_named(tmp_path):

@@ -10,6 +10,7 @@ from sklearn.datasets import load_svmlight_file
 
 from xmlc.data import load
 from xmlc.data.formats import rows, stream
+from xmlc.errors import XmlcError
 
 
 def assert_same(ours, theirs):
@@ -118,6 +119,23 @@ def test_svmlight_equals_scikit_learn(tmp_path, base):
     )
     np.testing.assert_array_equal(X.toarray(), peer_X.toarray())
     assert [set((np.flatnonzero(row) + base).tolist()) for row in Y.toarray()] == [set(map(int, y)) for y in peer_Y]
+
+
+def test_labels_may_start_from_1_in_formats_with_a_header(tmp_path):
+    rows = write(tmp_path / "a.txt", "3 4 5\n1,5 0:1 3:0.5\n 1:1\n3 2:2\n")
+    features = write(tmp_path / "x.txt", "3 4\n0:1 3:0.5\n1:1\n2:2\n")
+    labels = write(tmp_path / "y.txt", "3 5\n1:1 5:1\n\n3:1\n")
+    expected = [[1, 0, 0, 0, 1], [0, 0, 0, 0, 0], [0, 0, 1, 0, 0]]
+    for X, Y in (
+        load(rows, zero_based=False),
+        load(features, "repository-two-files", labels=labels, zero_based=False),
+    ):
+        assert X.toarray().tolist() == [[1, 0, 0, 0.5], [0, 1, 0, 0], [0, 0, 2, 0]]
+        assert Y.toarray().tolist() == expected
+    with pytest.raises(XmlcError, match=r"(?s)found '5', expected a label of 0 \.\. 4.*`zero_based: false`"):
+        load(rows)
+    with pytest.raises(XmlcError, match=r"found '0', expected a label of 1 \.\. 5"):
+        load(write(rows, "1 4 5\n0 0:1\n"), zero_based=False)
 
 
 def test_two_files(tmp_path):

@@ -31,7 +31,7 @@ LINES = [
     ("1,2 0:1 3", f"'3', {CUT}"),
     ("1,2 0:1 3:", f"'3:', {CUT}"),
     ("1,2 0:1 3: 2:1", f"'3:', {CUT}"),
-    ("1,5 0:1", "'5', expected a label of 0 .. 4"),
+    ("1,6 0:1", "'6', expected a label of 0 .. 4"),
     ("99999999999999999999 0:1", "'99999999999999999999', expected a label of 0 .. 4"),
     ("-1 0:1", "'-1', expected labels as whole numbers separated by commas"),
     ("x,1 0:1", "'x,1', expected labels as whole numbers separated by commas"),

@@ -17,6 +17,33 @@ TAR_MARK, TAR_PLACE = b"ustar", 257
 NUMBERS = re.compile(rb"[\d\s.,:+\-]|[eE][+\-]?\d|nan|inf", re.IGNORECASE)
 HEADER = re.compile(rb"\d+[ \t]+\d+[ \t]+\d+\s*")  # of the repository's format
 SHOWN = 60
+PAIRS = rb"\d+:\S+([ \t]+\d+:\S+)*\s*(#.*)?"
+# Other formats by their first line, and the entry of the catalogue that says so.
+OTHERS = (
+    ("SVMLight", re.compile(rb"(\d+(,\d+)*[ \t]+)?" + PAIRS), "{source: mirror, format: svmlight}"),
+    ("Vowpal Wabbit's format", re.compile(rb"[^|]*\|.*"), "{source: mirror, format: vw}"),
+    ("ARFF", re.compile(rb"@relation.*", re.I), "{source: mirror, format: arff, labels: <XML file>}"),
+    (
+        "the repository's variant of two files",
+        re.compile(rb"\d+[ \t]+\d+\s*"),
+        "{source: mirror, format: repository-two-files, train: [<features>, <labels>], test: [<features>, <labels>]}",
+    ),
+    ("comma-separated values", re.compile(rb"[^,]*(,[^,]*)+"), ""),
+)
+
+
+class OtherFormat(XmlcError):
+    """A file is in another format than the repository's; ``entry`` is what the catalogue must say, or empty."""
+
+    def __init__(self, message: str, entry: str):
+        super().__init__(message)
+        self.entry = entry
+
+    def advice(self, dataset: str) -> str:
+        """Say what to do where it is a dataset's."""
+        if self.entry:
+            return f"add to config/datasets.yaml:\n  {dataset}: {self.entry}"
+        return "write it by xmlc.data.writer.save_repository(path, X, Y)"
 
 
 def check_is_data(path: Path, with_header: bool = False) -> None:
@@ -34,6 +61,8 @@ def check_is_data(path: Path, with_header: bool = False) -> None:
 
     Raises
     ------
+    OtherFormat
+        A file that must have a header is in another format.
     XmlcError
         With what was found.
     """
@@ -56,6 +85,9 @@ def check_is_data(path: Path, with_header: bool = False) -> None:
         raise XmlcError(f"found JSON instead of data: {_shown(head)}")
     first = next((line for line in head.splitlines() if line.strip() and not line.startswith((b"#", b"%"))), b"")
     if with_header and not HEADER.fullmatch(first):
+        for format, line, entry in OTHERS:
+            if line.fullmatch(first):
+                raise OtherFormat(f"found what looks like {format}: {_shown(head)}", entry)
         raise XmlcError(f"found no header of three counts, as data in the repository's format has: {_shown(head)}")
     if not (first.startswith((b"@", b"<")) or b"|" in first or not NUMBERS.sub(b"", first.partition(b"#")[0])):
         raise XmlcError(f"found a text instead of data: {_shown(head)}")
@@ -73,7 +105,8 @@ def check_folder(folder: Path, with_header: Iterable[str] = ()) -> None:
         try:
             check_is_data(file, file.name in with_header)
         except XmlcError as error:
-            raise XmlcError(f"{file.name}: {error}") from error
+            error.args = (f"{file.name}: {error}",)
+            raise
 
 
 def _shown(head: bytes) -> str:

@@ -43,8 +43,8 @@ def load(
           words do, where the other formats take it for an error;
         - ``arff``: Mulan's ARFF, dense or sparse, with an XML file that names the labels.
     zero_based : bool
-        Whether ids of ``svmlight``, features and labels, and labels of ``vw`` start from 0 rather than 1. The other
-        formats say so themselves.
+        Whether ids of labels start from 0 rather than 1, and in ``svmlight`` those of features, too. ``arff`` has names
+        instead.
     labels : path, optional
         The second file of ``repository-two-files`` and ``arff``.
     n_features, n_labels : int, optional
@@ -64,14 +64,14 @@ def load(
     XmlcError
         The file cannot be read. Malformed lines are listed as ``file:line: found ..., expected ...``.
     """
-    path = Path(path)
+    path, base = Path(path), 0 if zero_based else 1
     format = format or detect_format(path)
     if format == "repository":
-        return read_rows(path, header=True)
+        return read_rows(path, header=True, base=base)
     if format == "repository-two-files":
-        return read_two_files(path, _second_file(path, labels, format))
+        return read_two_files(path, _second_file(path, labels, format), base)
     if format == "svmlight":
-        return read_rows(path, header=False, base=0 if zero_based else 1, n_features=n_features, n_labels=n_labels)
+        return read_rows(path, header=False, base=base, n_features=n_features, n_labels=n_labels)
     if format == "vw":
         return read_vw(path, zero_based=zero_based, vocabulary=vocabulary, n_features=n_features, n_labels=n_labels)
     if format == "arff":

@@ -124,7 +124,7 @@ def find_line(text, start, comments):
 
 @njit(cache=True, nogil=True)
 def parse_rows(
-    text, first_line, blank_line, with_labels, blank_is_row, comments, base, n_features, n_labels,
+    text, first_line, blank_line, with_labels, blank_is_row, comments, base, label_base, n_features, n_labels,
     ids, values, row_ends, labels, label_ends, row_lines, hard, errors,
 ):  # fmt: skip
     """Parse the complete lines of a block.
@@ -143,10 +143,10 @@ def parse_rows(
         Whether an empty line is a row without entries.
     comments : bool
         Whether ``#`` begins a comment; a line that is all comment is no row.
-    base : int
-        First id: 0 or 1.
+    base, label_base : int
+        First id of features and of labels: 0 or 1.
     n_features, n_labels : int
-        Ids must be below ``base`` plus these.
+        Ids must be below their base plus these.
     ids, values, row_ends, labels, label_ends, row_lines : uint32, float32, int64, uint32, int64, int64
         Filled; row_lines holds each row's line number. A malformed line leaves an empty row.
     hard : int64 (h, 3)
@@ -181,7 +181,7 @@ def parse_rows(
         at, code = line_start, 0
         row_start, label_start, hard_start = count, label_count, n_hard
         if with_labels and stop > at and not is_gap(text[at]):
-            label_count, at, code = parse_labels(text, at, stop, base, n_labels, labels, label_count)
+            label_count, at, code = parse_labels(text, at, stop, label_base, n_labels, labels, label_count)
             if code != 0 and not starts_with_labels(text, line_start, stop):
                 label_count, at, code = label_start, line_start, 0
         if code == 0:

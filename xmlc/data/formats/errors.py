@@ -31,6 +31,7 @@ class MalformedLines:
         self.path = path
         self.count = 0
         self.messages: list[str] = []
+        self.hint = ""
 
     def add(self, line: int, found: str, expected: str) -> None:
         """Note one malformed line by its number, from 1."""
@@ -48,7 +49,7 @@ class MalformedLines:
             more = self.count - len(self.messages)
             tail = f"\n... and {more} more malformed lines" if more else ""
             head = "1 malformed line" if self.count == 1 else f"{self.count} malformed lines"
-            raise XmlcError(f"{self.path}: {head}; nothing was read\n" + "\n".join(self.messages) + tail)
+            raise XmlcError(f"{self.path}: {head}; nothing was read\n" + "\n".join(self.messages) + tail + self.hint)
 
 
 def quoted(text: str) -> str:
@@ -56,12 +57,12 @@ def quoted(text: str) -> str:
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
-def expectation(code: int, base: int, n_features: int, n_labels: int, column: str = "feature") -> str:
+def expectation(code: int, base: int, label_base: int, n_features: int, n_labels: int, column: str = "feature") -> str:
     """Say what the row parser expected where it gave a line up; ``column`` is what the ids before colons stand for."""
     return {
         _rows.BLANK: "an instance; a blank line would shift the rows (one without labels starts with a space)",
         _rows.BAD_LABEL: "labels as whole numbers separated by commas",
-        _rows.LABEL_RANGE: f"a label of {base} .. {base + n_labels - 1}",
+        _rows.LABEL_RANGE: f"a label of {label_base} .. {label_base + n_labels - 1}",
         _rows.BAD_FEATURE: f"{column}:value with a whole number as {column}",
         _rows.FEATURE_RANGE: f"a {column} of {base} .. {base + n_features - 1}",
         _rows.NO_VALUE: f"{column}:value; is the line cut off?",

@@ -19,6 +19,10 @@ from xmlc.data.formats.stream import line_blocks
 from xmlc.errors import XmlcError
 
 BLANKS = b" \t\r\n"
+FROM_ONE = (
+    "\nIds start from 0; where those of the labels start from 1, say `zero_based: false` in config/datasets.yaml "
+    "(`zero_based=False` in Python)"
+)
 
 
 class Layout(NamedTuple):
@@ -28,6 +32,7 @@ class Layout(NamedTuple):
     blank_is_row: bool = False
     comments: bool = False
     base: int = 0
+    label_base: int = 0
     n_features: int = LARGEST
     n_labels: int = LARGEST
 
@@ -129,22 +134,28 @@ class _RowReader:
         for row in np.flatnonzero(duplicates >= 0).tolist():
             feature = duplicates[row] + self.layout.base
             found.setdefault(int(lines[row]), (_rows.DUPLICATE, f"{self.column} {feature} twice"))
-        *_, base, n_features, n_labels = self.layout
+        *_, base, label_base, n_features, n_labels = self.layout
         for line, (code, token) in sorted(found.items()):
-            self.malformed.add(line, token, expectation(code, base, n_features, n_labels, self.column))
+            self.malformed.add(line, token, expectation(code, base, label_base, n_features, n_labels, self.column))
+            if code == _rows.LABEL_RANGE and not label_base and token.strip("'").partition(",")[0] == str(n_labels):
+                self.malformed.hint = FROM_ONE
         self.malformed.add_unlisted(n_errors - len(errors))
 
 
 def read_rows(
     path: Path, header: bool, base: int = 0, n_features: int | None = None, n_labels: int | None = None
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Read the repository format (with a header ``n d m``) or SVMLight (without one); see `load`."""
+    """Read the repository format (with a header ``n d m``) or SVMLight (without one); see `load`.
+
+    The first label has the id ``base``, and in SVMLight the first feature.
+    """
     if header:
-        return _read_with_header(path, ("instances", "features", "labels"), Layout())
+        return _read_with_header(path, ("instances", "features", "labels"), Layout(label_base=base))
     most = most_columns(path)
     layout = Layout(
         comments=True,
         base=base,
+        label_base=base,
         n_features=most if n_features is None else n_features,
         n_labels=most if n_labels is None else n_labels,
     )
@@ -156,11 +167,14 @@ def read_rows(
     return _narrowed(X, n_features), _narrowed(Y, n_labels)
 
 
-def read_two_files(features: Path, labels: Path) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Read the repository's two-file variant: each file has a header of two numbers and rows ``id:value``."""
+def read_two_files(features: Path, labels: Path, base: int = 0) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Read the repository's two-file variant: each file has a header of two numbers and rows ``id:value``.
+
+    The first label has the id ``base``, the first feature 0.
+    """
     layout = Layout(with_labels=False, blank_is_row=True, n_labels=0)
     X, _ = _read_with_header(features, ("instances", "features"), layout)
-    Y, _ = _read_with_header(labels, ("instances", "labels"), layout)
+    Y, _ = _read_with_header(labels, ("instances", "labels"), layout._replace(base=base))
     if X.shape[0] != Y.shape[0]:
         raise XmlcError(f"{features} has {X.shape[0]} instances, {labels} has {Y.shape[0]}; they must belong together")
     return X, Y.astype(bool)
