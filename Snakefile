@@ -16,7 +16,7 @@ from xmlc.slurm import before_submission
 from xmlc.sources import command_files, source_digest
 from xmlc.suites import paths
 from xmlc.suites.commands import infer_beside, progress_with, rank_with, sweep_with, train_with
-from xmlc.suites.controller import guard, read_project, remove_old_logs
+from xmlc.suites.controller import check_downloads, guard, read_project, refuse_typos, remove_old_logs
 from xmlc.suites.jobs import but_for, datasets_inferred_alone, inference_jobs, quick_jobs, threshold_jobs
 from xmlc.suites.resources import Requests
 from xmlc.suites.rule_text import folder_above, for_each, gathered, one_of, options, without_ending
@@ -27,11 +27,13 @@ min_version("9.19")
 configfile: "config/config.yaml"
 
 
-guard(workflow)
 project = read_project(config)
+refuse_typos(workflow, project)
+guard(workflow)
 
 
 onstart:
+    check_downloads(workflow, project)
     before_submission(workflow)
     remove_old_logs(workflow)
 

@@ -255,7 +255,7 @@ def test_a_sweep_is_not_made_on_datasets_that_it_is_without(tmp_path):
 
 def test_a_step_of_a_model_depends_on_the_command_and_its_own_estimator(tmp_path):
     mine = tmp_path / "mine.py"
-    mine.write_text("from xmlc.models.base import SparseProbabilityEstimator\n")
+    mine.write_text("from xmlc.models.base import SparseProbabilityEstimator as Mine\n")
     models = {"plt": {}, "oracle": {"estimator": "oracle"}, "mine": {"estimator": f"{mine}:Mine"}}
     project = project_of(tmp_path / "config", a=suite(models))
     of_rank, of_train = (

@@ -108,6 +108,8 @@ EXPONENT = Number(0, 1e4)  # (1 + 1/4096)**1e4 is a number of SWNN's bounds
 EXCEPT_NONE = Number(0, LARGE, none=True)
 LOSS, POWER = OneOf(("logistic", "squared_hinge")), whole(1, 4)
 
+LABELS_PER_INSTANCE = "labels-per-instance"  # in a search: the average of the training set
+
 # Of several estimators.
 COMMON: Mapping[str, Domain] = {
     "random_state": whole(-(2**63) + 1, 2**63 - 1),

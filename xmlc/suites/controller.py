@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
 from typing import Any
-
-from snakemake_interface_common.exceptions import WorkflowError
 
 from xmlc.errors import XmlcError, is_of_the_machine, sentence_of
 from xmlc.files import settle_times, sweep
@@ -23,6 +21,7 @@ from xmlc.runtime.job_lines import plan_of, show_lines
 from xmlc.suites import paths
 from xmlc.suites.project import Project
 from xmlc.suites.settings import remember
+from xmlc.suites.typos import check_sources, check_targets, refuse
 
 RUN = Path(".snakemake/run")  # what a run claims
 SNAKEMAKES_LOCKS = Path(".snakemake/locks")
@@ -53,7 +52,7 @@ def guard(workflow: Any) -> None:
     def unlock_if_alone() -> None:
         for claim in claims(RUN):
             if claim.process.is_visible:
-                raise WorkflowError(refusal(claim))
+                refuse(refusal(claim))
             claim.file.unlink(missing_ok=True)
         unlock()
 
@@ -68,9 +67,9 @@ def _alone(workflow: Any) -> Iterator[None]:
             stack.enter_context(claimed(RUN, " ".join(["snakemake", *sys.argv[1:]])))
             remember(workflow.config_settings.overwrite_config)
         except Claimed as error:
-            raise WorkflowError(refusal(error.claim)) from None
+            refuse(refusal(error.claim))
         except OSError as error:
-            raise WorkflowError(sentence_of(error) or str(error)) from None
+            refuse(sentence_of(error) or str(error))
         # Whoever locked anything has ended: a run has its claim longer than its lock.
         shutil.rmtree(SNAKEMAKES_LOCKS, ignore_errors=True)
         for folder in paths.MADE:
@@ -81,7 +80,7 @@ def _alone(workflow: Any) -> Iterator[None]:
         except OSError as error:  # Snakemake's own
             if not is_of_the_machine(error):
                 raise
-            raise WorkflowError(sentence_of(error)) from None
+            refuse(sentence_of(error) or str(error))
 
 
 def _made_by(dag: Any) -> str:
@@ -122,16 +121,46 @@ def refusal(claim: Claim) -> str:
 
 
 def read_project(config: Mapping[str, object]) -> Project:
-    """Read the configuration for a workflow, in which a mistake is a sentence and not a traceback.
-
-    Raises
-    ------
-    WorkflowError
-        As `Project.read`.
-    """
+    """Read the configuration for a workflow; a mistake in it ends the run with one sentence."""
     try:
         return Project.read(config)
     except XmlcError as error:
-        raise WorkflowError(str(error)) from None
+        refuse(str(error))
     except OSError as error:
-        raise WorkflowError(sentence_of(error) or str(error)) from None
+        refuse(sentence_of(error) or str(error))
+
+
+def refuse_typos(workflow: Any, project: Project) -> None:
+    """Have a workflow end with one sentence where a target, a dataset or a mirror does not exist.
+
+    Targets are checked before jobs are planned; which datasets are to be fetched is known behind that.
+    """
+    execute = workflow.execute
+
+    def execute_checked(executor_plugin: Any, *others: Any, **named: Any) -> None:
+        if workflow.is_main_process:
+            rules = [rule.name for rule in workflow.rules]
+            _in_a_sentence(check_targets, workflow.dag_settings.targets, rules, project.catalogue)
+        execute(executor_plugin, *others, **named)
+        if executor_plugin.common_settings.dryrun_exec:
+            check_downloads(workflow, project)
+
+    workflow.execute = execute_checked
+
+
+def check_downloads(workflow: Any, project: Project) -> None:
+    """End a run with one sentence where a dataset that it is to fetch has no source."""
+    wanted = [
+        job.wildcards.dataset
+        for job in workflow.dag.needrun_jobs(exclude_finished=False)
+        if job.rule.name == "download"
+    ]
+    folder = Path(paths.RESOURCE.of(dataset="x")).parent
+    _in_a_sentence(check_sources, map(project.entry, wanted), project.settings.mirror, folder, project.catalogue)
+
+
+def _in_a_sentence(check: Callable[..., None], *arguments: Any) -> None:
+    try:
+        check(*arguments)
+    except XmlcError as error:
+        refuse(str(error))

@@ -19,6 +19,7 @@ from xmlc.suites import paths
 from xmlc.suites.reading import CONFIG, read_suites
 from xmlc.suites.settings import Settings
 from xmlc.suites.suite import ModelSpec, Run, Suite, Sweep, Task
+from xmlc.suites.typos import check_models
 
 # Packages by modules of peers that are not named after theirs.
 PACKAGES = {"memory_tree": "vowpalwabbit", "napkinxc_online": "napkinxc"}
@@ -49,10 +50,13 @@ class Project:
         Raises
         ------
         XmlcError
-            A file cannot be read or breaks its schema, or suites contradict each other.
+            A file cannot be read or breaks its schema, an estimator or a hyperparameter does not exist, or suites
+            contradict each other.
         """
         settings = Settings.read(config)
         suites = read_suites(folder)
+        for suite in suites.values():
+            check_models(suite)
         if settings.seeds:
             suites = {name: replace(suite, seeds=settings.seeds) for name, suite in suites.items()}
         if unknown := [paper for paper in settings.papers if paper not in suites]:

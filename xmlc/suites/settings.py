@@ -22,6 +22,7 @@ from xmlc.schemas.wording import nearest
 from xmlc.suites.checking import check, converted
 
 WITH_NUMBERS = ("seeds", "tuning", "expansion", "download")
+LISTS = ("papers", "datasets", "models")  # of which one name is a list of one
 NUMBER = re.compile(r"-?\d{1,40}(\.\d{1,40})?")
 LAST_RUN = Path(".snakemake/settings.json")
 
@@ -60,6 +61,10 @@ class Settings:
         XmlcError
             A key is unknown, missing, or has a value of another kind.
         """
+        config = {
+            key: [value] if key in LISTS and isinstance(value, str) and value != "null" else value
+            for key, value in config.items()
+        }
         config = {
             key: None if value == "null" else _numbers(value) if key in WITH_NUMBERS else value
             for key, value in config.items()

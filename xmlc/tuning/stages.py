@@ -7,10 +7,10 @@ import math
 
 from xmlc.errors import XmlcError
 from xmlc.estimator import Hyperparameters
+from xmlc.gate.domains import LABELS_PER_INSTANCE
 from xmlc.tuning.ranges import Objective
 
 METHOD = "stages"
-LABELS_PER_INSTANCE = "labels-per-instance"
 Stages = list[list[Hyperparameters]]
 
 
