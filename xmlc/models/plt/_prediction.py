@@ -140,7 +140,7 @@ class TreePrediction(SparseProbabilityEstimator):
             )
         indices = indices.astype(np.int64, copy=False)
         if first_fault(indices, values, self.n_features_in_) >= 0:  # as of scikit-learn's vectorizers, in any order
-            order = np.argsort(indices)
+            order = np.argsort(indices, kind="stable")
             indices, values = indices[order], values[order]
         if (fault := first_fault(indices, values, self.n_features_in_)) >= 0:
             raise XmlcError(
