@@ -56,9 +56,11 @@ def project(tmp_path):
 
 
 def edit(folder, name, old, new):
-    text = (folder / name).read_text()
+    file = folder / name
+    text, time = file.read_text(), file.stat().st_mtime
     assert old in text
-    (folder / name).write_text(text.replace(old, new))
+    file.write_text(text.replace(old, new))
+    os.utime(file, (time + 5, time + 5))  # bytecode of the same second and size would count as that of the new text
 
 
 def test_an_edited_kernel_runs_in_its_new_form_however_it_is_called(project):

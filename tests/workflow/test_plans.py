@@ -13,40 +13,40 @@ def project(tmp_path_factory):
 
 
 def test_swnn2018_searches_whatever_is_configured_and_its_first_tables_need_no_model(project):
-    settings = ("--config", "datasets=[far-set]", "mirror=nowhere")
+    settings = ("--config", "datasets=[far-set]", "mirror=http://localhost/none")
     planned = project.planned("swnn2018", *settings)
     expected = {"download": 1, "prepare": 1, "tune": 1, "condense": 1, "table": 8, "swnn2018": 1}
     expected["train_and_rank_of_1_seed"] = 1  # a nearest-neighbour index
     assert planned == expected
     assert project.planned("swnn2018", *settings, "tuning={method: random, budget: 2}") == expected
     # On a set that is known to be small BR is trained too, which one of the claims compares with.
-    small = project.planned("swnn2018", "--config", "datasets=[bibtex]", "mirror=nowhere")
+    small = project.planned("swnn2018", "--config", "datasets=[bibtex]", "mirror=http://localhost/none")
     assert small == expected | {"train": 1, "rank": 1}
     planned = project.planned("results/tables/swnn2018/table3.csv", *settings)
     assert planned == {"download": 1, "prepare": 1, "table": 1}
 
 
 def test_ldsm2020_scores_forests_by_their_trees_and_shares_models_with_other_papers(project):
-    settings = ("--config", "datasets=[far-set]", "mirror=nowhere")
+    settings = ("--config", "datasets=[far-set]", "mirror=http://localhost/none")
     planned = project.planned("ldsm2020", *settings)
     # Three forests by their first trees, one sweep; a search for each of the two single trees, and for PLT and both
     # rows of LdSM, which nobody tuned on the set.
     expected = {"forest": 3, "sweep": 1, "tune": 5, "train": 9, "rank": 9, "table": 8, "figure": 7, "ldsm2020": 1}
     assert planned == {"download": 1, "prepare": 1} | expected
-    few = ("--config", "datasets=[far-set, wiki10-31k]", "mirror=nowhere", "models=[ldsm, br]")
+    few = ("--config", "datasets=[far-set, wiki10-31k]", "mirror=http://localhost/none", "models=[ldsm, br]")
     planned = project.planned("ldsm2020", *few)
     assert (planned["train"], planned["forest"]) == (3, 2)  # BR is left out where labels are many
 
 
 def test_the_target_tables_makes_no_figure_nor_what_only_figures_need(project):
-    settings = ("--config", "datasets=[far-set]", "mirror=nowhere", "papers=[demo, oplt2021]")
+    settings = ("--config", "datasets=[far-set]", "mirror=http://localhost/none", "papers=[demo, oplt2021]")
     planned = project.planned("tables", *settings)
     assert planned["table"] == 5 + 4
     assert not {"figure", "progressive", "progressive_of_5_seeds"} & set(planned)
 
 
 def test_oplt2021_tells_few_shot_datasets_from_others(project):
-    settings = ("--config", "mirror=nowhere", "models=[parabel-single, oplt-b-1-pass]")
+    settings = ("--config", "mirror=http://localhost/none", "models=[parabel-single, oplt-b-1-pass]")
     both = project.planned("oplt2021", *settings, "datasets=[far-set, synthetic-aloi-like]")
     # Five seeds in each job; Parabel is compared with where instances have several labels.
     expected = {"train_and_rank": 3, "sweep": 2, "progressive": 2}
@@ -59,7 +59,7 @@ def test_oplt2021_tells_few_shot_datasets_from_others(project):
 
 
 def test_a_seed_that_no_suite_has_is_a_job_of_its_own(project):
-    settings = ("--config", "mirror=nowhere")
+    settings = ("--config", "mirror=http://localhost/none")
     record = "results/far-set/oplt-b-1-pass/seed{}/full/ranking.json"
     before = {"download": 1, "prepare": 1}
     assert project.planned(record.format(4), *settings) == before | {"train_and_rank_of_5_seeds": 1}
@@ -90,7 +90,7 @@ def test_thresholds_of_a_model_are_one_job_where_they_are_configured(project):
     # What is inferred from the same estimates is part of it.
     inferred = "results/demo/plt/seed0/80/inference/gfm.json"
     assert project.planned(inferred) == of_demo
-    settings = ("--config", "mirror=nowhere")
+    settings = ("--config", "mirror=http://localhost/none")
     planned = project.planned(record.format("far-set", "plt", "for-instance-f"), *settings)
     assert planned == {"download": 1, "tune": 1} | before | {"thresholds_papers": 1}
     # What no suite asks for is a job of its own.
@@ -120,7 +120,7 @@ def test_a_model_as_in_another_paper_must_be_there(project):
 
 def test_a_set_that_nobody_tuned_is_searched_once_for_each_model_that_can_be(project):
     """Not where a model has values for the set, and nowhere with `tuning=null`."""
-    settings = ("--config", "datasets=[far-set, bibtex]", "mirror=nowhere", "seeds=[0, 1]")
+    settings = ("--config", "datasets=[far-set, bibtex]", "mirror=http://localhost/none", "seeds=[0, 1]")
     table = "results/tables/plt2016/table1.csv"
     planned = project.planned(table, *settings)
     assert (planned["tune"], planned["train"]) == (1, 8)
