@@ -161,8 +161,12 @@ class SparseProbabilityEstimator(LabelSetClassifier):
     def save(self, path: str | Path) -> None:
         """Write the model as the folder ``path``: plain ``.npy`` arrays and a JSON file, no pickle.
 
-        A folder there is replaced, and deleted with all that it holds, if this package wrote each of its files. With
-        any other file it is refused, as are symbolic links and the working directory: `XmlcError`, nothing is changed.
+        A folder there is replaced, and deleted with all that it holds, if this package wrote each of its files.
+
+        Raises
+        ------
+        XmlcError
+            The folder holds any other file, or is a symbolic link or the working directory; nothing is changed.
         """
         self._check_fitted()
         arrays, meta = self._state()
