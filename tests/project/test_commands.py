@@ -114,7 +114,7 @@ def folder(tmp_path_factory):
     for name in ("results/tables/demo", "OLD", "NEW"):
         (folder / name).symlink_to(ROOT / "results/reference/demo")
     make_table(folder, "table1", write(folder / "results/yeast/rankings", [ranking() | {"passport": passport()}]))
-    for name in ("my-set", *yaml.safe_load((ROOT / "config/datasets.yaml").read_text())):
+    for name in ("my-set", "tib-core-26k", *yaml.safe_load((ROOT / "config/datasets.yaml").read_text())):
         (folder / "mirror" / name).mkdir(parents=True)
         for part in ("train", "test"):
             (folder / f"mirror/{name}/{part}.txt").write_text("1 1 1\n0 0:1\n")

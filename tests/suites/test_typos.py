@@ -66,6 +66,8 @@ def test_a_dataset_has_an_address_or_lies_in_the_mirror(tmp_path):
         check_sources([Dataset("medicl")], str(mirror), resources, ["yeast"])
     with pytest.raises(XmlcError, match="no mirror is given; expected yeast"):
         check_sources([Dataset("yeas")], None, resources, ["yeast"])
+    with pytest.raises(XmlcError, match="no mirror is given; expected a mirror that has it"):
+        check_sources([Dataset("medical")], None, resources, ["yeast"])
     with pytest.raises(XmlcError, match="nowhere is no folder on this machine"):
         check_sources([addressed], str(tmp_path / "nowhere"), resources, [])
     (resources / "manual/medicl").mkdir(parents=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 from pathlib import Path
 from typing import NoReturn
 
@@ -138,7 +139,7 @@ def check_sources(entries: Iterable[Dataset], mirror: str | None, resources: Pat
             continue
         there = [one.name for folder in folders if folder.is_dir() for one in folder.iterdir() if one.is_dir()]
         found = f"the mirror has no {entry.name}/{entry.train[0]}" if candidates else "no mirror is given"
-        expected = nearest(entry.name, [*there, *known])
+        expected = " or ".join(get_close_matches(entry.name, sorted({*there, *known}))) or "a mirror that has it"
         raise XmlcError(
             f"dataset {entry.name}: the catalogue knows no address for it, and {found}; expected {expected}"
         )
