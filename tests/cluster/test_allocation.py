@@ -20,5 +20,6 @@ def test_a_run_in_one_allocation_uses_what_slurm_gave_it(tmp_path):
         (job,) = cluster.jobs()
     said = (project.folder / "said.txt").read_text()
     assert (job.state, job.cpus) == ("COMPLETED", 1), said
-    assert "Provided cores: 1" in said
+    (log,) = (project.folder / ".snakemake/log").glob("*.snakemake.log")
+    assert "Provided cores: 1" in log.read_text()
     assert (project.folder / "results/demo/statistics.json").exists()
