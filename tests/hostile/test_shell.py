@@ -12,12 +12,13 @@ NASTY = 'a b\'; touch pwned; echo "$(touch pwned)`touch pwned`" & | > pwned \\ *
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory):
-    """A run whose mirror, extension and hyperparameter are called like that."""
+    """A run whose mirror, extension, estimator and hyperparameter are called like that."""
     run = SmallRun(tmp_path_factory.mktemp("project"))
     (run.folder / "mirror").rename(run.folder / NASTY)
-    (run.folder / f"{NASTY}.py").write_text("")
+    (run.folder / f"{NASTY}.py").write_text("class Mine: ...\n")
     run.edit_yaml("config/demo.yaml", lambda content: content.update(extensions=[f"{NASTY}.py"]))
-    run.edit_yaml("config/demo.yaml", lambda content: content["models"]["plt"]["hyperparameters"].update(tree=NASTY))
+    model = {"estimator": f"{NASTY}.py:Mine", "hyperparameters": {"tree": NASTY}}  # no plan reads a user's class
+    run.edit_yaml("config/demo.yaml", lambda content: content.update(models={"mine": model}))
     run.words = ("--config", f"mirror={NASTY}", "threads=1")
     return run
 
@@ -32,6 +33,7 @@ def test_what_the_configuration_names_is_one_word_to_the_shell(hostile):
     said = hostile.run_well("--dry-run", "--printshellcmds", "demo", *hostile.words)
     assert NASTY in words_of(said, "download")
     assert f"{NASTY}.py" in words_of(said, "thresholds")
+    assert f"{NASTY}.py:Mine" in words_of(said, "train")
     (parameters,) = [word for word in words_of(said, "train") if word.startswith("{")]
     assert json.loads(parameters)["tree"] == NASTY
     hostile.run_well(f"resources/{SET}", *hostile.words)
