@@ -15,34 +15,46 @@ from xmlc.errors import XmlcError
 from xmlc.files import atomic_folder
 
 KILLED = """
-import os, random, signal, sys, time
+import os, sys
 import numpy as np
+from xmlc import files
 from xmlc.checksums import check_file, listed_in
-from xmlc.files import atomic_folder
 from pathlib import Path
 
-target, draw, seen = Path(sys.argv[1]), random.Random(5), set()
+target = Path(sys.argv[1])
 
 def write(value):
-    with atomic_folder(target) as folder:
+    with files.atomic_folder(target) as folder:
         for name in "abc":
             np.save(folder / f"{name}.npy", np.full(200, value))
 
+def killed_after(left):
+    def trace(frame, event, argument):
+        nonlocal left
+        if frame.f_code.co_filename != files.__file__:
+            return None
+        left -= event == "line"
+        if left < 0:
+            os.kill(os.getpid(), 9)
+        return trace
+    return trace
+
 write(-1)
-for number in range(int(sys.argv[2])):
+values, status = [-1], 9
+while status:
+    number = len(values)
     child = os.fork()
     if child == 0:
-        while True:
-            write(number)
-    time.sleep(draw.random() * 0.01)
-    os.kill(child, 9)
-    os.waitpid(child, 0)
+        sys.settrace(killed_after(number))
+        write(number)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
     for name in listed_in(target).files:
         check_file(target / name)
     (value,) = {int(np.load(target / f"{name}.npy")[7]) for name in "abc"}
-    assert value in seen | {-1, number}
-    seen.add(value)
-print(len(seen))
+    assert value in (values[-1], number)
+    values.append(value)
+print(*values)
 """
 
 
@@ -205,7 +217,11 @@ def test_a_folder_that_cannot_take_its_place_leaves_the_old_one(tmp_path, monkey
     assert tree(tmp_path) == before
 
 
-def test_a_kill_at_any_moment_leaves_the_old_or_the_new_one(tmp_path):
-    made = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "model"), "60"], capture_output=True, text=True)
+def test_a_kill_at_any_line_leaves_the_old_or_the_new_one(tmp_path):
+    made = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "model")], capture_output=True, text=True)
     assert made.returncode == 0, made.stderr
-    assert int(made.stdout) > 20, "most were killed after they had written one"
+    values = [int(value) for value in made.stdout.split()]
+    replaced = [value == number for number, value in enumerate(values[1:], 1)]
+    assert 20 < sum(not one for one in replaced)
+    assert 2 < sum(replaced)
+    assert replaced[-1]
