@@ -38,17 +38,7 @@ class TreePrediction(SparseProbabilityEstimator):
     inner_products_: np.ndarray
     _measured: tuple[LabelTree | None, int] = (None, 0)  # a tree, and the largest number of siblings in it
 
-    _thresholds: np.ndarray | None = None  # by OFO, where it ran with the training
-
     nodes_: TreeWeights
-
-    @property
-    def thresholds_(self) -> np.ndarray:
-        """Thresholds that OFO learned while the weights were trained, float32, shape (m,)."""
-        self._check_fitted()
-        if self._thresholds is None:
-            raise XmlcError("no thresholds were learned; call progressive_sets")
-        return self._thresholds
 
     def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Estimate the probability of every label above a threshold (plt2016, Algorithm 4).
@@ -207,19 +197,14 @@ class TreePrediction(SparseProbabilityEstimator):
         return beam if search == "beam" else None
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        arrays, meta = self.nodes_.state()
-        return arrays if self._thresholds is None else arrays | {"thresholds": self._thresholds}, meta
+        return self.nodes_.state()
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
         children = field_of(arrays, "children", np.int64, (None,))
         self.tree_ = LabelTree.from_children(children, field_of(arrays, "label", np.int32, (children.size - 1,)))
         if self.tree_.n_labels != self.n_labels_:
             raise Malformed("label", f"the tree has {self.tree_.n_labels} labels, expected {self.n_labels_}")
-        self._thresholds = None
-        if "thresholds" in arrays:
-            self._thresholds = field_of(arrays, "thresholds", np.float32, (self.n_labels_,))
-        weights = {name: array for name, array in arrays.items() if name != "thresholds"}
-        self.nodes_ = weights_from_state(weights, meta, self.n_features_in_)
+        self.nodes_ = weights_from_state(arrays, meta, self.n_features_in_)
 
 
 def unit_values(values: np.ndarray) -> np.ndarray:

@@ -8,7 +8,6 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.csr import kernel_csr
-from xmlc.errors import XmlcError
 from xmlc.estimator import InvalidParameterError, check_hyperparameters, hyperparameters
 from xmlc.kernels.counter_random import random_permutation, stream_key
 from xmlc.kernels.streams import Stream
@@ -19,7 +18,6 @@ from xmlc.models.plt.training import (
     Sgd,
     Solver,
     train_hashed,
-    train_hashed_with_thresholds,
     train_nodes,
 )
 from xmlc.trees import LabelTree, huffman_tree, random_complete_tree
@@ -116,8 +114,6 @@ class PLT(TreePrediction):
     certified_ : ndarray of bool, shape (n,), or None
         Of the last ranking: whether the beam's labels are provably the k best of the instance, because no node that it
         left out has an estimate as large as the k-th label. None where no beam searched.
-    thresholds_ : ndarray of float32, shape (m,)
-        After `progressive_sets`: OFO's.
 
     Notes
     -----
@@ -165,7 +161,7 @@ class PLT(TreePrediction):
             order = order[: max(1, round(self.max_samples * order.size))]
             X, Y, order = X[order], Y[order], np.arange(order.size)
         x, y = self._kernel_form(X), kernel_csr(Y)
-        self.tree_, self._thresholds = self._label_tree(X, Y), None
+        self.tree_ = self._label_tree(X, Y)
         if self.hash_bits is None:
             training = (order, self._solver(X.shape[0]), self.weight_cut, self.n_jobs)
             self.nodes_, self.passes_ = train_nodes(x, y, X.shape[1], self.tree_, *training)
@@ -175,52 +171,6 @@ class PLT(TreePrediction):
             )
             self.passes_ = float(self.epochs)
         return self
-
-    def progressive_sets(self, X: object, Y: object, a: float = 1.0, b: float = 20.0) -> sparse.csr_array:
-        """Train on a stream in one pass, and predict each instance's label set before it is learned, by OFO.
-
-        OFO runs simultaneously with the training (plt2016, Section 4.3): a label is predicted where its estimate by
-        the weights as they stand exceeds a_j / b_j, then the sums a_j and b_j learn from the instance, then the
-        weights do. Only weights that are hashed are trained instance by instance; the others are trained node by node
-        over all passes, so that no estimate of a label exists before the end: run OFO on a validation set after that.
-
-        The weights are the bits that ``fit`` learns in one pass in this order. Unlike `xmlc.models.OPLT`, which grows
-        its tree, this needs all instances at once: the tree is made for their labels first.
-
-        Parameters
-        ----------
-        X : sparse or dense array, shape (n, d)
-        Y : sparse or dense boolean array, shape (n, m)
-            The stream, in the order of its rows.
-        a, b : float
-            a_j and b_j before the first instance, 0 < a / b <= 0.5 (equation (5)).
-
-        Returns
-        -------
-        csr_array of bool, shape (n, m)
-            The sets predicted; `thresholds_` has the thresholds that stand at the end.
-
-        Raises
-        ------
-        XmlcError
-            The weights are not hashed, ``epochs`` is not 1 (in a second pass every instance is known), or data or a
-            hyperparameter is out of its range.
-        """
-        self._check_hyperparameters()
-        if self.hash_bits is None or self.epochs != 1:
-            raise XmlcError(
-                f"hash_bits={self.hash_bits}, epochs={self.epochs}: sets are predicted while hashed weights are "
-                "trained in one pass; expected a number of hash_bits, and epochs=1"
-            )
-        if not (a > 0 and 2 * a <= b):
-            raise XmlcError(f"a={a}, b={b}: the initial threshold a/b must lie in (0, 0.5], with a and b > 0")
-        X, Y = self._training_data(X, Y)
-        x, y = self._kernel_form(X), kernel_csr(Y)
-        self.tree_ = self._label_tree(X, Y)
-        training = (x, y, self.tree_, self._sgd(X.shape[0]), self.hash_bits, self.random_state)
-        shape = (self.n_features_in_, int(np.diff(x.indptr).max(initial=0)), self._max_degree())
-        self.nodes_, self._thresholds, sets = train_hashed_with_thresholds(*training, (float(a), float(b)), shape)
-        return sets
 
     def _label_tree(self, X: sparse.csr_array, Y: sparse.csr_array) -> LabelTree:
         if self.tree == "huffman":

@@ -9,7 +9,6 @@ import numpy as np
 
 from xmlc.gate.fields import Malformed, check_array
 from xmlc.kernels.arrays import unowned
-from xmlc.models._online_sums import count_sets
 from xmlc.models.oplt._blocks import empty_scratch
 from xmlc.models.oplt._search import empty_queue, labels_above
 from xmlc.models.oplt._settle import settle_in_turn
@@ -97,6 +96,24 @@ def learn_rows_with_thresholds(
         for label in labels:
             set_threshold(tree, label, np.float32(hits[label] / sizes[label]))
     return order.size, order.size, DONE, sets[:size].copy()
+
+
+@njit(cache=True, nogil=True)
+def count_sets(labels, predicted, hits, sizes):
+    """Count an instance in the sums (7): a_j += y_j p_j and b_j += y_j + p_j for its labels y and the predicted p.
+
+    Parameters
+    ----------
+    labels, predicted : integers, each label once
+    hits, sizes : float64 (labels,)
+        a_j and b_j; updated.
+    """
+    for label in labels:
+        sizes[label] += 1.0
+    for label in predicted:
+        sizes[label] += 1.0
+        for true in labels:
+            hits[label] += np.int64(true) == np.int64(label)
 
 
 def proven_sums(

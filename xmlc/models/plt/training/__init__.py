@@ -2,7 +2,6 @@
 
 from xmlc.models.plt.training._gather import gather_rows
 from xmlc.models.plt.training._hashed import train_hashed
-from xmlc.models.plt.training._online import train_hashed_with_thresholds
 from xmlc.models.plt.training._pieces import reach_of, train_nodes
 from xmlc.models.plt.training._siblings import Reach
 from xmlc.models.plt.training._solvers import AdaGrad, DualDescent, Sgd, Solver
@@ -19,6 +18,5 @@ __all__ = [
     "gather_rows",
     "reach_of",
     "train_hashed",
-    "train_hashed_with_thresholds",
     "train_nodes",
 ]
