@@ -1,4 +1,4 @@
-"""The benchmark of inference: it measures what it promises, and counts what GFM cannot leave out."""
+"""The benchmark of inference: it measures what it promises."""
 
 import numpy as np
 import pytest
@@ -7,12 +7,8 @@ from scipy import sparse
 from small_data import prepare_tiny
 
 from xmlc.bench.inference import comparison as bench
-from xmlc.bench.inference import work
-from xmlc.bench.inference._counting import count_by_size
 from xmlc.errors import XmlcError
-from xmlc.estimates import Samples
 from xmlc.inference import growth
-from xmlc.inference.distributions import labels_by_size
 from xmlc.models.oracle import Oracle
 
 
@@ -32,7 +28,6 @@ class Sampler(Oracle):
 def short(monkeypatch):
     """Nothing is repeated, and the numbers of labels are small."""
     monkeypatch.setattr(bench, "AT_LEAST", 0.0)
-    monkeypatch.setattr(work, "AT_LEAST", 0.0)
     monkeypatch.setattr(growth, "AT_LEAST", 0.0)
     monkeypatch.setattr(growth, "FULL_ENTRIES", 200)
     monkeypatch.setattr(growth.measure_growth, "__defaults__", (0, 4, (3, 4, 5), (4, 5, 6), (3, 4, 6), 2))
@@ -48,9 +43,6 @@ def test_everything_is_measured(tmp_path):
         assert rows[name, bench.INFERENCE, "time / gfm's", 1]["value"] == row["value"] / times["gfm"]["value"]
     f = [rows[name, bench.INFERENCE, "instance-F", 1]["value"] for name in ("meuf", "meuf-cubic")]
     assert f[0] == f[1]
-    limit = rows["gfm", work.LIMIT, "time", 1]["value"]
-    found = rows["gfm", bench.INFERENCE, "time / limit", 1]["value"]
-    assert found == pytest.approx(times["gfm"]["value"] / limit)
     assert rows["process", "whole benchmark", "drawing the samples, in no other time", 1]["value"] > 0
     grown = {task for _, task, measure, _ in rows if measure == bench.POWER}
     assert len(grown) == 3
@@ -64,21 +56,3 @@ def test_a_model_that_cannot_draw_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(bench, "estimator_class", lambda name: Oracle)
     with pytest.raises(XmlcError, match="fastxml has no method `sample`"):
         bench.bench_inference(prepare_tiny(tmp_path), estimator="fastxml")
-
-
-def test_work_is_counted(multilabel):
-    # Two instances of three vectors each: sizes 2, 1, 0 and 1, 1, 1.
-    Y = np.array([[1, 1, 0], [1, 0, 0], [0, 0, 0], [0, 0, 1], [0, 0, 1], [0, 1, 0]], dtype=bool)
-    samples = Samples(sparse.csr_array(Y), 3)
-    best = np.array([0.4, 0.7])
-    counted = work.gfm_work(samples, best)
-    assert (counted.ones, counted.bytes) == (3, 12)
-    assert (counted.distinct_sizes, counted.labels_drawn) == (1.5, 2)
-    # Bounds from the definition: 2 sum_is p_is / (s + k), k = 1, 2, 3.
-    P, _, sizes = labels_by_size(samples)
-    bounds = np.array([2 * np.sum(P / (sizes + k), axis=(1, 2)) for k in (1, 2, 3)])
-    assert counted.columns == (bounds > best).sum() / 2 == 2
-    assert counted.multiply_adds == counted.labels_drawn * counted.distinct_sizes * counted.columns
-    counts = np.zeros((4, 3), dtype=np.uint32)
-    count_by_size(samples.Y.indptr.astype(np.int64), samples.Y.indices.astype(np.uint32), counts)
-    assert counts.tolist() == [[0, 0, 0], [1, 1, 2], [1, 1, 0], [0, 0, 0]]

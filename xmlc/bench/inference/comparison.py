@@ -11,13 +11,11 @@ from typing import Any
 
 from scipy import sparse
 
-from xmlc.bench.harness import PER_INSTANCE, TIME, Data, Rows, Task, ratio
-from xmlc.bench.inference.work import LIMIT, add_gfm_limit, add_gfm_work
+from xmlc.bench.harness import PER_INSTANCE, TIME, Data, Rows, Task
 from xmlc.bench.rows import PERCENT, TIMES, Contender, Report
 from xmlc.bench.settings import paper_setting
 from xmlc.errors import XmlcError
 from xmlc.estimates import Samples
-from xmlc.inference import gfm
 from xmlc.inference.growth import TIMED, measure_growth, task_of
 from xmlc.metrics.classification import instance_f
 from xmlc.models.base import DrawsSamples, SparseProbabilityEstimator
@@ -41,7 +39,7 @@ def bench_inference(
     seed: int = 0,
     growth: bool = True,
 ) -> Report:
-    """Measure what inference takes on the test set, by method, and how GFM's time compares with the machine's limit.
+    """Measure what inference takes on the test set, by method.
 
     Parameters
     ----------
@@ -71,10 +69,6 @@ def bench_inference(
     drawn, sampling_seconds = timed(lambda: model.sample(data.X_test, n_samples))
     samples = Samples(drawn, n_samples)
     add_methods(rows, samples, data.Y_test, threads, rounds)
-    work = add_gfm_work(rows, samples, gfm(samples, n_jobs=threads)[1])
-    add_gfm_limit(rows, samples, work, rounds)
-    times_limit = ratio(rows.value("gfm", INFERENCE, TIME, threads), rows.value("gfm", LIMIT, TIME))
-    rows.add("gfm", INFERENCE, f"{TIME} / limit", TIMES, times_limit, threads=threads)
     rows.add("process", "whole benchmark", "drawing the samples, in no other time", "s", sampling_seconds)
     rows.add_process()
     if growth:

@@ -6,13 +6,11 @@ and the data is in memory before anything is measured.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from xmlc.bench.harness import TIME, TRAINING, Data, Rows, Task, differing
-from xmlc.bench.logistic._streaming import read_non_zeros
+from xmlc.bench.harness import TRAINING, Data, Rows, Task, differing
 from xmlc.bench.logistic.peer import (
     ROUGH_TOLERANCE,
     TOLERANCE,
@@ -25,13 +23,11 @@ from xmlc.bench.settings import paper_setting
 from xmlc.models.linear.binary_relevance import BinaryRelevance
 from xmlc.models.linear.classifier_chain import ProbabilisticClassifierChain
 from xmlc.models.linear.label_logistic import LabelLogistic
-from xmlc.models.linear.regression import Problem, learnable, make_problem, solve
-from xmlc.passport import WARM_UP_ROWS, in_turns
+from xmlc.passport import WARM_UP_ROWS
 
 ESTIMATORS: dict[str, type[LabelLogistic]] = {"br": BinaryRelevance, "pcc": ProbabilisticClassifierChain}
-AT_LEAST = 0.1  # seconds of a short task per round
 PEER = "scikit-learn"
-SOLUTION, NON_ZERO = "solution", "a non-zero of the matrix"
+SOLUTION = "solution"
 
 
 def bench_logistic(folder: Path, estimator: str = "br", threads: int = 2, rounds: int = 1) -> Report:
@@ -76,7 +72,6 @@ def bench_logistic(folder: Path, estimator: str = "br", threads: int = 2, rounds
     rows.add(name, SOLUTION, "largest squared Newton decrement relative to the objective", "", decrement)
     difference = largest_difference(one, X, Y, data.X_test, data.Y_test)
     rows.add(name, SOLUTION, "largest difference of probabilities on the test set", "", difference, note=TIGHT_FIT)
-    add_streaming_limit(rows, make_problem(X, Y, True, 1.0, np.full(Y.shape[1], X.shape[1])), one, rounds)
     rows.add_process()
     peer_is = (
         f"L-BFGS with tolerance {ROUGH_TOLERANCE:g} for the choice of C and {TOLERANCE:g} after it, one thread, as it "
@@ -94,34 +89,3 @@ TIGHT_FIT = "compared with scikit-learn's solver newton-cg, tolerance 1e-12, at 
 
 def _arrays(model: LabelLogistic) -> dict[str, np.ndarray]:
     return {name: value for name, value in vars(model).items() if isinstance(value, np.ndarray)}
-
-
-def add_streaming_limit(rows: Rows, problem: Problem, model: LabelLogistic, rounds: int) -> None:
-    """Add what a non-zero costs the solver, on one thread, and what it costs to be read at all.
-
-    Parameters
-    ----------
-    rows : Rows
-    problem : Problem
-        Of BR, on all training instances.
-    model : LabelLogistic
-        Whose path of C is gone through.
-    rounds : int
-    """
-    labels = learnable(problem, np.ones(problem.n_instances, dtype=bool))
-    grid = np.tile(np.asarray(model.C_grid, dtype=np.float64), (labels.size, 1))
-    _, indices, values = problem.rows
-    passes: list[int] = []
-    tasks: dict[str, Callable[[], object]] = {
-        "solve": lambda: passes.append(solve(problem, labels, grid, np.arange(problem.n_instances)).passes),
-        "read": lambda: read_non_zeros(indices, values),
-    }
-    tasks["read"]()
-    seconds, _ = in_turns(tasks, rounds, AT_LEAST)
-    size, solver = max(values.size, 1), "BR's path of C"
-    per_pass = max(passes[-1], 1) * size
-    rows.add(solver, NON_ZERO, "passes over the matrix", "", passes[-1])
-    ns = [1e9 * turn / per_pass for turn in seconds["solve"]]
-    rows.add_least(solver, NON_ZERO, f"{TIME} in a pass, both products with eight labels", "ns per non-zero", ns)
-    ns = [1e9 * turn / size for turn in seconds["read"]]
-    rows.add_least(solver, NON_ZERO, f"limit: {TIME} to read it", "ns per non-zero", ns)

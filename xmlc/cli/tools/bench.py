@@ -87,32 +87,6 @@ def read(file: Path | None, instances: int, rounds: int) -> Report:
 
 
 @benchmark(
-    "gate",
-    "Prove that arrays are what kernels take them for, compared with the mere reading of the same arrays.",
-    count_option("--nonzeros", 50_000_000, "Of the matrix that lies in no cache.", least=100, most=2_000_000_000),
-    rounds_option(5),
-)
-def gate(nonzeros: int, rounds: int) -> Report:
-    """Measure nanoseconds per non-zero."""
-    from xmlc.bench.gate import bench_gate
-
-    return bench_gate(nonzeros, rounds)
-
-
-@benchmark(
-    "checksums",
-    "Hold a file against its checksum, compared with the mere reading of it and with SHA-256.",
-    count_option("--megabytes", 1000, "Of the file.", least=1, most=1_000_000),
-    rounds_option(5),
-)
-def checksums(megabytes: int, rounds: int) -> Report:
-    """Measure seconds per gigabyte."""
-    from xmlc.bench.checksums import bench_checksums
-
-    return bench_checksums(megabytes, rounds)
-
-
-@benchmark(
     "fastxml",
     "Train a FastXML forest and rank, compared with the authors' program and on several threads.",
     data_option,
@@ -141,7 +115,7 @@ def fastxml(data: Path, trees: int | None, threads: int, rounds: int) -> Report:
 def inference(
     data: Path, model_folder: Path | None, estimator: str, samples: int, growth: bool, threads: int, rounds: int
 ) -> Report:
-    """Measure times, the machine's limit and fitted powers."""
+    """Measure times and fitted powers."""
     from xmlc.bench.inference.comparison import bench_inference
 
     return bench_inference(data, model_folder, estimator, samples, threads, rounds, growth=growth)
@@ -213,25 +187,10 @@ def logistic(data: Path, estimator: str, threads: int, rounds: int) -> Report:
     rounds_option(),
 )
 def plt(data: Path, peers: bool, threads: int, rounds: int) -> Report:
-    """Measure times, P@k, and nanoseconds by pair of a non-zero and a node."""
+    """Measure times, P@k, and what each search evaluates."""
     from xmlc.bench.plt.comparison import bench_plt
 
     return bench_plt(data, peers, threads, rounds)
-
-
-@benchmark(
-    "limits",
-    "Train, rank and infer, compared with the mere memory accesses of the same work, on one thread and on several.",
-    data_option,
-    click.option("--only", multiple=True, help="Estimator such as fastxml, repeatable; else all."),
-    threads_option(),
-    rounds_option(),
-)
-def limits(data: Path, only: tuple[str, ...], threads: int, rounds: int) -> Report:
-    """Measure nanoseconds per unit of work, their ratio to the bare accesses', and speed-ups."""
-    from xmlc.bench.limits.comparison import bench_limits
-
-    return bench_limits(data, only, threads, rounds)
 
 
 @benchmark(
@@ -277,16 +236,3 @@ def oplt_classes(data: Path, seeds: int, hash_bits: int, peers: bool) -> Report:
     from xmlc.bench.oplt.classes import bench_classes
 
     return bench_classes(data, seeds, hash_bits, peers)
-
-
-@benchmark(
-    "compile",
-    "Compile the kernels that the steps of SUITE call, into an empty folder.",
-    click.argument("suite", type=FILE),
-    count_option("--cores", 1, "Parts compiled side by side."),
-)
-def compilation(suite: Path, cores: int) -> Report:
-    """Measure seconds by part and by function."""
-    from xmlc.bench.compilation import bench_compilation
-
-    return bench_compilation(suite, cores)
