@@ -2,7 +2,7 @@
 
 import pytest
 
-from xmlc.bench.settings import adagrad_settings, batch_setting, classes_setting, paper_setting
+from xmlc.bench.settings import adagrad_settings, batch_setting, paper_setting
 from xmlc.errors import XmlcError
 from xmlc.models.plt import PLT
 
@@ -29,10 +29,3 @@ def test_other_values_stand_over_the_papers():
     assert (setting.hyperparameters["max_nodes"], setting.hyperparameters["epochs"]) == (7, 20)
     with pytest.raises(XmlcError, match=r"config/papers/ldsm2020\.yaml has no model nothing"):
         paper_setting("ldsm2020", "nothing")
-
-
-def test_unknown_classes_are_treated_as_those_of_the_paper():
-    assert classes_setting("oplt-b-1-pass", "tiny", {}).hyperparameters["max_leaf"] == 10
-    text = classes_setting("cmt-1-pass", "my-wikipara", {"hash_bits": 20}).hyperparameters
-    assert (text["dream_repeats"], text["eta"], text["hash_bits"]) == (15, 0.1, 20)
-    assert classes_setting("cmt-1-pass", "tiny", {}).hyperparameters["dream_repeats"] == 20

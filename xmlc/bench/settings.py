@@ -23,8 +23,6 @@ BATCH_MODELS, BATCH_LIKE = {"tib-core-26k": "plt-hinge", "delicious": "plt-batch
 LDSM_OTHERWISE: Hyperparameters = {"max_nodes": 1000, "shares": "labels"}
 FASTXML_OTHERWISE: Hyperparameters = {"unit_norm": True}
 SWNN_OTHERWISE: tuple[Hyperparameters, ...] = ({"S": 20, "alpha": 1.0, "beta": 1}, {})
-# - Classes that oplt2021 does not have are treated as ALOI's, or as WikiPara's if the dataset is called so.
-CLASSES_LIKE, TEXTS_LIKE, TEXT_NAME = "aloi", "wikipara-3", "wikipara"
 
 
 class Setting(NamedTuple):
@@ -57,13 +55,6 @@ def paper_setting(paper: str, model: str, dataset: str = "", otherwise: Hyperpar
     if model not in models:
         raise XmlcError(f"config/papers/{paper}.yaml has no model {model}")
     return Setting(models[model].estimator, models[model].values_on(dataset) | (otherwise or {}))
-
-
-def classes_setting(model: str, dataset: str, otherwise: Hyperparameters) -> Setting:
-    """Return oplt2021's values for a dataset of classes, whether the paper has it or not."""
-    known = _suite("oplt2021").few_shot
-    like = dataset if dataset in known else TEXTS_LIKE if TEXT_NAME in dataset else CLASSES_LIKE
-    return paper_setting("oplt2021", model, like, otherwise)
 
 
 @cache

@@ -44,7 +44,3 @@ class Stream(IntEnum):
     # Experiments
     TRIAL = 0x70E  # + trial: the hyperparameters of one trial of a random search
     GROWTH = 1 << 50  # + number of labels: the instances on which inference is timed; no simulation has one so high
-
-    # Benchmarks
-    CLASSES_ORDER = 0x0F2  # the order of the instances of the OPLT benchmark
-    GROWING_WORLD = 0x0F1  # which of the labels known so far each row has

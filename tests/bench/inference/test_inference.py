@@ -8,7 +8,6 @@ from small_data import prepare_tiny
 
 from xmlc.bench.inference import comparison as bench
 from xmlc.errors import XmlcError
-from xmlc.inference import growth
 from xmlc.models.oracle import Oracle
 
 
@@ -28,9 +27,6 @@ class Sampler(Oracle):
 def short(monkeypatch):
     """Nothing is repeated, and the numbers of labels are small."""
     monkeypatch.setattr(bench, "AT_LEAST", 0.0)
-    monkeypatch.setattr(growth, "AT_LEAST", 0.0)
-    monkeypatch.setattr(growth, "FULL_ENTRIES", 200)
-    monkeypatch.setattr(growth.measure_growth, "__defaults__", (0, 4, (3, 4, 5), (4, 5, 6), (3, 4, 6), 2))
     monkeypatch.setattr(bench, "estimator_class", lambda name: Sampler)
     monkeypatch.setattr(bench, "make_estimator", lambda *_: Sampler())
 
@@ -44,12 +40,6 @@ def test_everything_is_measured(tmp_path):
     f = [rows[name, bench.INFERENCE, "instance-F", 1]["value"] for name in ("meuf", "meuf-cubic")]
     assert f[0] == f[1]
     assert rows["process", "whole benchmark", "drawing the samples, in no other time", 1]["value"] > 0
-    grown = {task for _, task, measure, _ in rows if measure == bench.POWER}
-    assert len(grown) == 3
-    (samples,) = [task for task in grown if " 4 instances" in task]
-    assert {measure for name, task, measure, _ in rows if (name, task) == ("gfm", samples)} == {
-        "m = 3", "m = 4", "m = 5", bench.POWER
-    }  # fmt: skip
 
 
 def test_a_model_that_cannot_draw_is_refused(tmp_path, monkeypatch):

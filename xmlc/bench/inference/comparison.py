@@ -16,12 +16,11 @@ from xmlc.bench.rows import PERCENT, TIMES, Contender, Report
 from xmlc.bench.settings import paper_setting
 from xmlc.errors import XmlcError
 from xmlc.estimates import Samples
-from xmlc.inference.growth import TIMED, measure_growth, task_of
+from xmlc.inference.growth import task_of
 from xmlc.metrics.classification import instance_f
 from xmlc.models.base import DrawsSamples, SparseProbabilityEstimator
 from xmlc.models.registry import estimator_class, make_estimator
 from xmlc.passport import WARM_UP_ROWS, timed
-from xmlc.records.simulation import Growth, GrowthFromSamples
 
 METHODS = ("gfm", "gfm-t", "meuf-cubic", "meuf-approx", "meuf", "lewis")
 ESTIMATOR, OF_PAPER = "pcc", ("pcc", "br")
@@ -37,7 +36,6 @@ def bench_inference(
     threads: int = 1,
     rounds: int = 3,
     seed: int = 0,
-    growth: bool = True,
 ) -> Report:
     """Measure what inference takes on the test set, by method.
 
@@ -54,8 +52,6 @@ def bench_inference(
     threads, rounds : int
     seed : int
         Of training and of the samples.
-    growth : bool
-        Whether to measure how times grow with the number of labels too (`measure_growth`, on one thread).
 
     Raises
     ------
@@ -71,8 +67,6 @@ def bench_inference(
     add_methods(rows, samples, data.Y_test, threads, rounds)
     rows.add("process", "whole benchmark", "drawing the samples, in no other time", "s", sampling_seconds)
     rows.add_process()
-    if growth:
-        add_growth(rows, measure_growth(seed, rounds=rounds))
     return rows.report(
         about=f"{data.size}; {n_samples} samples for each test instance; minimum of {rounds} interleaved rounds",
         threads=threads,
@@ -106,30 +100,3 @@ def add_methods(rows: Rows, samples: Samples, Y: sparse.csr_array, threads: int,
         rows.add(name, INFERENCE, f"{TIME} / gfm's", TIMES, own / least, threads=threads)
         score = 100 * float(instance_f(Y, found[name, INFERENCE, threads][0]))
         rows.add(name, INFERENCE, "instance-F", PERCENT, score, threads=threads)
-
-
-def add_growth(rows: Rows, growth: Growth) -> None:
-    """Add how times grow with the number of labels m, and the powers of m that they grow with."""
-    for samples in (growth["samples"], growth["large"]):
-        _add_growth_from_samples(rows, samples)
-    full, task = growth["full"], "growth with m: GFM given a P with mass on every size"
-    for m, ms in zip(full["labels"], full["ms"]):
-        rows.add("gfm", task, f"m = {m}", PER_INSTANCE, ms)
-    rows.add("gfm", task, POWER, "", full["exponent"])
-
-
-POWER = "power of m, fitted to the upper half"
-
-
-def _add_growth_from_samples(rows: Rows, samples: GrowthFromSamples) -> None:
-    task = (
-        f"growth with m: {samples['n_samples']} samples of independent labels, {samples['instances']} instances, "
-        f"m up to {samples['labels'][-1]}"
-    )
-    for name in TIMED:
-        for m, ms in zip(samples["labels"], samples["ms"][name]):
-            rows.add(name, task, f"m = {m}", PER_INSTANCE, ms)
-        rows.add(name, task, POWER, "", samples["exponent"][name])
-    for m, sizes, labels in zip(samples["labels"], samples["distinct_sizes"], samples["labels_drawn"]):
-        rows.add("samples", f"{task}: what is drawn", f"distinct sizes, m = {m}", "", sizes)
-        rows.add("samples", f"{task}: what is drawn", f"labels drawn, m = {m}", "", labels)

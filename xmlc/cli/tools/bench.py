@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from xmlc.cli._options import FILE, FOLDER, data_option, parse_parameters
+from xmlc.cli._options import FILE, FOLDER, data_option
 from xmlc.cli.tools._benchmark_options import (
     Option,
     budgets_option,
@@ -103,22 +103,19 @@ def fastxml(data: Path, trees: int | None, threads: int, rounds: int) -> Report:
 
 @benchmark(
     "inference",
-    "Maximise the expected F of each instance by several methods, and measure how their times grow.",
+    "Maximise the expected F of each instance by several methods.",
     data_option,
     click.option("--model", "model_folder", type=FOLDER, help="Trained model; without it one is trained."),
     click.option("--estimator", default="pcc", show_default=True, help="The model's; it must be able to draw samples."),
     count_option("--samples", 200, "For each instance."),
-    flag_option("growth", "Whether to time other numbers of labels."),
     count_option("--threads", 1, "Threads to compute with."),
     rounds_option(),
 )
-def inference(
-    data: Path, model_folder: Path | None, estimator: str, samples: int, growth: bool, threads: int, rounds: int
-) -> Report:
-    """Measure times and fitted powers."""
+def inference(data: Path, model_folder: Path | None, estimator: str, samples: int, threads: int, rounds: int) -> Report:
+    """Measure times and F."""
     from xmlc.bench.inference.comparison import bench_inference
 
-    return bench_inference(data, model_folder, estimator, samples, threads, rounds, growth=growth)
+    return bench_inference(data, model_folder, estimator, samples, threads, rounds)
 
 
 @benchmark(
@@ -207,32 +204,3 @@ def oplt(data: Path, variants: tuple[str, ...], seeds: int, epochs: int, peers: 
     from xmlc.bench.oplt.variants import bench_oplt
 
     return bench_oplt(data, variants, seeds, epochs, peers)
-
-
-@benchmark(
-    "oplt-stream",
-    "Train an online label tree on a synthetic stream whose labels and features grow.",
-    count_option("--instances", 1_000_000, "Of the stream.", least=100),
-    count_option("--portions", 10, "That are measured.", least=2),
-    click.option("--parameters", default="{}", help="Hyperparameters of OPLT as a JSON object."),
-)
-def oplt_stream(instances: int, portions: int, parameters: str) -> Report:
-    """Measure the cost of an instance, and of training when the tree is known."""
-    from xmlc.bench.oplt.stream import bench_stream
-
-    return bench_stream(instances, portions, **parse_parameters(parameters))
-
-
-@benchmark(
-    "oplt-classes",
-    "Train online label trees on classes with few examples, compared with a memory tree (CMT).",
-    data_option,
-    seeds_option(1, "Shuffles of the training set."),
-    count_option("--hash-bits", 24, "Of the memory tree.", 10, 32),
-    peers_option,
-)
-def oplt_classes(data: Path, seeds: int, hash_bits: int, peers: bool) -> Report:
-    """Measure accuracies on the stream and on the test set, and costs."""
-    from xmlc.bench.oplt.classes import bench_classes
-
-    return bench_classes(data, seeds, hash_bits, peers)
