@@ -17,7 +17,7 @@ $(foreach extra,$(filter-out $(KNOWN),$(LISTED)),$(error EXTRAS has $(extra); ex
 BYTECODE = "$(BIN)/python" -m compileall -qq -j $(CORES) -x /tests/ $(ENV)/lib || true
 INSTALL = "$(BIN)/python" -m pip install --no-compile --quiet --disable-pip-version-check --constraint constraints.txt --editable
 
-.PHONY: env demo compare reference-tables reference accept five-seeds report bits test test-all fuzz lint closures hyperparameters resources costs docs report-of-five-seeds clean
+.PHONY: env demo compare reference-tables reference accept five-seeds report bits test test-all fuzz lint closures hyperparameters docs report-of-five-seeds clean
 # Two installations into one environment would disturb each other, and the targets use all cores themselves.
 .NOTPARALLEL:
 
@@ -109,14 +109,6 @@ closures: $(ENV)/has-base
 # The page that says what each hyperparameter may be.
 hyperparameters: $(ENV)/has-base
 	"$(BIN)/python" docs/hyperparameters.py > docs/hyperparameters.md.tmp && mv docs/hyperparameters.md.tmp docs/hyperparameters.md
-
-# The page that sets what jobs are expected to take beside what they took.
-resources: $(ENV)/has-base
-	"$(BIN)/python" docs/resources.py > docs/resources.md.tmp && mv docs/resources.md.tmp docs/resources.md
-
-# The section of docs/costs.md that sums up what each paper's suite is planned to take.
-costs: $(ENV)/has-base
-	"$(BIN)/python" docs/costs.py
 
 # The pages of docs/, the reference from the docstrings and the report of the runs in results/reference/five-seeds, as a
 # site; any warning is an error.

@@ -48,9 +48,9 @@ def test_a_step_tells_what_it_wrote_and_what_it_is(tmp_path):
 def test_steps_of_a_process_share_its_plan_and_its_processor_seconds(monkeypatch):
     monkeypatch.setattr(passport, "_plans", [])
     assert "plan" not in step_costs("rank", 1, "yeast")
-    plan_for("rank", 200.0, 3.0)
+    plan_for("rank", 200.0)
     first, second = (step_costs("rank", 1, "yeast") for _ in range(2))
-    assert first["plan"] == second["plan"] == {"job": "rank", "mb": 200.0, "seconds": 3.0}
+    assert first["plan"] == second["plan"] == {"job": "rank", "mb": 200.0}
     assert 0 <= second["cpu_seconds"] <= cpu_seconds() - first["cpu_seconds"]
 
 

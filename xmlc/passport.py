@@ -53,21 +53,18 @@ class Passport(TypedDict, total=False):
 
 
 class Plan(TypedDict):
-    """What was expected of a job before it started.
+    """What a job requested before it started.
 
     Attributes
     ----------
     job : str
         The rule; several steps may be one job, and have its plan in common.
     mb : float
-        Peak memory of its process in 10^6 bytes.
-    seconds : float
-        Processor seconds.
+        Memory in 10^6 bytes, an upper bound.
     """
 
     job: str
     mb: float
-    seconds: float
 
 
 class StepCosts(TypedDict):
@@ -184,9 +181,9 @@ def cpu_seconds() -> float:
     return time.process_time() + sum(os.times()[2:4])
 
 
-def plan_for(job: str, mb: float, seconds: float) -> None:
-    """Say what was expected of this process; the costs of its steps then hold it."""
-    _plans.append({"job": job, "mb": mb, "seconds": seconds})
+def plan_for(job: str, mb: float) -> None:
+    """Say what was requested for this process; the costs of its steps then hold it."""
+    _plans.append({"job": job, "mb": mb})
 
 
 def step_costs(

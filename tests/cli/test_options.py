@@ -20,7 +20,7 @@ DOWNLOAD = ("download", "tiny", "--out", "tiny")
         ((*PREPARE, "--seed", str(LARGEST_SEED + 1)), "--seed': 4294967296 is not in the range"),
         ((*PREPARE, "--expansion", "nan", "1"), "--expansion': nan is no finite number"),
         ((*PREPARE, "--expansion", "0", "1"), "--expansion': 0.0 is not in the range x>0"),
-        ((*TRAIN, "--plan", "train", "inf", "1"), "--plan': inf is no finite number"),
+        ((*TRAIN, "--plan", "train", "inf"), "--plan': inf is no finite number"),
         ((*DOWNLOAD, "--limits", "nan", "20", "6", "64"), "--limits': nan is no finite number"),
         ((*DOWNLOAD, "--limits", "0", "20", "6", "64"), "--limits': 0.0 is not in the range x>0"),
         ((*DOWNLOAD, "--limits", "1", "2", "3"), "--limits' requires 4 arguments"),

@@ -16,7 +16,6 @@ PACKAGE = ROOT / "xmlc"
 # Costs, programs of others, and pictures: no number of theirs is the same on two machines, or is in a table.
 ELSEWHERE = (
     "bench/",
-    "planning/",
     "models/peers/",
     "papers/figures.py",
     "papers/ldsm2020/figures.py",

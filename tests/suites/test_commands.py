@@ -21,7 +21,7 @@ def test_what_is_inferred_beside_thresholds_follows_their_command():
         "input": SimpleNamespace(data="data", estimates="80/spe", training="80/train.json"),
         "output": ["80/thresholds/fta", "80/evaluation/fta.json", "80/inference/h.json"],
         "threads": 2,
-        "resources": SimpleNamespace(mem_mb=300, cpu_seconds=4),
+        "resources": SimpleNamespace(mem_mb=300),
     }
     alone = ThresholdJob("thresholds_a", ["fta"], ["plt"], "yeast")
     assert infer_beside(alone, [])(**snakemakes) == ""
@@ -30,5 +30,5 @@ def test_what_is_inferred_beside_thresholds_follows_their_command():
     )
     assert infer_beside(beside, ["my file.py"])(**snakemakes) == (
         "; xmlc infer --data data --estimates 80/spe --training 80/train.json --method h --samples 9"
-        " --extension 'my file.py' --threads 2 --plan thresholds 300 4 --out 80/inference 2> ${log[1]}"
+        " --extension 'my file.py' --threads 2 --plan thresholds 300 --out 80/inference 2> ${log[1]}"
     )

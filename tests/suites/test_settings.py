@@ -72,7 +72,6 @@ def test_a_search_may_be_left_to_the_models_or_out_on_the_command_line_too(given
         ({"papers": [], "datasets": ["yeast", "yeast"]}, r"\$\.datasets: .* has non-unique elements"),
         ({"papers": [], "mirror": ""}, r"\$\.mirror: '' should be non-empty"),
         ({"papers": [], "threads": 10**20}, r"\$\.threads: 1(0+) is greater than the maximum of 4096"),
-        ({"papers": [], "speed": float("nan")}, r"\$\.speed: nan is no finite number"),
         ({"papers": [], "validation_share": float("nan")}, r"\$\.validation_share: nan is no finite number"),
         ({"papers": [], "download": {"hours": "-1"}}, r"\$\.download\.hours: -1 is less than the minimum of 0\.001"),
         ({"papers": [], "expansion": {"ratio": float("inf")}}, r"\$\.expansion\.ratio: inf is no finite number"),

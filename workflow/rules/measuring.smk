@@ -43,7 +43,7 @@ rule estimate:
         floor=lambda wildcards: project.floor(wildcards.dataset),
     shell:
         "xmlc estimate --data {input.data} --model {input.model} --training {input.training} --floor {params.floor}"
-        " --threads {threads} --plan estimate {resources.mem_mb} {resources.cpu_seconds} --out {output} 2> {log}"
+        " --threads {threads} --plan estimate {resources.mem_mb} --out {output} 2> {log}"
 
 
 # Threshold methods on the validation estimates, and what they reach on the test set; beside them, from the same
@@ -73,7 +73,7 @@ for job in thresholds:
             "../envs/xmlc.yaml"
         threads: requests.threads("infer" if beside else "thresholds")
         resources:
-            **requests.of_steps({"thresholds": job.methods} | {"infer": it.methods for it in beside}),
+            **requests.of("thresholds", *["infer" for _ in beside]),
         params:
             code=code_for("thresholds", *project.extensions),
             inferring=code_of("infer", *project.extensions) if beside else "",
@@ -85,7 +85,7 @@ for job in thresholds:
         shell:
             "log=({log}); xmlc thresholds {params.methods} --data {input.data} --model {input.model} --training {input.training}"
             " --estimates {input.estimates} {params.extensions:q} --threads {threads}"
-            " --plan thresholds {resources.mem_mb} {resources.cpu_seconds} --out {params.out} 2> ${{log[0]}}"
+            " --plan thresholds {resources.mem_mb} --out {params.out} 2> ${{log[0]}}"
             "{params.then}"
 
 
@@ -112,7 +112,7 @@ for job in inference_jobs(project):
             "../envs/xmlc.yaml"
         threads: requests.threads("infer")
         resources:
-            **requests.of("infer", job.methods),
+            **requests.of("infer"),
         params:
             code=(code_for if job.predicts else code_of)("infer", *project.extensions),
             given=job.option,
@@ -121,7 +121,7 @@ for job in inference_jobs(project):
             out=lambda wildcards, output: folder_above(output[0]),
         shell:
             "xmlc infer --data {input.data} {params.given} {input.given} --training {input.training} {params.options}"
-            " {params.extensions:q} --threads {threads} --plan infer {resources.mem_mb} {resources.cpu_seconds}"
+            " {params.extensions:q} --threads {threads} --plan infer {resources.mem_mb}"
             " --out {params.out} 2> {log}"
 
 
@@ -144,7 +144,7 @@ rule forest:
         sizes=lambda wildcards: options("--trees", project.ensemble_sizes(wildcards.model)),
     shell:
         "xmlc forest --data {input.data} --model {input.model} --training {input.training} {params.sizes}"
-        " --threads {threads} --plan forest {resources.mem_mb} {resources.cpu_seconds} --out {output} 2> {log}"
+        " --threads {threads} --plan forest {resources.mem_mb} --out {output} 2> {log}"
 
 
 rule sweep:
@@ -213,7 +213,7 @@ rule condense:
         similarities=options("--similarity", [0.99, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.1]),
     shell:
         "xmlc condense --data {input.data} --training {input.training} {params.similarities} --threads {threads}"
-        " --plan condense {resources.mem_mb} {resources.cpu_seconds} --out {output} 2> {log}"
+        " --plan condense {resources.mem_mb} --out {output} 2> {log}"
 
 
 # Inference from samples of known distributions.
@@ -232,4 +232,4 @@ rule simulate:
         code=code_of("simulate"),
     shell:
         "xmlc simulate --threads {threads}"
-        " --plan simulate {resources.mem_mb} {resources.cpu_seconds} --out {output} > {log} 2>&1"
+        " --plan simulate {resources.mem_mb} --out {output} > {log} 2>&1"

@@ -48,7 +48,7 @@ rule synthesise:
         catalogue=paths.CATALOGUE,
     shell:
         "xmlc synth {wildcards.dataset} --out {output} --catalogue {params.catalogue} --threads {threads}"
-        " --plan synth {resources.mem_mb} {resources.cpu_seconds} 2> {log}"
+        " --plan synth {resources.mem_mb} 2> {log}"
 
 
 rule prepare:
@@ -74,7 +74,7 @@ rule prepare:
     shell:
         "xmlc prepare {wildcards.dataset} --source {input.source} --out {output.data}"
         " --statistics {output.statistics} --validation-share {params.share} --catalogue {params.catalogue}"
-        " --expansion {params.expansion} --plan prepare {resources.mem_mb} {resources.cpu_seconds} 2> {log}"
+        " --expansion {params.expansion} --plan prepare {resources.mem_mb} 2> {log}"
 
 
 # Models with the key `search` are trained with what it finds, and with the key `tuning` of config.yaml all with ranges.
@@ -97,7 +97,7 @@ rule tune:
         search=lambda wildcards: project.search_options(wildcards.model, wildcards.dataset),
     shell:
         "xmlc tune --data {input.data} --estimator {params.estimator:q} --parameters {params.hyperparameters:q}"
-        " {params.search:q} --threads {threads} --plan tune {resources.mem_mb} {resources.cpu_seconds}"
+        " {params.search:q} --threads {threads} --plan tune {resources.mem_mb}"
         " --out {output} 2> {log}"
 
 

@@ -22,7 +22,7 @@ for job in quick:
             "../envs/xmlc.yaml"
         threads: requests.threads("train")
         resources:
-            **requests.of_steps({"train": [], "rank": []}, len(job.seeds)),
+            **requests.of("train", "rank", times=len(job.seeds)),
         params:
             code=code_for("train"),
             ranking=code_for("rank"),
@@ -63,7 +63,7 @@ for job in quick:
             "../envs/xmlc.yaml"
         threads: requests.threads("sweep")
         resources:
-            **requests.of_steps({"sweep": []}, len(job.seeds)),
+            **requests.of("sweep", times=len(job.seeds)),
         params:
             code=code_for("sweep"),
             hyperparameter=lambda wildcards: swept(wildcards).hyperparameter,
@@ -90,7 +90,7 @@ for job in quick:
         conda:
             "../envs/xmlc.yaml"
         resources:
-            **requests.of_steps({"progressive": []}, len(job.seeds)),
+            **requests.of("progressive", times=len(job.seeds)),
         params:
             code=code_for("progressive"),
             estimator=lambda wildcards: project.models[wildcards.model].estimator,

@@ -52,18 +52,18 @@ def threads_option(command: Callable[..., Any]) -> Callable[..., Any]:
 def plan_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--plan``, which the workflow gives; records hold it beside what was used."""
 
-    def keep(ctx: click.Context, parameter: click.Parameter, value: tuple[str, float, float] | None) -> None:
+    def keep(ctx: click.Context, parameter: click.Parameter, value: tuple[str, float] | None) -> None:
         if value is not None:
             plan_for(*value)
 
     return click.option(
         "--plan",
-        type=(str, Finite(min=0), Finite(min=0)),
-        metavar="JOB MB SECONDS",
+        type=(str, Finite(min=0)),
+        metavar="JOB MB",
         default=None,
         callback=keep,
         expose_value=False,
-        help="Name of the job, and the peak memory and processor seconds that were expected of it, for its record.",
+        help="Name of the job and the memory that it requested, for its record.",
     )(command)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
@@ -11,7 +10,7 @@ from typing import Any, Generic, Self, TypeVar
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import KernelCSR, as_features, as_labels
+from xmlc.csr import KernelCSR
 from xmlc.errors import XmlcError
 from xmlc.estimates import stack_estimates, top_k_of
 from xmlc.gate.fields import Malformed
@@ -20,16 +19,12 @@ from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.forest_arrays import Trees
 from xmlc.models.tail_classifiers import TailClassifiers
 from xmlc.runtime.parallel import batches, row_blocks, run_pieces
-from xmlc.runtime.progress import in_hours
-from xmlc.runtime.threads import resolve_threads
 
 ROWS_PER_DESCENT = 16384  # large, because each block lays out the weights of the nodes that it reaches
 ROWS_PER_BLOCK = 256
 # With so many non-zeros for each weight of the nodes threads share out instances, and each lays out all weights;
 # otherwise trees.
 NONZEROS_PER_WEIGHT = 4
-A_LONG_TIME = 3600.0  # seconds from which on training says how long it may take
-FEW_TREES = 10
 
 F = TypeVar("F", bound=Trees)
 
@@ -71,46 +66,10 @@ class AveragedForest(SparseProbabilityEstimator, ABC, Generic[F]):
         if not 0 <= first < last <= self.n_trees:
             raise XmlcError(f"trees {first} .. {last - 1}: expected some of 0 .. {self.n_trees - 1}")
         X, Y = self._training_data(X, Y)
-        self._tell_if_long(X, Y, last - first)
         self.forest_, self.tail_ = self._grow(X, Y, range(first, last)), None
         if self._forest_weight < 1 and first == 0:
             self.tail_ = TailClassifiers(self.gamma, self._tail_unit_norm, n_jobs=self.n_jobs).fit(X, Y)
         return self
-
-    def expected_seconds(self, X: object, Y: object, n_trees: int | None = None) -> float:
-        """Estimate how long the trees take to grow, before any is grown.
-
-        From the non-zeros of X and Y, the hyperparameters and the threads. The constants were measured on a virtual
-        machine with two cores of an Intel Xeon, on sets of 1,000 to 20,000 instances; there it is right within a factor
-        of about 3. Tail classifiers are not in it.
-
-        Parameters
-        ----------
-        X : sparse or dense array, shape (n, d)
-        Y : sparse or dense boolean array, shape (n, m)
-        n_trees : int or None
-            Of so many trees; None: of all.
-
-        Returns
-        -------
-        float
-            Wall seconds.
-        """
-        trees = self.n_trees if n_trees is None else n_trees
-        rounds = -(-trees // resolve_threads(self.n_jobs))
-        return rounds * self._seconds_of_tree(as_features(X), as_labels(Y))
-
-    def _tell_if_long(self, X: sparse.csr_array, Y: sparse.csr_array, n_trees: int) -> None:
-        """Say before training on standard error what takes more than an hour, and what would shorten it."""
-        seconds = self.expected_seconds(X, Y, n_trees)
-        if seconds < A_LONG_TIME:
-            return
-        threads, few = resolve_threads(self.n_jobs), min(FEW_TREES, n_trees)
-        said = f"{type(self).__name__}: {n_trees} trees on this set take about {in_hours(seconds)} on {threads} threads"
-        if few < n_trees:
-            said += f"; n_trees={few} takes about {in_hours(self.expected_seconds(X, Y, few))}"
-        said += " (right within a factor of about 3). In the workflow, scatter=N spreads the trees over N jobs."
-        print(said, file=sys.stderr, flush=True)
 
     @classmethod
     def join_trees(cls, parts: Sequence[Self]) -> Self:
@@ -238,10 +197,6 @@ class AveragedForest(SparseProbabilityEstimator, ABC, Generic[F]):
     @abstractmethod
     def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, trees: range) -> F:
         """Grow the trees of these numbers on checked data."""
-
-    @abstractmethod
-    def _seconds_of_tree(self, X: sparse.csr_array, Y: sparse.csr_array) -> float:
-        """Estimate the seconds that one tree takes on one thread."""
 
     @abstractmethod
     def _stored_forest(self, arrays: Mapping[str, np.ndarray]) -> F:

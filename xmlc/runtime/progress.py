@@ -102,11 +102,3 @@ class Progress:
             self._events.unregister("numba:compile", self)
         if self._bar is not None:
             self._bar.close()
-
-
-def in_hours(seconds: float) -> str:
-    """Say a long time as one would say an estimate: ``50 min``, ``3 h``, ``2 days``."""
-    for unit, length in (("days", 86400.0), ("h", 3600.0)):
-        if seconds >= 1.5 * length:
-            return f"{seconds / length:.0f} {unit}"
-    return f"{max(seconds / 60, 1):.0f} min"

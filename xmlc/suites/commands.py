@@ -9,7 +9,6 @@ from typing import Any
 from xmlc.suites.jobs import ThresholdJob
 from xmlc.suites.rule_text import folder_above, options
 
-PLANNED = "{resources.mem_mb} {resources.cpu_seconds}"
 MODEL = "--estimator {params.estimator:q} --name {wildcards.model} --parameters {params.hyperparameters:q}"
 
 
@@ -38,7 +37,7 @@ def progress_with(seed: str, curve: str, record: str, log: str) -> str:
 
 
 def _planned(job: str) -> str:
-    return f"--threads {{threads}} --plan {job} {PLANNED}"
+    return f"--threads {{threads}} --plan {job} {{resources.mem_mb}}"
 
 
 def infer_beside(job: ThresholdJob, extensions: Sequence[str]) -> Callable[..., str]:
@@ -54,7 +53,7 @@ def infer_beside(job: ThresholdJob, extensions: Sequence[str]) -> Callable[..., 
             return ""
         words = ["--data", input.data, "--estimates", input.estimates, "--training", input.training]
         words += [*job.inference.options, *options("--extension", extensions), "--threads", threads]
-        words += ["--plan", "thresholds", resources.mem_mb, resources.cpu_seconds]
+        words += ["--plan", "thresholds", resources.mem_mb]
         words += ["--out", f"{folder_above(output[0], 2)}/inference"]
         return f"; xmlc infer {shlex.join(map(str, words))} 2> ${{log[1]}}"
 

@@ -1,46 +1,77 @@
-"""What a job requests: memory, minutes and threads, from what is known of its data and its model when it is planned.
+"""Memory, minutes and threads that a job requests.
 
-Snakemake asks twice: when the jobs are listed, and again before each starts. By then the data are prepared and the
-model that the job reads is there, so that their own sizes take the place of the catalogue's and of what was expected.
+Memory is an upper bound: a process, the bytes of the data times one number (of the estimator, where a model is
+trained), and the model and estimates that a step reads. Minutes are a coarse class of the data's bytes. A retry asks
+for more. Snakemake asks when the jobs are listed, and again before each starts: then its data and model exist.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from bisect import bisect
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 from xmlc.errors import XmlcError
-from xmlc.estimator import Hyperparameters
 from xmlc.files import read_json
-from xmlc.planning.shape import Shape
-from xmlc.planning.steps import Costs, Job, costs
 from xmlc.records.estimates import Estimates
 from xmlc.records.statistics import Statistics
-from xmlc.records.training import read_searches
 from xmlc.suites import paths
 from xmlc.suites.project import Project
+from xmlc.suites.suite import ModelSpec
 
 # The most threads that a step can use; training and what is not named here use all that the settings give.
 MOST_THREADS = {"rank": 4, "estimate": 4, "thresholds": 2, "infer": 4, "forest": 4}
-GAIN = 0.6  # of each thread beyond the first
 BESIDE = 300  # MB of Snakemake itself, which runs twice within a job on another node
-ANY = ("any",)  # a method, of steps that have methods
-LEAST_MINUTES = 5  # a process starts, reads files that others share, and may have kernels to compile
-SLACK = 2.0  # wall seconds for a processor second of one thread, on a node that other jobs share
+
+PROCESS = 440e6  # bytes of an interpreter with its libraries, and of compiling kernels that no cache has
+NONZERO, LABEL, ESTIMATE = 8.0, 4.0, 8.0  # bytes
+# Times the bytes of the data that a step holds, beside the model that it reads.
+READING = {"synth": 12.0, "prepare": 6.0, "condense": 8.0}
+ANY_READING = 3.5
+# Times the bytes of the data that training holds, the model included: of forests for each tree.
+TRAINING = {
+    "plt": 50.0,
+    "parabel": 12.0,
+    "fastxml": 0.8,
+    "ldsm": 8.0,
+    "oplt": 100.0,
+    "br": 20.0,
+    "pcc": 20.0,
+    "swnn": 8.0,
+    "oracle": 1.0,
+    "napkinxc-plt": 100.0,
+    "napkinxc-br": 100.0,
+    "napkinxc-oplt": 300.0,
+    "napkinxc-iplt": 300.0,
+    "omikuji-parabel": 50.0,
+}
+OWN = 50.0  # of an estimator of the user's own that has no key `memory`
+CUT = 12.0  # of a PLT whose solver 'batch' drops small weights of each node
+FORESTS, MOST_TREES = ("fastxml", "ldsm"), 50.0
+SLOT = {"plt": 4.0, "vw-plt": 16.0, "vw-cmt": 16.0}  # bytes of a hashed weight
+BITS = {"vw-plt": 24, "vw-cmt": 24}  # where a suite gives none
+LEARNING = ("train", "join", "tune", "sweep", "progressive")
+LABELS, COPIES = 64.0, 3.0  # estimates of an instance for each of its labels; how often a step holds them
+
+CLASSES = (30, 120, 480, 1440, 2880)  # minutes
+SIZES = (10e6, 100e6, 1e9)  # bytes of the data from which on a job is in the next class
+# Steps and estimators whose jobs are a class higher.
+LONG = ("tune", "sweep", "progressive", "condense")
+SLOW = ("ldsm", "br", "pcc", "napkinxc-br", "napkinxc-oplt", "napkinxc-iplt", "vw-plt", "vw-cmt")
+
+# Where the catalogue does not say: an instance of the papers' sets has 20 to 700 features and 2 to 75 labels.
+COUNTS = {"n_train": 50_000, "n_test": 10_000, "nonzeros": 100, "labels_per_instance": 5}
+LABELS_OF_A_SET = 50_000
 
 
 class Wildcards(Protocol):
     """Wildcards of a job; iterating over them gives their values."""
 
     def get(self, name: str, otherwise: str | None = None, /) -> str | None:
-        """Return one by name."""
-
-    def __getitem__(self, name: str, /) -> str:
         """Return one by name."""
 
     def __contains__(self, name: object, /) -> bool:
@@ -62,6 +93,16 @@ class Snakemake(Protocol):
         """Whether jobs run on this machine."""
 
 
+class Size(NamedTuple):
+    """How large a dataset is: instances, labels, averages for an instance, and the bytes of its arrays."""
+
+    n_train: float
+    n_test: float
+    m: float
+    labels_per_instance: float
+    bytes: float
+
+
 class Requests:
     """What the rules request of a machine.
 
@@ -76,41 +117,25 @@ class Requests:
         self.project, self.workflow = project, workflow
         self._told: set[str] = set()  # datasets
 
-    def of(self, step: str, methods: Sequence[str] = ANY) -> dict[str, Callable[..., int]]:
-        """Return the resources of the rule of one step, see `of_steps`."""
-        return self.of_steps({step: methods})
-
-    def of_steps(self, steps: Mapping[str, Sequence[str]], times: int = 1) -> dict[str, Callable[..., int]]:
+    def of(self, *steps: str, times: int = 1) -> dict[str, Callable[..., int]]:
         """Return the resources of a rule of steps one after the other, as functions that Snakemake calls.
-
-        ``mem_mb`` and ``runtime`` grow with the attempt; ``cpu_seconds``, what they are about, limits nothing.
 
         Parameters
         ----------
-        steps : mapping of str to sequence of str
-            Threshold or inference methods of each step, none of most.
+        *steps : str
         times : int
-            How often all steps are done, such as once for each seed; ``cpu_seconds`` are those of once.
+            How often all steps are done, such as once for each seed.
         """
 
-        def found(wildcards: Wildcards) -> Costs:
-            each = [expected(self.project, step, wildcards, methods) for step, methods in steps.items()]
-            return Costs(max(one.bytes for one in each), sum(one.seconds for one in each))
-
         def memory(wildcards: Wildcards, attempt: int) -> int:
-            mb = megabytes(found(wildcards), attempt)
+            mb = attempt * math.ceil(max(most_bytes(self.project, step, wildcards) for step in steps) / 1e6)
             self._tell_if_large(mb, " ".join([" and ".join(steps), *wildcards]), wildcards.get("dataset") or "")
             return mb if self.workflow.local_exec else mb + BESIDE
 
-        def runtime(wildcards: Wildcards, threads: int, attempt: int) -> int:
-            once = found(wildcards)
-            whole = Costs(once.bytes, times * once.seconds)
-            return minutes(whole, threads, attempt, self.project.settings.speed)
+        def runtime(wildcards: Wildcards, attempt: int) -> int:
+            return attempt * times * sum(minutes(self.project, step, wildcards) for step in steps)
 
-        def seconds(wildcards: Wildcards) -> int:
-            return math.ceil(found(wildcards).seconds)
-
-        return {"mem_mb": memory, "runtime": runtime, "cpu_seconds": seconds}
+        return {"mem_mb": memory, "runtime": runtime}
 
     def threads(self, step: str) -> Callable[[Wildcards], int]:
         """Return a function for the threads of a step's job: those of its model, and no more than the step can use."""
@@ -123,7 +148,7 @@ class Requests:
         return chosen
 
     def _tell_if_large(self, mb: int, job: str, dataset: str) -> None:
-        """Say, once for each dataset, that a job needs more than all jobs have together.
+        """Say, once for each dataset, that a job may need more than all jobs have together.
 
         Snakemake would lower its request to that limit, which the profile or --resources gives, without a word.
         """
@@ -132,134 +157,102 @@ class Requests:
             return
         self._told.add(dataset)
         sentence = (
-            f"{dataset}: {job} is expected to need {mb:,} MB, more than the {limit:,} MB that all jobs have together "
+            f"{dataset}: {job} may need up to {mb:,} MB, more than the {limit:,} MB that all jobs have together "
             "(resources: mem_mb). Such a job runs alone, and may be ended for want of memory: take a larger machine."
         )
         print(sentence, file=sys.stderr, flush=True)
 
 
-def expected(project: Project, step: str, wildcards: Wildcards, methods: Sequence[str] = ANY) -> Costs:
-    """Return what a job is expected to take.
+def most_bytes(project: Project, step: str, wildcards: Wildcards) -> float:
+    """Return an upper bound of the memory that a step takes.
 
     Parameters
     ----------
     project : Project
     step : str
-        As in `xmlc.planning.steps.costs`.
+        The subcommand.
     wildcards : dict of str to str
-        Those of its rule: dataset, and where it has them model, seed, portion, paper and sweep.
-    methods : sequence of str
-        Threshold or inference methods.
-
-    Returns
-    -------
-    Costs
-        Peak bytes and processor seconds.
+        Those of its rule: dataset, and where it has them model, seed and portion.
     """
     dataset, model = wildcards.get("dataset"), wildcards.get("model")
     if dataset is None:
-        return costs(step, Job())
-    shape = shape_of(project, dataset)
+        return PROCESS
+    size = size_of(project, dataset)
+    held = PROCESS + READING.get(step, ANY_READING) * size.bytes
     if model is None:
-        made = project.entry(dataset).synthetic
-        triggered = made is not None and made.get("kind", "labels") == "labels"
-        written = triggered and bool(made and made.get("posteriors", True))
-        return costs(step, Job(shape=shape, triggered=triggered, posteriors=written))
-    portion = wildcards.get("portion") or ("80" if step in ("estimate", "thresholds", "tune") else "full")
-    run = {"dataset": dataset, "model": model, "seed": wildcards.get("seed", "0"), "portion": portion}
-    own = step in ("train", "tune", "progressive")
-    return costs(
-        step,
-        Job(
-            shape=shape,
-            estimator=project.models[model].estimator,
-            hyperparameters={} if step == "sweep" else _hyperparameters(project, model, dataset),
-            fit_share=1 - project.settings.validation_share if portion == "80" else 1.0,
-            trees=1 / project.settings.scatter if "scatteritem" in wildcards else 1.0,
-            model_bytes=None if own else _size(Path(paths.TRAINING.of(**run)), ("costs", "model_bytes")),
-            estimate_bytes=_size(Path(paths.ESTIMATES.of(**run), Estimates.FILE), ("step", "written_bytes")),
-            floor=project.floor(dataset),
-            methods=tuple(methods),
-            trials=_trials(project, step, wildcards),
-        ),
-    )
+        return held
+    trees = 1 / project.settings.scatter if "scatteritem" in wildcards else 1.0
+    trained = trees * _trained_bytes(project.models[model], dataset, size)
+    if step in LEARNING:
+        return PROCESS + max(trained, ANY_READING * size.bytes)
+    portion = wildcards.get("portion") or ("80" if step in ("estimate", "thresholds") else "full")
+    run = {"dataset": dataset, "model": model, "seed": wildcards.get("seed") or "0", "portion": portion}
+    held += _number(Path(paths.TRAINING.of(**run)), "costs", "model_bytes", trained)
+    if step == "rank" or portion == "full":
+        return held
+    rows = size.n_test + project.settings.validation_share * size.n_train
+    estimates = ESTIMATE * rows * min(size.m, LABELS * size.labels_per_instance)
+    found = Path(paths.ESTIMATES.of(**run), Estimates.FILE)
+    return held + COPIES * _number(found, "step", "written_bytes", estimates)
 
 
-def megabytes(found: Costs, attempt: int = 1) -> int:
-    """Return the memory to request: what is expected, times the attempt."""
-    return math.ceil(found.bytes / 1e6) * attempt
+def _trained_bytes(spec: ModelSpec, dataset: str, size: Size) -> float:
+    """Return an upper bound of what training holds beside a process."""
+    given, kind = spec.values_on(dataset), spec.estimator
+    bits, trees = given.get("hash_bits", BITS.get(kind)), given.get("n_trees")
+    if spec.memory is not None:
+        return spec.memory * size.bytes
+    if kind in SLOT and isinstance(bits, int):
+        return ANY_READING * size.bytes + SLOT[kind] * 2.0**bits
+    is_cut = kind == "plt" and given.get("solver") == "batch" and given.get("weight_cut") is not None
+    times = CUT if is_cut else TRAINING.get(kind, OWN)
+    if kind in FORESTS:
+        times *= trees if isinstance(trees, int) else MOST_TREES
+    return times * size.bytes
 
 
-def minutes(found: Costs, n_threads: int = 1, attempt: int = 1, speed: float = 1.0) -> int:
-    """Return the wall minutes to request.
-
-    Parameters
-    ----------
-    found : Costs
-    n_threads, attempt : int
-    speed : float
-        How many times as fast as the machine of docs/resources.md a processor is.
-    """
-    seconds = SLACK * found.seconds / speed / (1 + GAIN * (n_threads - 1))
-    return attempt * (LEAST_MINUTES + math.ceil(seconds / 60))
+def minutes(project: Project, step: str, wildcards: Wildcards) -> int:
+    """Return the wall minutes that a step may take."""
+    dataset, model = wildcards.get("dataset"), wildcards.get("model")
+    spec = None if model is None else project.models[model]
+    if spec and spec.minutes:
+        return spec.minutes
+    size = 0 if dataset is None else bisect(SIZES, size_of(project, dataset).bytes)
+    return CLASSES[min(size + (step in LONG) + (spec is not None and spec.estimator in SLOW), len(CLASSES) - 1)]
 
 
-def shape_of(project: Project, dataset: str) -> Shape:
-    """Return the sizes of a dataset: counted, where it is prepared, or as the catalogue has them."""
+def size_of(project: Project, dataset: str) -> Size:
+    """Return the size of a dataset: counted, where it is prepared, or as the catalogue has it."""
     path = Path(paths.STATISTICS.of(dataset=dataset))
     counted = _counted(path, path.stat().st_mtime_ns) if path.is_file() else None
     if counted is not None:
         return counted
     entry = project.entry(dataset)
-    return _listed(json.dumps({**(entry.published or {}), **(entry.synthetic or {})}, sort_keys=True))
+    given: dict[str, Any] = {"m": LABELS_OF_A_SET, **COUNTS, **(entry.published or {}), **(entry.synthetic or {})}
+    counts = {name: float(given[name]) for name in COUNTS}
+    return _size(m=float(given.get("n_labels", given["m"])), **counts)
 
 
 @lru_cache(maxsize=256)
-def _counted(path: Path, changed: int) -> Shape | None:
+def _counted(path: Path, changed: int) -> Size | None:
     """Return what a record says; None if it is damaged, for the step that needs it says so in a sentence."""
     try:
-        return Shape.of_statistics(Statistics.read(path))
+        found = Statistics.read(path)
     except XmlcError:
         return None
+    nonzeros, labels = found.train.activations_per_instance.mean, found.train.labels_per_instance.mean
+    return _size(found.train.instances, found.test.instances, found.m, nonzeros, labels)
 
 
-@lru_cache(maxsize=256)
-def _listed(counts: str) -> Shape:
-    return Shape.of_entry(json.loads(counts))
+def _size(n_train: float, n_test: float, m: float, nonzeros: float, labels_per_instance: float) -> Size:
+    held = (n_train + n_test) * (NONZERO * nonzeros + LABEL * labels_per_instance)
+    return Size(n_train, n_test, m, labels_per_instance, held)
 
 
-def _hyperparameters(project: Project, model: str, dataset: str) -> Hyperparameters:
-    """Return the configured hyperparameters, and over them what a search found, if it has ended."""
-    given: Hyperparameters = dict(project.models[model].values_on(dataset))
-    tuned = project.tuned_by(model, dataset)
-    if tuned is None or not Path(tuned).is_file():
-        return given
+def _number(path: Path, part: str, key: str, otherwise: float) -> float:
+    """Return a number of a record; another one if the record is not there or has none."""
     try:
-        (found,) = read_searches([Path(tuned)])
-    except XmlcError:  # the step that needs it says so
-        return given
-    return given | found.best["hyperparameters"]
-
-
-def _trials(project: Project, step: str, wildcards: Wildcards) -> tuple[Hyperparameters, ...]:
-    """List the hyperparameters that a sweep or a search tries."""
-    model, dataset = wildcards["model"], wildcards["dataset"]
-    if step == "sweep":
-        sweep = project.sweep(wildcards["paper"], wildcards["sweep"])
-        return tuple({**sweep.hyperparameters, sweep.hyperparameter: value} for value in sweep.values_on(dataset))
-    spec, tuning = project.models[model], project.settings.tuning
-    if step != "tune":
-        return ()
-    if spec.search or tuning == "auto":
-        stages: Sequence[Sequence[Hyperparameters]] = spec.search or (spec.auto.stages if spec.auto else ())
-        return tuple(dict(trial) for stage in stages for trial in stage)
-    return ({},) * (tuning.budget if tuning else 1)
-
-
-def _size(path: Path, keys: tuple[str, str]) -> float | None:
-    """Return a number of a record, if the record is there and has it."""
-    try:
-        found = read_json(path)[keys[0]][keys[1]]
+        found = read_json(path)[part][key]
     except (OSError, KeyError, TypeError, ValueError):
-        return None
-    return None if found is None else float(found)
+        return otherwise
+    return otherwise if found is None else float(found)

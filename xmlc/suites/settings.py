@@ -46,7 +46,6 @@ class Settings:
     mirror: str | None = None
     threads: int = 8
     scatter: int = 1
-    speed: float = 1.0
     validation_share: float = 0.2
     tuning: Search | Literal["auto"] | None = "auto"
     expansion: Expansion = USUAL

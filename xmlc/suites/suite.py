@@ -84,6 +84,10 @@ class ModelSpec:
         The model of the same suite with whose search results it is trained.
     threads : int or None
         Of its jobs; None for the setting of the run.
+    memory : float or None
+        Times the bytes of the data that its training holds; None for the number of its estimator.
+    minutes : int or None
+        Wall minutes that each step of it requests; None for the class of the data's size.
     auto : Auto or None
         A search whose best is used on datasets that the model has no values for.
     task : {"few-shot", "multi-label"} or None
@@ -110,6 +114,8 @@ class ModelSpec:
     further_search: dict[str, list[list[Hyperparameters]]] = field(default_factory=dict)
     tuned_as: str | None = None
     threads: int | None = None
+    memory: float | None = None
+    minutes: int | None = None
     auto: Auto | None = None
     task: Task | None = None
     quick: bool = False

@@ -188,12 +188,11 @@ _ALL = (
     _cost("step_peak_mb", "Peak", "MB"),
     _cost("disk_mb", "On disk", "MB"),
     _threads("step_threads", "Threads"),
-    # What was expected of a job before it started.
+    # What a job requested before it started.
     Column("job", "Job", kind="constant"),
-    _cost("planned_mb", "Memory expected", "MB"),
-    _cost("planned_seconds", "Processor time expected", "s"),
+    _cost("planned_mb", "Memory requested", "MB"),
     _cost("cpu_seconds", "Processor time", "s"),
-    *(Column(f"planned_{name}_ratio", "expected / used", decimals=2, cost=True) for name in ("mb", "seconds")),
+    Column("planned_mb_ratio", "requested / used", decimals=2, cost=True),
     *(Column(f"{name}_growth", f"{title}, x", decimals=2, better="lower", cost=True)
       for name, title in (("step_seconds", "Time"), ("cpu_seconds", "Processor time"), ("step_peak_mb", "Peak"),
                           ("disk_mb", "On disk"))),

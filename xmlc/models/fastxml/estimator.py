@@ -19,7 +19,6 @@ from xmlc.models.fastxml._grow import grow_tree
 from xmlc.models.fastxml._logistic import SolverLimits
 from xmlc.models.fastxml._partition import LABEL_BITS, dcg_table, discount_table, ideal_table
 from xmlc.models.fastxml._predict import find_leaves
-from xmlc.planning.forest_seconds import fastxml_seconds
 from xmlc.runtime.parallel import run_pieces
 
 
@@ -115,9 +114,6 @@ class FastXML(AveragedForest[Forest]):
         pieces = [(x, y, X.shape[1], self.label_weights_, *tables, seed, tree, *sizes, limits) for tree in trees]
         grown = run_pieces(grow_tree, pieces, self.n_jobs, title="growing trees", unit="trees")
         return Forest.joined([single_tree(tree) for tree in grown])
-
-    def _seconds_of_tree(self, X: sparse.csr_array, Y: sparse.csr_array) -> float:
-        return fastxml_seconds(X.shape[0], X.nnz, Y.nnz, self.max_leaf)
 
     def _stored_forest(self, arrays: Mapping[str, np.ndarray]) -> Forest:
         check_forest(arrays, self.n_features_in_, self.n_labels_)

@@ -17,7 +17,6 @@ from xmlc.models.ldsm._forest import Forest, check_forest, tree_depths
 from xmlc.models.ldsm._grow import grow_tree
 from xmlc.models.ldsm._hyperparameters import check_dense_size, enough_nodes, settings_of
 from xmlc.models.ldsm._predict import find_leaves, leaf_weights
-from xmlc.planning.forest_seconds import ldsm_seconds
 from xmlc.runtime.parallel import run_pieces
 
 
@@ -137,11 +136,6 @@ class LdSM(AveragedForest[Forest]):
         common = enough_nodes(self), bool(self.shuffle), settings_of(self)
         pieces = [(x, y, X.shape[1], Y.shape[1], seed, tree, *common) for tree in trees]
         return Forest.joined(run_pieces(grow_tree, pieces, self.n_jobs, title="growing trees", unit="trees"))
-
-    def _seconds_of_tree(self, X: sparse.csr_array, Y: sparse.csr_array) -> float:
-        n_values = X.shape[0] * X.shape[1] if self.optimizer == "sgd" else X.nnz  # 'sgd' standardises: all features
-        hyperparameters = self.max_nodes, self.arity, self.epochs, self.prune
-        return ldsm_seconds(X.shape[0], n_values, Y.nnz, *hyperparameters)
 
     @property
     def tree_depths_(self) -> np.ndarray:

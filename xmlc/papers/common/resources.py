@@ -1,4 +1,4 @@
-"""The table of resources: what was expected of each job before it started, and what it took."""
+"""The table of resources: the memory that each job requested, and what it took."""
 
 from __future__ import annotations
 
@@ -14,23 +14,21 @@ from xmlc.tables.seeds import average_seeds
 from xmlc.tables.table import Table, csv_frame, table
 
 JOB_KEYS = ("dataset", "model", "job")
-MEMORY = ("planned_mb", "step_peak_mb", "planned_mb_ratio")
-SECONDS = ("planned_seconds", "cpu_seconds", "planned_seconds_ratio")
+COSTS = ("planned_mb", "step_peak_mb", "planned_mb_ratio", "cpu_seconds", "step_threads")
 PARTS = {"80": " on 80 %", "full": "", None: ""}
 
 
 @table("resources", JOB_KEYS, JOBS)
 def resources(paper: str, records: Sequence[StepRecord], published: Published) -> Table:
-    """Build the table of resources: memory and processor seconds of each job, expected, used, and their ratio."""
+    """Build the table of resources: the memory of each job, requested and used, and its processor seconds."""
     averaged = average_seeds(jobs_frame(records), JOB_KEYS)
     averaged["planned_mb_ratio"] = averaged["planned_mb"] / averaged["step_peak_mb"]
-    averaged["planned_seconds_ratio"] = averaged["planned_seconds"] / averaged["cpu_seconds"]
-    frame = csv_frame(averaged, JOB_KEYS, (*MEMORY, *SECONDS, "step_threads"))
-    columns = [side_by_side(frame, published, name, contest="") for name in (*MEMORY, *SECONDS, "step_threads")]
+    frame = csv_frame(averaged, JOB_KEYS, COSTS)
+    columns = [side_by_side(frame, published, name, contest="") for name in COSTS]
     caption = (
-        "What was expected of each job when it was started, and what it took. Memory is the largest resident memory of "
-        "its process, pages of mapped files included, in 10^6 bytes; time is processor seconds of all its threads, "
-        "from start to end. A ratio is what was expected over what was used. A job of several steps has the largest "
+        "The memory that each job requested, an upper bound, and what it took: the largest resident memory of "
+        "its process, pages of mapped files included, in 10^6 bytes, and processor seconds of all its threads, "
+        "from start to end. A job of several steps has the largest "
         f"memory and the sum of the seconds; a {MISSING} means that nobody planned it."
     )
     machines = dict.fromkeys(record.step["cpu"] for record in records)
@@ -43,7 +41,7 @@ def jobs_frame(records: Sequence[StepRecord]) -> pd.DataFrame:
     steps = pd.DataFrame([_row(record) for record in records])
     found = steps.groupby(["dataset", "model", "job", "seed"], sort=False)
     used = {"step_peak_mb": "max", "cpu_seconds": "sum", "step_threads": "max"}
-    return found.agg({"planned_mb": "first", **used, "planned_seconds": "first"}).reset_index()
+    return found.agg({"planned_mb": "first", **used}).reset_index()
 
 
 def _row(record: StepRecord) -> dict[str, object]:
@@ -55,7 +53,6 @@ def _row(record: StepRecord) -> dict[str, object]:
         "seed": record.seed or 0,
         "job": (plan["job"] if plan else step["name"]) + PARTS[step["portion"]],
         "planned_mb": plan["mb"] if plan else None,
-        "planned_seconds": plan["seconds"] if plan else None,
         "step_peak_mb": step["peak_bytes"] * 1e-6,
         "cpu_seconds": step.get("cpu_seconds"),
         "step_threads": step["threads"],
