@@ -27,7 +27,7 @@ from xmlc.suites.suite import ModelSpec
 MOST_THREADS = {"rank": 4, "estimate": 4, "thresholds": 2, "infer": 4, "forest": 4}
 BESIDE = 300  # MB of Snakemake itself, which runs twice within a job on another node
 
-PROCESS = 440e6  # bytes of an interpreter with its libraries, and of compiling kernels that no cache has
+PROCESS = 480e6  # bytes of an interpreter with its libraries, and of compiling kernels that no cache has
 NONZERO, LABEL, ESTIMATE = 8.0, 4.0, 8.0  # bytes
 # Times the bytes of the data that a step holds, beside the model that it reads.
 READING = {"synth": 12.0, "prepare": 6.0, "condense": 8.0}
@@ -38,7 +38,7 @@ TRAINING = {
     "parabel": 12.0,
     "fastxml": 0.8,
     "ldsm": 8.0,
-    "oplt": 100.0,
+    "oplt": 200.0,
     "br": 20.0,
     "pcc": 20.0,
     "swnn": 8.0,
@@ -52,6 +52,8 @@ TRAINING = {
 OWN = 50.0  # of an estimator of the user's own that has no key `memory`
 CUT = 12.0  # of a PLT whose solver 'batch' drops small weights of each node
 FORESTS, MOST_TREES = ("fastxml", "ldsm"), 50.0
+# Label trees: more by this number of labels of an instance, but no more than weights of all features for all labels.
+TREES, FEW_LABELS, WEIGHTS = ("plt", "parabel", "oplt", "napkinxc-plt", "napkinxc-oplt", "napkinxc-iplt"), 5.0, 32.0
 SLOT = {"plt": 4.0, "vw-plt": 16.0, "vw-cmt": 16.0}  # bytes of a hashed weight
 BITS = {"vw-plt": 24, "vw-cmt": 24}  # where a suite gives none
 LEARNING = ("train", "join", "tune", "sweep", "progressive")
@@ -64,8 +66,8 @@ LONG = ("tune", "sweep", "progressive", "condense")
 SLOW = ("ldsm", "br", "pcc", "napkinxc-br", "napkinxc-oplt", "napkinxc-iplt", "vw-plt", "vw-cmt")
 
 # Where the catalogue does not say: an instance of the papers' sets has 20 to 700 features and 2 to 75 labels.
-COUNTS = {"n_train": 50_000, "n_test": 10_000, "nonzeros": 100, "labels_per_instance": 5}
-LABELS_OF_A_SET = 50_000
+COUNTS = {"n_train": 50_000, "n_test": 10_000, "d": 100_000, "m": 50_000, "nonzeros": 100, "labels_per_instance": 5}
+SYNTHETIC = {"n_features": "d", "n_labels": "m"}  # names of the counts of a set that is made
 
 
 class Wildcards(Protocol):
@@ -94,13 +96,19 @@ class Snakemake(Protocol):
 
 
 class Size(NamedTuple):
-    """How large a dataset is: instances, labels, averages for an instance, and the bytes of its arrays."""
+    """How large a dataset is: instances, features, labels, and averages for an instance."""
 
     n_train: float
     n_test: float
+    d: float
     m: float
+    nonzeros: float
     labels_per_instance: float
-    bytes: float
+
+    @property
+    def bytes(self) -> float:
+        """Bytes of its arrays."""
+        return (self.n_train + self.n_test) * (NONZERO * self.nonzeros + LABEL * self.labels_per_instance)
 
 
 class Requests:
@@ -124,7 +132,7 @@ class Requests:
         ----------
         *steps : str
         times : int
-            How often all steps are done, such as once for each seed.
+            How often all steps are done, such as once for each seed. Several steps are a class of minutes higher.
         """
 
         def memory(wildcards: Wildcards, attempt: int) -> int:
@@ -133,7 +141,8 @@ class Requests:
             return mb if self.workflow.local_exec else mb + BESIDE
 
         def runtime(wildcards: Wildcards, attempt: int) -> int:
-            return attempt * times * sum(minutes(self.project, step, wildcards) for step in steps)
+            more = len(steps) > 1 or times > 1
+            return attempt * max(minutes(self.project, step, wildcards, more) for step in steps)
 
         return {"mem_mb": memory, "runtime": runtime}
 
@@ -204,21 +213,26 @@ def _trained_bytes(spec: ModelSpec, dataset: str, size: Size) -> float:
         return spec.memory * size.bytes
     if kind in SLOT and isinstance(bits, int):
         return ANY_READING * size.bytes + SLOT[kind] * 2.0**bits
-    is_cut = kind == "plt" and given.get("solver") == "batch" and given.get("weight_cut") is not None
-    times = CUT if is_cut else TRAINING.get(kind, OWN)
+    if kind == "plt" and given.get("solver") == "batch" and given.get("weight_cut") is not None:
+        return CUT * size.bytes
+    times = TRAINING.get(kind, OWN)
+    if kind in TREES:
+        times *= max(1.0, size.labels_per_instance / FEW_LABELS)
+        return ANY_READING * size.bytes + min(times * size.bytes, WEIGHTS * size.d * size.m)
     if kind in FORESTS:
         times *= trees if isinstance(trees, int) else MOST_TREES
     return times * size.bytes
 
 
-def minutes(project: Project, step: str, wildcards: Wildcards) -> int:
-    """Return the wall minutes that a step may take."""
+def minutes(project: Project, step: str, wildcards: Wildcards, more: bool = False) -> int:
+    """Return the wall minutes that a step may take, or one of several that are one job."""
     dataset, model = wildcards.get("dataset"), wildcards.get("model")
     spec = None if model is None else project.models[model]
     if spec and spec.minutes:
         return spec.minutes
     size = 0 if dataset is None else bisect(SIZES, size_of(project, dataset).bytes)
-    return CLASSES[min(size + (step in LONG) + (spec is not None and spec.estimator in SLOW), len(CLASSES) - 1)]
+    slow = spec is not None and spec.estimator in SLOW
+    return CLASSES[min(size + (step in LONG) + slow + more, len(CLASSES) - 1)]
 
 
 def size_of(project: Project, dataset: str) -> Size:
@@ -228,9 +242,9 @@ def size_of(project: Project, dataset: str) -> Size:
     if counted is not None:
         return counted
     entry = project.entry(dataset)
-    given: dict[str, Any] = {"m": LABELS_OF_A_SET, **COUNTS, **(entry.published or {}), **(entry.synthetic or {})}
-    counts = {name: float(given[name]) for name in COUNTS}
-    return _size(m=float(given.get("n_labels", given["m"])), **counts)
+    made = {SYNTHETIC.get(name, name): value for name, value in (entry.synthetic or {}).items()}
+    given: dict[str, Any] = {**COUNTS, **(entry.published or {}), **made}
+    return Size(**{name: float(given[name]) for name in COUNTS})
 
 
 @lru_cache(maxsize=256)
@@ -241,12 +255,7 @@ def _counted(path: Path, changed: int) -> Size | None:
     except XmlcError:
         return None
     nonzeros, labels = found.train.activations_per_instance.mean, found.train.labels_per_instance.mean
-    return _size(found.train.instances, found.test.instances, found.m, nonzeros, labels)
-
-
-def _size(n_train: float, n_test: float, m: float, nonzeros: float, labels_per_instance: float) -> Size:
-    held = (n_train + n_test) * (NONZERO * nonzeros + LABEL * labels_per_instance)
-    return Size(n_train, n_test, m, labels_per_instance, held)
+    return Size(found.train.instances, found.test.instances, found.d, found.m, nonzeros, labels)
 
 
 def _number(path: Path, part: str, key: str, otherwise: float) -> float:
