@@ -79,7 +79,7 @@ report: $(ENV)/has-base
 # All results as for this processor and as for older ones: the same bits, or a list of what differs. DATA may name folders
 # of prepared datasets, such as results/scene/data.
 bits: $(ENV)/has-base
-	PATH="$(BIN):$$PATH" xmlc bits --demo --cores $(CORES) $(DATA:%=--data %)
+	PATH="$(BIN):$$PATH" python -m benchmarks bits --demo --cores $(CORES) $(DATA:%=--data %)
 
 # `test` omits slow tests, which check on whole runs what fast tests check in part; `test-all` and CI run all.
 test: $(ENV)/has-test
@@ -125,4 +125,4 @@ report-of-five-seeds: $(ENV)/has-base
 	cd docs/_runs && PATH="$(BIN):$$PATH" xmlc report --reference $(FIVE) --out ../_page/report.html
 
 clean:
-	rm -rf docs/_build docs/_page docs/_runs results/demo results/tables results/figures results/comparison.md results/report.html results/results.csv resources logs benchmarks .snakemake
+	rm -rf docs/_build docs/_page docs/_runs results/demo results/tables results/figures results/comparison.md results/report.html results/results.csv resources logs .snakemake

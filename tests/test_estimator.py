@@ -73,9 +73,9 @@ def test_it_works_without_scikit_learn():
 import sys
 sys.modules.update(dict.fromkeys(["sklearn", "sklearn.exceptions", "threadpoolctl"]))
 import numpy as np
-import xmlc.bench.inference.comparison
-import xmlc.bench.logistic.comparison
-import xmlc.bench.plt.comparison
+import benchmarks.inference
+import benchmarks.logistic
+import benchmarks.plt
 from xmlc.errors import XmlcError
 from xmlc.models import BinaryRelevance
 from xmlc.passport import passport

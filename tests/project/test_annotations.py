@@ -5,7 +5,7 @@ import ast
 import pytest
 from repository import ROOT
 
-PACKAGE = ROOT / "xmlc"
+PACKAGES = ROOT / "xmlc", ROOT / "benchmarks"
 KERNEL_DECORATORS = {"njit", "intrinsic", "overload"}
 
 
@@ -37,8 +37,8 @@ def without_types(tree, kernels=frozenset()):
 
 def test_every_function_that_is_no_kernel_says_its_types():
     found = {
-        str(file.relative_to(PACKAGE)): names
-        for file in sorted(PACKAGE.rglob("*.py"))
+        str(file.relative_to(ROOT)): names
+        for file in sorted(file for folder in PACKAGES for file in folder.rglob("*.py"))
         if (names := list(without_types(ast.parse(file.read_text(encoding="utf-8")))))
     }
     assert not found

@@ -33,6 +33,10 @@ def test_no_room_imports_another_of_its_floor_or_one_above(own):
         assert not [room for room in rooms if FLOORS[room] >= FLOORS[own]], file
 
 
+def test_the_package_imports_no_benchmark():
+    assert [file for file in MODULES if re.search(r"^\s*(from|import) benchmarks\b", file.read_text(), re.M)] == []
+
+
 def test_private_modules_of_label_trees_stay_within_their_folders():
     for folder in ("plt", "oplt"):
         home = PACKAGE / "models" / folder

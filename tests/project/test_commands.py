@@ -1,8 +1,8 @@
 """Commands that README.md, config/README.md and the pages of docs/ give: each is run, or has a reason in `NOT_RUN`.
 
-An indented line is a command, and so is code in a sentence or a table that begins with make, snakemake or xmlc. The
-programs' own parsers read all of these. Of those that are run, .ci/run has those of make, and this file those of xmlc
-and snakemake, the latter as dry runs.
+An indented line is a command, and so is code in a sentence or a table that begins with make, snakemake, xmlc or the
+module of the benchmarks. The programs' own parsers read all of these. Of those that are run, .ci/run has those of make,
+and this file those of xmlc and snakemake, the latter as dry runs.
 """
 
 import os
@@ -21,6 +21,7 @@ from report_cases import ranking, write
 from repository import ROOT
 from snakemake.cli import get_argument_parser
 
+from benchmarks.__main__ import group as benchmarks
 from xmlc.cli import group
 from xmlc.files import atomic_folder, write_record
 
@@ -33,6 +34,7 @@ NOT_RUN = {
     r"make test-all TESTS=|XMLC_MIRROR=": "the tests themselves",
     r"snakemake (?!.*--cores)": "needs a cluster or a cloud, which tests/cluster imitates, or only names a target",
     r"snakemake --cores 8 peers": "needs the extra `peers`",
+    r"python -m benchmarks ": "takes long; tests do it with small data",
     r"xmlc (?!compare .|facts|fingerprint|report|status|verify)": "writes or takes long; tests do it with small data",
     r"(\.|git|conda) ": "the environment that tests run in",
     r"(apptainer|docker) ": "tests/project/test_container.py reads their files",
@@ -45,13 +47,14 @@ def commands_of(page):
     text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
     indented = "".join(re.findall(r"(?<=\n\n)(?:    .*\n|\n(?=    ))+", text))
     found = re.findall(r"^    (.*)$", indented, re.MULTILINE)
-    found += re.findall(r"`((?:make|snakemake|xmlc) [^`\n]+)`", text)
+    found += re.findall(r"`((?:make|snakemake|xmlc|python -m benchmarks) [^`\n]+)`", text)
     return [re.sub(r" +#.*| \.\.\.$", "", line) for line in found]
 
 
 LINES = sorted({line for page in PAGES for line in commands_of(page)})
-MAKE, SNAKEMAKE, XMLC = (
-    [line for line in LINES if line.startswith(f"{name} ")] for name in ("make", "snakemake", "xmlc")
+MAKE, SNAKEMAKE, XMLC, BENCHMARKS = (
+    [line for line in LINES if line.startswith(f"{name} ")]
+    for name in ("make", "snakemake", "xmlc", "python -m benchmarks")
 )
 
 
@@ -79,9 +82,10 @@ def test_make_knows_what_it_is_asked_for():
         assert done.returncode == 0, f"{line}: {done.stderr}"
 
 
-@pytest.mark.parametrize("line", XMLC)
-def test_xmlc_knows_what_it_is_asked_for(line):
-    words, command, context = words_of(line), group, click.Context(group)
+@pytest.mark.parametrize("line", XMLC + BENCHMARKS)
+def test_xmlc_and_its_benchmarks_know_what_they_are_asked_for(line):
+    program, words = (group, words_of(line)) if line in XMLC else (benchmarks, words_of(line)[2:])
+    command, context = program, click.Context(program)
     while isinstance(command, click.Group) and words:
         name, *words = words
         command = command.get_command(context, name)

@@ -15,7 +15,6 @@ from repository import ROOT
 PACKAGE = ROOT / "xmlc"
 # Costs, programs of others, and pictures: no number of theirs is the same on two machines, or is in a table.
 ELSEWHERE = (
-    "bench/",
     "models/peers/",
     "papers/figures.py",
     "papers/ldsm2020/figures.py",
@@ -28,12 +27,7 @@ ALLOWED = {
         for name in ("norm", "t")
     },
     ("compiling.py", "np.random"): "instances to compile kernels on; nothing that is computed of them is kept",
-    **{
-        ("samebits/processors.py", name): "shows which form of them NumPy and the C library take"
-        for name in ("math.exp", "math.log", "math.pow", "math.sin", "np.exp", "np.log")
-    },
     **{("inference/growth.py", name): "a power fitted to times" for name in ("np.polyfit", "np.log")},
-    ("samebits/_witness.py", 'fastmath "reassoc"'): "shows which processor numba compiles for",
     ("estimator.py", "sklearn.exceptions.NotFittedError"): "a class without numbers",
     ("estimator.py", "sklearn.base.BaseEstimator"): "a class without numbers",
     ("classifier.py", "sklearn.utils.ClassifierTags"): "a class without numbers",

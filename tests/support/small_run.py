@@ -25,7 +25,7 @@ STEPS = {
     "thresholds": (f"{MODEL}/thresholds", f"{MODEL}/evaluation"),
     "table": ("results/tables",),
 }
-MADE = ("resources", "results", "benchmarks", "logs")
+MADE = ("resources", "results", "logs")
 FEW = {"datasets": [SET], "tables": ["table2"], "figures": [], "measures": [], "methods": ["sto"], "seeds": [0]}
 
 

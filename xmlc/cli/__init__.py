@@ -59,8 +59,6 @@ GROUPS = {
     "tools": {
         "verify": "Name results and downloads that are not as they were written.",
         "compile": "Compile the kernels of a suite ahead of its first run.",
-        "bits": "Show that results are the same bits on any processor.",
-        "bench": "Measure speed against a baseline in one run.",
         "compact": "Drop a tree's small weights; measure the loss of P@k.",
     },
 }

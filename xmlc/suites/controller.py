@@ -74,7 +74,7 @@ def _alone(workflow: Any) -> Iterator[None]:
         shutil.rmtree(SNAKEMAKES_LOCKS, ignore_errors=True)
         for folder in paths.MADE:
             sweep(folder)
-        settle_times([*paths.MADE, paths.BENCHMARKS])
+        settle_times([*paths.MADE, paths.LOGS])
         try:
             yield
         except OSError as error:  # Snakemake's own

@@ -44,7 +44,7 @@ def in_project(path: Path) -> str:
 
 STORAGE_COPIES = ".snakemake/storage"
 MADE = "resources", "results"  # the folders that steps write to
-BENCHMARKS = "benchmarks"  # and Snakemake, which counts these files as made by a step
+LOGS = "logs"  # and Snakemake, which counts these files as made by a step
 CATALOGUE = "config/datasets.yaml"
 RUNS = "config/runs.csv"
 PUBLISHED, ACCEPTED = "results/published", "results/reference"
@@ -91,6 +91,6 @@ LOG_OF_TABLE = Pattern("logs/tables/{paper}/{table}.log")
 LOG_OF_FIGURE = Pattern("logs/figures/{paper}/{figure}.log")
 LOG = Pattern("logs/{step}.log")
 LOG_OF_SIMULATION = Pattern("logs/simulations/{paper}.log")
-BENCHMARK_OF_DATASET = Pattern("benchmarks/{dataset}/{step}.jsonl")
-BENCHMARK_OF_RUN = Pattern(f"benchmarks/{ONE_RUN}/{{step}}.jsonl")
-BENCHMARK_OF_SIMULATION = Pattern("benchmarks/simulations/{paper}.jsonl")
+BENCHMARK_OF_DATASET = Pattern("logs/{dataset}/{step}.jsonl")
+BENCHMARK_OF_RUN = Pattern(f"logs/{ONE_RUN}/{{step}}.jsonl")
+BENCHMARK_OF_SIMULATION = Pattern("logs/simulations/{paper}.jsonl")

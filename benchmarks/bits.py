@@ -1,0 +1,348 @@
+"""The same bits on any processor: everything is computed as for several, and compared.
+
+``python -m benchmarks.bits GROUP OUT [DATA]`` is one process of it: the pieces of one group, as for the processor that
+its environment says. It writes JSON: what numba, NumPy and the C library took the processor for, and for each piece its
+word, the digests of its parts and its seconds.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple, NotRequired, TypedDict
+
+import numpy as np
+from scipy import sparse
+
+from benchmarks.harness import ROOT
+from benchmarks.pieces import GROUPS, ON_ESTIMATORS, Parts, prepared_data, synthetic_data
+from benchmarks.processors import THIS, Features, Processor, doubt_lines, features_in_use, processors
+from xmlc.errors import XmlcError
+from xmlc.files import read_json, write_json
+from xmlc.runtime.threads import set_process_threads
+from xmlc.suites import paths
+from xmlc.suites.reading import read_suite, suite_file
+from xmlc.tables.fingerprint import VERSION, Fingerprint, of_array, of_parts, of_table, read_table
+
+PROJECT = ("Snakefile", "workflow", "config", "profiles", "pyproject.toml")  # what the demo needs of the project
+TAIL = 2000  # characters of a failed process's output
+LINEAR_LABELS = 200  # more are too many for one classifier each
+SAME = "same"
+MISSING = "-"
+SHOWN = 9  # characters of a word behind its version
+
+
+class Piece(TypedDict):
+    """What is kept of a piece, as JSON too.
+
+    Attributes
+    ----------
+    word : str
+        Over all parts.
+    parts : dict of str
+        Digest of each part.
+    seconds : float
+        That it took, if it was timed.
+    """
+
+    word: str
+    parts: dict[str, str]
+    seconds: NotRequired[float]
+
+
+class Processed(TypedDict):
+    """What was computed as for one processor, as JSON too.
+
+    Attributes
+    ----------
+    features : Features
+        What the processes took the processor for.
+    pieces : dict of Piece
+        By name.
+    """
+
+    features: Features
+    pieces: dict[str, Piece]
+
+
+def check_bits(
+    folders: Sequence[Path], demo: bool, cores: int, out: Path | None, against: Sequence[Path]
+) -> Comparison:
+    """Compute as for each processor and compare; return the lines of a report, and whether all bits are the same.
+
+    Parameters
+    ----------
+    folders : sequence of Path
+        Written by `xmlc prepare`: estimators are compared on these datasets too.
+    demo : bool
+        Whether to compare the demo's tables too.
+    cores : int
+        Processes at a time.
+    out : Path or None
+        Where all digests are written as JSON.
+    against : sequence of Path
+        What ``out`` was on other machines, compared too.
+    """
+    chosen = processors()
+    with tempfile.TemporaryDirectory() as scratch:
+        found = run_pieces_as(chosen, Path(scratch), cores, folders)
+        if demo:
+            for name, tables in run_demo_as(chosen, Path(scratch), cores).items():
+                found[name]["pieces"] |= tables
+    if out is not None:
+        write_json(out, found)
+    others: dict[str, Processed] = {file.stem: read_json(file)[THIS.name] for file in against}
+    rows = compare(found | others)
+    doubts = doubt_lines(chosen, {name: processed["features"] for name, processed in found.items()})
+    word = f"word of all pieces: {word_of_all(found[THIS.name])}"
+    return Comparison([*lines(rows, [*found, *others]), *doubts, word], not any(row.differing for row in rows))
+
+
+class Comparison(NamedTuple):
+    """The lines of a comparison, and whether all bits are the same."""
+
+    lines: list[str]
+    same: bool
+
+
+def run_pieces_as(
+    processors: Iterable[Processor], scratch: Path, cores: int, folders: Sequence[Path] = ()
+) -> dict[str, Processed]:
+    """Run every group on the synthetic set, and those of estimators on each prepared dataset, as for each processor.
+
+    Parameters
+    ----------
+    processors : iterable of Processor
+    scratch : Path
+        Folder for what the processes write.
+    cores : int
+        Processes at a time, of one thread each.
+    folders : sequence of Path
+        Folders that `xmlc prepare` wrote.
+
+    Returns
+    -------
+    dict of Processed
+        By processor.
+
+    Raises
+    ------
+    XmlcError
+        A process failed.
+    """
+    chosen = list(processors)
+    tasks: list[tuple[Processor, str, Path | None]] = []
+    for group in GROUPS:
+        tasks += [(processor, group, None) for processor in chosen]
+    for folder in folders:
+        tasks += [(processor, group, folder) for group in ON_ESTIMATORS for processor in chosen]
+
+    def run(number: int) -> Processed:
+        processor, group, folder = tasks[number]
+        out = scratch / f"{number}.json"
+        given = [] if folder is None else [str(folder)]
+        command = [sys.executable, "-m", "benchmarks.bits", group, str(out), *given]
+        _run(command, processor, f"pieces of group {group}", None)
+        content: Processed = read_json(out)
+        return content
+
+    with ThreadPoolExecutor(cores) as pool:
+        results = list(pool.map(run, range(len(tasks))))
+    found: dict[str, Processed] = {}
+    for (processor, _, source), result in zip(tasks, results, strict=True):
+        ending = "" if source is None else f" ({_name(source)})"
+        of_processor = found.setdefault(processor.name, {"features": result["features"], "pieces": {}})
+        of_processor["pieces"] |= {name + ending: piece for name, piece in result["pieces"].items()}
+    return found
+
+
+def run_demo_as(processors: Iterable[Processor], scratch: Path, cores: int) -> dict[str, dict[str, Piece]]:
+    """Make the demo's tables in a copy of the project as for each processor; return them as pieces, by processor.
+
+    A piece is a table and its parts are the rows of each model, costs left out. Kernels are compiled once for each
+    processor, because the copies run the installed package.
+
+    Raises
+    ------
+    XmlcError
+        This is no copy of the project, or the workflow failed.
+    """
+    if not Path("Snakefile").exists():
+        raise XmlcError("no Snakefile here; the demo can be run from the project's own folder only")
+    found = {}
+    for processor in processors:
+        folder = scratch / f"demo-{processor.name}"
+        folder.mkdir()
+        for name in PROJECT:
+            _copy(Path(name), folder / name)
+        (folder / "xmlc").symlink_to(Path("xmlc").resolve())
+        command = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--quiet", "all", "--", *_tables()]
+        _run(command, processor, "the demo", folder)
+        found[processor.name] = demo_pieces(folder / "results" / "tables" / "demo")
+    return found
+
+
+def demo_pieces(folder: Path) -> dict[str, Piece]:
+    """Return the tables of a folder as pieces, whose parts are the rows of each model."""
+    pieces: dict[str, Piece] = {}
+    for file in sorted(folder.glob("*.csv")):
+        table = read_table(file)
+        rows = table.groupby("model") if "model" in table else [("all rows", table)]
+        digest = of_parts({str(name): of_table(part) for name, part in rows})
+        parts = {name: part.digest for name, part in digest.parts.items()}
+        pieces[f"demo {file.stem}"] = {"word": digest.word, "parts": parts}
+    return pieces
+
+
+def _name(folder: Path) -> str:
+    """Return the name of a prepared dataset: of its folder, or of that above where it is results/<name>/data."""
+    return folder.parent.name if folder.name == "data" else folder.name
+
+
+def _tables() -> list[str]:
+    demo = read_suite(suite_file("demo"))
+    return [paths.TABLE.of(paper=demo.name, table=name) + ".csv" for name in demo.tables]
+
+
+def _copy(source: Path, target: Path) -> None:
+    if source.is_dir():
+        shutil.copytree(source, target)
+    elif source.exists():
+        shutil.copy(source, target)
+
+
+def _run(command: list[str], processor: Processor, what: str, folder: Path | None) -> None:
+    """Run a process as for a processor; raise an XmlcError with the end of what it printed if it fails."""
+    # The workflow's rules call `xmlc`, which stands beside this Python, in the PATH or not.
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
+    modules = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    environment = {**os.environ, **processor.environment, "PATH": path, "PYTHONPATH": modules}
+    done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise XmlcError(f"{what}, as for {processor.title}, failed:\n{(done.stdout + done.stderr)[-TAIL:]}")
+
+
+class Row(NamedTuple):
+    """One piece.
+
+    Attributes
+    ----------
+    piece : str
+    words : tuple of str
+        One for each processor; `MISSING` where there is none.
+    differing : dict of tuple of str
+        By processor: the parts that are not as on the first, for those that differ.
+    """
+
+    piece: str
+    words: tuple[str, ...]
+    differing: Mapping[str, tuple[str, ...]]
+
+
+def compare(found: Mapping[str, Processed]) -> list[Row]:
+    """Compare the pieces of all processors with those of the first.
+
+    Parameters
+    ----------
+    found : mapping of Processed
+        By processor.
+    """
+    first, *others = found.values()
+    names = list(dict.fromkeys(name for run in found.values() for name in run["pieces"]))
+    rows = []
+    for name in names:
+        absent: Piece = {"word": MISSING, "parts": {}}
+        pieces = [run["pieces"].get(name, absent) for run in (first, *others)]
+        differing = {
+            processor: tuple(differing_parts(pieces[0], piece)) or (MISSING,)
+            for processor, piece in zip(list(found)[1:], pieces[1:], strict=True)
+            if piece["word"] != pieces[0]["word"]
+        }
+        rows.append(Row(name, tuple(piece["word"] for piece in pieces), differing))
+    return rows
+
+
+def lines(rows: Sequence[Row], names: Sequence[str]) -> Iterator[str]:
+    """Yield the lines of a table piece x processor, and what it comes to."""
+    width = max((len(row.piece) for row in rows), default=0)
+    columns = [max(len(name), SHOWN) for name in names]
+    yield "  ".join([f"{'piece':{width}}", *(f"{name:{size}}" for name, size in zip(names, columns, strict=True))])
+    for row in rows:
+        words = (f"{_short(word):{size}}" for word, size in zip(row.words, columns, strict=True))
+        yield "  ".join([f"{row.piece:{width}}", *words, _verdict(row)])
+    wrong = [row.piece for row in rows if row.differing]
+    yield ""
+    if wrong:
+        yield f"{len(wrong)} of {len(rows)} pieces differ: {'; '.join(wrong)}"
+    else:
+        yield f"all {len(rows)} pieces are the same bits on {', '.join(names)}"
+
+
+def word_of_all(found: Processed) -> str:
+    """Return one word for all pieces of one processor, to be compared with that of another machine."""
+    parts = {
+        name: of_parts({k: Fingerprint(v, {}) for k, v in p["parts"].items()}) for name, p in found["pieces"].items()
+    }
+    return of_parts(parts).word
+
+
+def _short(word: str) -> str:
+    return word.removeprefix(f"{VERSION}-")[:SHOWN]
+
+
+def _verdict(row: Row) -> str:
+    if not row.differing:
+        return SAME
+    return "DIFFERS: " + "; ".join(f"{', '.join(parts)} ({name})" for name, parts in row.differing.items())
+
+
+def digest_of(result: Parts) -> Fingerprint:
+    """Return the fingerprint of what a piece gives: arrays, sparse arrays, numbers, and sequences and dicts of them."""
+    return of_parts({name: _part(value) for name, value in result.items()})
+
+
+def _part(value: object) -> Fingerprint:
+    if isinstance(value, Fingerprint):
+        return value
+    if isinstance(value, Mapping):
+        return digest_of(value)
+    if isinstance(value, sparse.csr_array):
+        return digest_of({"indptr": value.indptr, "indices": value.indices, "data": value.data})
+    if isinstance(value, np.ndarray):
+        return of_array(value)
+    if isinstance(value, tuple | list) and any(not isinstance(one, int | float) for one in value):
+        return digest_of({str(i): one for i, one in enumerate(value)})
+    return of_array(np.asarray(value))
+
+
+def differing_parts(one: Piece, other: Piece) -> Iterator[str]:
+    """Yield the names of the parts that differ between two results of a piece, or that only one of them has."""
+    for name in sorted({*one["parts"], *other["parts"]}):
+        if one["parts"].get(name) != other["parts"].get(name):
+            yield name
+
+
+def main(group: str, out: str, folder: str | None = None) -> None:
+    """Compute one group in this process."""
+    set_process_threads(1)
+    data = prepared_data(Path(folder)) if folder else synthetic_data()
+    found: Processed = {"features": features_in_use(), "pieces": {}}
+    is_large = group == "linear" and data.Y.shape[1] > LINEAR_LABELS
+    for name, run in () if is_large else GROUPS[group].items():
+        start = time.perf_counter()
+        digest = digest_of(run(data))
+        parts = {part: own.digest for part, own in digest.parts.items()}
+        seconds = round(time.perf_counter() - start, 2)
+        found["pieces"][name] = {"word": digest.word, "parts": parts, "seconds": seconds}
+    write_json(Path(out), found)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,444 @@
+"""The pieces of work whose bits are compared: each gives arrays, by groups that share kernels.
+
+A piece has the name of the estimator, method or function that it is about, so that a difference names it.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.csr import unit_rows
+from xmlc.data import load
+from xmlc.data.prepared import Prepared
+from xmlc.data.synthetic.few_shot import ObjectViews, ShortTexts
+from xmlc.data.synthetic.labels import SyntheticModel
+from xmlc.data.writer import save_repository
+from xmlc.estimates import top_k_of
+from xmlc.inference import (
+    METHODS,
+    fit_size_weights,
+    floor_bound,
+    infer_blocks,
+    labels_by_size,
+    labels_by_size_from_marginals,
+)
+from xmlc.inference.simulation import MODELS, draw, exact_labels_by_size, simulate
+from xmlc.kernels import elementwise
+from xmlc.kernels.float64 import cos, sin
+from xmlc.metrics import (
+    classification_metrics,
+    macro_f,
+    maximum_precision_at_k,
+    precision_and_ndcg,
+    propensities,
+    psp_at_k,
+)
+from xmlc.metrics.progressive import checkpoints, entropy_reduction, progressive_accuracy, progressive_macro_f
+from xmlc.models import (
+    OPLT,
+    PLT,
+    BinaryRelevance,
+    FastXML,
+    LdSM,
+    Parabel,
+    ProbabilisticClassifierChain,
+    SparseWeightedNearestNeighbors,
+)
+from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.condensing import kept_instances
+from xmlc.models.tail_classifiers import TailClassifiers
+from xmlc.tables.fingerprint import Fingerprint, fingerprint
+from xmlc.thresholds.apply import apply_thresholds
+from xmlc.thresholds.bounds import priors
+from xmlc.thresholds.fta import FTA
+from xmlc.thresholds.tune import METHODS as TUNED
+from xmlc.thresholds.tune import tune
+from xmlc.trees.kmeans import kmeans_tree, label_representations
+from xmlc.tuning.ranges import Range
+
+K = 5
+SEED = 7
+FEW = 30  # instances that the costly methods are given
+ROWS, TEST_ROWS = 1500, 300  # of a real dataset
+SYNTHETIC_ROWS, SYNTHETIC_TEST_ROWS = 500, 120
+TREE: Mapping[str, object] = {"arity": 4, "max_leaf": 6, "epochs": 2, "lam": 1e-6, "C": 1.0}
+# Those of swnn2018, Table 6, and others that are no whole numbers.
+EXPONENTS = ((0.0, 0.0), (0.5, 0.0), (1.0, 0.0), (2.0, 0.0), (1.0, 1.0), (2.0, 1.0), (1.7, 0.55), (3.0, 2.0))
+
+
+class Data(NamedTuple):
+    """A small dataset.
+
+    Attributes
+    ----------
+    X, Y : csr_array of float32, shape (n, d); of bool, shape (n, m)
+        To train with.
+    X_test, Y_test : csr_array
+        To predict and to score.
+    P_test : csr_array of float32, shape (n_test, m)
+        Estimates for the test instances: true posteriors, or what a model estimates.
+    """
+
+    X: sparse.csr_array
+    Y: sparse.csr_array
+    X_test: sparse.csr_array
+    Y_test: sparse.csr_array
+    P_test: sparse.csr_array
+
+
+Parts = Mapping[str, object]  # what a piece gives, see `digest_of`
+Run = Callable[[Data], Parts]
+
+
+def synthetic_data() -> Data:
+    """Draw a small multi-label set whose true posteriors stand for estimates."""
+    model = SyntheticModel(n_features=300, n_labels=40, labels_per_instance=2.0, nonzeros=25, seed=1)
+    X, Y, P = model.draw(0, SYNTHETIC_ROWS + SYNTHETIC_TEST_ROWS, 1)
+    assert P is not None
+    return Data(X[:SYNTHETIC_ROWS], Y[:SYNTHETIC_ROWS], *(part[SYNTHETIC_ROWS:] for part in (X, Y, P)))
+
+
+def prepared_data(folder: Path) -> Data:
+    """Read the first instances of a prepared dataset; other instances' labels stand for estimates, between 0 and 1."""
+    (X, Y), (X_test, Y_test) = Prepared(folder).part("train"), Prepared(folder).part("test")
+    n_test = min(TEST_ROWS, X_test.shape[0])
+    others = Y[np.arange(n_test) % Y.shape[0]]
+    values = ((np.arange(others.nnz) * 37 + others.indices) % 97 + 1).astype(np.float32) / np.float32(128)
+    P_test = sparse.csr_array((values, others.indices, others.indptr), shape=others.shape)
+    return Data(X[:ROWS], Y[:ROWS], X_test[:n_test], Y_test[:n_test], P_test)
+
+
+def estimator(kind: type[SparseProbabilityEstimator], **hyperparameters: object) -> Run:
+    """Make a piece of an estimator's training and predictions."""
+
+    def run(data: Data) -> Parts:
+        model = kind().set_params(**hyperparameters, n_jobs=1).fit(data.X, data.Y)
+        return {"learned": learned(model), **predictions(model, data)}
+
+    return run
+
+
+def learned(model: SparseProbabilityEstimator) -> Fingerprint:
+    """Return the fingerprint of all arrays that an estimator is saved with."""
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(Path(folder) / "model")
+        return fingerprint(Path(folder) / "model")
+
+
+def predictions(model: SparseProbabilityEstimator, data: Data) -> Parts:
+    """Return estimates and rankings of the test instances."""
+    return {
+        "predict_proba": model.predict_proba(data.X_test, 0.001),
+        "predict_top_k": model.predict_top_k(data.X_test, K),
+    }
+
+
+def _tree(**hyperparameters: object) -> PLT:
+    return PLT(n_jobs=1).set_params(**TREE, **hyperparameters)
+
+
+def one_by_one(data: Data) -> Parts:
+    """Rank single instances, as in online serving."""
+    X = data.X_test[:40]
+    rows = [
+        (X.indices[X.indptr[i] : X.indptr[i + 1]], X.data[X.indptr[i] : X.indptr[i + 1]]) for i in range(X.shape[0])
+    ]
+    model = _tree(tree="random").fit(data.X, data.Y)
+    by_beam = _tree(tree="random", search="beam", beam=3).fit(data.X, data.Y)
+    small = model.drop_weights(0.02)
+    models = {"exact": model, "beam": by_beam, "small": small}
+    return {name: [model.rank_one(*row, 5) for row in rows] for name, model in models.items()}
+
+
+def without_small_weights(data: Data) -> Parts:
+    """Drop small weights of a tree that is trained."""
+    model = _tree(tree="random").fit(data.X, data.Y).drop_weights(0.02)
+    return {"learned": learned(model), **predictions(model, data)}
+
+
+def above_thresholds(data: Data) -> Parts:
+    """Find what exceeds thresholds of labels of their own."""
+    model = _tree(tree="huffman").fit(data.X, data.Y)
+    return {"predict_proba": model.predict_proba(data.X_test, np.linspace(0.02, 0.4, data.Y.shape[1]))}
+
+
+TREES: dict[str, Run] = {
+    "PLT sgd, k-means tree": estimator(PLT, **TREE, solver="sgd", tree="kmeans"),
+    "PLT sgd, beam": estimator(PLT, **TREE, solver="sgd", tree="random", search="beam", beam=3),
+    "PLT sgd, hashed weights": estimator(PLT, **TREE, solver="sgd", tree="random", hash_bits=14),
+    "PLT sgd, not unit length": estimator(PLT, **TREE, solver="sgd", tree="random", unit_norm=False),
+    "PLT adagrad, Huffman tree": estimator(PLT, **TREE, solver="adagrad", tree="huffman"),
+    "IPLT (PLT adagrad, k-means tree)": estimator(PLT, solver="adagrad", tree="kmeans", arity=2, max_leaf=6, epochs=1),
+    "PLT batch, logistic loss": estimator(PLT, **TREE, solver="batch", loss="logistic", tree="random"),
+    "PLT batch, squared hinge loss": estimator(
+        PLT,
+        **TREE,
+        solver="batch",
+        loss="squared_hinge",
+        hinge_power=3,
+        tree="kmeans",
+        weight_cut=0.05,
+        search="beam",
+        beam=5,
+    ),
+    "PLT without small weights": without_small_weights,
+    "PLT, thresholds by label": above_thresholds,
+    "PLT, one instance at a time": one_by_one,
+    "Parabel": estimator(Parabel, n_trees=2, max_leaf=6, epochs=3, beam=4),
+    "Parabel, logistic loss": estimator(Parabel, n_trees=2, arity=4, max_leaf=6, epochs=3, loss="logistic"),
+}
+
+
+def tail(data: Data) -> Parts:
+    """Fit tail classifiers and score and re-rank what stands in the estimates."""
+    classifiers = TailClassifiers(gamma=3.0, n_jobs=1).fit(data.X, data.Y)
+    return {
+        "learned": classifiers.arrays(),
+        "log_scores": classifiers.log_scores(data.X_test, data.P_test),
+        "rerank": classifiers.rerank(data.X_test, data.P_test, 0.7),
+    }
+
+
+def condensed(data: Data) -> Parts:
+    """Choose the instances that stand for all."""
+    return {str(similarity): kept_instances(data.X, data.Y, similarity) for similarity in (0.1, 0.3, 0.6)}
+
+
+FORESTS: dict[str, Run] = {
+    "FastXML": estimator(FastXML, n_trees=3, max_leaf=5),
+    "FastXML, unit length": estimator(FastXML, n_trees=2, max_leaf=5, unit_norm=True, cost=3.0),
+    "PfastreXML": estimator(FastXML, n_trees=2, max_leaf=5, propensity_weighted=True, alpha=0.8),
+    "LdSM nag": estimator(LdSM, n_trees=2, max_nodes=40, epochs=3, learning_rate=0.1),
+    "LdSM nag, 4-ary, shares of instances": estimator(
+        LdSM,
+        n_trees=2,
+        max_nodes=40,
+        epochs=3,
+        learning_rate=0.1,
+        arity=4,
+        shares="instances",
+        initial_weights="uniform",
+        unit_norm=True,
+    ),
+    "LdSM sgd, standardised": estimator(
+        LdSM, n_trees=2, max_nodes=40, epochs=3, learning_rate=0.1, optimizer="sgd", ties="first"
+    ),
+    "LdSM, re-ranked": estimator(LdSM, n_trees=2, max_nodes=40, epochs=3, learning_rate=0.1, beta=0.7, gamma=1.0),
+    "tail classifiers": tail,
+    "condensed index": condensed,
+    **{
+        f"SWNN alpha={alpha:g} beta={beta:g}": estimator(SparseWeightedNearestNeighbors, S=20, alpha=alpha, beta=beta)
+        for alpha, beta in EXPONENTS
+    },
+    "SWNN, approximate": estimator(
+        SparseWeightedNearestNeighbors, S=10, alpha=1.5, beta=0.7, n_tables=8, bucket_bits=6
+    ),
+}
+
+
+def stream(data: Data) -> Parts:
+    """Learn in two parts and validate progressively."""
+    half = data.X.shape[0] // 2
+    model = OPLT(n_jobs=1).partial_fit(data.X[:half], data.Y[:half])
+    ranked = model.progressive_top_k(data.X[half:], data.Y[half:], 3)
+    truth = data.Y[half:]
+    at = checkpoints(truth.shape[0])
+    accuracy = progressive_accuracy(truth, ranked[0], at)
+    predicted = model.predict_proba(data.X[half:], 0.2).astype(bool)
+    return {
+        "learned": learned(model),
+        "progressive_top_k": ranked,
+        **predictions(model, data),
+        "curves": [at, accuracy, entropy_reduction(accuracy, 0.05), progressive_macro_f(truth, predicted, at[-5:])],
+        "macro_f": macro_f(truth, predicted),
+    }
+
+
+ONLINE: dict[str, Run] = {
+    "OPLT best-greedy": estimator(OPLT, policy="best_greedy", max_leaf=6, epochs=2),
+    "OPLT best-greedy, as printed": estimator(OPLT, policy="best_greedy", balance="printed", alpha=0.6, arity=3),
+    "OPLT random": estimator(OPLT, policy="random", arity=4, unit_norm=False),
+    "OPLT complete": estimator(OPLT, policy="complete", arity=3),
+    "OPLT CPET": estimator(OPLT, policy="cpet", alpha=0.6),
+    "OPLT one-versus-rest": estimator(OPLT, policy="one_vs_rest"),
+    "OPLT warm start": estimator(OPLT, policy="best_greedy", max_leaf=6, warm_start=0.3),
+    "OPLT stream": stream,
+}
+
+
+def chain(data: Data) -> Parts:
+    """Train a chain and sample from it."""
+    model = ProbabilisticClassifierChain(n_samples=50, C=1.0, n_jobs=1).fit(data.X, data.Y)
+    samples = model.sample(data.X_test[:30])
+    return {"learned": learned(model), "samples": samples, **predictions(model, data)}
+
+
+LINEAR: dict[str, Run] = {
+    "BR": estimator(BinaryRelevance, C=1.0),
+    "BR, C chosen": estimator(BinaryRelevance, C_grid=(0.1, 1.0), folds=2),
+    "PCC": chain,
+}
+
+
+def tuned(method: str) -> Run:
+    """Make a piece of a method of thresholds: all points of its grid, and what it predicts."""
+
+    def run(data: Data) -> Parts:
+        found = tune(method, data.P_test, data.Y_test, priors(data.Y))
+        scores = [[score for _, score in sorted(point.validation.items())] for point in found.grid]
+        grid = [[np.nan if x is None else x for x in (point.c, point.a, point.b)] for point in found.grid]
+        Y_hat = apply_thresholds(data.P_test, found.thresholds)
+        return {"thresholds": found.thresholds, "grid": np.array(grid), "scores": np.array(scores), "predicted": Y_hat}
+
+    return run
+
+
+def fixed(data: Data) -> Parts:
+    """Choose common thresholds, and label-wise ones, by FTA itself."""
+    methods = {"common": FTA(), "label_wise": FTA(label_wise=True)}
+    return {name: method.fit(data.P_test, data.Y_test).thresholds_ for name, method in methods.items()}
+
+
+def many_labels() -> np.ndarray:
+    """Return marginals of more labels than `meuf_approx` has cells."""
+    return ((np.arange(10)[:, None] * 37 + np.arange(24)[None, :] * 61) % 89) / 100
+
+
+def inferred(method: str) -> Run:
+    """Make a piece of a method of inference: from estimates, and from samples where it takes them."""
+
+    def run(data: Data) -> Parts:
+        few = data.P_test[:FEW]
+        weights = fit_size_weights(data.P_test, data.Y_test) if METHODS[method].takes_sizes else None
+        result: dict[str, object] = {} if weights is None else {"size_weights": weights}
+        result["from_estimates"] = infer_blocks(method, few, 1, size_weights=weights)
+        samples = draw(MODELS["dependent-signed"](8), 40, FEW, seed=3, stream=5)
+        result["from_many_labels"] = infer_blocks(method, many_labels(), 1, size_weights=weights)
+        result["from_samples"] = infer_blocks(method, samples, 1, size_weights=weights)
+        if METHODS[method].takes == "joint":
+            result["from_sizes"] = infer_blocks(method, labels_by_size(samples), 1)
+        return result
+
+    return run
+
+
+def distributions(data: Data) -> Parts:
+    """Work out joint distributions, and what a floor of the estimates may cost."""
+    few = data.P_test[:FEW]
+    Y_hat, expected = infer_blocks("meuf", few, 1) or (sparse.csr_array((0, 0)), np.empty(0))
+    return {
+        "of_marginals": tuple(labels_by_size_from_marginals(few)),
+        "of_a_chain": [tuple(exact_labels_by_size(model(9))) for model in MODELS.values()],
+        "floor_bound": floor_bound(Y_hat, expected, 0.01, 0.001),
+    }
+
+
+def simulated(data: Data) -> Parts:
+    """Infer from samples of the paper's models."""
+    found = simulate(seed=1, n_trials=3, sample_sizes=(5, 20), m=8, n_jobs=1)
+    return {name: _numbers(model) for name, model in found.items()}
+
+
+def _numbers(content: object) -> object:
+    return {k: _numbers(v) for k, v in content.items()} if isinstance(content, dict) else np.asarray(content)
+
+
+LABEL_SETS: dict[str, Run] = {
+    **{f"thresholds {method}": tuned(method) for method in TUNED},
+    "thresholds FTA itself": fixed,
+    **{f"inference {method}": inferred(method) for method in METHODS},
+    "distributions of label sets": distributions,
+    "simulation": simulated,
+}
+
+
+def elementary(data: Data) -> Parts:
+    """Apply the functions that take the place of NumPy's."""
+    x = np.linspace(-30.0, 30.0, 5003)
+    positive = np.abs(x) + 1e-9
+    return {
+        "exp": elementwise.exp(x),
+        "log": elementwise.log(positive),
+        "log1p": elementwise.log1p(positive),
+        "log2": elementwise.log2(positive),
+        "sigmoid": elementwise.sigmoid(x),
+        "power": [elementwise.power(positive, y) for y in (-1.3, 0.55, 1.5, 2.0)],
+        "sin": np.array([sin(v) for v in x.tolist()]),
+        "cos": np.array([cos(v) for v in x.tolist()]),
+    }
+
+
+def synthetic(data: Data) -> Parts:
+    """Draw data with several labels."""
+    return {"drawn": SyntheticModel(500, 80, 2.5, 30, seed=SEED).draw(0, 300, 1)}
+
+
+def few_shot(data: Data) -> Parts:
+    """Draw data with one label and few examples each."""
+    views, texts = ObjectViews(64, 30, seed=SEED).draw(0, 400, 1), ShortTexts(600, 50, seed=SEED).draw(0, 300, 1)
+    return {"views": views[:2], "texts": texts[:2]}
+
+
+def metrics(data: Data) -> Parts:
+    """Score a prediction and a ranking by everything that a record holds."""
+    labels, _ = top_k_of(data.P_test, 5)
+    scores = classification_metrics(data.Y_test, data.P_test > 0.2)
+    ranking = precision_and_ndcg(data.Y_test, labels)
+    propensity = propensities(data.Y, 0.55, 1.5)
+    return {
+        "classification": {name: np.float64(value) for name, value in scores.items()},
+        "ranking": {name: np.float64(value) for name, value in ranking.items()},
+        "propensities": propensity,
+        "psp": [np.float64(psp_at_k(data.Y_test, labels, propensity, k)) for k in (1, 3, 5)],
+        "maximum": [np.float64(maximum_precision_at_k(data.Y_test, k)) for k in (1, 3, 5)],
+    }
+
+
+def label_tree(data: Data) -> Parts:
+    """Represent labels and part them by 2-means."""
+    representations = label_representations(data.X, data.Y, 1)
+    tree = kmeans_tree(representations, 4, 3, SEED, 1)
+    return {"unit_rows": unit_rows(data.X), "representations": representations, "tree": [tree.children, tree.label]}
+
+
+def text(data: Data) -> Parts:
+    """Write text and read it again."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "part.txt"
+        save_repository(file, data.X, data.Y)
+        return {"file": np.frombuffer(file.read_bytes(), dtype=np.uint8), "read": load(file)}
+
+
+def ranges(data: Data) -> Parts:
+    """Take hyperparameters from ranges."""
+    logarithmic, plain = Range(low=1e-6, high=1.0, log=True), Range(low=0.1, high=3.0)
+    at = (np.arange(200) + 0.5) / 200
+    return {"logarithmic": [logarithmic.at(u) for u in at.tolist()], "plain": [plain.at(u) for u in at.tolist()]}
+
+
+NUMBERS: dict[str, Run] = {
+    "elementary functions": elementary,
+    "synthetic data": synthetic,
+    "few-shot data": few_shot,
+    "metrics": metrics,
+    "k-means tree": label_tree,
+    "data as text": text,
+    "ranges of hyperparameters": ranges,
+}
+
+# A group runs in one process, which compiles what its pieces need once.
+GROUPS = {
+    "trees": TREES,
+    "forests": FORESTS,
+    "online": ONLINE,
+    "linear": LINEAR,
+    "label_sets": LABEL_SETS,
+    "numbers": NUMBERS,
+}
+ON_ESTIMATORS = ("trees", "forests", "online", "linear")  # that a real dataset is for

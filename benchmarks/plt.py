@@ -1,0 +1,257 @@
+"""How fast a PLT is trained and ranks, compared with napkinXC and omikuji, and what a second thread gives.
+
+Everything of ours is run once before, at full size, so that no kernel is compiled in a measured time; the data is in
+memory.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from copy import copy
+from functools import partial
+from itertools import pairwise, product
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from scipy import sparse
+
+from benchmarks.harness import (
+    PER_INSTANCE,
+    PERCENT,
+    PREDICTION,
+    TOP,
+    TRAINING,
+    Contender,
+    Data,
+    Key,
+    Ranking,
+    Report,
+    Rows,
+    Task,
+    differing,
+    precisions,
+    ranking_task,
+)
+from benchmarks.settings import adagrad_settings, batch_setting, paper_setting
+from xmlc.data.writer import save_repository
+from xmlc.estimator import Hyperparameters
+from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.plt import PLT
+from xmlc.models.registry import make_estimator
+from xmlc.passport import WARM_UP_ROWS, timed
+from xmlc.runtime.threads import numba_threads
+
+Model = TypeVar("Model", bound=SparseProbabilityEstimator)
+Models = dict[tuple[str, int], PLT]  # by solver and number of threads
+Baselines = dict[str, SparseProbabilityEstimator]
+
+SEARCHES = {"exact": "exact", "certified": "certified", "beam 10": "beam"}  # how tables name them
+NAPKINXC_ADAGRAD, NAPKINXC_LIBLINEAR, OMIKUJI = "napkinXC, AdaGrad", "napkinXC, liblinear", "omikuji, one tree"
+OMIKUJI_DENSE = "omikuji, one tree, densified"
+BASELINES_OF = {"adagrad": (NAPKINXC_ADAGRAD,), "batch": (OMIKUJI, NAPKINXC_LIBLINEAR)}
+WHAT = {
+    "adagrad": "AdaGrad, node by node, on a random tree",
+    "batch": "L2-regularised dual coordinate descent on a tree of balanced 2-means",
+}
+AT_LEAST = 0.3  # seconds of prediction per round: a small test set takes a few milliseconds
+SINGLE = "prediction of one instance at a time, from Python"
+SINGLE_INSTANCES = 2000  # at most
+CONVERSION = "conversions within omikuji's times"
+OPENED = "classifiers evaluated"  # for an instance
+EXACT = "is exact"  # instances whose labels are those of the exact search, in its order
+CERTIFIED = "proved by the beam"  # instances for which its answer is provably exact
+
+
+def bench_plt(folder: Path, peers: bool = True, threads: int = 2, rounds: int = 3) -> Report:
+    """Measure training and prediction on one and on several threads, the three searches and the baselines.
+
+    Parameters
+    ----------
+    folder : Path
+        Written by `xmlc prepare`.
+    peers : bool
+        Whether to run napkinXC and omikuji too.
+    threads : int
+        Compared with one thread.
+    rounds : int
+
+    Raises
+    ------
+    XmlcError
+        The folder holds no dataset, or a baseline is not installed.
+    """
+    data = Data.read(folder)
+    settings, rows = solver_settings(data.name), Rows("plt", data.name)
+    models, baselines = warmed_up_models(settings, threads, data), make_baselines() if peers else {}
+    _measure_training(rows, models, baselines, data, rounds)
+    rankings = _measure_prediction(rows, models, baselines, data, rounds)
+    for solver in settings:
+        add_threads(rows, solver, threads, models, rankings, data)
+    for solver, names in BASELINES_OF.items() if peers else ():
+        compare_solver(rows, solver, names)
+    if peers:
+        _add_conversions(rows, data)
+    for solver, (name, search) in product(settings, SEARCHES.items()):
+        add_latency(rows, name_of(solver, name), with_hyperparameters(models[solver, 1], search=search), data.X_test)
+    for solver in settings:
+        add_searches(rows, solver, models[solver, 1], data)
+    rows.add_process()
+    return rows.report(
+        about=f"{data.size}; minimum of {rounds} interleaved rounds",
+        threads=threads,
+        contenders=contenders(settings, threads, peers),
+    )
+
+
+def _measure_training(rows: Rows, models: Models, baselines: Baselines, data: Data, rounds: int) -> None:
+    """Train all models; rank with each as its own hyperparameters say."""
+    tasks = [Task(name_of(solver), TRAINING, fit(model, data, n), threads=n) for (solver, n), model in models.items()]
+    rows.measure(tasks + [Task(name, TRAINING, fit(model, data)) for name, model in baselines.items()], rounds)
+    everyone = {(name_of(solver), n): model for (solver, n), model in models.items()}
+    for (name, n), model in (everyone | {(name, 1): model for name, model in baselines.items()}).items():
+        rows.add_precision(
+            name, TRAINING, [precisions(data.Y_test, model.predict_top_k(data.X_test, TOP)[0])], threads=n
+        )
+
+
+def _measure_prediction(
+    rows: Rows, models: Models, baselines: Baselines, data: Data, rounds: int
+) -> dict[Key, Ranking]:
+    """Rank the best labels of all test instances by all models, ours by each search."""
+    X = data.X_test
+    tasks = [
+        ranking_task(name_of(solver, name), with_hyperparameters(model, search=search), X, n)
+        for ((solver, n), model), (name, search) in product(models.items(), SEARCHES.items())
+    ]
+    with tempfile.TemporaryDirectory(prefix="omikuji-") as folder:
+        for name, model in baselines.items():
+            tasks.append(ranking_task(name, model, X))
+            if name == OMIKUJI:  # loading is what makes weights dense
+                model.save(Path(folder) / "model")
+                tasks.append(ranking_task(OMIKUJI_DENSE, type(model).load(Path(folder) / "model"), X))
+        rankings = rows.measure(tasks, rounds, AT_LEAST)
+    for name in baselines | {OMIKUJI_DENSE: None} if baselines else ():
+        rows.add_precision(name, PREDICTION, [precisions(data.Y_test, rankings[name, PREDICTION, 1][0])])
+    return rankings
+
+
+def add_threads(
+    rows: Rows, solver: str, threads: int, models: Models, rankings: dict[Key, Ranking], data: Data
+) -> None:
+    """Add P@k, how many times as fast several threads are, and whether model and rankings are the same bits."""
+    rows.add_speed_up(name_of(solver), TRAINING, threads)
+    other = differing(learned(models[solver, 1]), learned(models[solver, threads]))
+    rows.add_same_bits(name_of(solver), TRAINING, other, threads)
+    for search in SEARCHES:
+        rows.add_rankings(name_of(solver, search), rankings, data.Y_test, threads)
+
+
+def compare_solver(rows: Rows, solver: str, baselines: tuple[str, ...]) -> None:
+    """Compare a solver on one thread with its baselines."""
+    for name in baselines:
+        rows.compare(name_of(solver), name, TRAINING)
+    for search, name in product(SEARCHES, baselines + (OMIKUJI_DENSE,) * (OMIKUJI in baselines)):
+        rows.compare(name_of(solver, search), name, PREDICTION)
+
+
+def _add_conversions(rows: Rows, data: Data) -> None:
+    """Measure what of omikuji's times is not its own: writing its input, and turning instances into its types."""
+    with tempfile.TemporaryDirectory(prefix="omikuji-") as folder:
+        _, written = timed(lambda: save_repository(Path(folder) / "train.txt", data.X, data.Y))
+    x = data.X_test
+
+    def pairs() -> None:
+        for start, end in pairwise(x.indptr):
+            list(zip(x.indices[start:end].tolist(), x.data[start:end].tolist()))
+
+    rows.add(OMIKUJI, CONVERSION, "training: writing the file that it reads", "s", written)
+    per_instance = 1e3 * timed(pairs)[1] / x.shape[0]
+    rows.add(OMIKUJI, CONVERSION, "prediction: turning instances into its types", PER_INSTANCE, per_instance)
+
+
+def add_latency(rows: Rows, name: str, model: PLT, X: sparse.csr_array) -> None:
+    """Add how long it takes to rank one instance at a time: median and 99th percentile."""
+    instances = [(X.indices[start:end], X.data[start:end]) for start, end in pairwise(X.indptr[: SINGLE_INSTANCES + 1])]
+    for instance in instances[:WARM_UP_ROWS]:
+        model.rank_one(*instance, TOP)
+    turns = [1e3 * timed(partial(model.rank_one, *instance, TOP))[1] for instance in instances]
+    for measure, percent in (("median", 50), ("99th percentile", 99)):
+        rows.add(name, SINGLE, measure, PER_INSTANCE, np.percentile(turns, percent))
+
+
+def add_searches(rows: Rows, solver: str, model: PLT, data: Data) -> None:
+    """Add how many classifiers each search evaluates, and for how many instances it is exact and proves it."""
+    exact, _ = with_hyperparameters(model, search="exact").predict_top_k(data.X_test, TOP)
+    for named, search in SEARCHES.items():
+        searching, name = with_hyperparameters(model, search=search), name_of(solver, named)
+        labels, _ = searching.predict_top_k(data.X_test, TOP)
+        rows.add(name, PREDICTION, OPENED, "", searching.inner_products_.mean())
+        if searching.certified_ is not None:
+            rows.add(name, PREDICTION, CERTIFIED, PERCENT, 100 * searching.certified_.mean())
+        rows.add(name, PREDICTION, EXACT, PERCENT, 100 * (labels == exact).all(axis=1).mean())
+
+
+def name_of(solver: str, search: str = "") -> str:
+    """Name one of our models, and with a search (`SEARCHES`) its predictions."""
+    return f"PLT, {solver}{', ' * bool(search)}{search}"
+
+
+def solver_settings(dataset: str) -> dict[str, Hyperparameters]:
+    """Return the hyperparameters of our solvers."""
+    return {"adagrad": adagrad_settings()[0], "batch": batch_setting(dataset)}
+
+
+def baseline_settings() -> dict[str, tuple[str, Hyperparameters]]:
+    """Return estimator and hyperparameters of each baseline."""
+    return {
+        NAPKINXC_ADAGRAD: ("napkinxc-plt", adagrad_settings()[1]),
+        OMIKUJI: paper_setting("plt2016", "omikuji-parabel"),
+        NAPKINXC_LIBLINEAR: paper_setting("plt2016", "napkinxc-plt-liblinear"),
+    }
+
+
+def contenders(settings: dict[str, Hyperparameters], threads: int, peers: bool) -> list[Contender]:
+    """List who takes part."""
+    ours = [Contender(name_of(solver), WHAT[solver], own, (1, threads)) for solver, own in settings.items()]
+    baselines = baseline_settings() if peers else {}
+    return ours + [Contender(name, f"baseline {kind}", own) for name, (kind, own) in baselines.items()]
+
+
+def warmed_up_models(settings: dict[str, Hyperparameters], threads: int, data: Data) -> Models:
+    """Make our models for one and several threads, and do all that will be measured once.
+
+    Which kernels run depends on the size of a dataset.
+    """
+    ours = {(solver, n): PLT(n_jobs=n).set_params(**own) for solver, own in settings.items() for n in (1, threads)}
+    for model in ours.values():
+        model.fit(data.X, data.Y)
+        for search in SEARCHES.values():
+            with_hyperparameters(model, search=search).predict_top_k(data.X_test, TOP)
+    return ours
+
+
+def make_baselines() -> Baselines:
+    """Make the baselines, each on one thread."""
+    return {name: make_estimator(kind, own, 0, 1) for name, (kind, own) in baseline_settings().items()}
+
+
+def fit(model: SparseProbabilityEstimator, data: Data, n_jobs: int = 1) -> Callable[[], None]:
+    """Return the training of a model, on as many threads as it has."""
+
+    def work() -> None:
+        with numba_threads(n_jobs):
+            model.fit(data.X, data.Y)
+
+    return work
+
+
+def with_hyperparameters(model: Model, **hyperparameters: object) -> Model:
+    """Return a model that has learned the same, with other hyperparameters."""
+    return copy(model).set_params(**hyperparameters) if hyperparameters else model
+
+
+def learned(model: PLT) -> dict[str, np.ndarray]:
+    """Return all arrays that a PLT has learned."""
+    return {"parent": model.tree_.parent, **model.nodes_._asdict()}

@@ -1,0 +1,211 @@
+"""Processors that one machine can imitate, by environment variables, and a look at whether it did.
+
+Four parts of a program choose their code by the processor: numba compiles for it, NumPy and the C library pick one of
+several forms of a function when they start, and so does OpenBLAS. Both have settings that disable vector instructions
+that the processor has.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import platform
+import struct
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypedDict
+
+AVX512 = ("AVX512F", "AVX512CD", "AVX512BW", "AVX512DQ", "AVX512VL", "AVX512ER", "AVX512PF")
+AVX2 = ("AVX", "AVX2", "FMA", "FMA4", "BMI1", "BMI2", "LZCNT", "MOVBE")
+# NumPy 2.4 has X86_V3 (with AVX2 and FMA) and X86_V4; older ones have the features themselves. It ignores, with a
+# warning, what it does not know.
+NUMPY_512 = "X86_V4 AVX512_ICL AVX512_SPR"
+N_WITNESSES, N_SUMS = 4096, 40
+WITNESSES = {
+    "numba": "a sum that numba may reorder",
+    "numpy": "NumPy's exp and log",
+    "libm": "the C library's functions",
+}
+
+
+@dataclass(frozen=True)
+class Processor:
+    """A processor to compute as for.
+
+    Attributes
+    ----------
+    name, title : str
+        ``title`` says which instructions it has.
+    environment : dict of str to str
+        Variables that make numba, NumPy, the C library and OpenBLAS take it for the one that there is.
+    without : tuple of str
+        Words of which no feature of numba or NumPy may remain: what it does not have.
+    differs : tuple of str
+        The `witnesses` whose results must differ from those of a processor with all features.
+    """
+
+    name: str
+    title: str
+    environment: Mapping[str, str] = field(default_factory=dict)
+    without: tuple[str, ...] = ()
+    differs: tuple[str, ...] = ()
+
+
+class Features(TypedDict):
+    """What a process took the processor for, as JSON too.
+
+    Attributes
+    ----------
+    numba_cpu : str
+        A name of LLVM's.
+    numba, numpy : list of str
+        Features that they use.
+    witnesses : dict of str
+        See `witnesses`.
+    """
+
+    numba_cpu: str
+    numba: list[str]
+    numpy: list[str]
+    witnesses: dict[str, str]
+
+
+def _hwcaps(names: tuple[str, ...]) -> str:
+    return "glibc.cpu.hwcaps=" + ",".join(f"-{name}" for name in names)
+
+
+THIS = Processor("this", "this processor")
+IMITATED = {
+    "x86_64": (
+        Processor(
+            "avx2",
+            "AVX2 and FMA, no AVX-512 (Haswell)",
+            {
+                "NUMBA_CPU_NAME": "haswell",
+                "NUMBA_CPU_FEATURES": "+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+movbe,+popcnt,+sse4.2",
+                "NPY_DISABLE_CPU_FEATURES": NUMPY_512,
+                "OPENBLAS_CORETYPE": "Haswell",
+                "GLIBC_TUNABLES": _hwcaps(AVX512),
+            },
+            ("avx512", "x86_v4"),
+            ("numba", "numpy"),
+        ),
+        Processor(
+            "sse2",
+            "SSE only, no AVX, no FMA (the first x86-64)",
+            {
+                "NUMBA_CPU_NAME": "x86-64",
+                "NUMBA_CPU_FEATURES": "+sse,+sse2",
+                "NPY_DISABLE_CPU_FEATURES": f"X86_V3 {NUMPY_512}",
+                "OPENBLAS_CORETYPE": "Prescott",
+                "GLIBC_TUNABLES": _hwcaps(AVX512 + AVX2),
+            },
+            ("avx", "fma", "x86_v3", "x86_v4"),
+            ("numba", "numpy", "libm"),
+        ),
+    ),
+    "aarch64": (
+        Processor(
+            "neon",
+            "ARMv8.0 with NEON, no SVE",
+            {
+                "NUMBA_CPU_NAME": "generic",
+                "NUMBA_CPU_FEATURES": "+neon",
+                "NPY_DISABLE_CPU_FEATURES": "ASIMDHP ASIMDDP ASIMDFHM SVE",
+                "OPENBLAS_CORETYPE": "ARMV8",
+            },
+            ("sve",),
+            ("numba",),
+        ),
+    ),
+}
+
+
+def processors() -> tuple[Processor, ...]:
+    """Return this processor and those that it can imitate."""
+    return (THIS, *IMITATED.get(platform.machine(), ()))
+
+
+def features_in_use() -> Features:
+    """Say what numba, NumPy and the C library of this process take the processor for."""
+    import numba.core.registry
+    from numpy._core import _multiarray_umath  # type: ignore[attr-defined]  # NumPy's own report
+
+    has = _multiarray_umath.__cpu_features__  # and of those it has forms of functions for the ones in __cpu_dispatch__
+    _, cpu, features = numba.core.registry.cpu_target.target_context.codegen().magic_tuple()
+    return {
+        "numba_cpu": cpu,
+        "numba": sorted(name[1:] for name in features.split(",") if name.startswith("+")),
+        "numpy": sorted(name for name in _multiarray_umath.__cpu_dispatch__ if has[name]),
+        "witnesses": witnesses(),
+    }
+
+
+def witnesses() -> dict[str, str]:
+    """Digest results that depend on the processor: of a sum that may be reordered, NumPy's exp, and the C library."""
+    import numba
+    import numpy as np
+
+    @numba.njit(fastmath={"reassoc", "nsz"})
+    def reordered_sum(x: np.ndarray) -> np.float32:
+        """Sum float32 numbers in whatever order suits the processor's vectors."""
+        total = np.float32(0)
+        for i in range(x.size):
+            total += x[i]
+        return total
+
+    x = np.arange(N_WITNESSES) * 0.0048 - 9.8
+    c_library = hashlib.sha256()
+    for value in x.tolist():
+        results = math.exp(value), math.sin(value), math.log(abs(value) + 0.01), math.pow(abs(value) + 0.1, 1.3)
+        c_library.update(struct.pack("<4d", *results))
+    squares = (x * x).astype(np.float32)
+    sums = np.array([reordered_sum(squares[i:]) for i in range(N_SUMS)])
+    functions = np.concatenate((np.exp(x), np.log(np.abs(x) + 0.01)))
+    return {
+        "numba": hashlib.sha256(sums.tobytes()).hexdigest(),
+        "numpy": hashlib.sha256(functions.tobytes()).hexdigest(),
+        "libm": c_library.hexdigest(),
+    }
+
+
+def doubts(processor: Processor, found: Features, this: Features) -> list[str]:
+    """Say in which respect a run was no test, because it was not as for another processor.
+
+    Parameters
+    ----------
+    processor : Processor
+        That was to be imitated.
+    found, this : Features
+        Of its run and of the run as for this processor.
+    """
+    reasons = []
+    wanted = processor.environment.get("NUMBA_CPU_NAME")
+    if wanted is not None and found["numba_cpu"] != wanted:
+        reasons.append(f"numba compiled for {found['numba_cpu']}, not for {wanted}")
+    for who in ("numba", "numpy"):
+        left = [name for name in found[who] if name.lower().startswith(processor.without)]
+        if left:
+            reasons.append(f"{who} still used {', '.join(left)}")
+        elif not any(name.lower().startswith(processor.without) for name in this[who]):
+            reasons.append(f"{who} does not use what was to be left out on this processor either")
+    same = [who for who in processor.differs if found["witnesses"][who] == this["witnesses"][who]]
+    return reasons + [f"{WITNESSES[who]} came out as on this processor" for who in same]
+
+
+def doubt_lines(chosen: Iterable[Processor], features: Mapping[str, Features]) -> Iterator[str]:
+    """Say of each processor that was imitated whether its run was a test, and if not, why.
+
+    Parameters
+    ----------
+    chosen : iterable of Processor
+    features : mapping of str to Features
+        Of the runs, by the processor's name.
+    """
+    for processor in chosen:
+        if processor == THIS:
+            continue
+        reasons = doubts(processor, features[processor.name], features[THIS.name])
+        seen = ", ".join(WITNESSES[name] for name in processor.differs)
+        yield f"{processor.name}, {processor.title}: " + ("no full test" if reasons else f"a test, as {seen} differ")
+        yield from (f"{processor.name} was no full test: {reason}" for reason in reasons)

@@ -1,0 +1,92 @@
+"""Rows as tables in Markdown that can be read in a terminal too: the one renderer of all benchmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from tabulate import tabulate
+
+from benchmarks.harness import PERCENT, POINTS, RATIO, TIMES, YES_OR_NO, Contender, Report, Row
+
+DECIMALS = {  # by the first word of a unit
+    "s": ".3f", "ms": ".4f", "µs": ".1f", "ns": ".3f", "MB": ".1f", "MB/s": ".1f", "million": ".1f",
+    PERCENT: ".2f", POINTS: "+.2f", RATIO: ".4f", TIMES: ".2f", "bits": ".2f",
+}  # fmt: skip
+
+
+def to_text(report: Report) -> str:
+    """Return what was measured: the data and the machine, the contenders, a table for each task, and remarks."""
+    made = report.passport
+    machine = f"{made['cpu']}, xmlc {made['xmlc']}, numba {made['numba']}, {made['time']}"
+    parts = [f"{report.dataset}: {report.about}; {machine}"]
+    if report.contenders:
+        parts.append("\n".join(map(_contender_line, report.contenders)))
+    by_task: dict[str, list[Row]] = {}
+    for row in report.rows:
+        if row.task not in report.unprinted:
+            by_task.setdefault(row.task, []).append(row)
+    parts += [task_table(task, rows) for task, rows in by_task.items()]
+    return "\n\n".join(parts + report.remarks)
+
+
+def _contender_line(contender: Contender) -> str:
+    values = ", ".join(f"{name}={value!r}" for name, value in contender.hyperparameters.items())
+    return f"- {contender.name}: {contender.what}{f' ({values})' if values else ''}"
+
+
+def task_table(task: str, rows: Sequence[Row]) -> str:
+    """Lay out the rows of one task: contenders down and measures across, or the other way if measures are many."""
+    threads = sorted({row.threads for row in rows})
+    texts: dict[str, dict[str, str]] = {}
+    for row in rows:
+        name = row.contender if len(threads) == 1 else f"{row.contender}, {counted(row.threads, 'thread')}"
+        unit = "" if row.unit in ("", YES_OR_NO) else f", {row.unit}"
+        texts.setdefault(name, {})[f"{row.measure}{unit}"] = value_text(row)
+    measures = list(dict.fromkeys(measure for cells in texts.values() for measure in cells))
+    if len(measures) > 12 or (len(measures) > 2 * len(texts) > 0 and len(measures) > 4):
+        headings, lines = ["", *texts], [[one, *(cells.get(one, "") for cells in texts.values())] for one in measures]
+    else:
+        headings, lines = (
+            ["", *measures],
+            [[name, *(cells.get(one, "") for one in measures)] for name, cells in texts.items()],
+        )
+    title = f"{task[0].upper()}{task[1:]}"
+    if len(threads) == 1 and len(texts) > 0:
+        title += f" ({counted(threads[0], 'thread')})"
+    notes = _notes(rows)
+    return f"**{title}**\n\n{markdown(headings, lines)}" + (f"\n\n{notes}" if notes else "")
+
+
+def _notes(rows: Iterable[Row]) -> str:
+    by_name: dict[str, list[str]] = {}
+    for row in rows:
+        if row.note:
+            by_name.setdefault(row.contender, []).append(row.note)
+    return "\n".join(f"- {name}: {'; '.join(dict.fromkeys(notes))}" for name, notes in by_name.items())
+
+
+def value_text(row: Row) -> str:
+    """Write a value with the decimals of its unit; a percentage of several runs with its standard deviation."""
+    if row.value != row.value:
+        return "-"
+    if row.unit == YES_OR_NO:
+        return "yes" if row.value else "no"
+    form = DECIMALS.get(row.unit.split()[0] if row.unit else "", "")
+    if not form:
+        return f"{row.value:,.0f}" if abs(row.value) >= 100 else f"{row.value:.3g}"
+    text = f"{row.value:{form}}"
+    if row.unit == PERCENT and len(row.rounds) > 1:
+        text += f" ± {np.std(row.rounds, ddof=1):.2f}"
+    return text
+
+
+def markdown(headings: Sequence[str], lines: Iterable[Sequence[str]], n_texts: int = 1) -> str:
+    """Lay out a table: so many columns from the left are texts, the others numbers, to the right."""
+    align = ["left"] * n_texts + ["right"] * (len(headings) - n_texts)
+    return tabulate(lines, headings, tablefmt="pipe", disable_numparse=True, colalign=align)
+
+
+def counted(n: int, thing: str) -> str:
+    """Say how many there are of a thing, such as 1 thread or 2 threads."""
+    return f"{n} {thing}{'s' * (n != 1)}"

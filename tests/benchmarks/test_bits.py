@@ -1,0 +1,190 @@
+"""The harness of `make bits`: one bit is seen, the right name is told, and a run that is no test says so."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy import sparse
+
+from benchmarks import bits, pieces
+from benchmarks.__main__ import group
+from benchmarks.processors import THIS, Processor, doubts
+from xmlc.errors import XmlcError
+from xmlc.inference import METHODS as INFERENCE
+from xmlc.models.registry import ESTIMATORS, estimator_class
+from xmlc.thresholds.tune import METHODS as THRESHOLDS
+
+
+def with_one_bit_changed(array, place):
+    changed = array.copy()
+    changed.view(np.uint8).reshape(-1)[place] ^= 1
+    return changed
+
+
+def result():
+    matrix = sparse.csr_array(np.array([[0, 0.5, 0], [0.25, 0, 0]], dtype=np.float32))
+    return {
+        "learned": {"weights": np.arange(4.0)},
+        "predict_proba": matrix,
+        "pair": (np.arange(3), np.ones(3)),
+        "f": 0.1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [
+        ("learned", lambda r: r["learned"].update(weights=with_one_bit_changed(r["learned"]["weights"], 9))),
+        ("predict_proba", lambda r: r["predict_proba"].data.__setitem__(1, np.float32(0.25000003))),
+        ("predict_proba", lambda r: r["predict_proba"].indices.__setitem__(1, 2)),
+        ("pair", lambda r: r.update(pair=(np.arange(3), with_one_bit_changed(np.ones(3), 0)))),
+        ("f", lambda r: r.update(f=np.nextafter(0.1, 1))),
+        ("f", lambda r: r.pop("f")),
+    ],
+)  # fmt: skip
+def test_one_bit_is_seen_and_its_part_is_named(part, change):
+    changed = result()
+    change(changed)
+    one, other = as_piece(result()), as_piece(changed)
+    assert one["word"] != other["word"]
+    assert list(bits.differing_parts(one, other)) == [part]
+
+
+def as_piece(content):
+    digest = bits.digest_of(content)
+    return {"word": digest.word, "parts": {name: part.digest for name, part in digest.parts.items()}}
+
+
+def test_the_same_arrays_have_the_same_word():
+    assert as_piece(result()) == as_piece(result())
+    assert list(bits.differing_parts(as_piece(result()), as_piece(result()))) == []
+
+
+def runs_of(**changes):
+    """Two processors' runs, the second with some results changed."""
+    same = {"PLT": result(), "FastXML": result(), "SWNN": result()}
+    other = same | changes
+    return {
+        "this": {"pieces": {name: as_piece(content) for name, content in same.items()}},
+        "avx2": {"pieces": {name: as_piece(content) for name, content in other.items() if content is not None}},
+    }
+
+
+def test_a_difference_names_piece_part_and_processor():
+    rows = bits.compare(runs_of(FastXML=result() | {"f": 0.2}))
+    assert [row.piece for row in rows if row.differing] == ["FastXML"]
+    text = "\n".join(bits.lines(rows, ["this", "avx2"]))
+    assert "DIFFERS: f (avx2)" in text
+    assert "1 of 3 pieces differ: FastXML" in text
+    same = "\n".join(bits.lines(bits.compare(runs_of()), ["this", "avx2"]))
+    assert "all 3 pieces are the same bits on this, avx2" in same
+    assert "DIFFERS" not in same
+
+
+def test_a_piece_that_is_not_there_differs():
+    rows = bits.compare(runs_of(SWNN=None))
+    assert [row.piece for row in rows if row.differing] == ["SWNN"]
+    assert rows[2].words[1] == bits.MISSING
+
+
+def test_the_word_of_all_changes_with_any_piece_but_not_with_seconds():
+    found = runs_of(FastXML=result() | {"f": 0.2})
+    words = {bits.word_of_all(run) for run in found.values()}
+    assert len(words) == 2
+    slower = {"pieces": {name: piece | {"seconds": 9} for name, piece in found["this"]["pieces"].items()}}
+    assert bits.word_of_all(slower) in words
+
+
+def features(cpu="znver4", numba=("sse2", "avx2", "fma", "avx512f"), numpy=("SSE42", "X86_V3", "X86_V4"), seen="aaa"):
+    witnesses = dict(zip(("numba", "numpy", "libm"), seen, strict=True))
+    return {"numba_cpu": cpu, "numba": list(numba), "numpy": list(numpy), "witnesses": witnesses}
+
+
+OLD = Processor(
+    "sse2", "old", {"NUMBA_CPU_NAME": "x86-64"}, ("avx", "fma", "x86_v3", "x86_v4"), ("numba", "numpy", "libm")
+)
+C_LIBRARY = "the C library's functions came out as on this processor"
+
+
+@pytest.mark.parametrize(
+    ("found", "this", "said"),
+    [
+        (features("x86-64", ["sse2"], ["SSE42"], "bbb"), features(), []),
+        (features("znver4", ["sse2"], ["SSE42"], "bbb"), features(), ["numba compiled for znver4, not for x86-64"]),
+        (features("x86-64", ["sse2", "avx"], ["SSE42"], "bbb"), features(), ["numba still used avx"]),
+        (features("x86-64", ["sse2"], ["SSE42", "X86_V3"], "bbb"), features(), ["numpy still used X86_V3"]),
+        (features("x86-64", ["sse2"], ["SSE42"], "bba"), features(), [C_LIBRARY]),
+        (features("x86-64", ["sse2"], ["SSE42"], "abb"), features(), ["a sum that numba may reorder came out"]),
+        (
+            features("x86-64", ["sse2"], ["SSE42"], "bba"),
+            features("nocona", ["sse2"], ["SSE42"], "aaa"),
+            ["numba does not use", "numpy does not use", C_LIBRARY],
+        ),
+    ],
+)
+def test_an_imitation_that_did_not_take_hold_is_told(found, this, said):
+    reasons = doubts(OLD, found, this)
+    assert len(reasons) == len(said)
+    assert all(words in reason for words, reason in zip(said, reasons, strict=True))
+
+
+def test_every_estimator_and_method_is_among_the_pieces():
+    names = [name for group in pieces.GROUPS.values() for name in group]
+    assert len(names) == len(set(names))
+    assert {f"thresholds {name}" for name in THRESHOLDS} | {f"inference {name}" for name in INFERENCE} <= set(names)
+    ours = [name for name, place in ESTIMATORS.items() if "peers" not in place and name != "oracle"]
+    missing = [name for name in ours if not hasattr(pieces, estimator_class(name).__name__)]
+    assert not missing
+
+
+def test_a_worker_writes_words_parts_and_what_it_ran_on(monkeypatch, tmp_path):
+    monkeypatch.setitem(pieces.GROUPS, "fake", {"mean": lambda data: {"X": data.X.sum(axis=0)}})
+    bits.main("fake", str(tmp_path / "out.json"))
+    found = json.loads((tmp_path / "out.json").read_text())
+    assert found["pieces"]["mean"]["word"].startswith("1-")
+    assert list(found["pieces"]["mean"]["parts"]) == ["X"]
+    assert {"numba_cpu", "numba", "numpy", "witnesses"} == set(found["features"])
+
+
+def test_a_process_that_fails_is_told_with_its_output():
+    with pytest.raises(XmlcError, match=r"the demo, as for this processor, failed:\nspoilt"):
+        bits._run([sys.executable, "-c", "import sys; sys.exit('spoilt')"], THIS, "the demo", None)
+
+
+@pytest.mark.parametrize(("changed", "status"), [({}, 0), ({"PLT": result() | {"f": 0.3}}, 1)])
+def test_the_command_exits_with_1_where_bits_differ(monkeypatch, tmp_path, changed, status):
+    found = runs_of(**changed)
+    for run in found.values():
+        run["features"] = features()
+    imitated = Processor("avx2", "with AVX2", {"NUMBA_CPU_NAME": "haswell"}, ("avx512", "x86_v4"))
+    monkeypatch.setattr(bits, "processors", lambda: (THIS, imitated))
+    monkeypatch.setattr(bits, "run_pieces_as", lambda *given: found)
+    done = CliRunner().invoke(group, ["bits", "--out", str(tmp_path / "bits.json")])
+    assert done.exit_code == status
+    assert ("PLT" in done.output.partition("\n\n")[2]) == bool(status)
+    assert "avx2 was no full test: numba compiled for znver4, not for haswell" in done.output
+    assert json.loads((tmp_path / "bits.json").read_text())["this"]["pieces"].keys() == found["this"]["pieces"].keys()
+
+
+def test_another_machines_digests_are_compared_too(monkeypatch, tmp_path):
+    found, theirs = runs_of(), runs_of(SWNN=result() | {"f": 0.3})
+    for run in found.values():
+        run["features"] = features()
+    (tmp_path / "arm.json").write_text(json.dumps({"this": theirs["avx2"]}))
+    monkeypatch.setattr(bits, "processors", lambda: (THIS,))
+    monkeypatch.setattr(bits, "run_pieces_as", lambda *given: {"this": found["this"]})
+    done = CliRunner().invoke(group, ["bits", "--against", str(tmp_path / "arm.json")])
+    assert done.exit_code == 1
+    assert "1 of 3 pieces differ: SWNN" in done.output
+
+
+def test_tables_of_the_demo_are_compared_model_by_model_and_without_costs(tmp_path):
+    head = "dataset,model,macro_f,train_seconds\n"
+    (tmp_path / "table1.csv").write_text(head + "demo,plt,31.25,4\ndemo,fastxml,7.5,6\n")
+    first = bits.demo_pieces(tmp_path)["demo table1"]
+    (tmp_path / "table1.csv").write_text(head + "demo,plt,31.25,9\ndemo,fastxml,7.5,6\n")
+    assert bits.demo_pieces(tmp_path)["demo table1"] == first
+    (tmp_path / "table1.csv").write_text(head + "demo,plt,31.25,4\ndemo,fastxml,7.500000000000001,6\n")
+    assert list(bits.differing_parts(first, bits.demo_pieces(tmp_path)["demo table1"])) == ["fastxml"]

@@ -1,0 +1,117 @@
+"""Figures of programs that are not installed: where they come from, and what they may be compared with."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from benchmarks import elsewhere as bench
+from benchmarks.harness import Data, Rows
+from xmlc.errors import XmlcError
+
+RANKING = "prediction of the best 5"
+
+
+def data_of(name):
+    X, Y = sparse.csr_array(np.ones((3, 2), dtype=np.float32)), sparse.csr_array(np.eye(3, dtype=bool))
+    return Data(name, X, Y, X, Y)
+
+
+def test_each_figure_has_a_source_a_split_and_a_form_of_the_rows():
+    figures = bench.read_figures()
+    assert len(figures) > 50
+    assert {figure.rows for figure in figures} == {"unit", "raw", "any"}
+    for figure in figures:
+        assert all((figure.source, figure.split, figure.machine, figure.program))
+        assert figure.is_time == (figure.measure == "time")
+        assert figure.is_time or figure.split != "any"
+    keys = [(f.dataset, f.name, f.task, f.measure, f.split, f.rows, f.subset) for f in figures]
+    assert len(set(keys)) == len(keys)
+
+
+def test_ldsm_on_delicious_is_compared_on_the_same_split_and_rows():
+    def precision(n_trees, split, rows):
+        found = bench.figures_for("delicious", f"LdSM, {n_trees}", split, rows)
+        return [figure.value for figure in found if not figure.is_time]
+
+    assert precision("1 tree", "repository 1", "unit") == [62.66, 56.77, 51.92]
+    assert precision("10 trees", "repository 1", "unit") == [67.97, 62.30, 57.16]
+    assert precision("1 tree", "repository 1", "raw") == [63.78, 57.78, 52.84]
+    assert precision("10 trees", "repository 1", "raw") == [68.38, 62.81, 57.73]
+    assert precision("1 tree", "authors of LdSM", "raw") == [64.69, 58.33, 53.54]
+    assert precision("10 trees", "authors of LdSM", "raw") == [69.31, 63.73, 58.23]
+    assert precision("1 tree", "unknown", "unit") == []
+
+
+def test_a_split_is_known_by_its_label_sets_to_test_on(monkeypatch):
+    Y = sparse.csr_array(np.eye(3, dtype=bool))
+    assert bench.split_of(Y) == "unknown"
+    digests = []
+    monkeypatch.setattr(bench, "SPLITS", type("Seen", (), {"get": lambda self, key, other: digests.append(key)})())
+    bench.split_of(Y)
+    wide = sparse.csr_array((Y.data, Y.indices.astype(np.int64), Y.indptr.astype(np.int64)), shape=Y.shape)
+    bench.split_of(wide)
+    assert digests[0] == digests[1]  # whatever the types of the indices
+
+
+def measured(contender, dataset="delicious"):
+    rows = Rows("ldsm", dataset)
+    for task, unit in (("training", "s"), (RANKING, "ms per instance")):
+        rows.add(contender, task, "time", unit, 1.0)
+    rows.add_precision(contender, RANKING, [[0.65, 0.6, 0.55]])
+    return rows
+
+
+def test_times_are_scaled_by_the_calibration(monkeypatch):
+    monkeypatch.setattr(bench, "split_of", lambda Y: "repository 1")
+    monkeypatch.setattr(bench, "calibration_task", lambda X, Y: "a task")
+    known = bench.Elsewhere(data_of("delicious"), ["LdSM, 1 tree"], "unit")
+    assert known.tasks == ["a task"]
+    rows = measured("LdSM, 1 tree")
+    rows.add("napkinXC", bench.CALIBRATION, "time", "s", 5.3)  # a machine twice as fast
+    (remark,) = known.compare(rows)
+    assert "liblinear PLT on delicious: 5.30 s here, 10.6 s there" in remark
+    assert "same split (repository 1)" in remark
+    pair, program = "LdSM, 1 tree / authors' C++ program", "authors' C++ program: LdSM, 1 tree"
+    assert rows.value(program, "training", "time") == 1.7
+    assert rows.value(pair, "training, compared", "time") == pytest.approx(1 / 1.7)
+    assert rows.value(pair, f"{RANKING}, compared", "P@1") == pytest.approx(65 - 62.66)
+
+
+def test_without_calibration_times_are_not_compared(monkeypatch):
+    monkeypatch.setattr(bench, "split_of", lambda Y: "repository 1")
+    known = bench.Elsewhere(data_of("delicious"), ["LdSM, 1 tree"], "unit", calibrate=False)
+    assert known.tasks == []
+    rows = measured("LdSM, 1 tree")
+    assert "not scaled to this machine" in known.compare(rows)[0]
+    assert [row.measure for row in rows.all if row.task.endswith("compared")] == ["P@1", "P@3", "P@5"]
+
+
+def test_another_split_and_an_unknown_dataset_are_not_compared():
+    other = bench.Elsewhere(data_of("delicious"), ["LdSM, 1 tree"], "unit", calibrate=False)
+    assert all(figure.is_time for figure in other.figures["LdSM, 1 tree"])
+    none = bench.Elsewhere(data_of("tiny"), ["LdSM, 1 tree"], "unit")
+    assert (none.tasks, none.compare(measured("LdSM, 1 tree", "tiny"))) == ([], [])
+
+
+def test_an_empty_cell_or_no_number_is_an_error(tmp_path):
+    file = tmp_path / "figures.csv"
+    head, line = bench.FILE.read_text().splitlines()[:2]
+    file.write_text(f"{head}\n{line.replace('10.6', '')}\n")
+    with pytest.raises(XmlcError, match="2: empty: value"):
+        bench.read_figures(file)
+    bench.read_figures.cache_clear()
+    file.write_text(f"{head}\n{line.replace('10.6', 'fast')}\n")
+    with pytest.raises(XmlcError, match=r"figures\.csv"):
+        bench.read_figures(file)
+
+
+def test_the_subset_of_test_instances_matters():
+    def precision(subset):
+        found = bench.figures_for("tib-core-26k", "SWNN, S 75, alpha 2, beta 1", "only one", "unit", subset)
+        return [figure.value for figure in found if not figure.is_time]
+
+    assert precision("first 3000") == [44.2, 27.8, 20.5]
+    assert precision("all") == [41.9, 26.3, 19.7]
+    assert replace(bench.read_figures()[0], unit="%").is_time is False

@@ -1,0 +1,50 @@
+"""The benchmark of BR and PCC: it measures what it promises, and the peer's training is that of before."""
+
+from __future__ import annotations
+
+import pytest
+from benchmark_rows import run_benchmark
+from small_data import prepare_tiny
+
+from benchmarks import logistic as bench
+from benchmarks.logistic import largest_difference
+from xmlc.data.prepared import Prepared
+from xmlc.errors import XmlcError
+from xmlc.models import BinaryRelevance, ProbabilisticClassifierChain
+
+PEER, TRAINING = bench.PEER, bench.TRAINING
+
+
+@pytest.mark.parametrize("estimator", ["br", "pcc"])
+def test_everything_is_measured(tmp_path, estimator):
+    data, name = prepare_tiny(tmp_path), estimator.upper()
+    rows = run_benchmark(tmp_path, "logistic", "--data", data, "--estimator", estimator, "--rounds", 2)
+    for measure in ("time", "CPU time"):
+        for contender, n in ((name, 1), (name, 2), (PEER, 1)):
+            assert len(rows[contender, TRAINING, measure, n]["rounds"]) == 2
+        ratio = rows[PEER, TRAINING, measure, 1]["value"] / rows[name, TRAINING, measure, 2]["value"]
+        assert rows[name, TRAINING, f"{PEER}'s {measure} / this", 2]["value"] == pytest.approx(ratio)
+    X, Y = Prepared(data).part("train")
+    model = bench.ESTIMATORS[estimator](n_jobs=1).fit(X, Y)
+    solution = {measure: row["value"] for (_, task, measure, _), row in rows.items() if task == bench.SOLUTION}
+    assert solution.pop("C") == model.C_[0]
+    same_C, decrement, difference = solution.values()
+    assert same_C == 1
+    assert decrement == model.decrements_.max()
+    assert 0 < difference < 1e-6
+    assert rows[name, TRAINING, "same bits", 2]["value"] == 1
+
+
+@pytest.mark.parametrize("kind", [BinaryRelevance, ProbabilisticClassifierChain])
+def test_a_weight_that_is_off_shows(tmp_path, kind):
+    (X, Y), (X_test, Y_test) = (Prepared(prepare_tiny(tmp_path)).part(part) for part in ("train", "test"))
+    model = kind(C=1.0).fit(X, Y)
+    assert largest_difference(model, X, Y, X_test, Y_test) < 1e-6
+    model.constants_[3] += 0.01
+    assert 1e-4 < largest_difference(model, X, Y, X_test, Y_test) < 0.0026
+
+
+def test_without_scikit_learn_it_says_so(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "sklearn.linear_model", None)
+    with pytest.raises(XmlcError, match=r"xmlc\[peers\]"):
+        bench.bench_logistic(tmp_path)

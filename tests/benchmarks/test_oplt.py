@@ -1,0 +1,53 @@
+"""The benchmark of online label trees: processes of their own, and ratios to napkinXC's."""
+
+import json
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+from benchmark_rows import run_benchmark
+from small_data import prepare_tiny
+
+from benchmarks import oplt as bench
+from benchmarks.harness import CPU_TIME, MEMORY, PREDICTION, TRAINING, Rows
+from xmlc.data.prepared import Prepared
+from xmlc.errors import XmlcError
+from xmlc.metrics import precision_at_k
+from xmlc.models.registry import make_estimator
+
+
+def in_this_process(module, *arguments):
+    """Do what the process of a training would do, where kernels are compiled already."""
+    return json.loads(json.dumps(asdict(bench.run(*arguments))))
+
+
+@pytest.mark.needs("peers")
+def test_trainings_are_timed_and_ranked(tmp_path, monkeypatch):
+    monkeypatch.setattr(bench, "in_own_process", in_this_process)
+    prepared = prepare_tiny(tmp_path)
+    chosen = ("--variant", "OPLT-R", "--variant", "IPLT", "--seeds", 2, "--epochs", 2)
+    rows = run_benchmark(tmp_path, "oplt", "--data", prepared, *chosen)
+    assert {key[0].partition(",")[0] for key in rows} == {"OPLT-R", "IPLT"}
+    (X, Y), (X_test, Y_test) = (Prepared(prepared).part(part) for part in ("train", "test"))
+    parameters = {"policy": "random", "arity": 2, "max_leaf": 100, "eps": 0.01, "epochs": 2}
+    for program, estimator in (("xmlc", "oplt"), ("napkinXC", "napkinxc-oplt")):
+        models = [make_estimator(estimator, parameters, seed, 1).fit(X, Y) for seed in (0, 1)]
+        found = [precision_at_k(Y_test, model.predict_top_k(X_test, 5)[0], 1) for model in models]
+        measured = rows[f"OPLT-R, {program}", PREDICTION, "P@1", 1]
+        assert measured["value"] == pytest.approx(100 * np.mean(found))
+        time = rows[f"OPLT-R, {program}", TRAINING, "time", 1]
+        assert time["value"] == min(time["rounds"]) > 0
+    assert ("IPLT, xmlc / IPLT, napkinXC", f"{TRAINING}, compared", "time", 1) in rows
+
+
+def test_costs_are_minima_over_shuffles():
+    rows = Rows("oplt", "a")
+    bench.add_trainings(rows, "x", [bench.Training(s, 2 * s, int(1e6 * s), 1.0, [s / 10] * 3) for s in (1.0, 3.0)])
+    found = [rows.value("x", TRAINING, measure) for measure in ("time", CPU_TIME, MEMORY)]
+    assert found == [1.0, 2.0, 1.0]
+    assert rows.value("x", PREDICTION, "P@3") == pytest.approx(20)
+
+
+def test_an_unknown_variant_is_an_error(tmp_path):
+    with pytest.raises(XmlcError, match="variant OPLT-X is unknown; expected any of OPLT-R"):
+        bench.bench_oplt(tmp_path, ("OPLT-X",))

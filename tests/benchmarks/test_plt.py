@@ -1,0 +1,96 @@
+"""The benchmark of PLTs: it measures everything it promises."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from benchmark_rows import run_benchmark
+from small_data import prepare_tiny
+
+from benchmarks import plt as bench
+from benchmarks.harness import PREDICTION, TRAINING, Data, Rows
+from xmlc.models.plt import PLT
+
+
+@pytest.fixture
+def prepared(tmp_path, monkeypatch):
+    monkeypatch.setattr(bench, "AT_LEAST", 0.0)
+    return prepare_tiny(tmp_path)
+
+
+def stand_ins():
+    """Models of ours under the names of the baselines."""
+    return {name: PLT(tree="random", arity=2, n_jobs=1) for names in bench.BASELINES_OF.values() for name in names}
+
+
+def test_everything_is_measured(prepared, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(bench, "make_baselines", stand_ins)
+    rows = run_benchmark(tmp_path, "plt", "--data", prepared, "--rounds", 2)
+    trained, ranked = (
+        {key: row for key, row in rows.items() if key[1:3] == (task, "time")} for task in (TRAINING, PREDICTION)
+    )
+    assert len(trained) == 2 * 2 + 3
+    assert len(ranked) == 2 * 2 * len(bench.SEARCHES) + 3 + 1
+    assert {len(row["rounds"]) for row in [*trained.values(), *ranked.values()]} == {2}
+    pair = "PLT, batch / omikuji, one tree", f"{TRAINING}, compared", "time", 1
+    times = [rows[name, TRAINING, "time", 1]["value"] for name in pair[0].split(" / ")]
+    assert rows[pair]["value"] == times[0] / times[1]
+    compared = [key for key in rows if key[1] == f"{PREDICTION}, compared" and key[2] == "time"]
+    assert len(compared) == len(bench.SEARCHES) * (1 + 3)
+    for solver in ("adagrad", "batch"):
+        name = bench.name_of(solver)
+        own = [rows[name, TRAINING, "time", n]["value"] for n in (1, 2)]
+        assert rows[name, TRAINING, "speed-up", 2]["value"] == own[0] / own[1]
+        assert rows[name, TRAINING, "same bits", 2]["value"] == 1
+        median, high = (rows[f"{name}, exact", bench.SINGLE, m, 1]["value"] for m in ("median", "99th percentile"))
+        assert 0 < median <= high
+        shares = [
+            rows[f"{name}, {search}", PREDICTION, bench.CERTIFIED, 1]["value"] for search in ("certified", "beam 10")
+        ]
+        assert shares[0] == shares[1] > 0  # the same beam
+        exact = {search: rows[f"{name}, {search}", PREDICTION, bench.EXACT, 1]["value"] for search in bench.SEARCHES}
+        assert exact["exact"] == exact["certified"] == 100 >= exact["beam 10"] >= shares[1]
+        assert rows[f"{name}, beam 10", PREDICTION, bench.OPENED, 1]["value"] > 0
+    printed = capsys.readouterr().out
+    assert f"| {rows[pair]['value']:.4f} |" in " ".join(printed.split())
+
+
+def test_without_peers_there_are_no_ratios(prepared, tmp_path, capsys):
+    rows = run_benchmark(tmp_path, "plt", "--data", prepared, "--no-peers", "--rounds", 1)
+    assert not [key for key in rows if "compared" in key[1]]
+    assert "omikuji:" not in capsys.readouterr().out
+
+
+@pytest.mark.needs("peers")
+def test_the_baselines_themselves(prepared):
+    data, rows = Data.read(prepared), Rows("plt", "tiny")
+    for name, model in bench.make_baselines().items():
+        bench.fit(model, data)()
+        assert model.predict_top_k(data.X, 5)[0].shape == (120, 5), name
+    bench._add_conversions(rows, data)
+    assert min(row.value for row in rows.all) > 0
+
+
+def test_a_planted_difference_between_threads_is_reported(multilabel):
+    X, Y = multilabel(60, 10, 6)
+    one, two = (PLT(solver="adagrad", epochs=1).fit(X, Y) for _ in range(2))
+    data = Data("tiny", X, Y, X, Y)
+    rankings = {}
+
+    def differences():
+        rows = Rows("plt", "tiny")
+        for n in (1, 2):
+            rows.add("PLT, adagrad", TRAINING, "time", "s", 1.0 / n, threads=n)
+            for search in bench.SEARCHES:
+                name = bench.name_of("adagrad", search)
+                rows.add(name, PREDICTION, "time", "s", 1.0, threads=n)
+                rankings.setdefault((name, PREDICTION, n), one.predict_top_k(X, 5))
+        bench.add_threads(rows, "adagrad", 2, {("adagrad", 1): one, ("adagrad", 2): two}, rankings, data)
+        assert rows.value("PLT, adagrad", TRAINING, "speed-up", 2) == 2
+        return [row.note for row in rows.all if row.measure == "same bits"]
+
+    assert differences() == [""] * 4
+    two.nodes_.weights[3] = np.nextafter(two.nodes_.weights[3], np.float32(9))
+    labels, scores = rankings["PLT, adagrad, exact", PREDICTION, 2]
+    rankings["PLT, adagrad, exact", PREDICTION, 2] = labels, np.nextafter(scores, np.float32(9))
+    assert differences() == ["other bits: weights", "other bits: scores", "", ""]

@@ -1,1 +1,0 @@
-"""Methods of inference on the same samples, beside what the machine can do."""

@@ -1,1 +1,0 @@
-"""Training of BR and PCC beside scikit-learn's logistic regression."""

@@ -1,1 +1,0 @@
-"""PLT beside napkinXC and omikuji, where its time goes, and what the machine can do."""

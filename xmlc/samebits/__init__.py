@@ -1,1 +1,0 @@
-"""Prove that results are the same bits on any processor: everything is computed as for several, and compared."""
