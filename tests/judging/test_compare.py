@@ -14,7 +14,7 @@ from xmlc.judging.kinds import Kind
 from xmlc.judging.runs import CellRuns, Place, Runs
 from xmlc.judging.verdict import Verdict
 from xmlc.tables.fingerprint import fingerprint, of_parts, of_table
-from xmlc.tables.provenance import TableProvenance
+from xmlc.tables.made_of import MadeOf
 
 
 @pytest.fixture
@@ -214,7 +214,7 @@ def test_claims_are_compared_if_both_sides_are_of_the_same_data(files):
         ({"yeast": "12ab"}, None, Verdict.OTHER_DATA),
     ):
         for path, digests in ((right, ours), (left, accepted)):
-            TableProvenance("claims", "plt2016", (), digests=digests or {}).write(path.with_suffix(""))
+            MadeOf("claims", "plt2016", (), digests=digests or {}).write(path.with_suffix(""))
         (comparison,) = compare(left, right)
         assert comparison.same == (found is Verdict.EQUAL)
         assert (Verdict.OTHER_DATA.value in to_text([comparison], "")) == (found is Verdict.OTHER_DATA)

@@ -11,7 +11,7 @@ from xmlc.cli import main
 from xmlc.errors import XmlcError
 from xmlc.judging.measure_runs import runs_of, split_error
 from xmlc.judging.runs import Place, Runs
-from xmlc.tables.provenance import TableProvenance, finished_tables
+from xmlc.tables.made_of import MadeOf, finished_tables
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_rankings_tell_the_error_of_their_test_set(run):
 
 def test_a_table_that_no_paper_prints_may_be_made_of_other_files(run):
     (run / "search.yaml").write_text("method: stages")
-    made = [TableProvenance("claims", "swnn2018", (run / "search.yaml",), run / "results/published")]
+    made = [MadeOf("claims", "swnn2018", (run / "search.yaml",), run / "results/published")]
     with pytest.raises(XmlcError, match="no printed cell was run with several seeds"):
         runs_of(made)
 

@@ -11,7 +11,7 @@ from page_cases import PAPER, small_run
 
 from xmlc.errors import XmlcError
 from xmlc.overview.archive import archived_files, write_archive
-from xmlc.tables.provenance import TableProvenance
+from xmlc.tables.made_of import MadeOf
 
 TABLES, FIGURES = Path("results/tables"), Path("results/figures")
 
@@ -78,7 +78,7 @@ def test_without_tables_there_is_nothing_to_archive(tmp_path, capsys, monkeypatc
 
 @pytest.mark.parametrize("record", ["/elsewhere/ranking.json", "../ranking.json"])
 def test_a_record_outside_the_folder_is_refused(record):
-    made = TableProvenance("table1", PAPER, (Path(record),))
+    made = MadeOf("table1", PAPER, (Path(record),))
     with pytest.raises(XmlcError, match=r"ranking\.json: expected a path within the current folder"):
         archived_files([made], TABLES, FIGURES)
 

@@ -23,7 +23,7 @@ from xmlc.checksums import stamped
 from xmlc.overview.facts import FACT_COLUMNS, FAILED, LEFT_OUT, MEASURED, facts_of
 from xmlc.overview.failures import failures
 from xmlc.tables.columns import DEVIATION
-from xmlc.tables.provenance import finished_tables
+from xmlc.tables.made_of import finished_tables
 
 # Columns that a table names otherwise than the record, and those that it computes from several numbers.
 RENAMED = (

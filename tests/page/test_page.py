@@ -20,7 +20,7 @@ from xmlc.page.content import Folders, page_of
 from xmlc.page.render import to_html
 from xmlc.papers.common.claims import claims_line, counted
 from xmlc.tables.fingerprint import fingerprint
-from xmlc.tables.provenance import TableProvenance
+from xmlc.tables.made_of import MadeOf
 from xmlc.tables.render import write_table
 
 
@@ -151,7 +151,7 @@ def test_claims_are_beside_accepted_ones_of_the_same_data_only(run, tmp_path):
     made = make_table(tmp_path, "claims", [*tmp_path.glob("results/yeast/rankings/*.json")])
     accepted = tmp_path / "results/reference" / PAPER / "claims"
     write_table(made, accepted)
-    about = TableProvenance("claims", PAPER, (), digests=made.digests)
+    about = MadeOf("claims", PAPER, (), digests=made.digests)
     for digests, judged in (({}, False), ({"bibtex": "12ab"}, False), (made.digests, True)):
         replace(about, digests=digests).write(accepted)
         (claims,) = (table for table in page_of_run(tmp_path).papers[0].tables if table.title == "Claims")

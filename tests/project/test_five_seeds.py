@@ -17,7 +17,7 @@ from xmlc.papers.common.effects import Word
 from xmlc.records.checking import parsed
 from xmlc.tables.columns import column
 from xmlc.tables.fingerprint import read_table
-from xmlc.tables.provenance import finished_tables
+from xmlc.tables.made_of import finished_tables
 from xmlc.tables.render import to_csv
 
 FIVE = ROOT / "results/reference/five-seeds"

@@ -9,7 +9,7 @@ from xmlc.page.content import Folders, page_of
 from xmlc.papers.building import build_table, draw_figure
 from xmlc.papers.plan import SuitePlan
 from xmlc.plotting import write_figure
-from xmlc.tables.provenance import TableProvenance, finished_tables
+from xmlc.tables.made_of import MadeOf, finished_tables
 from xmlc.tables.render import write_table
 
 PAPER = "plt2016"
@@ -39,7 +39,7 @@ def make_table(run, name, records, paper=PAPER, suite=None):
     table = build_table(name, paper, records, published, suite)
     prefix = run / "results/tables" / paper / table.name
     write_table(table, prefix)
-    TableProvenance(table.name, paper, tuple(records), published, suite, table.digests).write(prefix)
+    MadeOf(table.name, paper, tuple(records), published, suite, table.digests).write(prefix)
     return table
 
 

@@ -11,7 +11,7 @@ from xmlc.judging.compare import compare
 from xmlc.judging.compare_text import headline
 from xmlc.tables.columns import column
 from xmlc.tables.fingerprint import read_table
-from xmlc.tables.provenance import TableProvenance
+from xmlc.tables.made_of import MadeOf
 
 
 def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
@@ -49,7 +49,7 @@ def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
         with atomic_file(old) as temporary:
             kept = table[[name for name in table if not column(name).cost]]
             kept.to_csv(temporary, index=False, lineterminator="\n")
-        if (made_of := TableProvenance.beside(file)) and made_of.digests:
+        if (made_of := MadeOf.beside(file)) and made_of.digests:
             replace(made_of, records=()).write(old.with_suffix(""))
         said.append((old, line))
     return said

@@ -19,8 +19,8 @@ from xmlc.papers import every_table
 from xmlc.papers.common.claims import CLAIM_KEYS
 from xmlc.tables.columns import DEVIATION, column
 from xmlc.tables.fingerprint import Fingerprint, of_parts, of_table, read_table
+from xmlc.tables.made_of import MadeOf, same_data
 from xmlc.tables.panels import Published
-from xmlc.tables.provenance import TableProvenance, same_data
 from xmlc.tables.table import TableDefinition
 
 BAD = (Verdict.NOT_REPRODUCED, Verdict.DIFFERENT, Verdict.FAILED, Verdict.MISSING, Verdict.NEW)
@@ -153,8 +153,8 @@ def _compare_files(name: str, left: Path, right: Path, keys: Sequence[str], publ
     for path, table in ((left, tables["left"]), (right, tables["right"])):
         _check_keys(path, table, found)
     if found == CLAIM_KEYS and not published:
-        ours = TableProvenance.beside(right)
-        if ours is None or not same_data(TableProvenance.beside(left), ours.digests):
+        ours = MadeOf.beside(right)
+        if ours is None or not same_data(MadeOf.beside(left), ours.digests):
             return Comparison(name, found, parts=[Part("table", (name,), Verdict.OTHER_DATA)])
     return compare_frames(name, tables["left"], tables["right"], found, published, left.parent.name)
 

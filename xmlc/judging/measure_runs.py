@@ -18,12 +18,12 @@ from xmlc.records.checking import parsed
 from xmlc.records.ranking import RankingRecord
 from xmlc.records.reading import read_record
 from xmlc.tables.columns import DEVIATION, column
-from xmlc.tables.provenance import TableProvenance
+from xmlc.tables.made_of import MadeOf
 
 JUDGED = (Kind.MEASURED, Kind.QUOTED)
 
 
-def runs_of(tables: Iterable[TableProvenance]) -> Runs:
+def runs_of(tables: Iterable[MadeOf]) -> Runs:
     """Build each table once for each seed of its records, and keep the cells that its paper prints.
 
     Raises
@@ -62,7 +62,7 @@ def _by_seed(records: Sequence[Path]) -> dict[int, list[Path]]:
 
 
 def _cells_of(
-    made: TableProvenance,
+    made: MadeOf,
     frames: dict[int, pd.DataFrame],
     wanted: dict[tuple[str, ...], list[str]],
     errors: dict[tuple[str, str, str], float],

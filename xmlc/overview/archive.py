@@ -8,15 +8,15 @@ from pathlib import Path
 
 from xmlc.errors import XmlcError
 from xmlc.files import atomic_file
-from xmlc.tables.provenance import SUFFIX, TableProvenance
+from xmlc.tables.made_of import SUFFIX, MadeOf
 
 
-def archived_files(tables: Sequence[TableProvenance], folder: Path, figures: Path) -> list[Path]:
+def archived_files(tables: Sequence[MadeOf], folder: Path, figures: Path) -> list[Path]:
     """Name the files that a page of these tables is made from: provenance, records, and the figures of their papers.
 
     Parameters
     ----------
-    tables : sequence of TableProvenance
+    tables : sequence of MadeOf
     folder : Path
         Where the tables are, as ``<paper>/<table>.csv``.
     figures : Path

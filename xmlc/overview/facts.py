@@ -1,4 +1,4 @@
-"""The fact table: one row for each number that was measured, from which every table is a pivot.
+"""The fact table: one row for each number of the records' own frames, from which every table is a pivot.
 
 A row says whose number it is (paper, dataset, model, variant, method, seed), what it is (metric, value, unit) and how
 it came about. A number that is missing is a row too, with the reason instead of a value.
@@ -7,11 +7,11 @@ it came about. A number that is missing is a row too, with the reason instead of
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import singledispatch
 from pathlib import Path
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
 
 import pandas as pd
 
@@ -21,29 +21,38 @@ from xmlc.papers import table_of
 from xmlc.papers.building import OTHER_FILES, OfTables, files_of_kinds
 from xmlc.papers.scale.steps import step_title
 from xmlc.passport import Passport, StepCosts
-from xmlc.records import condensed, forest, inference, ranking, statistics, step, thresholds
-from xmlc.records.base import ExperimentRecord, Row
-from xmlc.records.condensed import CondensedRecord
+from xmlc.records import forest
+from xmlc.records.base import Row
 from xmlc.records.forest import ForestRecord
-from xmlc.records.inference import InferenceRecord
-from xmlc.records.ranking import RankingRecord
+from xmlc.records.ranking import RankingRecord, search_of
 from xmlc.records.reading import kinds, read_record, read_records
 from xmlc.records.statistics import Statistics
 from xmlc.records.step import StepRecord
 from xmlc.records.sweep import SweepRecord
-from xmlc.records.thresholds import ThresholdRecord
 from xmlc.suites.reading import find_suite
 from xmlc.tables.columns import COLUMNS, column
-from xmlc.tables.provenance import TableProvenance
-from xmlc.tables.summaries import COUNTED, NUMBERS
+from xmlc.tables.made_of import MadeOf
+from xmlc.tables.summaries import summaries
+
+
+class RecordPassport(NamedTuple):
+    """How a record came about; ``seconds`` and ``peak_mb`` are those of the whole process that wrote it."""
+
+    portion: str
+    threads: int | None
+    seconds: float | None
+    peak_mb: float | None
+    time: str
+    cpu: str
+    versions: str
+    hyperparameters: str
+    digest: str
+    record: str
+
 
 MEASURED, FAILED, LEFT_OUT = "measured", "failed", "left out"
 IDENTITY = ("paper", "dataset", "model", "variant", "method", "seed")
-PROVENANCE = (
-    "portion", "threads", "seconds", "peak_mb", "time", "cpu", "versions", "hyperparameters", "digest", "record",
-)  # fmt: skip
-FACT_COLUMNS = (*IDENTITY, "metric", "value", "unit", "status", "reason", *PROVENANCE)
-_KEYS = {*IDENTITY, "note"}
+FACT_COLUMNS = (*IDENTITY, "metric", "value", "unit", "status", "reason", *RecordPassport._fields)
 
 
 @dataclass(frozen=True)
@@ -55,14 +64,12 @@ class Source:
     record: OfTables
 
 
-def facts_of(
-    tables: Sequence[TableProvenance], failures: Iterable[Failure] = (), config: Path | None = None
-) -> pd.DataFrame:
+def facts_of(tables: Sequence[MadeOf], failures: Iterable[Failure] = (), config: Path | None = None) -> pd.DataFrame:
     """Collect the facts behind finished tables.
 
     Parameters
     ----------
-    tables : sequence of TableProvenance
+    tables : sequence of MadeOf
     failures : iterable of Failure
         Steps that failed.
     config : Path or None
@@ -88,7 +95,7 @@ def facts_of(
     return pd.DataFrame(rows, columns=list(FACT_COLUMNS))
 
 
-def sources_of(tables: Iterable[TableProvenance]) -> list[Source]:
+def sources_of(tables: Iterable[MadeOf]) -> list[Source]:
     """Read the records behind tables, each once for a paper, in the order of the tables."""
     found: dict[tuple[str, Path], Source] = {}
     for made in tables:
@@ -115,44 +122,52 @@ def _itself(path: Path, record: OfTables) -> OfTables:
 
 
 def fact_rows(source: Source) -> list[Row]:
-    """Return the facts of one record: a row for each number in it, or one that says why there is none."""
-    common = {"paper": source.paper, **asdict(provenance(source))}
+    """Return the facts of one record: a row for each number of its frames, or one that says why there is none."""
+    record = source.record
+    method = step_title(record.step) if isinstance(record, StepRecord) else record.method_name or ""
+    common = {"paper": source.paper, **passport_columns(source)._asdict()}
+    common |= {"dataset": record.dataset_name, "model": record.model_name or "", "method": method}
     rows: list[Row] = []
-    for part in parts_of(source.record):
-        identity = {name: part.get(name, "") for name in IDENTITY if name != "paper"}
+    for row in rows_of(record):
+        identity = {name: row.pop(name, "") for name in ("variant", "seed")}
         rows += [
             common | identity | {"metric": name, "value": float(value), "unit": _unit(name), "status": MEASURED}
-            for name, value in part.items()
-            if name not in _KEYS and _is_number(value)
+            for name, value in row.items()
+            if _is_number(value)
         ]
-        if part.get("note"):
-            rows.append(common | identity | {"status": FAILED, "reason": part["note"]})
+        if row.get("note"):
+            rows.append(common | identity | {"status": FAILED, "reason": row["note"]})
     return rows
 
 
-@dataclass(frozen=True)
-class Provenance:
-    """How a record came about: the columns `PROVENANCE`."""
+def rows_of(record: OfTables) -> Iterator[Row]:
+    """Yield the rows of a record's frames; where several are of one record, ``variant`` says which each is."""
+    room = sys.modules[type(record).__module__]
+    varied = record.hyperparameter if isinstance(record, SweepRecord) else {"condensed": "similarity"}.get(record.KIND)
+    if isinstance(record, ForestRecord):
+        yield from _rows(forest.by_trees([record]), "n_trees")
+    if hasattr(room, "frame"):
+        found = search_of(record) if isinstance(record, RankingRecord) else {}
+        yield from (row | found for row in _rows(room.frame([record]), varied))
+    else:  # costs alone
+        costs = getattr(record, "costs", None)
+        yield {"seed": getattr(record, "seed", ""), **(asdict(costs) if costs else {})}
+    if isinstance(record, Statistics):
+        yield from _rows(summaries([record]))
 
-    portion: str
-    threads: int | None
-    seconds: float | None
-    peak_mb: float | None
-    time: str
-    cpu: str
-    versions: str
-    hyperparameters: str
-    digest: str
-    record: str
+
+def _rows(frame: pd.DataFrame, varied: str | None = None) -> Iterator[Row]:
+    for row in frame.to_dict("records"):
+        yield row | ({"variant": f"{varied}={row.pop(varied)}"} if varied else {})
 
 
-def provenance(source: Source) -> Provenance:
+def passport_columns(source: Source) -> RecordPassport:
     """Return how a record came about."""
     record = source.record
     about, spent = passport_of(record), step_of(record)
     packages = {name: text for name, text in about.items() if name not in ("machine", "cpu", "threads", "time")}
     settings: Hyperparameters | None = getattr(record, "hyperparameters", None)
-    return Provenance(
+    return RecordPassport(
         portion=getattr(record, "portion", "") or (spent and spent["portion"]) or "",
         threads=about.get("threads", spent["threads"] if spent else None),
         seconds=spent["seconds"] if spent else None,
@@ -175,92 +190,6 @@ def passport_of(record: OfTables) -> Passport:
 def step_of(record: OfTables) -> StepCosts | None:
     """Return what the step cost that wrote a record, if it is known."""
     return getattr(record, "step", None)
-
-
-@singledispatch
-def parts_of(record: object) -> list[Row]:
-    """Return the numbers of a record, a variant at a time; of a kind that nothing more is known of, metrics and costs.
-
-    Metrics are in percent, costs as they are.
-    """
-    assert isinstance(record, ExperimentRecord)
-    metrics, costs = getattr(record, "metrics", None) or {}, getattr(record, "costs", None)
-    shares = {name: 100 * value for name, value in metrics.items() if _is_number(value)}
-    spent = {name: value for name, value in asdict(costs).items() if _is_number(value)} if costs else {}
-    return [_identity(record) | {"method": record.method_name or ""} | spent | shares]
-
-
-@parts_of.register
-def _ranking(record: RankingRecord) -> list[Row]:
-    search = record.tuning or {}
-    found = {"validation_p@1": 100 * search["p@1"], "trials": search.get("budget")} if "p@1" in search else {}
-    return [_first(ranking.frame([record])) | found]
-
-
-@parts_of.register
-def _thresholds(record: ThresholdRecord) -> list[Row]:
-    return [_first(thresholds.frame([record]))]
-
-
-@parts_of.register
-def _inference(record: InferenceRecord) -> list[Row]:
-    return [_first(inference.frame([record]))]
-
-
-@parts_of.register
-def _condensed(record: CondensedRecord) -> list[Row]:
-    rows = condensed.frame([record]).to_dict("records")
-    return [row | {"variant": f"similarity={row.pop('similarity')}"} for row in rows]
-
-
-@parts_of.register
-def _forest(record: ForestRecord) -> list[Row]:
-    rows = [
-        _identity(record) | {"variant": f"n_trees={row.n_trees}"} | _percent(row.metrics)
-        | {"predict_ms": row.predict_ms_per_instance}
-        for row in record.rows
-    ]  # fmt: skip
-    return rows + ([_first(forest.frame([record]))] if record.trees else [])
-
-
-@parts_of.register
-def _sweep(record: SweepRecord) -> list[Row]:
-    return [
-        _identity(record) | {"variant": f"{record.hyperparameter}={row.value}"} | _percent(row.metrics)
-        | {"depth": row.depth, "nodes": row.nodes, "train_seconds": row.train_seconds}
-        | {"predict_ms": row.predict_ms_per_instance}
-        for row in record.rows
-    ]  # fmt: skip
-
-
-@parts_of.register
-def _statistics(record: Statistics) -> list[Row]:
-    """Return sizes and averages of a dataset, and its five-number summaries as variants."""
-    parts = [_first(statistics.frame([record]))]
-    for counted in COUNTED:
-        summary = record.train.summary(counted)
-        numbers = {title: getattr(summary, key) for title, key in NUMBERS.items()}
-        parts.append({"dataset": record.name, "variant": counted} | numbers)
-    return parts
-
-
-@parts_of.register
-def _step(record: StepRecord) -> list[Row]:
-    row = _first(step.frame([record]))
-    return [row | {"model": record.model_name or "", "method": step_title(record.step)}]
-
-
-def _identity(record: ExperimentRecord) -> Row:
-    return {"dataset": record.dataset.name, "model": record.model, "seed": record.seed}
-
-
-def _percent(metrics: Mapping[str, float]) -> Row:
-    return {name: 100 * value for name, value in metrics.items()}
-
-
-def _first(frame: pd.DataFrame) -> Row:
-    row: Row = frame.iloc[0].to_dict()
-    return row
 
 
 def _is_number(value: object) -> TypeGuard[float]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from xmlc.suites import paths
-from xmlc.tables.provenance import TableProvenance
+from xmlc.tables.made_of import MadeOf
 
 MESSAGE = re.compile(r"^xmlc: error: (.+(?:\n(?!xmlc: error: |Traceback ).+)*)", re.MULTILINE)
 TRACEBACK = "Traceback (most recent call last):"
@@ -48,12 +48,12 @@ def failures(logs: Path) -> list[Failure]:
     return found
 
 
-def with_records(tables: Sequence[TableProvenance]) -> tuple[list[TableProvenance], list[Failure]]:
+def with_records(tables: Sequence[MadeOf]) -> tuple[list[MadeOf], list[Failure]]:
     """Separate the tables whose records still exist from those whose records were deleted.
 
     Returns
     -------
-    whole : list of TableProvenance
+    whole : list of MadeOf
     gone : list of Failure
         One for each of the others, with the command that makes it again.
     """

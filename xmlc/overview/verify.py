@@ -14,7 +14,7 @@ from xmlc.errors import XmlcError
 from xmlc.files import read_json
 from xmlc.schemas.reading import read_yaml
 from xmlc.suites import paths
-from xmlc.tables.provenance import SUFFIX
+from xmlc.tables.made_of import SUFFIX
 
 # Folders that steps write with a list of their files, and files that they write with a checksum of their content.
 FOLDERS = paths.DATA, paths.MODEL, paths.ESTIMATES, paths.THRESHOLDS

@@ -29,8 +29,8 @@ from xmlc.records.ranking import COST_COLUMNS, RankingRecord
 from xmlc.suites import paths
 from xmlc.suites.reading import find_suite
 from xmlc.tables.fingerprint import TABLE, Fingerprint, of_parts
+from xmlc.tables.made_of import MadeOf
 from xmlc.tables.panels import Published
-from xmlc.tables.provenance import TableProvenance
 from xmlc.tables.render import title_of
 
 PARETO = "pareto"
@@ -183,7 +183,7 @@ class Folders:
     config: Path = Path("config")
 
 
-def page_of(tables: Sequence[TableProvenance], failed: list[Failure], judge: Judge, folders: Folders) -> Page:
+def page_of(tables: Sequence[MadeOf], failed: list[Failure], judge: Judge, folders: Folders) -> Page:
     """Gather the page of finished tables.
 
     Raises
@@ -220,7 +220,7 @@ _NOT_PACKAGES = ("machine", "cpu", "threads", "time")
 
 def _paper(
     name: str,
-    tables: Sequence[TableProvenance],
+    tables: Sequence[MadeOf],
     sources: Sequence[Source],
     failed: list[Failure],
     judge: Judge,

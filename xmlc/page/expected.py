@@ -21,8 +21,8 @@ from xmlc.overview.failures import Failure
 from xmlc.papers import table_of
 from xmlc.papers.common.claims import CLAIMS
 from xmlc.tables.columns import DEVIATION, Column, column
+from xmlc.tables.made_of import MadeOf, same_data
 from xmlc.tables.panels import Published
-from xmlc.tables.provenance import TableProvenance, same_data
 from xmlc.tables.render import to_csv
 from xmlc.tables.table import Table
 
@@ -169,7 +169,7 @@ def reference_of(table: Table, folder: Path) -> pd.DataFrame | None:
     file = folder / table.paper / f"{table.name}.csv"
     if not file.is_file():
         return None
-    if table.name == CLAIMS and not same_data(TableProvenance.beside(file), table.digests):
+    if table.name == CLAIMS and not same_data(MadeOf.beside(file), table.digests):
         table.notes.append("Not compared with the accepted claims: they are of other or unknown data.")
         return None
     return pd.read_csv(file, dtype=str, keep_default_na=False)

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import TypedDict
 
 from xmlc.metrics.measures import MEASURE_METHODS
-from xmlc.overview.facts import Source, provenance
+from xmlc.overview.facts import Source, passport_columns
 from xmlc.papers.building import OfTables
 from xmlc.tables.titles import method_title, model_title, without_passes
 
@@ -95,7 +95,7 @@ def _seed(record: OfTables) -> int | None:
 
 def shown_passport(source: Source) -> ShownPassport:
     """Return a passport as the page shows it."""
-    record, about = source.record, provenance(source)
+    record, about = source.record, passport_columns(source)
     title = [model_title(record.model_name)] if record.model_name else []
     title += [method_title(record.method_name)] if record.method_name else []
     seed, spent, peak = _seed(record), about.seconds, about.peak_mb

@@ -84,6 +84,21 @@ def frame(records: Sequence[ForestRecord]) -> pd.DataFrame:
     return pd.DataFrame([_shape(record, record.trees) for record in records if record.trees])
 
 
+def by_trees(records: Sequence[ForestRecord]) -> pd.DataFrame:
+    """Return one row for each number of first trees of each record: metrics in percent, and time."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        [
+            {"dataset": record.dataset.name, "model": record.model, "seed": record.seed, "n_trees": row.n_trees}
+            | {name: 100 * value for name, value in row.metrics.items()}
+            | {"predict_ms": row.predict_ms_per_instance}
+            for record in records
+            for row in record.rows
+        ]
+    )
+
+
 def _shape(record: ForestRecord, trees: TreeShapes) -> Row:
     from xmlc.kernels.float64 import log
 

@@ -76,6 +76,12 @@ def frame(records: Sequence[RankingRecord]) -> pd.DataFrame:
     )
 
 
+def search_of(record: RankingRecord) -> Row:
+    """Return what the search for hyperparameters reached on validation, and its trials; nothing without one."""
+    found = record.tuning or {}
+    return {"validation_p@1": 100 * found["p@1"], "trials": found.get("budget")} if "p@1" in found else {}
+
+
 def shares_of(scores: Mapping[str, float]) -> list[str]:
     """Return the names of those scores that are shares of one."""
     return [name for name in scores if name in BY_NAME and BY_NAME[name].is_share]

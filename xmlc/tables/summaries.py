@@ -22,6 +22,17 @@ COUNTED = (
 )  # fmt: skip
 
 
+def summaries(records: Sequence[Statistics], counted: Sequence[str] = COUNTED) -> pd.DataFrame:
+    """Return the five-number summary and average of each dataset and of each of what is counted, the ``variant``."""
+    rows = [
+        {"dataset": record.name, "variant": name}
+        | {title: getattr(record.train.summary(name), key) for title, key in NUMBERS.items()}
+        for record in records
+        for name in counted
+    ]
+    return pd.DataFrame(rows)
+
+
 def dataset_table(
     name: str,
     paper: str,

@@ -9,7 +9,7 @@ import click
 from xmlc.cli._options import FILE, FOLDER
 from xmlc.judging.measure_runs import runs_of
 from xmlc.judging.runs import Runs
-from xmlc.tables.provenance import finished_tables
+from xmlc.tables.made_of import finished_tables
 
 HELP = """Take finished tables apart by seed and write what each run gave for each printed cell.
 

@@ -9,7 +9,7 @@ import click
 from xmlc.cli._options import FILE, FOLDER
 from xmlc.errors import XmlcError
 from xmlc.overview.archive import archived_files, write_archive
-from xmlc.tables.provenance import finished_tables
+from xmlc.tables.made_of import finished_tables
 
 HELP = """Put the records and figures behind finished tables into one archive, from which the page is made again.
 

@@ -11,7 +11,7 @@ from xmlc.files import atomic_file
 from xmlc.overview.facts import facts_of
 from xmlc.overview.failures import failures, with_records
 from xmlc.suites import paths
-from xmlc.tables.provenance import finished_tables
+from xmlc.tables.made_of import finished_tables
 
 
 @click.command(help="Write the numbers behind all finished tables as one tidy CSV, failures included.")

@@ -15,7 +15,7 @@ from xmlc.page.render import to_html
 from xmlc.papers.common.claims import claims_line
 from xmlc.suites import paths
 from xmlc.suites.settings import Settings, read_config
-from xmlc.tables.provenance import finished_tables
+from xmlc.tables.made_of import finished_tables
 
 
 @click.command(help="Make one self-contained HTML page of all finished tables and figures, beside what papers print.")

@@ -10,7 +10,7 @@ from xmlc.cli._options import FILE, FOLDER
 from xmlc.cli._records import gather_records, list_definitions, records_argument
 from xmlc.papers import every_table
 from xmlc.papers.building import build_table
-from xmlc.tables.provenance import TableProvenance
+from xmlc.tables.made_of import MadeOf
 from xmlc.tables.render import to_markdown, write_table
 
 
@@ -38,7 +38,7 @@ def command(
     paths = gather_records(records, records_from)
     table = build_table(name, paper, paths, published, suite)
     files = write_table(table, out)
-    TableProvenance(table.name, paper, tuple(paths), published, suite, table.digests).write(out)
+    MadeOf(table.name, paper, tuple(paths), published, suite, table.digests).write(out)
     if on_screen:
         click.echo(to_markdown(table))
     for file in files:

@@ -11,15 +11,14 @@ from xmlc.metrics.measures import MAXIMA
 from xmlc.papers.swnn2018.claims import claims as claims
 from xmlc.papers.swnn2018.condensed import condensed as condensed
 from xmlc.records import statistics
-from xmlc.records.ranking import RankingRecord
+from xmlc.records.ranking import RankingRecord, search_of
 from xmlc.records.ranking import frame as ranking_frame
 from xmlc.records.statistics import Statistics
-from xmlc.records.training import Search
 from xmlc.suites.needs import RANKINGS, STATISTICS
 from xmlc.tables.notes import notes
 from xmlc.tables.panels import Panel, PanelColumn, Published, side_by_side
 from xmlc.tables.seeds import average_seeds
-from xmlc.tables.summaries import NUMBERS, SUMMARY_KEYS, dataset_table
+from xmlc.tables.summaries import SUMMARY_KEYS, dataset_table, summaries
 from xmlc.tables.table import Table, TableDefinition, csv_frame, table
 from xmlc.tables.titles import model_title
 
@@ -72,14 +71,10 @@ def summary_table(name: str) -> TableDefinition:
 
     @table(name, SUMMARY_KEYS, STATISTICS)
     def build(paper: str, records: Sequence[Statistics], published: Published) -> Table:
-        rows = [
-            {"dataset": record.name}
-            | {column: getattr(record.train.summary(counted), number) for column, number in NUMBERS.items()}
-            for record in records
-        ]
+        frame = summaries(records, [counted]).drop(columns="variant")
         caption = f"Five-number summary and average of the number of {text}. {QUARTILES}"
         never = _left_out(records, what) if what else []
-        return dataset_table(name, paper, records, published, pd.DataFrame(rows), caption, PRINTED_DECIMALS, never)
+        return dataset_table(name, paper, records, published, frame, caption, PRINTED_DECIMALS, never)
 
     return build
 
@@ -152,10 +147,7 @@ def _column(rows: pd.DataFrame, published: Published, name: str, quoted: Publish
 def _chosen(records: Sequence[RankingRecord]) -> dict[str, list[object]]:
     """Return columns of the hyperparameters and of the search that found them, where there was one."""
     columns = {name: [record.hyperparameters.get(name) for record in records] for name in HYPERPARAMETERS}
-    searches: list[Search] = [record.tuning or {} for record in records]
-    columns["validation_p@1"] = [100 * search["p@1"] if search else None for search in searches]
-    columns["trials"] = [search.get("budget") for search in searches]
-    return columns
+    return columns | {name: [search_of(record).get(name) for record in records] for name in SEARCHED}
 
 
 def _quoted(frame: pd.DataFrame, published: Published) -> list[Panel]:

@@ -7,12 +7,10 @@ import pytest
 
 from xmlc.checksums import stamped
 from xmlc.errors import XmlcError
-from xmlc.tables.provenance import TableProvenance, same_data
+from xmlc.tables.made_of import MadeOf, same_data
 
 DIGESTS = {"yeast": "12ab"}
-MADE = TableProvenance(
-    "claims", "plt2016", (Path("a/1.json"), Path("a/0.json")), Path("results/published"), None, DIGESTS
-)
+MADE = MadeOf("claims", "plt2016", (Path("a/1.json"), Path("a/0.json")), Path("results/published"), None, DIGESTS)
 CONTENT = {
     "schema": 1,
     "table": "claims",
@@ -28,8 +26,8 @@ def test_what_is_written_is_read_again(tmp_path):
     path = MADE.write(tmp_path / "claims")
     assert path.name == "claims.made-of.json"
     assert path.read_text() == json.dumps(stamped(CONTENT), indent=2) + "\n"
-    assert TableProvenance.read(path) == TableProvenance.beside(tmp_path / "claims.csv") == MADE
-    assert TableProvenance.beside(tmp_path / "table1.csv") is None
+    assert MadeOf.read(path) == MadeOf.beside(tmp_path / "claims.csv") == MADE
+    assert MadeOf.beside(tmp_path / "table1.csv") is None
 
 
 def test_data_are_the_same_by_their_digests_if_these_are_known():
@@ -37,7 +35,7 @@ def test_data_are_the_same_by_their_digests_if_these_are_known():
     assert not same_data(MADE, {"yeast": "34cd"})
     assert not same_data(MADE, DIGESTS | {"scene": "56ef"})
     assert not same_data(None, DIGESTS)
-    assert not same_data(TableProvenance("claims", "plt2016", ()), {})
+    assert not same_data(MadeOf("claims", "plt2016", ()), {})
 
 
 @pytest.mark.parametrize(
@@ -55,7 +53,7 @@ def test_what_does_not_fit_is_named_with_its_place(tmp_path, change, found):
     with pytest.raises(
         XmlcError, match=rf"x\.made-of\.json: {found}.*expected what `xmlc table` of this version writes"
     ):
-        TableProvenance.read(path)
+        MadeOf.read(path)
 
 
 def test_each_part_must_be_there(tmp_path):
@@ -63,4 +61,4 @@ def test_each_part_must_be_there(tmp_path):
     for name in CONTENT.keys() - {"digests"}:
         path.write_text(json.dumps(stamped({key: value for key, value in CONTENT.items() if key != name})))
         with pytest.raises(XmlcError, match=f"'{name}' is a required property"):
-            TableProvenance.read(path)
+            MadeOf.read(path)

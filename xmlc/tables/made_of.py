@@ -30,7 +30,7 @@ class _File(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True)
-class TableProvenance:
+class MadeOf:
     """The arguments of `xmlc.papers.building.build_table` that gave one table.
 
     Attributes
@@ -69,7 +69,7 @@ class TableProvenance:
         return path
 
     @classmethod
-    def read(cls, path: Path) -> TableProvenance:
+    def read(cls, path: Path) -> MadeOf:
         """Read one file.
 
         Raises
@@ -82,24 +82,24 @@ class TableProvenance:
         return cls(content.table, content.paper, tuple(map(Path, content.records)), published, suite, content.digests)
 
     @classmethod
-    def beside(cls, table: Path) -> TableProvenance | None:
+    def beside(cls, table: Path) -> MadeOf | None:
         """Read the file beside a table (CSV), if there is one; of an accepted table it names no records."""
         path = table.with_suffix(SUFFIX)
         return cls.read(path) if path.is_file() else None
 
 
-def same_data(one: TableProvenance | None, other: Mapping[str, str]) -> bool:
+def same_data(one: MadeOf | None, other: Mapping[str, str]) -> bool:
     """Say whether a table is known to be about the data that have these digests."""
     return one is not None and bool(other) and one.digests == other
 
 
-def finished_tables(folder: Path, papers: Iterable[str]) -> list[TableProvenance]:
+def finished_tables(folder: Path, papers: Iterable[str]) -> list[MadeOf]:
     """Read the provenance of the tables in ``folder/<paper>/``, by paper in the given order, claims first within one.
 
     Papers that are not given come last; a paper without tables is left out.
     """
     order = {paper: place for place, paper in enumerate(papers)}
-    found = [TableProvenance.read(path) for path in sorted(folder.glob(f"*/*{SUFFIX}"))]
+    found = [MadeOf.read(path) for path in sorted(folder.glob(f"*/*{SUFFIX}"))]
     return sorted(found, key=lambda made: (order.get(made.paper, len(order)), made.paper, _by_number(made.table)))
 
 
