@@ -5,7 +5,7 @@ A check costs one pass over the array, and raises `Malformed` with the name of t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -143,35 +143,3 @@ def is_finite(values: np.ndarray) -> bool:
     from xmlc.gate._order import largest_magnitude
 
     return bool(largest_magnitude(values.view(np.uint32)) < INFINITE)
-
-
-def field_of(arrays: Mapping[str, Any], field: str, dtype: Any, shape: Sequence[int | None]) -> np.ndarray:
-    """Return one of several arrays by name, if it is there and passes `check_array`."""
-    if field not in arrays:
-        raise Malformed(field, "is missing")
-    return check_array(arrays[field], field, dtype, shape)
-
-
-def check_once(codes: Sequence[np.ndarray], field: str, n_inner: int, n_leaves: int) -> None:
-    """Prove that no node of a forest is the child, or the root, of two places.
-
-    Where there are as many places as nodes, each node is then in one of them.
-
-    Parameters
-    ----------
-    codes : sequence of ndarray of int
-        Inner nodes, or ~leaf.
-    field : str
-    n_inner, n_leaves : int
-
-    Raises
-    ------
-    Malformed
-        A node is in two places, or there is no such node.
-    """
-    flat = np.concatenate([np.asarray(part).reshape(-1) for part in codes])
-    check_below(flat, field, n_inner, least=-n_leaves)
-    times = np.bincount(flat.astype(np.int64) + n_leaves, minlength=n_inner + n_leaves)
-    if times.max(initial=0) > 1:
-        node = int(times.argmax()) - n_leaves
-        raise Malformed(field, f"{f'inner node {node}' if node >= 0 else f'leaf {~node}'} is reached twice")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -13,7 +13,6 @@ from scipy import sparse
 from xmlc.csr import KernelCSR
 from xmlc.errors import XmlcError
 from xmlc.estimates import stack_estimates, top_k_of
-from xmlc.gate.fields import Malformed
 from xmlc.models._leaf_averages import Histograms, Reached, average_above, average_top_k
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.forest_arrays import Trees
@@ -44,6 +43,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC, Generic[F]):
         Inner products computed for each instance in the last prediction.
     """
 
+    FOREST: ClassVar[Any]  # the class of ``forest_``
     n_trees: int
     gamma: float
     n_jobs: int | None
@@ -161,13 +161,13 @@ class AveragedForest(SparseProbabilityEstimator, ABC, Generic[F]):
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         tail = self.tail_.arrays() if self.tail_ is not None else {}
-        return self.forest_._asdict() | tail, {"tail": self.tail_ is not None}
+        return self.forest_._asdict() | tail, {}
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
-        self.forest_, self.tail_ = self._stored_forest(arrays), None
-        if meta.get("tail") not in (True, False):
-            raise Malformed("model.json", f"tail is {meta.get('tail')!r}, expected true or false")
-        if meta["tail"]:
+        self._check_arrays(arrays)
+        self.forest_ = self.FOREST(**{name: arrays[name] for name in self.FOREST._fields})
+        self.tail_ = None
+        if "tail_indptr" in arrays:
             options = {"gamma": self.gamma, "unit_norm": self._tail_unit_norm}
             self.tail_ = TailClassifiers.from_arrays(arrays, self.n_features_in_, self.n_labels_, **options)
 
@@ -197,10 +197,6 @@ class AveragedForest(SparseProbabilityEstimator, ABC, Generic[F]):
     @abstractmethod
     def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, trees: range) -> F:
         """Grow the trees of these numbers on checked data."""
-
-    @abstractmethod
-    def _stored_forest(self, arrays: Mapping[str, np.ndarray]) -> F:
-        """Return the forest whose arrays stand by name among those of a saved model."""
 
     @abstractmethod
     def _rerank(self, X: sparse.csr_array, estimates: sparse.csr_array) -> sparse.csr_array:

@@ -6,9 +6,9 @@ property, since whether ``isinstance`` evaluates properties depends on the versi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 from scipy import sparse
@@ -17,13 +17,16 @@ from xmlc.classifier import LabelSetClassifier
 from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, with_values
 from xmlc.errors import InvalidDataError, XmlcError
 from xmlc.estimates import top_k_of
+from xmlc.estimator import InvalidParameterError, check_hyperparameters
 from xmlc.files import atomic_folder, write_json
-from xmlc.gate.domains import fault_of
 from xmlc.gate.fields import Malformed
-from xmlc.gate.models import load_model, naming_files
+from xmlc.gate.stored import Field, check_fields, load_array, load_description
 from xmlc.runtime.parallel import row_blocks, run_pieces
 
 NONZEROS_PER_PIECE = 1 << 17  # that are scaled
+DESCRIPTION = "model.json"
+ENTRIES = {"estimator": str, "format": int, "hyperparameters": dict, "n_features": int, "n_labels": int, "arrays": list}
+ENTRIES |= {"meta": dict}
 MOST_RANKED = 1000  # labels of a ranking, where there are fewer labels
 
 
@@ -101,7 +104,7 @@ class SparseProbabilityEstimator(LabelSetClassifier):
 
     A subclass implements ``fit`` and ``predict_proba``; learned attributes end in an underscore. Ranking then sorts all
     estimates, and the learned arrays are saved. One that can rank with less, or learns more than arrays, overrides
-    ``predict_top_k``, ``_state`` and ``_restore``.
+    ``predict_top_k``, ``_state`` and ``_restore``. ``FIELDS`` lists the arrays that a stored model has.
 
     Attributes
     ----------
@@ -116,6 +119,7 @@ class SparseProbabilityEstimator(LabelSetClassifier):
     """
 
     MODEL_FORMAT = 1
+    FIELDS: ClassVar[tuple[Field, ...]] = ()
     inner_products_: np.ndarray | None = None
     certified_: np.ndarray | None = None
     unit_norm: bool  # a hyperparameter of those that call `_kernel_form`, as the next
@@ -176,31 +180,44 @@ class SparseProbabilityEstimator(LabelSetClassifier):
             about = {"estimator": type(self).__name__, "format": self.MODEL_FORMAT}
             about |= {"hyperparameters": self.get_params(), "n_features": self.n_features_in_}
             about |= {"n_labels": self.n_labels_, "arrays": sorted(arrays), "meta": meta}
-            write_json(folder / "model.json", about)
+            write_json(folder / DESCRIPTION, about)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a model written by `save`, and prove that its arrays are what kernels take them for.
-
-        Arrays are memory-mapped. Those that say where kernels read (starts, children, features, labels) are looked at
-        once; weights are not read.
+        """Read a model written by `save`; its arrays are memory-mapped.
 
         Raises
         ------
         XmlcError
-            The folder holds no model, one of another estimator or format version, or a damaged file, which is named.
+            The folder holds no model, one of another estimator or version, or a file that was changed since.
         """
         folder = Path(path)
-        if not (folder / "model.json").exists():
-            raise XmlcError(f"{folder}: no model here (model.json is missing); train it first")
-        with naming_files(folder):
-            content, arrays = load_model(folder, cls.__name__, cls.MODEL_FORMAT, cls._hyperparameter_names())
+        if not (folder / DESCRIPTION).exists():
+            raise XmlcError(f"{folder}: no model here ({DESCRIPTION} is missing); train it first")
+        try:
+            content = cls._description(folder)
             model = cls(**content["hyperparameters"])
-            for fault in filter(None, (fault_of(cls, *own) for own in content["hyperparameters"].items())):
-                raise Malformed("model.json", fault)
+            check_hyperparameters(model)
             model.n_features_in_, model.n_labels_ = content["n_features"], content["n_labels"]
+            # Plain views of the mapped files: numba takes long to recognise numpy's class for them.
+            arrays = {name: np.asarray(load_array(folder / f"{name}.npy")) for name in content["arrays"]}
             model._restore(arrays, content["meta"])
+        except (Malformed, InvalidParameterError) as fault:
+            raise XmlcError(f"{folder}: {fault}; delete it and train the model again (xmlc train)") from None
         return model
+
+    @classmethod
+    def _description(cls, folder: Path) -> dict[str, Any]:
+        """Read what a folder says of its model, one of this class."""
+        content = load_description(folder / DESCRIPTION, ENTRIES)
+        found = f"{content['estimator']}, format {content['format']}"
+        expected = f"{cls.__name__}, format {cls.MODEL_FORMAT}"
+        if found != expected:
+            raise Malformed(DESCRIPTION, f"found a model of {found}; expected {expected}")
+        if sorted(content["hyperparameters"]) != cls._hyperparameter_names():
+            listed = ", ".join(cls._hyperparameter_names())
+            raise Malformed(DESCRIPTION, f"hyperparameters are {sorted(content['hyperparameters'])}, expected {listed}")
+        return content
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         """Return the learned arrays, and what else is learned: numbers, for JSON."""
@@ -211,7 +228,14 @@ class SparseProbabilityEstimator(LabelSetClassifier):
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
         """Set the learned state from what `_state` returned."""
+        if self.FIELDS:
+            self._check_arrays(arrays)
         self.__dict__.update(arrays)
+
+    def _check_arrays(self, arrays: Mapping[str, np.ndarray], fields: Iterable[Field] | None = None) -> None:
+        """Compare stored arrays with the list of those that such a model has."""
+        fields = self.FIELDS if fields is None else fields
+        check_fields(arrays, fields, n_features=self.n_features_in_, n_labels=self.n_labels_)
 
     def _training_data(self, X: object, Y: object) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Check training data, remember its shape and return it in canonical form."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol, Self, TypeVar
 
 import numpy as np
 
-from xmlc.gate.fields import check_below, check_indices, check_starts, field_of
+from xmlc.gate.stored import Field
+from xmlc.models.tail_classifiers import TAIL_FIELDS
 
 
 class Trees(Protocol):
@@ -59,35 +60,22 @@ class Trees(Protocol):
 
 F = TypeVar("F", bound=Trees)
 
+LEAF = np.iinfo(np.int32).min  # the least code of a leaf
 
-def check_parts(arrays: Mapping[str, np.ndarray], n_features: int, n_labels: int, tail: tuple[int, ...]) -> None:
-    """Prove the weights of a stored forest's inner nodes, and the label histograms of its leaves.
 
-    Parameters
-    ----------
-    arrays : mapping of str to ndarray
-    n_features, n_labels : int
-    tail : tuple of int
-        Shape of the weight of one feature: () or (M,).
-
-    Raises
-    ------
-    Malformed
-    """
-    n_inner, n_leaves = len(arrays.get("biases", ())), len(arrays.get("sizes", ()))
-    field_of(arrays, "biases", np.float32, (n_inner, *tail))
-    features = field_of(arrays, "features", np.uint32, (None,))
-    field_of(arrays, "weights", np.float32, (features.size, *tail))
-    weight_starts = field_of(arrays, "weight_starts", np.int64, (n_inner + 1,))
-    check_starts(weight_starts, "weight_starts", features.size, "features")
-    check_indices(features, "features", n_features, weight_starts, strict=False)
-    # Of no count and no size: a kernel divides by sizes, and knows a label that it has met by its sum.
-    check_below(field_of(arrays, "sizes", np.uint32, (n_leaves,)), "sizes", 1 << 32, least=1)
-    labels = field_of(arrays, "labels", np.uint32, (None,))
-    check_below(field_of(arrays, "counts", np.uint32, labels.shape), "counts", 1 << 32, least=1)
-    leaf_starts = field_of(arrays, "leaf_starts", np.int64, (n_leaves + 1,))
-    check_starts(leaf_starts, "leaf_starts", labels.size, "labels")
-    check_indices(labels, "labels", n_labels, leaf_starts, strict=False)
+def forest_fields(*more: str) -> tuple[Field, ...]:
+    """List the arrays that all forests have; ``more``: further sizes of the weight of one feature."""
+    return (
+        Field("biases", np.float32, ("inner", *more)),
+        Field("weight_starts", np.int64, ("inner + 1",), starts="weights"),
+        Field("features", np.uint32, ("weights",), below="n_features"),
+        Field("weights", np.float32, ("weights", *more)),
+        Field("sizes", np.uint32, ("leaves",), least=1, below=1 << 32),
+        Field("leaf_starts", np.int64, ("leaves + 1",), starts="entries"),
+        Field("labels", np.uint32, ("entries",), below="n_labels"),
+        Field("counts", np.uint32, ("entries",)),
+        *TAIL_FIELDS,
+    )
 
 
 def joined_forest(forests: Sequence[F], starts: Collection[str], codes: Collection[str]) -> F:

@@ -11,13 +11,19 @@ from scipy import sparse
 from xmlc.csr import KernelCSR, as_csr, as_features, as_labels, kernel_csr, unit_rows, without_zeros
 from xmlc.errors import XmlcError
 from xmlc.estimator import not_fitted
-from xmlc.gate.fields import check_indices, check_starts, field_of
+from xmlc.gate.stored import Field
 from xmlc.kernels import elementwise
 from xmlc.models._tail_classifiers import count_features, fill_centroids, log_scores_of_rows
 from xmlc.runtime.parallel import row_blocks, run_pieces
 
 LABELS_PER_BLOCK = 1024
 ROWS_PER_BLOCK = 256
+TAIL_FIELDS = (  # of a stored forest, if it has tail classifiers
+    Field("tail_indptr", np.int64, ("n_labels + 1",), starts="centroids", optional=True),
+    Field("tail_features", np.uint32, ("centroids",), below="n_features", optional=True),
+    Field("tail_weights", np.float32, ("centroids",), optional=True),
+    Field("tail_squared_lengths", np.float64, ("n_labels",), optional=True),
+)
 
 
 class TailClassifiers:
@@ -188,7 +194,7 @@ class TailClassifiers:
     def from_arrays(
         cls, arrays: Mapping[str, np.ndarray], n_features: int, n_labels: int, **hyperparameters: Any
     ) -> Self:
-        """Make fitted classifiers of what `arrays` gave, proven; other names in ``arrays`` are left alone.
+        """Make fitted classifiers of what `arrays` gave; other names in ``arrays`` are left alone.
 
         Parameters
         ----------
@@ -198,19 +204,10 @@ class TailClassifiers:
             Numbers of features d and labels m.
         **hyperparameters
             As in the constructor.
-
-        Raises
-        ------
-        Malformed
-            An array is not what it must be.
         """
         result = cls(**hyperparameters)
-        indptr = field_of(arrays, "tail_indptr", np.int64, (n_labels + 1,))
-        features = field_of(arrays, "tail_features", np.uint32, (None,))
-        check_starts(indptr, "tail_indptr", features.size, "tail_features")
-        check_indices(features, "tail_features", n_features, indptr)
-        result.centroids_ = KernelCSR(indptr, features, field_of(arrays, "tail_weights", np.float32, features.shape))
-        result.squared_lengths_ = field_of(arrays, "tail_squared_lengths", np.float64, (n_labels,))
+        result.centroids_ = KernelCSR(*(arrays[f"tail_{name}"] for name in ("indptr", "features", "weights")))
+        result.squared_lengths_ = arrays["tail_squared_lengths"]
         result.n_features_in_, result.n_labels_ = int(n_features), int(n_labels)
         return result
 

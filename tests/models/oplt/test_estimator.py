@@ -91,6 +91,12 @@ def test_auxiliary_classifiers_are_where_a_policy_can_extend_a_node_and_nowhere_
                 assert node["degree"] <= (max_leaf if node["leaf_children"] == node["degree"] else arity)
 
 
+def test_a_tree_goes_on_with_the_hyperparameters_it_grew_with_only():
+    model = oplt().partial_fit(*stream())
+    with pytest.raises(XmlcError, match="set them back, or call fit"):
+        model.set_params(arity=5, max_leaf=8).partial_fit(*stream())
+
+
 def test_batches_and_a_saved_model_go_on_with_the_same_bits(tmp_path):
     X, Y = stream(seed=4)
     whole = oplt().partial_fit(X, Y)

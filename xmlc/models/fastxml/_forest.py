@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, Self
 
 import numpy as np
 
-from xmlc.gate.fields import Malformed, check_once, field_of
-from xmlc.models.forest_arrays import check_parts, joined_forest
+from xmlc.gate.stored import Field
+from xmlc.models.forest_arrays import LEAF, forest_fields, joined_forest
 from xmlc.runtime.kernel_cache import njit
+
+FOREST_FIELDS = (
+    *forest_fields(),
+    Field("roots", np.int32, (None,), least=LEAF, below="inner"),
+    Field("children", np.int32, ("2 * inner",), least=LEAF, below="inner"),
+    Field("label_weights", np.float32, ("n_labels",)),
+)
 
 
 class Forest(NamedTuple):
@@ -56,25 +63,6 @@ class Forest(NamedTuple):
     def first(self, n: int, /) -> Self:
         """Return the first ``n`` trees, on the same arrays; what belongs to the others stays in them."""
         return self._replace(roots=self.roots[:n])
-
-
-def check_forest(arrays: Mapping[str, np.ndarray], n_features: int, n_labels: int) -> None:
-    """Prove a stored forest: every part is in range, and no node is reached twice or before its parent.
-
-    The first trees of a forest may stand on the arrays of the whole, so that some nodes are reached by none.
-
-    Raises
-    ------
-    Malformed
-    """
-    check_parts(arrays, n_features, n_labels, ())
-    n_inner, n_leaves = len(arrays["biases"]), len(arrays["sizes"])
-    roots = field_of(arrays, "roots", np.int32, (None,))
-    children = field_of(arrays, "children", np.int32, (2 * n_inner,))
-    check_once([children, roots], "children", n_inner, n_leaves)
-    backwards = np.flatnonzero((children >= 0) & (children <= np.arange(children.size) // 2))
-    if backwards.size:
-        raise Malformed("children", f"entry {backwards[0]} is {children[backwards[0]]}, a node before its parent")
 
 
 def single_tree(tree: Sequence[np.ndarray]) -> Forest:

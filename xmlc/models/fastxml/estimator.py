@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from scipy import sparse
 
 from xmlc.csr import KernelCSR, kernel_csr
 from xmlc.errors import XmlcError
 from xmlc.estimator import check_hyperparameters, hyperparameters
-from xmlc.gate.fields import field_of
 from xmlc.metrics.ranking import propensities
 from xmlc.models._leaf_averages import Reached
 from xmlc.models.averaged_forest import AveragedForest
-from xmlc.models.fastxml._forest import Forest, check_forest, leaf_depths, single_tree
+from xmlc.models.fastxml._forest import FOREST_FIELDS, Forest, leaf_depths, single_tree
 from xmlc.models.fastxml._grow import grow_tree
 from xmlc.models.fastxml._logistic import SolverLimits
 from xmlc.models.fastxml._partition import LABEL_BITS, dcg_table, discount_table, ideal_table
@@ -82,6 +79,9 @@ class FastXML(AveragedForest[Forest]):
     equal numbers, and thresholds separate them or not as they would in exact arithmetic.
     """
 
+    FIELDS = FOREST_FIELDS
+    FOREST = Forest
+
     n_trees: int = 50
     cost: float = 1.0
     max_leaf: int = 10
@@ -114,10 +114,6 @@ class FastXML(AveragedForest[Forest]):
         pieces = [(x, y, X.shape[1], self.label_weights_, *tables, seed, tree, *sizes, limits) for tree in trees]
         grown = run_pieces(grow_tree, pieces, self.n_jobs, title="growing trees", unit="trees")
         return Forest.joined([single_tree(tree) for tree in grown])
-
-    def _stored_forest(self, arrays: Mapping[str, np.ndarray]) -> Forest:
-        check_forest(arrays, self.n_features_in_, self.n_labels_)
-        return Forest(**{name: arrays[name] for name in Forest._fields})
 
     @property
     def _forest_weight(self) -> float:
@@ -164,4 +160,4 @@ class FastXML(AveragedForest[Forest]):
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
         super()._restore(arrays, meta)
-        self.label_weights_ = field_of(arrays, "label_weights", np.float32, (self.n_labels_,))
+        self.label_weights_ = arrays["label_weights"]

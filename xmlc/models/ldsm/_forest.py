@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, Self
 
 import numpy as np
 
-from xmlc.gate.fields import Malformed, check_below, check_once, check_starts, field_of
-from xmlc.models.forest_arrays import check_parts, joined_forest
+from xmlc.gate.stored import Field
+from xmlc.models.forest_arrays import LEAF, forest_fields, joined_forest
 
 MOST_DIRECTIONS = 8  # 2**8 sets of directions for each instance
 STARTS = ("inner_starts", "tree_leaves", "weight_starts", "leaf_starts")
+FOREST_FIELDS = (
+    *forest_fields("arity"),
+    Field("inner_starts", np.int64, ("trees + 1",), starts="inner"),
+    Field("tree_leaves", np.int64, ("trees + 1",), starts="leaves"),
+    Field("children", np.int32, ("inner", "arity"), least=LEAF, below="inner"),
+    Field("levels", np.int32, ("inner",)),
+    Field("objectives", np.float64, ("inner", None)),
+)
 
 
 class Forest(NamedTuple):
@@ -80,46 +88,6 @@ class Forest(NamedTuple):
             "sizes": leaf,
         }
         return type(self)(**{name: array[: ends[name]] for name, array in self._asdict().items()})
-
-
-def check_forest(arrays: Mapping[str, np.ndarray], n_features: int, n_labels: int) -> None:
-    """Prove a stored forest: every part is in range, and each node is reached once, in its tree, after its parent.
-
-    Raises
-    ------
-    Malformed
-    """
-    children = field_of(arrays, "children", np.int32, (None, None))
-    n_inner, arity = children.shape
-    if not 2 <= arity <= MOST_DIRECTIONS:
-        raise Malformed("children", f"{arity} for each node, expected 2 .. {MOST_DIRECTIONS}")
-    check_parts(arrays, n_features, n_labels, (arity,))
-    n_leaves = len(arrays["sizes"])
-    inner_starts = field_of(arrays, "inner_starts", np.int64, (None,))
-    tree_leaves = field_of(arrays, "tree_leaves", np.int64, inner_starts.shape)
-    check_starts(inner_starts, "inner_starts", n_inner, "children")
-    check_starts(tree_leaves, "tree_leaves", n_leaves, "sizes")
-    field_of(arrays, "biases", np.float32, (n_inner, arity))
-    check_below(field_of(arrays, "levels", np.int32, (n_inner,)), "levels", n_inner + 1, least=1)
-    field_of(arrays, "objectives", np.float64, (n_inner, None))
-    n_places = np.diff(inner_starts) * (arity - 1) + 1
-    if not np.array_equal(n_places, np.diff(tree_leaves)):
-        tree = int(np.argmax(n_places != np.diff(tree_leaves)))
-        raise Malformed(
-            "tree_leaves", f"tree {tree} has {np.diff(tree_leaves)[tree]} leaves, expected {n_places[tree]}"
-        )
-    roots = np.where(np.diff(inner_starts) > 0, inner_starts[:-1], ~tree_leaves[:-1])
-    check_once([children, roots], "children", n_inner, n_leaves)
-    own = np.repeat(np.arange(n_places.size), np.diff(inner_starts))[:, None]
-    is_inner = children >= 0
-    least = np.where(is_inner, np.arange(n_inner)[:, None] + 1, tree_leaves[own])
-    end = np.where(is_inner, inner_starts[own + 1], tree_leaves[own + 1])
-    number = np.where(is_inner, children, ~children)
-    wrong = np.argwhere((number < least) | (number >= end))
-    if wrong.size:
-        raise Malformed(
-            "children", f"node {wrong[0, 0]} has child {children[tuple(wrong[0])]}, out of its tree's order"
-        )
 
 
 def tree_depths(forest: Forest) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +12,7 @@ from xmlc.estimator import check_hyperparameters, hyperparameters
 from xmlc.kernels import elementwise
 from xmlc.models._leaf_averages import Reached
 from xmlc.models.averaged_forest import AveragedForest
-from xmlc.models.ldsm._forest import Forest, check_forest, tree_depths
+from xmlc.models.ldsm._forest import FOREST_FIELDS, Forest, tree_depths
 from xmlc.models.ldsm._grow import grow_tree
 from xmlc.models.ldsm._hyperparameters import check_dense_size, enough_nodes, settings_of
 from xmlc.models.ldsm._predict import find_leaves, leaf_weights
@@ -106,6 +105,9 @@ class LdSM(AveragedForest[Forest]):
     about 8 bytes for each non-zero of X and 16 d M in each thread, beside the data and the forest.
     """
 
+    FIELDS = FOREST_FIELDS
+    FOREST = Forest
+
     n_trees: int = 10
     arity: int = 2
     max_nodes: int = 1000
@@ -153,10 +155,6 @@ class LdSM(AveragedForest[Forest]):
         starts = self.forest_.inner_starts
         parts = [slice(first, last) for first, last in pairwise(starts)]
         return [(self.forest_.levels[part], self.forest_.objectives[part]) for part in parts]
-
-    def _stored_forest(self, arrays: Mapping[str, np.ndarray]) -> Forest:
-        check_forest(arrays, self.n_features_in_, self.n_labels_)
-        return Forest(**{name: arrays[name] for name in Forest._fields})
 
     @property
     def _pools_leaves(self) -> bool:

@@ -11,7 +11,7 @@ from xmlc.csr import as_labels
 from xmlc.errors import XmlcError
 from xmlc.estimates import Samples, marginals_of
 from xmlc.estimator import check_hyperparameters, hyperparameters
-from xmlc.gate.fields import field_of
+from xmlc.gate.stored import Field
 from xmlc.models.linear._chain import sample_chain
 from xmlc.models.linear.label_logistic import LabelLogistic
 from xmlc.models.linear.regression import Problem, make_problem
@@ -49,6 +49,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
         As of `xmlc.models.linear.label_logistic.LabelLogistic`, in the order of the chain.
     """
 
+    FIELDS = (*LabelLogistic.FIELDS, Field("influence_", np.float32, ("n_labels", "n_labels")))
     n_samples: int = 200
     order: str = "given"
     label_scale: float = 1.0
@@ -108,10 +109,6 @@ class ProbabilisticClassifierChain(LabelLogistic):
     ) -> tuple[np.ndarray, np.ndarray]:
         scores = self._scores(X, weights_by_feature).astype(np.float32)
         return sample_chain(scores, self.influence_, n_samples, np.int64(self.random_state), first)
-
-    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
-        field_of(arrays, "influence_", np.float32, (self.n_labels_, self.n_labels_))
-        super()._restore(arrays, meta)
 
     def _problem(self, X: sparse.csr_array, Y: sparse.csr_array) -> Problem:
         """Return what the solver takes: features, then labels, of which a classifier sees those before its own."""

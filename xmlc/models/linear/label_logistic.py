@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -13,7 +13,7 @@ from scipy import sparse
 from xmlc.csr import kernel_csr
 from xmlc.errors import XmlcError
 from xmlc.estimator import check_hyperparameters, hyperparameters
-from xmlc.gate.fields import field_of
+from xmlc.gate.stored import Field
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.streams import Stream
 from xmlc.models.base import SparseProbabilityEstimator
@@ -68,6 +68,13 @@ class LabelLogistic(SparseProbabilityEstimator):
         training of each label ended; NaN where nothing was learned.
     """
 
+    FIELDS: ClassVar[tuple[Field, ...]] = (
+        Field("weights_", np.float32, ("n_labels", "n_features")),
+        Field("constants_", np.float32, ("n_labels",)),
+        Field("C_", np.float64, ("n_labels",)),
+        Field("decrements_", np.float64, ("n_labels",)),
+        Field("losses_", np.float64, ("n_labels", None, None), optional=True),
+    )
     _: KW_ONLY
     C: float | None = None
     C_grid: Sequence[float] = C_GRID
@@ -159,16 +166,6 @@ class LabelLogistic(SparseProbabilityEstimator):
     def _weights_by_feature(self) -> np.ndarray:
         """Return a copy of the weights in the order in which `_scores` reads them, float32 of shape (d, m)."""
         return np.ascontiguousarray(self.weights_.T)
-
-    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
-        m, d = self.n_labels_, self.n_features_in_
-        shapes = {"weights_": (m, d), "constants_": (m,), "influence_": (m, m)}
-        for name in arrays:
-            known = shapes.get(name)
-            field_of(arrays, name, np.float32 if known else np.float64, known or (m, *[None] * (arrays[name].ndim - 1)))
-        for name in ("weights_", "constants_"):
-            field_of(arrays, name, np.float32, shapes[name])
-        super()._restore(arrays, meta)
 
     def _scores(self, X: sparse.csr_array, weights_by_feature: np.ndarray) -> np.ndarray:
         """Return the scores of all labels from the features, float64 of shape (n, m)."""

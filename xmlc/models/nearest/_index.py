@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.csr import kernel_csr
+from xmlc.gate.stored import Field
 from xmlc.models.nearest._building import (
     POSTING_STEPS,
     WORD_BITS,
@@ -23,6 +24,20 @@ MOST_WORDS = 16
 BLOCK_ROWS = 1 << 16  # instances of one block: its numbers fit 16 bits, its accumulators (512 KB) a level-2 cache
 PIECES = 8  # of the instances, at least, unless they are few: each thread gets several
 LEAST_ROWS = 256  # instances of a piece
+INDEX_FIELDS = (  # of a stored one
+    Field("places", np.uint32, ("n_features",), below="n_features"),
+    Field("row_starts", np.int64, ("n + 1",), starts="values"),
+    Field("row_places", np.uint32, ("values",), below="n_features"),
+    Field("row_values", np.float32, ("values",)),
+    Field("sizes", np.uint16, ("n",)),
+    Field("words", np.uint64, ("words", "n")),
+    Field("lengths", np.uint16, ("words", "n")),
+    Field("largest", np.uint16, ("n",)),
+    Field("steps", np.float32, ("lists",), finite=True),
+    Field("list_starts", np.uint32, ("blocks", "lists + 1")),
+    Field("block_starts", np.int64, ("blocks",)),
+    Field("postings", np.uint32, (None,)),
+)
 
 
 class NeighbourIndex(NamedTuple):

@@ -11,11 +11,11 @@ from xmlc.csr import KernelCSR, kernel_csr, with_values, without_zeros
 from xmlc.errors import XmlcError
 from xmlc.estimates import stack_estimates
 from xmlc.estimator import check_hyperparameters, hyperparameters
+from xmlc.gate.stored import Field
 from xmlc.kernels.sums import scale_rows
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.nearest._hashing import NearScratch, SupportTables, build_tables, near_instances, near_scratch
-from xmlc.models.nearest._index import LEAST_ROWS, PIECES, NeighbourIndex, build_index
-from xmlc.models.nearest._proof import check_index, check_tables, check_voters
+from xmlc.models.nearest._index import INDEX_FIELDS, LEAST_ROWS, PIECES, NeighbourIndex, build_index
 from xmlc.models.nearest._search import SearchScratch, nearest_instances, search_scratch
 from xmlc.models.nearest._votes import labels_above, top_labels
 from xmlc.runtime.parallel import row_blocks, run_pieces
@@ -75,6 +75,14 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         Training instances to which the last prediction computed the similarity, for each instance: an inner product
         of two sparse rows each. Those whose bound excluded them are not counted.
     """
+
+    FIELDS = (
+        *INDEX_FIELDS,
+        Field("label_starts", np.int64, ("n + 1",), starts="positives"),
+        Field("labels", np.uint32, ("positives",), below="n_labels"),
+        Field("starts", np.int64, (None, None), optional=True),
+        Field("members", np.uint32, (None,), below="n", optional=True),
+    )
 
     S: int = 75
     alpha: float = 2.0
@@ -246,15 +254,10 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return arrays | {"label_starts": self.label_starts_, "labels": self.labels_}, meta
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
-        # Plain views of the mapped files: numba takes long to recognise numpy's class for them.
-        plain = {name: np.asarray(array) for name, array in arrays.items()}
-        check_index(plain, meta.get("block_rows"), self.n_features_in_)
-        check_voters(plain, self.n_labels_)
-        self.label_starts_, self.labels_ = plain.pop("label_starts"), plain.pop("labels")
+        self._check_arrays(arrays)
+        self.label_starts_, self.labels_ = arrays.pop("label_starts"), arrays.pop("labels")
         self.tables_ = None
         if self.n_tables is not None:
-            starts, members = (plain.pop(name) for name in ("starts", "members"))
-            check_tables(starts, members, self.label_starts_.size - 1, meta.get("seed"))
-            self.tables_ = SupportTables(starts, members, int(meta["seed"]))
-        self.index_ = NeighbourIndex(**plain, block_rows=int(meta["block_rows"]))
+            self.tables_ = SupportTables(arrays.pop("starts"), arrays.pop("members"), int(meta["seed"]))
+        self.index_ = NeighbourIndex(**arrays, block_rows=int(meta["block_rows"]))
         self._rooms = []

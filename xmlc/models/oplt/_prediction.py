@@ -11,12 +11,11 @@ from scipy import sparse
 from xmlc.csr import as_features, unit_rows
 from xmlc.errors import XmlcError
 from xmlc.estimates import stack_estimates
+from xmlc.gate.stored import Field
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.oplt._freeze import frozen
-from xmlc.models.oplt._proof import proven_tree
-from xmlc.models.oplt._rows import stored_arrays
-from xmlc.models.oplt.learning import proven_sums
-from xmlc.models.oplt.tree import N_LEARNED, NONE, OnlineTree, trimmed
+from xmlc.models.oplt._rows import stored_arrays, stored_tree
+from xmlc.models.oplt.tree import N_COUNTERS, N_LEARNED, NODE, NONE, SLOT, OnlineTree, trimmed
 from xmlc.models.plt.estimator import PLT
 from xmlc.trees import LabelTree
 
@@ -27,6 +26,16 @@ class OnlineTreePrediction(SparseProbabilityEstimator):
     It predicts as a PLT with the same tree and weights, which is made at the first prediction.
     """
 
+    FIELDS = (
+        Field("nodes", NODE, ("nodes",)),
+        Field("leaves", np.int32, ("n_labels",), least=NONE, below="nodes"),
+        Field("rows", np.float32, (f"{SLOT} * slots",)),
+        Field("entries", np.uint64, (None,)),
+        Field("free_rows", np.uint32, (None,), below="slots"),
+        Field("free_tables", np.int64, (64,)),
+        Field("counters", np.int64, (N_COUNTERS,)),
+        Field("ofo", np.float64, (None, 2), finite=True, optional=True),
+    )
     gamma: float  # these three are hyperparameters of `OPLT`
     eps: float
     n_jobs: int | None
@@ -158,7 +167,7 @@ class OnlineTreePrediction(SparseProbabilityEstimator):
         return arrays | {"ofo": counted}, {"a": a, "b": b}
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
-        # Plain views of the mapped files: numba takes long to recognise numpy's class for them.
-        plain = {name: np.asarray(array) for name, array in arrays.items()}
-        self._ofo = proven_sums(plain.pop("ofo", None), meta, self.n_labels_)
-        self._online, self._frozen = proven_tree(plain, self.n_features_in_, self.n_labels_), None
+        self._check_arrays(arrays)
+        counted = arrays.pop("ofo", None)
+        self._ofo = None if counted is None else (counted, meta["a"], meta["b"])
+        self._online, self._frozen = stored_tree(arrays), None

@@ -56,28 +56,6 @@ def insert_slot(table, bits, feature, slot):
 
 
 @njit(cache=True, nogil=True)
-def is_findable(table, bits, index):
-    """Tell whether a search for the feature of an entry ends at that entry.
-
-    None between its home and it may be empty or nearer to its own home than the search has come, or be of the same
-    feature. Where that holds for all entries before it, it is enough to look at those with the same home and one more.
-    """
-    mask = np.int64(table.size - 1)
-    feature = np.int64(table[index] >> np.uint64(32))
-    home = np.int64(home_of(feature, bits))
-    distance = (index - home) & mask
-    for step in range(1, distance + 1):
-        before = (index - step) & mask
-        other = np.int64(table[before] >> np.uint64(32))
-        theirs = np.int64(home_of(other, bits))
-        if table[before] == 0 or other == feature or ((before - theirs) & mask) < distance - step:
-            return False
-        if theirs != home:
-            return True
-    return True
-
-
-@njit(cache=True, nogil=True)
 def bits_for(n_features, bits):
     """Return the bits of the smallest table, of at least ``bits``, in which so many features fill seven eighths."""
     while 8 * n_features > 7 << bits:

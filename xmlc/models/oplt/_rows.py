@@ -7,6 +7,8 @@ was in it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from xmlc.kernels.arrays import unowned
@@ -103,6 +105,17 @@ def write_links(rows, free_rows, links):
             slot = np.int64(link)
 
 
+@njit(cache=True, nogil=True)
+def read_links(rows, free_rows, links):
+    """Read the link of each free row from the row: the reverse of `write_links`."""
+    stored = rows.view(np.uint32)
+    for size in range(free_rows.size):
+        slot = np.int64(free_rows[size])
+        while slot != 0:
+            links[slot] = stored[slot * SLOT]
+            slot = np.int64(links[slot])
+
+
 def stored_arrays(tree: OnlineTree) -> dict[str, np.ndarray]:
     """Return a tree's arrays by name as they are stored: without spare capacity, the links of free rows in the rows."""
     kept = trimmed(tree)
@@ -112,3 +125,10 @@ def stored_arrays(tree: OnlineTree) -> dict[str, np.ndarray]:
     arrays = kept._asdict()
     del arrays["links"]
     return arrays
+
+
+def stored_tree(arrays: Mapping[str, np.ndarray]) -> OnlineTree:
+    """Return the tree whose `stored_arrays` these are."""
+    links = np.zeros(arrays["rows"].size // SLOT, dtype=np.uint32)
+    read_links(arrays["rows"], arrays["free_rows"], links)
+    return OnlineTree(**arrays, links=links)

@@ -15,7 +15,6 @@ from xmlc.kernels.streams import Stream
 from xmlc.models.oplt._plant import planted, planted_as
 from xmlc.models.oplt._policy import BEST_GREEDY, COMPLETE, CPET, ONE_LEVEL, RANDOM
 from xmlc.models.oplt._prediction import OnlineTreePrediction
-from xmlc.models.oplt._proof import check_extendable
 from xmlc.models.oplt.learning import learn, learn_with_thresholds, set_all_thresholds
 from xmlc.models.oplt.tree import UNBOUNDED, OnlineTree, Settings, with_degree, with_labels
 from xmlc.trees.kmeans import check_kmeans_shape, kmeans_tree, label_representations
@@ -244,10 +243,8 @@ class OPLT(OnlineTreePrediction):
         return self.policy, self.arity, self.max_leaf
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
-        self._check_hyperparameters()
         super()._restore(arrays, meta)
         self._shape = self._wanted_shape()
-        check_extendable(self._online, self._settings())
 
     def _start_as_kmeans(self, X: sparse.csr_array, Y: sparse.csr_array) -> None:
         """Begin with a tree of balanced 2-means over the labels of some instances; one without labels is no start."""

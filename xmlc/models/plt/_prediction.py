@@ -12,7 +12,7 @@ from scipy import sparse
 from xmlc.errors import XmlcError
 from xmlc.estimates import stack_estimates
 from xmlc.estimator import check_value
-from xmlc.gate.fields import Malformed, field_of
+from xmlc.gate.fields import Malformed
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.plt.search._block_scores import LOGISTIC_LINK
 from xmlc.models.plt.search._single import first_fault
@@ -200,11 +200,10 @@ class TreePrediction(SparseProbabilityEstimator):
         return self.nodes_.state()
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
-        children = field_of(arrays, "children", np.int64, (None,))
-        self.tree_ = LabelTree.from_children(children, field_of(arrays, "label", np.int32, (children.size - 1,)))
+        self.nodes_ = weights_from_state(arrays, meta, self.n_features_in_, self.n_labels_)
+        self.tree_ = LabelTree.from_children(self.nodes_.children, self.nodes_.label)
         if self.tree_.n_labels != self.n_labels_:
             raise Malformed("label", f"the tree has {self.tree_.n_labels} labels, expected {self.n_labels_}")
-        self.nodes_ = weights_from_state(arrays, meta, self.n_features_in_)
 
 
 def unit_values(values: np.ndarray) -> np.ndarray:

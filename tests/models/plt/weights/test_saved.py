@@ -5,7 +5,6 @@ import pytest
 from plt_cases import random_nodes
 
 from xmlc.errors import XmlcError
-from xmlc.gate.fields import Malformed
 from xmlc.models.plt.weights import CompactNodeWeights, HashedWeights, NodeWeights, weights_from_state
 
 
@@ -24,7 +23,7 @@ def every_type():
 def test_weights_come_back_from_their_state(kind, weights):
     arrays, meta = weights.state()
     assert all(isinstance(array, np.ndarray) for array in arrays.values())
-    again = weights_from_state(arrays, meta, 10**6)
+    again = weights_from_state(arrays, meta, 10**6, 9)
     assert type(again) is type(weights) is kind
     for one, other in zip(again, weights, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -33,14 +32,7 @@ def test_weights_come_back_from_their_state(kind, weights):
 def test_arrays_of_no_weights_are_refused():
     arrays, _ = hashed_weights().state()
     with pytest.raises(XmlcError, match="found the arrays and numbers bias, children"):
-        weights_from_state(arrays, {}, 10**6)
-
-
-@pytest.mark.parametrize("seed", [-1, 1 << 64])
-def test_a_hash_seed_that_is_none_is_refused(seed):
-    arrays, _ = hashed_weights().state()
-    with pytest.raises(Malformed, match=r"seed: .*expected 64 bits"):
-        weights_from_state(arrays, {"seed": seed}, 10**6)
+        weights_from_state(arrays, {}, 10**6, 9)
 
 
 def test_hashed_weights_say_what_they_cannot_do():

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
-from xmlc.gate.fields import Malformed, check_array
 from xmlc.kernels.arrays import unowned
 from xmlc.models.oplt._blocks import empty_scratch
 from xmlc.models.oplt._search import empty_queue, labels_above
@@ -114,26 +110,3 @@ def count_sets(labels, predicted, hits, sizes):
         sizes[label] += 1.0
         for true in labels:
             hits[label] += np.int64(true) == np.int64(label)
-
-
-def proven_sums(
-    counted: np.ndarray | None, meta: Mapping[str, Any], n_labels: int
-) -> tuple[np.ndarray, float, float] | None:
-    """Return OFO's stored sums a_j and b_j, float64 (labels, 2), and what they begin with; None where there are none.
-
-    Raises
-    ------
-    Malformed
-    """
-    if counted is None and not meta:
-        return None
-    a, b = meta.get("a"), meta.get("b")
-    if counted is None or not isinstance(a, float) or not isinstance(b, float) or not 0 < 2 * a <= b < np.inf:
-        raise Malformed("model.json", f"thresholds begin with a={a!r}, b={b!r}, and ofo.npy: expected all or none")
-    check_array(counted, "ofo", np.float64, (None, 2))
-    hits, sizes = counted.T
-    if len(counted) > n_labels or not (
-        np.isfinite(counted).all() and ((hits >= 0) & (hits <= sizes) & (sizes > 0)).all()
-    ):
-        raise Malformed("ofo", f"expected at most {n_labels} pairs of finite numbers a_j <= b_j")
-    return counted, a, b

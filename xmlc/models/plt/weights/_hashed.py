@@ -7,7 +7,6 @@ from typing import NamedTuple, NoReturn, Self
 import numpy as np
 
 from xmlc.errors import XmlcError
-from xmlc.gate.fields import Malformed
 from xmlc.models.plt.search._by_instance import search_threshold, search_top_k
 from xmlc.models.plt.search._single import rank_single
 from xmlc.models.plt.search.queries import Queries
@@ -76,8 +75,6 @@ class HashedWeights(_Arrays):
     @classmethod
     def from_state(cls, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> Self:
         """Return the weights of these arrays and this seed."""
-        if not 0 <= meta["seed"] < 1 << 64:
-            raise Malformed("seed", f"is {meta['seed']}, expected 64 bits")
         return cls(**arrays, seed=np.uint64(meta["seed"]))
 
     def _named(self) -> str:

@@ -23,6 +23,12 @@ Ranked = tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray]
 class TreeWeights(Protocol):
     """Weights of all node classifiers of a label tree, and the tree: a named tuple, which kernels take as it is."""
 
+    @property
+    def children(self) -> np.ndarray: ...
+
+    @property
+    def label(self) -> np.ndarray: ...
+
     def _asdict(self) -> dict[str, Any]: ...
 
     @property
