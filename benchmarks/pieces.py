@@ -236,9 +236,6 @@ FORESTS: dict[str, Run] = {
         f"SWNN alpha={alpha:g} beta={beta:g}": estimator(SparseWeightedNearestNeighbors, S=20, alpha=alpha, beta=beta)
         for alpha, beta in EXPONENTS
     },
-    "SWNN, approximate": estimator(
-        SparseWeightedNearestNeighbors, S=10, alpha=1.5, beta=0.7, n_tables=8, bucket_bits=6
-    ),
 }
 
 

@@ -216,10 +216,6 @@ DOMAINS: Mapping[str, Mapping[str, Domain]] = {
         "S": whole(1, PASSES),
         "alpha": EXPONENT,
         "beta": EXPONENT,
-        "n_tables": whole(1, 1 << 15, none=True),
-        "bucket_bits": whole(1, 30),
-        "reservoir": whole(1, 1 << 31),
-        "n_candidates": whole(1, 1 << 31),
     },
 }
 

@@ -35,8 +35,6 @@ class Stream(IntEnum):
     FASTXML_TREE = 0xFA57  # combined with the seed by exclusive or: the key of a tree
     LDSM_TREE = 0x1D53  # combined with the seed by exclusive or: the key of a tree
     LDSM_ORDER = 1 << 40  # the order of the instances; equals SYNTHETIC_ROW, but under the key of a tree, not the seed
-    NEAREST_HASH = 0x5A1  # the hashes of features
-    NEAREST_BORROW = 0x5A2  # from which table a table without a hash borrows one
     LOGISTIC_FOLD = 0xCF01D  # which fold each instance is in
     NAPKINXC_ORDER = 0x0E4  # the order of the instances, which napkinXC's online trees do not shuffle
     MEMORY_TREE_ORDER = 0x0E5  # the order of the instances, which VW's memory tree does not shuffle

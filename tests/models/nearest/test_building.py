@@ -65,14 +65,6 @@ def test_every_array_is_that_of_walking_through_the_rows(n, d, n_words, block_ro
             assert_array_equal(getattr(index, name), array, err_msg=name)
 
 
-def test_without_lists_there_are_rows_only():
-    X = unit_rows(data(50, 80, 4)[0])
-    index = build_index(X, with_lists=False)
-    assert index.words.shape == (0, 50)
-    assert index.postings.size == index.steps.size == 0
-    assert_array_equal(index.row_values, build_index(X, 0).row_values)
-
-
 @settings(deadline=None, max_examples=60)
 @given(n=st.integers(1, 200_000), block_rows=st.integers(1, 65536))
 def test_pieces_cover_all_instances_and_stay_in_their_blocks(n, block_rows):

@@ -22,9 +22,7 @@ KINDS = ("weights", "binary", "signs")
 def small_blocks(monkeypatch, block_rows, n_words):
     """Make the index of a few instances look like that of many."""
     build = _index.build_index
-    monkeypatch.setattr(
-        estimator, "build_index", lambda X, with_lists, n_jobs: build(X, n_words, block_rows, with_lists, n_jobs)
-    )
+    monkeypatch.setattr(estimator, "build_index", lambda X, n_jobs: build(X, n_words, block_rows, n_jobs))
 
 
 def check_search(model, X, Q):
@@ -210,9 +208,7 @@ def test_stored_zeros_and_values_that_vanish_by_scaling_are_not_in_the_index(van
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"S": 0}, {"S": 2.5}, {"alpha": -1}, {"beta": -0.5}, {"beta": np.nan}, {"n_tables": 0}]
-)
+@pytest.mark.parametrize("wrong", [{"S": 0}, {"S": 2.5}, {"alpha": -1}, {"beta": -0.5}, {"beta": np.nan}])
 def test_hyperparameters_out_of_range_are_named(wrong):
     X, Y, _ = data(20, 10, 0)
     with pytest.raises(XmlcError, match=f"{next(iter(wrong))}="):

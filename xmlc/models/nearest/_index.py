@@ -93,7 +93,6 @@ def build_index(
     X: sparse.csr_array,
     n_words: int | None = None,
     block_rows: int = BLOCK_ROWS,
-    with_lists: bool = True,
     n_jobs: int | None = None,
 ) -> NeighbourIndex:
     """Index instances of unit length without explicit zeros; the same bits on any number of threads.
@@ -104,8 +103,6 @@ def build_index(
     n_words : int, optional
         Words of frequent features per instance; by default as many as `words_that_pay`.
     block_rows : int
-    with_lists : bool
-        Without, there are neither frequent features nor lists: enough for who knows which rows to look at.
     n_jobs : int or None
         Threads.
     """
@@ -116,11 +113,8 @@ def build_index(
     frequencies = counts.sum(axis=0, dtype=np.int64)
     places, order = order_by_frequency(frequencies, n)
     n_used = int(np.count_nonzero(frequencies))
-    if with_lists:
-        n_words = words_that_pay(frequencies[order], n) if n_words is None else n_words
-        first = n_words * WORD_BITS
-    else:
-        n_words, first = 0, n_used
+    n_words = words_that_pay(frequencies[order], n) if n_words is None else n_words
+    first = n_words * WORD_BITS
     n_blocks, blocks = -(-n // block_rows), np.array([start // block_rows for _, start, _ in pieces])
     list_starts, cursors = start_lists(counts, order[first:n_used], blocks, n_blocks)
     # The factor keeps quotients from exceeding the steps by rounding.

@@ -7,14 +7,13 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import KernelCSR, kernel_csr, with_values, without_zeros
+from xmlc.csr import kernel_csr, with_values, without_zeros
 from xmlc.errors import XmlcError
 from xmlc.estimates import stack_estimates
 from xmlc.estimator import check_hyperparameters, hyperparameters
 from xmlc.gate.stored import Field
 from xmlc.kernels.sums import scale_rows
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.nearest._hashing import NearScratch, SupportTables, build_tables, near_instances, near_scratch
 from xmlc.models.nearest._index import INDEX_FIELDS, LEAST_ROWS, PIECES, NeighbourIndex, build_index
 from xmlc.models.nearest._search import SearchScratch, nearest_instances, search_scratch
 from xmlc.models.nearest._votes import labels_above, top_labels
@@ -46,29 +45,13 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         Exponent of the votes, at least 0; with 0 all neighbours count the same.
     beta : float
         Exponent of the Jaccard similarity, at least 0; with 0 the similarity is the cosine.
-    n_tables : int, optional
-        None searches exactly. With a number, the search is approximate, as the authors' program does it in its
-        ``LabelNear``: instances whose supports are similar meet in so many hash tables, and only those that are met
-        most often are compared (densified one permutation hashing and reservoir sampling). It is for supports that
-        are much alike: on tib-core-26k, where the nearest share a tenth, 64 tables find 30 % of the 75 nearest, at
-        a loss of 5 points of P@1, in no less time than the exact search.
-    bucket_bits : int
-        Approximate search: a table has ``2**bucket_bits`` buckets.
-    reservoir : int
-        Approximate search: a bucket keeps a sample of at most so many instances.
-    n_candidates : int
-        Approximate search: so many instances are compared for each of the S neighbours.
-    random_state : int
-        Approximate search: seed of the hashes and samples.
     n_jobs : int, optional
         Threads; see `xmlc.runtime.threads.resolve_threads`.
 
     Attributes
     ----------
     index_ : NeighbourIndex
-        The training instances, by row and by feature; only by row where the search is approximate.
-    tables_ : SupportTables or None
-        The hash tables of the approximate search.
+        The training instances, by row and by feature.
     label_starts_, labels_ : ndarray of int64, shape (n + 1,); of uint32, shape (number of positives,)
         Their label sets.
     inner_products_ : ndarray of int64, shape (number of queries,)
@@ -80,18 +63,11 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         *INDEX_FIELDS,
         Field("label_starts", np.int64, ("n + 1",), starts="positives"),
         Field("labels", np.uint32, ("positives",), below="n_labels"),
-        Field("starts", np.int64, (None, None), optional=True),
-        Field("members", np.uint32, (None,), below="n", optional=True),
     )
 
     S: int = 75
     alpha: float = 2.0
     beta: float = 1.0
-    n_tables: int | None = None
-    bucket_bits: int = 16
-    reservoir: int = 64
-    n_candidates: int = 8
-    random_state: int = 0
     n_jobs: int | None = None
 
     def fit(self, X: object, Y: object) -> Self:
@@ -113,20 +89,17 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         if X.shape[0] > np.iinfo(np.int32).max:
             raise XmlcError(f"{X.shape[0]} training instances; expected fewer than 2**31")
         rows = self._unit(X)
-        self.index_, self.tables_ = build_index(rows, with_lists=self.n_tables is None, n_jobs=self.n_jobs), None
-        if self.n_tables is not None:
-            shape = (int(self.n_tables), int(self.bucket_bits), int(self.reservoir))
-            self.tables_ = build_tables(rows, *shape, int(self.random_state), self.n_jobs)
+        self.index_ = build_index(rows, n_jobs=self.n_jobs)
         labels = kernel_csr(Y)
         self.label_starts_, self.labels_ = labels.indptr, labels.indices
-        self._rooms: list[SearchScratch | NearScratch] = []
+        self._rooms: list[SearchScratch] = []
         return self
 
     @property
     def index_bytes_(self) -> int:
-        """Bytes of everything that is kept of the training set: both indices and the label sets."""
+        """Bytes of everything that is kept of the training set: the index and the label sets."""
         self._check_fitted()
-        arrays = [part for part in (*self.index_, *(self.tables_ or ())) if isinstance(part, np.ndarray)]
+        arrays = [part for part in self.index_ if isinstance(part, np.ndarray)]
         return sum(array.nbytes for array in (*arrays, self.label_starts_, self.labels_))
 
     def neighbours(self, X: object) -> tuple[np.ndarray, np.ndarray]:
@@ -192,7 +165,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
 
         def work(start: int, end: int) -> tuple[np.ndarray, ...]:
             room = self._take_room()
-            numbers, similarities, n_products = self._search(x, start, end, room)
+            numbers, similarities, n_products = nearest_instances(x, start, end, self.index_, room)
             self._rooms.append(room)
             return n_products, *use(numbers, similarities)
 
@@ -202,21 +175,12 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         self.inner_products_, *results = (np.concatenate(part) for part in zip(*found, strict=True))
         return tuple(results)
 
-    def _search(self, x: KernelCSR, start: int, end: int, room: SearchScratch | NearScratch) -> tuple[np.ndarray, ...]:
-        """Find the neighbours of a block of instances."""
-        if self.tables_ is None:
-            return nearest_instances(x, start, end, self.index_, room)
-        n_candidates, bucket_bits = int(self.n_candidates * self.S), int(self.tables_.starts.shape[1] - 1).bit_length()
-        return near_instances(x, start, end, self.index_, self.tables_, n_candidates, bucket_bits - 1, room)
-
-    def _take_room(self) -> SearchScratch | NearScratch:
+    def _take_room(self) -> SearchScratch:
         """Take a room for one thread, one used before if there is any: making it takes longer than a search."""
         try:
             room = self._rooms.pop()
         except IndexError:
-            if self.tables_ is None:
-                return search_scratch(self.index_, int(self.S), float(self.beta))
-            return near_scratch(self.index_, self.tables_, int(self.S), float(self.beta))
+            return search_scratch(self.index_, int(self.S), float(self.beta))
         is_fit = room.best.size == self.S and room.beta == float(self.beta)
         return room if is_fit else self._take_room()
 
@@ -248,16 +212,10 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         arrays = self.index_._asdict()
         meta = {"block_rows": arrays.pop("block_rows")}
-        if self.tables_ is not None:
-            arrays |= {"starts": self.tables_.starts, "members": self.tables_.members}
-            meta["seed"] = self.tables_.seed
         return arrays | {"label_starts": self.label_starts_, "labels": self.labels_}, meta
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
         self._check_arrays(arrays)
         self.label_starts_, self.labels_ = arrays.pop("label_starts"), arrays.pop("labels")
-        self.tables_ = None
-        if self.n_tables is not None:
-            self.tables_ = SupportTables(arrays.pop("starts"), arrays.pop("members"), int(meta["seed"]))
         self.index_ = NeighbourIndex(**arrays, block_rows=int(meta["block_rows"]))
         self._rooms = []
