@@ -1,7 +1,7 @@
 """scikit-learn's conventions for estimators, without the time that importing scikit-learn takes.
 
 ``import sklearn.base`` brings scipy.stats and pandas with it and takes 1.0 s of CPU, more than most steps of a suite
-compute: `xmlc evaluate` took 1.5 s to be imported, and takes 0.56 without. Its base class does little. Nothing here
+compute: one of them took 1.5 s to be imported, and takes 0.56 without. Its base class does little. Nothing here
 needs scikit-learn to be installed.
 """
 

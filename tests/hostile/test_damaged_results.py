@@ -19,7 +19,7 @@ TUNED = "results/tiny/tuning/plt.yaml"
 FULL, HELD_OUT = "results/tiny/plt/seed0/full", "results/tiny/plt/seed0/80"
 STATISTICS, DATA = "results/tiny/statistics.json", "results/tiny/data"
 MODEL, RECORD = f"{FULL}/model", f"{FULL}/train.json"
-HELD_OUT_MODEL, SPE, TUNING = f"{HELD_OUT}/model", f"{HELD_OUT}/spe", f"{HELD_OUT}/thresholds/sto"
+HELD_OUT_MODEL, SPE = f"{HELD_OUT}/model", f"{HELD_OUT}/spe"
 SWEEP, RANKING, EVALUATION = f"{FULL}/sweeps/p/C.json", f"{FULL}/ranking.json", f"{HELD_OUT}/evaluation/sto.json"
 TRAIN = ("--data", DATA, "--estimator", "plt", "--name", "plt", "--tuned", TUNED)
 ABOUT = ("--data", DATA, "--model", HELD_OUT_MODEL, "--training", f"{HELD_OUT}/train.json")
@@ -31,8 +31,7 @@ STEPS = {
     "rank": ("rank", "--data", DATA, "--model", MODEL, "--training", RECORD, "--out", RANKING),
     "sweep": ("sweep", "--data", DATA, "--training", RECORD, "--hyperparameter", "C", "--value", "1.0", "--out", SWEEP),
     "estimate": ("estimate", *ABOUT, "--floor", "0.001", "--out", SPE),
-    "threshold": ("threshold", "--data", DATA, "--estimates", SPE, "--method", "sto", "--out", TUNING),
-    "evaluate": ("evaluate", *ABOUT, "--estimates", SPE, "--thresholds", TUNING, "--out", EVALUATION),
+    "thresholds": ("thresholds", "sto", *ABOUT, "--estimates", SPE, "--out", HELD_OUT),
     "table2": ("table", "table2", "--paper", "plt2016", EVALUATION, "--out", "results/tables/plt2016/table2"),
     "table1": ("table", "table1", "--paper", "plt2016", RANKING, "--out", "results/tables/plt2016/table1"),
 }  # fmt: skip
@@ -44,8 +43,7 @@ READ = {
     "rank": [f"{DATA}/test", MODEL, RECORD, f"{DATA}/{NAME}"],
     "sweep": [RECORD],
     "estimate": [HELD_OUT_MODEL, f"{HELD_OUT}/train.json"],
-    "threshold": [SPE],
-    "evaluate": [TUNING],
+    "thresholds": [SPE],
     "table2": [EVALUATION],
     "table1": [RANKING],
 }

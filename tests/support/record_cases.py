@@ -31,7 +31,7 @@ def estimates(**changes):
 
 
 def tuned(**changes):
-    """What `xmlc threshold` writes beside thresholds."""
+    """What `xmlc thresholds` writes beside thresholds."""
     point = {"c": 10, "a": None, "b": None, "validation": {"macro_f": 0.5}, "test": {"macro_f": 0.25}}
     content = {"method": "fta", "grid": [point | {"c": 2}, point], "best": 1, "tune_seconds": 0.5}
     return content | {"passport": passport(), "step": step("threshold", method="fta")} | changes

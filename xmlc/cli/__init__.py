@@ -32,8 +32,6 @@ GROUPS = {
         "rank": "Score a model's ranking: P@k, nDCG@k, PSP@k.",
         "estimate": "Write sparse probability estimates of validation and test set.",
         "thresholds": "Tune and evaluate all threshold methods of one model in one job.",
-        "threshold": "Tune one threshold method on the validation estimates.",
-        "evaluate": "Apply tuned thresholds to the test set and write the record.",
         "infer": "Infer label sets for each test instance by several methods in one job.",
         "forest": "Score the first trees of a forest; report its depths and objectives.",
         "sweep": "Train with several values of one hyperparameter and score each ranking.",

@@ -72,7 +72,7 @@ def read_record(path: Path) -> ExperimentRecord:
         It is not readable, of no kind, or lacks something.
     """
     content = parsed(path, "record")
-    kind = check_header(path, content, kinds(), "rank`, `xmlc evaluate` or `xmlc infer")
+    kind = check_header(path, content, kinds(), "rank`, `xmlc thresholds` or `xmlc infer")
     return kinds()[kind].of(path, content)
 
 

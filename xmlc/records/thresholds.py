@@ -1,4 +1,4 @@
-"""The record of `xmlc evaluate`: the test set predicted with tuned thresholds; and the file of `xmlc threshold`."""
+"""The records of `xmlc thresholds`: tuned thresholds, and the test set predicted with them."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ class ThresholdCosts(KnownTrainingCosts):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ThresholdRecord(ModelRecord, kind="thresholds", command="evaluate"):
-    """What `xmlc evaluate` writes; grid points are in the order in which they were tried."""
+class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
+    """What `xmlc thresholds` writes; grid points are in the order in which they were tried."""
 
     costs: ThresholdCosts
     method: str
@@ -86,8 +86,8 @@ class ThresholdRecord(ModelRecord, kind="thresholds", command="evaluate"):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TunedThresholds(FolderFile, file="tuning.json", command="threshold"):
-    """What `xmlc threshold` writes beside the thresholds; ``best`` is the index of the grid point that was chosen."""
+class TunedThresholds(FolderFile, file="tuning.json", command="thresholds"):
+    """What `xmlc thresholds` writes beside the thresholds; ``best`` is the index of the grid point that was chosen."""
 
     method: str
     grid: tuple[GridPoint, ...]

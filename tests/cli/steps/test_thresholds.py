@@ -1,6 +1,5 @@
 """`xmlc thresholds`: the records of its methods, and one that fails among others."""
 
-import numpy as np
 import pytest
 from command_line import run
 from small_data import prepare_tiny
@@ -38,26 +37,6 @@ def options(tmp_path_factory):
     about = ("--data", data, "--model", model, "--training", training)
     assert run("estimate", *about, "--floor", "0.001", "--out", estimates) == 0
     return [*about, "--estimates", estimates]
-
-
-def without_costs(record):
-    return {key: value for key, value in record.items() if key not in ("costs", "passport", "step", "checksum")}
-
-
-def test_each_record_is_that_of_the_two_steps_by_themselves(options, tmp_path):
-    methods = ("fta", "sto", "for-micro-f")
-    assert run("thresholds", *methods, *options, "--out", tmp_path / "all") == 0
-    data, estimates = options[1], options[-1]
-    for method in methods:
-        tuned, record = tmp_path / "one" / method, tmp_path / "one" / f"{method}.json"
-        assert run("threshold", "--data", data, "--estimates", estimates, "--method", method, "--out", tuned) == 0
-        assert run("evaluate", *options, "--thresholds", tuned, "--out", record) == 0
-        together = tmp_path / "all/thresholds" / method
-        np.testing.assert_array_equal(np.load(together / "thresholds.npy"), np.load(tuned / "thresholds.npy"))
-        found = read_json(tmp_path / f"all/evaluation/{method}.json")
-        assert without_costs(found) == without_costs(read_json(record))
-        assert found["step"]["method"] == found["method"] == method
-    assert not (tmp_path / "all" / UNFINISHED).exists()
 
 
 def test_a_step_is_not_charged_with_those_before_it_in_the_same_process(options, tmp_path):

@@ -27,7 +27,7 @@ from xmlc.sources import PACKAGE
 UNFINISHED = ".xmlc-unfinished"  # a name that no folder of a user's has
 
 
-@click.command(help="Tune and evaluate each METHOD: as `xmlc threshold` and `xmlc evaluate`, in one process.")
+@click.command(help="Tune thresholds by each METHOD on the validation set, and evaluate them on the test set.")
 @data_option
 @model_option
 @click.option("--training", type=FILE, required=True, help="Record written by `xmlc train`.")
