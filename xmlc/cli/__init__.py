@@ -57,7 +57,6 @@ GROUPS = {
     "tools": {
         "verify": "Name results and downloads that are not as they were written.",
         "compile": "Compile the kernels of a suite ahead of its first run.",
-        "compact": "Drop a tree's small weights; measure the loss of P@k.",
     },
 }
 TITLES = {"data": "Data", "steps": "Steps", "tables": "Tables", "judging": "Judging", "tools": "Tools"}
