@@ -164,7 +164,6 @@ def test_estimates_are_ascending_by_label_however_many_there_are(labels):
     ("model", "message"),
     [
         (FastXML(n_trees=0), "n_trees=0"),
-        (FastXML(cost=0), "cost=0"),
         (FastXML(alpha=1.5), "alpha=1.5"),
         (FastXML(max_leaf=0), "max_leaf=0"),
         (LdSM(n_trees=0), "n_trees=0"),

@@ -156,13 +156,8 @@ DOMAINS: Mapping[str, Mapping[str, Domain]] = {
     "FastXML": {
         **COMMON,
         **FOREST,
-        "cost": POSITIVE,
         "max_leaf": whole(1, MANY),
         "labels_per_leaf": whole(1, MANY),
-        "tolerance": POSITIVE,
-        "newton_steps": whole(1, PASSES),
-        "passes": whole(1, PASSES),
-        "line_search_steps": whole(1, PASSES),
         "objective": OneOf(("ndcg", "dcg")),
         "propensity_weighted": Flag(),
         "propensity_a": Number(0, 100.0),

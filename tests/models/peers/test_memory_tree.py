@@ -59,18 +59,6 @@ def test_progressive_answers_come_before_the_class_is_learned(installed):
     assert (model.predict_top_k(X, 1)[0][:, 0] == y).mean() > 0.9  # it has learned them
 
 
-def test_label_sets_give_hamming_losses(installed, tmp_path, multilabel):
-    X, Y = multilabel(400, 20, 6, density=0.5)
-    model = VowpalWabbitCMT(oas=True, eta=0.5, passes=3, hash_bits=18, leaf_multiplier=8).fit(X[:300], Y[:300])
-    losses = model.hamming_losses(X, Y)
-    assert losses.shape == (400,)
-    assert losses[300:].mean() < Y[300:].sum(axis=1).mean()  # better than answering nothing
-    model.save(tmp_path / "model")
-    np.testing.assert_array_equal(VowpalWabbitCMT.load(tmp_path / "model").hamming_losses(X, Y), losses)
-    with pytest.raises(XmlcError, match="see hamming_losses"):
-        model.predict_top_k(X, 1)
-
-
 def test_options_reach_the_program(installed):
     X, Y, _ = classes(400, m=60)
     usual = VowpalWabbitCMT(**SMALL).fit(X, Y)
@@ -88,8 +76,6 @@ def test_what_a_memory_tree_cannot_do_is_an_error(installed, multilabel):
     np.testing.assert_array_equal(labels[:, :1], model.predict_top_k(X, 1)[0])
     assert (labels[:, 1:] == -1).all()
     assert (scores[:, 1:] == 0).all()
-    with pytest.raises(XmlcError, match="set oas=True"):
-        model.hamming_losses(X, Y)
     with pytest.raises(XmlcError, match="have not exactly one label, the first"):
         VowpalWabbitCMT(**SMALL).fit(*multilabel(50, 20, 6))
 

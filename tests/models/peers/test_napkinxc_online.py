@@ -91,7 +91,7 @@ def test_options_reach_the_program(installed, multilabel):
     X, Y = multilabel(300, 20, 40, density=0.5)
     usual = NapkinXCOPLT(**SMALL).fit(X, Y).predict_proba(X).toarray()
     changes = [{"eta": 0.1}, {"eps": 1.0}, {"epochs": 3}, {"max_leaf": 2}, {"unit_norm": False}, {"random_state": 1}]
-    for change in [*changes, {"policy": "random"}, {"alpha": 0.0}, {"weights_threshold": 1.0}]:
+    for change in [*changes, {"policy": "random"}, {"alpha": 0.0}]:
         changed = NapkinXCOPLT(**(SMALL | change)).fit(X, Y).predict_proba(X).toarray()
         assert np.abs(changed - usual).max() > 0.001, change
 

@@ -18,6 +18,8 @@ from xmlc.models.fastxml._partition import LABEL_BITS, dcg_table, discount_table
 from xmlc.models.fastxml._predict import find_leaves
 from xmlc.runtime.parallel import run_pieces
 
+COST = 1.0  # C of the logistic regression, the program's default: the sides' losses weigh C / share of the side
+
 
 @hyperparameters
 class FastXML(AveragedForest[Forest]):
@@ -33,16 +35,10 @@ class FastXML(AveragedForest[Forest]):
     ----------
     n_trees : int
         Size of the forest; trees differ by their random numbers only.
-    cost : float
-        C of the logistic regression: the sides' losses weigh C / share of the side.
     max_leaf : int
         A node with at most so many instances is a leaf. So is one that its classifier cannot divide.
     labels_per_leaf : int
         At most so many labels are kept in a leaf.
-    tolerance : float
-        The solver ends when the violation of its optimality conditions has fallen to this share.
-    newton_steps, passes, line_search_steps : int
-        Limits of the solver: Newton steps, passes over the weights in each, step sizes tried in each.
     objective : {"ndcg", "dcg"}
         What the sides of a node are chosen by. "ndcg" divides an instance's DCG by that of the best ranking of its
         labels, as FastXML does. The program of PfastreXML does not ("dcg": its ``USE_IDCG`` is false), so that there
@@ -83,13 +79,8 @@ class FastXML(AveragedForest[Forest]):
     FOREST = Forest
 
     n_trees: int = 50
-    cost: float = 1.0
     max_leaf: int = 10
     labels_per_leaf: int = 100
-    tolerance: float = 0.01
-    newton_steps: int = 10
-    passes: int = 10
-    line_search_steps: int = 20
     objective: str = "ndcg"
     unit_norm: bool = False
     propensity_weighted: bool = False
@@ -107,11 +98,8 @@ class FastXML(AveragedForest[Forest]):
         x, y = self._kernel_form(X), kernel_csr(Y)
         ideal = ideal_table if self.objective == "ndcg" else dcg_table
         tables = ideal(int(np.diff(y.indptr).max(initial=0)) + 1), discount_table(self.n_labels_)
-        limits = SolverLimits(
-            float(self.tolerance), int(self.newton_steps), int(self.passes), int(self.line_search_steps)
-        )
-        seed, sizes = int(self.random_state), (float(self.cost), int(self.max_leaf), int(self.labels_per_leaf))
-        pieces = [(x, y, X.shape[1], self.label_weights_, *tables, seed, tree, *sizes, limits) for tree in trees]
+        seed, sizes = int(self.random_state), (COST, int(self.max_leaf), int(self.labels_per_leaf), SolverLimits())
+        pieces = [(x, y, X.shape[1], self.label_weights_, *tables, seed, tree, *sizes) for tree in trees]
         grown = run_pieces(grow_tree, pieces, self.n_jobs, title="growing trees", unit="trees")
         return Forest.joined([single_tree(tree) for tree in grown])
 

@@ -10,7 +10,6 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import as_features, as_labels
 from xmlc.errors import XmlcError
 from xmlc.estimates import stack_estimates
 from xmlc.estimator import hyperparameters
@@ -30,9 +29,6 @@ class VowpalWabbitCMT(VowpalWabbitModel):
     there is one class and no estimate: `predict_proba` has 1 at that class and nothing else. Options that are no
     parameter here have the program's default; the defaults here are those of the authors' script for ALOI
     (``demo/memory_tree``).
-
-    With ``oas`` it takes label sets and trains one classifier for each label on the instances of its leaf. The program
-    does not report which labels these choose, only how many of an instance's are wrong: see `hamming_losses`.
 
     Training writes the data in the program's text format, which the program reads, and the program writes its model:
     all of that is in the time of training, as in any use of it from Python with data in memory. The model keeps every
@@ -63,8 +59,6 @@ class VowpalWabbitCMT(VowpalWabbitModel):
         Learning rate of the program's adaptive updates.
     hash_bits : int
         2 to this power are the weights, of 16 bytes each, that all nodes share. 29 in the authors' scripts.
-    oas : bool
-        Label sets instead of classes, see above.
     unit_norm : bool
         Scale each instance to Euclidean length 1 first.
     time_limit : float or None
@@ -90,7 +84,6 @@ class VowpalWabbitCMT(VowpalWabbitModel):
     passes: int = 3
     eta: float = 0.001
     hash_bits: int = 24
-    oas: bool = False
     unit_norm: bool = True
     time_limit: float | None = None
     memory_limit: float | None = None
@@ -102,8 +95,8 @@ class VowpalWabbitCMT(VowpalWabbitModel):
         Raises
         ------
         XmlcError
-            The program is not installed, or an instance has no class or several, without ``oas``; or training was not
-            finished within ``time_limit`` or ``memory_limit``. No model is left then.
+            The program is not installed, or an instance has no class or several; or training was
+            not finished within ``time_limit`` or ``memory_limit``. No model is left then.
         """
         X, Y = self._training_data(X, Y)
         order = random_permutation(X.shape[0], self.random_state, Stream.MEMORY_TREE_ORDER)
@@ -130,9 +123,8 @@ class VowpalWabbitCMT(VowpalWabbitModel):
         Raises
         ------
         XmlcError
-            As in `fit`; or label sets are learned.
+            As in `fit`.
         """
-        self._check_answers()
         return _answers(self._train(*self._training_data(X, Y), passes=1), k)
 
     def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
@@ -143,15 +135,8 @@ class VowpalWabbitCMT(VowpalWabbitModel):
         return stack_estimates(found.sum(axis=1), labels[found], scores[found], self.n_labels_)
 
     def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the class that the program predicts, and 1; -1 and 0 where it has none, and at all later ranks.
-
-        Raises
-        ------
-        XmlcError
-            The model was trained on label sets.
-        """
+        """Return the class that the program predicts, and 1; -1 and 0 where it has none, and at all later ranks."""
         X = self._instances(X)
-        self._check_answers()
         self.inner_products_ = None
         program, workspace = vw_program(), self._workspace()
         classes = np.zeros(X.shape[0], dtype=np.int64)
@@ -163,36 +148,11 @@ class VowpalWabbitCMT(VowpalWabbitModel):
             workspace.finish_example(example)
         return _answers(classes, k)
 
-    def hamming_losses(self, X: object, Y: object) -> np.ndarray:
-        """Return how many labels the one-against-some classifiers get wrong, of a model trained with ``oas``.
-
-        Returns
-        -------
-        ndarray of float32, shape (n,)
-            Labels missed and labels too many, by instance.
-
-        Raises
-        ------
-        XmlcError
-            The model was trained on classes.
-        """
-        X, Y = self._instances(as_features(X)), as_labels(Y)
-        if not self.oas:
-            raise XmlcError("Hamming losses are those of a memory tree of label sets; set oas=True")
-        program, workspace = vw_program(), self._workspace()
-        losses = np.zeros(X.shape[0], dtype=np.float32)
-        for place, line in enumerate(vw_lines(self._scaled(X), Y)):
-            example = workspace.parse(line)
-            program.pyvw.pylibvw.vw.predict(workspace, example)
-            losses[place] = example.get_loss()
-            workspace.finish_example(example)
-        return losses
-
     def _train(self, X: sparse.csr_array, Y: sparse.csr_array, passes: int) -> np.ndarray:
         """Train on the instances in their order; return what the program answered in the passes, one after another."""
         self._scratch()
-        if not self.oas:
-            _check_classes(Y)
+        _check_classes(Y)
+        numbers = sparse.csr_array((Y.data, Y.indices + 1, Y.indptr), shape=(Y.shape[0], Y.shape[1] + 1))  # from 1 on
         n = X.shape[0]
         nodes = 2 * passes * n / (self.leaf_multiplier * max(math.log2(n), 1.0))
         self.max_nodes_ = max(int(nodes), 3) if self.max_nodes is None else self.max_nodes
@@ -200,7 +160,7 @@ class VowpalWabbitCMT(VowpalWabbitModel):
         with tempfile.TemporaryDirectory(prefix="vw-") as folder:
             data, answers = Path(folder) / "train.vw", Path(folder) / "answers.txt"
             with data.open("w", encoding="ascii") as file:
-                file.writelines(vw_lines(self._scaled(X), self._numbers(Y)))
+                file.writelines(vw_lines(self._scaled(X), numbers))
             options = [*self._options(), "--passes", str(passes), "--data", str(data), "--predictions", str(answers)]
             options += ["--cache_file", f"{data}.cache", "--final_regressor", str(self._model)]
             program = vw_program()
@@ -209,7 +169,7 @@ class VowpalWabbitCMT(VowpalWabbitModel):
             else:
                 with silenced_output():
                     program.Workspace(arg_list=options).finish()  # constructed with data it trains at once
-            return np.zeros(0) if self.oas else np.array(answers.read_text().split(), dtype=np.float64)
+            return np.array(answers.read_text().split(), dtype=np.float64)
 
     def _options(self) -> list[str]:
         named = {
@@ -224,28 +184,17 @@ class VowpalWabbitCMT(VowpalWabbitModel):
             "random_seed": self.random_state + 1,
             "loss_function": "squared",
         }
-        flags = {"learn_at_leaf": self.learn_at_leaf, "online": self.online, "oas": self.oas}
+        flags = {"learn_at_leaf": self.learn_at_leaf, "online": self.online}
         options = ["--quiet", "--holdout_off", *(f"--{flag}" for flag, wanted in flags.items() if wanted)]
         return options + [word for name, value in named.items() for word in (f"--{name}", str(value))]
 
     def _workspace(self) -> Any:
         """Return the program with the model loaded."""
         if self._loaded is None:
-            labels = ["--oas", "--max_number_of_labels", str(self.n_labels_)] if self.oas else []  # a model lacks them
-            options = ["--quiet", "--initial_regressor", str(self._model), *labels]
+            options = ["--quiet", "--initial_regressor", str(self._model)]
             with silenced_output():
                 self._loaded = vw_program().Workspace(arg_list=options)
         return self._loaded
-
-    def _numbers(self, Y: sparse.csr_array) -> sparse.csr_array:
-        """Return labels as the program counts them: classes from 1, labels of sets from 0."""
-        if self.oas:
-            return Y
-        return sparse.csr_array((Y.data, Y.indices + 1, Y.indptr), shape=(Y.shape[0], Y.shape[1] + 1))
-
-    def _check_answers(self) -> None:
-        if self.oas:
-            raise XmlcError("with oas the program reports no labels, only Hamming losses; see hamming_losses")
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         return {}, {"max_nodes": self.max_nodes_}
@@ -260,7 +209,7 @@ def _check_classes(Y: sparse.csr_array) -> None:
     if wrong.size:
         raise XmlcError(
             f"{wrong.size} instances have not exactly one label, the first of them instance {wrong[0]} with "
-            f"{sizes[wrong[0]]}; a memory tree learns one class for each, or label sets with oas=True"
+            f"{sizes[wrong[0]]}; a memory tree learns one class for each"
         )
 
 

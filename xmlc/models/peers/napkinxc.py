@@ -28,7 +28,6 @@ class NapkinXCModel(ProgramModel):
     _: KW_ONLY
     eta: float = 1.0
     epochs: int = 1
-    weights_threshold: float = 0.1
     unit_norm: bool = True
     random_state: int = 0
     n_jobs: int | None = None
@@ -71,7 +70,7 @@ class NapkinXCModel(ProgramModel):
         return {
             "eta": self.eta,
             "epochs": self.epochs,
-            "weights_threshold": self.weights_threshold,
+            "weights_threshold": 0.1,  # its default: smaller weights are dropped
             "norm": self.unit_norm,
             "seed": self.random_state + 1,  # the program takes 0 for "choose one"
         }
@@ -93,7 +92,6 @@ class NapkinXCBatch(NapkinXCModel):
 
     _: KW_ONLY
     optimizer: str = "adagrad"
-    liblinear_c: float = 10.0
 
     def fit(self, X: object, Y: object) -> Self:
         """Train; the program keeps its model in a temporary folder that lives as long as this object."""
@@ -104,7 +102,7 @@ class NapkinXCBatch(NapkinXCModel):
         return self
 
     def _options(self) -> dict[str, object]:
-        own = {"optimizer": self.optimizer, "liblinear_c": self.liblinear_c}
+        own = {"optimizer": self.optimizer, "liblinear_c": 10.0}  # its default
         return super()._options() | own | {"threads": resolve_threads(self.n_jobs)}
 
 
@@ -129,10 +127,6 @@ class NapkinXCPLT(NapkinXCBatch):
     tree_type : str
         "completeKaryRandom" is the tree of our PLT; "hierarchicalKmeans" is the program's default (with arity 2 and
         up to 100 labels below the last split).
-    liblinear_c : float
-        Inverse regularisation of the liblinear solver.
-    weights_threshold : float
-        Weights smaller than this are dropped (liblinear only, the program's default 0.1).
     unit_norm : bool
         Scale each instance to Euclidean length 1 first.
     random_state : int
@@ -160,7 +154,7 @@ class NapkinXCBR(NapkinXCBatch):
     ----------
     optimizer : {"sgd", "adagrad", "liblinear"}
         "liblinear" unless given.
-    eta, epochs, liblinear_c, weights_threshold, unit_norm, random_state, n_jobs
+    eta, epochs, unit_norm, random_state, n_jobs
         As of `NapkinXCPLT`.
     """
 

@@ -120,8 +120,6 @@ class NapkinXCOPLT(NapkinXCOnline):
         AdaGrad: a step is ``eta / sqrt(eps + squared derivatives so far)``.
     epochs : int
         Passes over the instances, in one order; with a warm start, passes of each of the two runs.
-    weights_threshold : float
-        Smaller weights are dropped when a run ends (the program's default).
     unit_norm : bool
         Scale each instance to Euclidean length 1 first; the constant feature, 1, comes after that.
     random_state : int
@@ -165,8 +163,6 @@ class NapkinXCIPLT(NapkinXCOnline):
         AdaGrad: a step is ``eta / sqrt(eps + squared derivatives so far)``.
     epochs : int
         Passes over the instances, in one order.
-    weights_threshold : float
-        Smaller weights are dropped when training ends (the program's default).
     unit_norm : bool
         Scale each instance to Euclidean length 1 first; the constant feature, 1, comes after that.
     random_state : int

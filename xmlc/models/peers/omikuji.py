@@ -44,8 +44,6 @@ class OmikujiParabel(ProgramModel):
         Nodes kept on each level: labels outside the beam have no score.
     min_branch_size : int
         A node with fewer labels is a leaf.
-    max_sparse_density : float
-        A loaded model keeps denser weight vectors as dense arrays, as the program's command line does (0.1 there).
     n_jobs : int or None
     """
 
@@ -53,7 +51,6 @@ class OmikujiParabel(ProgramModel):
     loss: str = "hinge"
     beam_size: int = 10
     min_branch_size: int = 100
-    max_sparse_density: float = 0.1
     n_jobs: int | None = None
 
     def fit(self, X: object, Y: object) -> Self:
@@ -97,7 +94,7 @@ class OmikujiParabel(ProgramModel):
         program = _program()
         with silenced_output():
             self.model_ = program.Model.load(str(folder / "omikuji"))
-            self.model_.densify_weights(self.max_sparse_density)
+            self.model_.densify_weights(0.1)  # as the program's command line does
 
     def _hyperparameters(self, program: Any) -> Any:
         losses = {"hinge": program.LossType.HINGE, "log": program.LossType.LOG}
