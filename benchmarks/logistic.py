@@ -22,8 +22,7 @@ from xmlc.kernels.float64_arrays import sigmoid_into
 from xmlc.kernels.streams import Stream
 from xmlc.models.linear.binary_relevance import BinaryRelevance
 from xmlc.models.linear.classifier_chain import ProbabilisticClassifierChain
-from xmlc.models.linear.label_logistic import LabelLogistic
-from xmlc.models.linear.regression import scales
+from xmlc.models.linear.label_logistic import LabelLogistic, scales
 from xmlc.passport import WARM_UP_ROWS
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from xmlc.estimator import InvalidParameterError, check_hyperparameters
 from xmlc.gate.domains import DOMAINS, Ascending, Flag, Number, OneOf, domains_of, fault_of, whole
 from xmlc.models import PLT
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.ldsm._forest import MOST_DIRECTIONS
+from xmlc.models.ldsm._grow import MOST_DIRECTIONS
 from xmlc.models.registry import ESTIMATORS, estimator_class
 
 OURS = [name for name in ESTIMATORS if "-" not in name and name != "oracle"]

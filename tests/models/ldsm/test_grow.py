@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import ldsm_twin as twin
 import numpy as np
 import pytest
 from ldsm_cases import node_of, node_settings
+from scipy import sparse
 
 from xmlc.csr import kernel_csr
-from xmlc.models.ldsm._grow import fit_node
-from xmlc.models.ldsm._node import new_node_data
+from xmlc.models.ldsm._grow import (
+    divides,
+    fit_node,
+    gather_labels,
+    gather_scaled,
+    new_node_data,
+    priority_of,
+    route,
+    sent_to,
+)
 
 KEY = np.uint64(5)
 
@@ -41,3 +51,48 @@ def test_learned_weights_are_for_features_as_they_come(multilabel, adaptive):
     assert 0 < small.sum() < small.size
     assert np.array_equal(pruned, np.where(small, 0, full))
     assert not np.array_equal(weights, fit(uniform_start=True)[1])
+
+
+# The data of a node of LdSM: features and labels numbered anew.
+
+
+def test_a_node_is_numbered_anew(multilabel):
+    X, Y, node = node_of(multilabel)
+    x, y, d, m = kernel_csr(X), kernel_csr(Y), X.shape[1], Y.shape[1]
+    data = new_node_data(X.shape[0], d, m, X.nnz + X.shape[0], Y.nnz)
+    for own in (node, node[:4]):  # the second finds the room as the first left it
+        n_labels, p = gather_labels(y, own, data), gather_scaled(x, own, data)
+        local = sparse.csr_array((data.values, data.ids, data.starts[: own.size + 1]), shape=(own.size, p)).toarray()
+        assert data.features[p - 1] == d
+        assert (local[:, p - 1] == 1).all()
+        assert abs(local).max() == 1
+        expected = X.toarray()[own][:, data.features[: p - 1]]
+        assert np.allclose(local[:, :-1] * data.scales[: p - 1], expected, rtol=1e-6)
+        for i, instance in enumerate(own):
+            labels = data.labels[data.label_ids[data.label_starts[i] : data.label_starts[i + 1]]]
+            assert np.array_equal(labels, Y[[int(instance)]].indices)
+        assert n_labels == np.count_nonzero(Y[own].sum(axis=0))
+        assert priority_of(y, own, np.zeros(m, np.uint32)) == Y[own].sum() - Y[own].sum(axis=0).max()
+
+
+# Where instances go at a node of LdSM.
+
+
+def test_instances_go_in_all_directions_that_reach_a_half(multilabel):
+    X, _ = multilabel(60, 8, 3, seed=4)
+    rng = np.random.default_rng(4)
+    features = np.array([6, 1, 3, 0], dtype=np.uint32)
+    weights, biases = rng.normal(size=(4, 3)).astype(np.float32), np.array([0.3, 0.3, 0.2], np.float32)
+    node, dense = np.arange(60, dtype=np.uint32), np.zeros(24, np.float32)
+    chosen, sizes = np.empty(60, np.uint8), np.empty(3, np.int64)
+    route(kernel_csr(X), node, features, weights, biases, dense, chosen)
+    expected = [twin.directions(biases + x[features] @ weights) for x in X.toarray()]
+    assert [[j for j in range(3) if bits >> j & 1] for bits in chosen.tolist()] == expected
+    assert {len(own) for own in expected} == {1, 2, 3}
+    assert not dense.any()
+    assert divides(chosen, sizes)
+    for j in range(3):
+        sent = np.empty(sizes[j], np.uint32)
+        sent_to(node, chosen, j, sent)
+        assert sent.tolist() == [i for i, own in enumerate(expected) if j in own]
+    assert not divides(np.full(9, 3, np.uint8), sizes)  # all go both ways, none the third

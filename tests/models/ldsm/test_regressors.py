@@ -5,11 +5,25 @@ from __future__ import annotations
 import ldsm_twin as twin
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from ldsm_cases import node_of, node_settings
+from numba import njit
 
 from xmlc.csr import kernel_csr
-from xmlc.models.ldsm._node import gather_labels, gather_scaled, gather_standardised, new_node_data
-from xmlc.models.ldsm._regressors import SMALLEST_SQUARE, start_slots, train_regressors
+from xmlc.kernels.float32 import inverse_sqrt
+from xmlc.kernels.sums import dot, sparse_dot
+from xmlc.models.ldsm import _regressors as _pairs
+from xmlc.models.ldsm._grow import gather_labels, gather_scaled, gather_standardised, new_node_data
+from xmlc.models.ldsm._regressors import (
+    SMALLEST_SQUARE,
+    best_directions,
+    best_of_two,
+    direction_costs,
+    objective,
+    start_slots,
+    train_regressors,
+)
 
 KEY = np.uint64(5)
 
@@ -65,3 +79,133 @@ def test_the_place_of_no_direction_stays_zero():
     start_slots(slots, 3, 50, KEY)
     assert not slots[1, :, 1].any()
     assert slots[1, :, 0].all()
+
+
+# Directions of an instance at a node of LdSM: their costs and the objective, against the twin.
+
+
+KEY = np.uint64(5)
+
+
+@settings(max_examples=40)
+@given(st.integers(2, 4), st.integers(0, 5), st.integers(0, 2**32 - 1))
+def test_direction_costs_are_the_objective_of_each_choice(arity, n_own, seed):
+    rng = np.random.default_rng(seed)
+    seen = rng.integers(1, 30, size=7)
+    labels = rng.choice(7, size=n_own, replace=False)
+    # Quarters are exact in float32; sums are at most one for each time the label was seen before.
+    before = seen - np.isin(np.arange(7), labels)
+    sums = np.floor(4 * rng.random((arity, 7)) * before) / 4
+    lambda_1, lambda_2 = rng.choice([0.5, 1.0, 2.0, 4.0], size=2)
+    costs = np.empty(1 << arity)
+    own = np.ascontiguousarray(sums[:, labels]).astype(np.float32)
+    direction_costs(own, n_own, sums.sum(axis=1), int(seen.sum()), lambda_1, lambda_2, costs)
+    expected = twin.objectives_of_directions(sums, seen.tolist(), labels, lambda_1, lambda_2)
+    values = np.array([expected[s] for s in range(1, 1 << arity)])
+    # What all choices have in common is left out.
+    assert np.allclose(costs[1:] - costs[1], seen.sum() * (values - values[0]), atol=1e-9)
+
+
+def test_objective_of_a_node():
+    rng = np.random.default_rng(2)
+    for arity in (2, 3, 4):
+        seen = rng.integers(1, 30, size=7)
+        sums = (rng.random((arity, 7)) * seen).astype(np.float32)
+        expected = twin.objective(*twin.probabilities(sums.astype(float), seen.tolist()), 1.5, 0.7)
+        pairs = np.zeros((2, 7, 2), dtype=np.float32)  # two directions side by side
+        for j in range(arity):
+            pairs[j // 2, :, j % 2] = sums[j]
+        found = objective(pairs[: (arity + 1) // 2], sums.sum(axis=1, dtype=np.float64), int(seen.sum()), 1.5, 0.7)
+        assert found == pytest.approx(expected, rel=1e-5)
+
+
+def test_ties_go_to_the_first_or_to_any():
+    costs = np.array([0.0, 2.0, 1.0, 3.0, 1.0, 1.0, 2.0, 1.0])
+    assert best_directions(costs, False, KEY, 0) == 2
+    found = np.array([best_directions(costs, True, KEY, step) for step in range(600)])
+    assert set(found) == {2, 4, 5}  # 7, all directions, is as good, but not better
+    assert np.bincount(found).max() < 260
+    costs[7] = 0.5
+    assert {best_directions(costs, ties, KEY, 0) for ties in (False, True)} == {7}
+
+
+@settings(max_examples=100)
+@given(st.integers(0, 5), st.booleans(), st.booleans(), st.integers(0, 2**32 - 1))
+def test_the_best_of_two_directions_is_that_of_any_number(n_own, random_ties, quarters, seed):
+    rng = np.random.default_rng(seed)
+    sums = rng.random((7, 2)).astype(np.float32) * rng.integers(1, 5)
+    if quarters:  # many ties
+        sums = np.floor(sums)
+    labels = rng.choice(7, size=n_own, replace=False).astype(np.uint32)
+    totals, n_seen, costs = sums.sum(axis=0, dtype=np.float64), int(n_own + rng.integers(0, 20)), np.empty(4)
+    lambdas = rng.choice([0.5, 1.0, 2.0, 4.0], size=2)
+    own = np.ascontiguousarray(sums[labels].T)
+    direction_costs(own, n_own, totals, n_seen, *lambdas, costs)
+    expected = best_directions(costs, random_ties, KEY, seed)
+    assert best_of_two(labels, sums.ravel(), totals, n_seen, *lambdas, random_ties, KEY, seed) == expected
+
+
+# Two regressors in one register against one after the other, bit for bit.
+
+
+inverse_sqrt_of = njit(lambda x: inverse_sqrt(x))
+SLOPES, RATE = np.float32([0.31, -0.77]), np.float32(0.1)
+
+
+@njit
+def margins(ids, values, slots):
+    return _pairs.pair_margins(ids, values, slots)
+
+
+@njit
+def adaptive(ids, values, slots, slopes, rate):
+    return _pairs.adaptive_step(ids, values, slots, slopes[0], slopes[1], rate)
+
+
+@njit
+def plain(ids, values, slots, slopes, rate):
+    return _pairs.plain_step(ids, values, slots, slopes[0], slopes[1], rate)
+
+
+def instance(n, seed=0):
+    """Return n non-zeros and the slots of 40 features: weights, and positive squares."""
+    rng = np.random.default_rng(seed)
+    slots = rng.normal(size=(40, 4)).astype(np.float32)
+    slots[:, 2:] **= 2
+    return rng.permutation(40)[:n].astype(np.uint32), rng.normal(size=n).astype(np.float32), slots
+
+
+@pytest.mark.parametrize("n", [*range(10), 33])
+def test_margins_are_the_sums_of_sparse_dot(n):
+    ids, values, slots = instance(n)
+    expected = [sparse_dot(ids, values, np.ascontiguousarray(slots[:, side])) for side in range(2)]
+    assert margins(ids, values, slots.reshape(-1)) == tuple(expected)
+
+
+@pytest.mark.parametrize("n", [*range(10), 33])
+@pytest.mark.parametrize("is_adaptive", [True, False])
+def test_a_step_is_that_of_each_regressor_alone(n, is_adaptive):
+    ids, values, slots = instance(n)
+    expected, sums = slots.copy(), []
+    for side in range(2):
+        for k in range(n):
+            weight, square = slots[ids[k], side], slots[ids[k], 2 + side]
+            if is_adaptive:
+                gradient = SLOPES[side] * values[k]
+                square = square + gradient * gradient
+                weight = weight - RATE * gradient * np.float32(inverse_sqrt_of(square))
+            else:
+                weight = weight - RATE * SLOPES[side] * values[k]
+            expected[ids[k], side], expected[ids[k], 2 + side] = weight, square
+        sums.append(dot(np.ascontiguousarray(expected[ids, side]), values))
+    result = (adaptive if is_adaptive else plain)(ids, values, slots.reshape(-1), SLOPES, RATE)
+    assert np.array_equal(slots, expected)
+    assert result == tuple(sums)
+
+
+def test_a_slope_of_zero_changes_nothing():
+    ids, values, slots = instance(11)
+    before = slots.copy()
+    adaptive(ids, values, slots.reshape(-1), np.float32([0.5, 0.0]), RATE)
+    assert np.array_equal(slots[:, 1::2], before[:, 1::2])
+    assert not np.array_equal(slots[:, 0], before[:, 0])

@@ -11,10 +11,12 @@ from sklearn.preprocessing import StandardScaler
 
 from xmlc.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.float64 import sigmoid
 from xmlc.kernels.streams import Stream
 from xmlc.models import BinaryRelevance
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.linear import label_logistic
+from xmlc.models.linear.binary_relevance import estimates_above
 
 
 @pytest.fixture(scope="module")
@@ -172,3 +174,19 @@ def test_too_many_weights_are_refused_before_anything_is_computed(problem, monke
     monkeypatch.setattr(label_logistic, "MAX_WEIGHTS", 19)
     with pytest.raises(XmlcError, match=r"4 labels x 5 features.*PLT"):
         BinaryRelevance().fit(*problem)
+
+
+# Estimates above thresholds against plain loops.
+
+
+def test_estimates_above_are_those_of_plain_loops():
+    rng = np.random.default_rng(3)
+    scores, thresholds = rng.normal(0, 4, (7, 5)), rng.random(5).astype(np.float32)
+    scores[2, 1] = scores[3, 1] = 0.25
+    thresholds[1] = np.float32(sigmoid(0.25))  # equal is not above
+    counts, labels, estimates = estimates_above(scores, thresholds)
+    expected = [[(j, np.float32(sigmoid(s))) for j, s in enumerate(row)] for row in scores]
+    expected = [[(j, p) for j, p in row if p > thresholds[j]] for row in expected]
+    assert counts.tolist() == [len(row) for row in expected]
+    assert list(zip(labels.tolist(), estimates, strict=True)) == list(itertools.chain.from_iterable(expected))
+    assert estimates.dtype == np.float32

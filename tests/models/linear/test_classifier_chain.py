@@ -10,7 +10,7 @@ from xmlc.estimates import Samples, marginals_of
 from xmlc.kernels.counter_random import random_unit, stream_key
 from xmlc.kernels.float32 import sigmoid
 from xmlc.models import BinaryRelevance, ProbabilisticClassifierChain
-from xmlc.models.linear._chain import sample_chain
+from xmlc.models.linear.classifier_chain import sample_chain
 
 
 @pytest.fixture(scope="module")

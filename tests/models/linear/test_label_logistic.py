@@ -1,11 +1,14 @@
 """One regression for each label: the choice of C, and pieces of work."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy import sparse
 
+from xmlc.csr import kernel_csr
 from xmlc.models.linear import label_logistic
-from xmlc.models.linear.regression import make_problem
+from xmlc.models.linear.label_logistic import column_variances, linear_scores, make_problem, scales
 
 
 @pytest.mark.parametrize("common", [True, False])
@@ -28,3 +31,38 @@ def test_pieces_of_work_hold_each_label_once_and_begin_with_the_costly(monkeypat
     monkeypatch.setattr(label_logistic, "PIECE", 6)
     blocks = label_logistic.blocks_of(problem, np.arange(40) >= 5)
     assert [block.tolist() for block in blocks] == [[3, 7, 6, 5]]
+
+
+# The scales of features against numpy.
+
+
+def test_scales_are_those_of_numpy_and_leave_constants_alone():
+    X = np.random.default_rng(1).normal([0, 100, 0, 0], size=(30, 4))
+    X[:, 2], X[:, 3] = 7.3, 0
+    found = scales(sparse.csr_array(X))
+    assert np.allclose(found[:2], 1 / X[:, :2].std(axis=0, ddof=1))
+    assert (found[2:] == 1).all()
+
+
+# Scores and variances of columns against plain sums and numpy.
+
+
+def test_scores_are_sums_in_the_order_of_features():
+    rng = np.random.default_rng(1)
+    X = sparse.random_array((12, 9), density=0.5, rng=rng, dtype=np.float32, format="csr")
+    weights, constants = rng.normal(size=(9, 5)).astype(np.float32), rng.normal(size=5).astype(np.float32)
+    scores = linear_scores(*kernel_csr(X), weights, constants)
+    for i, j in itertools.product(range(12), range(5)):
+        expected = float(constants[j])
+        for place in range(X.indptr[i], X.indptr[i + 1]):
+            expected += float(X.data[place]) * float(weights[X.indices[place], j])
+        assert scores[i, j] == expected
+
+
+def test_variances_are_those_of_numpy():
+    X = np.random.default_rng(2).normal([0, 100, 0, 0], [1, 3, 1e-3, 1], size=(30, 4))
+    X[::3, 0], X[:, 3] = 0, 0
+    columns = sparse.csr_array(X)
+    variances, squares = column_variances(columns.indices.astype(np.uint32), columns.data, 30, 4)
+    assert np.allclose(variances, X.var(axis=0, ddof=1), rtol=1e-12)
+    assert np.allclose(squares, (X**2).mean(axis=0), rtol=1e-12)

@@ -2,18 +2,95 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, Self
 
 import numpy as np
 
-from xmlc.kernels.arrays import copy_into, unowned
+from xmlc.gate.stored import Field
+from xmlc.kernels.arrays import borrowed, copy_into, unowned
 from xmlc.kernels.counter_random import random_bits, stream_key
 from xmlc.kernels.streams import Stream
-from xmlc.models.fastxml._columns import gather_columns
-from xmlc.models.fastxml._labels import count_labels, number_labels
 from xmlc.models.fastxml._logistic import fit_logistic
 from xmlc.models.fastxml._partition import partition_by_ndcg
+from xmlc.models.forest_arrays import LEAF, forest_fields, joined_forest
 from xmlc.runtime.kernel_cache import njit
+
+# A forest as flat arrays.
+
+
+FOREST_FIELDS = (
+    *forest_fields(),
+    Field("roots", np.int32, (None,), least=LEAF, below="inner"),
+    Field("children", np.int32, ("2 * inner",), least=LEAF, below="inner"),
+    Field("label_weights", np.float32, ("n_labels",)),
+)
+
+
+class Forest(NamedTuple):
+    """Trees one after the other; nodes and leaves are numbered through all of them.
+
+    Attributes
+    ----------
+    roots : ndarray of int32, shape (n_trees,)
+        Root of each tree: an inner node, or ~leaf.
+    children : ndarray of int32, shape (2 * n_inner,)
+        Child of inner node t on the negative (place 2 t) and on the positive side (2 t + 1), as in ``roots``.
+    weight_starts : ndarray of int64, shape (n_inner + 1,)
+    features : ndarray of uint32, weights : ndarray of float32, shape (n_weights,)
+        Sparse weights of each inner node, features ascending.
+    biases : ndarray of float32, shape (n_inner,)
+    leaf_starts : ndarray of int64, shape (n_leaves + 1,)
+    labels : ndarray of uint32, counts : ndarray of uint32
+        Labels of each leaf, ascending, and how many of its instances carry them.
+    sizes : ndarray of uint32, shape (n_leaves,)
+        Number of training instances of each leaf.
+    """
+
+    roots: np.ndarray
+    children: np.ndarray
+    weight_starts: np.ndarray
+    features: np.ndarray
+    weights: np.ndarray
+    biases: np.ndarray
+    leaf_starts: np.ndarray
+    labels: np.ndarray
+    counts: np.ndarray
+    sizes: np.ndarray
+
+    @classmethod
+    def joined(cls, forests: Sequence[Self], /) -> Self:
+        """Put forests one after the other."""
+        return joined_forest(forests, starts=("weight_starts", "leaf_starts"), codes=("roots", "children"))
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return int(self.roots.size)
+
+    def first(self, n: int, /) -> Self:
+        """Return the first ``n`` trees, on the same arrays; what belongs to the others stays in them."""
+        return self._replace(roots=self.roots[:n])
+
+
+def single_tree(tree: Sequence[np.ndarray]) -> Forest:
+    """Make a forest of what `grow_tree` returns."""
+    root = 0 if tree[4].size else ~0
+    return Forest(np.array([root], dtype=np.int32), *tree)
+
+
+@njit(cache=True, nogil=True)
+def leaf_depths(roots, children, n_leaves):
+    """Return the number of inner nodes above each leaf, int32 (n_leaves,); a parent stands before its children."""
+    depths = np.zeros(n_leaves, dtype=np.int32)
+    above = np.zeros(children.size // 2, dtype=np.int32)
+    for t in range(above.size):
+        for child in children[2 * t : 2 * t + 2]:
+            if child >= 0:
+                above[child] = above[t] + 1
+            else:
+                depths[~child] = above[t] + 1
+    return depths
 
 
 class Workspace(NamedTuple):
@@ -215,3 +292,213 @@ def joined(parts):
     for i in range(1, len(parts)):
         copy_into(whole[starts[i - 1] :], parts[i])
     return whole
+
+
+# The instances of one node, feature by feature: kernels.
+
+
+@njit(cache=True, nogil=True)
+def gather_columns(indptr, indices, data, node, side, costs, counts, bounds, features, starts, rows, values):
+    r"""Transpose the instances of a node, keeping only the features whose weight can differ from zero.
+
+    A weight stays zero as long as the loss's derivative by it does not exceed 1, the price of L1. Each instance adds at
+    most its cost times \|x_ij\| to that derivative, on the side that its sign and class say; a feature whose two
+    sums stay below 1 is dropped. At a node with few instances these are most of the features.
+
+    Parameters
+    ----------
+    indptr : int64 (n + 1,), indices : uint32, data : float32
+        All instances in CSR form.
+    node : uint32 (k,)
+        Instances of the node.
+    side : int8 (k,)
+        Their classes, 1 or -1.
+    costs : (float32, float32)
+        Weights of the loss of a positive and of a negative instance.
+    counts : uint32 (d,), bounds : float32 (d, 2)
+        Scratch, all zero before and after.
+    features : uint32 (d + 1,), starts : int64 (d + 2,), rows : uint32, values : float32
+        Room for the result.
+
+    Returns
+    -------
+    int
+        Number of columns p. ``features[:p]`` are in the order of their first appearance, the last is the constant
+        feature, of number d; column j holds ``rows[starts[j] : starts[j + 1]]`` (places within ``node``) and their
+        ``values``.
+
+    Notes
+    -----
+    Two passes over the non-zeros: 8 bytes read each, 12 bytes of scratch updated at random; then 8 bytes written.
+    """
+    n_touched = count_features(indptr, indices, data, node, side, costs, counts, bounds, features)
+    n_columns, end = 0, np.uint32(0)
+    for i in range(n_touched):
+        feature, is_useful = features[i], bounds[features[i], 0] > 1.0 or bounds[features[i], 1] > 1.0
+        bounds[feature, 0] = 0.0
+        bounds[feature, 1] = 0.0
+        if is_useful:
+            n_own = counts[feature]
+            counts[feature] = end  # from here on, where the feature's next value goes
+            starts[n_columns] = end
+            end += n_own
+            # What is dropped moves behind what is kept.
+            features[n_columns], features[i] = feature, features[n_columns]
+            n_columns += 1
+    for feature in features[n_columns:n_touched]:
+        counts[feature] = end
+    fill_columns(indptr, indices, data, node, counts, end, rows, values)
+    for feature in features[:n_touched]:
+        counts[feature] = 0
+    starts[n_columns] = end
+    features[n_columns] = counts.size
+    for i in range(node.size):
+        rows[end + i] = i
+        values[end + i] = 1.0
+    starts[n_columns + 1] = end + node.size
+    return n_columns + 1
+
+
+@njit(cache=True, nogil=True)
+def count_features(indptr, indices, data, node, side, costs, counts, bounds, features):
+    """Count each feature's instances, bound its derivative in both directions, and list the features."""
+    zero = np.float32(0)
+    n_touched = 0
+    for i in range(node.size):
+        start, end = indptr[node[i]], indptr[node[i] + 1]
+        ids, own = borrowed(indices, start, end), borrowed(data, start, end)
+        pull = costs[0] if side[i] > 0 else -costs[1]
+        for k in range(ids.size):
+            feature = ids[k]
+            features[n_touched] = feature  # without a branch: overwritten by the next if it is no new one
+            n_touched += counts[feature] == 0
+            counts[feature] += np.uint32(1)
+            value = own[k] * pull
+            bounds[feature, 0] += max(value, zero)
+            bounds[feature, 1] -= min(value, zero)
+    return n_touched
+
+
+@njit(cache=True, nogil=True)
+def fill_columns(indptr, indices, data, node, places, end, rows, values):
+    """Write each non-zero into its feature's next place; ``end``, behind them, is for features without a column.
+
+    What they have is written there, over and over: a branch would be foretold wrongly for many non-zeros.
+    """
+    for i in range(node.size):
+        first, last = indptr[node[i]], indptr[node[i] + 1]
+        ids, own = borrowed(indices, first, last), borrowed(data, first, last)
+        for k in range(ids.size):
+            place = places[ids[k]]
+            rows[place] = np.uint32(i)
+            values[place] = own[k]
+            places[ids[k]] = place + np.uint32(place != end)
+
+
+# The labels of one node: kernels.
+
+
+@njit(cache=True, nogil=True)
+def number_labels(y, node, numbers):
+    """Number the labels of a node's instances from 0, ascending.
+
+    Parameters
+    ----------
+    y : KernelCSR
+        All label sets, n x m.
+    node : uint32 (k,)
+        Instances of the node.
+    numbers : uint32 (m,)
+        Scratch, all zero before and after.
+
+    Returns
+    -------
+    starts : int64 (k + 1,), labels : uint32
+        The node's label sets in CSR form, by the new numbers.
+    found : uint32
+        The label of each number.
+    """
+    indptr, indices = y.indptr, y.indices
+    starts = np.empty(node.size + 1, dtype=np.int64)
+    starts[0] = 0
+    for i in range(node.size):
+        starts[i + 1] = starts[i] + indptr[node[i] + 1] - indptr[node[i]]
+    labels = np.empty(starts[node.size], dtype=np.uint32)
+    found = distinct_labels(y, node, numbers)
+    for number in range(found.size):
+        numbers[found[number]] = number
+    for i in range(node.size):
+        own = borrowed(indices, indptr[node[i]], indptr[node[i] + 1])
+        numbered = borrowed(labels, starts[i], starts[i + 1])
+        for k in range(own.size):
+            numbered[k] = numbers[own[k]]
+    for label in found:
+        numbers[label] = 0
+    return starts, labels, found
+
+
+@njit(cache=True, nogil=True)
+def distinct_labels(y, node, counts):
+    """Return the labels of a node's instances, ascending, and leave their numbers of instances in ``counts``."""
+    indptr, indices, total = y.indptr, y.indices, np.int64(0)
+    for i in node:
+        total += indptr[i + 1] - indptr[i]
+    found = np.empty(min(total, counts.size) + 1, dtype=np.uint32)  # one more, for what is written and not kept
+    n_found = 0
+    for i in node:
+        for label in borrowed(indices, indptr[i], indptr[i + 1]):
+            found[n_found] = label
+            n_found += counts[label] == 0
+            counts[label] += np.uint32(1)
+    # Sorting costs some log2(n) steps a label; where many labels are found, looking through all is cheaper.
+    if 16 * n_found > counts.size:
+        n_found = 0
+        for label in range(counts.size):  # without a branch, as above
+            found[n_found] = label
+            n_found += counts[label] > 0
+        return found[:n_found]
+    found = found[:n_found]
+    found.sort()
+    return found
+
+
+@njit(cache=True, nogil=True)
+def count_labels(y, node, label_weights, counts, max_labels):
+    """Count the labels of a leaf and keep those with the largest weighted counts, ties to the smaller label.
+
+    Parameters as for `number_labels`; ``label_weights`` is float32 (m,).
+
+    Returns
+    -------
+    labels, counts : uint32
+        At most ``max_labels`` labels, ascending.
+    """
+    found = distinct_labels(y, node, counts)
+    kept = found if found.size <= max_labels else largest_of(found, label_weights, counts, max_labels)
+    kept_counts = counts[kept]
+    for label in found:
+        counts[label] = 0
+    return kept.copy(), kept_counts
+
+
+@njit(cache=True, nogil=True)
+def largest_of(labels, label_weights, counts, n_kept):
+    """Return the labels with the ``n_kept`` largest weighted counts, fewer than there are, in the order they have.
+
+    The least weighted count that is kept tells which they are, so that no more of the order is needed.
+    """
+    weighted = np.empty(labels.size, dtype=np.float32)
+    for k in range(labels.size):
+        weighted[k] = label_weights[labels[k]] * np.float32(counts[labels[k]])
+    least = np.partition(weighted, labels.size - n_kept)[labels.size - n_kept]
+    n_tied = n_kept
+    for k in range(labels.size):
+        n_tied -= weighted[k] > least
+    kept, end = np.empty(n_kept, dtype=np.uint32), 0
+    for k in range(labels.size):
+        is_tied = weighted[k] == least and n_tied > 0
+        n_tied -= is_tied
+        if is_tied or weighted[k] > least:
+            kept[end] = labels[k]
+            end += 1
+    return kept

@@ -4,20 +4,108 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from xmlc.csr import KernelCSR
+from xmlc.gate.stored import Field
 from xmlc.kernels.arrays import borrowed
 from xmlc.kernels.counter_random import shuffle_stream, stream_key
 from xmlc.kernels.sibling_rows import aligned_buffer
 from xmlc.kernels.streams import Stream
-from xmlc.models.ldsm._forest import Forest
-from xmlc.models.ldsm._node import gather_labels, gather_scaled, gather_standardised, new_node_data
-from xmlc.models.ldsm._pairs import SLOT
-from xmlc.models.ldsm._regressors import Settings, start_slots, train_regressors
-from xmlc.models.ldsm._route import divides, route, sent_to
+from xmlc.kernels.sums import sparse_dot
+from xmlc.models.forest_arrays import LEAF, forest_fields, joined_forest
+from xmlc.models.ldsm._regressors import SLOT, Settings, start_slots, train_regressors
 from xmlc.runtime.kernel_cache import njit
+
+# A forest of M-ary trees as flat arrays.
+
+
+MOST_DIRECTIONS = 8  # 2**8 sets of directions for each instance
+STARTS = ("inner_starts", "tree_leaves", "weight_starts", "leaf_starts")
+FOREST_FIELDS = (
+    *forest_fields("arity"),
+    Field("inner_starts", np.int64, ("trees + 1",), starts="inner"),
+    Field("tree_leaves", np.int64, ("trees + 1",), starts="leaves"),
+    Field("children", np.int32, ("inner", "arity"), least=LEAF, below="inner"),
+    Field("levels", np.int32, ("inner",)),
+    Field("objectives", np.float64, ("inner", None)),
+)
+
+
+class Forest(NamedTuple):
+    """Trees one after the other; inner nodes and leaves are numbered through all of them.
+
+    Within a tree inner nodes stand in the order in which they were split, a parent before its children.
+
+    Attributes
+    ----------
+    inner_starts, tree_leaves : ndarray of int64, shape (n_trees + 1,)
+        First inner node and first leaf of each tree.
+    children : ndarray of int32, shape (n_inner, M)
+        Child in each direction: an inner node, or ~leaf. The root of tree t is its first inner node, or its first leaf
+        if it has none.
+    levels : ndarray of int32, shape (n_inner,)
+        1 for a root.
+    objectives : ndarray of float64, shape (n_inner, epochs)
+        The node's J at the end of each epoch of its training.
+    weight_starts : ndarray of int64, shape (n_inner + 1,)
+    features : ndarray of uint32, shape (n_features,)
+    weights : ndarray of float32, shape (n_features, M)
+        Features of each inner node, in no order, and their weights in its regressors.
+    biases : ndarray of float32, shape (n_inner, M)
+    leaf_starts : ndarray of int64, shape (n_leaves + 1,)
+    labels : ndarray of uint32, counts : ndarray of uint32
+        Labels of each leaf, in no order, and how many of its instances carry them.
+    sizes : ndarray of uint32, shape (n_leaves,)
+        Number of training instances of each leaf.
+    """
+
+    inner_starts: np.ndarray
+    tree_leaves: np.ndarray
+    children: np.ndarray
+    levels: np.ndarray
+    objectives: np.ndarray
+    weight_starts: np.ndarray
+    features: np.ndarray
+    weights: np.ndarray
+    biases: np.ndarray
+    leaf_starts: np.ndarray
+    labels: np.ndarray
+    counts: np.ndarray
+    sizes: np.ndarray
+
+    @classmethod
+    def joined(cls, forests: Sequence[Self], /) -> Self:
+        """Put forests one after the other."""
+        return joined_forest(forests, starts=STARTS, codes=("children",))
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return int(self.inner_starts.size) - 1
+
+    def first(self, n: int, /) -> Self:
+        """Return the first ``n`` trees; their arrays are views."""
+        inner, leaf = int(self.inner_starts[n]), int(self.tree_leaves[n])
+        weight, label = int(self.weight_starts[inner]), int(self.leaf_starts[leaf])
+        ends = {
+            **dict.fromkeys(("inner_starts", "tree_leaves"), n + 1),
+            **dict.fromkeys(("children", "levels", "objectives", "biases"), inner),
+            **dict.fromkeys(("features", "weights"), weight),
+            **dict.fromkeys(("labels", "counts"), label),
+            "weight_starts": inner + 1,
+            "leaf_starts": leaf + 1,
+            "sizes": leaf,
+        }
+        return type(self)(**{name: array[: ends[name]] for name, array in self._asdict().items()})
+
+
+def tree_depths(forest: Forest) -> np.ndarray:
+    """Return the depth of the deepest leaf of each tree, int64 (n_trees,); a root has depth 0."""
+    bounds = zip(forest.inner_starts[:-1], forest.inner_starts[1:])
+    return np.array([forest.levels[first:last].max(initial=0) for first, last in bounds], dtype=np.int64)
 
 
 def grow_tree(
@@ -209,3 +297,262 @@ def count_labels(y, node, label_counts):
                 label_counts[label] = 0
                 n_found += 1
     return labels, counts
+
+
+# The instances of one node, its features and labels numbered anew: kernels.
+
+
+NO_PLACE = np.uint32(0xFFFFFFFF)
+
+
+class NodeData(NamedTuple):
+    """Room for the instances of any node of a tree, in the order they are streamed.
+
+    Attributes
+    ----------
+    starts : int64 (n + 1,), ids : uint32, values : float32
+        Features of each instance in CSR form, numbered within the node, the last one constant.
+    label_starts : int64 (n + 1,), label_ids : uint32
+        Labels of each instance, numbered within the node.
+    features : uint32 (d + 1,)
+        The node's features; d is the constant one.
+    scales, means : float32 (d + 1,)
+        A value is (x - mean) / scale.
+    places : uint32 (d + 1,), label_places : uint32 (m,)
+        Number within the node; all `NO_PLACE` between nodes.
+    labels : uint32 (m,)
+        The node's labels.
+    """
+
+    starts: np.ndarray
+    ids: np.ndarray
+    values: np.ndarray
+    label_starts: np.ndarray
+    label_ids: np.ndarray
+    features: np.ndarray
+    scales: np.ndarray
+    means: np.ndarray
+    places: np.ndarray
+    label_places: np.ndarray
+    labels: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def new_node_data(n, d, m, n_values, n_labels):
+    """Return a `NodeData` for n instances with ``n_values`` values and ``n_labels`` labels in all.
+
+    It takes 8 ``n_values`` + 4 ``n_labels`` + 16 n + 16 d + 8 m bytes.
+    """
+    return NodeData(
+        np.zeros(n + 1, dtype=np.int64),
+        np.empty(n_values, dtype=np.uint32),
+        np.empty(n_values, dtype=np.float32),
+        np.zeros(n + 1, dtype=np.int64),
+        np.empty(n_labels, dtype=np.uint32),
+        np.empty(d + 1, dtype=np.uint32),
+        np.empty(d + 1, dtype=np.float32),
+        np.empty(d + 1, dtype=np.float32),
+        np.full(d + 1, NO_PLACE, dtype=np.uint32),
+        np.full(m, NO_PLACE, dtype=np.uint32),
+        np.empty(m, dtype=np.uint32),
+    )
+
+
+@njit(cache=True, nogil=True)
+def gather_labels(y, node, data):
+    """Number the labels of a node in the order they appear and copy its label sets; return how many labels it has."""
+    n_found, end, indptr, indices = 0, 0, y.indptr, y.indices
+    for i in range(node.size):
+        for label in borrowed(indices, indptr[node[i]], indptr[node[i] + 1]):
+            if data.label_places[label] == NO_PLACE:
+                data.label_places[label] = n_found
+                data.labels[n_found] = label
+                n_found += 1
+            data.label_ids[end] = data.label_places[label]
+            end += 1
+        data.label_starts[i + 1] = end
+    for label in data.labels[:n_found]:
+        data.label_places[label] = NO_PLACE
+    return n_found
+
+
+@njit(cache=True, nogil=True)
+def gather_scaled(x, node, data):
+    """Number the features of a node in the order they appear and copy its instances, each feature scaled.
+
+    The scale is the largest magnitude of the feature at the node, so that values lie in -1 .. 1: the normalisation of
+    Ross, Mineiro and Langford (Normalized online learning, 2013), who learn it as the stream goes by and shrink the
+    weight when it grows. A node's instances are there to be looked at, so its scales are right from the start.
+
+    Returns
+    -------
+    int
+        Number of features p, the constant one included.
+
+    Notes
+    -----
+    Per non-zero: 8 bytes read, 12 of scratch updated at random, 8 bytes written, then 8 read and 4 written.
+    """
+    indptr, indices, values_of = x.indptr, x.indices, x.data
+    constant = np.uint32(data.places.size - 1)
+    n_found, end = 0, 0
+    for i in range(node.size):
+        start, stop = indptr[node[i]], indptr[node[i] + 1]
+        ids, own = borrowed(indices, start, stop), borrowed(values_of, start, stop)
+        for k in range(ids.size):
+            place = data.places[ids[k]]
+            if place == NO_PLACE:
+                place = np.uint32(n_found)
+                data.places[ids[k]] = place
+                data.features[place] = ids[k]
+                data.scales[place] = 0
+                n_found += 1
+            data.scales[place] = max(data.scales[place], abs(own[k]))
+            data.ids[end + k] = place
+            data.values[end + k] = own[k]
+        end += ids.size + 1
+        data.ids[end - 1] = constant
+        data.values[end - 1] = 1.0
+        data.starts[i + 1] = end
+    for j in range(n_found):
+        data.places[data.features[j]] = NO_PLACE
+        if data.scales[j] == 0:
+            data.scales[j] = 1.0
+    data.features[n_found], data.scales[n_found] = constant, 1.0
+    data.means[: n_found + 1] = 0.0
+    ids, values = data.ids[:end], data.values[:end]
+    for k in range(end):
+        if ids[k] == constant:
+            ids[k] = n_found
+        else:
+            values[k] /= data.scales[ids[k]]
+    return n_found + 1
+
+
+@njit(cache=True, nogil=True)
+def gather_standardised(x, node, data):
+    """Copy the instances of a node densely, each feature with mean 0 and variance 1 at the node.
+
+    As `gather_scaled`; all features are taken, zeros included, and the constant one stays 1. A feature that does not
+    vary is 0.
+    """
+    n_features = data.places.size
+    rows = data.values[: node.size * n_features].reshape(node.size, n_features)
+    rows[:] = 0.0
+    for i in range(node.size):
+        for k in range(x.indptr[node[i]], x.indptr[node[i] + 1]):
+            rows[i, x.indices[k]] += x.data[k]
+        data.starts[i + 1] = (i + 1) * n_features
+    for j in range(n_features - 1):
+        mean, square = 0.0, 0.0
+        for i in range(node.size):
+            mean += rows[i, j]
+        mean /= node.size
+        for i in range(node.size):
+            square += (rows[i, j] - mean) ** 2
+        deviation = np.sqrt(square / max(1, node.size - 1))
+        data.means[j] = mean
+        data.scales[j] = deviation if deviation > 1e-6 * abs(mean) else 1.0
+        for i in range(node.size):
+            rows[i, j] = (rows[i, j] - data.means[j]) / data.scales[j] if deviation > 1e-6 * abs(mean) else 0.0
+    rows[:, n_features - 1] = 1.0
+    data.means[n_features - 1], data.scales[n_features - 1] = 0.0, 1.0
+    for j in range(n_features):
+        data.features[j] = j
+    for k in range(node.size * n_features):
+        data.ids[k] = k % n_features
+    return n_features
+
+
+# Send instances from a node to its children: kernels (ldsm2020, Section 2 and Algorithms 4 and 5).
+
+
+SENT = np.float32(0.5)  # an instance goes in each direction whose margin reaches this
+
+
+@njit(cache=True, nogil=True)
+def lay_out(features, weights, dense):
+    """Write the weights of a node's features, float32 (p, M), into ``dense``, float32 (d * M,)."""
+    arity = weights.shape[1]
+    for k in range(features.size):
+        place = np.int64(features[k]) * arity
+        for j in range(arity):
+            dense[place + j] = weights[k, j]
+
+
+@njit(cache=True, nogil=True)
+def clear(features, arity, dense):
+    """Set to 0 what `lay_out` wrote."""
+    for feature in features:
+        place = np.int64(feature) * arity
+        for j in range(arity):
+            dense[place + j] = 0
+
+
+@njit(cache=True, nogil=True)
+def directions_of(ids, values, dense, biases, margins):
+    """Return the directions of an instance, a bit each; ``margins``, float32 (M,), is overwritten by w_j . x.
+
+    If no margin reaches 1/2, the largest one decides, the first among equal ones.
+    """
+    arity = biases.size
+    for j in range(biases.size):
+        margins[j] = biases[j] + sparse_dot(ids, values, dense[j::arity])
+    chosen = 0
+    for j in range(biases.size):
+        chosen |= (margins[j] >= SENT) << j
+    if chosen == 0:
+        largest = 0
+        for j in range(1, biases.size):
+            if margins[j] > margins[largest]:
+                largest = j
+        chosen = 1 << largest
+    return chosen
+
+
+@njit(cache=True, nogil=True)
+def route(x, instances, features, weights, biases, dense, chosen):
+    """Find the directions of the instances of a node.
+
+    Parameters
+    ----------
+    x : KernelCSR
+    instances : uint32 (n,)
+    features : uint32 (p,), weights : float32 (p, M), biases : float32 (M,)
+        The node's regressors.
+    dense : float32 (d * M,)
+        Scratch, all zero before and after.
+    chosen : uint8 (n,)
+        Overwritten by the directions, a bit each.
+    """
+    margins = np.empty(biases.size, dtype=np.float32)
+    lay_out(features, weights, dense)
+    indptr, indices, data = x.indptr, x.indices, x.data
+    for i in range(instances.size):
+        start, end = indptr[instances[i]], indptr[instances[i] + 1]
+        ids, values = borrowed(indices, start, end), borrowed(data, start, end)
+        chosen[i] = directions_of(ids, values, dense, biases, margins)
+    clear(features, biases.size, dense)
+
+
+@njit(cache=True, nogil=True)
+def divides(chosen, sizes):
+    """Count the instances sent in each direction into ``sizes``, int64 (M,); tell whether none gets none or all."""
+    sizes[:] = 0
+    for i in range(chosen.size):
+        for j in range(sizes.size):
+            sizes[j] += (chosen[i] >> j) & 1
+    result = True
+    for j in range(sizes.size):
+        result &= 0 < sizes[j] < chosen.size
+    return result
+
+
+@njit(cache=True, nogil=True)
+def sent_to(instances, chosen, direction, sent):
+    """Write the instances that go in a direction, in their order, into ``sent``, as many as they are."""
+    n_sent = 0
+    for i in range(instances.size):
+        if (chosen[i] >> direction) & 1:
+            sent[n_sent] = instances[i]
+            n_sent += 1

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
 
 from xmlc.kernels.arrays import borrowed
-from xmlc.kernels.counter_random import random_unit
+from xmlc.kernels.counter_random import random_below, random_unit
 from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.sums import dot
-from xmlc.models.ldsm._directions import best_directions, best_of_two, direction_costs, objective
-from xmlc.models.ldsm._pairs import SLOT, adaptive_step, pair_margins, plain_step
+from xmlc.kernels.vectors import Vectors, index_at
 from xmlc.runtime.kernel_cache import njit
 
 SMALLEST_SQUARE = np.float32(1e-30)  # where sums of squares start, so that none is zero; gradients are far larger
@@ -46,7 +49,8 @@ def start_slots(slots, arity, n_all, key):
     Parameters
     ----------
     slots : float32 (pairs, p, 4)
-        Weights and squares as in `_pairs`; overwritten. What belongs to no direction, if M is odd, gets weight 0.
+        Weights and squares side by side, see below; overwritten. What belongs to no direction, if M is odd, gets
+        weight 0.
     arity, n_all : int
     key : uint64
     """
@@ -158,3 +162,335 @@ def longest(starts, n):
     for i in range(n):
         most = max(most, starts[i + 1] - starts[i])
     return most
+
+
+# Choose the directions of one instance: kernels (ldsm2020, Section 2 and Algorithm 3).
+#
+# With C labels seen so far at a node (an instance seen twice counts twice), S_j the sum of the clamped predictions h_j
+# over them, and S_j^i the part of label i, the paper's probabilities are P_j = S_j / C, pi_i = l_i / C and
+# P_j^i = S_j^i / l_i. The l_i then cancel out of its objective, equation (1):
+#
+#     C J = sum_(j<l) |S_j - S_l|  -  lambda_1 sum_(j<l) sum_i |S_j^i - S_l^i|  +  lambda_2 |sum_j S_j - C|.
+#
+# An instance with L labels that is sent in the directions b (a bit each) adds L b_j to S_j and b_j to S_j^i of its own
+# labels; all other terms stay as they are and do not change which directions are best.
+
+
+@njit(cache=True, nogil=True)
+def integrity_gains(first, second):
+    """Return sum_i |D_i + 1| - |D_i| and sum_i |D_i - 1| - |D_i| with D = first - second, both float32 (L,).
+
+    Notes
+    -----
+    Differences are summed, not the sums' difference taken: each is exact to a few units of D's last place, while the
+    sums grow with the number of instances seen. 8 bytes read per label, from the cache.
+    """
+    one, up, down = np.float32(1), np.float32(0), np.float32(0)
+    for k in range(first.size):
+        difference = first[k] - second[k]
+        size = abs(difference)
+        up += abs(difference + one) - size
+        down += abs(difference - one) - size
+    return np.float64(up), np.float64(down)
+
+
+@njit(cache=True, nogil=True)
+def direction_costs(own, n_labels, totals, n_seen, lambda_1, lambda_2, costs):
+    """Evaluate C J, up to what all directions have in common, for each of the 2**M - 1 sets of directions.
+
+    Parameters
+    ----------
+    own : float32 (M, at least L)
+        S_j^i of the instance's labels.
+    n_labels : int
+        L.
+    totals : float64 (M,)
+        S_j.
+    n_seen : float
+        C, the instance's own L labels included.
+    lambda_1, lambda_2 : float
+        Weights of class integrity and of the multi-way penalty.
+    costs : float64 (2**M,)
+        Overwritten: place s is for the directions whose bits are set in s; place 0 means none and is no choice.
+
+    Notes
+    -----
+    A pair of directions (j, l) is in one of three states: the same, j only, l only. Its terms are worked out once for
+    each state, in one pass over the labels, and then added up for each s: M (M - 1) (L + 2**(M - 1)) steps, where
+    working out J for each s would take 2**M M (M - 1) L.
+    """
+    arity = totals.size
+    penalty = -n_seen
+    for j in range(arity):
+        penalty += totals[j]
+    for s in range(costs.size):
+        n_set = 0
+        for j in range(arity):
+            n_set += (s >> j) & 1
+        costs[s] = lambda_2 * abs(penalty + n_labels * n_set)
+    for j in range(arity):
+        for other in range(j + 1, arity):
+            gap = totals[j] - totals[other]
+            first, second = j * own.shape[1], other * own.shape[1]
+            up, down = integrity_gains(borrowed(own, first, first + n_labels), borrowed(own, second, second + n_labels))
+            only_first = abs(gap + n_labels) - lambda_1 * up
+            only_second = abs(gap - n_labels) - lambda_1 * down
+            for s in range(costs.size):
+                difference = ((s >> j) & 1) - ((s >> other) & 1)
+                costs[s] += abs(gap) if difference == 0 else (only_first if difference > 0 else only_second)
+
+
+@njit(cache=True, nogil=True)
+def best_directions(costs, random_ties, key, counter):
+    """Return the s > 0 with the smallest cost.
+
+    Among equal ones the first, or, with ``random_ties``, any with the same probability, all directions at once being
+    chosen only if nothing else is as good.
+    """
+    best, n_ties = 1, 1
+    for s in range(2, costs.size):
+        if costs[s] < costs[best]:
+            best, n_ties = s, 1
+        elif costs[s] == costs[best] and s < costs.size - 1:
+            n_ties += 1
+    if not random_ties or n_ties == 1:
+        return best
+    skip = random_below(key, counter, n_ties)
+    for s in range(best + 1, costs.size):
+        if skip == 0:
+            break
+        if costs[s] == costs[best]:
+            skip -= 1
+            if skip == 0:
+                return s
+    return best
+
+
+@njit(cache=True, nogil=True)
+def best_of_two(labels, sums, totals, n_seen, lambda_1, lambda_2, random_ties, key, counter):
+    """Return what `best_directions` does after `direction_costs` where M is 2, bit for bit.
+
+    Parameters
+    ----------
+    labels : uint32 (L,)
+        The instance's labels.
+    sums : float32 (2 * n_labels,)
+        S_1^i and S_2^i of each label, side by side.
+    totals, n_seen, lambda_1, lambda_2, random_ties, key, counter
+        As for both.
+
+    Notes
+    -----
+    Three costs need no array and no loop, and the labels' sums are read where they are. Where an instance has as many
+    labels as features, its training takes a third less time than with the general form. Which cost is the least can
+    hardly be foretold, so that the only branch is the one for ties.
+    """
+    n, gap = labels.size, totals[0] - totals[1]
+    up, down = gains_of_labels(labels, sums)
+    penalty = totals[0] - n_seen + totals[1]
+    alone = lambda_2 * abs(penalty + n)
+    first, second = alone + (abs(gap + n) - lambda_1 * up), alone + (abs(gap - n) - lambda_1 * down)
+    both = lambda_2 * abs(penalty + 2 * n) + abs(gap)
+    if random_ties and first == second and not both < first:
+        return 1 + np.int64(random_below(key, counter, 2))
+    single = 1 + np.int64(second < first)
+    return 3 if both < min(first, second) else single
+
+
+@njit(cache=True, nogil=True)
+def gains_of_labels(labels, sums):
+    """Return `integrity_gains` of some labels, given their sums in two directions as `best_of_two` is."""
+    one, up, down = np.float32(1), np.float32(0), np.float32(0)
+    for k in range(labels.size):
+        place = 2 * np.int64(labels[k])
+        difference = sums[place] - sums[place + 1]
+        size = abs(difference)
+        up += abs(difference + one) - size
+        down += abs(difference - one) - size
+    return np.float64(up), np.float64(down)
+
+
+@njit(cache=True, nogil=True)
+def objective(sums, totals, n_seen, lambda_1, lambda_2):
+    """Return J, equation (1), of a node.
+
+    Parameters
+    ----------
+    sums : float32 (pairs, n_labels, 2)
+        S_j^i, two directions side by side.
+    totals : float64 (M,)
+        S_j.
+    n_seen, lambda_1, lambda_2 : float
+        As for `direction_costs`.
+    """
+    arity = totals.size
+    balance, integrity = 0.0, 0.0
+    for j in range(arity):
+        for other in range(j + 1, arity):
+            balance += abs(totals[j] - totals[other])
+            for i in range(sums.shape[1]):
+                integrity += np.float64(abs(sums[j >> 1, i, j & 1] - sums[other >> 1, i, other & 1]))
+    return (balance - lambda_1 * integrity + lambda_2 * abs(totals.sum() - n_seen)) / n_seen
+
+
+# Two regressors at a time, in whole registers: kernels.
+#
+# A feature's numbers in two regressors stand side by side, weight, weight, square, square: 16 bytes, so that a non-
+# zero costs one load from the node's memory, and one store, where two regressors with weights and squares apart cost
+# four. Four features fill a register of 16 lanes, which are the four lanes of `xmlc.kernels.sums` for both regressors
+# at once: sums are those of `sparse_dot` and `dot` bit for bit.
+
+
+SLOT = 4  # numbers of a feature
+LANES = 4  # of a sum
+
+
+class _Rows:
+    """The code of one pair: ids (uint32), values (float32) and slots (float32, flat, 4 for each feature)."""
+
+    def __init__(self, context: Any, builder: Any, signature: Any, arguments: Any):
+        self.builder, self.slots_wide = builder, Vectors(builder, SLOT)
+        self.ids, self.values, self.slots = (
+            context.make_array(signature.args[i])(context, builder, arguments[i]) for i in range(3)
+        )
+        self.size = self.ids.nitems
+
+    def place(self, k: Any, offset: int) -> Any:
+        """Return the address of the slot of the non-zero ``k + offset``."""
+        builder = self.builder
+        k = builder.add(k, ir.Constant(k.type, offset))
+        return self.slots_wide.at(
+            self.slots.data, builder.shl(index_at(builder, self.ids.data, k, k.type), ir.Constant(k.type, 2))
+        )
+
+    def value(self, k: Any, offset: int) -> Any:
+        """Load the value of the non-zero ``k + offset``, four times."""
+        return self.slots_wide.entry(self.values.data, self.builder.add(k, ir.Constant(k.type, offset)))
+
+    def joined(self, parts: list[Any]) -> Any:
+        """Put vectors of equal length, two or four of four lanes, behind one another."""
+        while len(parts) > 1:
+            width = parts[0].type.count
+            mask = ir.Constant(ir.VectorType(ir.IntType(32), 2 * width), list(range(2 * width)))
+            parts = [self.builder.shuffle_vector(a, b, mask) for a, b in zip(parts[::2], parts[1::2])]
+        return parts[0]
+
+    def quarter(self, vector: Any, number: int) -> Any:
+        """Take one slot out of a vector of four."""
+        mask = ir.Constant(ir.VectorType(ir.IntType(32), SLOT), [SLOT * number + lane for lane in range(SLOT)])
+        return self.builder.shuffle_vector(vector, vector, mask)
+
+    def within_slots(self, first: Any, second: Any, lanes: list[int]) -> Any:
+        """Shuffle each slot of two vectors: lanes 0 to 3 are those of the first, 4 to 7 those of the second."""
+        width = first.type.count
+        mask = [
+            slot + (lane if lane < SLOT else width + lane - SLOT) for slot in range(0, width, SLOT) for lane in lanes
+        ]
+        return self.builder.shuffle_vector(first, second, ir.Constant(ir.VectorType(ir.IntType(32), width), mask))
+
+    def repeated(self, first: Any, second: Any, width: int) -> Any:
+        """Return first, second, first, second, and so on."""
+        vector = ir.Constant(ir.VectorType(ir.FloatType(), width), ir.Undefined)
+        for lane in range(width):
+            vector = self.builder.insert_element(vector, (first, second)[lane % 2], ir.Constant(ir.IntType(32), lane))
+        return vector
+
+    def in_steps(self, start: Any, end: Any, step: int) -> Any:
+        """Loop over start, start + step, ... below end."""
+        return cgutils.for_range_slice(self.builder, start, end, ir.Constant(start.type, step), start.type)
+
+    def result(self, sums: list[Any], signature: Any, context: Any) -> Any:
+        """Join the lanes of a sum as (0 + 2) + (1 + 3) and return its first two numbers as a tuple."""
+        builder = self.builder
+        a, b, c, d = sums
+        total = builder.fadd(builder.fadd(a, c), builder.fadd(b, d))
+        pair = [builder.extract_element(total, ir.Constant(ir.IntType(32), lane)) for lane in range(2)]
+        return context.make_tuple(builder, signature.return_type, pair)
+
+
+@intrinsic
+def pair_margins(typing_context, ids, values, slots):
+    """Return `sparse_dot` of the values and the weights of both regressors.
+
+    Parameters
+    ----------
+    ids : uint32, values : float32
+        The non-zeros of one instance.
+    slots : float32, flat
+        Four numbers for each feature.
+
+    Notes
+    -----
+    Reads 8 bytes per non-zero in order and 16 of its slot.
+    """
+
+    def generate(context, builder, signature, arguments):
+        rows = _Rows(context, builder, signature, arguments)
+        zero = rows.slots_wide.constant(0.0)
+        sums = [cgutils.alloca_once_value(builder, zero) for _ in range(LANES)]
+
+        def add(k: Any, offset: int, total: Any) -> None:
+            product = builder.fmul(rows.value(k, offset), rows.slots_wide.load(rows.place(k, offset)))
+            builder.store(builder.fadd(builder.load(total), product), total)
+
+        start, whole = ir.Constant(rows.size.type, 0), builder.and_(rows.size, ir.Constant(rows.size.type, ~3))
+        with rows.in_steps(start, whole, LANES) as (k, _):
+            for lane, total in enumerate(sums):
+                add(k, lane, total)
+        with rows.in_steps(whole, rows.size, 1) as (k, _):
+            add(k, 0, sums[0])
+        return rows.result([builder.load(total) for total in sums], signature, context)
+
+    return types.UniTuple(types.float32, 2)(ids, values, slots), generate
+
+
+def _updater(adaptive: bool) -> Any:
+    """Make a kernel that takes a step with both regressors and returns their new margins."""
+
+    @intrinsic
+    def update(typing_context, ids, values, slots, first, second, rate):
+        def generate(context, builder, signature, arguments):
+            rows = _Rows(context, builder, signature, arguments)
+            first, second, rate = arguments[3:]
+            sums = {4: cgutils.alloca_once_value(builder, Vectors(builder, 16).constant(0.0))}
+
+            def step(k: Any, n_slots: int, total: Any) -> None:
+                """Move the weights of so many features from k on, and add to the margins."""
+                wide = Vectors(builder, SLOT * n_slots)
+                places = [rows.place(k, offset) for offset in range(n_slots)]
+                old = rows.joined([rows.slots_wide.load(place) for place in places])
+                value = rows.joined([rows.value(k, offset) for offset in range(n_slots)])
+                slopes = rows.repeated(first, second, wide.width)
+                if adaptive:
+                    gradient = builder.fmul(slopes, value)
+                    squares = builder.fadd(old, builder.fmul(gradient, gradient))
+                    inverse = wide.inverse_sqrt(rows.within_slots(squares, squares, [2, 3, 2, 3]))
+                    change = builder.fmul(builder.fmul(wide.broadcast(rate), gradient), inverse)
+                else:
+                    squares = old
+                    change = builder.fmul(builder.fmul(wide.broadcast(rate), slopes), value)
+                new = rows.within_slots(builder.fsub(old, change), squares, [0, 1, 6, 7])
+                for number, place in enumerate(places):
+                    rows.slots_wide.store(rows.quarter(new, number) if n_slots > 1 else new, place)
+                builder.store(builder.fadd(builder.load(total), builder.fmul(new, value)), total)
+
+            start, whole = ir.Constant(rows.size.type, 0), builder.and_(rows.size, ir.Constant(rows.size.type, ~3))
+            with rows.in_steps(start, whole, LANES) as (k, _):
+                step(k, LANES, sums[4])
+            lanes = [rows.quarter(builder.load(sums[4]), number) for number in range(LANES)]
+            lane_0 = cgutils.alloca_once_value(builder, lanes[0])
+            with rows.in_steps(whole, rows.size, 1) as (k, _):
+                step(k, 1, lane_0)
+            return rows.result([builder.load(lane_0), *lanes[1:]], signature, context)
+
+        return types.UniTuple(types.float32, 2)(ids, values, slots, first, second, rate), generate
+
+    return update
+
+
+#: Take a step of normalised adaptive gradient, or of stochastic gradient descent, with both regressors, of slopes
+#: ``first`` and ``second``, at one rate (float32 each); return `dot` of the values and the new weights. A slope of 0
+#: leaves a regressor as it is. Weight i moves by rate * g_i / sqrt(sum of its g_i ** 2), g_i = slope * x_i, x scaled to
+#: -1 .. 1 (Ross, Mineiro and Langford, 2013, Algorithm 2), or by rate * slope * x_i. A feature must not occur twice.
+#: Reads 8 bytes per non-zero in order, and reads and writes 16 of its slot.
+adaptive_step, plain_step = _updater(adaptive=True), _updater(adaptive=False)

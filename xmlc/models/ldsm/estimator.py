@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 from scipy import sparse
 
 from xmlc.csr import KernelCSR, kernel_csr
+from xmlc.errors import XmlcError
 from xmlc.estimator import check_hyperparameters, hyperparameters
 from xmlc.kernels import elementwise
 from xmlc.models._leaf_averages import Reached
 from xmlc.models.averaged_forest import AveragedForest
-from xmlc.models.ldsm._forest import FOREST_FIELDS, Forest, tree_depths
-from xmlc.models.ldsm._grow import grow_tree
-from xmlc.models.ldsm._hyperparameters import check_dense_size, enough_nodes, settings_of
-from xmlc.models.ldsm._predict import find_leaves, leaf_weights
+from xmlc.models.ldsm._grow import FOREST_FIELDS, Forest, divides, grow_tree, route, sent_to, tree_depths
+from xmlc.models.ldsm._regressors import Settings
+from xmlc.runtime.kernel_cache import njit
 from xmlc.runtime.parallel import run_pieces
 
 
@@ -196,3 +197,138 @@ class LdSM(AveragedForest[Forest]):
         offsets = np.cumsum([0] + [leaves.size for _, leaves in found[:-1]])
         starts = np.array([own for own, _ in found]) + offsets[:, None]
         return Reached(starts, np.concatenate([leaves for _, leaves in found])), n_products.sum(axis=0)
+
+
+# What the hyperparameters of LdSM may be, and in which form kernels take them.
+
+
+MOST_DENSE_VALUES = 1 << 30  # of a node's standardised instances, 8 bytes each
+
+
+class Hyperparameters(Protocol):
+    """What an estimator must have that is checked and set here; see `LdSM`."""
+
+    n_trees: int
+    max_nodes: int
+    exceed: bool
+    arity: int
+    epochs: int
+    learning_rate: float
+    lambda_1: float
+    lambda_2: float
+    beta: float
+    gamma: float
+    optimizer: str
+    ties: str
+    initial_weights: str
+    average: str
+    shares: str
+    prune: bool
+
+
+def check_dense_size(optimizer: str, shape: tuple[int, int]) -> None:
+    """Raise `XmlcError` if instances of this shape, (n, d), are too many to standardise each feature."""
+    n, d = shape
+    if optimizer == "sgd" and n * (d + 1) > MOST_DENSE_VALUES:
+        raise XmlcError(
+            f"optimizer='sgd' standardises all {d} features of {n} instances: {n * (d + 1)} values, expected at most "
+            f"{MOST_DENSE_VALUES}; take optimizer='nag'"
+        )
+
+
+def enough_nodes(model: Hyperparameters) -> int:
+    """Return the number of nodes from which on a tree is not split any more."""
+    return int(model.max_nodes) if model.exceed else int(model.max_nodes) - int(model.arity) + 1
+
+
+def settings_of(model: Hyperparameters) -> Settings:
+    """Return the hyperparameters that a node's training depends on."""
+    return Settings(
+        arity=int(model.arity),
+        epochs=int(model.epochs),
+        learning_rate=float(model.learning_rate),
+        lambda_1=float(model.lambda_1),
+        lambda_2=float(model.lambda_2),
+        adaptive=model.optimizer == "nag",
+        random_ties=model.ties == "random",
+        uniform_start=model.initial_weights == "uniform",
+        prune=bool(model.prune),
+    )
+
+
+# Find the leaves that instances reach, and what leaves are worth: kernels (ldsm2020, Algorithm 5).
+
+
+@njit(cache=True, nogil=True)
+def find_leaves(x, first, last, forest, root, d, n_products):
+    """Send a block of instances down one tree, each to one leaf or several.
+
+    Parameters
+    ----------
+    x : KernelCSR
+    first, last : int
+        The block.
+    forest : Forest
+    root : int
+        The tree's root: an inner node, or ~leaf.
+    d : int
+        Number of features.
+    n_products : int64 (last - first,)
+        Overwritten by the number of inner products computed for each instance.
+
+    Returns
+    -------
+    starts : int64 (last - first + 1,)
+    leaves : int32 (starts[-1],)
+        Leaves of instance i: ``leaves[starts[i] : starts[i + 1]]``.
+
+    Notes
+    -----
+    All instances of the block that reach a node are treated together: its weights are laid out densely once.
+    """
+    arity = forest.biases.shape[1]
+    dense = np.zeros(d * arity, dtype=np.float32)
+    starts = np.zeros(last - first + 2, dtype=np.int64)
+    n_products[:] = 0
+    todo = [(np.int64(root), np.arange(first, last).astype(np.uint32))]
+    reached = todo[:0]
+    while len(todo) > 0:
+        node, instances = todo.pop()
+        if instances.size == 0:
+            continue
+        if node < 0:
+            reached.append((node, instances))
+            for i in instances:
+                starts[np.int64(i) - first + 2] += 1
+            continue
+        own = slice(forest.weight_starts[node], forest.weight_starts[node + 1])
+        chosen, sizes = np.empty(instances.size, dtype=np.uint8), np.empty(arity, dtype=np.int64)
+        route(x, instances, forest.features[own], forest.weights[own], forest.biases[node], dense, chosen)
+        for i in instances:
+            n_products[np.int64(i) - first] += arity
+        divides(chosen, sizes)
+        for j in range(arity):
+            sent = np.empty(sizes[j], dtype=np.uint32)
+            sent_to(instances, chosen, j, sent)
+            todo.append((np.int64(forest.children[node, j]), sent))
+    for i in range(1, starts.size):
+        starts[i] += starts[i - 1]
+    leaves = np.empty(starts[-1], dtype=np.int32)
+    for node, instances in reached:
+        for i in instances:
+            leaves[starts[np.int64(i) - first + 1]] = ~node
+            starts[np.int64(i) - first + 1] += 1
+    return starts[:-1].copy(), leaves
+
+
+@njit(cache=True, nogil=True)
+def leaf_weights(forest, per_label):
+    """Return what one count of each leaf is worth, float64 (n_leaves,): 1 / sum of its histogram, or 1 / its size."""
+    weights = np.zeros(forest.sizes.size, dtype=np.float64)
+    for leaf in range(weights.size):
+        if per_label:
+            total = np.float64(forest.counts[forest.leaf_starts[leaf] : forest.leaf_starts[leaf + 1]].sum())
+        else:
+            total = np.float64(forest.sizes[leaf])
+        weights[leaf] = 1.0 / max(1.0, total)
+    return weights

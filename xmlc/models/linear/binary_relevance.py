@@ -6,8 +6,9 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.estimates import stack_estimates
-from xmlc.models.linear._relevance import estimates_above
+from xmlc.kernels.float64 import sigmoid
 from xmlc.models.linear.label_logistic import LabelLogistic
+from xmlc.runtime.kernel_cache import njit
 from xmlc.runtime.parallel import row_blocks, run_pieces
 
 CELLS = 4_000_000  # of instances x labels that are dense at a time: 32 MB
@@ -33,3 +34,37 @@ class BinaryRelevance(LabelLogistic):
         )
         counts, labels, estimates = (np.concatenate(part) for part in zip(*found, strict=True))
         return stack_estimates(counts, labels, estimates, self.n_labels_)
+
+
+# Estimates above a threshold from scores: the kernel of binary relevance.
+
+
+@njit(cache=True, nogil=True)
+def estimates_above(scores, thresholds):
+    """Return the logistic function of scores where, in float32, it is strictly greater than the label's threshold.
+
+    Parameters
+    ----------
+    scores : float64 (n, m)
+    thresholds : float32 (m,)
+
+    Returns
+    -------
+    counts : int64 (n,)
+    labels : int32
+        Ascending within an instance.
+    estimates : float32
+    """
+    n, m = scores.shape
+    counts = np.zeros(n, dtype=np.int64)
+    labels, estimates = np.empty(n * m, dtype=np.int32), np.empty(n * m, dtype=np.float32)
+    found = 0
+    for i in range(n):
+        before = found
+        for j in range(m):
+            estimate = np.float32(sigmoid(scores[i, j]))
+            if estimate > thresholds[j]:
+                labels[found], estimates[found] = j, estimate
+                found += 1
+        counts[i] = found - before
+    return counts, labels[:found].copy(), estimates[:found].copy()

@@ -8,8 +8,7 @@ from nearest_cases import data
 from numpy.testing import assert_array_equal
 
 from xmlc.csr import unit_rows
-from xmlc.models.nearest._building import order_by_frequency
-from xmlc.models.nearest._index import build_index, index_pieces
+from xmlc.models.nearest._index import build_index, index_pieces, order_by_frequency
 
 
 def naive_index(X, n_words, block_rows):

@@ -1,0 +1,77 @@
+"""The columns of a node that the solver is given, and its labels numbered anew, against plain twins."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from xmlc.csr import kernel_csr
+from xmlc.models.fastxml._grow import count_labels, gather_columns, number_labels
+
+# The columns of a node that the solver is given.
+
+
+SMALL = settings(max_examples=40, deadline=None)
+
+
+@SMALL
+@given(seed=st.integers(0, 10_000), scale=st.sampled_from([0.05, 0.3, 1.0]))
+def test_gathered_columns_are_those_that_can_matter(seed, scale):
+    rng = np.random.default_rng(seed)
+    n, d, k = 12, 9, 7
+    X = sparse.random_array((n, d), density=0.5, rng=rng, dtype=np.float32).tocsr()
+    X.data = (X.data * rng.choice([-1, 1], X.nnz) * scale).astype(np.float32)
+    node = np.sort(rng.choice(n, k, replace=False)).astype(np.uint32)
+    side = rng.choice([-1, 1], k).astype(np.int8)
+    costs = np.float32(2.5), np.float32(1.5)
+    counts, bounds = np.zeros(d, np.uint32), np.zeros((d, 2), np.float32)
+    features, starts = np.empty(d + 1, np.uint32), np.empty(d + 2, np.int64)
+    rows, values = np.empty(X.nnz + n, np.uint32), np.empty(X.nnz + n, np.float32)
+    x = kernel_csr(X)
+    p = gather_columns(*x, node, side, costs, counts, bounds, features, starts, rows, values)
+    found = np.zeros((k, d + 1))
+    for j in range(p):
+        own = slice(starts[j], starts[j + 1])
+        found[rows[own], features[j]] = values[own]
+    dense = np.hstack([X.toarray()[node], np.ones((k, 1))])
+    pull = dense * np.where(side > 0, costs[0], -costs[1])[:, None]
+    matters = np.maximum(np.where(pull > 0, pull, 0).sum(axis=0), np.where(pull < 0, -pull, 0).sum(axis=0)) > 1
+    matters[d] = True
+    assert set(features[:p]) == set(np.flatnonzero(matters))
+    assert np.array_equal(found, dense * matters)
+    assert not counts.any()
+    assert not bounds.any()
+
+
+# The labels of a node, numbered anew, and those that a leaf keeps.
+
+
+def test_labels_of_a_node_and_of_a_leaf():
+    Y = sparse.csr_array(np.array([[0, 1, 0, 1], [0, 0, 0, 0], [0, 1, 0, 0], [1, 0, 0, 1]], dtype=bool))
+    y, scratch = kernel_csr(Y), np.zeros(4, dtype=np.uint32)
+    starts, labels, found = number_labels(y, np.array([3, 1, 0], dtype=np.uint32), scratch)
+    assert found.tolist() == [0, 1, 3]
+    assert starts.tolist() == [0, 2, 2, 4]
+    assert labels.tolist() == [0, 2, 1, 2]
+    node, even = np.array([0, 2, 3], dtype=np.uint32), np.ones(4, dtype=np.float32)
+    assert [part.tolist() for part in count_labels(y, node, even, scratch, 4)] == [[0, 1, 3], [1, 2, 2]]
+    assert [part.tolist() for part in count_labels(y, node, even, scratch, 2)] == [[1, 3], [2, 2]]
+    rare = np.array([9, 1, 1, 1.5], dtype=np.float32)
+    assert [part.tolist() for part in count_labels(y, node, rare, scratch, 2)] == [[0, 3], [1, 2]]
+    assert not scratch.any()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("most", [1, 7, 29, 30])
+def test_a_leaf_keeps_the_labels_with_the_largest_counts(most, weighted):
+    rng = np.random.default_rng(most)
+    Y = sparse.csr_array(rng.random((12, 30)) < 0.4)
+    weights = rng.choice([0.5, 1, 2], 30).astype(np.float32) if weighted else np.ones(30, dtype=np.float32)
+    node, times = np.arange(12, dtype=np.uint32), Y.sum(axis=0)
+    labels, counts = count_labels(kernel_csr(Y), node, weights, np.zeros(30, dtype=np.uint32), most)
+    best = np.argsort(-weights * times, kind="stable")[:most]  # ties to the smaller label
+    assert labels.tolist() == sorted(best)
+    assert counts.tolist() == times[labels].tolist()
