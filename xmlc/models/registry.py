@@ -26,11 +26,11 @@ ESTIMATORS = {
     "oracle": "xmlc.models.oracle:Oracle",
     "napkinxc-plt": "xmlc.models.peers.napkinxc:NapkinXCPLT",
     "napkinxc-br": "xmlc.models.peers.napkinxc:NapkinXCBR",
-    "napkinxc-oplt": "xmlc.models.peers.napkinxc_online:NapkinXCOPLT",
-    "napkinxc-iplt": "xmlc.models.peers.napkinxc_online:NapkinXCIPLT",
+    "napkinxc-oplt": "xmlc.models.peers.napkinxc:NapkinXCOPLT",
+    "napkinxc-iplt": "xmlc.models.peers.napkinxc:NapkinXCIPLT",
     "omikuji-parabel": "xmlc.models.peers.omikuji:OmikujiParabel",
     "vw-plt": "xmlc.models.peers.vowpalwabbit:VowpalWabbitPLT",
-    "vw-cmt": "xmlc.models.peers.memory_tree:VowpalWabbitCMT",
+    "vw-cmt": "xmlc.models.peers.vowpalwabbit:VowpalWabbitCMT",
 }
 
 

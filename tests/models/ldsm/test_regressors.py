@@ -84,9 +84,6 @@ def test_the_place_of_no_direction_stays_zero():
 # Directions of an instance at a node of LdSM: their costs and the objective, against the twin.
 
 
-KEY = np.uint64(5)
-
-
 @settings(max_examples=40)
 @given(st.integers(2, 4), st.integers(0, 5), st.integers(0, 2**32 - 1))
 def test_direction_costs_are_the_objective_of_each_choice(arity, n_own, seed):

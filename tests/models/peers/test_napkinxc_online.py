@@ -6,8 +6,8 @@ from needs import require
 from scipy import sparse
 
 from xmlc.errors import XmlcError
-from xmlc.models.peers import napkinxc_online as peer
-from xmlc.models.peers.napkinxc_online import NapkinXCIPLT, NapkinXCOPLT
+from xmlc.models.peers import napkinxc as peer
+from xmlc.models.peers.napkinxc import NapkinXCIPLT, NapkinXCOPLT
 
 SMALL = {"max_leaf": 4, "n_jobs": 1}
 MODELS = {

@@ -1,9 +1,11 @@
 """Models whose files are a program's: they are a part of the folder, which appears and is replaced as a whole."""
 
+import os
+
 import pytest
 
 from xmlc.checksums import NAME, listed_in
-from xmlc.models.peers.program import ProgramModel
+from xmlc.models.peers.program import SHOWN_BYTES, ProgramModel, silenced_output
 
 
 class Noted(ProgramModel):
@@ -36,3 +38,30 @@ def test_a_program_that_fails_to_write_leaves_the_model_of_before(tmp_path):
     with pytest.raises(TypeError):
         Noted().fit(3, None).save(tmp_path / "model")
     assert Noted.load(tmp_path / "model").note == "old"
+
+
+# Output is held back at the file descriptors, and shown where something fails.
+
+
+@pytest.mark.parametrize("descriptor", [1, 2])
+def test_what_is_written_inside_is_not_seen_and_what_comes_behind_is(capfd, descriptor):
+    with silenced_output():
+        os.write(descriptor, b"progress")
+    os.write(descriptor, b"behind")
+    assert "".join(capfd.readouterr()) == "behind"
+
+
+def fail_after_writing():
+    with silenced_output():
+        os.write(2, b"x" * 10 * SHOWN_BYTES)
+        os.write(1, b"the reason")
+        raise ValueError("broken")
+
+
+def test_a_failure_shows_the_last_that_was_written(capfd):
+    with pytest.raises(ValueError, match="broken"):
+        fail_after_writing()
+    told = capfd.readouterr()
+    assert told.out == ""
+    assert told.err.endswith("xthe reason")
+    assert len(told.err) == SHOWN_BYTES

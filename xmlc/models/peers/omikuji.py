@@ -13,9 +13,7 @@ from xmlc.csr import without_zeros
 from xmlc.data.writer import save_repository
 from xmlc.errors import XmlcError
 from xmlc.estimator import hyperparameters
-from xmlc.models.peers.program import ProgramModel
-from xmlc.models.peers.rankings import estimates_above, ranking_of
-from xmlc.models.peers.silenced_output import silenced_output
+from xmlc.models.peers.program import ProgramModel, estimates_above, ranking_of, silenced_output
 from xmlc.runtime.threads import resolve_threads
 
 

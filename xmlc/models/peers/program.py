@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import tempfile
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
 import numpy as np
+from scipy import sparse
 
+from xmlc.estimates import stack_estimates
 from xmlc.files import atomic_folder
 from xmlc.models.base import SparseProbabilityEstimator
 
@@ -43,3 +50,91 @@ class ProgramModel(SparseProbabilityEstimator, ABC):
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
         pass
+
+
+# What the baselines return for each instance, labels and scores one after another, as estimates and as rankings.
+
+
+def estimates_above(
+    counts: np.ndarray, labels: np.ndarray, scores: np.ndarray, thresholds: np.ndarray
+) -> sparse.csr_array:
+    """Assemble the estimates that are strictly greater than their label's threshold.
+
+    Parameters
+    ----------
+    counts : ndarray of int, shape (n,)
+        Number of labels of each instance.
+    labels : ndarray of int32, scores : ndarray of float32
+        Instance after instance, in any order within one.
+    thresholds : ndarray of float32, shape (m,)
+
+    Returns
+    -------
+    csr_array of float32, shape (n, m)
+    """
+    spe = stack_estimates(counts, labels, scores, thresholds.size)
+    spe.data[spe.data <= thresholds[spe.indices]] = 0
+    spe.eliminate_zeros()
+    return spe
+
+
+def ranking_of(counts: np.ndarray, labels: np.ndarray, scores: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first k labels of each instance and their scores.
+
+    Parameters
+    ----------
+    counts, labels, scores : ndarray
+        As of `estimates_above`, but best first within an instance.
+    k : int
+
+    Returns
+    -------
+    labels : ndarray of int32, shape (n, k)
+        -1 where an instance has fewer.
+    scores : ndarray of float32, shape (n, k)
+        0 where there is no label.
+    """
+    rows = np.repeat(np.arange(counts.size), counts)
+    rank = np.arange(labels.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    first = rank < k
+    ranked = np.full((counts.size, k), -1, dtype=np.int32)
+    values = np.zeros((counts.size, k), dtype=np.float32)
+    ranked[rows[first], rank[first]], values[rows[first], rank[first]] = labels[first], scores[first]
+    return ranked, values
+
+
+# What programs write to the terminal, such as progress, kept out of logs.
+
+
+SHOWN_BYTES = 2000  # of the output before an exception
+
+
+@contextmanager
+def silenced_output() -> Iterator[None]:
+    """Discard what this process writes to standard output and error; after an exception show the last `SHOWN_BYTES`.
+
+    Programs in other languages write to the file descriptors, past ``sys.stdout`` and ``sys.stderr``. These belong to
+    the process, so the output of all its threads is discarded.
+    """
+    _flush()
+    with tempfile.TemporaryFile() as held:
+        saved = [(descriptor, os.dup(descriptor)) for descriptor in (1, 2)]
+        for descriptor, _ in saved:
+            os.dup2(held.fileno(), descriptor)
+        failed = True
+        try:
+            yield
+            failed = False
+        finally:
+            _flush()
+            for descriptor, copy in saved:
+                os.dup2(copy, descriptor)
+                os.close(copy)
+            if failed:
+                held.seek(max(held.seek(0, os.SEEK_END) - SHOWN_BYTES, 0))
+                os.write(2, held.read())
+
+
+def _flush() -> None:
+    sys.stdout.flush()
+    sys.stderr.flush()

@@ -6,7 +6,7 @@ from needs import require
 from scipy import sparse
 
 from xmlc.errors import XmlcError
-from xmlc.models.peers.memory_tree import VowpalWabbitCMT
+from xmlc.models.peers.vowpalwabbit import VowpalWabbitCMT
 
 SMALL = {"hash_bits": 18, "passes": 2}
 WIDE = {"time_limit": 600, "memory_limit": 20}
