@@ -56,7 +56,7 @@ from xmlc.models.tail_classifiers import TailClassifiers
 from xmlc.tables.fingerprint import Fingerprint, fingerprint
 from xmlc.thresholds.apply import apply_thresholds
 from xmlc.thresholds.bounds import priors
-from xmlc.thresholds.fta import FTA
+from xmlc.thresholds.methods import FTA
 from xmlc.thresholds.tune import METHODS as TUNED
 from xmlc.thresholds.tune import tune
 from xmlc.trees.kmeans import kmeans_tree, label_representations

@@ -178,7 +178,7 @@ def _compile_thresholds(methods: list[str]) -> None:
 
 def _compile_inference(methods: list[str]) -> None:
     """Infer by every method from estimates, and score the label sets; an extension's compile when they are used."""
-    from xmlc.inference.floor import floor_bound, labels_below_floor
+    from xmlc.inference.distributions import floor_bound, labels_below_floor
     from xmlc.inference.methods import METHODS, infer_blocks
     from xmlc.inference.sizes import fit_size_weights
     from xmlc.metrics import classification_metrics

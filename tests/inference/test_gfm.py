@@ -19,9 +19,8 @@ from scipy import sparse
 
 from xmlc.errors import XmlcError
 from xmlc.inference import LabelsBySize, Samples, gfm, gfm_t, labels_by_size, marginals_of
-from xmlc.inference._kernels.counting import compact_samples, count_bits, counting_room, sort_keys
-from xmlc.inference._kernels.gfm import TIE, best_size, keep_largest, rank_places
-from xmlc.inference._kernels.selection import sum_of_largest
+from xmlc.inference._counting import compact_samples, count_bits, counting_room, sort_keys
+from xmlc.inference._gfm import TIE, best_size, keep_largest, rank_places, sum_of_largest
 from xmlc.inference.gfm import FEW_THRESHOLDS, gfm_t_few
 
 # Always the same examples: which of two values is the greater is left to rounding where they differ by as little.

@@ -9,8 +9,7 @@ from scipy import sparse
 
 from xmlc.errors import XmlcError
 from xmlc.inference import gfm, labels_by_size_from_marginals, meuf, meuf_approx, meuf_cubic
-from xmlc.inference._kernels.independent import candidates, expected_of_first
-from xmlc.inference._kernels.jansche import expected_by_cells, expected_by_states
+from xmlc.inference._independent import candidates, expected_by_cells, expected_by_states, expected_of_first
 
 FEW = settings(deadline=None, max_examples=30, derandomize=True)
 SEEDS = st.integers(0, 2**32 - 1)

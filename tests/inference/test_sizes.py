@@ -8,7 +8,7 @@ from scipy import sparse
 from xmlc.errors import XmlcError
 from xmlc.inference import fit_size_weights, gfm, gfm_sizes
 from xmlc.inference import sizes as sizes_module
-from xmlc.inference._kernels.sizes import shares_of_sizes
+from xmlc.inference.sizes import shares_of_sizes
 
 
 def weighted(p, weights):

@@ -1,14 +1,22 @@
 """The rule: strictly greater, in float32, of what is stored."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from threshold_cases import random_case
 
+from xmlc.checksums import list_files
+from xmlc.csr import load_csr, save_csr
 from xmlc.errors import XmlcError
+from xmlc.metrics import classification_metrics
 from xmlc.thresholds import FTA, OFO, STO, apply_thresholds
+from xmlc.thresholds.apply import Columns, as_estimates, columns, label_pieces, per_label
 
 
 def test_an_estimate_must_exceed_its_threshold():
@@ -55,3 +63,102 @@ def test_methods_follow_scikit_learn():
         assert method.fit(spe, Y) is method
         np.testing.assert_array_equal(copy.fit(spe, Y).thresholds_, method.thresholds_)
         assert method.thresholds_.dtype == np.float32
+
+
+# The column view: what it holds, how it is cut, what it costs, and that no input is written to.
+
+
+METHODS = (STO(kappa=0.01), FTA(), FTA(label_wise=True), OFO(b=10))
+
+
+def test_columns_hold_the_matrices_label_by_label():
+    spe, Y = random_case(9, 5, 4)
+    view = columns(spe, Y)
+    for j in range(5):
+        part = slice(view.starts[j], view.starts[j + 1])
+        rows = np.flatnonzero(spe.toarray()[:, j])
+        np.testing.assert_array_equal(view.rows[part], rows)
+        np.testing.assert_array_equal(view.estimates[part], spe.toarray()[rows, j])
+        true = view.true_rows[view.true_starts[j] : view.true_starts[j + 1]]
+        np.testing.assert_array_equal(true, np.flatnonzero(Y.toarray()[:, j]))
+
+
+@settings(deadline=None, max_examples=60)
+@given(sizes=st.lists(st.integers(0, 40), max_size=30), entries=st.integers(1, 50))
+def test_pieces_cover_every_label_once_in_order(sizes, entries):
+    starts = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
+    empty = np.empty(0)
+    view = Columns(starts, empty, empty, np.zeros_like(starts), empty)
+    pieces = label_pieces(view, entries)
+    assert [label for start, end in pieces for label in range(start, end)] == list(range(len(sizes)))
+    for start, end in pieces:  # no piece has more than it should, up to its last label; empty labels count too
+        assert starts[end - 1] - starts[start] + (end - 1 - start) <= entries
+
+
+def test_estimates_in_any_form_are_the_same_and_are_not_copied_without_need():
+    spe, Y = random_case(9, 5, 4)
+    assert np.shares_memory(as_estimates(spe).data, spe.data)
+    assert np.shares_memory(as_estimates(spe).indices, spe.indices)
+    expected = STO().fit(spe, Y).thresholds_
+    shuffled = spe.copy()
+    for i in range(9):
+        part = slice(spe.indptr[i], spe.indptr[i + 1])
+        shuffled.indices[part], shuffled.data[part] = spe.indices[part][::-1], spe.data[part][::-1]
+    shuffled.has_sorted_indices = shuffled.has_canonical_format = False
+    before = shuffled.indices.copy()
+    for form in (spe.toarray(), sparse.csc_array(spe), spe.astype(np.float64), sparse.csr_matrix(spe), shuffled):
+        method = STO().fit(form, Y.toarray())
+        np.testing.assert_array_equal(method.thresholds_, expected)
+        np.testing.assert_array_equal(method.predict(form).toarray(), method.predict(spe).toarray())
+    np.testing.assert_array_equal(shuffled.indices, before)
+
+
+def test_memory_mapped_matrices_are_taken_as_they_are(tmp_path):
+    spe, Y = random_case(30, 8, 5)
+    save_csr(tmp_path, "spe", spe)
+    save_csr(tmp_path, "Y", Y)
+    list_files(tmp_path)
+    mapped_spe, mapped_Y = load_csr(tmp_path, "spe"), load_csr(tmp_path, "Y")
+    for method in METHODS:
+        expected = method.fit(spe, Y).thresholds_
+        np.testing.assert_array_equal(method.fit(mapped_spe, mapped_Y).thresholds_, expected)
+        predicted = method.predict(mapped_spe)
+        assert classification_metrics(mapped_Y, predicted) == classification_metrics(Y, method.predict(spe))
+
+
+@pytest.mark.parametrize(("n", "m"), [(0, 3), (3, 0), (0, 0)])
+def test_no_instances_and_no_labels(n, m):
+    spe, Y = sparse.csr_array((n, m), dtype=np.float32), sparse.csr_array((n, m), dtype=bool)
+    for method in METHODS:
+        assert method.fit(spe, Y).thresholds_.shape == (m,)
+        assert method.predict(spe).shape == (n, m)
+
+
+def test_cost_follows_what_is_stored_not_n_times_m():
+    n, m = 20_000, 200_000  # 4e9 cells
+    rng = np.random.default_rng(0)
+    cells = rng.choice(n * m, 60_000, replace=False)
+    spe = sparse.csr_array((rng.uniform(0.01, 1, cells.size).astype(np.float32), divmod(cells, m)), shape=(n, m))
+    Y = sparse.csr_array(spe > 0.6)
+    tracemalloc.start()
+    for method in METHODS:
+        metrics = classification_metrics(Y, method.fit(spe, Y).predict(spe))
+        assert metrics["macro_f"] > 0.8
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1000 * m
+
+
+def test_bad_values_are_named():
+    spe, Y = random_case(4, 3, 0)
+    with pytest.raises(XmlcError, match=r"the SPE has shape \(4, 3\), the truth \(4, 2\)"):
+        columns(spe, Y[:, :2])
+    with pytest.raises(XmlcError, match="1 dimensions, expected 2"):
+        columns(np.ones(3), Y)
+    for bad in (1.5, -0.1, np.nan):
+        with pytest.raises(XmlcError, match=r"expected probabilities in 0 \.\. 1: apply a sigmoid"):
+            columns(np.array([[bad, 0.5]]), np.array([[True, True]]))
+    with pytest.raises(XmlcError, match=r"kappa has shape \(2,\), expected a number or \(3,\)"):
+        per_label(np.zeros(2), 3, np.float32, "kappa")
+    with pytest.raises(XmlcError, match="kappa holds NaN"):
+        STO(kappa=np.nan).fit(spe, Y)

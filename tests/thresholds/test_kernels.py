@@ -10,7 +10,7 @@ from threshold_cases import CASES, random_case
 
 from xmlc.csr import kernel_csr
 from xmlc.thresholds._kernels import best_cut, copy_above, count_above, fixed_counts, mark_hits, sto_thresholds
-from xmlc.thresholds.columns import columns
+from xmlc.thresholds.apply import columns
 
 BELOW = np.float32(0)
 

@@ -23,9 +23,9 @@ def test_a_second_run_has_nothing_to_do(finished):
 
 
 def test_touching_a_file_runs_nothing_and_editing_it_runs_what_depends_on_it(finished):
-    os.utime(finished.folder / "xmlc/thresholds/sto.py")
+    os.utime(finished.folder / "xmlc/thresholds/methods.py")
     assert finished.planned() == {}
-    planned = finished.planned_after_an_edit("xmlc/thresholds/sto.py")
+    planned = finished.planned_after_an_edit("xmlc/thresholds/methods.py")
     # Of two models; the table of what is inferred from the same estimates is one of those that are made again.
     assert planned == {"thresholds_demo": 1, "thresholds_demo_plt": 1, "table": 4, "figure": 1, "demo": 1}
 

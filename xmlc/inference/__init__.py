@@ -3,14 +3,15 @@
 from xmlc.estimates import Samples, marginals_of
 from xmlc.inference.distributions import (
     LabelsBySize,
+    dropped_at_most,
+    floor_bound,
+    labels_below_floor,
     labels_by_size,
     labels_by_size_from_marginals,
 )
-from xmlc.inference.floor import dropped_at_most, floor_bound, labels_below_floor
 from xmlc.inference.gfm import gfm, gfm_t
 from xmlc.inference.methods import METHODS, infer_blocks
-from xmlc.inference.meuf import meuf, meuf_approx, meuf_cubic
-from xmlc.inference.rules import hamming, lewis, multinomial
+from xmlc.inference.meuf import hamming, lewis, meuf, meuf_approx, meuf_cubic, multinomial
 from xmlc.inference.sizes import fit_size_weights, gfm_sizes
 
 __all__ = [

@@ -15,12 +15,13 @@ from scipy import sparse
 
 from xmlc.errors import XmlcError
 from xmlc.estimates import Samples
-from xmlc.inference._kernels.label_chain import draw_chains
 from xmlc.inference.distributions import LabelsBySize
 from xmlc.inference.gfm import gfm
 from xmlc.inference.methods import METHODS, infer_blocks
 from xmlc.kernels import elementwise
+from xmlc.kernels.counter_random import random_unit, stream_key
 from xmlc.records.simulation import ModelScores, Scores
+from xmlc.runtime.kernel_cache import njit
 
 N_LABELS = 25
 PRIOR = 0.12
@@ -230,3 +231,31 @@ def _label_sets(method: str, distribution: Any, n_jobs: int | None) -> sparse.cs
     found = infer_blocks(method, distribution, n_jobs)
     assert found is not None  # as it is when a time limit passes, and there is none
     return found[0]
+
+
+# Ancestral sampling from a chain of labels whose conditionals depend on how many labels were drawn before.
+
+
+@njit(cache=True, nogil=True)
+def draw_chains(conditionals, seed, first_piece, drawn):
+    """Toss a coin for each label in turn, with the probability that the labels drawn so far give.
+
+    Costs one random number and one byte written per label.
+
+    Parameters
+    ----------
+    conditionals : float64 (m, m)
+        Row i, column c: p(Y_i = 1 | c of the labels before i are 1).
+    seed, first_piece : int64
+        Instance t has the stream (seed, first_piece + t).
+    drawn : bool (n, n_samples, m)
+        Is filled.
+    """
+    n, n_samples, m = drawn.shape
+    for t in range(n):
+        key = stream_key(seed, first_piece + t)
+        for r in range(n_samples):
+            count = 0
+            for i in range(m):
+                drawn[t, r, i] = random_unit(key, np.int64(r * m + i)) < conditionals[i, count]
+                count += drawn[t, r, i]

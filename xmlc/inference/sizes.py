@@ -17,9 +17,11 @@ from scipy import sparse
 
 from xmlc.csr import as_labels
 from xmlc.errors import XmlcError
-from xmlc.inference._kernels.sizes import gfm_sizes_rows, shares_of_sizes, size_laws
-from xmlc.inference.distributions import as_marginals
-from xmlc.inference.predictions import predict_from_marginals
+from xmlc.inference._gfm import TIE
+from xmlc.inference._independent import count_distribution, count_limit, without_label
+from xmlc.inference.distributions import as_marginals, predict_from_marginals
+from xmlc.kernels.heaps import make_heap, pop_first
+from xmlc.runtime.kernel_cache import njit
 
 LARGEST = 255  # sizes above share one weight
 MOST_INSTANCES = 100_000  # that weights are learned from: 200 MB for all their distributions
@@ -95,3 +97,129 @@ def gfm_sizes(
     if weights.ndim != 1 or weights.size == 0 or not (np.isfinite(weights) & (weights >= 0)).all():
         raise XmlcError("size_weights: expected at least one finite number, none negative; fit_size_weights gives them")
     return predict_from_marginals(gfm_sizes_rows, marginals, n_jobs, weights)
+
+
+# Labels that are independent but for their number: kernels.
+
+
+@njit(cache=True, nogil=True)
+def size_laws(indptr, marginals, laws):
+    """Write each instance's distribution of the number of positives, for independent labels.
+
+    Parameters
+    ----------
+    indptr : int64 (n + 1,), marginals : float64
+        Instance by instance, the first at entry 0.
+    laws : float64 (n, S)
+        Written; the last column is of S - 1 positives or more.
+    """
+    laws[:] = 0.0
+    for i in range(laws.shape[0]):
+        p = marginals[indptr[i] : indptr[i + 1]]
+        law = count_distribution(p, count_limit(p.sum(), p.size))
+        for s in range(law.size):
+            laws[i, min(s, laws.shape[1] - 1)] += law[s]
+
+
+@njit(cache=True, nogil=True)
+def shares_of_sizes(laws, weights):
+    """Return the sum over instances of law[s] / sum_t law[t] weights[t], float64 (S,).
+
+    Instances without mass on sizes with weight add nothing. Four sums of an instance are under way at a time, size s
+    in sum s modulo 4, joined as (0 + 1) + (2 + 3); instances are added in their order. One pass over ``laws``.
+
+    Parameters
+    ----------
+    laws : float64 (n, S)
+    weights : float64 (S,)
+    """
+    n_sizes = weights.size
+    shares, lanes = np.zeros(n_sizes), np.empty(4)
+    for i in range(laws.shape[0]):
+        lanes[:] = 0.0
+        for s in range(n_sizes):
+            lanes[s & 3] += laws[i, s] * weights[s]
+        total = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
+        if total > 0.0:
+            scale = 1.0 / total
+            for s in range(n_sizes):
+                shares[s] += laws[i, s] * scale
+    return shares
+
+
+@njit(cache=True, nogil=True)
+def weighted_law(law, weights):
+    """Return law[s] weights[s], summing to 1; the law itself where no size with a weight has mass.
+
+    Parameters
+    ----------
+    law : float64 (R,)
+    weights : float64 (S,)
+        The last is that of S - 1 and more.
+    """
+    result = np.empty(law.size)
+    for s in range(law.size):
+        result[s] = law[s] * weights[min(s, weights.size - 1)]
+    total = result.sum()
+    return result / total if total > 0.0 else law / law.sum()
+
+
+@njit(cache=True, nogil=True)
+def best_of_sizes(p, ids, weights, heap):
+    """Maximise the expected F-measure of one instance whose sizes are weighted: GFM on P_is g(s) / Z.
+
+    The top k of column k of F = PW are the k most probable labels: for p_i >= p_j and Q, the distribution of the
+    positives besides i and j, p_is - p_js = (p_i - p_j) Q(s - 1) >= 0, and a weight of s multiplies both. So E_k is a
+    sum over a prefix, and a label's column of P is computed when its turn comes: O(S) each, besides O(L S) for the
+    distribution of the number of positives. No set of k labels exceeds B_k = 2 sum_s s q(s) / (s + k), where q is the
+    weighted distribution of sizes: B_k is the sum over all labels, and falls with k.
+
+    Parameters
+    ----------
+    p : float64 (L,), ids : uint32 (L,)
+    weights : float64 (S,)
+    heap : int64 (L,)
+        Written: the last k places are the first k labels in rank, backwards.
+
+    Returns
+    -------
+    k : int
+    value : float64
+    """
+    law = count_distribution(p, count_limit(p.sum(), p.size))
+    sizes = weighted_law(law, weights)
+    prefix, rest = np.zeros(law.size), np.empty(law.size - 1)
+    make_heap(heap, p, ids)
+    best_k, best = 0, sizes[0]
+    for k in range(1, p.size + 1):
+        place = pop_first(heap, p.size - k + 1, p, ids)
+        without_label(law, p[place], rest)
+        value = bound = 0.0
+        for s in range(1, law.size):
+            if law[s] > 0.0:
+                prefix[s] += p[place] * rest[s - 1] * (sizes[s] / law[s])
+            value += 2.0 * prefix[s] / (s + k)
+            bound += 2.0 * s * sizes[s] / (s + k)
+        if value > best + TIE:
+            best_k, best = k, value
+        if bound <= best + TIE:
+            break
+    return best_k, best
+
+
+@njit(cache=True, nogil=True)
+def gfm_sizes_rows(indptr, labels, marginals, weights, counts, values):
+    """Run `best_of_sizes` on every instance of a block; return the labels of the best sets, uint32.
+
+    Parameters but ``weights``, float64 (S,), are those of `xmlc.inference._independent.meuf_rows`.
+    """
+    kept = np.empty(labels.size, dtype=np.uint32)
+    place = 0
+    for i in range(counts.size):
+        ids, p = labels[indptr[i] : indptr[i + 1]], marginals[indptr[i] : indptr[i + 1]]
+        heap = np.empty(p.size, dtype=np.int64)
+        counts[i], values[i] = best_of_sizes(p, ids, weights, heap)
+        for rank in range(counts[i]):
+            kept[place + rank] = ids[heap[p.size - 1 - rank]]
+        place += counts[i]
+    return kept[:place]

@@ -12,7 +12,7 @@ from xmlc.csr import load_csr
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.estimates import Samples
-from xmlc.inference.floor import labels_below_floor
+from xmlc.inference.distributions import labels_below_floor
 from xmlc.inference.methods import method_named, n_instances
 from xmlc.measuring.label_sets import Given, learn_sizes
 from xmlc.measuring.prediction import instances_for, predict_timed

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.estimates import Samples
-from xmlc.inference.floor import floor_loss
+from xmlc.inference.distributions import floor_loss
 from xmlc.inference.methods import infer_blocks, method_named, take_instances
 from xmlc.inference.sizes import fit_size_weights
 from xmlc.metrics.classification import classification_metrics
@@ -54,7 +54,7 @@ class Inferred:
     expected_f : float or None
         Mean of what the method takes for the expected F-measures.
     floor_loss : float or None
-        Of an exact maximiser from estimates with a floor; see `xmlc.inference.floor.floor_loss`.
+        Of an exact maximiser from estimates with a floor; see `xmlc.inference.distributions.floor_loss`.
     costs : InferringCosts
     """
 

@@ -21,9 +21,6 @@ from xmlc.suites.settings import Settings
 from xmlc.suites.suite import ModelSpec, Run, Suite, Sweep, Task
 from xmlc.suites.typos import check_models
 
-# Packages by modules of peers that are not named after theirs.
-PACKAGES = {"memory_tree": "vowpalwabbit", "napkinxc_online": "napkinxc"}
-
 
 @dataclass(frozen=True)
 class Project:
@@ -225,9 +222,9 @@ def _estimator_sources(estimator: str) -> list[str]:
 
 
 def is_installed(estimator: str) -> bool:
-    """Tell whether an estimator's program is there: a peer's module is named after the package, or in `PACKAGES`."""
+    """Tell whether an estimator's program is there: a peer's module is named after the package."""
     room, _, module = ESTIMATORS.get(estimator, "").partition(":")[0].rpartition(".")
-    return room != "xmlc.models.peers" or find_spec(PACKAGES.get(module, module)) is not None
+    return room != "xmlc.models.peers" or find_spec(module) is not None
 
 
 def models_of_all(suites: Iterable[Suite]) -> dict[str, ModelSpec]:

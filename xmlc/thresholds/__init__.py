@@ -9,13 +9,13 @@ from __future__ import annotations
 from xmlc.lazy import lazy_names
 
 PUBLIC = {
-    "FTA": "xmlc.thresholds.fta",
-    "OFO": "xmlc.thresholds.ofo",
-    "STO": "xmlc.thresholds.sto",
-    "CommonThreshold": "xmlc.thresholds.common",
-    "MicroLabelWise": "xmlc.thresholds.micro",
+    "FTA": "xmlc.thresholds.methods",
+    "OFO": "xmlc.thresholds.methods",
+    "STO": "xmlc.thresholds.methods",
+    "CommonThreshold": "xmlc.thresholds.methods",
+    "MicroLabelWise": "xmlc.thresholds.methods",
     "apply_thresholds": "xmlc.thresholds.apply",
-    "fit_in_one_pass": "xmlc.thresholds.one_pass",
+    "fit_in_one_pass": "xmlc.thresholds.apply",
 }
 
 __getattr__, __dir__ = lazy_names(__name__, PUBLIC)

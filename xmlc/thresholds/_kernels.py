@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from xmlc.kernels.arrays import copy_into
 from xmlc.runtime.kernel_cache import njit
 
 
@@ -193,3 +194,210 @@ def ofo_thresholds(columns, start, end, a, b, lower, thresholds):
             t += is_true
             i += has_estimate
         a[label], b[label], thresholds[label] = a_j, b_j, tau
+
+
+# Thresholds in one pass over instances whose estimates are not kept: kernels (plt2016, Sections 4.2 and 4.3).
+#
+# They read an SPE and the truth instance by instance, labels ascending, and change what was counted of the labels
+# that an instance has or has an estimate of. What they count after some blocks of instances is what they count after
+# one.
+
+
+@njit(cache=True, nogil=True)
+def count_fixed(spe, truth, fixed, lower, positives, hits, predicted):
+    """Count each label's positives, hits and predictions at every fixed threshold max(fixed[g], lower[j]).
+
+    Parameters
+    ----------
+    spe, truth : KernelCSR
+    fixed : float32 (g,)
+        Ascending, so that an estimate need not be compared beyond the first threshold that it does not exceed.
+    lower : float32 (m,)
+    positives : int32 (m,), hits, predicted : int32 (m, g)
+        Added to.
+    """
+    for i in range(spe.indptr.size - 1):
+        labels, estimates, true_labels = instance_of(spe, truth, i)
+        for label in true_labels:
+            positives[label] += 1
+        t = 0
+        for e in range(labels.size):
+            label = labels[e]
+            while t < true_labels.size and true_labels[t] < label:
+                t += 1
+            is_true = t < true_labels.size and true_labels[t] == label
+            for g in range(fixed.size):
+                if not estimates[e] > max(fixed[g], lower[label]):
+                    break
+                predicted[label, g] += 1
+                hits[label, g] += is_true
+
+
+@njit(cache=True, nogil=True)
+def follow_online_f(spe, truth, a, b, lower, thresholds):
+    """Run online F-measure optimisation instance by instance (plt2016, Algorithm 2, as printed).
+
+    Parameters
+    ----------
+    spe, truth : KernelCSR
+    a, b : float64 (m,)
+        Sums (7); added to.
+    lower : float32 (m,)
+        Thresholds are kept at or above it.
+    thresholds : float32 (m,)
+        tau_j of equation (8) before the first instance; after the last one on return.
+    """
+    for i in range(spe.indptr.size - 1):
+        labels, estimates, true_labels = instance_of(spe, truth, i)
+        e = t = 0
+        while e < labels.size or t < true_labels.size:
+            is_true = t < true_labels.size and (e == labels.size or true_labels[t] <= labels[e])
+            has_estimate = e < labels.size and (not is_true or true_labels[t] == labels[e])
+            label = true_labels[t] if is_true else labels[e]
+            is_predicted = has_estimate and estimates[e] > thresholds[label]
+            if is_true or is_predicted:
+                a[label] += is_true and is_predicted
+                b[label] += is_true
+                b[label] += is_predicted
+                thresholds[label] = max(np.float32(a[label] / b[label]), lower[label])
+            t += is_true
+            e += has_estimate
+
+
+@njit(cache=True, nogil=True)
+def instance_of(spe, truth, i):
+    """Return the labels with an estimate of an instance, their estimates, and the labels that it has."""
+    first, last = spe.indptr[i], spe.indptr[i + 1]
+    return spe.indices[first:last], spe.data[first:last], truth.indices[truth.indptr[i] : truth.indptr[i + 1]]
+
+
+# One threshold for all labels: kernels.
+
+
+# Values of single instances are summed as whole multiples of this, so that a sum does not depend on the path that
+# led to it and cannot drift over billions of updates. Room for 2^23 instances in 63 bits.
+UNIT = 2.0**-40
+
+
+@njit(cache=True, nogil=True)
+def mark_column_hits(columns, start, end, hits):
+    """Mark the estimates of the labels ``start .. end - 1`` whose instance carries the label.
+
+    Parameters
+    ----------
+    columns : Columns
+    hits : bool (nnz,)
+        Written at the places of these labels' estimates.
+    """
+    for label in range(start, end):
+        rows, _, true_rows = column_of(columns, label)
+        copy_into(hits[columns.starts[label] :], mark_hits(rows, true_rows))
+
+
+@njit(cache=True, nogil=True)
+def overlap_units(gain, recall, shared, hits, positives, predicted):
+    """Return one value of `xmlc.metrics.overlap.Overlap` (0/0 = 1) in multiples of `UNIT`, int64."""
+    total = recall * positives + predicted - shared * hits
+    value = gain * hits / total if total > 0 else 1.0
+    return np.int64(np.rint(value / UNIT))
+
+
+@njit(cache=True, nogil=True)
+def best_instance_cut(keys, positives, gain, recall, shared):
+    """Find the estimate at which cutting all labels maximises the mean over instances of an overlap measure.
+
+    Candidates are, as in `best_cut`, the sets {estimate >= v} for each distinct v, and the empty set; of equal ones
+    the smallest wins, where means count as equal that differ by no more than `UNIT`, as much as rounding can do. As
+    the threshold falls, each label that enters changes the value of its own instance and of no other, so one pass
+    over the sorted estimates suffices: it reads 8 bytes each, and 12 of its instance.
+
+    Parameters
+    ----------
+    keys : uint64, not empty
+        Ascending: the bits of the float32 estimate in the upper half; below them its instance, shifted left by one,
+        and in the lowest bit whether the instance carries the label.
+    positives : int32 (n,)
+        Number of labels of each instance.
+    gain, recall, shared : float64
+        The `Overlap`.
+
+    Returns
+    -------
+    uint32
+        Bits of the threshold, as of `best_cut`.
+    """
+    hits, predicted = np.zeros_like(positives), np.zeros_like(positives)
+    score = np.int64(0)
+    for i in range(positives.size):
+        score += overlap_units(gain, recall, shared, 0, positives[i], 0)
+    best, threshold = score, np.uint32(keys[-1] >> np.uint64(32))
+    for e in range(keys.size - 1, -1, -1):
+        low = np.uint32(keys[e] & np.uint64(0xFFFFFFFF))
+        i = low >> np.uint32(1)
+        score -= overlap_units(gain, recall, shared, hits[i], positives[i], predicted[i])
+        hits[i] += low & np.uint32(1)
+        predicted[i] += 1
+        score += overlap_units(gain, recall, shared, hits[i], positives[i], predicted[i])
+        bits = np.uint32(keys[e] >> np.uint64(32))
+        if e > 0 and np.uint32(keys[e - 1] >> np.uint64(32)) == bits:
+            continue  # estimates that are equal enter together
+        if score > best + positives.size:
+            best, threshold = score, bits - np.uint32(1)
+    return threshold
+
+
+# Label-wise thresholds for pooled counts: kernels.
+
+
+@njit(cache=True, nogil=True)
+def sort_keys(columns, start, end, keys):
+    """Write the keys of `best_cut` of the labels ``start .. end - 1``, sorted label by label.
+
+    Parameters
+    ----------
+    columns : Columns
+    keys : uint32 (nnz,)
+        Written at the places of these labels' estimates.
+    """
+    for label in range(start, end):
+        rows, estimates, true_rows = column_of(columns, label)
+        hits, bits = mark_hits(rows, true_rows), estimates.view(np.uint32)
+        own = keys[columns.starts[label] : columns.starts[label + 1]]
+        for i in range(hits.size):
+            own[i] = bits[i] << np.uint32(1) | np.uint32(hits[i])
+        own.sort()
+
+
+@njit(cache=True, nogil=True)
+def priced_cuts(columns, start, end, keys, price, chosen, thresholds):
+    """Cut each label's estimates where hits less the price of its predictions are most; of equal cuts the highest.
+
+    Reads 4 bytes per stored estimate.
+
+    Parameters
+    ----------
+    columns : Columns
+    keys : uint32 (nnz,)
+        From `sort_keys`.
+    price : float64
+        Of one prediction, in hits.
+    chosen : int64 (m, 2)
+        Written in the rows ``start .. end - 1``: hits and predictions of each label's cut.
+    thresholds : uint32 (m,)
+        Written alike: bits of the thresholds, as of `best_cut`; untouched for a label without estimates.
+    """
+    for label in range(start, end):
+        first, last = columns.starts[label], columns.starts[label + 1]
+        chosen[label] = 0
+        if first < last:
+            thresholds[label] = keys[last - 1] >> np.uint32(1)
+        best, h, k = 0.0, 0, 0
+        for i in range(last - 1, first - 1, -1):
+            bits = keys[i] >> np.uint32(1)
+            h += np.int64(keys[i] & np.uint32(1))
+            k += 1
+            if i > first and keys[i - 1] >> np.uint32(1) == bits:
+                continue
+            if h - price * k > best:
+                best, thresholds[label] = h - price * k, bits - np.uint32(1)
+                chosen[label, 0], chosen[label, 1] = h, k

@@ -11,14 +11,9 @@ from scipy import sparse
 from xmlc.errors import XmlcError
 from xmlc.metrics.classification import TUNABLE, AveragedOverlap, measure_scores
 from xmlc.metrics.overlap import Overlap
-from xmlc.thresholds.apply import apply_thresholds
+from xmlc.thresholds.apply import apply_thresholds, checked_pair, columns
 from xmlc.thresholds.bounds import GRID, checked_grid, kappa, lower_bounds
-from xmlc.thresholds.columns import checked_pair, columns
-from xmlc.thresholds.common import CommonThreshold
-from xmlc.thresholds.fta import fixed_thresholds, label_counts
-from xmlc.thresholds.micro import MicroLabelWise
-from xmlc.thresholds.ofo import OFO
-from xmlc.thresholds.sto import STO
+from xmlc.thresholds.methods import OFO, STO, CommonThreshold, MicroLabelWise, fixed_thresholds, label_counts
 
 
 @dataclass(frozen=True)
