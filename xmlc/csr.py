@@ -15,12 +15,10 @@ from scipy import sparse
 
 from xmlc.errors import InvalidDataError, XmlcError
 from xmlc.files import write_json
-from xmlc.gate.fields import Malformed, check_indices, check_starts, is_finite
-from xmlc.gate.matrices import INDEXED, MOST_COLUMNS, prove_sparse
-from xmlc.gate.stored import load_array, load_description
+from xmlc.gate.arrays import INDEXED, Malformed, prove_sparse
+from xmlc.gate.stored import Field, check_fields, load_array, load_description
 
 FORMAT_VERSION = 1
-STORED_TYPES = ("bool", "float32", "float64")
 OF_LISTS = "sklearn.preprocessing.MultiLabelBinarizer(sparse_output=True) makes a matrix of label lists"
 
 
@@ -118,7 +116,7 @@ def as_features(X: object) -> sparse.csr_array:
         out of it.
     """
     X = as_csr(X, np.float32, "X")
-    if not is_finite(X.data):
+    if not np.isfinite(X.data).all():
         row = int(np.searchsorted(X.indptr, np.flatnonzero(~np.isfinite(X.data))[0], side="right")) - 1
         raise InvalidDataError(f"X holds NaN or inf, first in row {row}; expected finite numbers")
     return X
@@ -228,7 +226,7 @@ def save_csr(folder: str | Path, name: str, matrix: sparse.csr_array) -> None:
 
 
 def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "prepare") -> sparse.csr_array:
-    """Read a CSR matrix written by `save_csr`, memory-mapped by default, and prove it: one pass over its indices.
+    """Read a CSR matrix written by `save_csr`, memory-mapped by default.
 
     Maps are copy-on-write: a change stays in this process. Read-only arrays would be safe too, but are another type to
     numba, and every kernel would be compiled twice.
@@ -250,33 +248,22 @@ def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "p
     if not (folder / f"{name}.json").exists():
         raise XmlcError(f"{folder} holds no matrix {name!r}: {name}.json is missing; {made_by} it anew")
     try:
-        return _load_proven(folder, name, mmap)
+        meta = load_description(folder / f"{name}.json", {"version": int, "shape": list, "dtype": str})
+        if meta["version"] != FORMAT_VERSION:
+            raise Malformed(name, f"format version {meta['version']}, expected {FORMAT_VERSION}")
+        fields = [Field("indptr", np.int64, ("rows + 1",), starts="entries")]
+        fields += [Field("indices", np.int32, ("entries",), below="columns")]
+        fields += [] if meta["dtype"] == "bool" else [Field("data", meta["dtype"], ("entries",))]
+        arrays = {field.name: load_array(folder / f"{name}.{field.name}.npy", mmap=mmap) for field in fields}
+        check_fields(arrays, fields, rows=meta["shape"][0], columns=meta["shape"][1])
     except Malformed as fault:
-        raise XmlcError(f"{fault}; delete {folder} and make it again with xmlc {made_by}") from None
-
-
-def _load_proven(folder: Path, name: str, mmap: bool) -> sparse.csr_array:
-    meta = load_description(folder / f"{name}.json", {"version": int, "shape": list, "dtype": str})
-    if meta["version"] != FORMAT_VERSION:
-        raise Malformed(str(folder / name), f"format version {meta['version']}, expected {FORMAT_VERSION}")
-    shape, dtype = meta["shape"], meta["dtype"]
-    if len(shape) != 2 or not all(type(size) is int and 0 <= size <= MOST_COLUMNS for size in shape):
-        raise Malformed(str(folder / f"{name}.json"), f"shape is {shape}, expected two sizes up to {MOST_COLUMNS}")
-    if dtype not in STORED_TYPES:
-        raise Malformed(str(folder / f"{name}.json"), f"dtype is {dtype!r}, expected one of {', '.join(STORED_TYPES)}")
-    indptr_file, indices_file = folder / f"{name}.indptr.npy", folder / f"{name}.indices.npy"
-    indices = load_array(indices_file, np.int32, (None,), mmap)
-    indptr = load_array(indptr_file, np.int64, (shape[0] + 1,), mmap=False)
-    check_starts(indptr, str(indptr_file), indices.size, indices_file.name)
-    check_indices(np.asarray(indices), str(indices_file), shape[1], indptr)
+        raise XmlcError(f"{folder}/{name}: {fault}; delete {folder} and make it again with xmlc {made_by}") from None
+    indptr, indices = np.array(arrays["indptr"]), arrays["indices"]
     if indptr[-1] <= np.iinfo(np.int32).max:
         # scipy wants both index arrays of one type, and would copy the mapped indices to match a wider indptr.
         indptr = indptr.astype(np.int32)
-    if dtype == "bool":
-        data = np.ones(indices.size, dtype=bool)
-    else:
-        data = load_array(folder / f"{name}.data.npy", dtype, indices.shape, mmap)
-    matrix = sparse.csr_array((data, indices, indptr), shape=tuple(shape))
+    data = arrays["data"] if "data" in arrays else np.ones(indices.size, dtype=bool)
+    matrix = sparse.csr_array((data, indices, indptr), shape=tuple(meta["shape"]))
     matrix.has_sorted_indices = True
     matrix.has_canonical_format = True
     return proven(matrix)

@@ -9,7 +9,7 @@ from xmlc.checksums import Damaged, list_files
 from xmlc.csr import load_csr, save_csr
 from xmlc.errors import XmlcError
 from xmlc.files import read_json, write_json
-from xmlc.gate.fields import Malformed
+from xmlc.gate.arrays import Malformed
 from xmlc.gate.stored import Field, check_fields, load_array, load_description
 from xmlc.models import PLT
 
@@ -35,21 +35,16 @@ def test_what_describes_nothing_is_named(tmp_path, text):
 @pytest.mark.parametrize(
     ("file", "array", "fault"),
     [
-        ("indices", np.array([0, 2_000_000_000], dtype=np.int32), "entry 1 is 2000000000, expected 0 .. 2"),
-        ("indices", np.array([1, 0], dtype=np.int32), "indices of one part do not ascend"),
-        ("indices", np.array([0, 1], dtype=np.int64), "found int64"),
-        ("indptr", np.array([0, 2, 1], dtype=np.int64), "less than the one before"),
-        ("indptr", np.array([0, 2, 9], dtype=np.int64), "ends with 9, expected 2, the size of X.indices.npy"),
-        ("indptr", np.array([0, 2], dtype=np.int64), "found int64 of shape"),
-        ("data", np.ones(2, dtype=np.float64), "found float64"),
-        ("data", np.ones(1, dtype=np.float32), "found float32 of shape"),
+        ("indices", np.array([0, 2_000_000_000], dtype=np.int32), "indices: entry 1 is 2000000000, expected 0 .. 2"),
+        ("indptr", np.array([0, 2], dtype=np.int64), "indptr: found int64 of shape"),
+        ("data", np.ones(2, dtype=np.float64), "data: found float64"),
     ],
 )
-def test_a_damaged_matrix_names_its_file_and_how_it_is_made_again(tmp_path, file, array, fault):
+def test_a_matrix_that_does_not_fit_its_description_names_how_it_is_made_again(tmp_path, file, array, fault):
     save_csr(tmp_path, "X", sparse.csr_array(np.array([[1, 1, 0], [0, 0, 0]], dtype=np.float32)))
     np.save(tmp_path / f"X.{file}.npy", array)
     list_files(tmp_path)
-    with pytest.raises(XmlcError, match=rf"X\.{file}\.npy: .*{fault}.*; delete .* make it again with xmlc estimate"):
+    with pytest.raises(XmlcError, match=rf"/X: {fault}.*; delete .* make it again with xmlc estimate"):
         load_csr(tmp_path, "X", made_by="estimate")
 
 

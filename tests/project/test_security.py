@@ -8,7 +8,7 @@ import pytest
 from repository import ROOT
 
 from xmlc.files import atomic_folder
-from xmlc.gate.fields import Malformed
+from xmlc.gate.arrays import Malformed
 from xmlc.gate.stored import load_array
 from xmlc.sources import PACKAGE
 

@@ -94,12 +94,6 @@ def damage(file, rng):
     return f"bit {bit}"
 
 
-def listed_anew(folder):
-    """Write a damaged folder's list of checksums again, so that the gate alone stands between it and the kernels."""
-    checksums.list_files(Path(folder))
-    forget_what_was_proven()
-
-
 def forget_what_was_proven():
     """Have each file read again: the clock of a file system may be coarser than a loop that changes it."""
     checksums._listed.cache_clear()

@@ -17,7 +17,7 @@ import numpy as np
 
 from xmlc.checksums import check_file
 from xmlc.errors import let_through
-from xmlc.gate.fields import Malformed, check_array, check_below, check_starts
+from xmlc.gate.arrays import Malformed, check_array, check_below, check_starts
 
 # What numpy raises over a header that is no header, or describes more than the file holds.
 NO_ARRAY = (

@@ -23,8 +23,7 @@ from scipy import sparse
 from xmlc.csr import as_csr, as_labels, kernel_csr
 from xmlc.errors import InvalidDataError, XmlcError
 from xmlc.estimates import top_k_of
-from xmlc.gate.fields import check_below
-from xmlc.gate.matrices import MOST_COLUMNS
+from xmlc.gate.arrays import MOST_COLUMNS, check_below
 from xmlc.metrics.measure import Measure
 
 K = (1, 3, 5)  # what the papers take

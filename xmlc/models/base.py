@@ -19,7 +19,7 @@ from xmlc.errors import InvalidDataError, XmlcError
 from xmlc.estimates import top_k_of
 from xmlc.estimator import InvalidParameterError, check_hyperparameters
 from xmlc.files import atomic_folder, write_json
-from xmlc.gate.fields import Malformed
+from xmlc.gate.arrays import Malformed
 from xmlc.gate.stored import Field, check_fields, load_array, load_description
 from xmlc.runtime.parallel import row_blocks, run_pieces
 

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from xmlc.estimates import stack_estimates
 from xmlc.estimator import check_hyperparameters, hyperparameters
-from xmlc.gate.fields import Malformed
+from xmlc.gate.arrays import Malformed
 from xmlc.kernels.counter_random import stream_key
 from xmlc.kernels.streams import Stream
 from xmlc.models._averages import Found, mean_above, mean_top_k

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xmlc.gate.fields import Malformed
+from xmlc.gate.arrays import Malformed
 
 
 @dataclass(frozen=True)

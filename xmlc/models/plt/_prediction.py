@@ -12,7 +12,7 @@ from scipy import sparse
 from xmlc.errors import XmlcError
 from xmlc.estimates import stack_estimates
 from xmlc.estimator import check_value
-from xmlc.gate.fields import Malformed
+from xmlc.gate.arrays import Malformed
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.plt.search._block_scores import LOGISTIC_LINK
 from xmlc.models.plt.search._single import first_fault

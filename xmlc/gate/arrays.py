@@ -12,8 +12,6 @@ import numpy as np
 
 from xmlc.errors import InvalidDataError
 
-INFINITE = 0x7F800000  # the bits of a float32 that is infinite; those of NaN are larger
-
 
 class Malformed(InvalidDataError):
     """An array is not what a kernel would take it for.
@@ -125,21 +123,78 @@ def check_indices(
     ------
     Malformed
     """
-    # Kernels: what reads no arrays does not load numba.
-    from xmlc.gate._order import largest_and_falls, largest_and_falls_within
-
-    unsigned = indices.view(np.uint32 if indices.itemsize == 4 else np.uint64)
-    largest, falls = largest_and_falls(unsigned) if starts is None else largest_and_falls_within(unsigned, starts)
-    if indices.size and int(largest) >= width:
-        first = int(np.argmax((indices < 0) | (indices >= width)))
-        raise Malformed(field, f"entry {first} is {indices[first]}, expected 0 .. {width - 1}")
-    if falls and strict:
-        raise Malformed(field, f"indices of one part do not ascend, {falls} times")
-    return not falls
+    check_below(indices, field, width)
+    falls = indices[1:] <= indices[:-1]
+    if starts is not None:
+        falls[starts[(starts > 0) & (starts < indices.size)] - 1] = False
+    n_falls = int(np.count_nonzero(falls))
+    if n_falls and strict:
+        raise Malformed(field, f"indices of one part do not ascend, {n_falls} times")
+    return not n_falls
 
 
-def is_finite(values: np.ndarray) -> bool:
-    """Tell whether no float32 of an array is NaN or infinite, in one pass."""
-    from xmlc.gate._order import largest_magnitude
+# The gate for matrices: what proves that index arrays of scipy's sparse formats stay within their matrix.
+#
+# scipy's constructors look at the ends of the index arrays only, and its own conversions read where the indices say, as
+# kernels do. So arrays are proven before anything else is done with them.
 
-    return bool(largest_magnitude(values.view(np.uint32)) < INFINITE)
+
+MOST_COLUMNS = np.iinfo(np.int32).max
+COMPRESSED = ("csr", "csc", "bsr")
+INDEXED = (*COMPRESSED, "coo")  # formats that are index arrays
+
+
+def prove_sparse(matrix: Any, name: str) -> bool:
+    """Prove that the index arrays of a sparse matrix are whole and stay within it.
+
+    One pass over the indices. Formats that hold no index arrays (``lil``, ``dok``, ``dia``) are converted by scipy in
+    terms of checked ones, and are proven as what they are converted to.
+
+    Parameters
+    ----------
+    matrix : scipy sparse matrix or array
+    name : str
+        What messages call it.
+
+    Returns
+    -------
+    bool
+        Indices ascend strictly within each row (of CSC: column); True only for CSR, CSC and BSR.
+
+    Raises
+    ------
+    Malformed
+    """
+    if max(matrix.shape) > MOST_COLUMNS:
+        raise Malformed(name, f"has shape {matrix.shape}, expected at most {MOST_COLUMNS} rows and columns")
+    if matrix.format in COMPRESSED:
+        return _prove_compressed(matrix, name)
+    if matrix.format == "coo":
+        for axis, field in enumerate(("row", "col")):
+            indices = _as_indices(getattr(matrix, field), f"{name}.{field}")
+            if indices.size != matrix.data.shape[0]:
+                raise Malformed(f"{name}.{field}", f"has {indices.size} entries for {matrix.data.shape[0]} values")
+            check_indices(indices, f"{name}.{field}", matrix.shape[axis], strict=False)
+    return False
+
+
+def _prove_compressed(matrix: Any, name: str) -> bool:
+    n_parts, width = matrix.shape if matrix.format != "csc" else matrix.shape[::-1]
+    if matrix.format == "bsr":
+        n_parts, width = (size // side for size, side in zip(matrix.shape, matrix.blocksize))
+    starts, indices = (_as_indices(getattr(matrix, field), f"{name}.{field}") for field in ("indptr", "indices"))
+    if starts.size != n_parts + 1:
+        raise Malformed(f"{name}.indptr", f"has {starts.size} entries, expected {n_parts + 1}")
+    nnz = int(starts[-1])
+    stored = min(indices.size, matrix.data.shape[0])
+    if nnz > stored:
+        raise Malformed(f"{name}.indptr", f"ends with {nnz}, but only {stored} entries are stored")
+    check_starts(starts, f"{name}.indptr", nnz, f"{name}.indices")
+    return check_indices(indices[:nnz], f"{name}.indices", width, starts, strict=False)
+
+
+def _as_indices(indices: Any, field: str) -> np.ndarray:
+    array = np.asarray(indices)
+    if array.ndim != 1 or array.dtype not in (np.int32, np.int64):
+        raise Malformed(field, f"found {array.dtype} of shape {array.shape}, expected one row of int32 or int64")
+    return np.ascontiguousarray(array)
