@@ -13,6 +13,7 @@ from sklearn.base import clone
 from xmlc.errors import XmlcError
 from xmlc.estimates import top_k_of
 from xmlc.models import FastXML, LdSM, averaged_forest
+from xmlc.models.averaged_forest import joined_starts, shifted_codes
 
 SMALL = {"n_trees": 4, "max_nodes": 31, "learning_rate": 0.5, "lambda_1": 1.3, "n_jobs": 1}
 PLAIN = {
@@ -178,3 +179,11 @@ def test_estimates_are_ascending_by_label_however_many_there_are(labels):
 def test_hyperparameters_out_of_range(multilabel, model, message):
     with pytest.raises(XmlcError, match=message):
         model.fit(*multilabel(20, 5, 3))
+
+
+# Arrays of forests that are put one after the other.
+
+
+def test_arrays_of_a_forest_behind_another_are_renumbered():
+    assert shifted_codes(np.array([0, ~0, 2, ~3]), 5, 7).tolist() == [5, ~7, 7, ~10]
+    assert joined_starts([np.array([0, 2, 3]), np.array([0]), np.array([0, 4])]).tolist() == [0, 2, 3, 7]

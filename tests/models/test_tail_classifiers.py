@@ -12,7 +12,7 @@ from small_data import random_multilabel
 
 from xmlc.csr import unit_rows
 from xmlc.errors import XmlcError
-from xmlc.models import _tail_classifiers, tail_classifiers
+from xmlc.models import tail_classifiers
 from xmlc.models.tail_classifiers import TailClassifiers
 
 
@@ -120,8 +120,8 @@ def test_both_ways_to_multiply_give_the_same_bits(d, density, centroid_density, 
     weights = rng.normal(size=features.size).astype(np.float32)
     dense = np.zeros(d, dtype=np.float32)
     dense[ids] = values
-    gathered = _tail_classifiers.gathered_product(dense, features, weights)
-    assert gathered == _tail_classifiers.searched_product(ids, values, features, weights)
+    gathered = tail_classifiers.gathered_product(dense, features, weights)
+    assert gathered == tail_classifiers.searched_product(ids, values, features, weights)
     centroid = np.zeros(d)
     centroid[features] = weights
     np.testing.assert_allclose(gathered, dense.astype(np.float64) @ centroid, atol=1e-9)
@@ -136,7 +136,7 @@ def test_long_centroids_are_searched():
     x = sparse.csr_array(X[:20] * (rng.random((20, 2000)) < 0.2))  # few features
     model = TailClassifiers().fit(X, Y)
     lengths = np.diff(model.centroids_.indptr)
-    chosen = {_tail_classifiers.searching_is_cheaper(n, length) for n in np.diff(x.indptr) for length in lengths}
+    chosen = {tail_classifiers.searching_is_cheaper(n, length) for n in np.diff(x.indptr) for length in lengths}
     assert chosen == {True, False}
     B = tail_twin.probabilities(x, tail_twin.centroids(X, sparse.csr_array(Y)), 30.0)
     np.testing.assert_allclose(model.log_scores(x, everything(20, 3)).toarray(), np.log(B), rtol=1e-5)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from xmlc.kernels.arrays import borrowed
 from xmlc.kernels.top_k import insert_best
 from xmlc.runtime.kernel_cache import njit
 
@@ -157,4 +158,160 @@ def mean_top_k(found_by, n_trees, first, last, n_labels, k):
     for i in range(first, last):
         listed = found[: add_trees(found_by, n_trees, i, sums, found)]
         list_best(listed, sums, n_trees, labels[i - first], estimates[i - first])
+    return labels, estimates
+
+
+# Means over the trees of a forest of what the leaves say that instances reach: kernels.
+
+
+class Histograms(NamedTuple):
+    """How many training instances of each leaf carry which label.
+
+    Attributes
+    ----------
+    starts : int64 (n_leaves + 1,)
+        Where the labels of each leaf start.
+    labels : uint32, counts : uint32
+        No label twice in a leaf; counts are positive.
+    weights : float64 (n_leaves,)
+        The share of a leaf that one count is.
+    pooled : bool
+        All leaves that an instance reaches count the same, whatever tree they are of; otherwise all trees do.
+    """
+
+    starts: np.ndarray
+    labels: np.ndarray
+    counts: np.ndarray
+    weights: np.ndarray
+    pooled: bool
+
+
+class Reached(NamedTuple):
+    """Leaves that n instances reach.
+
+    Attributes
+    ----------
+    starts : int64 (n_trees, n + 1)
+    leaves : int32
+        Those of instance i in tree t: ``leaves[starts[t, i] : starts[t, i + 1]]``.
+    """
+
+    starts: np.ndarray
+    leaves: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def add_leaves(histograms, reached, i, sums, found):
+    """Sum the shares of all labels over the leaves, or, unless pooled, the means of the trees; list the labels.
+
+    Parameters
+    ----------
+    histograms : Histograms
+    reached : Reached
+    i : int
+    sums : float64 (m,)
+        Zero before; the caller clears what is listed.
+    found : uint32 (m + 1,)
+        Room for the labels with a positive sum, and for one more that is written and not kept.
+
+    Returns
+    -------
+    int
+        Their number.
+    """
+    n_found, tree_starts, tree_leaves = 0, reached.starts, reached.leaves
+    starts, all_labels, all_counts, weights = (
+        histograms.starts, histograms.labels, histograms.counts, histograms.weights,
+    )  # fmt: skip
+    for tree in range(tree_starts.shape[0]):
+        own = borrowed(tree_leaves, tree_starts[tree, i], tree_starts[tree, i + 1])
+        for leaf in own:
+            labels = borrowed(all_labels, starts[leaf], starts[leaf + 1])
+            counts = borrowed(all_counts, starts[leaf], starts[leaf + 1])
+            one = weights[leaf] / (1 if histograms.pooled else own.size)
+            for k in range(labels.size):
+                label = labels[k]
+                old = sums[label]
+                found[n_found] = label  # without a branch: overwritten by the next if it is no new one
+                n_found += old == 0.0
+                sums[label] = old + np.float64(counts[k]) * one
+    return n_found
+
+
+@njit(cache=True, nogil=True)
+def count_parts(histograms, reached, i):
+    """Return of how many parts `add_leaves` gives the sum: trees, or, if they are pooled, leaves."""
+    n_trees, n_leaves = reached.starts.shape[0], np.int64(0)
+    if not histograms.pooled:
+        return n_trees
+    for tree in range(n_trees):
+        n_leaves += reached.starts[tree, i + 1] - reached.starts[tree, i]
+    return n_leaves
+
+
+@njit(cache=True, nogil=True)
+def keep_above(found, sums, n_parts, thresholds):
+    """Move the labels found whose means exceed their thresholds to the front; return their number, clear other sums."""
+    kept = 0
+    for label in found:
+        if np.float32(sums[label] / n_parts) > thresholds[label]:
+            found[kept] = label
+            kept += 1
+        else:
+            sums[label] = 0.0
+    return kept
+
+
+@njit(cache=True, nogil=True)
+def average_above(histograms, reached, first, last, thresholds):
+    """List the labels whose estimates exceed their thresholds, for instances ``first .. last - 1``.
+
+    Returns
+    -------
+    counts : int64 (last - first,)
+        Number of labels of each instance.
+    labels : uint32, estimates : float32
+        The labels, ascending, instance after instance.
+
+    Notes
+    -----
+    Shares are summed in float64 and rounded once, so that estimates that are equal as fractions are equal as numbers,
+    whatever trees they come from.
+    """
+    sums, found = np.zeros(thresholds.size, dtype=np.float64), np.empty(thresholds.size + 1, dtype=np.uint32)
+    n_trees, room = reached.starts.shape[0], np.int64(0)
+    for i in range(first, last):
+        own = np.int64(0)
+        for tree in range(n_trees):
+            for leaf in reached.leaves[reached.starts[tree, i] : reached.starts[tree, i + 1]]:
+                own += histograms.starts[leaf + 1] - histograms.starts[leaf]
+        room += min(own, thresholds.size)
+    selective = thresholds.size > 0 and thresholds.max() > 0
+    counts = np.zeros(last - first, dtype=np.int64)
+    labels, estimates = np.empty(room, dtype=np.uint32), np.empty(room, dtype=np.float32)
+    used = 0
+    for i in range(first, last):
+        listed = found[: add_leaves(histograms, reached, i, sums, found)]
+        n_parts = count_parts(histograms, reached, i)
+        if selective:
+            listed = listed[: keep_above(listed, sums, n_parts, thresholds)]
+        # Sorting costs some log2(n) steps a label; where many labels are found, looking through all is cheaper.
+        if 16 * listed.size < thresholds.size:
+            listed.sort()
+        else:
+            listed = np.flatnonzero(sums).astype(np.uint32)
+        counts[i - first] = list_above(listed, sums, n_parts, thresholds, labels[used:], estimates[used:])
+        used += counts[i - first]
+    return counts, labels[:used].copy(), estimates[:used].copy()
+
+
+@njit(cache=True, nogil=True)
+def average_top_k(histograms, reached, first, last, n_labels, k):
+    """Find the k labels with the largest estimates, ties to the smaller label; results as of `mean_top_k`."""
+    sums, found = np.zeros(n_labels, dtype=np.float64), np.empty(n_labels + 1, dtype=np.uint32)
+    labels = np.full((last - first, k), -1, dtype=np.int32)
+    estimates = np.zeros((last - first, k), dtype=np.float32)
+    for i in range(first, last):
+        listed = found[: add_leaves(histograms, reached, i, sums, found)]
+        list_best(listed, sums, count_parts(histograms, reached, i), labels[i - first], estimates[i - first])
     return labels, estimates

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from copy import copy
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -13,10 +13,10 @@ from scipy import sparse
 from xmlc.csr import KernelCSR
 from xmlc.errors import XmlcError
 from xmlc.estimates import stack_estimates, top_k_of
-from xmlc.models._leaf_averages import Histograms, Reached, average_above, average_top_k
+from xmlc.gate.stored import Field
+from xmlc.models._averages import Histograms, Reached, average_above, average_top_k
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.forest_arrays import Trees
-from xmlc.models.tail_classifiers import TailClassifiers
+from xmlc.models.tail_classifiers import TAIL_FIELDS, TailClassifiers
 from xmlc.runtime.parallel import batches, row_blocks, run_pieces
 
 ROWS_PER_DESCENT = 16384  # large, because each block lays out the weights of the nodes that it reaches
@@ -24,6 +24,54 @@ ROWS_PER_BLOCK = 256
 # With so many non-zeros for each weight of the nodes threads share out instances, and each lays out all weights;
 # otherwise trees.
 NONZEROS_PER_WEIGHT = 4
+
+
+class Trees(Protocol):
+    """The trees of a forest: a NamedTuple of arrays, which kernels take and a saved model holds by name.
+
+    Attributes
+    ----------
+    biases : ndarray, shape (n_inner, ...)
+        Of the inner nodes.
+    features : ndarray
+        Of the weights of all inner nodes.
+    leaf_starts, labels, counts : ndarray
+        Label histograms of all leaves, as in `xmlc.models._averages.Histograms`.
+    sizes : ndarray, shape (n_leaves,)
+        Number of training instances of each leaf.
+    """
+
+    @property
+    def biases(self) -> np.ndarray: ...  # noqa: D102 - attributes stand above
+
+    @property
+    def features(self) -> np.ndarray: ...  # noqa: D102
+
+    @property
+    def leaf_starts(self) -> np.ndarray: ...  # noqa: D102
+
+    @property
+    def labels(self) -> np.ndarray: ...  # noqa: D102
+
+    @property
+    def counts(self) -> np.ndarray: ...  # noqa: D102
+
+    @property
+    def sizes(self) -> np.ndarray: ...  # noqa: D102
+
+    def _asdict(self) -> dict[str, np.ndarray]: ...
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+
+    def first(self, n: int, /) -> Self:
+        """Return the first ``n`` trees, on the same arrays."""
+
+    @classmethod
+    def joined(cls, forests: Sequence[Self], /) -> Self:
+        """Put forests one after the other."""
+
 
 F = TypeVar("F", bound=Trees)
 
@@ -215,3 +263,57 @@ class AveragedForest(SparseProbabilityEstimator, ABC, Generic[F]):
         self, x: KernelCSR, first: int, last: int, opened: Any, n_jobs: int | None, title: str
     ) -> tuple[Reached, np.ndarray]:
         """Send instances ``first .. last - 1`` down all trees; return the leaves reached, and inner products."""
+
+
+# Forests as flat arrays: what `AveragedForest` does with them, and how several are put one after the other.
+
+
+LEAF = np.iinfo(np.int32).min  # the least code of a leaf
+
+
+def forest_fields(*more: str) -> tuple[Field, ...]:
+    """List the arrays that all forests have; ``more``: further sizes of the weight of one feature."""
+    return (
+        Field("biases", np.float32, ("inner", *more)),
+        Field("weight_starts", np.int64, ("inner + 1",), starts="weights"),
+        Field("features", np.uint32, ("weights",), below="n_features"),
+        Field("weights", np.float32, ("weights", *more)),
+        Field("sizes", np.uint32, ("leaves",), least=1, below=1 << 32),
+        Field("leaf_starts", np.int64, ("leaves + 1",), starts="entries"),
+        Field("labels", np.uint32, ("entries",), below="n_labels"),
+        Field("counts", np.uint32, ("entries",)),
+        *TAIL_FIELDS,
+    )
+
+
+def joined_forest(forests: Sequence[F], starts: Collection[str], codes: Collection[str]) -> F:
+    """Put forests one after the other.
+
+    Parameters
+    ----------
+    forests : sequence of a NamedTuple of arrays
+    starts : collection of str
+        Names of the arrays that say where the parts of another one start.
+    codes : collection of str
+        Names of the arrays of nodes: inner nodes, or ~leaf.
+    """
+    n_inner = np.cumsum([0] + [len(forest.biases) for forest in forests])
+    n_leaves = np.cumsum([0] + [forest.sizes.size for forest in forests])
+    joined: dict[str, np.ndarray] = {}
+    for name in forests[0]._asdict():
+        parts = [getattr(forest, name) for forest in forests]
+        if name in codes:
+            parts = [shifted_codes(*part) for part in zip(parts, n_inner, n_leaves)]
+        joined[name] = joined_starts(parts) if name in starts else np.concatenate(parts)
+    return type(forests[0])(**joined)
+
+
+def shifted_codes(codes: np.ndarray, n_inner: int, n_leaves: int) -> np.ndarray:
+    """Renumber nodes that come behind others: ``codes`` are inner nodes, or ~leaf; int32 of the same shape."""
+    return np.where(codes >= 0, codes + n_inner, codes - n_leaves).astype(np.int32)
+
+
+def joined_starts(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Join arrays that say where the parts of an array start, each from 0 to its size; int64."""
+    offsets = np.cumsum([0] + [part[-1] for part in parts])
+    return np.concatenate([[0], *(part[1:] + offset for part, offset in zip(parts, offsets))]).astype(np.int64)

@@ -11,7 +11,7 @@ from xmlc.estimator import check_hyperparameters, hyperparameters
 from xmlc.kernels.arrays import borrowed, copy_into
 from xmlc.kernels.sums import sparse_dot
 from xmlc.metrics.ranking import propensities
-from xmlc.models._leaf_averages import Reached
+from xmlc.models._averages import Reached
 from xmlc.models.averaged_forest import AveragedForest
 from xmlc.models.fastxml._grow import FOREST_FIELDS, Forest, grow_tree, leaf_depths, single_tree
 from xmlc.models.fastxml._logistic import SolverLimits

@@ -15,7 +15,7 @@ from xmlc.kernels.counter_random import shuffle_stream, stream_key
 from xmlc.kernels.sibling_rows import aligned_buffer
 from xmlc.kernels.streams import Stream
 from xmlc.kernels.sums import sparse_dot
-from xmlc.models.forest_arrays import LEAF, forest_fields, joined_forest
+from xmlc.models.averaged_forest import LEAF, forest_fields, joined_forest
 from xmlc.models.ldsm._regressors import SLOT, Settings, start_slots, train_regressors
 from xmlc.runtime.kernel_cache import njit
 

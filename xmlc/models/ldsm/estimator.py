@@ -12,7 +12,7 @@ from xmlc.csr import KernelCSR, kernel_csr
 from xmlc.errors import XmlcError
 from xmlc.estimator import check_hyperparameters, hyperparameters
 from xmlc.kernels import elementwise
-from xmlc.models._leaf_averages import Reached
+from xmlc.models._averages import Reached
 from xmlc.models.averaged_forest import AveragedForest
 from xmlc.models.ldsm._grow import FOREST_FIELDS, Forest, divides, grow_tree, route, sent_to, tree_depths
 from xmlc.models.ldsm._regressors import Settings
