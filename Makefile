@@ -17,7 +17,7 @@ $(foreach extra,$(filter-out $(KNOWN),$(LISTED)),$(error EXTRAS has $(extra); ex
 BYTECODE = "$(BIN)/python" -m compileall -qq -j $(CORES) -x /tests/ $(ENV)/lib || true
 INSTALL = "$(BIN)/python" -m pip install --no-compile --quiet --disable-pip-version-check --constraint constraints.txt --editable
 
-.PHONY: env demo compare reference-tables reference accept five-seeds report bits test test-all fuzz lint closures hyperparameters docs report-of-five-seeds clean
+.PHONY: env demo compare reference-tables reference accept five-seeds report bits test test-all fuzz lint docs report-of-five-seeds clean
 # Two installations into one environment would disturb each other, and the targets use all cores themselves.
 .NOTPARALLEL:
 
@@ -101,14 +101,6 @@ lint: $(ENV)/has-lint
 	PATH="$(BIN):$$PATH" snakefmt --check Snakefile workflow
 	PATH="$(BIN):$$PATH" snakemake --lint
 	PATH="$(BIN):$$PATH" snakemake --lint --config scatter=2
-
-# The page that lists which source files each estimator depends on.
-closures: $(ENV)/has-base
-	"$(BIN)/python" docs/closures.py > docs/closures.md.tmp && mv docs/closures.md.tmp docs/closures.md
-
-# The page that says what each hyperparameter may be.
-hyperparameters: $(ENV)/has-base
-	"$(BIN)/python" docs/hyperparameters.py > docs/hyperparameters.md.tmp && mv docs/hyperparameters.md.tmp docs/hyperparameters.md
 
 # The pages of docs/, the reference from the docstrings and the report of the runs in results/reference/five-seeds, as a
 # site; any warning is an error.

@@ -1,4 +1,4 @@
-"""Write `docs/closures.md`, on standard output: which source files each estimator depends on. See `make closures`."""
+"""Write which source files each estimator depends on, on standard output; docs/conf.py makes a page of it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ HEAD = """# Import closures
 Which source files each estimator depends on: the closure of its imports within the package (`xmlc/sources.py`). The
 workflow gives them to the rule that trains it, beside those of the command `train`: an edit of a file trains again the
 models of the estimators that list it, and no others. No estimator imports a private module from another's folder.
-
-`make closures` writes this page, and `tests/project/test_import_closure.py` checks that it is current.
 """
 
 

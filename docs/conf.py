@@ -1,6 +1,13 @@
 """How Sphinx builds the site: the pages of this folder, and the reference from the docstrings of the package."""
 
+import runpy
+from pathlib import Path
+
 import xmlc
+
+HERE = Path(__file__).parent
+for name in ("closures", "hyperparameters"):  # pages that follow from the code
+    (HERE / f"{name}.md").write_text(runpy.run_path(str(HERE / f"{name}.py"))["page"](), encoding="utf-8")
 
 project = "xmlc"
 author = "the xmlc developers"

@@ -1,4 +1,4 @@
-"""Write `docs/hyperparameters.md`, on standard output: what each hyperparameter may be. See `make hyperparameters`."""
+"""Write what each hyperparameter may be, on standard output; docs/conf.py makes a page of it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ What each hyperparameter may be, and its default. `xmlc/gate/domains.py` has thi
 values with an `InvalidParameterError` (a `ValueError`) that says what was expected; so do searches whose ranges leave
 an interval, and models on disk. At the ends of the intervals nothing overflows; what is sensible is narrower
 ([Defaults](defaults.md)), and [the reference](reference/models.md) says what they mean.
-
-`make hyperparameters` writes this page, and `tests/gate/test_domains.py` checks that it is current.
 """
 
 

@@ -1,7 +1,6 @@
 """One table says what hyperparameters may be; estimators, their documentation and searches agree with it."""
 
 import inspect
-import runpy
 
 import numpy as np
 import pytest
@@ -118,8 +117,3 @@ def test_what_suites_give_and_search_lies_in_the_domains():
                 assert fault_of(estimator_class(name), hyperparameter, value) is None, (file.name, hyperparameter)
                 found += 1
     assert found > 100, found
-
-
-def test_the_page_of_hyperparameters_is_current():
-    page = runpy.run_path(str(ROOT / "docs/hyperparameters.py"))["page"]()
-    assert page == (ROOT / "docs/hyperparameters.md").read_text(encoding="utf-8"), "call `make hyperparameters`"

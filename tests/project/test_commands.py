@@ -29,7 +29,6 @@ PAGES = [ROOT / "README.md", ROOT / "config/README.md", *sorted((ROOT / "docs").
 # By how a command begins.
 NOT_RUN = {
     r"make (accept|five-seeds)\b": "accepts numbers, or takes hours",
-    r"make (closures|hyperparameters)\b": "writes pages that tests compare with what is so",
     r"make fuzz\b": "tests/hostile with more inputs",
     r"make test-all TESTS=|XMLC_MIRROR=": "the tests themselves",
     r"snakemake (?!.*--cores)": "needs a cluster or a cloud, which tests/cluster imitates, or only names a target",

@@ -1,16 +1,12 @@
-"""What steps and estimators depend on, and that the page of closures says so."""
+"""What steps and estimators depend on."""
 
 import re
-import runpy
 from pathlib import Path
 
 import pytest
-from repository import ROOT
 
 from xmlc.models.registry import ESTIMATORS, estimator_files
 from xmlc.sources import PACKAGE, imported_modules, source_files
-
-DOCS = ROOT / "docs"
 
 
 def test_steps_do_not_depend_on_one_another():
@@ -69,12 +65,6 @@ def test_private_modules_of_others_are_found(line, found, tmp_path):
     file = tmp_path / "mine.py"
     file.write_text(line)
     assert set(private_of_others(file)) == found
-
-
-def test_the_page_of_closures_is_current():
-    assert runpy.run_path(str(DOCS / "closures.py"))["page"]() == (DOCS / "closures.md").read_text(encoding="utf-8"), (
-        "call `make closures`"
-    )
 
 
 def test_binary_relevance_and_chains_do_not_depend_on_one_another():
