@@ -25,7 +25,7 @@ def test_closure_covers_what_is_imported(module, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)  # from elsewhere the paths are absolute
     files = set(source_files(module))
     # Numba loads what keeps compiled kernels, by its name in a variable; no result depends on it.
-    kept = set(source_files("xmlc.runtime.kernel_entries"))
+    kept = set(source_files("xmlc.runtime.kernel_cache"))
     assert imported_at_run_time(module) <= files | kept
 
 

@@ -1,8 +1,4 @@
-"""A run that is killed, or whose clock is set back: the same command finishes it with the same tables, and only once.
-
-That a second run in the same folder is refused is shown in tests/suites/test_controller.py, and that damaged compiled
-kernels are compiled anew in tests/runtime/test_kernel_entries.py.
-"""
+"""A run that is killed, or whose clock is set back: the same command finishes it with the same tables, once."""
 
 import os
 import random

@@ -1,6 +1,7 @@
 """No kernel runs in an old form, and each form is compiled once."""
 
 import ast
+import json
 import os
 import re
 import shutil
@@ -9,8 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
+import shared_kernels
 from repository import ROOT
 
+from xmlc.processes import this_process
 from xmlc.runtime import kernel_cache
 from xmlc.sources import imported_modules
 
@@ -24,6 +27,7 @@ PROGRAM = {
     "xmlc/a/measure.py": "from typing import NamedTuple\nfrom xmlc.a.outer import outer\n",
     "run.py": "{imports}from xmlc.a.outer import outer\nprint(outer(1), sum(outer.stats.cache_misses.values()))\n",
 }
+PROCESSORS = {"this": {}, "sse2": {"NUMBA_CPU_NAME": "x86-64", "NUMBA_CPU_FEATURES": "+sse,+sse2"}}
 IMPORTS = {"script": "", "numba first": "import numba\n", "command line": "import xmlc.cli\n"}
 
 
@@ -40,7 +44,7 @@ def project(tmp_path):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
     for other in (folder / "xmlc/runtime").glob("*.py"):
-        if other.stem not in ("__init__", "claims", "kernel_cache", "kernel_entries"):
+        if other.stem not in ("__init__", "claims", "kernel_cache"):
             other.unlink()
 
     def run(how="script", **variables):
@@ -139,3 +143,58 @@ def test_users_kernels_stay_where_numba_keeps_them(tmp_path):
     done = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True)
     assert Path(done.stdout.strip()) == tmp_path / "__pycache__"
     assert list((tmp_path / "__pycache__").glob("*.nbi"))
+
+
+@pytest.mark.parametrize("ending", [".nbi", ".nbc"])
+def test_half_a_file_is_compiled_anew(project, ending):
+    folder, run = project
+    assert run() == (112, 1)
+    for file in (folder / "xmlc/__pycache__").rglob(f"*{ending}"):
+        file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    assert run() == (112, 1)
+    while run()[1]:  # a damaged index is removed first
+        pass
+    assert run() == (112, 0)
+    assert not list((folder / "xmlc/__pycache__").rglob("*.claim"))
+
+
+def test_what_another_process_compiles_is_waited_for_but_not_for_ever(project):
+    folder, run = project
+    edit(folder, "xmlc/runtime/kernel_cache.py", "PATIENCE = 180.0", "PATIENCE = 0.5")
+    assert run() == (112, 1)
+    (index,) = (folder / "xmlc/__pycache__").rglob("outer.outer*.nbi")
+    elsewhere = this_process()._replace(host="node7", place="00000000")
+    index.with_name(f"{index.stem}+{elsewhere}+1.claim").touch()
+    assert run() == (112, 0)
+    index.unlink()
+    assert run() == (112, 1)
+    assert not index.exists(), "it may be written by the other process"
+
+
+@pytest.mark.slow
+def test_twenty_starts_on_two_processors_share_a_folder(tmp_path):
+    """Half of them wait for no other one, so that they compile the same kernels at the same time."""
+    (tmp_path / "kernels_of_a_test.py").write_text(shared_kernels.SOURCE)
+    alone = {name: result(start(tmp_path, name, name, "slow")) for name in PROCESSORS}
+    assert alone["this"]["results"] != alone["sse2"]["results"], "code of the one cannot pass for the other's"
+    running = [(name, start(tmp_path, name, "shared", how)) for how in ("slow", "impatient") * 5 for name in PROCESSORS]
+    for name, process in running:
+        assert result(process)["results"] == alone[name]["results"]
+    assert len(list((tmp_path / "shared").rglob("*.nbc"))) == 2 * 8
+    assert not list((tmp_path / "shared").rglob("*.claim"))
+    for name in PROCESSORS:
+        assert result(start(tmp_path, name, "shared", "slow")) == {"compiled": 0, "results": alone[name]["results"]}
+
+
+def start(folder, processor, cache, how):
+    settings = {"NUMBA_CACHE_DIR": str(folder / cache), "NUMBA_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(
+        [sys.executable, str(ROOT / "tests/support/shared_kernels.py"), str(folder), how],
+        env=os.environ | settings | PROCESSORS[processor],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def result(process):
+    return json.loads(process.communicate()[0])

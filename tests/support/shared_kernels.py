@@ -11,8 +11,9 @@ import sys
 import time
 
 import numpy as np
+from numba.core import caching
 
-from xmlc.runtime import kernel_entries
+from xmlc.runtime.kernel_cache import KernelCache
 
 NAMES = [f"sum_{number}" for number in range(4)]
 # Code that differs by processor, on purpose: the test tells by the result whose code a process has loaded.
@@ -41,8 +42,8 @@ def slowed(function):
 
 
 def main(folder, how):
-    kernel_entries.dumps = slowed(kernel_entries.dumps)
-    kernel_entries.PATIENCE = 0 if how == "impatient" else 60
+    caching.dumps = slowed(caching.dumps)
+    KernelCache._patience = 0 if how == "impatient" else 60
     sys.path.insert(0, folder)
     module = importlib.import_module("kernels_of_a_test")
     kernels = [getattr(module, name) for name in NAMES]

@@ -3,6 +3,9 @@
 Numba compiles a kernel anew when the file that defines it changes, but not when a kernel that it calls from another
 file does. The kernels of this package are therefore kept in a folder named after the content of all files that hold
 kernels and of all that these import. Kernels of users stay where numba keeps them.
+
+Numba's index of a kernel is read, changed and written: two processes that did so at once would give one name to the
+code of both. So one process at a time compiles a kernel and keeps it, and others that need it wait for that.
 """
 
 from __future__ import annotations
@@ -12,18 +15,19 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numba
 from numba.core import caching
 
-from xmlc.runtime.kernel_entries import Entries
+from xmlc.runtime.claims import Claimed, claimed
 
 PACKAGE = Path(__file__).parents[1]
 KEPT = 3  # folders of kernels, of the last branches, say
+PATIENCE = 180.0  # seconds to wait for another process; far longer than any kernel takes
 KERNEL = re.compile(r"^@(njit|overload|intrinsic)\b", re.MULTILINE)
 IMPORT = re.compile(r"^\s*(?:from|import) (xmlc[\w.]*)(?: import (\([^)]*\)|.*))?", re.MULTILINE)
 
@@ -72,19 +76,70 @@ class Locator(caching.InTreeCacheLocator):
         room = ".".join(folder.relative_to(PACKAGE).parts) if folder.is_relative_to(PACKAGE) else folder.name
         self._cache_path = str(kernel_folder() / room)
 
+    def get_source_stamp(self) -> object:
+        """Return what changes with the source file, but not with the time of its copy."""
+        return hashlib.sha256(Path(self._py_file).read_bytes()).digest()
+
     def ensure_cache_path(self) -> None:
-        """Make no folder yet: numba asks for each kernel, `Entries` makes it with the first entry."""
+        """Make no folder yet: numba asks for each kernel, and a claim makes it for the first one that is compiled."""
 
 
 class KernelCache(caching.FunctionCache):
-    """Numba's cache of one kernel, with places and files of our own."""
+    """Numba's cache of one kernel, in a place of our own and with a claim of the process that compiles it."""
 
     class _impl_class(caching.CompileResultCacheImpl):
         _locator_classes = [Locator]  # noqa: RUF012 - numba's attribute, too
 
+    _claims: ClassVar[dict[Path, ExitStack]] = {}  # of this process
+    _patience: ClassVar[float] = PATIENCE
+
     def __init__(self, py_func: Callable[..., object]):
         super().__init__(py_func)
-        self._cache_file = Entries(self.cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp())
+        self._file = Path(self.cache_path, self._impl.filename_base)
+
+    def load_overload(self, sig: object, target_context: Any) -> Any:
+        """Return the code for some types, by whichever process; None if this process is to compile it."""
+        found = self._loaded(sig, target_context)
+        if found is None and self._claim():
+            found = self._loaded(sig, target_context)  # perhaps it was compiled meanwhile
+            if found is not None:
+                self._release()
+        return found
+
+    def save_overload(self, sig: object, data: Any) -> None:
+        """Keep compiled code, where that is possible."""
+        if self._file in self._claims:
+            try:
+                super().save_overload(sig, data)
+            except Exception:  # a full disk, or a damaged index
+                with suppress(OSError):
+                    self.flush()
+            self._release()
+
+    def _loaded(self, sig: object, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # half a file, after a power failure: pickle raises whatever it leads to
+            return None
+
+    def _claim(self) -> bool:
+        """Be the process that compiles this kernel; tell whether it now is and was not before."""
+        claim = ExitStack()
+        try:
+            if self._file not in self._claims:
+                claim.enter_context(claimed(self._file, "compiles", KernelCache._patience))
+                self._claims[self._file] = claim
+                return True
+        except Claimed:  # by a process that failed, or was killed on another machine: wait no more
+            KernelCache._patience = 0
+        except OSError:
+            pass  # nothing can be kept here
+        return False
+
+    def _release(self) -> None:
+        """Give back the claim on this kernel, and those taken since, on kernels that it calls and that failed."""
+        while self._file in self._claims:
+            self._claims.popitem()[1].close()
 
 
 @cache
