@@ -8,8 +8,6 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from xmlc import checksums
-
 TESTS = Path(__file__).parents[1]
 
 
@@ -74,30 +72,6 @@ def in_child(script, *arguments, seconds=300):
     lines = done.stdout.splitlines()
     assert done.returncode == 0, f"exit {done.returncode} after {lines[-1:]}:\n{done.stderr[-2000:]}"
     return lines
-
-
-def damage(file, rng):
-    """Change a file; mostly one bit of it, of what stands behind the header of an array."""
-    content = bytearray(file.read_bytes())
-    kind = rng.integers(10)
-    if kind == 0:
-        size = int(rng.integers(len(content)))
-        file.write_bytes(content[:size])
-        return f"cut at {size}"
-    if kind == 1:
-        file.write_bytes(content + b"\0" * 64)
-        return "lengthened"
-    first = 128 if file.suffix == ".npy" and kind > 2 and len(content) > 128 else 0
-    bit = int(rng.integers(8 * first, 8 * len(content)))
-    content[bit // 8] ^= 1 << bit % 8
-    file.write_bytes(content)
-    return f"bit {bit}"
-
-
-def forget_what_was_proven():
-    """Have each file read again: the clock of a file system may be coarser than a loop that changes it."""
-    checksums._listed.cache_clear()
-    checksums._checksum.cache_clear()
 
 
 def probe(name, call, refusal):
