@@ -7,15 +7,16 @@ import lzma
 import tarfile
 
 import pytest
-from archive_cases import sparse_tar, tar_member, tar_of, zip_link, zip_of
+from archive_cases import tar_member, tar_of, zip_link, zip_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xmlc.data import archives
-from xmlc.data.archives import UnsafeArchive, unpack
+from xmlc.data.archives import unpack
 from xmlc.errors import XmlcError
 
 FILES = {"d/train.txt": b"1 1 1\n0 0:1\n" * 500, "d/test.txt": b"1 1 1\n0 0:2\n", "d/readme.md": b"hello"}
+LARGE = bytes(3_000_000)
 WANTED = ("train.txt", "test.txt")
 
 
@@ -49,7 +50,7 @@ def test_one_compressed_file_is_the_one_wanted(run, compress):
 @pytest.mark.parametrize("name", ["../x", "d/../../x", "/etc/x", "..\\x", "C:\\x", "C:/x"])
 def test_names_that_leave_the_folder_condemn_the_archive(run, tmp_path, pack, name):
     before = sorted(tmp_path.parent.iterdir())
-    with pytest.raises(UnsafeArchive, match="would lie outside the folder"):
+    with pytest.raises(XmlcError, match="would lie outside the folder"):
         run(pack(FILES | {name: b"!"}))
     assert list((tmp_path / "out").iterdir()) == []
     assert sorted(tmp_path.parent.iterdir()) == before
@@ -65,7 +66,7 @@ def test_names_that_leave_the_folder_condemn_the_archive(run, tmp_path, pack, na
     ids=["symlink", "hardlink", "character", "block", "fifo", "zip symlink"],
 )
 def test_links_and_devices_condemn_the_archive(run, tmp_path, content):
-    with pytest.raises(UnsafeArchive, match="is a link or device"):
+    with pytest.raises(XmlcError, match="is a link or device"):
         run(content)
     assert list((tmp_path / "out").iterdir()) == []
 
@@ -96,27 +97,16 @@ def test_a_damaged_later_stream_is_found(run, compress):
 @pytest.mark.parametrize(
     "content",
     [
-        sparse_tar("data.txt", 1_500_000_000),
-        zip_of({"data.txt": bytes(20_000_000)}),
-        tar_of({"data.txt": bytes(20_000_000)}, "w:gz"),
-        bz2.compress(b"1 0:1\n" * 4_000_000),
+        zip_of({"data.txt": bytes(3_000_000)}),
+        tar_of({"data.txt": bytes(3_000_000)}, "w:gz"),
+        bz2.compress(b"1" * 3_000_000),
     ],
-    ids=["sparse tar", "zip", "tar.gz", "bz2"],
+    ids=["zip", "tar.gz", "bz2"],
 )
-def test_what_expands_too_far_is_refused(run, tmp_path, content):
-    with pytest.raises(XmlcError, match=r"the archive: expands from \d+ to more than 16777216 bytes"):
-        run(content, ["data.txt"])
-    assert sum(file.stat().st_size for file in (tmp_path / "out").iterdir()) <= 1 << 24
-
-
-def test_a_member_of_a_negative_size_ends_in_an_error(run):
-    info = tar_member(tarfile.REGTYPE, "train.txt")
-    header = bytearray(info.tobuf(tarfile.GNU_FORMAT))
-    header[124:136] = b"\xff" * 10 + b"\xfe\x00"  # -512: back to the member itself
-    header[148:156] = b" " * 8
-    header[148:156] = b"%06o\0 " % sum(header)
-    with pytest.raises(XmlcError, match="damaged or cut off"):
-        run(tar_of({"a": b"1"})[:1024] + bytes(header) + bytes(1024))
+def test_an_archive_that_expands_too_far_is_refused(run, tmp_path, content):
+    assert run(content, ["data.txt"])
+    with pytest.raises(XmlcError, match=r"expands to more than 2000000 bytes; .* raise download\.gigabytes"):
+        unpack(tmp_path / "archive", ["data.txt"], tmp_path / "out", gigabytes=0.002)
 
 
 def test_a_flipped_byte_is_found(run):
@@ -143,18 +133,11 @@ def test_a_folder_of_a_wanted_name_is_not_the_file(run):
     assert found == {"train.txt": b"1", "test.txt": b"2"}
 
 
-def test_an_encrypted_member_is_named(run):
-    content = bytearray(zip_of({"train.txt": b"1", "test.txt": b"2"}))
-    content[content.index(b"PK\x01\x02") + 8] |= 1  # the flag of the first member in the central directory
-    with pytest.raises(XmlcError, match=r"train\.txt is encrypted"):
-        run(bytes(content))
-
-
 def test_a_full_disk_is_not_blamed_on_the_archive(run, monkeypatch):
-    def full(source, target):
+    def full(room, source, target):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(archives, "_copy", full)
+    monkeypatch.setattr(archives._Room, "copy", full)
     with pytest.raises(OSError, match="No space left"):
         run(GOOD[0])
 

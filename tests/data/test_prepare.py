@@ -12,8 +12,7 @@ from xmlc.cli.data.prepare import command
 from xmlc.csr import save_csr
 from xmlc.data.catalogue import Dataset
 from xmlc.data.prepare import absent_labels, differences, prepare
-from xmlc.data.prepared import Prepared
-from xmlc.data.splits import fit_mask
+from xmlc.data.prepared import Prepared, fit_mask
 from xmlc.data.writer import save_repository
 from xmlc.errors import XmlcError
 from xmlc.files import read_json, write_json

@@ -6,8 +6,7 @@ import pytest
 from schema_defaults import compared
 
 from xmlc.cli._options import SEED
-from xmlc.data.compressed import Expansion
-from xmlc.data.fetching.limits import Limits
+from xmlc.data.fetching import Limits
 from xmlc.errors import XmlcError
 from xmlc.schemas.reading import read_yaml
 from xmlc.suites.checking import FOLDER
@@ -18,10 +17,10 @@ SCHEMA = read_yaml(FOLDER / "config.schema.yaml")
 
 def test_fields_and_defaults_are_those_of_the_schema():
     said, found = compared(SCHEMA, Settings)
-    said["expansion"], said["download"] = Expansion(**said["expansion"]), Limits(**said["download"])
+    said["download"] = Limits(**said["download"])
     assert said == found
     assert [field.name for field in fields(Settings) if field.default is MISSING] == SCHEMA["required"]
-    for key, kind in (("tuning", Search), ("expansion", Expansion), ("download", Limits)):
+    for key, kind in (("tuning", Search), ("download", Limits)):
         said, found = compared(SCHEMA["properties"][key], kind)
         assert said == found
 
@@ -42,7 +41,7 @@ def test_numbers_that_the_command_line_gives_as_text_are_numbers():
     settings = Settings.read({"papers": [], "seeds": ["0", 1], "tuning": {"method": "smac", "budget": "30"}})
     assert settings.seeds == [0, 1]
     assert settings.tuning == Search("smac", 30)
-    assert Settings.read({"papers": [], "expansion": {"ratio": "500"}}).expansion == Expansion(500, 64)
+    assert Settings.read({"papers": [], "download": {"hours": "500"}}).download == Limits(500, 64)
 
 
 @pytest.mark.parametrize(("given", "expected"), [("auto", "auto"), (None, None), ("null", None)])
@@ -62,7 +61,7 @@ def test_a_search_may_be_left_to_the_models_or_out_on_the_command_line_too(given
         ({"papers": [], "datasets": ["../x"]}, r"\$\.datasets\[0\]: found '\.\./x'; expected the name of a dataset"),
         ({"papers": [], "validation_share": 1}, r"\$\.validation_share: 1 is greater than the maximum"),
         ({"papers": [], "tuning": {"method": "grid", "budget": 2}}, r"\$\.tuning\.method: 'grid' is not one of"),
-        ({"papers": [], "expansion": {"ratio": 0}}, r"\$\.expansion\.ratio: 0 is less than the minimum"),
+        ({"papers": [], "download": {"hours": 0}}, r"\$\.download\.hours: 0 is less than the minimum"),
         ({"papers": [], "seeds": ["9" * 23]}, r"\$\.seeds\[0\]: 9{23} is greater than the maximum of 4294967295; exp"),
         ({"papers": [], "seeds": []}, r"\$\.seeds: \[\] names nothing; expected these seeds"),
         ({"papers": [], "datasets": []}, r"\$\.datasets: \[\] names nothing; expected only these datasets"),
@@ -74,7 +73,7 @@ def test_a_search_may_be_left_to_the_models_or_out_on_the_command_line_too(given
         ({"papers": [], "threads": 10**20}, r"\$\.threads: 1(0+) is greater than the maximum of 4096"),
         ({"papers": [], "validation_share": float("nan")}, r"\$\.validation_share: nan is no finite number"),
         ({"papers": [], "download": {"hours": "-1"}}, r"\$\.download\.hours: -1 is less than the minimum of 0\.001"),
-        ({"papers": [], "expansion": {"ratio": float("inf")}}, r"\$\.expansion\.ratio: inf is no finite number"),
+        ({"papers": [], "download": {"hours": float("inf")}}, r"\$\.download\.hours: inf is no finite number"),
         ({"papers": [], "seeds": [[["1"]]]}, r"\$\.seeds\[0\]: \[\['1'\]\] is not of type 'integer'"),
         ({"papers": [], "tuning": "smac"}, r"\$\.tuning: found 'smac'; expected hyperparameter search, auto"),
         ({"papers": [], "tuning": {"method": "smac"}}, r"\$\.tuning: 'budget' is a required property"),

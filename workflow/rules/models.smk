@@ -21,13 +21,12 @@ rule download:
     params:
         code=code_of("download"),
         mirror=["--mirror", project.settings.mirror] if project.settings.mirror else [],
-        expansion=[project.settings.expansion.ratio, project.settings.expansion.gigabytes],
         limits=list(vars(project.settings.download).values()),
         entry=entry,
         catalogue=paths.CATALOGUE,
     shell:
         "xmlc download {wildcards.dataset} --out {output} --catalogue {params.catalogue} {params.mirror:q}"
-        " --expansion {params.expansion} --limits {params.limits} 2> {log}"
+        " --limits {params.limits} 2> {log}"
 
 
 rule synthesise:
@@ -70,11 +69,10 @@ rule prepare:
         entry=entry,
         catalogue=paths.CATALOGUE,
         share=project.settings.validation_share,
-        expansion=[project.settings.expansion.ratio, project.settings.expansion.gigabytes],
     shell:
         "xmlc prepare {wildcards.dataset} --source {input.source} --out {output.data}"
         " --statistics {output.statistics} --validation-share {params.share} --catalogue {params.catalogue}"
-        " --expansion {params.expansion} --plan prepare {resources.mem_mb} 2> {log}"
+        " --plan prepare {resources.mem_mb} 2> {log}"
 
 
 # Models with the key `search` are trained with what it finds, and with the key `tuning` of config.yaml all with ranges.

@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 
-from xmlc.data.compressed import Expansion, limited_expansion
 from xmlc.estimator import Hyperparameters
 from xmlc.files import check_replaceable
 from xmlc.passport import plan_for
@@ -64,24 +63,6 @@ def plan_option(command: Callable[..., Any]) -> Callable[..., Any]:
         callback=keep,
         expose_value=False,
         help="Name of the job and the memory that it requested, for its record.",
-    )(command)
-
-
-def expansion_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--expansion``; the command runs under it."""
-
-    def use(ctx: click.Context, parameter: click.Parameter, value: tuple[float, float]) -> None:
-        ctx.with_resource(limited_expansion(Expansion(*value)))
-
-    return click.option(
-        "--expansion",
-        type=(POSITIVE, POSITIVE),
-        metavar="RATIO GIGABYTES",
-        default=(Expansion.ratio, Expansion.gigabytes),
-        show_default=True,
-        callback=use,
-        expose_value=False,
-        help="Refuse compressed files that expand to more than so many times their size, or to more gigabytes.",
     )(command)
 
 

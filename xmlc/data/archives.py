@@ -1,55 +1,157 @@
-"""Unpacking of downloaded archives, which are not trusted."""
+"""Compressed files (.gz, .bz2, .xz), which are read to the last byte of their last stream, and archives of files.
+
+The readers of Python's ``bz2`` and ``lzma`` take an error at the beginning of a later stream for the end of the file,
+so half of what parallel compressors or ``cat`` wrote may be missing without a word. These do not.
+"""
 
 from __future__ import annotations
 
+import bz2
 import errno
-import shutil
+import io
+import lzma
 import tarfile
 import zipfile
-from collections.abc import Iterable, Iterator
+import zlib
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import IO, BinaryIO
+from typing import IO, TYPE_CHECKING, BinaryIO, Protocol
 
-from xmlc.data.compressed import Unreadable, expansion, is_compressed, open_plain
 from xmlc.errors import XmlcError
 
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+SUFFIXES = ("", ".gz", ".xz", ".bz2")
+CHUNK = 1 << 14
+GIGABYTES = 64.0  # that may come out of an archive, unless the configuration says otherwise
 PLAIN_UNIX_KINDS = (0, 0o04, 0o10)  # not said, folder, file: the upper four bits of a Unix mode
 LISTED = 20
-CHUNK = 1 << 20
 
 
-class UnsafeArchive(XmlcError):
-    """An archive contains a path outside its folder; it may be malicious, so no other way to read it is tried."""
+class Unreadable(Exception):
+    """A compressed file is damaged or cut off; the message leaves its name to the caller."""
 
 
-def unpack(archive: Path, wanted: Iterable[str], folder: Path) -> None:
+class _Stream(Protocol):
+    """One compressed stream, as the decompressors of ``bz2``, ``lzma`` and ``zlib`` are."""
+
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
+
+    def decompress(self, data: bytes, /) -> bytes: ...
+
+
+STREAMS: dict[bytes, Callable[[], _Stream]] = {
+    b"\x1f\x8b": lambda: zlib.decompressobj(wbits=16 + zlib.MAX_WBITS),
+    b"BZh": bz2.BZ2Decompressor,
+    b"\xfd7zXZ\x00": lzma.LZMADecompressor,
+}
+
+
+def open_plain(path: Path) -> BinaryIO:
+    """Open a file for reading, decompressed if its first bytes say that it is compressed.
+
+    Reading raises `Unreadable` where a stream is damaged or cut off, or where anything but a stream or zeros follows
+    one.
+    """
+    make = _stream_of(path)
+    file = open(path, "rb")
+    return file if make is None else io.BufferedReader(_Decompressed(file, make), CHUNK)
+
+
+def is_compressed(path: Path) -> bool:
+    """Tell whether the first bytes of a file say that it is compressed."""
+    return _stream_of(path) is not None
+
+
+def _stream_of(path: Path) -> Callable[[], _Stream] | None:
+    with open(path, "rb") as file:
+        head = file.read(8)
+    return next((make for magic, make in STREAMS.items() if head.startswith(magic)), None)
+
+
+class _Decompressed(io.RawIOBase):
+    """The content of all streams of a file."""
+
+    def __init__(self, file: BinaryIO, make: Callable[[], _Stream]):
+        self._file, self._pieces, self._rest = file, _pieces(file, make), memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        try:
+            while not self._rest and (piece := next(self._pieces, None)) is not None:
+                self._rest = memoryview(piece)
+        except (EOFError, lzma.LZMAError, zlib.error, OSError) as error:
+            if isinstance(error, OSError) and error.errno is not None:  # the disk's, not the data's
+                raise
+            raise Unreadable(f"the data is damaged or cut off ({error}); fetch it anew") from error
+        room = memoryview(buffer).cast("B")
+        size = min(len(room), len(self._rest))
+        room[:size], self._rest = self._rest[:size], self._rest[size:]
+        return size
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def _pieces(file: BinaryIO, make: Callable[[], _Stream]) -> Iterator[bytes]:
+    stream, data = make(), b""
+    while data := data or file.read(CHUNK):
+        if stream.eof:
+            data = data.lstrip(b"\0")  # padding
+            if not data:
+                continue
+            stream = make()
+        yield stream.decompress(data)
+        data = stream.unused_data if stream.eof else b""
+    if not stream.eof:
+        raise EOFError("it ends within a stream")
+
+
+def unpack(archive: Path, wanted: Iterable[str], folder: Path, gigabytes: float = GIGABYTES) -> None:
     """Copy the wanted files out of an archive (zip, tar, or one compressed file) into ``folder``.
 
-    Members are found by their base name and written under it, so nothing can land outside the folder; an archive
-    that tries (an absolute path, ``..``, a link, a device) is refused as a whole.
+    Members are found by their base name and written under it, so nothing can land outside the folder; an archive with
+    a path outside it (an absolute one, ``..``), a link or a device is refused as a whole.
 
     Parameters
     ----------
     archive : Path
-        ``.zip``, ``.tar`` with any compression of tarfile, or one ``.gz``, ``.bz2``, ``.xz`` file, whatever its name.
+        ``.zip``, ``.tar`` compressed or not, or one ``.gz``, ``.bz2``, ``.xz`` file, whatever its name.
     wanted : iterable of str
         Base names.
     folder : Path
         Where they are written. After an error it may hold some of them; the caller gives a temporary one.
+    gigabytes : float
+        More than that is refused.
 
     Raises
     ------
-    UnsafeArchive
-        A member would lie outside the folder, or is a link or device.
     XmlcError
-        The archive is damaged, lacks a wanted file, or would expand further than `xmlc.data.compressed` allows.
+        The archive is damaged, lacks a wanted file, would expand too far or is not safe.
     """
     wanted = list(wanted)
+    room = _Room(int(gigabytes * 1e9))
     try:
         if zipfile.is_zipfile(archive):
-            _unpack_zip(archive, wanted, folder)
+            _unpack_zip(archive, wanted, folder, room)
+        elif members := _tar_members(archive):
+            _unpack_tar(archive, members, wanted, folder, room)
+        elif is_compressed(archive) and len(wanted) == 1:
+            with open_plain(archive) as file:
+                room.copy(file, folder / wanted[0])
         else:
-            _unpack_tar_or_single(archive, wanted, folder)
+            raise XmlcError(
+                f"found a file that is neither zip nor tar, nor one compressed file, expected an archive with "
+                f"{', '.join(wanted)}; it may be cut off"
+            )
     except XmlcError:
         raise
     except Unreadable as error:
@@ -60,93 +162,70 @@ def unpack(archive: Path, wanted: Iterable[str], folder: Path) -> None:
         raise XmlcError(f"the archive is damaged or cut off ({error})") from error
 
 
-def _unpack_zip(archive: Path, wanted: list[str], folder: Path) -> None:
+class _Room:
+    """How many bytes may still be unpacked."""
+
+    def __init__(self, size: int):
+        self._size = self._left = size
+
+    def copy(self, source: IO[bytes], target: Path) -> None:
+        with open(target, "wb") as file:
+            while data := source.read(1 << 20):
+                self._left -= len(data)
+                if self._left < 0:
+                    raise XmlcError(
+                        f"the archive expands to more than {self._size} bytes; if that is right, raise "
+                        "download.gigabytes in config/config.yaml (--limits)"
+                    )
+                file.write(data)
+
+
+def _unpack_zip(archive: Path, wanted: list[str], folder: Path, room: _Room) -> None:
     with zipfile.ZipFile(archive) as content:
-        for info in content.infolist():
-            _check_member(info.filename, plain=info.external_attr >> 28 in PLAIN_UNIX_KINDS)
-        chosen = _chosen([info.filename for info in content.infolist()], wanted)
-        unpacked = sum(content.getinfo(member).file_size for member in chosen.values())
-        expansion().refuse_more(unpacked, archive.stat().st_size)
-        for name, member in chosen.items():
-            if content.getinfo(member).flag_bits & 1:
-                raise XmlcError(f"the archive's {name} is encrypted")
+        members = [(info.filename, info.external_attr >> 28 in PLAIN_UNIX_KINDS) for info in content.infolist()]
+        for name, member in _chosen(members, wanted).items():
             with content.open(member) as source:
-                _copy(source, folder / name)
+                room.copy(source, folder / name)
 
 
-def _unpack_tar_or_single(archive: Path, wanted: list[str], folder: Path) -> None:
+def _tar_members(archive: Path) -> list[tuple[str, bool]]:
+    """List names in a tar, and whether each is a file or folder; empty if it is none."""
     with open_plain(archive) as file:
         try:
-            content = tarfile.open(fileobj=file, mode="r:")
+            content = tarfile.open(fileobj=file, mode="r|")
         except tarfile.ReadError:
-            file.seek(0)
-            _unpack_single(file, wanted, folder, is_compressed(archive))
-        else:
-            with content:
-                _unpack_tar(content, wanted, folder, archive.stat().st_size)
+            return []
+        with content:
+            members = [(member.name, member.isfile() or member.isdir()) for member in content]
         while file.read(CHUNK):  # behind the end of the archive too every stream must be whole
             pass
+    return members
 
 
-def _unpack_tar(content: tarfile.TarFile, wanted: list[str], folder: Path, size: int) -> None:
-    members = list(_members(content))
-    for member in members:
-        _check_member(member.name, plain=member.isfile() or member.isdir())
-    chosen = _chosen([member.name for member in members], wanted)
-    by_name = {member.name: member for member in members}
-    expansion().refuse_more(sum(by_name[name].size for name in chosen.values()), size)  # sparse files claim any size
-    for name, path in sorted(chosen.items(), key=lambda item: by_name[item[1]].offset):
-        source = content.extractfile(by_name[path])
-        if source is None:
-            raise XmlcError(f"the archive's {name} is a folder, expected a file")
-        with source:
-            _copy(source, folder / name)
+def _unpack_tar(archive: Path, members: list[tuple[str, bool]], wanted: list[str], folder: Path, room: _Room) -> None:
+    targets = {member: name for name, member in _chosen(members, wanted).items()}
+    with open_plain(archive) as file, tarfile.open(fileobj=file, mode="r|") as content:
+        for member in content:
+            if member.name in targets and (source := content.extractfile(member)) is not None:
+                with source:
+                    room.copy(source, folder / targets[member.name])
 
 
-def _members(content: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
-    """Give the members of a tar; one that claims a negative size leads back, to the same members for ever."""
-    last = -1
-    while (member := content.next()) is not None:
-        if member.offset <= last or member.size < 0:
-            raise tarfile.ReadError(f"member {member.name!r} leads back")
-        last = member.offset
-        yield member
-
-
-def _unpack_single(file: BinaryIO, wanted: list[str], folder: Path, compressed: bool) -> None:
-    if not compressed or len(wanted) != 1:
-        raise XmlcError(
-            f"found a file that is neither zip nor tar, nor one compressed file, expected an archive with "
-            f"{', '.join(wanted)}; it may be cut off"
-        )
-    _copy(file, folder / wanted[0])
-
-
-def _check_member(name: str, plain: bool) -> None:
-    path = PurePosixPath(name.replace("\\", "/"))
-    problem = ""
-    if path.is_absolute() or ".." in path.parts or (path.parts and path.parts[0].endswith(":")):
-        problem = "would lie outside the folder"
-    elif not plain:
-        problem = "is a link or device"
-    if problem:
-        raise UnsafeArchive(f"the archive is not safe: its member {name!r} {problem}; nothing was unpacked")
-
-
-def _chosen(members: list[str], wanted: list[str]) -> dict[str, str]:
-    """Find each wanted file among the members, by base name."""
-    found: dict[str, str] = {}
+def _chosen(members: list[tuple[str, bool]], wanted: list[str]) -> dict[str, str]:
+    """Find each wanted file among the members, by base name, if all of them are safe."""
+    for member, plain in members:
+        path = PurePosixPath(member.replace("\\", "/"))
+        outside = path.is_absolute() or ".." in path.parts or (path.parts and path.parts[0].endswith(":"))
+        if outside or not plain:
+            problem = "would lie outside the folder" if outside else "is a link or device"
+            raise XmlcError(f"the archive is not safe: its member {member!r} {problem}; nothing was unpacked")
+    found, names = {}, [member for member, _ in members]
     for name in wanted:
-        matches = [member for member in members if PurePosixPath(member).name == name and not member.endswith("/")]
+        matches = [member for member in names if PurePosixPath(member).name == name and not member.endswith("/")]
         if len(matches) != 1:
             problem = "lacks" if not matches else "holds more than one"
-            listed = ", ".join(sorted(members)[:LISTED]) or "nothing"
-            more = f" and {len(members) - LISTED} more" if len(members) > LISTED else ""
+            listed = ", ".join(sorted(names)[:LISTED]) or "nothing"
+            more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
             raise XmlcError(f"the archive {problem} {name}; it holds {listed}{more}")
         found[name] = matches[0]
     return found
-
-
-def _copy(source: IO[bytes], target: Path) -> None:
-    with open(target, "wb") as file:
-        shutil.copyfileobj(source, file, CHUNK)

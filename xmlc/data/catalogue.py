@@ -10,8 +10,8 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 import jsonschema
 
-from xmlc.data.source import SEVERAL_FILES, SplitFiles
 from xmlc.errors import XmlcError
+from xmlc.files import sha256
 from xmlc.schemas.reading import read_yaml
 from xmlc.schemas.wording import broken
 
@@ -19,6 +19,39 @@ SCHEMA = Path(__file__).parent / "datasets.schema.yaml"
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 RESERVED = ("manual", "digests")  # folders beside the datasets' own
 SOURCES: tuple[Literal["drive", "url", "urls", "source"], ...] = ("drive", "url", "urls", "source")
+#: Files of one part in formats that have more than one.
+SEVERAL_FILES = {"repository-two-files": 2, "coordinates": 5}
+
+
+class SplitFiles(TypedDict):
+    """How one data file is cut: ``train`` and ``test``, files of row numbers from 1, and which column, from 0."""
+
+    train: str
+    test: str
+    column: NotRequired[int]
+
+
+class Layout(TypedDict):
+    """How a dataset's files are read."""
+
+    #: See `xmlc.data.formats.load`.
+    format: str
+    #: Whether ids of labels, in svmlight those of features too, start from 0.
+    zero_based: bool
+    #: File names: one each, or several in some formats.
+    train: list[str]
+    test: list[str]
+    #: XML file that names the labels of an ARFF dataset.
+    labels: str | None
+    #: Where one data file is cut by lists of row numbers.
+    split_files: SplitFiles | None
+
+
+class FileFacts(TypedDict):
+    """Size and SHA-256 of a file."""
+
+    bytes: int
+    sha256: str
 
 
 class Published(TypedDict):
@@ -41,7 +74,7 @@ class PublishedSplit(TypedDict):
 
 
 class Synthetic(TypedDict):
-    """Parameters of `xmlc synth`, see `xmlc.data.synthetic.dataset.KINDS`."""
+    """Parameters of `xmlc synth`, see `xmlc.data.synthetic.KINDS`."""
 
     kind: NotRequired[str]
     n_train: int
@@ -163,6 +196,11 @@ def dataset(name: str, catalogue: dict[str, Dataset]) -> Dataset:
     if name in RESERVED:
         raise XmlcError(f"dataset name {name!r}: resources/{name} has another use; rename the dataset")
     return catalogue.get(name) or Dataset(name)
+
+
+def file_facts(folder: Path) -> dict[str, FileFacts]:
+    """Describe every file of a folder, by name in alphabetical order."""
+    return {file.name: {"bytes": file.stat().st_size, "sha256": sha256(file)} for file in sorted(folder.iterdir())}
 
 
 def _entry(name: str, values: Entry) -> Dataset:

@@ -2,27 +2,44 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
-from xmlc.data.archives import UnsafeArchive, unpack
-from xmlc.data.catalogue import Dataset
-from xmlc.data.fetching.content import OtherFormat, check_folder, check_is_data
-from xmlc.data.fetching.digests import check_digests
-from xmlc.data.fetching.drive import fetch_drive
-from xmlc.data.fetching.http import NotThere, fetch_http
-from xmlc.data.fetching.limits import USUAL, Limits
-from xmlc.data.fetching.parts import sweep_parts
-from xmlc.data.mirror import Mirror, lacking, mirrors
-from xmlc.data.source import Layout, file_facts
+from xmlc.data.archives import SUFFIXES, Unreadable, open_plain, unpack
+from xmlc.data.catalogue import Dataset, FileFacts, Layout, file_facts
+from xmlc.data.fetching import USUAL, WEB_PAGE, Limits, NotThere, fetch_drive, fetch_http
 from xmlc.errors import XmlcError
-from xmlc.files import atomic_folder, write_json
+from xmlc.files import atomic_folder, read_json, write_json
 
-SUFFIXES = ("", ".gz", ".xz", ".bz2")
+SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+HEAD = 2048
+HTML_MARKS = (b"<html", b"<!doctype html", b"<head", b"<body", b"<script")
+ARCHIVES = (b"PK\x03\x04", b"PK\x05\x06")
+TAR_MARK, TAR_PLACE = b"ustar", 257
+NUMBERS = re.compile(rb"[\d\s.,:+\-]|[eE][+\-]?\d|nan|inf", re.IGNORECASE)
+HEADER = re.compile(rb"\d+[ \t]+\d+[ \t]+\d+\s*")  # of the repository's format
+SHOWN = 60
+PAIRS = rb"\d+:\S+([ \t]+\d+:\S+)*\s*(#.*)?"
+# Other formats by their first line, and the entry of the catalogue that says so.
+OTHERS = (
+    ("SVMLight", re.compile(rb"(\d+(,\d+)*[ \t]+)?" + PAIRS), "{source: mirror, format: svmlight}"),
+    ("Vowpal Wabbit's format", re.compile(rb"[^|]*\|.*"), "{source: mirror, format: vw}"),
+    ("ARFF", re.compile(rb"@relation.*", re.I), "{source: mirror, format: arff, labels: <XML file>}"),
+    (
+        "the repository's variant of two files",
+        re.compile(rb"\d+[ \t]+\d+\s*"),
+        "{source: mirror, format: repository-two-files, train: [<features>, <labels>], test: [<features>, <labels>]}",
+    ),
+    ("comma-separated values", re.compile(rb"[^,]*(,[^,]*)+"), ""),
+)
 
 
 @dataclass(frozen=True)
@@ -114,7 +131,6 @@ def download(
         raise XmlcError(f"{name} is made, not fetched: use xmlc synth {name}")
     digests = digests or beside / "digests" / f"{name}.json"
     place = Place(dataset, beside / "manual" / name, beside / ".partial", digests, limits)
-    sweep_parts(place.partial)
     problems: list[str] = []
     for attempt in _attempts(place, mirror):
         try:
@@ -137,7 +153,7 @@ def _into(out: Path, place: Place, attempt: Attempt) -> str:
     with atomic_folder(out) as folder:
         fetched = attempt(folder)
         files = file_facts(folder)
-        check_digests(place.digests, fetched.origin, fetched.key, files)
+        _check_digests(place.digests, fetched.origin, fetched.key, files)
         content = {"name": place.dataset.name, "origin": fetched.origin, **fetched.layout, "files": files}
         write_json(folder / "source.json", content)
     return fetched.origin
@@ -170,7 +186,7 @@ def _from_hand(place: Place, folder: Path) -> Fetched:
                 return Fetched(origin, origin, _layout(entry))
         if len(there) == 1 and not set(there) & {name for entry in place.entries for name in entry.files}:
             (archive,) = there.values()
-            return Fetched(origin, origin, _layout(_unpack_any(archive, place.entries, folder)))
+            return Fetched(origin, origin, _layout(_unpack_any(archive, place, folder)))
         listed = ", ".join(sorted(there)) or "no file"
         raise XmlcError(f"found {listed}, expected {place.wanted()}, or one archive with them")
     except XmlcError as error:
@@ -178,17 +194,15 @@ def _from_hand(place: Place, folder: Path) -> Fetched:
         raise
 
 
-def _unpack_any(archive: Path, entries: tuple[Dataset, ...], folder: Path) -> Dataset:
+def _unpack_any(archive: Path, place: Place, folder: Path) -> Dataset:
     """Unpack an archive that holds the files of one of the entries; return which."""
     check_is_data(archive)
     problems = []
-    for entry in entries:
+    for entry in place.entries:
         try:
-            unpack(archive, entry.files, folder)
+            unpack(archive, entry.files, folder, place.limits.gigabytes)
             check_folder(folder, entry.with_header)
             return entry
-        except UnsafeArchive:
-            raise
         except XmlcError as error:
             problems.append(str(error))
             for file in folder.iterdir():
@@ -271,11 +285,9 @@ def _from_archive(place: Place, entry: Dataset, kind: str, address: str, folder:
     try:
         (fetch_drive if kind == "drive" else fetch_http)(address, archive, place.partial, place.limits)
         check_is_data(archive)
-        unpack(archive, entry.files, folder)
+        unpack(archive, entry.files, folder, place.limits.gigabytes)
         archive.unlink()
         check_folder(folder, entry.with_header)
-    except UnsafeArchive as error:
-        raise XmlcError(f"{origin}: {error}") from error
     except XmlcError as error:
         raise NotThere(f"{origin}: {error}") from error
     return Fetched(origin, origin, _layout(entry))
@@ -293,3 +305,183 @@ def _layout(entry: Dataset, renamed: dict[str, str] | None = None) -> Layout:
         "labels": real[entry.labels] if entry.labels else None,
         "split_files": split and {**split, "train": real[split["train"]], "test": real[split["test"]]},
     }
+
+
+def _check_digests(record: Path, origin: str, key: str, files: Mapping[str, FileFacts]) -> None:
+    """Compare files with what is on record for their source, or put them on record.
+
+    Parameters
+    ----------
+    record : Path
+        JSON file of a dataset's digests.
+    origin : str
+        The source, for people.
+    key : str
+        The source in the record.
+    files : mapping of str to FileFacts
+
+    Raises
+    ------
+    XmlcError
+        A file has changed; or the record cannot be read.
+    """
+    found = {name: file["sha256"] for name, file in files.items()}
+    try:
+        known = read_json(record) if record.exists() else {}
+        recorded = known.get(key, found)
+        changed = sorted(name for name in {*recorded, *found} if recorded.get(name) != found.get(name))
+    except (json.JSONDecodeError, UnicodeDecodeError, AttributeError, TypeError) as error:
+        raise XmlcError(f"{record}: expected the JSON of recorded digests ({error}); delete it") from error
+    if changed:
+        none = "no such file"
+        reasons = [
+            f"{name} has changed: found SHA-256 {found.get(name, none)}, recorded {recorded.get(name, none)}"
+            for name in changed
+        ]
+        raise XmlcError(
+            f"{origin}: {'; '.join(reasons)}. If what was found is right, delete the entry {key!r} of {record}, or "
+            "that file; otherwise look for another source"
+        )
+    if key not in known:
+        write_json(record, known | {key: found})
+
+
+@dataclass(frozen=True)
+class Mirror:
+    """A place that holds datasets."""
+
+    #: A folder, or an address without the last slash.
+    base: str
+    is_url: bool
+
+
+def mirrors(given: str) -> list[Mirror]:
+    """Read what was given as a mirror.
+
+    Parameters
+    ----------
+    given : str
+        A folder, where ``~`` is the home folder; or an address that begins with ``http://``, ``https://`` or
+        ``file://``, whose letters beyond ASCII and blanks need not be percent-encoded.
+
+    Returns
+    -------
+    list of Mirror
+        Where to look, in this order. An accented letter has two forms in Unicode, and keyboards, file systems and
+        servers differ in which they use; both look the same.
+
+    Raises
+    ------
+    XmlcError
+        It is neither, or an address to which nothing can be appended.
+    """
+    scheme = SCHEME.match(given)
+    kind = scheme.group().lower() if scheme else "file://"
+    if kind not in ("http://", "https://", "file://"):
+        raise XmlcError(f"mirror {given!r}: expected a folder, or an address that begins with http:// or https://")
+    is_url = kind != "file://"
+    if is_url:
+        base = (kind + given[len(kind) :]).rstrip("/")
+        if "#" in given or "?" in given:
+            raise XmlcError(f"mirror {given!r}: names of files are appended to it, so write %23 for # and %3F for ?")
+        if not _host(base):
+            raise XmlcError(f"mirror {given!r}: expected the name of a server behind {kind}")
+    else:
+        base = str(Path(unquote(given[len(kind) :]) if scheme else given).expanduser())
+    forms = (base, unicodedata.normalize("NFC", base), unicodedata.normalize("NFD", base))
+    return [Mirror(form, is_url) for form in dict.fromkeys(forms)]
+
+
+def lacking(candidates: Sequence[Mirror], file: str) -> str:
+    """Say that none of some mirrors, which are forms of one name, has a file."""
+    is_there = any(mirror.is_url or Path(mirror.base).is_dir() for mirror in candidates)
+    return f"the mirror {candidates[0].base} " + (f"has no {file}" if is_there else "is no folder on this machine")
+
+
+def _host(address: str) -> str | None:
+    try:
+        return urlsplit(address).hostname
+    except ValueError:  # brackets that do not close, say
+        return None
+
+
+class OtherFormat(XmlcError):
+    """A file is in another format than the repository's; ``entry`` is what the catalogue must say, or empty."""
+
+    def __init__(self, message: str, entry: str):
+        super().__init__(message)
+        self.entry = entry
+
+    def advice(self, dataset: str) -> str:
+        """Say what to do where it is a dataset's."""
+        if self.entry:
+            return f"add to config/datasets.yaml:\n  {dataset}: {self.entry}"
+        return "write it by xmlc.data.writer.save_repository(path, X, Y)"
+
+
+def check_is_data(path: Path, with_header: bool = False) -> None:
+    """Refuse a web page, such as Drive's quota page, JSON, a sentence, a Git LFS pointer, an empty or damaged file.
+
+    Only the beginning is looked at. A text passes as ARFF, XML, Vowpal Wabbit's format, or if its first line that is no
+    comment consists of numbers.
+
+    Parameters
+    ----------
+    path : Path
+        A text, compressed or not, or an archive.
+    with_header : bool
+        Whether a text must begin with three counts, as in the repository's format.
+
+    Raises
+    ------
+    OtherFormat
+        A file that must have a header is in another format.
+    XmlcError
+        With what was found.
+    """
+    try:
+        with open_plain(path) as file:
+            head = file.read(HEAD)
+    except Unreadable as error:
+        raise XmlcError(f"found a damaged file ({error})") from error
+    if head.startswith(ARCHIVES) or head[TAR_PLACE:].startswith(TAR_MARK):
+        return
+    head = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if not head:
+        raise XmlcError("found an empty file")
+    lower = head.lower()
+    if lower.startswith(b"<") and any(mark in lower for mark in HTML_MARKS):
+        raise XmlcError(WEB_PAGE)
+    if lower.startswith(b"version https://git-lfs.github.com/"):
+        raise XmlcError("found a Git LFS pointer instead of the file that it points to")
+    if head.startswith((b"{", b"[")):
+        raise XmlcError(f"found JSON instead of data: {_shown(head)}")
+    first = next((line for line in head.splitlines() if line.strip() and not line.startswith((b"#", b"%"))), b"")
+    if with_header and not HEADER.fullmatch(first):
+        for format, line, entry in OTHERS:
+            if line.fullmatch(first):
+                raise OtherFormat(f"found what looks like {format}: {_shown(head)}", entry)
+        raise XmlcError(f"found no header of three counts, as data in the repository's format has: {_shown(head)}")
+    if not (first.startswith((b"@", b"<")) or b"|" in first or not NUMBERS.sub(b"", first.partition(b"#")[0])):
+        raise XmlcError(f"found a text instead of data: {_shown(head)}")
+
+
+def check_folder(folder: Path, with_header: Iterable[str] = ()) -> None:
+    """Check every file of a folder; those named have a header.
+
+    Raises
+    ------
+    XmlcError
+        With the name of the file.
+    """
+    for file in sorted(folder.iterdir()):
+        try:
+            check_is_data(file, file.name in with_header)
+        except XmlcError as error:
+            error.args = (f"{file.name}: {error}",)
+            raise
+
+
+def _shown(head: bytes) -> str:
+    text = " ".join(head.decode("utf-8", errors="replace").split())
+    return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}...")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path, PurePath
+from typing import Literal
 
 import numpy as np
 from scipy import sparse
@@ -11,20 +12,18 @@ from scipy import sparse
 from xmlc.checksums import NAME as CHECKSUMS
 from xmlc.checksums import listed_in
 from xmlc.csr import load_csr, resize, save_csr
-from xmlc.data.catalogue import Dataset, Published
+from xmlc.data.archives import SUFFIXES
+from xmlc.data.catalogue import SEVERAL_FILES, Dataset, Layout, Published, SplitFiles
 from xmlc.data.formats import FORMATS, load, read_coordinates
-from xmlc.data.prepared import COUNTED, FORMAT_VERSION, Counts, Meta
-from xmlc.data.repository_splits import read_split
-from xmlc.data.source import SEVERAL_FILES, Layout
-from xmlc.data.splits import fit_mask
-from xmlc.data.statistics import part_statistics
+from xmlc.data.formats.lines import Malformed, MalformedLines, quoted, text_lines, whole
+from xmlc.data.prepared import COUNTED, FORMAT_VERSION, Counts, Meta, fit_mask
 from xmlc.errors import XmlcError
 from xmlc.files import atomic_folder, read_json, sha256, write_json
 from xmlc.passport import step_costs
-from xmlc.records.statistics import PartStatistics, Statistics
+from xmlc.records.statistics import FiveNumbers, PartStatistics, Statistics
 
-SUFFIXES = ("", ".gz", ".xz", ".bz2")
 RELATIVE_TOLERANCE = 5e-3  # averages are printed with three to six digits
+PARTS: tuple[Literal["train", "test"], ...] = ("train", "test")
 Part = tuple[sparse.csr_array, sparse.csr_array]
 
 
@@ -230,3 +229,94 @@ def _digest(source: Path, files: Layout) -> str:
     """Return one SHA-256 over the names and SHA-256 of the data files, in their order."""
     lines = [f"{name} {sha256(source / name)}" for name in data_files(files)]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def five_numbers(counts: np.ndarray) -> FiveNumbers:
+    """Summarise counts: minimum, lower quartile, median, upper quartile, maximum and mean.
+
+    Quartiles interpolate linearly between order statistics (numpy's default, type 7 of Hyndman and Fan).
+    """
+    if counts.size == 0:
+        return FiveNumbers(min=0.0, lower_quartile=0.0, median=0.0, upper_quartile=0.0, max=0.0, mean=0.0)
+    low, lower, median, upper, high = np.quantile(counts, [0, 0.25, 0.5, 0.75, 1])
+    return FiveNumbers(
+        min=float(low),
+        lower_quartile=float(lower),
+        median=float(median),
+        upper_quartile=float(upper),
+        max=float(high),
+        mean=float(counts.mean()),
+    )
+
+
+def part_statistics(X: sparse.csr_array, Y: sparse.csr_array) -> PartStatistics:
+    """Describe one part of a dataset.
+
+    Summaries over labels and over features count all m and all d of them, those that never occur as 0; what ends in
+    ``_seen`` is over those that occur, as in Tables 2 and 5 of swnn2018.
+
+    Parameters
+    ----------
+    X : csr_array, shape (n, d)
+    Y : boolean csr_array, shape (n, m)
+    """
+    label_frequency = np.bincount(Y.indices, minlength=Y.shape[1])
+    feature_frequency = np.bincount(X.indices, minlength=X.shape[1])
+    labels_per_instance = np.diff(Y.indptr)
+    activations = np.diff(X.indptr)
+    return PartStatistics(
+        instances=X.shape[0],
+        labels_per_instance=five_numbers(labels_per_instance),
+        instances_per_label=five_numbers(label_frequency),
+        instances_per_label_seen=five_numbers(label_frequency[label_frequency > 0]),
+        activations_per_instance=five_numbers(activations),
+        occurrences_per_feature=five_numbers(feature_frequency),
+        occurrences_per_feature_seen=five_numbers(feature_frequency[feature_frequency > 0]),
+        instances_without_labels=int((labels_per_instance == 0).sum()),
+        instances_without_features=int((activations == 0).sum()),
+        labels_never_seen=int((label_frequency == 0).sum()),
+        features_never_seen=int((feature_frequency == 0).sum()),
+    )
+
+
+def read_split(source: Path, data: str, split_files: SplitFiles) -> tuple[Part, Part]:
+    """Read a data file and cut it by one column of its split files.
+
+    Parameters
+    ----------
+    source : Path
+        Folder of the files.
+    data : str
+        File in the repository format.
+    split_files : SplitFiles
+        A file of row numbers has one column for each of several splits.
+    """
+    X, Y = load(source / data, "repository")
+    column = split_files.get("column", 0)
+    train, test = (_row_numbers(source / split_files[part], column, X.shape[0]) for part in PARTS)
+    return (X[train], Y[train]), (X[test], Y[test])
+
+
+def _row_numbers(path: Path, column: int, n_rows: int) -> np.ndarray:
+    rows: dict[int, None] = {}
+    malformed = MalformedLines(path)
+    for number, line in text_lines(path):
+        cells = line.split()
+        if not cells:
+            continue
+        if column >= len(cells):
+            malformed.add(
+                number, f"{len(cells)} columns", f"at least {column + 1}: column {column}, from 0, is asked for"
+            )
+            continue
+        try:
+            row = whole(cells[column]) - 1
+        except Malformed:
+            row = -1
+        if not 0 <= row < n_rows or row in rows:
+            malformed.add(number, quoted(cells[column]), f"row numbers of 1 .. {n_rows}, each once")
+        rows[row] = None
+    malformed.raise_any()
+    if not rows:
+        raise XmlcError(f"{path}: names no rows; is the file cut off?")
+    return np.array(list(rows), dtype=np.int64)

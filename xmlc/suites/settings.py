@@ -12,16 +12,14 @@ from typing import Literal, Self
 
 import yaml
 
-from xmlc.data.compressed import USUAL, Expansion
-from xmlc.data.fetching.limits import USUAL as ALLOWED
-from xmlc.data.fetching.limits import Limits
+from xmlc.data.fetching import USUAL, Limits
 from xmlc.errors import XmlcError
 from xmlc.files import read_json, write_json
 from xmlc.schemas.reading import read_yaml
 from xmlc.schemas.wording import nearest
 from xmlc.suites.checking import check, converted
 
-WITH_NUMBERS = ("seeds", "tuning", "expansion", "download")
+WITH_NUMBERS = ("seeds", "tuning", "download")
 LISTS = ("papers", "datasets", "models")  # of which one name is a list of one
 NUMBER = re.compile(r"-?\d{1,40}(\.\d{1,40})?")
 LAST_RUN = Path(".snakemake/settings.json")
@@ -48,8 +46,7 @@ class Settings:
     scatter: int = 1
     validation_share: float = 0.2
     tuning: Search | Literal["auto"] | None = "auto"
-    expansion: Expansion = USUAL
-    download: Limits = ALLOWED
+    download: Limits = USUAL
 
     @classmethod
     def read(cls, config: Mapping[str, object]) -> Self:

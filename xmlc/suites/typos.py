@@ -12,9 +12,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import NoReturn
 
+from xmlc.data.archives import SUFFIXES
 from xmlc.data.catalogue import Dataset
-from xmlc.data.download import SUFFIXES
-from xmlc.data.mirror import lacking, mirrors
+from xmlc.data.download import lacking, mirrors
 from xmlc.errors import XmlcError
 from xmlc.estimator import Hyperparameters
 from xmlc.gate.domains import DOMAINS, LABELS_PER_INSTANCE

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy.io import arff as scipy_arff
 
 from xmlc.data import load
-from xmlc.data.formats import counts
 from xmlc.errors import XmlcError
 
 XML = (
@@ -122,7 +121,6 @@ def test_every_malformed_row_is_counted(tmp_path):
         (HEADER, "<labels/>", "names no labels"),
         (HEADER, "<labels><sublabel name='beach'/></labels>", "names no labels"),
         (HEADER, "beach", "not XML"),
-        (HEADER, '<!DOCTYPE x [<!ENTITY a "b">]><labels/>', "entity declarations"),
         (HEADER, XML.replace('"1.0"', '"1.0" encoding="no-such"'), "a.xml: not XML (unknown encoding: no-such)"),
         (HEADER, XML.replace('"1.0"', '"1.0" encoding="shift_jis"'), "a.xml: not XML (multi-byte encodings"),
         ("@relation x\n", XML, "no @data line; is the file cut off"),
@@ -146,18 +144,3 @@ def test_the_second_file_must_be_named(tmp_path):
     arff(tmp_path, "")
     with pytest.raises(XmlcError, match="format arff needs a second file"):
         load(tmp_path / "a.arff")
-
-
-def test_rows_that_leave_much_out_cannot_fill_the_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(counts, "FREE_COLUMNS", 1000)
-    header = "@relation r\n" + "".join(f"@attribute a{i} {{1,0}}\n" for i in range(99)) + "@attribute y {0,1}\n@data\n"
-    with pytest.raises(XmlcError, match=r"a\.arff:275: found more than \d+ values so far, most of them left"):
-        arff(tmp_path, "{}\n" * 5000, header, '<labels><label name="y"/></labels>')
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-be"])
-def test_entities_are_refused_in_any_encoding(tmp_path, encoding):
-    (tmp_path / "a.arff").write_text(HEADER)
-    (tmp_path / "a.xml").write_bytes('<!DOCTYPE x [<!ENTITY a "b">]><labels/>'.encode(encoding))
-    with pytest.raises(XmlcError, match=r"a\.xml: found entity declarations"):
-        load(tmp_path / "a.arff", labels=tmp_path / "a.xml")

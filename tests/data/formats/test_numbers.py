@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from xmlc.data.formats import _numbers, _rows
+from xmlc.data.formats import _numbers, rows
 
 BYTES = st.binary(max_size=24) | st.text("0123456789.:, eE-+\n/;", max_size=24).map(str.encode)
 
@@ -59,7 +59,7 @@ def test_short_decimals_are_those_of_python(text):
 def test_lines_end_where_python_ends_them(text):
     start = 0
     while start < len(text):
-        end, stop = _rows.find_line(as_array(text), start, False)
+        end, stop = rows.find_line(as_array(text), start, False)
         assert end == text.index(b"\n", start)
         assert text[start:stop] == text[start:end].removesuffix(b"\r")
         start = end + 1

@@ -9,7 +9,8 @@ from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
 from xmlc.data import load
-from xmlc.data.formats import rows, stream
+from xmlc.data.formats import rows
+from xmlc.data.formats.lines import line_blocks, open_bytes
 from xmlc.errors import XmlcError
 
 
@@ -71,7 +72,7 @@ def test_rows_across_blocks_are_joined(tmp_path, monkeypatch):
     ]
     text = "\n".join(lines) + "\n"
     path = write(tmp_path / "train.txt", f"300 12 9\n{text}")
-    monkeypatch.setattr(rows, "line_blocks", lambda path: stream.line_blocks(path, 128))
+    monkeypatch.setattr(rows, "line_blocks", lambda path: line_blocks(path, 128))
     assert_same(load(path), format_twin.read_rows(text, shape=(12, 9)))
 
 
@@ -168,10 +169,25 @@ def test_real_sets_have_their_published_shape_and_equal_scikit_learn(mirror, nam
         X, Y = load(path)
         assert X.shape == (n, d)
         assert Y.shape == (n, m)
-        with stream.open_bytes(path) as file:
+        with open_bytes(path) as file:
             file.readline()
             peer_X, peer_Y = load_svmlight_file(file, multilabel=True, zero_based=True, n_features=d, dtype=np.float32)
         peer_X.eliminate_zeros()
         for ours, theirs in ((X.indptr, peer_X.indptr), (X.indices, peer_X.indices), (X.data, peer_X.data)):
             np.testing.assert_array_equal(ours, theirs)
         assert [set(row.tolist()) for row in np.split(Y.indices, Y.indptr[1:-1])] == [set(map(int, y)) for y in peer_Y]
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.integers(0, 40), max_size=8), st.integers(1, 9))
+def test_growing_array_is_concatenation(sizes, chunk):
+    parts = [np.arange(size, dtype=np.int32) + 100 * i for i, size in enumerate(sizes)]
+    growing = rows.GrowingArray(np.int32, chunk_bytes=4 * chunk)
+    for part in parts:
+        growing.extend(part)
+    expected = np.concatenate([np.zeros(0, dtype=np.int32), *parts])
+    assert growing.size == expected.size
+    np.testing.assert_array_equal(growing.take(), expected)
+    assert growing.size == 0
+    growing.extend(np.array([7]))
+    assert growing.take().tolist() == [7]

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xmlc.data import load
-from xmlc.data.formats import rows, stream
+from xmlc.data.formats import rows
+from xmlc.data.formats.lines import line_blocks
 from xmlc.errors import XmlcError
 
 
@@ -105,7 +106,7 @@ def test_lines_are_listed_in_order_each_once_whatever_is_wrong(tmp_path_factory,
     path = write(tmp_path_factory.mktemp("bad") / "a", f"{len(lines)} 4 5\n" + "\n".join(lines) + "\n")
     expected = [i + 2 for i, kind in enumerate(kinds) if kind]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rows, "line_blocks", lambda path: stream.line_blocks(path, block))
+        patch.setattr(rows, "line_blocks", lambda path: line_blocks(path, block))
         if not expected:
             assert load(path)[0].shape == (len(lines), 4)
             return
@@ -119,7 +120,7 @@ def test_blank_lines_would_shift_rows_unless_they_end_the_file(tmp_path, monkeyp
     assert load(write(tmp_path / "a", "1 4 5\n1 0:1\n\n\n"))[0].shape == (1, 4)
     path = write(tmp_path / "b", "3 4 5\n1 0:1\n\n\n1 0:1\n1 1:1\n")
     for block in (8, 1 << 20):
-        monkeypatch.setattr(rows, "line_blocks", lambda path, block=block: stream.line_blocks(path, block))
+        monkeypatch.setattr(rows, "line_blocks", lambda path, block=block: line_blocks(path, block))
         found = messages(path)
         assert len(found) == 2
         assert found[1].startswith("b:3: found '', expected an instance; a blank line would shift the rows")
@@ -177,8 +178,8 @@ def test_cut_off_and_damaged_archives_are_errors(tmp_path, opener, keep):
 
 
 def test_a_file_without_line_ends_is_given_up(tmp_path, monkeypatch):
-    monkeypatch.setattr(stream, "LONGEST_LINE", 1 << 10)
-    monkeypatch.setattr(rows, "line_blocks", lambda path: stream.line_blocks(path, 256))
+    monkeypatch.setattr("xmlc.data.formats.lines.LONGEST_LINE", 1 << 10)
+    monkeypatch.setattr(rows, "line_blocks", lambda path: line_blocks(path, 256))
     (found,) = messages(write(tmp_path / "a", "1 1 1\n" + "0 " * 2000), "repository")
     assert "found a line of more than" in found
 

@@ -11,18 +11,23 @@ from xmlc.cli.data.synth import command
 from xmlc.data import load
 from xmlc.data.catalogue import load_catalogue
 from xmlc.data.synthetic import few_shot
-from xmlc.data.synthetic._few_shot import (
+from xmlc.data.synthetic.few_shot import (
     AZIMUTHS,
     BACKGROUND,
+    COLOUR_SHIFT,
     COLOURS,
     DIRECTIONS,
     FROM_BEHIND,
+    NOISE,
     NUMBERS,
     SURFACES,
+    TOPIC_SHARE,
+    TOPIC_WORDS,
     VIEWS,
+    ObjectViews,
+    ShortTexts,
 )
-from xmlc.data.synthetic._labels import popular_feature
-from xmlc.data.synthetic.few_shot import COLOUR_SHIFT, NOISE, TOPIC_SHARE, TOPIC_WORDS, ObjectViews, ShortTexts
+from xmlc.data.synthetic.labels import popular_feature
 from xmlc.errors import XmlcError
 from xmlc.files import read_json
 from xmlc.kernels import counter_random

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, POSITIVE, catalogue_option, expansion_option, out_option
+from xmlc.cli._options import FILE, POSITIVE, catalogue_option, out_option
 from xmlc.data.catalogue import dataset as catalogue_entry
 from xmlc.data.catalogue import load_catalogue
 from xmlc.data.download import download
-from xmlc.data.fetching.limits import USUAL, Limits
+from xmlc.data.fetching import USUAL, Limits
 
 
 @click.command()
@@ -23,15 +23,13 @@ from xmlc.data.fetching.limits import USUAL, Limits
     "--digests", type=FILE, help="File of the SHA-256 digests on record.  [default: digests/DATASET.json beside OUT]"
 )
 @catalogue_option
-@expansion_option
 @click.option(
     "--limits",
-    type=(POSITIVE, POSITIVE, POSITIVE, POSITIVE),
-    metavar="RATE SECONDS HOURS GB",
+    type=(POSITIVE, POSITIVE),
+    metavar="HOURS GB",
     default=astuple(USUAL),
     show_default=True,
-    help="Give up below so many bytes a second, on average over so many seconds, and beyond so many hours or "
-    "gigabytes of one file.",
+    help="Give up a file beyond so many hours, or so many gigabytes of it or of its content.",
 )
 def command(
     dataset: str,
@@ -39,7 +37,7 @@ def command(
     mirror: str | None,
     digests: Path | None,
     catalogue: Path | None,
-    limits: tuple[float, float, float, float],
+    limits: tuple[float, float],
 ) -> None:
     """Fetch a dataset's files, all or none of them.
 
@@ -47,8 +45,8 @@ def command(
     archive with them); the mirror, if one is given; the sources that the catalogue names.
 
     A dataset outside the catalogue only needs a folder of its name under the mirror. An interrupted download
-    goes on where the server says that the file is still the same. Of processes that fetch one file at once, one does
-    and the others wait for it. Digests are recorded the first time and checked from then on.
+    goes on where the server says that the file is still the same. Digests are recorded the first time and checked
+    from then on.
     """
     entry = catalogue_entry(dataset, load_catalogue(catalogue))
     say = partial(click.echo, err=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, FOLDER, SEED, catalogue_option, expansion_option, out_option, plan_option
+from xmlc.cli._options import FILE, FOLDER, SEED, catalogue_option, out_option, plan_option
 from xmlc.data.catalogue import dataset as catalogue_entry
 from xmlc.data.catalogue import load_catalogue
 from xmlc.data.prepare import prepare
@@ -18,7 +18,6 @@ from xmlc.data.prepare import prepare
 @out_option("Folder to write.")
 @click.option("--statistics", type=FILE, required=True, help="JSON file for the summaries.")
 @catalogue_option
-@expansion_option
 @click.option("--validation-share", default=0.2, show_default=True, help="Share of the training set held out.")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the split.")
 @plan_option

@@ -8,8 +8,8 @@ from scipy import sparse
 
 from xmlc.data.formats.arff import read_arff
 from xmlc.data.formats.coordinates import read_coordinates as read_coordinates
+from xmlc.data.formats.lines import first_line
 from xmlc.data.formats.rows import read_rows, read_two_files
-from xmlc.data.formats.stream import first_line
 from xmlc.data.formats.vw import looks_like_vw, read_vw
 from xmlc.errors import XmlcError
 

@@ -8,10 +8,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from xmlc.data.formats.counts import LARGEST, most_columns
-from xmlc.data.formats.decimals import decimal, whole
-from xmlc.data.formats.errors import Malformed, MalformedLines, quoted
-from xmlc.data.formats.stream import text_lines
+from xmlc.data.formats.lines import LARGEST, Malformed, MalformedLines, decimal, most_columns, quoted, text_lines, whole
 
 BLANK = "an instance; it would shift the rows (one without labels starts with |)"
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from xmlc.data.synthetic._labels import LabelModel, draw_label_parameters, draw_rows, sample_scores
-from xmlc.data.synthetic.rows import check_rows
 from xmlc.errors import XmlcError
 from xmlc.kernels import elementwise
+from xmlc.kernels.arrays import copy_into
+from xmlc.kernels.counter_random import random_below, random_unit, stream_key
+from xmlc.kernels.float64 import sigmoid
+from xmlc.kernels.streams import Stream
+from xmlc.runtime.kernel_cache import njit
 from xmlc.runtime.parallel import row_blocks, run_pieces
 
 POSTERIOR_FLOOR = 1e-3
@@ -18,6 +22,9 @@ CANDIDATES_PER_LABEL = 8  # labels that an instance triggers, for each that it i
 RANK_PENALTY = 0.35  # by how much a label's logit falls with the logarithm of its rank
 SAMPLE_ROWS = 2000
 ROWS_PER_BLOCK = 1024
+DRAW_COUNTER = 1 << 32  # counters of a row: below it features and values, from it on the draws of labels
+MODIFIERS = 3
+VALUE_STEPS = 10000  # values are multiples of 1e-4, which short text represents
 
 
 class SyntheticModel:
@@ -153,3 +160,196 @@ def _csr(lengths: np.ndarray, indices: np.ndarray, data: np.ndarray, n_columns: 
     matrix = sparse.csr_array((data, indices, indptr), shape=(lengths.size, n_columns))
     matrix.has_sorted_indices = matrix.has_canonical_format = True
     return matrix
+
+
+class LabelModel(NamedTuple):
+    """The true model, label parameters arranged by feature.
+
+    Attributes
+    ----------
+    trigger_starts : int64 (d + 1,), trigger_labels : int32, trigger_weights : float64
+        Labels that each feature triggers, with weights.
+    modifier_features : int32 (m, 3), modifier_weights : float64 (m, 3)
+    bias : float64 (m,)
+    """
+
+    trigger_starts: np.ndarray
+    trigger_labels: np.ndarray
+    trigger_weights: np.ndarray
+    modifier_features: np.ndarray
+    modifier_weights: np.ndarray
+    bias: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def popular_feature(u, n_features):
+    """Turn a uniform number into a feature; feature f has probability proportional to about (f + 1) ** (-2/3)."""
+    return np.int64(n_features * u * u * u)
+
+
+@njit(cache=True, nogil=True)
+def draw_label_parameters(seed, n_features, n_labels, n_triggers, skipped):
+    """Draw each label's triggers and modifiers.
+
+    A label's triggers lie around the feature whose popularity rank corresponds to the label's own rank, so that label
+    frequencies follow a power law as feature frequencies do; the ``skipped`` most popular features trigger nothing.
+
+    Returns
+    -------
+    features : int64 (m, t), weights : float64 (m, t)
+        Triggers; a feature may occur twice, its weights then add up.
+    modifier_features : int32 (m, 3), modifier_weights : float64 (m, 3)
+    """
+    features = np.empty((n_labels, n_triggers), dtype=np.int64)
+    weights = np.empty((n_labels, n_triggers), dtype=np.float64)
+    modifier_features = np.empty((n_labels, MODIFIERS), dtype=np.int32)
+    modifier_weights = np.empty((n_labels, MODIFIERS), dtype=np.float64)
+    room = n_features - skipped
+    for label in range(n_labels):
+        key = stream_key(seed, Stream.SYNTHETIC_LABEL.value + label)
+        for t in range(n_triggers):
+            place = (label + random_unit(key, 2 * t)) / n_labels
+            features[label, t] = skipped + min(np.int64(room * place), room - 1)
+            weights[label, t] = 1.5 + 4.5 * random_unit(key, 2 * t + 1)
+        for s in range(MODIFIERS):
+            counter = 2 * (n_triggers + s)
+            modifier_features[label, s] = popular_feature(random_unit(key, counter), n_features)
+            modifier_weights[label, s] = 4.0 * random_unit(key, counter + 1) - 2.0
+    return features, weights, modifier_features, modifier_weights
+
+
+@njit(cache=True, nogil=True)
+def draw_row(seed, row, nonzeros, n_features, features, values):
+    """Draw one instance: between half and one and a half times ``nonzeros`` draws of features, each kept once.
+
+    Writes ascending ``features`` (uint32) and ``values`` (float32, multiples of 1e-4 in [0.1, 1]); returns how many.
+    """
+    key = stream_key(seed, Stream.SYNTHETIC_ROW.value + row)
+    draws = max(1, nonzeros // 2 + random_below(key, 0, nonzeros + 1))
+    drawn = np.empty(draws, dtype=np.uint32)
+    for i in range(draws):
+        drawn[i] = popular_feature(random_unit(key, 1 + i), n_features)
+    drawn.sort()
+    count = 0
+    for i in range(draws):
+        if i == 0 or drawn[i] != drawn[i - 1]:
+            steps = VALUE_STEPS // 10 + random_below(key, 1 + draws + i, VALUE_STEPS - VALUE_STEPS // 10 + 1)
+            features[count], values[count] = drawn[i], np.float32(steps / VALUE_STEPS)
+            count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def row_scores(features, values, model, dense, labels, scores):
+    """Score the labels that an instance triggers: the logit of their posterior without the common intercept.
+
+    ``dense`` is float32 (d,) scratch, all zero on entry and return. Writes ascending ``labels`` (int64) and ``scores``
+    (float64); returns how many.
+    """
+    count = 0
+    for k in range(features.size):
+        dense[features[k]] = values[k]
+        for t in range(model.trigger_starts[features[k]], model.trigger_starts[features[k] + 1]):
+            labels[count], scores[count] = model.trigger_labels[t], model.trigger_weights[t] * values[k]
+            count += 1
+    order = np.argsort(labels[:count], kind="mergesort")
+    sorted_labels, sorted_scores = labels[:count][order], scores[:count][order]
+    merged = 0
+    for i in range(count):
+        if i > 0 and sorted_labels[i] == sorted_labels[i - 1]:
+            scores[merged - 1] += sorted_scores[i]
+        else:
+            labels[merged], scores[merged] = sorted_labels[i], sorted_scores[i]
+            merged += 1
+    for i in range(merged):
+        scores[i] -= model.bias[labels[i]]
+        for s in range(MODIFIERS):
+            scores[i] += model.modifier_weights[labels[i], s] * dense[model.modifier_features[labels[i], s]]
+    for k in range(features.size):
+        dense[features[k]] = 0
+    return merged
+
+
+@njit(cache=True, nogil=True)
+def most_triggers(features, model):
+    """Count the triggers of an instance's features: the room that `row_scores` needs."""
+    count = 0
+    for feature in features:
+        count += model.trigger_starts[feature + 1] - model.trigger_starts[feature]
+    return count
+
+
+@njit(cache=True, nogil=True)
+def draw_rows(seed, start, end, nonzeros, n_features, model, intercept, floor):
+    """Draw instances ``start .. end - 1``, their posteriors and their labels.
+
+    Returns
+    -------
+    row_lengths : int64, features : uint32, values : float32
+    posterior_lengths : int64, posterior_labels : int32, posteriors : float32
+    label_lengths : int64, labels : int32
+    """
+    n = end - start
+    row_lengths, posterior_lengths = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    label_lengths = np.zeros(n, dtype=np.int64)
+    features = np.empty(n * (nonzeros // 2 + nonzeros + 1), dtype=np.uint32)
+    values = np.empty(features.size, dtype=np.float32)
+    dense = np.zeros(n_features, dtype=np.float32)
+    posterior_labels, posteriors = np.empty(1024, dtype=np.int32), np.empty(1024, dtype=np.float32)
+    drawn = np.empty(1024, dtype=np.int32)
+    candidates, scores = np.empty(64, dtype=np.int64), np.empty(64, dtype=np.float64)
+    filled = stored = n_drawn = 0
+    for i in range(n):
+        count = draw_row(seed, start + i, nonzeros, n_features, features[filled:], values[filled:])
+        mine, mine_values = features[filled : filled + count], values[filled : filled + count]
+        row_lengths[i] = count
+        filled += count
+        room = most_triggers(mine, model)
+        if room > candidates.size:
+            candidates, scores = np.empty(2 * room, dtype=np.int64), np.empty(2 * room, dtype=np.float64)
+        merged = row_scores(mine, mine_values, model, dense, candidates, scores)
+        while stored + merged > posteriors.size:
+            posterior_labels = np.concatenate((posterior_labels, np.empty_like(posterior_labels)))
+            posteriors = np.concatenate((posteriors, np.empty_like(posteriors)))
+            drawn = np.concatenate((drawn, np.empty_like(drawn)))
+        key = stream_key(seed, Stream.SYNTHETIC_ROW.value + start + i)
+        for c in range(merged):
+            posterior = np.float32(sigmoid(scores[c] - intercept))
+            if posterior < floor:
+                continue
+            posterior_labels[stored], posteriors[stored] = candidates[c], posterior
+            stored += 1
+            posterior_lengths[i] += 1
+            if random_unit(key, DRAW_COUNTER + candidates[c]) < posterior:
+                drawn[n_drawn] = candidates[c]
+                n_drawn += 1
+                label_lengths[i] += 1
+    return (
+        row_lengths, features[:filled].copy(), values[:filled].copy(),
+        posterior_lengths, posterior_labels[:stored].copy(), posteriors[:stored].copy(),
+        label_lengths, drawn[:n_drawn].copy(),
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def sample_scores(seed, n_rows, nonzeros, n_features, model):
+    """Collect the scores of all candidate labels of the first ``n_rows`` instances, to set the intercept by."""
+    features, values = np.empty(2 * nonzeros + 2, dtype=np.uint32), np.empty(2 * nonzeros + 2, dtype=np.float32)
+    dense = np.zeros(n_features, dtype=np.float32)
+    collected, filled = np.empty(1024, dtype=np.float64), 0
+    for row in range(n_rows):
+        count = draw_row(seed, row, nonzeros, n_features, features, values)
+        room = most_triggers(features[:count], model)
+        labels, scores = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.float64)
+        merged = row_scores(features[:count], values[:count], model, dense, labels, scores)
+        while filled + merged > collected.size:
+            collected = np.concatenate((collected, np.empty_like(collected)))
+        copy_into(collected[filled:], scores[:merged])
+        filled += merged
+    return collected[:filled].copy()
+
+
+def check_rows(start: int, end: int) -> None:
+    """Raise `XmlcError` unless there is a row from ``start`` to ``end``, counted from 0."""
+    if not 0 <= start < end:
+        raise XmlcError(f"rows {start} .. {end - 1}: expected at least one, counted from 0")

@@ -6,8 +6,7 @@ import pytest
 from file_server import serve
 
 from xmlc.data.catalogue import Dataset
-from xmlc.data.download import download
-from xmlc.data.mirror import Mirror, mirrors
+from xmlc.data.download import Mirror, download, mirrors
 from xmlc.errors import XmlcError
 
 FILES = {"train.txt": b"1 2 2\n0 0:1\n", "test.txt": b"1 2 2\n1 1:1\n"}

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xmlc.data.splits import fit_mask, sample_rows
+from xmlc.data.prepared import fit_mask, sample_rows
 from xmlc.errors import XmlcError
 
 

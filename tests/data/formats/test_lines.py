@@ -1,13 +1,15 @@
 """What a file claims in a few bytes is held against its size and the memory before anything is made of it."""
 
+import bz2
 import gzip
+import lzma
 import time
 import tracemalloc
 
 import pytest
 
 from xmlc.data import load
-from xmlc.data.formats import counts, read_coordinates
+from xmlc.data.formats import lines, read_coordinates
 from xmlc.errors import XmlcError
 
 HUGE = 2_147_483_647
@@ -62,7 +64,7 @@ def test_nor_may_an_id_where_the_largest_decides(refused, tmp_path):
 
 def test_the_memory_of_the_machine_counts(tmp_path, monkeypatch):
     (tmp_path / "a").write_text("1 5000 1\n0 0:1\n")
-    monkeypatch.setattr(counts.os, "sysconf", {"SC_PHYS_PAGES": 10, "SC_PAGE_SIZE": 4096}.get)
+    monkeypatch.setattr(lines.os, "sysconf", {"SC_PHYS_PAGES": 10, "SC_PAGE_SIZE": 4096}.get)
     with pytest.raises(XmlcError, match="found 5000 features, expected at most 2560"):
         load(tmp_path / "a")
 
@@ -83,3 +85,13 @@ def test_blank_lines_behind_the_last_row_are_not_kept(tmp_path):
     (tmp_path / "Y").write_text("3 2\n\n\n0:1\n")
     X, Y = load(tmp_path / "X", "repository-two-files", labels=tmp_path / "Y")
     assert (X.shape, Y.shape) == ((3, 2), (3, 2))
+
+
+@pytest.mark.parametrize(("suffix", "opener"), [(".gz", gzip.open), (".xz", lzma.open), (".bz2", bz2.open), ("", open)])
+def test_compression_is_told_by_content(tmp_path, suffix, opener):
+    path = tmp_path / f"odd-name{suffix[::-1]}"
+    with opener(path, "wb") as file:
+        file.write(b"2 3 2\n1 0:1 2:0.5\n 1:2\n")
+    X, Y = load(path)
+    assert X.toarray().tolist() == [[1, 0, 0.5], [0, 2, 0]]
+    assert Y.toarray().tolist() == [[False, True], [False, False]]

@@ -7,7 +7,7 @@ import lzma
 import pytest
 from archive_cases import tar_of, zip_of
 
-from xmlc.data.fetching.content import OtherFormat, check_folder, check_is_data
+from xmlc.data.download import OtherFormat, check_folder, check_is_data
 from xmlc.errors import XmlcError
 
 

@@ -1,0 +1,263 @@
+"""Fetching of single files over HTTP and from Google Drive: resumed, and with limits on time and size."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import requests
+import urllib3
+
+from xmlc.errors import XmlcError
+from xmlc.files import errors_named
+from xmlc.runtime.claims import Claimed, claimed
+from xmlc.runtime.progress import Progress
+
+ATTEMPTS = 4
+FIRST_PAUSE = 1.0  # seconds; doubles from attempt to attempt
+SILENCE = 20.0  # seconds without a byte, after which an attempt has failed
+CHUNK = 1 << 16
+PASSING = (408, 425, 429, 500, 502, 503, 504)
+MISSING = (403, 404, 410)  # object stores answer 403 for a file that does not exist
+WEB_PAGE = "found an HTML page instead of data (a quota, sign-in or error page)"
+
+
+class NotThere(XmlcError):
+    """It cannot be had from here; another source may have it."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Beyond which a download is given up: the key ``download`` of config.yaml."""
+
+    #: Hours for one file, all attempts together.
+    hours: float = 6
+    #: Gigabytes of one file, and of what an archive holds of a dataset.
+    gigabytes: float = 64
+
+
+USUAL = Limits()
+
+
+class _Watch:
+    """The clock and the scale of one download."""
+
+    def __init__(self, limits: Limits):
+        self._limits, self._ends = limits, time.monotonic() + 3600 * limits.hours
+
+    def check(self, size: int) -> None:
+        """Refuse a file of so many bytes, if that is too large or has taken too long."""
+        if size > self._limits.gigabytes * 1e9:
+            raise XmlcError(
+                f"the file has more than {self._limits.gigabytes:g} GB; if that is right, raise download.gigabytes in "
+                "config/config.yaml (--limits)"
+            )
+        if time.monotonic() > self._ends:
+            raise XmlcError(
+                f"the download has taken more than {self._limits.hours:g} hours; the same command goes on, if the "
+                "server can, and download.hours in config/config.yaml (--limits) allows more"
+            )
+
+
+class _Part(NamedTuple):
+    """An unfinished file; it is resumed if the server names the version of the file that it belongs to."""
+
+    file: Path
+
+    @property
+    def size(self) -> int:
+        return self.file.stat().st_size if self.file.exists() else 0
+
+    @property
+    def validator(self) -> str:
+        """Strong ``ETag`` or ``Last-Modified`` of the file that it belongs to; empty if it cannot be resumed."""
+        with suppress(OSError, ValueError):
+            return str(json.loads(self._version.read_text(encoding="utf-8")))
+        return ""
+
+    def begin(self, validator: str) -> None:
+        """Begin anew."""
+        self.discard()
+        if validator:
+            self._version.write_text(json.dumps(validator), encoding="utf-8")
+
+    def discard(self) -> None:
+        self._version.unlink(missing_ok=True)
+        self.file.unlink(missing_ok=True)
+
+    @property
+    def _version(self) -> Path:
+        return self.file.with_suffix(".version")
+
+
+def fetch_http(url: str, target: Path, partial: Path, limits: Limits = USUAL) -> None:
+    """Download a file, going on where an earlier attempt stopped if the server says that it is still the same file.
+
+    Parameters
+    ----------
+    url : str
+    target : Path
+        Appears when the file is whole; on the same file system as ``partial``.
+    partial : Path
+        Folder for unfinished files; those that can be resumed are kept there, and the next run goes on with them. Of
+        processes that want the same file at the same time each fetches it after the one before.
+    limits : Limits
+
+    Raises
+    ------
+    NotThere
+        The server says that there is no such file.
+    XmlcError
+        Every attempt failed, with the last reason; it took too long; the file is too large, or a web page.
+    """
+    _fetch(url, target, partial, limits, lambda part, watch: _with_attempts(url, part, watch))
+
+
+def fetch_drive(identifier: str, target: Path, partial: Path, limits: Limits = USUAL) -> None:
+    """Download a file from Google Drive, always from its beginning: Drive names no version of a file.
+
+    Parameters
+    ----------
+    identifier : str
+    target, partial, limits
+        As in `fetch_http`.
+
+    Raises
+    ------
+    XmlcError
+        The file cannot be had: refused, over its quota, too long or too large.
+    """
+    _fetch(f"drive:{identifier}", target, partial, limits, lambda part, watch: _from_drive(identifier, part, watch))
+
+
+def _fetch(source: str, target: Path, partial: Path, limits: Limits, fetch: Callable[[_Part, _Watch], None]) -> None:
+    """Have a function complete the unfinished file of a source, and give it its name."""
+    partial.mkdir(parents=True, exist_ok=True)
+    part = _Part(partial / f"{hashlib.sha256(source.encode()).hexdigest()[:32]}.part")
+    try:
+        with errors_named(target), ExitStack() as stack:
+            try:
+                stack.enter_context(claimed(part.file, source))
+            except Claimed as error:
+                print(f"xmlc: waiting, as {source} is {error}", file=sys.stderr, flush=True)
+                stack.enter_context(claimed(part.file, source, 3600 * limits.hours))
+            try:
+                fetch(part, _Watch(limits))
+                os.replace(part.file, target)
+                part.discard()
+            except BaseException as error:
+                if not part.validator or isinstance(error, OSError):  # of a full disk
+                    part.discard()
+                raise
+    except Claimed as error:
+        process, file = error.claim.process, error.claim.file
+        raise XmlcError(
+            f"process {process.pid} on {process.host} has fetched this file for more than {limits.hours:g} hours; stop "
+            f"it, or delete {file} if it does not run any more"
+        ) from error
+
+
+def _with_attempts(url: str, part: _Part, watch: _Watch) -> None:
+    for attempt in range(ATTEMPTS):
+        if attempt:
+            time.sleep(FIRST_PAUSE * 2 ** (attempt - 1))
+        try:
+            problem = _attempt(url, part, watch)
+        except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
+            problem = str(error)
+        if not problem:
+            return
+    raise XmlcError(f"{problem}, after {ATTEMPTS} attempts")
+
+
+def _attempt(url: str, part: _Part, watch: _Watch) -> str:
+    """Fetch what is missing; return what went wrong, or nothing."""
+    validator = part.validator
+    have = part.size if validator else 0
+    headers = {"Accept-Encoding": "identity"}  # else the length would be that of the compressed transfer
+    if have:
+        headers |= {"Range": f"bytes={have}-", "If-Range": validator}  # else it comes whole
+    with requests.get(url, headers=headers, stream=True, timeout=SILENCE) as response:
+        status = response.status_code
+        if status in PASSING:
+            return f"the server answered {status}"
+        if status in MISSING:
+            raise NotThere(f"the server has no such file, or does not hand it out ({status})")
+        if not response.ok and status != 416:
+            raise XmlcError(f"the server answered {status}")
+        content_range = response.headers.get("Content-Range", "")
+        goes_on = content_range.startswith(f"bytes {have}-") and _validator(response) in (validator, "")
+        if status == 416 or (status == 206 and not goes_on):
+            part.discard()  # the part is as long as the file, or belongs to another version of it
+            return "the server refused to go on with the part downloaded so far"
+        if status != 206:
+            have = 0
+            part.begin(_validator(response))
+        length, whole = response.headers.get("Content-Length", ""), content_range.rpartition("/")[2]
+        total = int(whole) if whole.isdigit() else have + int(length) if length.isdigit() else 0
+        watch.check(total)
+        # Undecoded: some servers label a .gz file as a gzip transfer of its content; its length is that of the file.
+        chunks = response.raw.stream(CHUNK, decode_content=False)
+        is_page = "text/html" in response.headers.get("Content-Type", "")
+        _append(chunks, part, watch, total, url, is_page)
+    return "" if part.size == total or not total else f"found {part.size} bytes, expected {total}"
+
+
+def _validator(response: requests.Response) -> str:
+    """Return what tells this file from others that were or will be at its address (RFC 9110, 8.8)."""
+    tag = response.headers.get("ETag", "")
+    return tag if tag.startswith('"') else response.headers.get("Last-Modified", "")  # W/"..." is a weak tag
+
+
+def _append(chunks: Iterable[bytes], part: _Part, watch: _Watch, total: int, title: str, is_page: bool) -> None:
+    with open(part.file, "ab") as file, Progress(total, title, "B") as progress:
+        progress.update(size := file.tell())
+        for chunk in chunks:
+            if is_page and size == 0 and chunk.lstrip().startswith(b"<"):
+                raise XmlcError(WEB_PAGE)
+            watch.check(size := size + len(chunk))
+            file.write(chunk)
+            progress.update(len(chunk))
+
+
+def _from_drive(identifier: str, part: _Part, watch: _Watch) -> None:
+    import gdown
+
+    class Watched:
+        """A file for gdown to write to."""
+
+        def write(self, data: bytes) -> int:
+            watch.check(file.tell() + len(data))
+            progress.update(len(data))
+            return file.write(data)
+
+        def tell(self) -> int:
+            return file.tell()
+
+        def flush(self) -> None: ...
+
+    # Versions before 6 lack some of these.
+    download: Callable[..., object] = gdown.download
+    wishes: dict[str, object] = {"quiet": True, "use_cookies": False, "timeout": SILENCE}
+    options = {name: value for name, value in wishes.items() if name in inspect.signature(download).parameters}
+    part.discard()
+    with open(part.file, "wb") as file, Progress(0, f"Google Drive {identifier}", "B") as progress:
+        try:
+            done = download(id=identifier, output=Watched(), **options)
+        except XmlcError:
+            raise
+        except Exception as error:  # gdown raises whatever its own dependencies do
+            if isinstance(error, OSError) and not isinstance(error, requests.RequestException):  # of a full disk
+                raise
+            raise XmlcError(f"Google Drive did not hand it out ({' '.join(str(error).split())})") from error
+    if done is None:
+        raise XmlcError("Google Drive did not hand it out (refused, or over its quota)")
