@@ -1,14 +1,7 @@
-"""Matrices that scipy takes and that lead out of themselves, and a child process in which they are tried."""
-
-import os
-import subprocess
-import sys
-from pathlib import Path
+"""Matrices that scipy takes and that lead out of themselves."""
 
 import numpy as np
 from scipy import sparse
-
-TESTS = Path(__file__).parents[1]
 
 
 def good_pair(n=24, d=12, m=6, seed=0):
@@ -59,29 +52,3 @@ def broken(matrix):
     entries = sparse.coo_array(matrix)
     entries.coords = (entries.coords[0], np.full_like(entries.coords[1], 2_000_000_000))
     yield "COO column", entries
-
-
-def in_child(script, *arguments, seconds=300):
-    """Run a script of tests/hostile in a process of its own, on one thread; return what it printed.
-
-    A signal ends the child, not the tests: the last line printed says at which probe.
-    """
-    environment = os.environ | {"PYTHONPATH": str(TESTS / "support"), "NUMBA_NUM_THREADS": "1"}
-    command = [sys.executable, str(TESTS / "hostile" / script), *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, env=environment, check=False)
-    lines = done.stdout.splitlines()
-    assert done.returncode == 0, f"exit {done.returncode} after {lines[-1:]}:\n{done.stderr[-2000:]}"
-    return lines
-
-
-def probe(name, call, refusal):
-    """Call what must be refused, having said so first; print what happened."""
-    print(f"probe {name}", flush=True)
-    try:
-        call()
-    except refusal:
-        return
-    except Exception as error:
-        print(f"WRONG {name}: {type(error).__name__}: {error}")
-        return
-    print(f"WRONG {name}: accepted")
