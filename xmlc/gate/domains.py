@@ -207,7 +207,7 @@ DOMAINS: Mapping[str, Mapping[str, Domain]] = {
         "label_scale": POSITIVE,
     },
     "SparseWeightedNearestNeighbors": {
-        **COMMON,
+        "n_jobs": COMMON["n_jobs"],
         "S": whole(1, PASSES),
         "alpha": EXPONENT,
         "beta": EXPONENT,
