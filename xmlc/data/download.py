@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -164,7 +162,7 @@ def _attempts(place: Place, mirror: str | None) -> Iterator[Attempt]:
     if place.manual.is_dir() and any(place.manual.iterdir()):
         yield partial(_from_hand, place)
     if mirror:
-        yield partial(_from_mirrors, place, mirrors(mirror))
+        yield partial(_from_mirror, place, mirror_at(mirror))
     for entry in place.entries:
         for kind, address in entry.sources:
             if kind == "urls":
@@ -210,17 +208,6 @@ def _unpack_any(archive: Path, place: Place, folder: Path) -> Dataset:
     raise XmlcError("; ".join(problems))
 
 
-def _from_mirrors(place: Place, candidates: Sequence[Mirror], folder: Path) -> Fetched:
-    """Take the files from the first of some mirrors that has them."""
-    for mirror in candidates[:-1]:
-        with suppress(NotThere):
-            return _from_mirror(place, mirror, folder)
-    try:
-        return _from_mirror(place, candidates[-1], folder)
-    except NotThere as error:
-        raise NotThere(lacking(candidates, str(error))) from None
-
-
 def _from_mirror(place: Place, mirror: Mirror, folder: Path) -> Fetched:
     """Take the files from a mirror, compressed or not."""
     is_url, base = mirror.is_url, f"{mirror.base}/{place.dataset.name}"
@@ -230,7 +217,7 @@ def _from_mirror(place: Place, mirror: Mirror, folder: Path) -> Fetched:
     for name in entry.files:
         taken = _first_suffix(place, base, name, folder, is_url, name in entry.with_header)
         if taken is None and not found:
-            raise NotThere(f"{place.dataset.name}/{name}[.gz|.xz|.bz2]")
+            raise NotThere(mirror.lacks(f"{place.dataset.name}/{name}[.gz|.xz|.bz2]"))
         if taken is None:
             raise XmlcError(f"{base}: found {', '.join(found.values())}, but no {name}[.gz|.xz|.bz2]")
         found[name] = taken
@@ -354,8 +341,17 @@ class Mirror:
     base: str
     is_url: bool
 
+    @property
+    def is_there(self) -> bool:
+        """Whether it is a folder, or an address of the web, which is not asked."""
+        return self.is_url or Path(self.base).is_dir()
 
-def mirrors(given: str) -> list[Mirror]:
+    def lacks(self, file: str) -> str:
+        """Say that it has no such file."""
+        return f"the mirror {self.base} " + (f"has no {file}" if self.is_there else "is no folder on this machine")
+
+
+def mirror_at(given: str) -> Mirror:
     """Read what was given as a mirror.
 
     Parameters
@@ -363,12 +359,6 @@ def mirrors(given: str) -> list[Mirror]:
     given : str
         A folder, where ``~`` is the home folder; or an address that begins with ``http://``, ``https://`` or
         ``file://``, whose letters beyond ASCII and blanks need not be percent-encoded.
-
-    Returns
-    -------
-    list of Mirror
-        Where to look, in this order. An accented letter has two forms in Unicode, and keyboards, file systems and
-        servers differ in which they use; both look the same.
 
     Raises
     ------
@@ -388,14 +378,7 @@ def mirrors(given: str) -> list[Mirror]:
             raise XmlcError(f"mirror {given!r}: expected the name of a server behind {kind}")
     else:
         base = str(Path(unquote(given[len(kind) :]) if scheme else given).expanduser())
-    forms = (base, unicodedata.normalize("NFC", base), unicodedata.normalize("NFD", base))
-    return [Mirror(form, is_url) for form in dict.fromkeys(forms)]
-
-
-def lacking(candidates: Sequence[Mirror], file: str) -> str:
-    """Say that none of some mirrors, which are forms of one name, has a file."""
-    is_there = any(mirror.is_url or Path(mirror.base).is_dir() for mirror in candidates)
-    return f"the mirror {candidates[0].base} " + (f"has no {file}" if is_there else "is no folder on this machine")
+    return Mirror(base, is_url)
 
 
 def _host(address: str) -> str | None:

@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from xmlc.data.archives import SUFFIXES
 from xmlc.data.catalogue import Dataset
-from xmlc.data.download import lacking, mirrors
+from xmlc.data.download import mirror_at
 from xmlc.errors import XmlcError
 from xmlc.estimator import Hyperparameters
 from xmlc.gate.domains import DOMAINS, LABELS_PER_INSTANCE
@@ -125,20 +125,19 @@ def check_sources(entries: Iterable[Dataset], mirror: str | None, resources: Pat
     XmlcError
         With datasets of nearly this name.
     """
-    entries, candidates = list(entries), mirrors(mirror) if mirror else []
-    folders = [Path(one.base) for one in candidates if not one.is_url]
-    if entries and folders and not any(folder.is_dir() for folder in folders):
-        raise XmlcError(lacking(candidates, ""))
+    entries, place = list(entries), mirror_at(mirror) if mirror else None
+    folder = Path(place.base) if place and not place.is_url else None
+    if entries and place and not place.is_there:
+        raise XmlcError(place.lacks(""))
     for entry in entries:
         has_address = any(kind != "source" for one in (entry, *entry.alternatives) for kind, _ in one.sources)
         by_hand = resources / "manual" / entry.name
-        if has_address or by_hand.is_dir() or any(one.is_url for one in candidates):
+        if has_address or by_hand.is_dir() or (place and place.is_url):
             continue
-        files = [folder / entry.name / f"{entry.train[0]}{suffix}" for folder in folders for suffix in SUFFIXES]
-        if any(file.is_file() for file in files):
+        if folder and any((folder / entry.name / f"{entry.train[0]}{suffix}").is_file() for suffix in SUFFIXES):
             continue
-        there = [one.name for folder in folders if folder.is_dir() for one in folder.iterdir() if one.is_dir()]
-        found = f"the mirror has no {entry.name}/{entry.train[0]}" if candidates else "no mirror is given"
+        there = [one.name for one in folder.iterdir() if one.is_dir()] if folder else []
+        found = f"the mirror has no {entry.name}/{entry.train[0]}" if folder else "no mirror is given"
         expected = " or ".join(get_close_matches(entry.name, sorted({*there, *known}))) or "a mirror that has it"
         raise XmlcError(
             f"dataset {entry.name}: the catalogue knows no address for it, and {found}; expected {expected}"
