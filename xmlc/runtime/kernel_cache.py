@@ -78,7 +78,7 @@ class Locator(caching.InTreeCacheLocator):
 
     def get_source_stamp(self) -> object:
         """Return what changes with the source file, but not with the time of its copy."""
-        return hashlib.sha256(Path(self._py_file).read_bytes()).digest()
+        return _content_digest(self._py_file)
 
     def ensure_cache_path(self) -> None:
         """Make no folder yet: numba asks for each kernel, and a claim makes it for the first one that is compiled."""
@@ -140,6 +140,11 @@ class KernelCache(caching.FunctionCache):
         """Give back the claim on this kernel, and those taken since, on kernels that it calls and that failed."""
         while self._file in self._claims:
             self._claims.popitem()[1].close()
+
+
+@cache
+def _content_digest(file: str) -> bytes:
+    return hashlib.sha256(Path(file).read_bytes()).digest()
 
 
 @cache
