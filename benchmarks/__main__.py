@@ -55,7 +55,7 @@ out_option = click.option("--out", type=FILE, help="File for all rows: CSV if it
 budgets_option = click.option("--budgets", is_flag=True, help="Check the budgets; fail if a figure is over its budget.")
 
 
-@click.group(help="Measure speed against a baseline in one run, without compilation.")
+@click.group(help="Measure speed against a baseline in one run, without compilation; or compare bits.")
 def group() -> None:
     """Hold the benchmarks; each imports what it needs when it is called."""
 
