@@ -10,7 +10,7 @@ import yaml
 from click.testing import CliRunner
 from repository import ROOT
 
-from xmlc.cli.tools.compile import command
+from xmlc.cli.steps.compile import command
 from xmlc.compiling import Part, compile_part, compile_parts, missing, parts_of
 from xmlc.errors import XmlcError
 
@@ -63,7 +63,7 @@ def test_a_part_is_compiled_once_for_its_content(tmp_path, monkeypatch):
 
 def test_the_command_says_what_it_does_once(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr("xmlc.cli.tools.compile.parts_of", lambda suite: [THEIRS])
+    monkeypatch.setattr("xmlc.cli.steps.compile.parts_of", lambda suite: [THEIRS])
     said = CliRunner().invoke(command, [str(DEMO)])
     assert said.exit_code == 0
     first, second = said.output.splitlines()

@@ -18,8 +18,8 @@ PACKAGE = Path(__file__).parent
 
 
 def command_files(*commands: str) -> list[str]:
-    """Return the files that commands of `xmlc` depend on, each command by its name, such as ``train``."""
-    return source_files(*(_command_module(name) for name in commands))
+    """Return the files that steps of `xmlc` depend on, each step by its name, such as ``train``."""
+    return source_files(*(f"{PACKAGE.name}.cli.steps.{name}" for name in commands))
 
 
 def source_digest(files: Iterable[str]) -> str:
@@ -37,12 +37,6 @@ def source_digest(files: Iterable[str]) -> str:
 @cache
 def _content_digest(file: str) -> tuple[str, str]:
     return _short(Path(file), PACKAGE.parent), hashlib.sha256(Path(file).read_bytes()).hexdigest()
-
-
-@cache
-def _command_module(name: str) -> str:
-    (file,) = PACKAGE.glob(f"cli/*/{name}.py")
-    return f"{PACKAGE.name}.cli.{file.parent.name}.{name}"
 
 
 def source_files(*modules: str) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 from command_line import run
 
 from xmlc.cli import COMMANDS, group
-from xmlc.cli.data.synth import command as synth
+from xmlc.cli.steps.synth import command as synth
 
 SYNTH = ("synth", "tiny", "--n-train", "2000", "--n-test", "50", "--n-features", "300", "--n-labels", "20", "--out")
 LIMITED = """

@@ -4,8 +4,8 @@ import pytest
 from click.testing import CliRunner
 from command_line import run
 
-from xmlc.cli import COMMANDS, group
-from xmlc.cli._options import FOLDER, LARGEST_SEED
+from xmlc.cli import group
+from xmlc.cli._options import LARGEST_SEED
 
 TRAIN = ("train", "--data", "d", "--estimator", "br", "--name", "br", "--out", "m", "--record", "r.json")
 PREPARE = ("prepare", "tiny", "--source", "s", "--out", "o", "--statistics", "s.json")
@@ -41,12 +41,3 @@ def test_a_folder_of_others_is_refused_before_a_command_does_anything(tmp_path, 
     assert run(name, "--out", tmp_path / "out") == 1
     assert f"xmlc: error: {tmp_path}/out: holds thesis.tex, which xmlc did not write" in capsys.readouterr().err
     assert [file.name for file in tmp_path.rglob("*")] == ["out", "thesis.tex"]
-
-
-def test_commands_with_a_folder_to_fill_and_not_to_replace_are_known():
-    folders = set()
-    for name in COMMANDS:
-        (out,) = [given for given in group.get_command(None, name).params if given.name == "out"] or [None]
-        if out is not None and out.type is FOLDER and out.callback is None:
-            folders.add(name)
-    assert folders == {"infer", "thresholds"}

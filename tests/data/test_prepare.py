@@ -8,7 +8,7 @@ from scipy import sparse
 
 from xmlc.checksums import NAME as CHECKSUMS
 from xmlc.checksums import list_files
-from xmlc.cli.data.prepare import command
+from xmlc.cli.steps.prepare import command
 from xmlc.csr import save_csr
 from xmlc.data.catalogue import Dataset
 from xmlc.data.prepare import absent_labels, differences, prepare

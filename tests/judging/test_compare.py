@@ -1,18 +1,16 @@
-"""Every status a cell can have."""
+"""Comparison of tables: every status of a cell, its text, and what is accepted."""
 
 import pandas as pd
 import pytest
-from compare_cases import TABLE, change, statuses, table_writer
+from compare_cases import MIXED, TABLE, change, statuses, table_writer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xmlc.errors import XmlcError
-from xmlc.judging.compare import compare, compare_frames, compared_fingerprints
-from xmlc.judging.compare_text import headline, to_text
+from xmlc.judging.compare import accept, compare, compare_frames, compared_fingerprints, headline, to_markdown, to_text
 from xmlc.judging.judge import Judge
-from xmlc.judging.kinds import Kind
 from xmlc.judging.runs import CellRuns, Place, Runs
-from xmlc.judging.verdict import Verdict
+from xmlc.judging.verdict import Kind, Verdict
 from xmlc.tables.fingerprint import fingerprint, of_parts, of_table
 from xmlc.tables.made_of import MadeOf
 
@@ -218,3 +216,101 @@ def test_claims_are_compared_if_both_sides_are_of_the_same_data(files):
         (comparison,) = compare(left, right)
         assert comparison.same == (found is Verdict.EQUAL)
         assert (Verdict.OTHER_DATA.value in to_text([comparison], "")) == (found is Verdict.OTHER_DATA)
+
+
+OLD = "dataset,model,p@1,seeds\nyeast,plt,2.50,1\n"
+MADE = "dataset,model,p@1,train_seconds,train_seconds_std,train_threads,seeds\nyeast,plt,1.50,9.5,,2,1\n"
+NEW = OLD.replace("plt,2.50", "plt,1.50")  # without the costs, and digit by digit as it was made
+
+
+def test_accepting_takes_the_tables_that_were_made_without_costs_and_no_others(tmp_path):
+    made, reference = tmp_path / "made", tmp_path / "reference"
+    files = {"made/paper/table2": MADE, "made/paper/table5": MADE, "made/other/table1": MADE}
+    files |= {"reference/paper/table1": OLD, "reference/paper/table2": OLD}
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / f"{name}.csv").write_text(text)
+    said = accept(made, reference)
+    assert [(file.name, line.split(",")[0]) for file, line in said] == [
+        ("table2.csv", "1 of 2 cells equal"),  # the number of seeds is as before
+        ("table5.csv", "new table"),
+    ]
+    found = {str(file.relative_to(reference)): file.read_text() for file in sorted(reference.rglob("*.csv"))}
+    assert found == {"paper/table1.csv": OLD, "paper/table2.csv": NEW, "paper/table5.csv": NEW}
+    with pytest.raises(XmlcError, match="no table of a suite that"):
+        accept(reference, made / "other")
+
+
+def test_text_says_the_headline_first_and_then_what_is_outside(files):
+    comparisons = compare(*files(TABLE, MIXED))
+    lines = to_text(comparisons, "old: a, new: b").splitlines()
+    assert lines[0] == ("3 of 6 cells equal, 2 different, 1 missing; 2 shown without judgement")
+    assert lines[1] == "old: a, new: b"
+    assert lines[3:5] == ["different:", lines[4]]
+    assert lines[4].split() == ["table", "row", "column", "old", "new", "difference"]
+    assert lines[5].split("  ")[1] == "table2.csv"
+    assert lines[5].split()[1:] == "yeast / plt / fta macro_f 40 40.1 +0.1".split()
+    assert lines[6].split()[1:] == "yeast / plt / sto macro_f 35.1235 36 +0.877".split()
+    text = "\n".join(lines)
+    assert text.index("different:") < text.index("missing:") < text.index("without judgement:")
+
+
+def test_beside_a_paper_the_text_says_the_interval_of_each_cell(files):
+    place = Place("left", "table2", ("yeast", "plt", "sto"), "macro_f")
+    judge = Judge(Runs({place: CellRuns({0: 35.9, 1: 36.0, 2: 36.1})}), same_split=frozenset({("left", "yeast")}))
+    lines = to_text(compare(*files(TABLE, MIXED), published=judge), "", published=True).splitlines()
+    assert lines[0].startswith(
+        "0 of 3 measured cells reproduced, 1 better, 2 without runs to judge by; configuration: "
+    )
+    assert lines[0].endswith("; 1 cells not run")
+    assert lines[3] == "better:"
+    assert lines[4].split() == ["table", "row", "column", "published", "measured", "difference", "interval"]
+    assert lines[5].split()[1:] == "yeast / plt / sto macro_f 35.1235 36 +0.877 ± 0.608".split()
+    assert "without runs to judge by:" in lines
+
+
+def test_markdown_structure(files):
+    text = to_markdown(compare(*files(TABLE, MIXED)), "old: a, new: b")
+    assert text.startswith("**3 of 6 cells equal, ")
+    marks = [line for line in text.splitlines() if line.startswith(("#", "**", "<"))]
+    assert marks[1:] == [
+        "### Different",
+        "### Missing",
+        "<details><summary>table2.csv: 3 of 6 cells equal, 2 different, 1 missing; 2 shown without judgement</summary>",
+        "</details>",
+    ]
+    rows = [line for line in text.splitlines() if "| yeast / plt / " in line]
+    assert len(rows) == 8
+    assert rows[0].split("|")[1:4] == [" table2.csv ", " yeast / plt / fta ", " macro_f  "]
+    # GitHub shows a table in a fold only behind an empty line.
+    lines = text.splitlines()
+    assert all(lines[i + 1] == "" for i, line in enumerate(lines) if line.startswith("<details>"))
+
+
+def test_many_parts_are_not_all_listed(files):
+    rows = "".join(f"set{i},plt,fta,1,1,1,1\n" for i in range(20))
+    text = to_text(compare(*files(TABLE + rows, TABLE)), "")
+    assert "table2.csv: row missing: set0 / plt / fta; set1 / plt / fta; " in text
+    assert "set11 / plt / fta; and 8 more" in text
+    assert "set12" not in text
+
+
+def test_beside_a_paper_its_own_digits_count_and_more_of_ours_is_no_difference(files):
+    printed = "dataset,model,p@1,train_minutes\na,plt,72.4,5\na,fastxml,-,6\nb,plt,70.10,7\n"
+    ours = "dataset,model,p@1,p@3,train_minutes\na,plt,72.44,1,50\na,fastxml,30,1,6\na,swnn,50,1,1\n"
+    place = Place("left", "table1", ("a", "plt"), "p@1")
+    judge = Judge(Runs({place: CellRuns({0: 72.44, 1: 72.44})}), same_split=frozenset({("left", "a")}))
+    (comparison,) = compare(*files(printed, ours, "table1.csv"), published=judge)
+    assert {cell.key: cell.verdict for cell in comparison.cells if cell.judged} == {
+        ("a", "plt"): Verdict.REPRODUCED,
+        ("b", "plt"): Verdict.NOT_RUN,
+    }
+    assert [(part.kind, part.name, part.verdict) for part in comparison.parts] == [
+        ("row", ("b", "plt"), Verdict.NOT_RUN)
+    ]
+    assert headline([comparison]) == "1 of 1 measured cells reproduced; 1 cells not run; 1 row not run"
+    assert comparison.same
+    text = to_markdown([comparison], "", published=True)
+    assert text[text.index("<details>") :].startswith(
+        "<details><summary>Not run</summary>\n\n- table1.csv: row not run"
+    )

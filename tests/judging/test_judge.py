@@ -10,7 +10,7 @@ from xmlc.judging.judge import Found, Judge, contrast_of
 from xmlc.judging.runs import CellRuns, Place, Runs
 from xmlc.judging.verdict import Verdict
 from xmlc.papers import table_of
-from xmlc.tables.panels import Published
+from xmlc.tables.table import Published
 
 TABLE2, TABLE1, TABLE7 = table_of("table2", "plt2016"), table_of("table1", "plt2016"), table_of("table7", "ldsm2020")
 PRINTED = Published(

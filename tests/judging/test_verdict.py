@@ -1,16 +1,19 @@
-"""Verdicts: of measured numbers by their interval, of constants, of our own numbers beside earlier ones."""
+"""Kinds of printed numbers, and verdicts by interval, on constants, and beside earlier numbers of ours."""
 
 import pytest
 
 from xmlc.judging.verdict import (
+    Kind,
     Verdict,
     equal_line,
     judge_constant,
     judge_exactly,
     judge_measured,
+    kind_of,
     reproduced_line,
     unit_of_last_digit,
 )
+from xmlc.papers import table_of
 
 
 @pytest.mark.parametrize(
@@ -70,3 +73,27 @@ def test_the_headlines_count():
 def test_a_unit_of_the_last_digit():
     found = [unit_of_last_digit(text) for text in ("72.4", "72.40", "2456", "1e-05", "0.000001", "2e3", "nan")]
     assert found == pytest.approx([0.1, 0.01, 1, 1e-5, 1e-6, 1, 0])
+
+
+@pytest.mark.parametrize(
+    ("paper", "table", "column", "model", "kind"),
+    [
+        ("plt2016", "table1", "n_train", "plt", Kind.DATASET),
+        ("plt2016", "table1", "p@1", "plt", Kind.MEASURED),
+        ("plt2016", "table1", "p@1", "fastxml", Kind.MEASURED),  # which its authors ran themselves
+        ("plt2016", "table2", "test_ms", "plt", Kind.COST),
+        ("plt2016", "table2", "inner_products", "plt", Kind.MEASURED),  # counted, not timed
+        ("plt2016", "table3", "low", "plt", Kind.CONFIGURATION),
+        ("plt2016", "table4", "a", "plt", Kind.CONFIGURATION),
+        ("ldsm2020", "table7", "p@1", "ldsm", Kind.MEASURED),
+        ("ldsm2020", "table7", "p@1", "fastxml", Kind.QUOTED),
+        ("ldsm2020", "table4", "depth", None, Kind.MEASURED),
+        ("swnn2018", "table6", "S", "swnn-searched", Kind.CONFIGURATION),
+        ("swnn2018", "table6", "max_p@3", "swnn-searched", Kind.DATASET),
+        ("swnn2018", "table6", "p@1", "dismec", Kind.QUOTED),
+        ("gfm2011", "table1", "instance_f", "br", Kind.MEASURED),
+        ("oplt2021", "table2", "train_cpu_minutes", "iplt", Kind.COST),
+    ],
+)
+def test_the_kind_of_a_printed_number(paper, table, column, model, kind):
+    assert kind_of(column, table_of(table, paper), model) is kind

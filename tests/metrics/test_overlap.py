@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xmlc.errors import XmlcError
-from xmlc.metrics.overlap import F1, JACCARD, f_beta
+from xmlc.metrics.measure import F1, JACCARD, f_beta
 
 SETS = st.sets(st.integers(0, 9))
 

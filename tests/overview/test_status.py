@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from page_cases import plan_with
 from suite_cases import write_suite
 
-from xmlc.cli.tables.status import command
+from xmlc.cli.results import status_command as command
 from xmlc.errors import XmlcError
 from xmlc.overview.failures import failures
 from xmlc.overview.status import MADE, status_of, to_text

@@ -7,17 +7,21 @@ import re
 import shutil
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 
 import page_cases
 import pytest
 from page_cases import HOSTILE, PAPER, SPLIT, make_table, page_of_run, small_run
+from record_files import as_record
+from report_cases import ranking, thresholds
 
 from xmlc.errors import XmlcError
 from xmlc.judging.judge import Judge
-from xmlc.judging.kinds import Kind
-from xmlc.judging.verdict import Verdict
-from xmlc.page.content import Folders, page_of
+from xmlc.judging.verdict import Kind, Verdict
+from xmlc.overview.facts import Source
+from xmlc.page.content import Folders, inline, page_of
 from xmlc.page.render import to_html
+from xmlc.page.tables import Passports
 from xmlc.papers.common.claims import claims_line, counted
 from xmlc.tables.fingerprint import fingerprint
 from xmlc.tables.made_of import MadeOf
@@ -260,3 +264,46 @@ def test_figures_are_drawings_in_the_page(html):
         f"Quality against time, {PAPER}",
     ]
     assert "image/svg+xml" not in html  # no metadata
+
+
+def test_a_drawing_keeps_shapes_and_loses_all_that_acts_or_asks():
+    drawing = (
+        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+        'width="100pt" height="50pt" viewBox="0 0 1 1">'
+        '<script>alert(1)</script><style>*{}</style><defs><clipPath id="c"/><path id="m" onload="x()"/></defs>'
+        '<use xlink:href="#m" clip-path="url(#c)"/><use xlink:href="https://example.org/x.svg#m"/>'
+        '<image xlink:href="https://example.org/x.png"/></svg>'
+    )
+    found = inline(drawing, "p-", 'A "title"')
+    assert not re.search("script|style>|onload|example.org|<image", found)
+    assert 'id="p-m"' in found
+    assert 'xlink:href="#p-m"' in found
+    assert 'clip-path="url(#p-c)"' in found
+    assert "width:150px" in found
+
+
+@pytest.mark.parametrize("text", ["no drawing", "<html/>"])
+def test_what_is_no_drawing_is_refused(text):
+    with pytest.raises(XmlcError, match="no SVG"):
+        inline(text, "p-", "Figure 1")
+
+
+@pytest.mark.parametrize(
+    ("about", "name", "titles"),
+    [
+        ({"model": "oplt-b", "passes": "3"}, "p@1", ["OPLT-B, 3 passes"]),
+        ({"model": "plt"}, "p@1", ["PLT"]),
+        ({"model": "plt", "method": "sto"}, "macro_f", ["PLT, STO"]),
+        ({"model": "plt"}, "fta", ["PLT, FTA"]),  # a method's macro-F in a table of rankings
+        ({"model": "plt", "tuned_for": "macro_f2"}, "macro_f", ["PLT, for-macro-f2"]),
+        ({}, "m", ["OPLT-B, 1 pass"]),  # of a dataset: any record tells it
+    ],
+)
+def test_a_cell_finds_its_record(about, name, titles):
+    models = ("oplt-b-1-pass", "oplt-b-3-passes", "plt")
+    records = [ranking(model=model) for model in models] + [thresholds(method=method) for method in ("fta", "sto")]
+    records += [thresholds(method="for-macro-f2"), ranking("scene")]
+    sources = [Source("p", Path(f"{place}.json"), as_record(record)) for place, record in enumerate(records)]
+    passports = Passports(sources)
+    found = passports.behind("p", "ranking", {"dataset": "yeast"} | about, name)
+    assert [passports.shown[place]["title"] for place in found] == titles

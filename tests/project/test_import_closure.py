@@ -10,11 +10,8 @@ from xmlc.sources import PACKAGE, imported_modules, source_files
 
 
 def test_steps_do_not_depend_on_one_another():
-    table, threshold, train = (
-        source_files(f"xmlc.{step}") for step in ("cli.tables.table", "measuring.tuned_thresholds", "cli.steps.train")
-    )
+    table, train = (source_files(f"xmlc.cli.steps.{step}") for step in ("table", "train"))
     assert not [file for file in table if "/models/" in file or "/thresholds/" in file]
-    assert not [file for file in threshold if "/models/" in file or "/tables/" in file]
     assert not [file for file in train if "/models/plt/" in file or "/thresholds/" in file or "/metrics/" in file]
 
 
@@ -49,22 +46,6 @@ def private_of_others(file):
 def test_no_estimator_imports_a_private_module_of_another(estimator):
     files = [Path(file).resolve() for file in source_files(*estimator_files(estimator))]
     assert {file: found for file in files if (found := private_of_others(file))} == {}
-
-
-@pytest.mark.parametrize(
-    ("line", "found"),
-    [
-        ("from xmlc.models.plt import PLT", set()),
-        ("from xmlc.models.plt.weights import NodeWeights", set()),
-        ("from xmlc.models._averages import mean_top_k", set()),
-        ("from xmlc.models.plt.weights._nodes import NodeWeights", {"plt"}),
-        ("import xmlc.models.fastxml._grow", {"fastxml"}),
-    ],
-)
-def test_private_modules_of_others_are_found(line, found, tmp_path):
-    file = tmp_path / "mine.py"
-    file.write_text(line)
-    assert set(private_of_others(file)) == found
 
 
 def test_binary_relevance_and_chains_do_not_depend_on_one_another():

@@ -17,8 +17,8 @@ from xmlc.papers.plt2016.tables import by_method
 from xmlc.suites.reading import read_suite
 from xmlc.tables.columns import column
 from xmlc.tables.fingerprint import fingerprint
-from xmlc.tables.panels import Published
 from xmlc.tables.render import panel_to_markdown
+from xmlc.tables.table import Published
 from xmlc.tuning.plan import plan_in_stages
 
 README = (ROOT / "README.md").read_text()

@@ -8,9 +8,8 @@ from record_files import changed, save
 from report_cases import dataset
 
 from xmlc.errors import XmlcError
-from xmlc.records.estimates import Estimates
 from xmlc.records.step import EVERY, StepRecord, frame, read_steps
-from xmlc.records.thresholds import TunedThresholds
+from xmlc.records.thresholds import Estimates, TunedThresholds
 
 BESIDE = {Estimates: estimates(), TunedThresholds: tuned()}
 

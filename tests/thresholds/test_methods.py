@@ -15,7 +15,7 @@ from xmlc.csr import kernel_csr
 from xmlc.errors import XmlcError
 from xmlc.metrics import macro_f, micro_f, micro_jaccard
 from xmlc.metrics.classification import TUNABLE, measure_scores
-from xmlc.metrics.overlap import F1, JACCARD, f_beta
+from xmlc.metrics.measure import F1, JACCARD, f_beta
 from xmlc.models import PLT
 from xmlc.thresholds import FTA, OFO, STO, CommonThreshold, MicroLabelWise, apply_thresholds, fit_in_one_pass
 from xmlc.thresholds._kernels import (

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from xmlc.errors import XmlcError
+from xmlc.tuning.plan import random_trials
 from xmlc.tuning.ranges import Range, parse_space
-from xmlc.tuning.search import random_trials
 
 SPACE = {
     "gamma": Range.parse("gamma", {"low": 1e-3, "high": 10, "log": True}),

@@ -11,8 +11,8 @@ from repository import ROOT
 from search_cases import FIRST, NEEDS_SMAC, SPACE, hill, trials_of
 
 from xmlc.errors import XmlcError
+from xmlc.tuning.plan import METHODS
 from xmlc.tuning.ranges import parse_space
-from xmlc.tuning.search import METHODS
 
 
 @NEEDS_SMAC

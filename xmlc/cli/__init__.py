@@ -1,7 +1,8 @@
 """The command line `xmlc`: one subcommand for each step of the workflow.
 
-A subcommand lives in the module of its name, in the folder of its group, and is imported only when it is called: so
-``xmlc --help`` is quick and a rule of the workflow depends on the files of its own step alone.
+A step of the workflow is ``command`` in the module of its name in the folder ``steps``, so that its rule depends on
+the files of this step alone; others are ``<name>_command`` in the module that `MODULES` names. Each is imported only
+when it is called, so that ``xmlc --help`` is quick.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ import click
 from xmlc import __version__
 from xmlc.errors import XmlcError, sentence_of
 
-# By folder: what its commands are called together, and what each does.
+# Titles in the help, the commands below each, and what each does.
 GROUPS = {
-    "data": {
+    "Data": {
         "download": "Fetch a dataset from its source or a mirror.",
         "synth": "Make a synthetic dataset with known posteriors.",
         "prepare": "Read a dataset into memory-mapped arrays, check it, split it.",
     },
-    "steps": {
+    "Steps": {
         "train": "Train one model on one dataset.",
         "join": "Join the shares of a forest that several jobs have grown.",
         "tune": "Search hyperparameters on the 80/20 split.",
@@ -39,7 +40,7 @@ GROUPS = {
         "progressive": "Predict each instance of a stream before it is learned; write the curve.",
         "simulate": "Infer from samples of known distributions, score and time it.",
     },
-    "tables": {
+    "Tables": {
         "table": "Build one table of a paper from records.",
         "figure": "Draw one figure of a paper from records.",
         "show": "Print finished tables and their paths.",
@@ -48,19 +49,21 @@ GROUPS = {
         "archive": "Put the records and figures behind finished tables into one small file.",
         "status": "Show for each paper and dataset what is done, missing and failed.",
     },
-    "judging": {
+    "Judging": {
         "compare": "Compare two tables and judge the differences.",
         "fingerprint": "Print a fingerprint of all numbers of tables or arrays, to compare two runs.",
         "accept": "Take the current tables as the accepted ones.",
         "deviations": "Keep our runs with several seeds, which intervals are taken from.",
     },
-    "tools": {
+    "Tools": {
         "verify": "Name results and downloads that are not as they were written.",
         "compile": "Compile the kernels of a suite ahead of its first run.",
     },
 }
-TITLES = {"data": "Data", "steps": "Steps", "tables": "Tables", "judging": "Judging", "tools": "Tools"}
-COMMANDS = {name: folder for folder, commands in GROUPS.items() for name in commands}
+MODULES = dict.fromkeys(("show", "facts", "report", "archive", "status", "verify"), "results") | dict.fromkeys(
+    GROUPS["Judging"], "judging"
+)
+COMMANDS = [name for commands in GROUPS.values() for name in commands]
 
 
 class LazyGroup(click.Group):
@@ -68,18 +71,20 @@ class LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name the subcommands in the order of the workflow."""
-        return list(COMMANDS)
+        return COMMANDS
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Import one subcommand."""
         if name not in COMMANDS:
             return None
-        return importlib.import_module(f"xmlc.cli.{COMMANDS[name]}.{name}").command
+        module = importlib.import_module(f"xmlc.cli.{MODULES.get(name, f'steps.{name}')}")
+        found: click.Command = getattr(module, f"{name}_command", None) or module.command
+        return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the subcommands by group without importing them."""
-        for folder, commands in GROUPS.items():
-            with formatter.section(TITLES[folder]):
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
                 formatter.write_dl(list(commands.items()))
 
 

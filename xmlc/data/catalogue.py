@@ -12,8 +12,7 @@ import jsonschema
 
 from xmlc.errors import XmlcError
 from xmlc.files import sha256
-from xmlc.schemas.reading import read_yaml
-from xmlc.schemas.wording import broken
+from xmlc.schemas.reading import broken, read_yaml
 
 SCHEMA = Path(__file__).parent / "datasets.schema.yaml"
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")

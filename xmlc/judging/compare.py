@@ -1,27 +1,28 @@
-"""Two tables, cell by cell: joined on their keys, each difference judged."""
+"""Two tables compared cell by cell, the comparison as text, and tables accepted in place of earlier ones."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 import pandas as pd
+from tabulate import tabulate
 
 from xmlc.errors import XmlcError
+from xmlc.files import atomic_file
 from xmlc.judging.judge import Found, Judge
-from xmlc.judging.kinds import Kind, kind_of
 from xmlc.judging.runs import Place
-from xmlc.judging.verdict import Judgement, Verdict, judge_exactly, number
+from xmlc.judging.verdict import Judgement, Kind, Verdict, equal_line, judge_exactly, kind_of, number, reproduced_line
 from xmlc.papers import every_table
 from xmlc.papers.common.claims import CLAIM_KEYS
 from xmlc.tables.columns import DEVIATION, column
 from xmlc.tables.fingerprint import Fingerprint, of_parts, of_table, read_table
 from xmlc.tables.made_of import MadeOf, same_data
-from xmlc.tables.panels import Published
-from xmlc.tables.table import TableDefinition
+from xmlc.tables.table import Published, TableDefinition
 
 BAD = (Verdict.NOT_REPRODUCED, Verdict.DIFFERENT, Verdict.FAILED, Verdict.MISSING, Verdict.NEW)
 
@@ -286,3 +287,231 @@ class _Print:
         kind = kind_of(name, self.definition, dict(zip(self.keys, key)).get("model"))
         right = "" if pd.isna(texts[name]) else str(texts[name])
         return Cell(key, name, left, right, judgement or Judgement(Verdict.EQUAL), judgement is not None, kind)
+
+
+def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
+    """Put the tables that were made in the place of the accepted ones, without costs; of claims also their data.
+
+    Costs differ from run to run, so that a difference of two accepted versions would show more than moved numbers.
+
+    Parameters
+    ----------
+    tables : Path
+        Folder with ``<suite>/<table>.csv``, of which each that the run made is there.
+    reference : Path
+        Folder of the same kind. Suites without a folder in it are passed over.
+
+    Returns
+    -------
+    list of (Path, str)
+        The written files, with what the change is.
+
+    Raises
+    ------
+    XmlcError
+        There is nothing to accept.
+    """
+    made = [file for file in sorted(tables.glob("*/*.csv")) if (reference / file.parent.name).is_dir()]
+    if not made:
+        raise XmlcError(
+            f"{tables}: no table of a suite that {reference} has a folder of; run a suite first, or make its folder"
+        )
+    said = []
+    for file in made:
+        old = reference / file.parent.name / file.name
+        line = headline(compare(old, file)) if old.exists() else "new table"
+        table = read_table(file)
+        with atomic_file(old) as temporary:
+            kept = table[[name for name in table if not column(name).cost]]
+            kept.to_csv(temporary, index=False, lineterminator="\n")
+        if (made_of := MadeOf.beside(file)) and made_of.digests:
+            replace(made_of, records=()).write(old.with_suffix(""))
+        said.append((old, line))
+    return said
+
+
+# What a reader has to look at, in this order, and what may be folded.
+CHANGED = (Verdict.NOT_REPRODUCED, Verdict.DIFFERENT, Verdict.FAILED, Verdict.BETTER, Verdict.MISSING, Verdict.NEW)
+FOLDED = (Verdict.REPRODUCED, Verdict.UNCERTAIN, Verdict.NO_RUNS, Verdict.NOT_RUN, Verdict.EQUAL)
+LISTED = 12
+HEADINGS = ("table", "row", "column", "old", "new", "difference")
+PUBLISHED_HEADINGS = ("table", "row", "column", "published", "measured", "difference", "interval")
+
+
+def headline(comparisons: Sequence[Comparison]) -> str:
+    """Return the counts of all judged cells in one line; the total is of the left side, so new cells stand apart.
+
+    Of a paper's tables the measured cells are counted first, and each other kind of cell by itself.
+    """
+    counts = {kind: _counts(comparisons, kind) for kind in Kind}
+    if any(comparison.printed for comparison in comparisons):
+        words = [*_of_kinds(comparisons, counts), *_not_run(counts)]
+        return "; ".join([*words, *_parts(comparisons)])
+    said = ", ".join([equal_line(sum(counts.values(), Counter())), *_parts(comparisons)])
+    unjudged = sum(len(_cells(comparison, None)) for comparison in comparisons)
+    return said + (f"; {unjudged} shown without judgement" if unjudged else "")
+
+
+def kind_lines(counts: Mapping[Kind, Mapping[Verdict, int]]) -> list[str]:
+    """Say what became of the printed cells that are not measurements of the paper, kind by kind."""
+    lines = []
+    for kind in (Kind.DATASET, Kind.CONFIGURATION, Kind.QUOTED):
+        ran = {verdict: n for verdict, n in counts[kind].items() if verdict is not Verdict.NOT_RUN and n}
+        good = ran.pop(Verdict.REPRODUCED if kind is Kind.QUOTED else Verdict.EQUAL, 0)
+        if total := good + sum(ran.values()):
+            said = "reproduced" if kind is Kind.QUOTED else "equal"
+            lines.append(", ".join([f"{kind}: {good} of {total} {said}", *(f"{n} {v}" for v, n in ran.items())]))
+    return lines
+
+
+def calibrated_line(cells: int) -> str:
+    """Say how many of the measured cells have settings that were chosen on the printed results."""
+    return f"{cells} of them with settings calibrated on the printed test results"
+
+
+def _of_kinds(comparisons: Sequence[Comparison], counts: Mapping[Kind, Mapping[Verdict, int]]) -> list[str]:
+    cells = [cell for comparison in comparisons for cell in comparison.cells if cell.kind is Kind.MEASURED]
+    calibrated = sum(bool(cell.judgement.calibrated) for cell in cells if cell.judged)
+    line = reproduced_line(counts[Kind.MEASURED])
+    return [f"{line} ({calibrated_line(calibrated)})" if calibrated else line, *kind_lines(counts)]
+
+
+def _not_run(counts: Mapping[Kind, Mapping[Verdict, int]]) -> list[str]:
+    cells = sum(own.get(Verdict.NOT_RUN, 0) for own in counts.values())
+    return [f"{cells} cells not run"] if cells else []
+
+
+def _counts(comparisons: Sequence[Comparison], kind: Kind) -> Counter[Verdict]:
+    return sum((comparison.counts(kind) for comparison in comparisons), Counter())
+
+
+def _parts(comparisons: Sequence[Comparison]) -> list[str]:
+    parts = Counter((part.kind, part.verdict) for comparison in comparisons for part in comparison.parts)
+    return [f"{count} {kind}{'s' * (count > 1)} {verdict}" for (kind, verdict), count in parts.items()]
+
+
+def agreement(old: Fingerprint, new: Fingerprint) -> str:
+    """Say whether two fingerprints are the same."""
+    if old == new:
+        return f"Same fingerprint, {new.word}: every number but costs is the same"
+    return f"Fingerprints differ: old {old.word}, new {new.word}"
+
+
+def to_text(comparisons: Sequence[Comparison], title: str, published: bool = False) -> str:
+    """Return a comparison as plain text: all that changed, then one line for each table."""
+    lines = [headline(comparisons), title]
+    for verdict in CHANGED:
+        if rows := _rows(comparisons, verdict, published):
+            lines += ["", f"{verdict}:", _indented(_table(rows, "plain", published))]
+    if parts := _part_lines(comparisons):
+        lines += ["", *parts]
+    lines += ["", *(f"{comparison.name}: {headline([comparison])}" for comparison in comparisons)]
+    for verdict in (Verdict.UNCERTAIN, Verdict.REPRODUCED, Verdict.NO_RUNS):
+        if rows := _rows(comparisons, verdict, published):
+            lines += ["", f"{verdict}:", _indented(_table(rows, "plain", published))]
+    if rows := [line for comparison in comparisons for line in _unjudged(comparison)]:
+        lines += ["", "without judgement:", _indented(tabulate(rows, tablefmt="plain", disable_numparse=True))]
+    return "\n".join(lines) + "\n"
+
+
+def to_markdown(comparisons: Sequence[Comparison], title: str, published: bool = False) -> str:
+    """Return a comparison as Markdown for a pull request: all that changed, then each table folded."""
+    lines = [f"**{headline(comparisons)}**", "", title]
+    for verdict in CHANGED:
+        if rows := _rows(comparisons, verdict, published):
+            lines += ["", f"### {verdict.capitalize()}", "", _table(rows, "pipe", published)]
+    if parts := [f"- {line}" for line in _part_lines(comparisons)]:
+        # A part of a paper that was not run is no finding.
+        folded = ["<details><summary>Not run</summary>", "", *parts, "", "</details>"]
+        lines += ["", *(folded if published else parts)]
+    for comparison in comparisons:
+        cells = [cell for verdict in (*FOLDED, None) for cell in _cells(comparison, verdict)]
+        if cells:
+            said = [str(cell.verdict) if cell.judged else "not judged" for cell in cells]
+            rows = [[*_row(comparison, cell, published)[1:], verdict] for cell, verdict in zip(cells, said)]
+            headings = [*_headings(published)[1:], "verdict"]
+            table = tabulate(rows, headers=headings, tablefmt="pipe", disable_numparse=True)
+            lines += ["", f"<details><summary>{comparison.name}: {headline([comparison])}</summary>", "", table, ""]
+            lines.append("</details>")
+    return "\n".join(lines) + "\n"
+
+
+def _part_lines(comparisons: Sequence[Comparison]) -> list[str]:
+    """Return one line for each table and kind of part that only one side has."""
+    named: dict[str, list[str]] = {}
+    for comparison in comparisons:
+        for part in comparison.parts:
+            named.setdefault(f"{comparison.name}: {part.kind} {part.verdict}", []).append(" / ".join(part.name))
+    return [f"{what}: {'; '.join(names[:LISTED])}{_more(len(names) - LISTED)}" for what, names in named.items()]
+
+
+def _more(left_out: int) -> str:
+    return f"; and {left_out} more" if left_out > 0 else ""
+
+
+def _cells(comparison: Comparison, verdict: Verdict | None) -> list[Cell]:
+    """Return the judged cells of one verdict, or those without judgement.
+
+    Cells of a row or column that only one side has are named with it and not again.
+    """
+    rows = {part.name for part in comparison.parts if part.kind == "row"}
+    columns = {part.name[0] for part in comparison.parts if part.kind == "column"}
+    cells = [cell for cell in comparison.cells if (cell.verdict if cell.judged else None) is verdict]
+    return [cell for cell in cells if cell.key not in rows and cell.column not in columns]
+
+
+def _rows(comparisons: Sequence[Comparison], verdict: Verdict, published: bool) -> list[list[str]]:
+    return [_row(comparison, cell, published) for comparison in comparisons for cell in _cells(comparison, verdict)]
+
+
+def _row(comparison: Comparison, cell: Cell, published: bool) -> list[str]:
+    where = [comparison.name, " / ".join(cell.key), cell.column]
+    return [*where, *_both(cell), *_difference(cell, published)]
+
+
+def _headings(published: bool) -> tuple[str, ...]:
+    return PUBLISHED_HEADINGS if published else HEADINGS
+
+
+def _table(rows: list[list[str]], style: str, published: bool) -> str:
+    return tabulate(rows, headers=_headings(published), tablefmt=style, disable_numparse=True)
+
+
+def _both(cell: Cell) -> tuple[str, str]:
+    """Return both values in six digits, or as they stand in the files where these would hide the difference."""
+    if math.isnan(cell.judgement.difference):
+        return cell.left or "–", cell.right or "–"
+    left, right = f"{float(cell.left):.6g}", f"{float(cell.right):.6g}"
+    return (left, right) if left != right or cell.left == cell.right else (cell.left, cell.right)
+
+
+def _difference(cell: Cell, published: bool) -> list[str]:
+    """Return the difference and, beside a published number, half the width of its interval."""
+    unknown = math.isnan(cell.judgement.difference)
+    texts = ["" if unknown else f"{cell.judgement.difference:+.3g}"]
+    return texts + ["" if unknown or not cell.judged else f"{_plus_minus(cell)}"] * published
+
+
+def _plus_minus(cell: Cell) -> str:
+    return "" if math.isnan(cell.judgement.interval) else f"± {cell.judgement.interval:.3g}"
+
+
+def _unjudged(comparison: Comparison) -> list[list[str]]:
+    """Return one line for each column that is not judged: how the right side compares with the left."""
+    lines = []
+    unjudged = _cells(comparison, None)
+    for name in dict.fromkeys(cell.column for cell in unjudged):
+        cells = [cell for cell in unjudged if cell.column == name]
+        numbers = [cell for cell in cells if not math.isnan(cell.judgement.difference)]
+        ratios = [float(cell.right) / float(cell.left) for cell in numbers if float(cell.left)]
+        if column(name).cost and column(name).better and ratios:
+            said = f"new / old from {min(ratios):.2f} to {max(ratios):.2f}"
+        else:
+            different = sum(cell.left != cell.right and cell.judgement.difference != 0 for cell in cells)
+            said = f"{different} of {len(cells)} differ"
+        lines.append([comparison.name, name, said])
+    return lines
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())

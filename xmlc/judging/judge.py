@@ -8,15 +8,21 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from xmlc.data.catalogue import load_catalogue
-from xmlc.judging.intervals import Spread, half_width
-from xmlc.judging.kinds import Kind, kind_of
-from xmlc.judging.runs import Place, Runs
-from xmlc.judging.verdict import Judgement, Verdict, judge_constant, judge_measured, number, unit_of_last_digit
+from xmlc.judging.runs import Place, Runs, Spread, half_width
+from xmlc.judging.verdict import (
+    Judgement,
+    Kind,
+    Verdict,
+    judge_constant,
+    judge_measured,
+    kind_of,
+    number,
+    unit_of_last_digit,
+)
 from xmlc.suites import paths
 from xmlc.suites.reading import read_suite
 from xmlc.tables.columns import DEVIATION, column
-from xmlc.tables.panels import Published
-from xmlc.tables.table import TableDefinition
+from xmlc.tables.table import Published, TableDefinition
 
 NO_RUNS = "no runs with several seeds: `snakemake deviations` measures them"
 NO_SPLIT_ERROR = "the paper's split is not known to be ours, and no error of another was measured"

@@ -1,8 +1,9 @@
-"""Our runs with several seeds, which intervals are taken from: config/runs.csv, a line for each printed cell."""
+"""Our runs with several seeds (config/runs.csv), measured from tables, and the intervals that are taken from them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,8 +11,80 @@ import pandas as pd
 
 from xmlc.errors import XmlcError, let_through
 from xmlc.files import atomic_file
-from xmlc.judging.intervals import Spread
+from xmlc.judging.verdict import Kind, kind_of, number
 from xmlc.papers import table_of
+from xmlc.papers.building import build_table, read_published
+from xmlc.records.base import parsed
+from xmlc.records.ranking import RankingRecord
+from xmlc.records.reading import read_record
+from xmlc.tables.columns import DEVIATION, column
+from xmlc.tables.intervals import student_quantile
+from xmlc.tables.made_of import MadeOf
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How much one number of ours varies from run to run.
+
+    Attributes
+    ----------
+    runs : int
+        Runs, with seeds and splits of their own, that the deviation was taken from; at least two.
+    deviation : float
+        Standard deviation of one run (divisor: runs - 1), in the unit of the column.
+    split_error : float or None
+        Standard deviation of the number over splits of the same instances into training and test set, in the unit of
+        the column; None if nobody measured it.
+    """
+
+    runs: int
+    deviation: float
+    split_error: float | None = None
+
+    @classmethod
+    def of(cls, values: Sequence[float], split_error: float | None = None) -> Spread:
+        """Return the spread of the values of some runs."""
+        mean = math.fsum(values) / len(values)
+        variance = math.fsum((value - mean) * (value - mean) for value in values) / (len(values) - 1)
+        return cls(len(values), math.sqrt(variance), split_error)
+
+
+def half_width(spread: Spread, unit: float, ours: int = 1, theirs: int = 1, other_split: bool = False) -> float:
+    """Return h: of 100 faithful reproductions 95 differ from the printed number by at most h.
+
+    The difference of a mean of ``ours`` runs and a printed mean of ``theirs`` runs has the variance
+    s^2 (1 / ours + 1 / theirs), s being the deviation of one run; rounding to a printed digit adds u^2 / 12, u being
+    the unit of that digit; two splits drawn apart add twice the square of the split error. Only s is estimated,
+    from few runs, hence Student's t; its degrees of freedom are those of Welch and Satterthwaite, runs - 1 over the
+    squared share of the variance that s has. Where neither runs nor splits differ, h is half a unit.
+
+    Parameters
+    ----------
+    spread : Spread
+    unit : float
+        Of the last printed digit, in the unit of the column.
+    ours, theirs : int
+        Runs that the two means are over.
+    other_split : bool
+        The paper's split is not known to be ours.
+
+    Raises
+    ------
+    ValueError
+        Splits differ and nobody measured what that matters.
+    """
+    if other_split and spread.split_error is None:
+        raise ValueError("no error of another split was measured")
+    of_runs = spread.deviation * spread.deviation * (1 / ours + 1 / theirs)
+    error = (spread.split_error or 0.0) if other_split else 0.0
+    of_splits = 2 * error * error
+    variance = of_runs + of_splits + unit * unit / 12
+    if of_runs + of_splits == 0:
+        return unit / 2
+    share = of_runs / variance
+    freedom = (spread.runs - 1) / (share * share) if share else math.inf
+    return max(unit / 2, student_quantile(freedom) * math.sqrt(variance))
+
 
 COLUMNS = ("paper", "table", "row", "column", "seeds", "values", "split_error")
 BETWEEN = " / "  # the keys of a row
@@ -105,10 +178,10 @@ class Runs:
         if tuple(frame) != COLUMNS:
             raise XmlcError(f"{file}: columns {', '.join(frame)}; expected {', '.join(COLUMNS)}")
         cells = {}
-        for number, row in enumerate(frame.itertuples(index=False, name=None), start=2):
-            place, cell = _parsed(row, f"{file}:{number}")
+        for line, row in enumerate(frame.itertuples(index=False, name=None), start=2):
+            place, cell = _parsed(row, f"{file}:{line}")
             if place in cells:
-                raise XmlcError(f"{file}:{number}: a second line for {BETWEEN.join(row[:4])}; expected one")
+                raise XmlcError(f"{file}:{line}: a second line for {BETWEEN.join(row[:4])}; expected one")
             cells[place] = cell
         return cls(cells)
 
@@ -123,3 +196,94 @@ def _parsed(row: Iterable[str], where: str) -> tuple[Place, CellRuns]:
     if len(by_seed) < 2:
         raise XmlcError(f"{where}: {len(by_seed)} runs; expected values of at least two seeds")
     return Place(paper, table, tuple(key.split(BETWEEN)), column), cell
+
+
+JUDGED = (Kind.MEASURED, Kind.QUOTED)
+
+
+def runs_of(tables: Iterable[MadeOf]) -> Runs:
+    """Build each table once for each seed of its records, and keep the cells that its paper prints.
+
+    Raises
+    ------
+    XmlcError
+        No table was made with several seeds.
+    """
+    cells: dict[Place, CellRuns] = {}
+    for made in tables:
+        printed = read_published(made.table, made.paper, made.published)
+        wanted = {key: [name for name in printed.columns() if number(printed.value(key, name) or "") is not None]
+                  for key in printed.rows()}  # fmt: skip
+        by_seed = _by_seed(made.records) if wanted else {}  # others may be made of files that are no JSON
+        if len(by_seed) < 2:
+            continue
+        frames = {
+            seed: build_table(made.table, made.paper, records, made.published, made.suite).frame
+            for seed, records in by_seed.items()
+        }
+        errors = _split_errors(made.records)
+        cells |= _cells_of(made, frames, wanted, errors)
+    if not cells:
+        raise XmlcError("no printed cell was run with several seeds; make tables with --config seeds='[0, 1, 2, 3, 4]'")
+    return Runs(cells)
+
+
+def _by_seed(records: Sequence[Path]) -> dict[int, list[Path]]:
+    """Group records by seed; those without one, as a dataset's statistics, belong to every seed."""
+    found: dict[int, list[Path]] = {}
+    common: list[Path] = []
+    for path in records:
+        content = parsed(path, "record")
+        seed = content.get("seed") if isinstance(content, dict) else None
+        (found.setdefault(seed, []) if isinstance(seed, int) else common).append(path)
+    return {seed: [*common, *paths] for seed, paths in sorted(found.items())}
+
+
+def _cells_of(
+    made: MadeOf,
+    frames: dict[int, pd.DataFrame],
+    wanted: dict[tuple[str, ...], list[str]],
+    errors: dict[tuple[str, str, str], float],
+) -> dict[Place, CellRuns]:
+    definition = table_of(made.table, made.paper)
+    values: dict[Place, dict[int, float]] = {}
+    for seed, frame in frames.items():
+        for row in frame.to_dict("records"):
+            key = tuple(str(row[name]) for name in definition.keys)
+            model = dict(zip(definition.keys, key)).get("model")
+            for name in wanted.get(key, []):
+                measured = kind_of(name, definition, model) in JUDGED and not name.endswith(DEVIATION)
+                if measured and isinstance(row.get(name), float) and not pd.isna(row[name]):
+                    values.setdefault(Place(made.paper, made.table, key, name), {})[seed] = row[name]
+    cells = {}
+    for place, by_seed in values.items():
+        named = dict(zip(definition.keys, place.row))
+        error = errors.get((named.get("dataset", ""), named.get("model", ""), place.column))
+        if len(by_seed) > 1:
+            cells[place] = CellRuns(by_seed, error)
+    return cells
+
+
+def _split_errors(records: Sequence[Path]) -> dict[tuple[str, str, str], float]:
+    """Return the split errors of rankings by dataset, model and column, in its unit: the mean over seeds."""
+    found: dict[tuple[str, str, str], list[float]] = {}
+    for path in records:
+        content = parsed(path, "record")
+        if not isinstance(content, dict) or content.get("kind") != RankingRecord.KIND:
+            continue
+        record = read_record(path)
+        if isinstance(record, RankingRecord) and record.portion == "full":
+            for name, value in record.standard_errors.items():
+                scale = 100 if column(name).unit == "%" else 1
+                error = scale * split_error(value, record.dataset.n_train, record.dataset.n_test)
+                found.setdefault((record.dataset.name, record.model, name), []).append(error)
+    return {key: sum(values) / len(values) for key, values in found.items()}
+
+
+def split_error(standard_error: float, n_train: float, n_test: float) -> float:
+    """Return by how much a mean over a test set varies with the split of n_train + n_test instances.
+
+    The test set is a random sample without replacement of instances that are given, so that the standard error of a
+    mean of independent draws is multiplied by sqrt(1 - n_test / (n_train + n_test)).
+    """
+    return standard_error * math.sqrt(n_train / (n_train + n_test))

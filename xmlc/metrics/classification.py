@@ -18,8 +18,7 @@ from scipy import sparse
 
 from xmlc.csr import as_labels, kernel_csr
 from xmlc.errors import XmlcError
-from xmlc.metrics.measure import Measure
-from xmlc.metrics.overlap import F1, JACCARD, Overlap, f_beta
+from xmlc.metrics.measure import F1, JACCARD, Measure, Overlap, f_beta
 
 
 class Agreement(NamedTuple):

@@ -32,7 +32,7 @@ from xmlc.records.sweep import SweepRecord
 from xmlc.suites.reading import find_suite
 from xmlc.tables.columns import COLUMNS, column
 from xmlc.tables.made_of import MadeOf
-from xmlc.tables.summaries import summaries
+from xmlc.tables.table import summaries
 
 
 class RecordPassport(NamedTuple):

@@ -1,37 +1,44 @@
-"""What stands on the page, as plain values: papers, their tables cell by cell, their figures."""
+"""Contents of the page as plain values: papers, tables, figures as SVG, the best model of each dataset."""
 
 from __future__ import annotations
 
+import io
 import re
+import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import matplotlib as mpl
+import pandas as pd
+from matplotlib.figure import Figure
+
 from xmlc.errors import XmlcError
-from xmlc.judging.compare_text import calibrated_line, kind_lines
+from xmlc.judging.compare import calibrated_line, kind_lines
 from xmlc.judging.judge import Judge
-from xmlc.judging.kinds import Kind
-from xmlc.judging.verdict import Verdict, reproduced_line
+from xmlc.judging.verdict import Kind, Verdict, reproduced_line
+from xmlc.metrics.measures import MEASURE_METHODS
 from xmlc.overview.facts import Source, passport_of, sources_of
 from xmlc.overview.failures import Failure
-from xmlc.page.best import best_of
-from xmlc.page.drawings import inline, svg_of
 from xmlc.page.expected import PAPER, REFERENCE, Expectation, Expected, count, reference_of
-from xmlc.page.passports import Passports, ShownPassport
-from xmlc.page.tables import PagePanel, PageTable, table_on_page
+from xmlc.page.tables import PageCell, PagePanel, PageTable, Passports, ShownPassport, table_on_page
 from xmlc.papers import figure_of
 from xmlc.papers.building import build_table, read_published
-from xmlc.papers.common.claims import CLAIMS, claims_line, counted
-from xmlc.papers.common.effects import Word
-from xmlc.papers.common.pareto import COSTS, pareto
+from xmlc.papers.common.claims import CLAIMS, Word, claims_line, counted
+from xmlc.papers.common.figures import COSTS, pareto
+from xmlc.plotting import SETTINGS
+from xmlc.records import ranking, thresholds
 from xmlc.records.ranking import COST_COLUMNS, RankingRecord
+from xmlc.records.thresholds import ThresholdRecord
 from xmlc.suites import paths
 from xmlc.suites.reading import find_suite
+from xmlc.tables.columns import MISSING, column
 from xmlc.tables.fingerprint import TABLE, Fingerprint, of_parts
 from xmlc.tables.made_of import MadeOf
-from xmlc.tables.panels import Published
 from xmlc.tables.render import title_of
+from xmlc.tables.table import Published, average_seeds
+from xmlc.tables.titles import LIMITS, method_title, model_title
 
 PARETO = "pareto"
 CALIBRATED = "‡"  # behind numbers whose settings were chosen on the printed test results
@@ -281,3 +288,128 @@ def _caption(paper: str, name: str) -> str:
         return ""
     line = NUMBERED.sub("", text.strip().partition("\n")[0].removeprefix("Draw "))
     return line[:1].upper() + line[1:]
+
+
+HEADINGS = ["Best by P@1", "P@1 (%)", "Best by macro-F", "Macro-F (%)", "of it 0/0 = 1 (%)"]
+
+
+def best_of(sources: Sequence[Source]) -> PagePanel | None:
+    """Return a row for each dataset: the best model by P@1, the best model and method by macro-F, on the test set.
+
+    Means over seeds are compared; models that are given the truth, and thresholds for other measures, are left out. The
+    last column is the share of labels that macro-F counts as 1 because they are neither in the test set nor predicted.
+    None without such records.
+    """
+    found = {source.path: source.record for source in sources}.values()
+    records = [record for record in found if record.model_name not in LIMITS]
+    ranked = [r for r in records if isinstance(r, RankingRecord) and r.portion == "full"]
+    tuned = [r for r in records if isinstance(r, ThresholdRecord) and r.method not in MEASURE_METHODS]
+    by_precision = _best(ranking.frame(ranked), ["dataset", "model"], "p@1")
+    by_f = _best(thresholds.frame(tuned), ["dataset", "model", "method"], "macro_f")
+    rows = []
+    for dataset in {**by_precision, **by_f}:
+        cells = [PageCell(MISSING)] * len(HEADINGS)
+        if (row := by_precision.get(dataset)) is not None:
+            cells[:2] = [PageCell(_title(row)), _number(row["p@1"])]
+        if (row := by_f.get(dataset)) is not None:
+            convention = row["macro_f"] - row["macro_f_zero"]
+            cells[2:] = [PageCell(_title(row)), _number(row["macro_f"]), _number(convention)]
+        rows.append(([dataset], cells))
+    return PagePanel("", ["Dataset"], HEADINGS, rows) if rows else None
+
+
+def _best(frame: pd.DataFrame, keys: Sequence[str], name: str) -> dict[str, pd.Series]:
+    if frame.empty:
+        return {}
+    averaged = average_seeds(frame, keys).sort_values(name, ascending=False, kind="stable")
+    best = averaged.drop_duplicates("dataset").set_index("dataset", drop=False)
+    return {dataset: best.loc[dataset] for dataset in dict.fromkeys(frame["dataset"])}
+
+
+def _title(row: pd.Series) -> str:
+    method = [method_title(str(row["method"]))] if "method" in row else []
+    return ", ".join([model_title(str(row["model"])), *method])
+
+
+def _number(value: float) -> PageCell:
+    return PageCell(column("macro_f").printed(value), value)
+
+
+SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
+HREF = f"{{{XLINK}}}href"
+URL_OF_SVG = re.compile(r"url\(#([^)]+)\)")
+# A page has one style sheet and one script; what describes the file is for files.
+LEFT_OUT = {"metadata", "script", "style", "foreignObject", "image", "a"}
+FONTS = "'DejaVu Sans', Verdana, sans-serif"
+
+ET.register_namespace("", SVG)
+ET.register_namespace("xlink", XLINK)
+
+
+def svg_of(figure: Figure) -> str:
+    """Draw a figure as SVG."""
+    text = io.StringIO()
+    with mpl.rc_context(SETTINGS):
+        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    return text.getvalue()
+
+
+def inline(svg: str, prefix: str, title: str) -> str:
+    """Return a drawing to stand inside HTML.
+
+    Its identifiers get a prefix, as several drawings share a page; whatever is no drawing is left out; references
+    beyond the drawing itself are dropped. It is as wide as it was drawn, or as there is room.
+
+    Parameters
+    ----------
+    svg : str
+        A whole SVG file.
+    prefix : str
+        Begins every identifier.
+    title : str
+        Read aloud instead of the drawing.
+
+    Raises
+    ------
+    XmlcError
+        It is no SVG.
+    """
+    try:
+        root = ET.fromstring(svg)
+    except ET.ParseError as error:
+        raise XmlcError(f"figure {title!r} is no SVG ({error}); draw it again") from error
+    if root.tag != f"{{{SVG}}}svg":
+        raise XmlcError(f"figure {title!r} is <{root.tag}> and no SVG; draw it again")
+    _clean(root, prefix)
+    width = root.attrib.pop("width", "")
+    root.attrib.pop("height", None)
+    root.attrib |= {"role": "img", "aria-label": title}
+    root.attrib["style"] = f"stroke-linejoin:round;stroke-linecap:butt;width:{_points(width)}"
+    return ET.tostring(root, encoding="unicode")
+
+
+def _clean(element: ET.Element, prefix: str) -> None:
+    for child in list(element):
+        if not isinstance(child.tag, str) or child.tag.rpartition("}")[2] in LEFT_OUT:
+            element.remove(child)
+        else:
+            _clean(child, prefix)
+    for name, value in list(element.attrib.items()):
+        if name == "id":
+            element.attrib[name] = prefix + value
+        elif name == HREF or name == "href":
+            if value.startswith("#"):
+                element.attrib[name] = f"#{prefix}{value[1:]}"
+            else:
+                del element.attrib[name]
+        elif name.startswith("on"):
+            del element.attrib[name]
+        else:
+            value = URL_OF_SVG.sub(lambda found: f"url(#{prefix}{found.group(1)})", value)
+            element.attrib[name] = re.sub(r"'DejaVu Sans'[^;]*", FONTS, value) if "font" in value else value
+
+
+def _points(width: str) -> str:
+    """Return the width that it was drawn in, enlarged a little: print is finer than screens."""
+    number = re.fullmatch(r"([0-9.]+)(pt|px)?", width)
+    return f"{float(number.group(1)) * 1.5:.0f}px" if number else "100%"

@@ -14,17 +14,15 @@ import pandas as pd
 
 from xmlc.judging.compare import Cell, compare_frames
 from xmlc.judging.judge import Found, Judge
-from xmlc.judging.kinds import Kind, kind_of
 from xmlc.judging.runs import Place
-from xmlc.judging.verdict import Judgement, Verdict, number
+from xmlc.judging.verdict import Judgement, Kind, Verdict, kind_of, number
 from xmlc.overview.failures import Failure
 from xmlc.papers import table_of
 from xmlc.papers.common.claims import CLAIMS
 from xmlc.tables.columns import DEVIATION, Column, column
 from xmlc.tables.made_of import MadeOf, same_data
-from xmlc.tables.panels import Published
 from xmlc.tables.render import to_csv
-from xmlc.tables.table import Table
+from xmlc.tables.table import Published, Table
 
 PAPER, REFERENCE = "paper", "reference"
 Key = tuple[str, ...]

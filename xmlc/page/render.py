@@ -12,8 +12,7 @@ from markupsafe import Markup
 from xmlc import __version__
 from xmlc.judging.verdict import Verdict
 from xmlc.page.content import CALIBRATED, Page
-from xmlc.papers.common.claims import claims_line
-from xmlc.papers.common.effects import Word
+from xmlc.papers.common.claims import Word, claims_line
 
 ROOM = "xmlc.page"
 # A verdict's sign, its class in the style sheet, and what it means.
@@ -53,7 +52,7 @@ LEGEND = (
 def to_html(page: Page) -> str:
     """Return the page; every value in it is escaped, and its policy lets a browser load nothing else.
 
-    Of the drawings, which are markup themselves, `xmlc.page.drawings.inline` has left nothing but shapes.
+    Of the drawings, which are markup themselves, `xmlc.page.content.inline` has left nothing but shapes.
     """
     room = Environment(
         loader=PackageLoader(ROOM), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True

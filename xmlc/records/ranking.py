@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from xmlc.metrics.measures import BY_NAME, FURTHER_RANKING_METRICS, MAXIMA, RANKING_METRICS
-from xmlc.records.base import Fraction, Fractions, Number, Row, costs_in, identity, known
-from xmlc.records.checking import check_scores
+from xmlc.records.base import Fraction, Fractions, Number, Row, check_scores, costs_in, identity, known
 from xmlc.records.training import ModelRecord, TrainingCosts
 
 if TYPE_CHECKING:

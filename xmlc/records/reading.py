@@ -11,8 +11,7 @@ from typing import TypeVar
 
 import xmlc.records
 from xmlc.errors import XmlcError
-from xmlc.records.base import ExperimentRecord
-from xmlc.records.checking import check_header, parsed
+from xmlc.records.base import ExperimentRecord, check_header, parsed
 
 R = TypeVar("R", bound=ExperimentRecord)
 Identity = tuple[str, str, str | None, int]

@@ -9,8 +9,7 @@ from typing import TypedDict
 
 from xmlc.errors import XmlcError
 from xmlc.passport import Passport, StepCosts
-from xmlc.records.base import Number, RecordFile
-from xmlc.records.checking import Misfit, parsed
+from xmlc.records.base import Misfit, Number, RecordFile, parsed
 
 MODELS = ("independent", "dependent", "dependent-signed")
 

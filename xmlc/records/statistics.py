@@ -12,7 +12,7 @@ from msgspec import Meta
 from xmlc.errors import XmlcError
 from xmlc.files import write_record
 from xmlc.passport import StepCosts
-from xmlc.records.checking import read_checked
+from xmlc.records.base import read_checked
 
 if TYPE_CHECKING:
     import pandas as pd

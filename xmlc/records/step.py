@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from xmlc.estimator import Hyperparameters
 from xmlc.passport import Passport, StepCosts
-from xmlc.records.base import Dataset, Number, known
-from xmlc.records.checking import read_checked
-from xmlc.records.estimates import Estimates, PartEstimates
-from xmlc.records.thresholds import TunedThresholds
+from xmlc.records.base import Dataset, Number, known, read_checked
+from xmlc.records.thresholds import Estimates, PartEstimates, TunedThresholds
 
 if TYPE_CHECKING:
     import pandas as pd

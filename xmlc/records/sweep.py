@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 from msgspec import Meta
 
 from xmlc.passport import Passport, StepCosts
-from xmlc.records.base import ExperimentRecord, Fractions, Number, RankingRow, Row, identity, known
-from xmlc.records.checking import expected_of, misfit
+from xmlc.records.base import ExperimentRecord, Fractions, Number, RankingRow, Row, expected_of, identity, known, misfit
 from xmlc.records.forest import METRICS
 
 if TYPE_CHECKING:

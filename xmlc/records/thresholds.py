@@ -1,4 +1,4 @@
-"""The records of `xmlc thresholds`: tuned thresholds, and the test set predicted with them."""
+"""The records of `xmlc thresholds` (tuned thresholds, the test set predicted with them) and of `xmlc estimate`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from xmlc.metrics.measures import FURTHER_SET_METRICS, SET_METRICS, TUNABLE_MEASURES
 from xmlc.passport import Passport, StepCosts
-from xmlc.records.base import FolderFile, Fractions, Number, costs_in, identity, known
-from xmlc.records.checking import check_scores
+from xmlc.records.base import FolderFile, Fractions, Number, check_scores, costs_in, identity, known
 from xmlc.records.ranking import given, measured, shares_of
 from xmlc.records.training import KnownTrainingCosts, ModelRecord
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 PREDICTED = "predicted_per_instance"
 COST_COLUMNS = {
@@ -119,3 +119,24 @@ def frame(records: Sequence[ThresholdRecord]) -> pd.DataFrame:
             for record in records
         ]
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartEstimates:
+    """How many estimates one part has, and what they cost; None where a model does not report it."""
+
+    instances: int
+    estimates_per_instance: Number
+    inner_products_per_instance: Number | None
+    ms_per_instance: Number | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimates(FolderFile, file="estimate.json", command="estimate"):
+    """What `xmlc estimate` writes of the parts ``val`` and ``test``; estimates up to the floor are left out."""
+
+    floor: float
+    parts: dict[str, PartEstimates]
+    peak_bytes: Number
+    passport: Passport
+    step: StepCosts

@@ -10,8 +10,7 @@ import jsonschema
 import msgspec
 
 from xmlc.errors import XmlcError
-from xmlc.schemas.reading import read_yaml
-from xmlc.schemas.wording import broken
+from xmlc.schemas.reading import broken, read_yaml
 
 T = TypeVar("T")
 FOLDER = Path(__file__).parent

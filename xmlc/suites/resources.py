@@ -17,8 +17,8 @@ from typing import Any, NamedTuple, Protocol
 
 from xmlc.errors import XmlcError
 from xmlc.files import read_json
-from xmlc.records.estimates import Estimates
 from xmlc.records.statistics import Statistics
+from xmlc.records.thresholds import Estimates
 from xmlc.suites import paths
 from xmlc.suites.project import Project
 from xmlc.suites.suite import ModelSpec

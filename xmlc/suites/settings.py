@@ -15,8 +15,7 @@ import yaml
 from xmlc.data.fetching import USUAL, Limits
 from xmlc.errors import XmlcError
 from xmlc.files import read_json, write_json
-from xmlc.schemas.reading import read_yaml
-from xmlc.schemas.wording import nearest
+from xmlc.schemas.reading import nearest, read_yaml
 from xmlc.suites.checking import check, converted
 
 WITH_NUMBERS = ("seeds", "tuning", "download")

@@ -19,7 +19,7 @@ from xmlc.errors import XmlcError
 from xmlc.estimator import Hyperparameters
 from xmlc.gate.domains import DOMAINS, LABELS_PER_INSTANCE
 from xmlc.models.registry import ESTIMATORS
-from xmlc.schemas.wording import nearest
+from xmlc.schemas.reading import nearest
 from xmlc.suites.suite import ModelSpec, Suite
 
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from xmlc.files import write_record
-from xmlc.records.checking import read_checked
+from xmlc.records.base import read_checked
 from xmlc.suites.paths import in_project
 
 SUFFIX = ".made-of.json"

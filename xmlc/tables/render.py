@@ -10,8 +10,7 @@ import pandas as pd
 
 from xmlc.files import atomic_file
 from xmlc.tables.fingerprint import Fingerprint, of_table, read_table
-from xmlc.tables.panels import Panel
-from xmlc.tables.table import Table
+from xmlc.tables.table import Panel, Table
 
 WIDTH = 110
 LATEX = {

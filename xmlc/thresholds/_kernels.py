@@ -114,7 +114,7 @@ def sto_thresholds(columns, start, end, floors, count_hidden, recall, thresholds
     count_hidden : bool
         Whether positives without an estimate above the floor count as positives (the paper's F) or not.
     recall : float64
-        The measure's weight of the positives (see `xmlc.metrics.overlap.Overlap`), 1 for F.
+        The measure's weight of the positives (see `xmlc.metrics.measure.Overlap`), 1 for F.
     thresholds : float32 (m,)
         Written; the floor for a label without estimates above it.
     """
@@ -296,7 +296,7 @@ def mark_column_hits(columns, start, end, hits):
 
 @njit(cache=True, nogil=True)
 def overlap_units(gain, recall, shared, hits, positives, predicted):
-    """Return one value of `xmlc.metrics.overlap.Overlap` (0/0 = 1) in multiples of `UNIT`, int64."""
+    """Return one value of `xmlc.metrics.measure.Overlap` (0/0 = 1) in multiples of `UNIT`, int64."""
     total = recall * positives + predicted - shared * hits
     value = gain * hits / total if total > 0 else 1.0
     return np.int64(np.rint(value / UNIT))

@@ -11,7 +11,7 @@ from xmlc.csr import kernel_csr
 from xmlc.errors import XmlcError
 from xmlc.estimator import InvalidParameterError, hyperparameters
 from xmlc.gate.domains import Number
-from xmlc.metrics.overlap import F1, Overlap
+from xmlc.metrics.measure import F1, Overlap
 from xmlc.thresholds._kernels import (
     best_cut,
     best_instance_cut,
@@ -310,7 +310,7 @@ class CommonThreshold(ThresholdMethod):
     average : {"micro", "instance"}
         Counts summed over all pairs of instance and label, or the mean over instances (0/0 = 1).
     overlap : Overlap
-        The measure: `xmlc.metrics.overlap.f_beta` or ``JACCARD``.
+        The measure: `xmlc.metrics.measure.f_beta` or ``JACCARD``.
     n_jobs : int or None
         Threads; the result does not depend on it.
 

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from xmlc.errors import XmlcError
 from xmlc.metrics.classification import TUNABLE, AveragedOverlap, measure_scores
-from xmlc.metrics.overlap import Overlap
+from xmlc.metrics.measure import Overlap
 from xmlc.thresholds.apply import apply_thresholds, checked_pair, columns
 from xmlc.thresholds.bounds import GRID, checked_grid, kappa, lower_bounds
 from xmlc.thresholds.methods import OFO, STO, CommonThreshold, MicroLabelWise, fixed_thresholds, label_counts

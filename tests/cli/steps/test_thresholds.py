@@ -97,7 +97,7 @@ def test_folders_of_others_are_left_alone(options, tmp_path, capsys):
 
 
 def _telling(done):
-    from xmlc.measuring.tuned_thresholds import tune_method
+    from xmlc.measuring.thresholds import tune_method
 
     def told(prepared, estimates, method, threads, out):
         done.append(method)

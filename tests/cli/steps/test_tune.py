@@ -18,7 +18,7 @@ from xmlc.errors import XmlcError
 from xmlc.files import read_json, write_json
 from xmlc.metrics import precision_at_k
 from xmlc.models import PLT
-from xmlc.tuning.search import METHODS
+from xmlc.tuning.plan import METHODS
 
 EACH = [pytest.param(method, marks=pytest.mark.needs("tune") if method == "smac" else ()) for method in METHODS]
 SPACE = {

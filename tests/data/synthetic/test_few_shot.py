@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from xmlc.cli.data.synth import command
+from xmlc.cli.steps.synth import command
 from xmlc.data import load
 from xmlc.data.catalogue import load_catalogue
 from xmlc.data.synthetic import few_shot

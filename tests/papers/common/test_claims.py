@@ -1,19 +1,19 @@
-"""The table of claims: what is declared, a row for each claim, whatever records there are."""
+"""Claims and effects: their declaration, their verdicts, and the table of all."""
 
 import math
 
+import numpy as np
 import pytest
 from record_files import as_record
 from report_cases import ranking, thresholds
 from repository import ROOT
 
 from xmlc.papers import every_table
-from xmlc.papers.common.claims import claim, claims_line, claims_table, counted
-from xmlc.papers.common.effects import Effect
+from xmlc.papers.common.claims import Effect, claim, claims_line, claims_table, counted, outcome_of
 from xmlc.suites.needs import MULTI_LABEL_RANKINGS, RANKINGS, THRESHOLDS
 from xmlc.suites.project import Project
-from xmlc.tables.panels import Published
 from xmlc.tables.render import fingerprint_of, to_csv, to_markdown
+from xmlc.tables.table import Published
 
 NOTHING = Published({}, ("claim",))
 
@@ -116,3 +116,106 @@ def test_each_paper_states_its_claims_first():
 def test_a_margin_other_than_no_difference_has_a_reason_and_no_other_has_one(about):
     with pytest.raises(ValueError, match="expected another than no difference"):
         declared(**about)
+
+
+CLEAR, OPEN = (1.0, 1.1, 0.9), (3.0, -3.0, 0.5)  # effects of three seeds: above 0; nobody knows
+AGAINST = tuple(-value for value in CLEAR)
+
+
+def effects(**units):
+    """Effects of units ``dataset_subject``, a value for each seed."""
+    return [
+        Effect(*name.split("_"), seed, value) for name, values in units.items() for seed, value in enumerate(values)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("units", "word", "verdict"),
+    [
+        ({}, "no data", "no data"),
+        ({"a_x": CLEAR}, "holds", "holds on 1 of 1"),
+        ({"a_x": AGAINST}, "does not hold", "does not hold: 1 of 1 against"),
+        ({"a_x": OPEN}, "cannot be told", "cannot be told"),
+        ({"a_x": CLEAR, "a_y": OPEN}, "cannot be told", "cannot be told"),
+        ({"a_x": CLEAR, "a_y": CLEAR, "b_x": AGAINST}, "holds", "holds on 2 of 3"),
+        ({"a_x": CLEAR, "b_x": AGAINST}, "mixed", "mixed: 1 of 2 for, 1 against"),
+        ({"a_x": (1.0,), "b_x": (1.1,)}, "cannot be told", "cannot be told"),
+        ({"a_x": (1.0,), "b_x": (1.1,), "c_x": (1.2,)}, "holds", "holds in the mean of 3 datasets"),
+        ({"a_x": (-1.0,), "b_x": (-1.1,), "c_x": (-1.2,)}, "does not hold", "does not hold in the mean of 3 datasets"),
+        # A unit against it keeps the mean from deciding.
+        ({"a_x": (8.0,), "b_x": (8.1,), "c_x": (8.2,), "c_y": AGAINST}, "cannot be told", "cannot be told"),
+    ],
+)
+def test_verdicts(units, word, verdict):
+    found = outcome_of(effects(**units), margin=0)
+    assert (found.word, found.verdict) == (word, verdict)
+
+
+def test_the_margin_moves_what_speaks_for_a_statement():
+    values = effects(a_x=CLEAR)
+    assert [outcome_of(values, margin).word for margin in (-2, 1, 2)] == ["holds", "cannot be told", "does not hold"]
+
+
+def test_the_mean_is_that_of_datasets_each_with_the_mean_of_its_units():
+    found = outcome_of(effects(a_x=(1.0,), a_y=(3.0,), b_x=(6.0,), c_x=(7.0,)), margin=0)
+    assert found.effect.mean == 5
+    assert found.effect.has_interval
+    assert not outcome_of(effects(a_x=CLEAR, a_y=CLEAR, b_x=CLEAR), margin=0).effect.has_interval  # two datasets
+    assert [unit.seeds for unit in found.units] == [1, 1, 1, 1]
+
+
+def test_ratios_are_averaged_as_logarithms_and_given_as_ratios():
+    found = outcome_of(effects(a_x=(2.0, 2.0), b_x=(8.0, 8.0)), margin=1, scale="ratio")
+    assert found.effect.mean == pytest.approx(4)
+    assert [unit.effect.lower for unit in found.units] == [pytest.approx(2), pytest.approx(8)]
+    assert found.word == "holds"
+    assert outcome_of(effects(a_x=(0.5, 0.5)), margin=1, scale="ratio").word == "does not hold"
+
+
+@pytest.mark.parametrize("wrong", [[Effect("a", "x", 0, 1.0)] * 2, [Effect("a", "x", 0, math.nan)]])
+def test_effects_that_are_none_are_refused(wrong):
+    with pytest.raises(ValueError, match="expected one finite effect of each dataset, subject and seed"):
+        outcome_of(wrong, margin=0)
+
+
+def simulated(rng, datasets, subjects, seeds, effect, shared):
+    """Draw effects of standard deviation 1 over seeds; subjects of a dataset share a part of their noise."""
+    common = rng.normal(0, 1, (datasets, 1, seeds))
+    own = rng.normal(0, 1, (datasets, subjects, seeds))
+    noise = math.sqrt(shared) * common + math.sqrt(1 - shared) * own
+    return [
+        Effect(f"d{d}", f"s{s}", k, effect + float(noise[d, s, k]))
+        for d in range(datasets)
+        for s in range(subjects)
+        for k in range(seeds)
+    ]
+
+
+@pytest.mark.parametrize("shared", [0.0, 1.0])
+@pytest.mark.parametrize(("datasets", "subjects", "seeds"), [(1, 1, 5), (1, 4, 2), (2, 2, 3), (3, 1, 1), (6, 2, 5)])
+def test_noise_alone_makes_no_statement_hold_in_more_than_1_of_20(datasets, subjects, seeds, shared):
+    rng = np.random.default_rng([datasets, subjects, seeds])
+    words = [outcome_of(simulated(rng, datasets, subjects, seeds, 0.0, shared), 0).word for _ in range(1000)]
+    assert words.count("holds") <= 50
+    assert words.count("does not hold") <= 50
+
+
+def test_a_clear_effect_is_seen_in_nearly_all_runs():
+    rng = np.random.default_rng(0)
+    words = [outcome_of(simulated(rng, 6, 2, 5, 2.0, 0.0), 0).word for _ in range(200)]
+    assert words.count("holds") >= 190
+    words = [outcome_of(simulated(rng, 6, 2, 5, -2.0, 0.0), 0).word for _ in range(200)]
+    assert words.count("does not hold") >= 190
+
+
+def test_a_record_of_several_trials_decides_with_one_seed():
+    error = 1 / 2.0095752  # the quantile of Student's t with 49 degrees of freedom is 2.0095752
+    (unit,) = outcome_of([Effect("a", "", 0, 3.0, error, 50)], margin=1.5).units
+    assert (unit.effect.lower, unit.effect.upper) == (pytest.approx(2, abs=1e-6), pytest.approx(4, abs=1e-6))
+    assert unit.side == 1
+    exact = Effect("a", "", 0, 3.0, 0)
+    assert [outcome_of([exact], margin).word for margin in (2, 3, 4)] == ["holds", "cannot be told", "does not hold"]
+    (ratio,) = outcome_of([Effect("a", "", 0, 4.0, 0)], 1, "ratio").units
+    assert ratio.effect.upper == pytest.approx(4)
+    several = [Effect("a", "", seed, value, 0) for seed, value in enumerate((3.0, -3.0))]
+    assert outcome_of(several, 0).word == "cannot be told"  # not by the errors

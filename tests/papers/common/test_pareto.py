@@ -9,7 +9,7 @@ from report_cases import ranking, write
 
 from xmlc.errors import XmlcError
 from xmlc.papers.building import draw_figure
-from xmlc.papers.common.pareto import FAMILIES, pareto_front, place_labels, text_size
+from xmlc.papers.common.figures import FAMILIES, pareto_front, place_labels, text_size
 from xmlc.plotting import write_figure
 from xmlc.tables.titles import family, model_title
 
@@ -116,20 +116,6 @@ def test_labels_give_way_to_obstacles():
     everywhere = np.array([[60.0, 60.0, 140.0, 140.0]])
     (far,) = place_labels(np.array([[100.0, 100.0]]), [size], frame, everywhere)
     assert far.tied
-
-
-def test_text_is_where_it_was_planned_to_be(tmp_path):
-    figure = draw_figure("pareto", "demo", write(tmp_path, records()))
-    figure.draw_without_rendering()
-    for axes in figure.axes:
-        boxes = [text.get_window_extent() for text in axes.texts]
-        for i, box in enumerate(boxes):
-            assert not any(box.overlaps(other) for other in boxes[:i])
-        box, sheet = axes.get_tightbbox(), figure.bbox
-        assert sheet.x0 <= box.x0
-        assert box.x1 <= sheet.x1
-        assert sheet.y0 <= box.y0
-        assert box.y1 <= sheet.y1
 
 
 def test_same_bytes_twice(tmp_path):

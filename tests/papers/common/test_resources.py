@@ -4,7 +4,7 @@ import pytest
 
 from xmlc.papers.common.resources import jobs_frame, resources
 from xmlc.records.step import StepRecord
-from xmlc.tables.panels import Published
+from xmlc.tables.table import Published
 
 
 def record(name, mb, cpu, plan=None, method=None, portion="80", seed=0):

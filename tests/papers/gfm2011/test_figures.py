@@ -10,7 +10,6 @@ from xmlc.checksums import stamped
 from xmlc.errors import XmlcError
 from xmlc.papers.building import draw_figure
 from xmlc.papers.gfm2011.figures import APART, PANELS, STYLES
-from xmlc.plotting import write_figure
 
 
 def record(**changes):
@@ -52,32 +51,6 @@ def test_panels_show_the_record(tmp_path):
     assert to_hex(times["MEUF"].get_color()) == STYLES["meuf"]["color"].lower()
     looks = {(style["color"], style["marker"]) for style in STYLES.values()}
     assert len(looks) == len({color for color, _ in looks}) == len({marker for _, marker in looks}) == len(STYLES)
-
-
-def test_the_figure_says_how_it_was_made_and_nothing_is_cut_off(tmp_path):
-    figure = draw_figure("1", "gfm2011", write(tmp_path, record()))
-    (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()][-1] == "highest possible"
-    note = figure.get_supxlabel().replace("\n", " ")
-    assert "25 labels, mean and standard error of 3 trials" in note
-    assert "1 thread, mean of 3 trials in the best of 2 rounds" in note
-    assert "a machine" in note
-    figure.draw_without_rendering()
-    renderer = figure._get_renderer()
-    for artist in [*figure.axes, *figure.legends, figure._supxlabel]:
-        box = artist.get_tightbbox(renderer)
-        assert figure.bbox.x0 <= box.x0
-        assert box.x1 <= figure.bbox.x1
-        assert figure.bbox.y0 <= box.y0
-        assert box.y1 <= figure.bbox.y1
-
-
-def test_two_runs_write_the_same_bytes(tmp_path):
-    (path,) = write(tmp_path, record())
-    for name in "ab":
-        write_figure(draw_figure("1", "gfm2011", [path]), tmp_path / name)
-    for suffix in (".svg", ".png"):
-        assert (tmp_path / f"a{suffix}").read_bytes() == (tmp_path / f"b{suffix}").read_bytes()
 
 
 def test_records_that_do_not_fit_are_refused(tmp_path):

@@ -7,7 +7,6 @@ from report_cases import forest, ranking, sweep, write
 
 from xmlc.errors import XmlcError
 from xmlc.papers.building import draw_figure
-from xmlc.plotting import write_figure
 
 
 def draw(folder, number, *records):
@@ -36,14 +35,6 @@ def test_size_stands_over_the_depth_that_it_gives(tmp_path):
     assert axes.get_xscale() == "log"
     assert [text.get_text() for text in axes.get_xticklabels()] == ["16\n3", "64\n5", "256\n7"]
     assert curve(axes, "P@1").get_ydata().tolist() == pytest.approx([60, 62, 64])
-
-
-def test_values_too_near_for_their_labels_go_without(tmp_path):
-    record = sweep()
-    for row, value in zip(record["rows"], (1024, 2048, 4096), strict=True):
-        row["max_nodes"] = value
-    (axes,) = draw(tmp_path, "5", record).axes
-    assert [text.get_text() for text in axes.get_xticklabels()] == ["1024\n3", "", "4096\n7"]
 
 
 def test_depth_against_the_number_of_labels_over_balanced_trees(tmp_path):
@@ -98,9 +89,3 @@ def test_what_is_missing_is_said(tmp_path):
         draw(tmp_path, "3", forest(model="ldsm-mean", objectives=[]))
     with pytest.raises(XmlcError, match="no record of kind 'sweep'"):
         draw(tmp_path, "5", forest())
-
-
-def test_the_same_records_give_the_same_bytes(tmp_path):
-    files = write(tmp_path / "records", [forest(), sweep()])
-    one, two = (write_figure(draw_figure("1", "ldsm2020", files), tmp_path / name) for name in ("one", "two"))
-    assert [file.read_bytes() for file in one] == [file.read_bytes() for file in two]

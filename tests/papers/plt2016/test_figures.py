@@ -1,6 +1,4 @@
-"""Figure 1 shows what the records say, and two runs write the same bytes."""
-
-from itertools import pairwise
+"""Figure 1 shows what the records say."""
 
 import pytest
 from matplotlib.colors import to_hex
@@ -9,7 +7,6 @@ from report_cases import GRID, every_method, ranking, thresholds, write
 from xmlc.errors import XmlcError
 from xmlc.papers.building import draw_figure
 from xmlc.papers.plt2016.figures import PARTS, STYLES
-from xmlc.plotting import write_figure
 
 
 def lines_of(axes):
@@ -61,34 +58,6 @@ def test_a_row_for_each_model_and_a_column_for_each_dataset(tmp_path):
     assert [text.get_text() for text in legend.get_texts()] == [
         "STO", "FTA", "OFO", "validation", "test", "chosen on validation"
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize("columns", [1, 2, 3, 6])
-def test_nothing_is_cut_off(tmp_path, columns):
-    records = [record for i in range(columns) for record in every_method(f"amazoncat-{i}3k")]
-    figure = draw_figure("1", "demo", write(tmp_path, records))
-    figure.draw_without_rendering()
-    sheet = figure.bbox
-    for artist in [*figure.axes, *figure.legends]:
-        box = artist.get_tightbbox()
-        assert sheet.x0 <= box.x0
-        assert box.x1 <= sheet.x1
-        assert sheet.y0 <= box.y0
-        assert box.y1 <= sheet.y1
-    titles = [axes.title.get_window_extent() for axes in figure.axes]
-    assert all(left.x1 < right.x0 for left, right in pairwise(titles))
-
-
-def test_same_bytes_and_text_as_text(tmp_path):
-    paths = write(tmp_path / "records", every_method())
-    for name in ("one", "two"):
-        files = write_figure(draw_figure("1", "demo", paths), tmp_path / name)
-    assert [file.name for file in files] == ["two.svg", "two.png"]
-    for suffix in (".svg", ".png"):
-        assert (tmp_path / f"one{suffix}").read_bytes() == (tmp_path / f"two{suffix}").read_bytes()
-    svg = (tmp_path / "one.svg").read_text()
-    assert ">chosen on validation</text>" in svg
-    assert "<dc:date>" not in svg
 
 
 def test_records_that_make_no_figure(tmp_path):

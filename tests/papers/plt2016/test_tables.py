@@ -1,14 +1,26 @@
-"""Tables 1, 2 and 4 of plt2016: from records made by hand to rows, panels, bold, published values beside ours."""
+"""Tables of plt2016: from records made by hand to rows, panels, bold, published values beside ours."""
+
+import re
 
 import pytest
+import yaml
 from built_tables import build_from
+from report_cases import MEASURES as CASES
 from report_cases import (
+    every_measure,
     every_method,
     ranking,
     thresholds,
+    write,
 )
+from suite_cases import write_suite
 
-from xmlc.tables.render import to_markdown
+from xmlc.errors import XmlcError
+from xmlc.metrics.measures import MEASURE_METHODS, TUNABLE_MEASURES
+from xmlc.papers.building import build_table
+from xmlc.suites.checking import FOLDER
+from xmlc.tables.render import to_csv, to_latex, to_markdown
+from xmlc.thresholds.tune import METHODS as REGISTERED
 
 
 @pytest.fixture
@@ -168,3 +180,191 @@ def test_what_is_not_published_leaves_no_trace(build):
     text = to_markdown(build("table2", every_method(), paper="demo"))
     assert "paper" not in text
     assert text.startswith("**Table 2, demo.**")
+
+
+USED = {"arity": 16, "gamma": 4.91, "lam": 2.64e-4, "solver": "sgd"}
+PLT = {
+    "tuning": {
+        "arity": {"low": 2, "high": 256, "integer": True},
+        "gamma": {"low": 1e-6, "high": 10, "log": True},
+        "solver": ["sgd", "adagrad"],
+    },
+    "datasets": {"yeast": {"gamma": 4.91}, "scene": {"gamma": 0.5}},
+    "found": {"yeast": {"by": "random search, 40 trials", "p@1": 0.7767}, "scene": {"by": "nobody", "p@1": 0.5}},
+}
+PUBLISHED = "dataset,model,hyperparameter,low,high\nall,plt,gamma,0.000001,10\n"
+
+
+@pytest.fixture
+def build_hyperparameters(tmp_path):
+    searched = {"plt": PLT, "oracle": {}}
+    return lambda records, models=searched: build_from(tmp_path, "3", "plt2016", records, {"table3": PUBLISHED}, models)
+
+
+def lines(panel):
+    return [[text for text, _ in line] for line in panel.cells()]
+
+
+def test_ranges_stand_beside_the_paper_s(build_hyperparameters):
+    table = build_hyperparameters([ranking(hyperparameters=USED), ranking(model="oracle", hyperparameters={})])
+    ranges, _ = table.panels
+    assert ranges.headings() == ["Model", "Hyperparameter", "Low", "High", "Scale", "Low (paper)", "High (paper)"]
+    assert lines(ranges) == [
+        ["PLT", "arity b", "2", "256", "uniform, integers", "–", "–"],
+        ["PLT", "gamma", "1e-06", "10", "logarithmic", "0.000001", "10"],
+        ["PLT", "solver", "–", "–", "one of sgd, adagrad", "–", "–"],
+    ]
+    assert "Bold" not in to_markdown(table)
+    assert to_latex(table).count(r"\begin{tabular}") == 2
+
+
+def test_values_say_who_found_them(build_hyperparameters):
+    searched = {"method": "smac", "budget": 20, "seed": 0, "p@1": 0.8}
+    records = [
+        ranking(hyperparameters=USED, seed=0),
+        ranking(hyperparameters=USED, seed=1),
+        ranking("scene", hyperparameters=USED),  # not the value that the suite has for scene
+        ranking("bibtex", hyperparameters=USED, tuning=searched),
+    ]
+    table = build_hyperparameters(records)
+    assert lines(table.panels[1]) == [
+        ["yeast", "16", "4.91", "sgd", "77.67", "random search, 40 trials"],
+        ["scene", "16", "4.91", "sgd", "–", "–"],
+        ["bibtex", "16", "4.91", "sgd", "80.00", "SMAC, 20 trials"],
+    ]
+    rows = to_csv(table).splitlines()
+    assert rows[1].startswith("all,plt,arity,2,256,")
+    assert rows[4].startswith("yeast,plt,arity,,,,16,77.6")
+    assert len(rows) == 1 + 3 + 3 * 3
+
+
+AUTO = {"stages": [[{"learning_rate": 0.1}, {"learning_rate": 1}], [{"unit_norm": True}]]}
+
+
+def test_a_dataset_that_nobody_tuned_has_the_values_of_its_own_search(build_hyperparameters):
+    """Also of models without ranges, which have no panel where nothing was searched for them."""
+    search = {"method": "auto", "budget": 3, "seed": 0, "p@1": 0.8}
+    used = {"learning_rate": 0.1, "unit_norm": True}
+    models = {
+        "plt": PLT | {"auto": {"stages": [[{"gamma": 1, "lam": 1}]]}},
+        "ldsm": {"auto": AUTO},
+        "swnn": {"auto": AUTO},
+    }
+    records = [
+        ranking("my-set", hyperparameters=USED, tuning=search),
+        ranking("my-set", "ldsm", hyperparameters=used, tuning=search),
+        ranking("yeast", "ldsm", hyperparameters=used),
+        ranking("yeast", "swnn", hyperparameters=used),
+    ]
+    table = build_hyperparameters(records, models)
+    plt, ldsm = table.panels[1:]
+    assert plt.headings()[1:] == ["arity b", "gamma", "solver", "lambda", "P@1, validation (%)", "Found by"]
+    assert lines(plt) == [["my-set", "16", "4.91", "sgd", "0.000264", "80.00", "auto, 3 trials"]]
+    assert lines(ldsm) == [["my-set", "0.1", "true", "80.00", "auto, 3 trials"]]
+
+
+def test_what_is_missing_is_named(build_hyperparameters, tmp_path):
+    with pytest.raises(XmlcError, match="no record is of a model with ranges; expected one of plt"):
+        build_hyperparameters([ranking(model="fastxml")])
+    records = write(tmp_path / "more", [ranking()])
+    with pytest.raises(XmlcError, match="--suite"):
+        build_table("3", "plt2016", records)
+    write_suite(tmp_path / "empty.yaml", {"plt": {}})
+    with pytest.raises(XmlcError, match="no model has ranges"):
+        build_table("3", "plt2016", records, None, tmp_path / "empty.yaml")
+    with pytest.raises(XmlcError, match=r"absent\.yaml: No such file"):
+        build_table("3", "plt2016", records, None, tmp_path / "absent.yaml")
+
+
+SCHEMA = FOLDER / "suite.schema.yaml"
+
+
+@pytest.fixture
+def build_measures(tmp_path):
+    return lambda records: build_from(tmp_path, "measures", "demo", records)
+
+
+def test_names_are_the_same_in_metrics_records_methods_and_configuration():
+    assert TUNABLE_MEASURES == CASES
+    assert {name: method.measure for name, method in REGISTERED.items() if name.startswith("for-")} == {
+        name: row.removesuffix("_labelwise") for name, row in MEASURE_METHODS.items()
+    }
+    pattern = yaml.safe_load(SCHEMA.read_text())["properties"]["measures"]["items"]["pattern"]
+    assert all(re.fullmatch(pattern, name.removeprefix("for-")) for name in MEASURE_METHODS)
+    assert not re.fullmatch(pattern, "macro-g")
+
+
+def test_a_row_for_each_measure_and_its_own_in_brackets(build_measures):
+    table = build_measures(every_measure("yeast") + every_measure("bibtex") + every_method("yeast"))
+    assert table.frame.columns[:12].tolist() == ["dataset", "model", "tuned_for", *TUNABLE_MEASURES]
+    assert table.frame["tuned_for"].tolist() == [*TUNABLE_MEASURES, *TUNABLE_MEASURES]
+    assert table.frame["dataset"].tolist() == ["yeast"] * 9 + ["bibtex"] * 9
+    assert table.frame.loc[3, "micro_f"] == 50
+    assert table.frame.loc[3, "macro_jaccard"] == 49
+    assert table.frame.loc[3, "predicted_per_instance"] == 1.5
+    (panel,) = table.panels
+    assert panel.headings()[:5] == ["Dataset", "Model", "Tuned for", "Macro-F", "Macro-F2"]
+    lines = panel.cells()
+    for i, line in enumerate(lines):
+        own = 3 + i % 9
+        assert [j for j, (text, _) in enumerate(line) if text.startswith("[")] == [own]
+        assert line[own] == ("[50.00]", True)
+        assert [bold for _, bold in line].count(True) == 1
+    assert [line[2][0] for line in lines[:3]] == ["Macro-F", "Macro-F2", "Macro-Jaccard"]
+
+
+def test_only_measures_that_were_tuned_for_are_printed_and_all_are_in_the_csv(build_measures):
+    records = [record for record in every_measure() if record["method"] in ("for-instance-f", "for-micro-f")]
+    table = build_measures(records)
+    assert table.panels[0].headings()[3:] == ["Micro-F", "Instance-F", "pred./inst."]
+    assert set(TUNABLE_MEASURES) <= set(table.frame)
+
+
+def test_a_label_wise_row_has_its_measure_in_brackets(build_measures):
+    records = [record for record in every_measure() if record["method"] == "for-micro-f"]
+    table = build_measures([*records, *(record | {"method": "for-micro-f-labelwise"} for record in records)])
+    assert table.frame["tuned_for"].tolist() == ["micro_f", "micro_f_labelwise"]
+    assert [line[2:4] for line in table.panels[0].cells()] == [
+        [("Micro-F", False), ("[50.00]", False)], [("Micro-F, label-wise", False), ("[50.00]", False)]
+    ]  # fmt: skip
+
+
+def test_each_model_has_its_panel_and_its_best(build_measures):
+    table = build_measures(every_measure() + every_measure(model="fastxml", shift=-0.2) + every_measure(model="oracle"))
+    assert [panel.title for panel in table.panels] == ["PLT", "FastXML", "oracle"]
+    bold = [sum(is_bold for line in panel.cells() for _, is_bold in line) for panel in table.panels]
+    assert bold == [9, 9, 0]
+
+
+def test_seeds_show_their_spread_within_the_brackets(build_measures):
+    table = build_measures(every_measure(seed=0) + every_measure(seed=1, shift=0.02))
+    assert table.panels[0].cells()[0][3] == ("[51.00 ± 1.41]", True)
+
+
+def test_print_says_what_the_rows_are(build_measures):
+    table = build_measures(every_measure())
+    flat = re.sub(r"\s+", " ", to_markdown(table))
+    for words in (
+        "**Measures, demo.**",
+        "in brackets",
+        "0/0 = 1",
+        "strictly greater",
+        "label-wise",
+        "the best common one",
+    ):
+        assert words in flat, words
+    assert r"\textbf{[50.00]}" in to_latex(table)
+
+
+def test_records_without_the_newer_measures_leave_dashes_and_make_the_other_tables(tmp_path):
+    old = [thresholds(method="for-macro-f"), *every_method()]
+    paths = write(tmp_path, old)
+    (panel,) = build_table("measures", "demo", paths).panels
+    assert panel.cells()[0][3][0] == "[40.00]"
+    assert build_table("measures", "demo", paths).frame["micro_f2"].isna().all()
+    assert build_table("table2", "demo", paths).frame["method"].tolist() == ["fta", "sto", "ofo", "fta-labelwise"]
+
+
+def test_records_of_other_methods_alone_are_refused(build_measures):
+    with pytest.raises(XmlcError, match="no record of the methods for-macro-f, "):
+        build_measures(every_method())

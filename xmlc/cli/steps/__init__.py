@@ -1,1 +1,1 @@
-"""Commands that train, estimate, infer and measure: each writes a record."""
+"""Steps of the workflow, one module each: a rule depends on the files of its own step alone."""

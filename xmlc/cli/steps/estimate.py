@@ -14,7 +14,7 @@ from xmlc.files import atomic_folder
 from xmlc.measuring.estimation import estimate_part
 from xmlc.models.registry import load_estimator
 from xmlc.passport import ending, peak_bytes, step_costs
-from xmlc.records.estimates import Estimates
+from xmlc.records.thresholds import Estimates
 from xmlc.records.training import TrainingRecord
 
 

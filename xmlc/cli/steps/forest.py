@@ -8,7 +8,7 @@ import click
 
 from xmlc.cli._options import FILE, data_option, model_option, threads_option
 from xmlc.data.prepared import Prepared
-from xmlc.measuring.forests import objectives_by_level, rank_by_first_trees, shape_of_trees
+from xmlc.measuring.sweeps import objectives_by_level, rank_by_first_trees, shape_of_trees
 from xmlc.models.registry import load_estimator
 from xmlc.passport import ending, step_costs
 from xmlc.records.condensed import PredictionThreads

@@ -12,8 +12,7 @@ from xmlc.cli._options import FILE, FOLDER, data_option, threads_option
 from xmlc.data.prepared import Prepared
 from xmlc.extensions import import_file
 from xmlc.inference.methods import METHODS, method_named
-from xmlc.measuring.inference import basis_of, check_sources
-from xmlc.measuring.label_sets import infer_and_score
+from xmlc.measuring.inference import basis_of, check_sources, infer_and_score
 from xmlc.models.registry import load_estimator
 from xmlc.passport import ending, step_costs
 from xmlc.records.inference import InferenceCosts, InferenceRecord

@@ -8,7 +8,7 @@ import click
 
 from xmlc.cli._options import FILE, FOLDER, out_option
 from xmlc.files import folder_bytes
-from xmlc.measuring.joining import check_one_forest, joined_model, joined_record
+from xmlc.measuring.training import check_one_forest, joined_model, joined_record
 from xmlc.records.training import TrainingRecord
 
 

@@ -9,7 +9,7 @@ import click
 
 from xmlc.cli._options import FILE, data_option, model_option, threads_option
 from xmlc.data.prepared import Prepared
-from xmlc.measuring.prediction import instances_for, mean_inner_products, predict_timed, share_certified
+from xmlc.measuring.estimation import instances_for, mean_inner_products, predict_timed, share_certified
 from xmlc.metrics.ranking import K, propensities, propensity_parameters, ranking_metrics, standard_errors
 from xmlc.models.registry import load_estimator
 from xmlc.passport import ending, peak_bytes, step_costs

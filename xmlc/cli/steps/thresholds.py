@@ -17,10 +17,9 @@ from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError, let_through
 from xmlc.extensions import import_file
 from xmlc.files import check_replaceable, file_digest, replace_folder
-from xmlc.measuring.evaluation import evaluate_method
-from xmlc.measuring.tuned_thresholds import tune_method
+from xmlc.measuring.thresholds import evaluate_method, tune_method
 from xmlc.models.registry import load_estimator
-from xmlc.records.estimates import Estimates
+from xmlc.records.thresholds import Estimates
 from xmlc.records.training import TrainingRecord
 from xmlc.sources import PACKAGE
 

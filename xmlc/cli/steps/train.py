@@ -15,7 +15,7 @@ from xmlc.models.registry import make_estimator
 from xmlc.passport import ending, step_costs
 from xmlc.records.base import Portion
 from xmlc.records.training import Search, TrainingRecord
-from xmlc.tuning.result import TuningResult, read_result
+from xmlc.tuning.journal import TuningResult, read_result
 
 PORTIONS: dict[str, Portion] = {"train": "full", "fit": "80"}
 

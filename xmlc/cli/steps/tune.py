@@ -17,11 +17,9 @@ from xmlc.measuring.subject import dataset_of
 from xmlc.models.registry import estimator_files, make_estimator
 from xmlc.passport import passport
 from xmlc.sources import command_files, source_files
-from xmlc.tuning.auto import MOST_FITTED, MOST_VALIDATED
-from xmlc.tuning.journal import Journal, journal_of
-from xmlc.tuning.plan import plan_auto, plan_in_ranges, plan_in_stages, run_plan
-from xmlc.tuning.result import Searched, TuningResult, write_result
-from xmlc.tuning.search import METHODS
+from xmlc.tuning.journal import Journal, Searched, TuningResult, journal_of, write_result
+from xmlc.tuning.plan import METHODS, plan_auto, plan_in_ranges, plan_in_stages, run_plan
+from xmlc.tuning.ranges import MOST_FITTED, MOST_VALIDATED
 
 
 @click.command(help="Search hyperparameters on the 80/20 split: the best P@1 on the 20 % wins.")

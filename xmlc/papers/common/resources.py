@@ -9,9 +9,7 @@ import pandas as pd
 from xmlc.records.step import EVERY, StepRecord
 from xmlc.suites.needs import JOBS
 from xmlc.tables.columns import MISSING
-from xmlc.tables.panels import Panel, Published, side_by_side
-from xmlc.tables.seeds import average_seeds
-from xmlc.tables.table import Table, csv_frame, table
+from xmlc.tables.table import Panel, Published, Table, average_seeds, csv_frame, side_by_side, table
 
 JOB_KEYS = ("dataset", "model", "job")
 COSTS = ("planned_mb", "step_peak_mb", "planned_mb_ratio", "cpu_seconds", "step_threads")

@@ -9,10 +9,7 @@ import pandas as pd
 from xmlc.records import ranking
 from xmlc.records.ranking import RankingRecord
 from xmlc.suites.needs import RANKINGS
-from xmlc.tables.notes import notes
-from xmlc.tables.panels import Panel, PanelColumn, Published, side_by_side
-from xmlc.tables.seeds import average_seeds
-from xmlc.tables.table import Table, csv_frame, table
+from xmlc.tables.table import Panel, PanelColumn, Published, Table, average_seeds, csv_frame, notes, side_by_side, table
 from xmlc.tables.titles import model_title
 
 KEYS = ("dataset", "model")

@@ -6,8 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from statistics import linear_regression
 
-from xmlc.papers.common.claims import by_method, claim, claims_table
-from xmlc.papers.common.effects import Effect
+from xmlc.papers.common.claims import Effect, by_method, claim, claims_table
 from xmlc.records.inference import InferenceRecord
 from xmlc.records.simulation import SimulationRecord
 from xmlc.suites.needs import INFERRED_FROM_MODELS, SIMULATIONS

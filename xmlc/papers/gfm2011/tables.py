@@ -11,10 +11,7 @@ from xmlc.papers.gfm2011.claims import claims as claims
 from xmlc.records.inference import InferenceRecord
 from xmlc.records.inference import frame as inference_frame
 from xmlc.suites.needs import INFERRED_FROM_MODELS
-from xmlc.tables.notes import notes
-from xmlc.tables.panels import Panel, Published, side_by_side
-from xmlc.tables.seeds import average_seeds
-from xmlc.tables.table import Table, csv_frame, table
+from xmlc.tables.table import Panel, Published, Table, average_seeds, csv_frame, notes, side_by_side, table
 from xmlc.tables.titles import method_title, model_title
 
 INFERENCE_KEYS = ("dataset", "model", "method")

@@ -9,7 +9,7 @@ import pandas as pd
 
 from xmlc.errors import XmlcError
 from xmlc.papers.ldsm2020.claims import claims as claims
-from xmlc.papers.ldsm2020.theory import lemma_1_holds
+from xmlc.papers.ldsm2020.claims import lemma_1_holds
 from xmlc.records import forest, statistics
 from xmlc.records.forest import ForestRecord
 from xmlc.records.ranking import RankingCosts, RankingRecord
@@ -17,11 +17,22 @@ from xmlc.records.ranking import frame as ranking_frame
 from xmlc.records.statistics import Statistics
 from xmlc.suites.needs import ENSEMBLES, RANKINGS, STATISTICS
 from xmlc.tables.columns import MISSING, column
-from xmlc.tables.notes import notes
-from xmlc.tables.panels import Panel, PanelColumn, Published, side_by_side
-from xmlc.tables.seeds import average_seeds
-from xmlc.tables.summaries import AVERAGES, SUMMARY_KEYS, dataset_table, papers_others
-from xmlc.tables.table import Table, TableDefinition, csv_frame, table
+from xmlc.tables.table import (
+    AVERAGES,
+    SUMMARY_KEYS,
+    Panel,
+    PanelColumn,
+    Published,
+    Table,
+    TableDefinition,
+    average_seeds,
+    csv_frame,
+    dataset_table,
+    notes,
+    papers_others,
+    side_by_side,
+    table,
+)
 from xmlc.tables.titles import model_title
 
 LDSM_KEYS, TREE_KEYS = ("dataset", "model"), ("dataset",)

@@ -1,6 +1,18 @@
 """oplt2021: Online Probabilistic Label Trees."""
 
-from xmlc.papers.oplt2021.titles import MODELS
 from xmlc.tables.titles import name_models
 
-name_models(MODELS)
+name_models(
+    {
+        "parabel-single": "Parabel, single tree",
+        "iplt": "IPLT",
+        "oplt-r": "OPLT-R",
+        "oplt-b": "OPLT-B",
+        "oplt-w": "OPLT-W",
+        "cmt": "CMT",
+        "napkinxc-iplt": "napkinXC IPLT",
+        "napkinxc-oplt-r": "napkinXC OPLT-R",
+        "napkinxc-oplt-b": "napkinXC OPLT-B",
+        "napkinxc-oplt-w": "napkinXC OPLT-W",
+    }
+)

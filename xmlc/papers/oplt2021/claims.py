@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from xmlc.papers.common.claims import by_model, claim, claims_table
-from xmlc.papers.common.effects import Effect
+from xmlc.papers.common.claims import Effect, by_model, claim, claims_table
 from xmlc.records.base import Record
 from xmlc.records.progressive import ProgressiveRecord
 from xmlc.records.ranking import RankingRecord

@@ -1,6 +1,21 @@
 """plt2016: Extreme F-measure Maximization using Sparse Probability Estimates."""
 
-from xmlc.papers.plt2016.titles import MODELS
 from xmlc.tables.titles import name_models
 
-name_models(MODELS)
+name_models(
+    {
+        "plt": "PLT",
+        "plt-hashed": "PLT, hashed",
+        "plt-batch": "PLT, batch",
+        "plt-hinge": "PLT, batch, hinge",
+        "fastxml": "FastXML",
+        "pfastrexml": "PfastreXML",
+        "napkinxc-plt-sgd": "napkinXC PLT, SGD",
+        "napkinxc-plt-adagrad": "napkinXC PLT, AdaGrad",
+        "napkinxc-plt-liblinear": "napkinXC PLT, liblinear",
+        "napkinxc-br": "napkinXC BR",
+        "omikuji-parabel": "omikuji Parabel",
+        "omikuji-parabel-log": "omikuji Parabel, logistic",
+        "vw-plt": "Vowpal Wabbit PLT",
+    }
+)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from xmlc.papers.common.claims import by_method, claim, claims_table, differences, multiples
-from xmlc.papers.common.effects import Effect
+from xmlc.papers.common.claims import Effect, by_method, claim, claims_table, differences, multiples
 from xmlc.records.ranking import RankingRecord
 from xmlc.records.thresholds import ThresholdRecord
 from xmlc.suites.needs import RANKINGS, THRESHOLDS

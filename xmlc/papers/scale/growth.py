@@ -11,10 +11,7 @@ from xmlc.errors import XmlcError
 from xmlc.records.ranking import RankingRecord
 from xmlc.records.ranking import frame as ranking_frame
 from xmlc.suites.needs import GROWTH
-from xmlc.tables.notes import notes
-from xmlc.tables.panels import Panel, Published, side_by_side
-from xmlc.tables.seeds import average_seeds
-from xmlc.tables.table import Table, csv_frame, table
+from xmlc.tables.table import Panel, Published, Table, average_seeds, csv_frame, notes, side_by_side, table
 from xmlc.tables.titles import model_title
 
 GROWTH_KEYS = ("model", "dataset")

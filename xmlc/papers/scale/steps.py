@@ -12,9 +12,7 @@ from xmlc.records.step import EVERY, StepRecord
 from xmlc.records.step import frame as step_frame
 from xmlc.suites.needs import STEPS
 from xmlc.tables.columns import MISSING
-from xmlc.tables.panels import Panel, Published, side_by_side
-from xmlc.tables.seeds import average_seeds
-from xmlc.tables.table import Table, csv_frame, table
+from xmlc.tables.table import Panel, Published, Table, average_seeds, csv_frame, side_by_side, table
 from xmlc.tables.titles import method_title, model_title
 
 STEP_KEYS = ("dataset", "model", "step")

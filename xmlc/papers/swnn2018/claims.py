@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from xmlc.papers.common.claims import claim, claims_table, differences, multiples
-from xmlc.papers.common.effects import Effect
+from xmlc.papers.common.claims import Effect, claim, claims_table, differences, multiples
 from xmlc.records.condensed import CondensedRecord, CondensedRow
 from xmlc.records.ranking import RankingRecord
 from xmlc.records.statistics import Statistics

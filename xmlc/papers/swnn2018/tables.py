@@ -1,4 +1,4 @@
-"""Tables of swnn2018: statistics of the datasets (1-5); precision, hyperparameters and costs of its method (6)."""
+"""Tables of swnn2018: statistics of datasets (1-5), precision and costs (6), and smaller indices."""
 
 from __future__ import annotations
 
@@ -9,17 +9,28 @@ import pandas as pd
 
 from xmlc.metrics.measures import MAXIMA
 from xmlc.papers.swnn2018.claims import claims as claims
-from xmlc.papers.swnn2018.condensed import condensed as condensed
 from xmlc.records import statistics
+from xmlc.records.condensed import CondensedRecord
+from xmlc.records.condensed import frame as condensed_frame
 from xmlc.records.ranking import RankingRecord, search_of
 from xmlc.records.ranking import frame as ranking_frame
 from xmlc.records.statistics import Statistics
-from xmlc.suites.needs import RANKINGS, STATISTICS
-from xmlc.tables.notes import notes
-from xmlc.tables.panels import Panel, PanelColumn, Published, side_by_side
-from xmlc.tables.seeds import average_seeds
-from xmlc.tables.summaries import SUMMARY_KEYS, dataset_table, summaries
-from xmlc.tables.table import Table, TableDefinition, csv_frame, table
+from xmlc.suites.needs import CONDENSED, RANKINGS, STATISTICS
+from xmlc.tables.table import (
+    SUMMARY_KEYS,
+    Panel,
+    PanelColumn,
+    Published,
+    Table,
+    TableDefinition,
+    average_seeds,
+    csv_frame,
+    dataset_table,
+    notes,
+    side_by_side,
+    summaries,
+    table,
+)
 from xmlc.tables.titles import model_title
 
 NEAREST_KEYS = ("dataset", "model")
@@ -165,3 +176,24 @@ def _quoted(frame: pd.DataFrame, published: Published) -> list[Panel]:
     names = (*PRECISION, *MAXIMA, *HYPERPARAMETERS, "predict_ms")
     columns = [_column(rows, nothing, name, published) for name in names if name in rows]
     return [Panel("Printed in the paper", rows.assign(model=titles), NEAREST_KEYS, columns)]
+
+
+CONDENSED_KEYS = ("dataset", "model", "similarity")
+PRINTED = ("instances", "instances_share", "index_mb", "index_share", "p@1", "p@3", "p@5", "predict_ms")
+
+
+@table("condensed", CONDENSED_KEYS, CONDENSED)
+def condensed(paper: str, records: Sequence[CondensedRecord], published: Published) -> Table:
+    """Build the table of quality against size: a row for each similarity from which on instances are left out."""
+    found = condensed_frame(records)
+    frame = csv_frame(average_seeds(found, CONDENSED_KEYS), CONDENSED_KEYS, (*PRINTED, "predict_threads"))
+    columns = [side_by_side(frame, published, name, contest="") for name in PRINTED]
+    caption = (
+        "Quality against size when instances are left out of the index for which another one with exactly the same "
+        "label set stands, whose cosine similarity to them is at least so much; the open point of the paper's "
+        "Conclusion. All: nothing is left out. Hyperparameters are those chosen for the whole training set. Index: "
+        "the training instances by feature and by row, and their label sets, in memory. P@k is on the test set."
+    )
+    panels = [Panel("", frame, CONDENSED_KEYS, columns)]
+    footnotes = notes(paper, records, [record.costs.predict_threads for record in records], panels)
+    return Table("condensed", paper, CONDENSED_KEYS, frame, caption, panels, footnotes)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from xmlc.cli.data.synth import command
+from xmlc.cli.steps.synth import command
 from xmlc.csr import load_csr
 from xmlc.data import load
 from xmlc.data.synthetic.labels import SyntheticModel

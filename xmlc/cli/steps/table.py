@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, FOLDER
-from xmlc.cli._records import gather_records, list_definitions, records_argument
+from xmlc.cli._options import FILE, FOLDER, gather_records, list_definitions, records_argument
 from xmlc.papers import every_table
 from xmlc.papers.building import build_table
 from xmlc.tables.made_of import MadeOf

@@ -1,16 +1,50 @@
-"""The table of peers: records of two kinds in one row, and who is missing and why."""
+"""Tables of every suite: instance-F, and the suite beside its peers."""
 
 import pytest
 import yaml
 from built_tables import build_from
 from record_files import as_record
-from report_cases import every_method, ranking, write
+from report_cases import every_measure, every_method, inference, inferred_from_estimates, ranking, write
 
 from xmlc.errors import XmlcError
 from xmlc.papers.building import build_table
-from xmlc.papers.common.peers import PEER_KEYS, TUNED, peers
-from xmlc.tables.panels import Published
+from xmlc.papers.common.tables import PEER_KEYS, TUNED, peers
 from xmlc.tables.render import to_csv, to_latex, to_markdown
+from xmlc.tables.table import Published
+
+
+@pytest.fixture
+def build(tmp_path):
+    return lambda records: build_from(tmp_path, "instance-f", "plt2016", records)
+
+
+def test_instance_f_puts_the_best_threshold_before_what_was_inferred(build):
+    best = [record for record in every_measure() if record["method"] == "for-instance-f"]
+    best[0]["best"]["test"]["instance_f"] = 0.55
+    records = [inferred_from_estimates(method="h", f=0.4), inferred_from_estimates(), *best]
+    table = build(records)
+    assert table.frame["method"].tolist() == ["for-instance-f", "h", "gfm"]
+    assert table.frame["instance_f"].tolist() == pytest.approx([55, 40, 60])
+    assert table.frame["estimate_ms"].tolist() == [0.25, 0.125, 0.125]
+    panel, estimates = table.panels
+    assert [line[1] for line in panel.cells()] == [("best threshold", False), ("H", False), ("GFM", False)]
+    assert [line[2] for line in panel.cells()] == [("55.00", False), ("40.00", False), ("60.00", True)]
+    assert [line[4][0] for line in panel.cells()] == ["–", "0.1000", "0.1000"]
+    assert [text for text, _ in estimates.cells()[0]] == ["yeast", "PLT", "14", "0.0001", "9.50", "0.2500"]
+
+
+def test_instance_f_without_thresholds_and_of_several_models(build):
+    records = [inferred_from_estimates(), inferred_from_estimates(model="fastxml"), inferred_from_estimates("bibtex")]
+    table = build(records)
+    assert [panel.title for panel in table.panels[:2]] == ["PLT", "FastXML"]
+    assert table.frame["dataset"].tolist() == ["yeast", "yeast", "bibtex"]
+    assert len(table.panels[2].rows) == 3
+
+
+def test_records_of_samples_alone_are_no_table_of_instance_f(build):
+    with pytest.raises(XmlcError, match="xmlc infer --estimates"):
+        build([inference(portion="80")])
+
 
 PEERS = yaml.safe_load("""
 models: {plt: {estimator: plt}}
@@ -22,7 +56,7 @@ peers:
 
 
 @pytest.fixture
-def build(tmp_path):
+def build_peers(tmp_path):
     return lambda records, peers=PEERS: build_from(
         tmp_path, "peers", "plt2016", records, models={"plt": {}}, peers=peers
     )
@@ -37,14 +71,14 @@ def printed(table, panel=0):
     return {(line[0][0], line[1][0]): dict(zip(table.panels[panel].headings(), line)) for line in lines}
 
 
-def test_ranking_and_macro_f_stand_in_one_row(build):
+def test_ranking_and_macro_f_stand_in_one_row(build_peers):
     records = [
         ranking(),
         *every_method(),
         ranking(model="napkinxc-br", p1=0.6),
         *every_method(model="napkinxc-br", f=0.5),
     ]
-    table = build(records)
+    table = build_peers(records)
     names = "p@1 p@3 p@5 fta sto ofo train_seconds predict_ms model_mb train_peak_mb predict_peak_mb"
     names += " train_threads predict_threads psp@1 psp@3 psp@5 note seeds"
     assert table.frame.columns.tolist() == ["dataset", "model", *names.split()]
@@ -59,9 +93,9 @@ def test_ranking_and_macro_f_stand_in_one_row(build):
     ]  # fmt: skip
 
 
-def test_a_missing_program_is_a_row_with_the_reason(build):
+def test_a_missing_program_is_a_row_with_the_reason(build_peers):
     records = [record for name in ("yeast", "scene") for record in (ranking(name), ranking(name, "omikuji-parabel"))]
-    table = build([*records, ranking("yeast", "napkinxc-br")])
+    table = build_peers([*records, ranking("yeast", "napkinxc-br")])
     ours_and_theirs = ["plt", "napkinxc-br", "omikuji-parabel", "vw-plt"]
     assert table.frame["dataset"].tolist() == ["yeast"] * 4 + ["scene"] * 4
     assert table.frame["model"].tolist() == ours_and_theirs * 2
@@ -82,18 +116,18 @@ def test_a_missing_program_is_a_row_with_the_reason(build):
     assert row(table, "yeast", "plt")["train_threads"] == 2
 
 
-def test_seeds_and_methods_that_some_lack(build):
+def test_seeds_and_methods_that_some_lack(build_peers):
     records = [ranking(seed=seed) for seed in (0, 1)] + [ranking(model="omikuji-parabel", seed=seed) for seed in (0, 1)]
     records += [record for seed, f in ((0, 0.4), (1, 0.42)) for record in every_method(seed=seed, f=f)]
-    table = build(records)
+    table = build_peers(records)
     assert row(table, "yeast", "plt")["fta"] == pytest.approx(41)
     assert row(table, "yeast", "plt")["fta_std"] == pytest.approx(2**0.5)
     assert printed(table)["yeast", "PLT"]["Macro-F, FTA (%)"][0] == "41.00 ± 1.41"
     assert printed(table)["yeast", "omikuji Parabel"]["Macro-F, FTA (%)"] == ("–", False)
 
 
-def test_rankings_alone_make_a_table_without_columns_of_macro_f(build):
-    table = build([ranking(), ranking(model="late")], None)
+def test_rankings_alone_make_a_table_without_columns_of_macro_f(build_peers):
+    table = build_peers([ranking(), ranking(model="late")], None)
     assert not any("Macro-F" in heading for heading in table.panels[0].headings())
     assert table.frame[list(TUNED)].isna().all(axis=None)
     assert table.frame["note"].isna().all()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._records import gather_records, list_definitions, records_argument
+from xmlc.cli._options import gather_records, list_definitions, records_argument
 from xmlc.papers import every_figure
 from xmlc.papers.building import draw_figure
 from xmlc.plotting import write_figure

@@ -1,1 +1,0 @@
-"""Commands that get and prepare datasets."""

@@ -1,1 +1,0 @@
-"""Commands that compare tables with published and accepted ones."""

@@ -1,0 +1,168 @@
+"""Commands that show and check what a run has made: none of them makes a record or a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from xmlc.cli._options import FILE, FOLDER
+from xmlc.errors import XmlcError
+from xmlc.files import atomic_file
+from xmlc.judging.judge import Judge
+from xmlc.overview.archive import archived_files, write_archive
+from xmlc.overview.facts import facts_of
+from xmlc.overview.failures import failures, with_records
+from xmlc.overview.status import status_of, to_text
+from xmlc.overview.verify import remove, verify
+from xmlc.papers.common.claims import claims_line
+from xmlc.papers.plan import plan_of
+from xmlc.suites import paths
+from xmlc.suites.project import Project
+from xmlc.suites.settings import Settings, last_settings, read_config
+from xmlc.tables.made_of import finished_tables
+
+if TYPE_CHECKING:
+    from xmlc.page.content import Page, PagePaper
+
+
+@click.command(help="Print Markdown tables and name other result files.")
+@click.argument("files", type=FILE, nargs=-1, required=True)
+def show_command(files: tuple[Path, ...]) -> None:
+    """Print Markdown tables first, then all paths."""
+    for file in files:
+        if file.suffix == ".md":
+            click.echo(f"\n{file.read_text(encoding='utf-8').strip()}\n")
+    click.echo("Written:")
+    for file in files:
+        beside = sorted(other.suffix for other in file.parent.glob(f"{file.stem}.*"))
+        click.echo(f"  {file.with_suffix('')}{{{','.join(beside)}}}" if len(beside) > 1 else f"  {file}")
+
+
+@click.command(
+    help="Show for each paper and dataset what is done, missing and failed. SETTINGS are those of the run, as in "
+    "datasets='[yeast]' mirror=/data/xmlc; without any, those of the last run in this folder. Exit status 0: all is "
+    "there; 1: something is missing or failed, or the status cannot be determined."
+)
+@click.argument("settings", nargs=-1)
+@click.option("--paper", "papers", multiple=True, help="Only this paper; repeatable.")
+@click.option("--config", type=FOLDER, default="config", show_default=True, help="Folder of configurations.")
+@click.option("--logs", type=FOLDER, default="logs", show_default=True, help="Folder of the steps' logs.")
+@click.pass_context
+def status_command(
+    ctx: click.Context, settings: tuple[str, ...], papers: tuple[str, ...], config: Path, logs: Path
+) -> None:
+    """Plan as the workflow does, and look up which files exist."""
+    content = read_config(config / "config.yaml", settings)
+    if not settings:
+        of_last_run, said = last_settings()
+        content |= of_last_run
+        if said:
+            click.echo(f"{said}\n")
+    plan = plan_of(Project.read(content, config))
+    status = status_of(plan, Path(), failures(logs), papers)
+    click.echo(to_text(status), nl=False)
+    if not all(progress.complete for progress in status.values()):
+        ctx.exit(1)
+
+
+@click.command(help="Make one self-contained HTML page of all finished tables and figures, beside what papers print.")
+@click.option("--tables", type=FOLDER, default="results/tables", show_default=True, help="Folder of finished tables.")
+@click.option("--figures", type=FOLDER, default="results/figures", show_default=True, help="Folder of figures.")
+@click.option("--reference", type=FOLDER, default="results/reference", show_default=True, help="Accepted tables.")
+@click.option("--config", type=FOLDER, default="config", show_default=True, help="Folder of configurations.")
+@click.option("--logs", type=FOLDER, default="logs", show_default=True, help="Folder of the steps' logs.")
+@click.option("--paper", "papers", multiple=True, help="Paper to put first, repeatable; by default those configured.")
+@click.option("--out", type=FILE, default=paths.PAGE, show_default=True, help="HTML file to write.")
+def report_command(
+    tables: Path, figures: Path, reference: Path, config: Path, logs: Path, papers: tuple[str, ...], out: Path
+) -> None:
+    """Gather, render, write; print the headlines."""
+    from xmlc.page.content import Folders, page_of  # of the extra `report`
+    from xmlc.page.render import to_html
+
+    papers = papers or tuple(Settings.read(read_config(config / "config.yaml")).papers)
+    whole, gone = with_records(finished_tables(tables, papers))
+    page = page_of(whole, failures(logs) + gone, Judge.of_project(config), Folders(figures, reference, config))
+    with atomic_file(out) as temporary:
+        temporary.write_text(to_html(page), encoding="utf-8")
+    for table in gone:
+        click.echo(f"{table.step}: {table.reason}", err=True)
+    if page.own and page.best:
+        click.echo(page.headline)
+        for names, cells in page.best.rows:
+            by_precision, precision, by_f, f, _ = (cell.text for cell in cells)
+            click.echo(f"{names[0]}: best P@1 {precision} ({by_precision}), macro-F {f} ({by_f})")
+        return
+    for paper in page.papers:
+        click.echo(f"{paper.name}: {'; '.join(_headlines(paper))}")
+    if len(page.papers) > 1:
+        click.echo(f"together: {'; '.join(_headlines(page))}")
+
+
+def _headlines(about: Page | PagePaper) -> list[str]:
+    """Say what became of claims, where there are some, and of cells."""
+    return [*([claims_line(about.claims)] if about.claims else []), about.tally.headline]
+
+
+@click.command(help="Write the numbers behind all finished tables as one tidy CSV, failures included.")
+@click.option("--tables", type=FOLDER, default="results/tables", show_default=True, help="Folder of finished tables.")
+@click.option("--logs", type=FOLDER, default="logs", show_default=True, help="Folder of the steps' logs.")
+@click.option("--config", type=FOLDER, default="config", show_default=True, help="Folder of configurations.")
+@click.option("--out", type=FILE, default=paths.FACTS, show_default=True, help="CSV to write.")
+def facts_command(tables: Path, logs: Path, config: Path, out: Path) -> None:
+    """Collect, write, count."""
+    whole, gone = with_records(finished_tables(tables, ()))
+    facts = facts_of(whole, failures(logs) + gone, config)
+    with atomic_file(out) as temporary:
+        facts.to_csv(temporary, index=False, lineterminator="\n")
+    counts = facts["status"].value_counts(sort=False)
+    click.echo(f"{out}: " + (", ".join(f"{count} {status}" for status, count in counts.items()) or "nothing"))
+
+
+ARCHIVE = """Put the records and figures behind finished tables into one archive, from which the page is made again.
+
+Unpack it in a folder that has the project's config and results/published, and call `xmlc report` there. The archive is
+small: it has no datasets, models or estimates.
+"""
+
+
+@click.command(help=ARCHIVE)
+@click.option("--tables", type=FOLDER, default="results/tables", show_default=True, help="Folder of finished tables.")
+@click.option("--figures", type=FOLDER, default="results/figures", show_default=True, help="Folder of figures.")
+@click.option("--out", type=FILE, required=True, help="Archive to write, such as records.tar.xz.")
+def archive_command(tables: Path, figures: Path, out: Path) -> None:
+    """Collect and write."""
+    made = finished_tables(tables, [])
+    if not made:
+        raise XmlcError(f"{tables}: no finished table; make some first, as with `make demo` or `snakemake plt2016`")
+    files = archived_files(made, tables, figures)
+    write_archive(files, out)
+    click.echo(f"{len(files)} files of {len(made)} tables in {out}, {out.stat().st_size / 1e6:.2f} MB")
+
+
+@click.command(
+    help="Read every file of PATHS (results and resources), and name those that are not as they were written."
+)
+@click.argument("places", metavar="[PATHS]...", type=click.Path(path_type=Path), nargs=-1)
+@click.option("--delete", is_flag=True, help="Delete what is damaged; the same snakemake command then makes it again.")
+def verify_command(places: tuple[Path, ...], delete: bool) -> None:
+    """Print a line for each file that is damaged or out of place, and how much was read."""
+    found = verify(places or [Path(name) for name in paths.MADE if Path(name).is_dir()])
+    for file in found.unlisted:
+        click.echo(f"{file}: is none of the files that were written there; no step reads it")
+    for damage in found.damaged:
+        click.echo(str(damage))
+    if delete:
+        remove(found.targets)
+        for target in found.targets:
+            click.echo(f"deleted: {target}")
+    seconds = max(found.seconds, 1e-9)
+    click.echo(
+        f"{found.files} files, {found.bytes / 1e9:.3f} GB in {seconds:.2f} s ({found.bytes / seconds / 1e9:.2f} GB/s): "
+        f"{len(found.damaged)} damaged, {len(found.unlisted)} out of place; "
+        f"{len(found.without)} others without checksum"
+    )
+    if found.damaged and not delete:
+        raise XmlcError(f"{len(found.damaged)} of {found.files} files are not as they were written")

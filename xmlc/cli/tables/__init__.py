@@ -1,1 +1,0 @@
-"""Commands that make tables, figures and the page from records."""
