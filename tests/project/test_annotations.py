@@ -2,7 +2,6 @@
 
 import ast
 
-import pytest
 from repository import ROOT
 
 PACKAGES = ROOT / "xmlc", ROOT / "benchmarks"
@@ -42,21 +41,3 @@ def test_every_function_that_is_no_kernel_says_its_types():
         if (names := list(without_types(ast.parse(file.read_text(encoding="utf-8")))))
     }
     assert not found
-
-
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("def f(x: int) -> int: ...", []),
-        ("def f(x) -> int: ...", ["f, line 1"]),
-        ("def f(*rows): ...", ["f, line 1"]),
-        ("class A:\n    def __init__(self, a: int = 1): ...\n    def g(self): ...", ["g, line 3"]),
-        ("@njit(cache=True)\ndef f(x): ...", []),
-        ("@numba.njit\ndef f(x):\n    def g(y): ...", []),
-        ("def f(x): ...\n@overload(f)\ndef g(x): ...\ndef h(x): ...", ["h, line 4"]),
-        ("@contextmanager\ndef f(x): ...", ["f, line 2"]),
-        ("def f() -> int:\n    def g(y): ...", ["g, line 2"]),
-    ],
-)
-def test_the_search_finds_what_has_no_types_and_leaves_kernels_alone(text, names):
-    assert list(without_types(ast.parse(text))) == names

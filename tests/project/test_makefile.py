@@ -1,16 +1,13 @@
 """What the targets of the Makefile install, in any order and after an interruption, as a stand-in for Python saw it."""
 
 import os
-import re
 import shutil
 import subprocess
 import sys
-import tomllib
 
 import pytest
 from repository import ROOT
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 # Makes an environment with itself as the interpreter; pip fails as long as a file `cut` is there. Its second line is a
 # command to the shell and a string to Python: the path after #! could hold no space.
 STAND_IN = f"""#!/bin/sh
@@ -71,44 +68,3 @@ def test_an_installation_that_was_cut_off_is_done_again(clone):
     assert clone.make("test") == (2, [".[test]"])
     (clone.folder / "cut").unlink()
     assert clone.make("test") == (0, [".[test]"])
-
-
-def test_changed_requirements_are_installed_again_by_who_needs_them(clone):
-    clone.make("env", "EXTRAS=tune,test")
-    os.utime(clone.folder / "constraints.txt", (2e9, 2e9))
-    for stamp in ("has-base", "has-test"):  # from here on later than the constraints
-        assert clone.make(f".venv/{stamp}")[1] == [{"has-base": ".", "has-test": ".[test]"}[stamp]]
-        os.utime(clone.folder / ".venv" / stamp, (2e9 + 1, 2e9 + 1))
-    assert clone.make("test") == (0, [])
-    assert clone.make("env", "EXTRAS=tune") == (0, [".[tune]"])
-
-
-def test_another_environment_is_apart(clone):
-    clone.make("test")
-    assert clone.make("test-all", "ENV=.venv-all") == (0, [".", ".[test]"])
-    assert (clone.folder / ".venv-all/bin/python").exists()
-    assert "slow" not in (clone.folder / "tested").read_text()
-
-
-def test_an_extra_that_does_not_exist_is_refused(clone):
-    assert clone.make("env", "EXTRAS=tune,tets") == (2, [])
-
-
-def test_the_makefile_and_ci_know_every_extra():
-    known = re.search(r"^KNOWN *:= (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)[1].split()
-    assert sorted(known) == sorted(PROJECT["optional-dependencies"])
-    (all_extras,) = re.findall(r"^make env .* EXTRAS=(\S+)$", (ROOT / ".ci/run").read_text(), re.MULTILINE)
-    assert sorted(all_extras.split(",")) == sorted(known)
-
-
-def test_ci_begins_with_the_commands_that_the_readme_gives_a_newcomer():
-    section = re.search(r"^## Five minutes\n(.*?)^## ", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)[1]
-    told = re.findall(r"^    (make .*)$", section, re.MULTILINE)
-    assert {"make demo", "make compare", "make test"} <= set(told)
-    lines = (ROOT / ".ci/run").read_text().splitlines()
-    given = [line.removeprefix("stranger ") for line in lines if line.startswith("stranger make ")]
-    assert given == told
-    # Before them nothing is installed.
-    assert not [
-        line for line in lines[: lines.index("stranger make demo")] if re.match(r"\s*(make|pip|apt-get)\b", line)
-    ]

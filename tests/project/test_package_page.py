@@ -21,11 +21,3 @@ def test_the_examples_run(tmp_path, monkeypatch, multilabel):
     page = {"np": np, "texts": texts, "classes": np.array([f"label {j}" for j in range(12)])}
     for example in EXAMPLES:
         exec(example, page)
-
-
-def test_the_lines_that_give_names_leave_out_what_no_label_is():
-    (example,) = (example for example in EXAMPLES if "names = " in example)
-    array, lists = re.findall(r"^names = (.*?)  #", example, re.MULTILINE)
-    known = {"np": np, "classes": np.array(["a", "b", "c"]), "labels": np.array([[2, 0], [1, -1], [-1, -1]])}
-    assert eval(array, known).tolist() == [["c", "a"], ["b", ""], ["", ""]]
-    assert [row.tolist() for row in eval(lists, known)] == [["c", "a"], ["b"], []]

@@ -1,7 +1,6 @@
 """A release has one number and one date, wherever they stand."""
 
 import re
-from datetime import date
 
 import yaml
 from repository import ROOT
@@ -16,10 +15,3 @@ def test_the_newest_release_is_the_version_of_the_package():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert xmlc.__version__ == citation["version"] == number
     assert str(citation["date-released"]) == day
-
-
-def test_releases_stand_newest_first():
-    numbers = [tuple(map(int, number.split("."))) for number, _ in RELEASED]
-    days = [date.fromisoformat(day) for _, day in RELEASED]
-    assert numbers == sorted(numbers, reverse=True)
-    assert days == sorted(days, reverse=True)

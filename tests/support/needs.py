@@ -19,7 +19,6 @@ from slurm_cluster import missing_programs
 
 REQUIRE_ALL = "XMLC_REQUIRE_ALL"
 EXTRAS = {"tune": ("smac",), "peers": ("napkinxc", "omikuji", "threadpoolctl", "vowpalwabbit")}
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 
 @dataclass(frozen=True)
@@ -35,11 +34,6 @@ def find_mirror():
     """Folder of real datasets, or None."""
     folder = os.environ.get("XMLC_MIRROR")
     return Path(folder) if folder else None
-
-
-def find_browser():
-    """A browser's path, or None."""
-    return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
 def find_slurm():
@@ -63,7 +57,6 @@ NEEDS = {
     "lint": Need(partial(find_spec, "ruff"), "no ruff", "make env EXTRAS=lint"),
     "mirror": Need(find_mirror, "no mirror of real datasets", "XMLC_MIRROR=<folder> make test"),
     "storage": Need(find_storage, "no storage plugin", "make env EXTRAS=storage, and on Debian: apt-get install rsync"),
-    "browser": Need(find_browser, "no browser", "on Debian: apt-get install chromium"),
     "disk": Need(can_mount, "this user may mount no disk", "as root, or where users may have namespaces of their own"),
     "slurm": Need(find_slurm, "no Slurm", "on Debian: apt-get install slurm-wlm munge, and make env EXTRAS=slurm"),
 }
