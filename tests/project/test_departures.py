@@ -173,22 +173,3 @@ def test_a_changed_configuration_departs(monkeypatch):
     changed = replace(suite, inference=replace(suite.inference, samples=100), datasets=["scene"])
     monkeypatch.setitem(project().suites, "gfm2011", changed)
     assert departures("gfm2011") - before == {("samples", ""), ("datasets", "")}
-
-
-@pytest.mark.parametrize(
-    ("choice", "dataset", "kept", "left"),
-    [
-        ({"value": [1, 2]}, "", (1, 2), [1]),
-        ({"value": None}, "", None, ABSENT),
-        ({"by_dataset": {"a": 4}}, "a", 4, 2),
-        ({"among": [1, 2]}, "", 2, 3),
-        ({"between": [1, 3]}, "", [1, 3], [1, 4]),
-        ({"between": [1, 3]}, "", 1, None),
-        ({"reaches": 5}, "", (1, 6), (1, 4)),
-        ({"includes": ["a"]}, "", {"a": 1, "b": 2}, ["b"]),
-    ],
-)
-def test_how_a_value_is_compared(choice, dataset, kept, left):
-    assert follows(choice, dataset, kept)
-    assert not follows(choice, dataset, left)
-    assert "by_dataset" not in choice or follows(choice, "another", left)

@@ -4,7 +4,7 @@ import yaml
 from repository import ROOT
 
 from xmlc.data.catalogue import load_catalogue
-from xmlc.papers.scale.growth import MULTIPLE
+from xmlc.papers.scale.tables import MULTIPLE
 
 CATALOGUE = load_catalogue(ROOT / "config/datasets.yaml")
 SUITE = yaml.safe_load((ROOT / "config/scale.yaml").read_text())

@@ -19,7 +19,7 @@ from xmlc.estimator import Hyperparameters
 from xmlc.overview.failures import Failure
 from xmlc.papers import table_of
 from xmlc.papers.building import OTHER_FILES, OfTables, files_of_kinds
-from xmlc.papers.scale.steps import step_title
+from xmlc.papers.scale.tables import step_title
 from xmlc.passport import Passport, StepCosts
 from xmlc.records import forest
 from xmlc.records.base import Row

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import pandas as pd
 
 from xmlc.errors import XmlcError
-from xmlc.papers.common.resources import resources as resources
 from xmlc.papers.gfm2011.tables import (
     INFERENCE_KEYS,
     INSTANCE_F_CONVENTION,
@@ -29,11 +28,12 @@ from xmlc.records.inference import ESTIMATES, InferenceRecord
 from xmlc.records.inference import frame as inference_frame
 from xmlc.records.ranking import RankingRecord
 from xmlc.records.ranking import frame as ranking_frame
+from xmlc.records.step import EVERY, StepRecord
 from xmlc.records.thresholds import ThresholdRecord
 from xmlc.records.thresholds import frame as threshold_frame
-from xmlc.suites.needs import BEST_INSTANCE_F, INFERRED_FROM_ESTIMATES, PEER_RANKINGS, PEER_THRESHOLDS
+from xmlc.suites.needs import BEST_INSTANCE_F, INFERRED_FROM_ESTIMATES, JOBS, PEER_RANKINGS, PEER_THRESHOLDS
 from xmlc.suites.suite import ModelSpec, Suite
-from xmlc.tables.columns import DEVIATION
+from xmlc.tables.columns import DEVIATION, MISSING
 from xmlc.tables.table import (
     Panel,
     PanelColumn,
@@ -47,6 +47,51 @@ from xmlc.tables.table import (
     undefined,
 )
 from xmlc.tables.titles import MACRO_F_CONVENTION, method_title, model_title
+
+JOB_KEYS = ("dataset", "model", "job")
+JOB_COSTS = ("planned_mb", "step_peak_mb", "planned_mb_ratio", "cpu_seconds", "step_threads")
+PARTS = {"80": " on 80 %", "full": "", None: ""}
+
+
+@table("resources", JOB_KEYS, JOBS)
+def resources(paper: str, records: Sequence[StepRecord], published: Published) -> Table:
+    """Build the table of resources: the memory of each job, requested and used, and its processor seconds."""
+    averaged = average_seeds(jobs_frame(records), JOB_KEYS)
+    averaged["planned_mb_ratio"] = averaged["planned_mb"] / averaged["step_peak_mb"]
+    frame = csv_frame(averaged, JOB_KEYS, JOB_COSTS)
+    columns = [side_by_side(frame, published, name, contest="") for name in JOB_COSTS]
+    caption = (
+        "The memory that each job requested, an upper bound, and what it took: the largest resident memory of "
+        "its process, pages of mapped files included, in 10^6 bytes, and processor seconds of all its threads, "
+        "from start to end. A job of several steps has the largest "
+        f"memory and the sum of the seconds; a {MISSING} means that nobody planned it."
+    )
+    machines = dict.fromkeys(record.step["cpu"] for record in records)
+    panel = Panel("", frame, JOB_KEYS, columns)
+    return Table("resources", paper, JOB_KEYS, frame, caption, [panel], [f"Machine: {', '.join(machines)}."])
+
+
+def jobs_frame(records: Sequence[StepRecord]) -> pd.DataFrame:
+    """Return one row for each job and seed; what one job did are records with the same plan, data, model and part."""
+    steps = pd.DataFrame([_row(record) for record in records])
+    found = steps.groupby(["dataset", "model", "job", "seed"], sort=False)
+    used = {"step_peak_mb": "max", "cpu_seconds": "sum", "step_threads": "max"}
+    return found.agg({"planned_mb": "first", **used}).reset_index()
+
+
+def _row(record: StepRecord) -> dict[str, object]:
+    step = record.step
+    plan = step.get("plan")
+    return {
+        "dataset": record.dataset_name,
+        "model": record.model_name or EVERY,
+        "seed": record.seed or 0,
+        "job": (plan["job"] if plan else step["name"]) + PARTS[step["portion"]],
+        "planned_mb": plan["mb"] if plan else None,
+        "step_peak_mb": step["peak_bytes"] * 1e-6,
+        "cpu_seconds": step.get("cpu_seconds"),
+        "step_threads": step["threads"],
+    }
 
 
 @table("instance-f", INFERENCE_KEYS, INFERRED_FROM_ESTIMATES, BEST_INSTANCE_F)

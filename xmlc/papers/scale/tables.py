@@ -1,6 +1,200 @@
-"""The tables of the suite scale."""
+"""The tables of the suite scale: costs of each step, and their growth as one number of a dataset is multiplied."""
 
 from __future__ import annotations
 
-from xmlc.papers.scale.growth import growth as growth
-from xmlc.papers.scale.steps import scale as scale
+import re
+from collections.abc import Sequence
+
+import pandas as pd
+
+from xmlc.errors import XmlcError
+from xmlc.passport import StepCosts
+from xmlc.records.base import Dataset
+from xmlc.records.ranking import RankingRecord
+from xmlc.records.ranking import frame as ranking_frame
+from xmlc.records.step import EVERY, StepRecord
+from xmlc.records.step import frame as step_frame
+from xmlc.suites.needs import GROWTH, STEPS
+from xmlc.tables.columns import MISSING
+from xmlc.tables.table import Panel, Published, Table, average_seeds, csv_frame, notes, side_by_side, table
+from xmlc.tables.titles import method_title, model_title
+
+GROWTH_KEYS = ("model", "dataset")
+GROWTH_COSTS = ("train_seconds", "predict_ms", "model_mb", "train_peak_mb")
+BASE = re.compile(r"(?P<family>.+)-base")
+MULTIPLE = re.compile(r"(?P<family>.+)-(?P<what>[a-z]+)-x(?P<factor>\d+)")
+GROWTH_RATIO = "_ratio"
+NOTHING = "base"
+
+
+@table("growth", GROWTH_KEYS, GROWTH)
+def growth(paper: str, records: Sequence[RankingRecord], published: Published) -> Table:
+    """Build the table of growth from ranking records of ``<family>-base`` and ``<family>-<what>-x<factor>``."""
+    frame = average_seeds(ranking_frame(records), GROWTH_KEYS)
+    frame = frame.assign(multiplied=[multiplied(name) for name in frame["dataset"]])
+    bases = {model: _base(model, rows) for model, rows in frame.groupby("model", sort=False)}
+    for name in GROWTH_COSTS:
+        denominators = [bases[model][name] for model in frame["model"]]
+        frame[name + GROWTH_RATIO] = frame[name] / denominators
+    measured = [name + end for name in GROWTH_COSTS for end in ("", GROWTH_RATIO)]
+    shape = ("n_train", "d", "m", "labels_per_instance")
+    wanted = ("multiplied", *shape, *measured, "p@1", "inner_products", "train_threads", "predict_threads")
+    frame = csv_frame(frame, GROWTH_KEYS, wanted)
+    panels = []
+    for model, rows in frame.groupby("model", sort=False):
+        printed = [side_by_side(rows, published, name, contest="") for name in measured]
+        panels.append(Panel(model_title(model), rows, ("multiplied",), printed))
+    base = frame[frame["multiplied"] == NOTHING].iloc[0]
+    caption = (
+        "How costs grow when one number of a dataset is multiplied and all others stay. The base has "
+        f"{base['n_train']:,.0f} training instances (n), {base['d']:,.0f} features (d), {base['m']:,.0f} labels (m) "
+        f"and {base['labels_per_instance']:.1f} labels per instance. Training is on the whole training set, prediction "
+        "predicts the five best labels of a test instance; a ratio is to the base of the same model. MB are 10^6 "
+        "bytes; peak memory is that of the process, which holds the program itself too."
+    )
+    threads = [record.costs.train_threads for record in records]
+    return Table("growth", paper, GROWTH_KEYS, frame, caption, panels, notes(paper, records, threads, panels))
+
+
+def multiplied(dataset: str) -> str:
+    """Say what of the base a dataset multiplies by how much, such as ``n x 2``, or that it is the base.
+
+    Raises
+    ------
+    XmlcError
+        The name contains neither.
+    """
+    if BASE.fullmatch(dataset):
+        return NOTHING
+    match = MULTIPLE.fullmatch(dataset)
+    if match is None:
+        raise XmlcError(f"dataset {dataset!r}: expected a name such as growth-base or growth-n-x2")
+    return f"{match['what']} x {match['factor']}"
+
+
+def _base(model: str, rows: pd.DataFrame) -> pd.Series:
+    base = rows[rows["multiplied"] == NOTHING]
+    if len(base) != 1:
+        found = ", ".join(base["dataset"]) or "none"
+        raise XmlcError(f"{model}: found {found} to compare with; expected one dataset whose name ends in -base")
+    return base.iloc[0]
+
+
+STEP_KEYS = ("dataset", "model", "step")
+COSTS = ("step_seconds", "cpu_seconds", "step_peak_mb", "disk_mb", "step_threads")
+GROWING = ("step_seconds", "cpu_seconds", "step_peak_mb", "disk_mb")
+RATIO = "_growth"
+TOTAL = "all steps"
+PORTIONS = {"full": "100 %", "80": "80 %"}
+
+
+@table("scale", STEP_KEYS, STEPS)
+def scale(paper: str, records: Sequence[StepRecord], published: Published) -> Table:
+    """Build the table of steps: seconds, memory, disk and threads of each, and growth from the first dataset on."""
+    steps = step_frame(records).assign(step=[step_title(record.step) for record in records])
+    averaged = average_seeds(steps, STEP_KEYS)
+    parts = [pd.concat([rows, _total(rows)]) for _, rows in averaged.groupby("dataset", sort=False)]
+    whole = with_growth(pd.concat(parts, ignore_index=True))
+    grown = [name + RATIO for name in GROWING]
+    frame = csv_frame(whole, STEP_KEYS, (*COSTS, *grown))
+    panels = [_panel("", frame, COSTS, published)]
+    shared = frame[frame[grown].notna().any(axis=1)].reset_index(drop=True)
+    if len(shared):
+        panels.append(_panel(f"Beside {frame['dataset'].iloc[0]}", shared, grown, published))
+    caption = (
+        "What each step costs. Times are wall-clock times of the whole process, start, compilation, reading, computing "
+        "and writing, and the processor seconds of all its threads. Peak memory is the largest resident memory of the "
+        "process, pages of mapped files included. MB are 10^6 bytes; a dash on disk means a record of a few kB. All "
+        "steps together, one after the other: seconds and files are summed, the peak is the largest."
+    )
+    if len(shared):
+        caption += " The second part has how many times as much a step costs as the same step on the first dataset."
+    return Table("scale", paper, STEP_KEYS, frame, caption, panels, _notes(records))
+
+
+def with_growth(steps: pd.DataFrame) -> pd.DataFrame:
+    """Add how many times as much each step costs as on the first dataset; missing where that has no such step."""
+    steps = steps.copy()
+    first = steps["dataset"] == steps["dataset"].iloc[0]
+    keys = list(zip(steps["model"], steps["step"], strict=True))
+    alone = first | (steps["step"] == TOTAL)  # datasets have different steps
+    for name in GROWING:
+        of_first = {key: value for key, value, own in zip(keys, steps[name], first, strict=True) if own}
+        steps[name + RATIO] = (steps[name] / [of_first.get(key, float("nan")) for key in keys]).mask(alone)
+    return steps
+
+
+def _panel(title: str, rows: pd.DataFrame, names: Sequence[str], published: Published) -> Panel:
+    return Panel(title, rows, STEP_KEYS, [side_by_side(rows, published, name, contest="") for name in names])
+
+
+def step_title(step: StepCosts) -> str:
+    """Name a step: a threshold step by its method, a training by the portion of the training set."""
+    if step["method"]:
+        return f"{step['name']}, {method_title(step['method'])}"
+    return f"{step['name']}, {PORTIONS[step['portion'] or 'full']}" if step["name"] == "train" else step["name"]
+
+
+def _total(rows: pd.DataFrame) -> pd.DataFrame:
+    """Sum the steps of one dataset, each seed's mean once."""
+    together = {
+        "dataset": rows["dataset"].iloc[0],
+        "model": EVERY,
+        "step": TOTAL,
+        "step_seconds": rows["step_seconds"].sum(),
+        "cpu_seconds": rows["cpu_seconds"].sum(skipna=False),
+        "step_peak_mb": rows["step_peak_mb"].max(),
+        "disk_mb": rows["disk_mb"].sum(),
+        "step_threads": rows["step_threads"].max(),
+        "seeds": rows["seeds"].max(),
+    }
+    return pd.DataFrame([together])
+
+
+def _notes(records: Sequence[StepRecord]) -> list[str]:
+    """Describe data, models, estimates and machine by what the steps wrote."""
+    trained = [record for record in records if record.step["name"] == "train"]
+    data = list({record.dataset.name: record.dataset for record in trained if record.dataset}.values())
+    lines = [
+        f"{one.name}: {one.n_train:,} training and {one.n_test:,} test instances, {one.d:,} features, "
+        f"{one.m:,} labels, {one.labels_per_instance:.2f} labels per instance (digest {one.digest[:12]})."
+        for one in data
+    ]
+    lines += [_beside(one, data[0]) for one in data[1:]]
+    lines += _settings(trained)
+    for record in records:
+        if record.floor is not None and record.parts is not None:
+            sizes = [f"{part.estimates_per_instance:.1f} in {name}" for name, part in record.parts.items()]
+            lines.append(
+                f"Estimates of {model_title(record.model_name or '')} on {record.dataset_name} are written above "
+                f"{record.floor:g}, per instance {' and '.join(sizes)}; thresholds below are not tried."
+            )
+    machines = dict.fromkeys(record.step["cpu"] for record in records)
+    return [*lines, f"Machine: {', '.join(machines) or MISSING}."]
+
+
+def _beside(one: Dataset, first: Dataset) -> str:
+    """Say how many times as large as the first dataset another is."""
+    assigned = one.n_train * one.labels_per_instance / (first.n_train * first.labels_per_instance)
+    return (
+        f"{one.name} has {one.n_train / first.n_train:.1f} times the training instances of {first.name}, "
+        f"{one.n_test / first.n_test:.1f} times the test instances, {one.d / first.d:.1f} times the features, "
+        f"{one.m / first.m:.1f} times the labels and {assigned:.1f} times the labels assigned to training instances."
+    )
+
+
+def _settings(trained: Sequence[StepRecord]) -> list[str]:
+    """Say with which hyperparameters each model was trained, and on which dataset where they differ."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for record in trained:
+        settings = record.hyperparameters or {}
+        changed = ", ".join(f"{key} {value}" for key, value in settings.items() if value is not None)
+        names = found.setdefault(record.model_name or "", {}).setdefault(changed, [])
+        if record.dataset_name not in names:
+            names.append(record.dataset_name)
+    lines = []
+    for model, own in found.items():
+        for changed, names in own.items():
+            where = f" on {', '.join(names)}" if len(own) > 1 else ""
+            lines.append(f"{model_title(model)}{where}: {changed}.")
+    return lines

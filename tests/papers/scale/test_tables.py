@@ -1,12 +1,51 @@
-"""The table of what each step of the scale run costs."""
+"""The tables of the suite scale: costs of steps, and their growth with the data."""
 
 import pytest
 from built_tables import build_from
 from report_cases import dataset, ranking
 
 from xmlc.errors import XmlcError
-from xmlc.papers.scale.steps import EVERY, TOTAL
-from xmlc.tables.render import to_markdown
+from xmlc.papers.scale.tables import EVERY, TOTAL
+from xmlc.tables.render import to_csv, to_markdown
+
+
+@pytest.fixture
+def build(tmp_path):
+    return lambda records: build_from(tmp_path, "growth", "scale", records)
+
+
+def grown(name, factor=1.0, model="plt"):
+    record = ranking(name=f"growth-{name}", model=model, seconds=4.0 * factor)
+    record["costs"] |= {"model_bytes": 1e6 * factor**2, "predict_ms_per_instance": 0.5}
+    return record
+
+
+def test_growth_is_the_ratio_to_the_base_of_the_same_model(build):
+    records = [grown("base"), grown("n-x2", 2.5), grown("labels-x8", 3.0)]
+    records += [grown("n-x2", 3.0, "plt-batch"), grown("base", 2.0, "plt-batch")]
+    table = build(records)
+    frame = table.frame
+    assert frame["multiplied"].tolist() == ["base", "n x 2", "labels x 8", "n x 2", "base"]
+    assert frame["train_seconds"].tolist() == [4, 10, 12, 12, 8]
+    assert frame["train_seconds_ratio"].tolist() == [1, 2.5, 3, 1.5, 1]
+    assert frame["model_mb_ratio"].tolist() == [1, 6.25, 9, 2.25, 1]
+    assert frame["predict_ms_ratio"].tolist() == [1] * 5
+    assert [panel.title for panel in table.panels] == ["PLT", "PLT, batch"]
+    assert "| n x 2 | 10 | 2.50 | 0.500 | 1.00 | 6.25 | 6.25 | 200 | 1.00 |" in " ".join(to_markdown(table).split())
+    assert to_csv(table).startswith("model,dataset,multiplied,n_train,d,m,")
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["growth-n-x2"], "found none to compare with"),
+        (["growth-base", "other-base"], "found growth-base, other-base to compare with"),
+        (["growth-base", "yeast"], "expected a name such as growth-base or growth-n-x2"),
+    ],
+)
+def test_growth_needs_one_base_and_names_that_tell_the_factor(build, names, message):
+    with pytest.raises(XmlcError, match=message):
+        build([ranking(name=name) for name in names])
 
 
 def step(name, model=None, portion=None, method=None, seconds=10.0, peak=3e8, written=None, threads=2):
@@ -36,12 +75,12 @@ def a_run():
 
 
 @pytest.fixture
-def build(tmp_path):
+def build_steps(tmp_path):
     return lambda records: build_from(tmp_path, "scale", "scale", records)
 
 
-def test_every_step_has_a_row_and_all_together_have_the_last(build):
-    frame = build(a_run()).frame
+def test_every_step_has_a_row_and_all_together_have_the_last(build_steps):
+    frame = build_steps(a_run()).frame
     titles = "synth; prepare; train, 100 %; rank; train, 80 %; estimate; threshold, STO; evaluate, STO"
     assert frame["step"].tolist() == [*titles.split("; "), TOTAL]
     assert frame["model"].tolist() == [EVERY, EVERY, *["plt"] * 6, EVERY]
@@ -54,8 +93,8 @@ def test_every_step_has_a_row_and_all_together_have_the_last(build):
     assert not rows.filter(like="_growth").notna().any().any()
 
 
-def test_what_is_printed_tells_data_model_and_floor(build):
-    text = " ".join(to_markdown(build(a_run())).split())
+def test_what_is_printed_tells_data_model_and_floor(build_steps):
+    text = " ".join(to_markdown(build_steps(a_run())).split())
     for part in (
         "shape: 1,500 training and 917 test instances, 103 features, 14 labels, 4.24 labels per instance",
         "PLT: arity 16.",
@@ -77,9 +116,9 @@ def larger(record):
     return own
 
 
-def test_steps_of_a_second_dataset_stand_beside_the_same_steps_of_the_first(build):
+def test_steps_of_a_second_dataset_stand_beside_the_same_steps_of_the_first(build_steps):
     run = a_run()
-    built = build([*run, *[larger(record) for record in run[:4]]])
+    built = build_steps([*run, *[larger(record) for record in run[:4]]])
     rows = built.frame.set_index(["dataset", "step"])
     assert rows.loc["large", "step_seconds_growth"].tolist()[:-1] == [4] * 4
     assert rows.loc["large", "cpu_seconds_growth"].tolist()[:-1] == [4] * 4
@@ -100,9 +139,9 @@ def test_steps_of_a_second_dataset_stand_beside_the_same_steps_of_the_first(buil
         assert part in text
 
 
-def test_seeds_are_averaged_and_not_summed(build):
+def test_seeds_are_averaged_and_not_summed(build_steps):
     contents = [*a_run(), trained("full", seed=1, seconds=700.0, peak=1e10, written=1.5e9)]
-    rows = build(contents).frame.set_index("step")
+    rows = build_steps(contents).frame.set_index("step")
     assert rows.loc["train, 100 %", ["step_seconds", "seeds"]].tolist() == [650, 2]
     assert rows.loc[TOTAL, "step_seconds"] == pytest.approx(30.5 + 20 + 650 + 50.25 + 500 + 30)
 
@@ -111,6 +150,6 @@ def test_seeds_are_averaged_and_not_summed(build):
     ("content", "message"),
     [(ranking(), "'step' is a required property"), ({"step": {"name": "rank"}}, "is a required")],
 )
-def test_a_file_without_costs_of_a_step_is_refused(build, content, message):
+def test_a_file_without_costs_of_a_step_is_refused(build_steps, content, message):
     with pytest.raises(XmlcError, match=message):
-        build([content])
+        build_steps([content])
