@@ -139,12 +139,9 @@ def test_without_a_description_files_may_lie_there_compressed(tmp_path, source):
 @pytest.mark.parametrize(
     ("description", "message"),
     [
-        ({"format": "repository", "train": ["../train.txt"], "test": ["test.txt.xz"]}, "leads out of"),
-        ({"format": "repository", "train": ["/etc/passwd"], "test": ["test.txt.xz"]}, "leads out of"),
         ({"format": "repository", "train": "train.txt", "test": ["test.txt.xz"]}, "expected an object with format"),
         ({"format": "csv", "train": ["train.txt"], "test": ["test.txt.xz"]}, "expected an object with format"),
         ([1], "expected an object with format"),
-        ({"format": "repository", "train": [], "test": ["test.txt.xz"]}, "train files: found none, expected 1"),
     ],
 )
 def test_a_description_that_cannot_be_followed(tmp_path, source, description, message):
