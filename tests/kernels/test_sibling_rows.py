@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from numba import njit
 
+from xmlc.kernels.float32 import fma
 from xmlc.kernels.sibling_rows import adagrad_to_rows, add_to_rows, aligned_buffer, dense_scores, padded_size
 
 SIZES = [4, 8, 16, 32, 48, 64, 80, 128, 144]
@@ -50,3 +52,24 @@ def test_adagrad_moves_a_weight_by_its_derivative_over_the_root_of_all_squares(s
     scores = np.empty(size, dtype=np.float32)
     dense_scores(IDS, VALUES, state, 2 * size, derivatives, scores)
     np.testing.assert_allclose(scores, derivatives + VALUES @ weights[IDS], rtol=1e-4, atol=1e-5)
+
+
+@njit
+def plain_sums(ids, values, weights, bias, scores):
+    """The loop that registers replace, row by row."""
+    scores[:] = bias
+    for k in range(ids.size):
+        for c in range(scores.size):
+            scores[c] = fma(values[k], weights[ids[k], c], scores[c])
+
+
+@pytest.mark.parametrize("siblings", [1, 2, 3, 4, 5, 7, 8, 11, 15, 16, 17, 31, 63, 64, 65, 100, 143])
+def test_sums_in_registers_are_those_of_the_loop(siblings):
+    rng = np.random.default_rng(siblings)
+    weights, bias = rng.normal(size=(20, siblings)).astype(np.float32), rng.normal(size=siblings).astype(np.float32)
+    ids, values = np.array([0, 3, 4, 19], dtype=np.uint32), rng.normal(size=4).astype(np.float32)
+    scores, expected = np.empty(siblings, dtype=np.float32), np.empty(siblings, dtype=np.float32)
+    dense_scores(ids, values, weights.ravel(), siblings, bias, scores)
+    plain_sums(ids, values, weights, bias, expected)
+    np.testing.assert_array_equal(scores, expected)
+    np.testing.assert_allclose(scores, bias + values @ weights[ids], rtol=1e-4, atol=1e-5)

@@ -5,7 +5,8 @@ from scipy import sparse
 
 from xmlc.csr import kernel_csr, unit_rows
 from xmlc.models import OPLT
-from xmlc.models.plt.training import AdaGrad, train_nodes
+from xmlc.models.plt.solvers import AdaGrad
+from xmlc.models.plt.training import train_nodes
 
 
 def stream(n=120, d=25, m=40, seed=0):

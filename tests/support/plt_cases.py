@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from xmlc.models.plt.weights import CompactNodeWeights, NodeWeights
+from xmlc.models.plt.weights import CompactNodeWeights, HashedWeights, NodeWeights, drop_small
 from xmlc.trees import random_complete_tree
 
 # Labels, children of a node, and the seed of small label trees.
@@ -25,6 +25,18 @@ def random_nodes(m, arity, d, seed):
     return tree, NodeWeights(
         tree.children, tree.label, feature_starts, np.concatenate(chosen), weight_starts, weights, bias
     )
+
+
+def hashed_nodes(tree, seed):
+    """Weights in a table of 16, with biases."""
+    rng, n = np.random.default_rng(seed), tree.n_nodes
+    table, bias = rng.normal(size=16).astype(np.float32), rng.normal(size=n).astype(np.float32)
+    return HashedWeights(tree.children, tree.label, table, 1 + rng.random(n), bias, np.uint64(seed))
+
+
+def every_store(tree, nodes, seed):
+    """Random dense nodes, the same without zeros, and others that are hashed."""
+    return nodes, drop_small(nodes, 0.0), hashed_nodes(tree, seed)
 
 
 def weights_of(nodes):

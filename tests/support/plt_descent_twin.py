@@ -1,6 +1,46 @@
 """Slow, obvious searches in a label tree: what the kernels that descend level by level must equal."""
 
 import numpy as np
+from numba import njit
+
+from xmlc.models.plt._scores import children_of, empty_lookup, group_estimates, open_block
+
+
+@njit
+def block_estimates(x, row, nodes, node, link):
+    """Estimates of the children of one node for one instance, to the bit; its features are not marked."""
+    rows, nonzeros = np.array([row]), x.indptr[row + 1] - x.indptr[row]
+    estimates, lookup = np.empty((1, children_of(nodes, node)[1]), dtype=np.float32), empty_lookup(1, nonzeros)
+    block = open_block(nodes, node, 1, 0.0, lookup, np.empty(0, dtype=np.float32))
+    group_estimates(x, rows, block, link, lookup, estimates)
+    return estimates[0]
+
+
+def all_estimates(x, row, nodes, link):
+    """Estimates of all nodes for one instance: products along the paths, in float32."""
+    estimates = np.ones(nodes.label.size, dtype=np.float32)
+    for node in [-1, *np.flatnonzero(nodes.label < 0)]:
+        first, degree = children_of(nodes, node)
+        above = estimates[node] if node >= 0 else np.float32(1)
+        estimates[first : first + degree] = above * block_estimates(x, row, nodes, node, link)
+    return estimates
+
+
+def labels_above(nodes, estimates, thresholds):
+    """The labels above thresholds of nodes, their estimates, and how many classifiers were evaluated."""
+    reached = np.flatnonzero(estimates > thresholds)
+    leaves = reached[nodes.label[reached] >= 0]
+    return nodes.label[leaves], estimates[leaves], 1 + np.diff(nodes.children)[reached].sum()
+
+
+def best_labels(nodes, estimates, k):
+    """The k best labels, their estimates, and how many classifiers a best-first search evaluates."""
+    order = np.lexsort((np.arange(estimates.size), -estimates))
+    places = np.flatnonzero(nodes.label[order] >= 0)[:k]
+    opened = order[: places[-1]] if places.size == k else order
+    labels, values = np.full(k, -1), np.zeros(k, dtype=np.float32)
+    labels[: places.size], values[: places.size] = nodes.label[order[places]], estimates[order[places]]
+    return labels, values, 1 + np.diff(nodes.children)[opened].sum()
 
 
 def node_estimate(nodes, node, features, squared_hinge=False):

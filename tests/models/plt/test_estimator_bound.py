@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plt_descent_twin import node_estimate
+from plt_descent_twin import block_estimates, node_estimate
 from plt_twin import ancestors, positive_nodes
+from scipy import sparse
 
+from xmlc.csr import kernel_csr
 from xmlc.models import PLT
-from xmlc.models.plt.search._hashed_scores import hashed_block_estimates
+from xmlc.models.plt._scores import LOGISTIC_LINK, children_of
 from xmlc.trees import huffman_tree, random_complete_tree
 
 M = 5
@@ -80,6 +82,6 @@ def test_a_trained_tree_keeps_the_bound(options):
 def _node_estimate(model, node, x):
     if model.hash_bits is None:
         return node_estimate(model.nodes_, node, dict(enumerate(x.tolist())))
-    estimates = np.empty(1, dtype=np.float32)
-    hashed_block_estimates(np.arange(x.size, dtype=np.uint32), x, model.nodes_, node, estimates)
-    return estimates[0]
+    parent = model.tree_.parent[node]
+    siblings = block_estimates(kernel_csr(sparse.csr_array(x[None])), 0, model.nodes_, parent, LOGISTIC_LINK)
+    return siblings[node - children_of(model.nodes_, parent)[0]]

@@ -10,7 +10,8 @@ from xmlc.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.streams import Stream
 from xmlc.models import PLT
-from xmlc.models.plt.training import AdaGrad, train_nodes
+from xmlc.models.plt.solvers import AdaGrad
+from xmlc.models.plt.training import train_nodes
 
 SGD = {"gamma": 0.7, "lam": 0.01, "epochs": 3}
 SHAPES = [{"tree": "huffman", "arity": 3}, {"tree": "kmeans", "arity": 4, "max_leaf": 3}]

@@ -16,7 +16,7 @@ from xmlc.models.oplt._pending import CLEAR, COPY, SPREAD, WIDER, add_change, co
 from xmlc.models.oplt._robin_hood import bits_for, find_slot, home_of, insert_slot
 from xmlc.models.oplt._rows import give_row, give_table, rows_in_advance, slots_of, take_row, take_table
 from xmlc.models.oplt.tree import SLOT, SMALLEST_TABLE
-from xmlc.models.plt.training import adagrad_steps
+from xmlc.models.plt.solvers import adagrad_steps
 from xmlc.runtime.kernel_cache import njit
 
 

@@ -11,15 +11,9 @@ from xmlc.csr import kernel_csr
 from xmlc.estimator import InvalidParameterError, check_hyperparameters, hyperparameters
 from xmlc.kernels.counter_random import random_permutation, stream_key
 from xmlc.kernels.streams import Stream
-from xmlc.models.plt._prediction import TreePrediction
-from xmlc.models.plt.training import (
-    AdaGrad,
-    DualDescent,
-    Sgd,
-    Solver,
-    train_hashed,
-    train_nodes,
-)
+from xmlc.models.plt.prediction import TreePrediction
+from xmlc.models.plt.solvers import AdaGrad, DualDescent, Sgd, Solver
+from xmlc.models.plt.training import train_hashed, train_nodes
 from xmlc.trees import LabelTree, huffman_tree, random_complete_tree
 from xmlc.trees.kmeans import check_kmeans_shape, kmeans_tree, label_representations
 

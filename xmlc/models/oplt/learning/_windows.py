@@ -11,7 +11,7 @@ from xmlc.models.oplt._blocks import empty_scratch, learn_rows, set_targets
 from xmlc.models.oplt._pending import BLOCKS_LISTED, MOVED_WANTED, UPDATES_USED
 from xmlc.models.oplt._settle import make_changes
 from xmlc.models.oplt.tree import NONE, SLOT
-from xmlc.models.plt.training import adagrad_steps
+from xmlc.models.plt.solvers import adagrad_steps
 from xmlc.runtime.kernel_cache import njit
 
 UPDATES_AHEAD = 4  # at which what they read is asked for

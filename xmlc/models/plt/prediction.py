@@ -1,24 +1,28 @@
-"""How a PLT predicts, and what it keeps on disk."""
+"""How a PLT predicts, and what it keeps on disk: shared by PLT, the trees of Parabel, and OPLT."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from copy import copy
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
+from xmlc.csr import KernelCSR
 from xmlc.errors import XmlcError
 from xmlc.estimates import stack_estimates
 from xmlc.estimator import check_value
 from xmlc.gate.arrays import Malformed
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.plt.search._block_scores import LOGISTIC_LINK
-from xmlc.models.plt.search._single import first_fault
-from xmlc.models.plt.search.queries import Queries
-from xmlc.models.plt.weights import TreeWeights, weights_from_state
+from xmlc.models.plt._scores import LOGISTIC_LINK
+from xmlc.models.plt.search import EVERY_NODE, estimate_by_levels, rank_best_first, rank_by_levels
+from xmlc.models.plt.weights import HashedWeights, TreeWeights, drop_small, named, weights_from_state
+from xmlc.runtime.parallel import batches, run_pieces
 from xmlc.trees import LabelTree
+
+ROWS_PER_BATCH = 8192  # at most so many instances descend together
 
 # An exact ranking is said to be costly where an instance opens so many nodes, and such a share of them.
 COSTLY, COSTLY_SHARE = 2000, 0.1
@@ -45,9 +49,10 @@ class TreePrediction(SparseProbabilityEstimator):
 
         Parameters and result are those of `xmlc.models.base.SparseProbabilityEstimator.predict_proba`.
         """
-        queries = self._queries(X, "estimating")
+        x = self._kernel_form(self._instances(X))
         thresholds = self.tree_.node_thresholds(self._label_thresholds(threshold))
-        counts, labels, estimates, self.inner_products_ = self.nodes_.threshold_search(queries, thresholds)
+        found = self._searched(estimate_by_levels, x, "estimating", thresholds, EVERY_NODE)
+        counts, labels, estimates, self.inner_products_ = found
         return stack_estimates(counts, labels, estimates, self.n_labels_)
 
     def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -64,10 +69,9 @@ class TreePrediction(SparseProbabilityEstimator):
         scores : ndarray of float32, shape (n, k)
             Their estimates; 0 where there is no label.
         """
-        k = self._check_k(k)
-        search, beam = self._search()
-        found = self.nodes_.ranking_search(self._queries(X, "ranking"), k, search, beam)
-        labels, scores, self.certified_, self.inner_products_ = found
+        x, k = self._kernel_form(self._instances(X)), self._check_k(k)
+        search, _ = self._search()
+        labels, scores, self.certified_, self.inner_products_ = self._ranked(x, k, search, "ranking")
         if search != "beam":
             self._warn_of_flat_estimates()
         return labels, scores
@@ -90,7 +94,13 @@ class TreePrediction(SparseProbabilityEstimator):
         XmlcError
             The weights are hashed.
         """
-        found = self.nodes_.beam_search(self._queries(X, "ranking"), self._only_beam())
+        x, (search, beam) = self._kernel_form(self._instances(X)), self._search()
+        if isinstance(self.nodes_, HashedWeights):
+            raise XmlcError(
+                f"{named(self.nodes_)} are not searched by beam, only weights that each node has for itself"
+            )
+        all_labels = np.zeros(self.tree_.n_nodes, dtype=np.float32)
+        found = self._searched(estimate_by_levels, x, "ranking", all_labels, beam if search == "beam" else EVERY_NODE)
         counts, labels, estimates, self.inner_products_ = found
         return counts, labels, estimates
 
@@ -121,7 +131,7 @@ class TreePrediction(SparseProbabilityEstimator):
             Indices and values are no instance.
         """
         self._check_fitted()
-        k, beam = self._check_k(k), self._only_beam()
+        k, (search, _) = self._check_k(k), self._search()
         indices, values = np.asarray(indices), np.asarray(values, dtype=np.float32)
         if indices.ndim != 1 or indices.shape != values.shape or indices.dtype.kind not in "iu":
             raise XmlcError(
@@ -129,17 +139,21 @@ class TreePrediction(SparseProbabilityEstimator):
                 "expected integers and as many values, each in one dimension"
             )
         indices = indices.astype(np.int64, copy=False)
-        if first_fault(indices, values, self.n_features_in_) >= 0:  # as of scikit-learn's vectorizers, in any order
+        if (indices[1:] <= indices[:-1]).any():  # as of scikit-learn's vectorizers, in any order
             order = np.argsort(indices, kind="stable")
             indices, values = indices[order], values[order]
-        if (fault := first_fault(indices, values, self.n_features_in_)) >= 0:
+        wrong = (indices < 0) | (indices >= self.n_features_in_) | ~np.isfinite(values)
+        wrong[1:] |= indices[1:] == indices[:-1]
+        if wrong.any():
+            fault = wrong.argmax()
             raise XmlcError(
                 f"found feature {indices[fault]} with value {values[fault]}: "
                 f"expected finite values of features below {self.n_features_in_}, each feature once"
             )
-        instance = (indices.astype(np.uint32), unit_values(values) if self.unit_norm else values)
-        labels, scores = self.nodes_.rank_one(*instance, self._link(), k, beam, self._max_degree())
-        return labels, scores
+        values = unit_values(values) if self.unit_norm else values
+        x = KernelCSR(np.array([0, indices.size]), indices.astype(np.uint32), values)
+        labels, scores, _, _ = self._ranked(x, k, search if search == "beam" else "exact", "")
+        return labels[0], scores[0]
 
     def drop_weights(self, cut: float) -> Self:
         """Return a fitted estimator like this one without the weights w with abs(w) <= ``cut``, the rest stored sparse.
@@ -154,14 +168,43 @@ class TreePrediction(SparseProbabilityEstimator):
         """
         self._check_fitted()
         smaller = copy(self)
-        smaller.nodes_ = self.nodes_.drop(cut, self.n_jobs)
+        smaller.nodes_ = drop_small(self.nodes_, cut, self.n_jobs)
         return smaller.set_params(weight_cut=max(float(cut), self.weight_cut or 0.0))
 
-    def _queries(self, X: object, title: str) -> Queries:
-        """Check instances and return them as the searches take them."""
-        x = self._kernel_form(self._instances(X))
+    def _ranked(
+        self, x: KernelCSR, k: int, search: str, title: str
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray]:
+        """Return labels, estimates, where a beam is exact (None without one), and inner products of some instances."""
+        if search == "exact" or isinstance(self.nodes_, HashedWeights):
+            labels, scores, inner_products = self._searched(rank_best_first, x, title, k)
+            return labels, scores, None, inner_products
+        labels, scores, by_beam, inner_products = self._searched(
+            rank_by_levels, x, title, k, max(int(self.beam), k), search == "certified"
+        )
+        return labels, scores, by_beam, inner_products
+
+    def _searched(
+        self, kernel: Callable[..., Any], x: KernelCSR, title: str, *arguments: object
+    ) -> tuple[np.ndarray, ...]:
+        """Run a search over all instances, in batches whose cut does not show in the result.
+
+        Parameters
+        ----------
+        kernel : callable
+            Takes instances, the first of them and the last plus one, weights, link, ``arguments`` and shape.
+        x : KernelCSR
+        title : str
+            For the progress display.
+        *arguments
+            Of this kernel.
+        """
+        n = x.indptr.size - 1
         shape = (self.n_features_in_, int(np.diff(x.indptr).max(initial=0)), self._max_degree())
-        return Queries(x, self._link(), shape, self.n_jobs, title)
+        blocks = batches(n, ROWS_PER_BATCH, self.n_jobs) or [(0, 0)]  # an empty one keeps the types of the result
+        calls = [(x, *block, self.nodes_, self._link(), *arguments, shape) for block in blocks]
+        costs = [end - start for start, end in blocks]
+        found = run_pieces(kernel, calls, self.n_jobs, costs, title=title, unit="instances")
+        return found[0] if n == 1 else tuple(np.concatenate(part) for part in zip(*found, strict=True))
 
     def _max_degree(self) -> int:
         """Return the largest number of siblings in the tree, remembered because it takes longer than a search."""
@@ -191,13 +234,10 @@ class TreePrediction(SparseProbabilityEstimator):
             check_value(type(self), name, getattr(self, name))
         return self.search, int(self.beam)
 
-    def _only_beam(self) -> int | None:
-        """Return the width of the beam, None where the search is exact."""
-        search, beam = self._search()
-        return beam if search == "beam" else None
-
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        return self.nodes_.state()
+        arrays = self.nodes_._asdict()
+        meta = {"seed": int(arrays.pop("seed"))} if "seed" in arrays else {}
+        return arrays, meta
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
         self.nodes_ = weights_from_state(arrays, meta, self.n_features_in_, self.n_labels_)

@@ -1,4 +1,4 @@
-"""Descents level by level give what searches instance by instance give, bit for bit."""
+"""Searches in a label tree give what its twins give, bit for bit."""
 
 import warnings
 
@@ -7,26 +7,18 @@ import plt_descent_twin
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numba import njit
-from plt_cases import random_nodes
+from plt_cases import every_store, random_nodes
 from small_data import random_multilabel
 
 from xmlc.csr import kernel_csr
 from xmlc.estimator import InvalidParameterError
-from xmlc.kernels.float32 import fma
-from xmlc.kernels.sibling_rows import dense_scores
 from xmlc.models import PLT
-from xmlc.models.plt import _prediction
-from xmlc.models.plt.search import queries
-from xmlc.models.plt.search._beam import rank_by_beam
-from xmlc.models.plt.search._best_first import FIRST_QUEUED, empty_queues, rank_best_first, with_space
-from xmlc.models.plt.search._block_scores import LOGISTIC_LINK, estimate_scores
-from xmlc.models.plt.search._by_instance import search_threshold, search_top_k
-from xmlc.models.plt.search._certified import rank_certified
-from xmlc.models.plt.search._levels import EVERY_NODE, estimate_by_levels
-from xmlc.models.plt.search._lookup import clear_features, empty_lookup, find_marked, mark_features, match_features
-from xmlc.models.plt.weights import SEARCHES
+from xmlc.models.plt import prediction
+from xmlc.models.plt._scores import LOGISTIC_LINK
+from xmlc.models.plt.search import EVERY_NODE, estimate_by_levels, rank_best_first, rank_by_levels
+from xmlc.models.plt.weights import drop_small
 
+SEARCHES = ("certified", "beam", "exact")
 SIZES = {"n": st.integers(1, 30), "d": st.integers(1, 12), "m": st.integers(1, 40), "seed": st.integers(0, 99)}
 LINKS = st.sampled_from([LOGISTIC_LINK, 2, 3])  # powers of the squared hinge loss
 
@@ -44,69 +36,55 @@ def assert_same(found, expected):
         np.testing.assert_array_equal(one, other)
 
 
-def in_label_order(counts, labels, estimates, inner_products):
-    order = np.lexsort((labels, np.repeat(np.arange(counts.size), counts)))
-    return counts, labels[order], estimates[order], inner_products
+def assert_thresholds_equal_the_twin(x, n, nodes, link, thresholds, shape):
+    counts, labels, estimates, inner_products = estimate_by_levels(x, 0, n, nodes, link, thresholds, EVERY_NODE, shape)
+    ends = np.cumsum(counts)
+    for i in range(n):
+        own = slice(ends[i] - counts[i], ends[i])
+        expected = plt_descent_twin.labels_above(nodes, plt_descent_twin.all_estimates(x, i, nodes, link), thresholds)
+        assert_same((labels[own], estimates[own], inner_products[i]), expected)
+
+
+def twin_rankings(x, n, nodes, link, k):
+    found = [
+        plt_descent_twin.best_labels(nodes, plt_descent_twin.all_estimates(x, i, nodes, link), k) for i in range(n)
+    ]
+    return [np.array(column) for column in zip(*found, strict=True)]
 
 
 @settings(deadline=None, max_examples=25)
-@given(arity=st.sampled_from([2, 5, 9, 20, 70]), link=LINKS, compact=st.booleans(), **SIZES)
-def test_thresholds_by_level_equal_the_search_instance_by_instance(n, d, m, arity, seed, link, compact):
+@given(arity=st.sampled_from([2, 5, 9, 20, 70]), link=LINKS, **SIZES)
+def test_thresholds_by_level_equal_the_twin(n, d, m, arity, seed, link):
     tree, nodes = random_nodes(m, arity, d, seed)
     x, rng = instances(n, d, seed), np.random.default_rng(seed)
     thresholds = tree.node_thresholds(rng.choice([0.0, 0.01, 0.1, 0.5, np.inf], m).astype(np.float32))
-    shape = shape_of(x, d, tree)
-    expected = search_threshold(x, 0, n, nodes, link, thresholds, shape)
-    weights = nodes.drop(0.0) if compact else nodes
-    found = estimate_by_levels(x, 0, n, weights, link, thresholds, EVERY_NODE, shape)
-    assert_same(in_label_order(*found), in_label_order(*expected))
+    for weights in every_store(tree, nodes, seed):
+        assert_thresholds_equal_the_twin(x, n, weights, link, thresholds, shape_of(x, d, tree))
 
 
 @settings(deadline=None, max_examples=25)
 @given(arity=st.sampled_from([2, 5, 20]), k=st.integers(1, 12), beam=st.integers(1, 4), link=LINKS, **SIZES)
-def test_certified_rankings_equal_best_first_search(n, d, m, arity, seed, k, beam, link):
+def test_exact_rankings_equal_the_twin(n, d, m, arity, seed, k, beam, link):
     tree, nodes = random_nodes(m, arity, d, seed)
     if seed % 3 == 0:  # ties everywhere
         nodes = nodes._replace(weights=nodes.weights * 0, bias=np.round(nodes.bias))
     x = instances(n, d, seed)
     shape = shape_of(x, d, tree)
-    expected = search_top_k(x, 0, n, nodes, link, k, shape)
-    for weights in (nodes, nodes.drop(0.0)):
-        found = rank_certified(x, 0, n, weights, link, k, beam, shape)
+    dense, compact, hashed = every_store(tree, nodes, seed)
+    assert_same(rank_best_first(x, 0, n, hashed, link, k, shape), twin_rankings(x, n, hashed, link, k))
+    expected = twin_rankings(x, n, nodes, link, k)
+    for weights in (dense, compact):
+        assert_same(rank_best_first(x, 0, n, weights, link, k, shape), expected)
+        found = rank_by_levels(x, 0, n, weights, link, k, beam, True, shape)
         assert_same(found[:2], expected[:2])
         assert (expected[2] <= found[3]).all()
         assert (found[3] <= tree.n_nodes).all()  # no node is opened twice
-        in_beam = rank_by_beam(x, 0, n, weights, link, k, beam, shape)
+        in_beam = rank_by_levels(x, 0, n, weights, link, k, beam, False, shape)
         exact = in_beam[2]
         assert_same([part[exact] for part in in_beam[:2]], [part[exact] for part in expected[:2]])
         assert_same((exact, in_beam[3][exact]), (found[2], found[3][exact]))  # where it is proved, no more is opened
-        everything = rank_by_beam(x, 0, n, weights, link, k, tree.n_nodes, shape)
+        everything = rank_by_levels(x, 0, n, weights, link, k, tree.n_nodes, False, shape)
         assert_same(everything[:2], expected[:2])
-        assert_same(search_top_k(x, 0, n, weights, link, k, shape), expected)
-        assert_same(rank_best_first(x, 0, n, weights, link, k, shape), expected)
-
-
-def test_queues_get_longer_than_there_is_space_for_at_first():
-    """Without weights no label is found before all inner nodes of a level are queued."""
-    tree, nodes = random_nodes(FIRST_QUEUED**2, FIRST_QUEUED, 6, seed=0)
-    nodes = nodes._replace(weights=nodes.weights * 0, bias=np.arange(nodes.bias.size, dtype=np.float32) % 7 - 6)
-    x = instances(30, 6, 1)
-    shape = shape_of(x, 6, tree)
-    expected = search_top_k(x, 0, 30, nodes, LOGISTIC_LINK, 400, shape)
-    assert_same(rank_best_first(x, 0, 30, nodes, LOGISTIC_LINK, 400, shape), expected)
-
-
-def test_a_long_queue_takes_no_space_for_other_instances():
-    queues = empty_queues(1000, 1)
-    queues.sizes[3], start = 2, queues.starts[3]
-    queues.nodes[start : start + 2], queues.estimates[start : start + 2] = (7, 8), (0.5, 0.25)
-    longer = with_space(queues, np.array([3], dtype=np.int32), 100 * FIRST_QUEUED)
-    assert longer.nodes.size == longer.estimates.size == 2 * 1000 * FIRST_QUEUED
-    start = longer.starts[3]
-    assert longer.spaces[3] == 2 + 100 * FIRST_QUEUED <= longer.nodes.size - start
-    np.testing.assert_array_equal(longer.nodes[start : start + 2], [7, 8])
-    np.testing.assert_array_equal(longer.estimates[start : start + 2], np.float32([0.5, 0.25]))
-    assert with_space(longer, np.array([3, 5], dtype=np.int32), FIRST_QUEUED).used == longer.used
 
 
 @settings(deadline=None, max_examples=20)
@@ -114,7 +92,7 @@ def test_a_long_queue_takes_no_space_for_other_instances():
 def test_beam_search_equals_the_twin(n, d, m, arity, seed, k, beam):
     tree, nodes = random_nodes(m, arity, d, seed)
     x = instances(n, d, seed)
-    labels, estimates, exact, _ = rank_by_beam(x, 0, n, nodes, LOGISTIC_LINK, k, beam, shape_of(x, d, tree))
+    labels, estimates, exact, _ = rank_by_levels(x, 0, n, nodes, LOGISTIC_LINK, k, beam, False, shape_of(x, d, tree))
     for i in range(n):
         row = slice(x.indptr[i], x.indptr[i + 1])
         features = dict(zip(x.indices[row].tolist(), x.data[row].tolist()))
@@ -142,9 +120,9 @@ def test_features_below_a_number_are_their_own_indices(known):
     )
     x = instances(40, 12, 1)
     shape = shape_of(x, 12, tree)
-    expected = search_top_k(x, 0, 40, nodes, LOGISTIC_LINK, 3, shape)
-    for weights in (nodes, nodes.drop(0.0)):
-        assert_same(rank_certified(x, 0, 40, weights, LOGISTIC_LINK, 3, 4, shape)[:2], expected[:2])
+    expected = twin_rankings(x, 40, nodes, LOGISTIC_LINK, 3)
+    for weights in (nodes, drop_small(nodes, 0.0)):
+        assert_same(rank_by_levels(x, 0, 40, weights, LOGISTIC_LINK, 3, 4, True, shape)[:2], expected[:2])
 
 
 def test_a_wide_node_is_done_in_chunks_of_instances():
@@ -152,11 +130,9 @@ def test_a_wide_node_is_done_in_chunks_of_instances():
     tree, nodes = random_nodes(3000, 3000, 6, 0)
     x = instances(60, 6, 1)
     shape, thresholds = shape_of(x, 6, tree), tree.node_thresholds(np.full(3000, 0.3, dtype=np.float32))
-    expected = search_threshold(x, 0, 60, nodes, LOGISTIC_LINK, thresholds, shape)
-    found = estimate_by_levels(x, 0, 60, nodes, LOGISTIC_LINK, thresholds, EVERY_NODE, shape)
-    assert_same(in_label_order(*found), in_label_order(*expected))
-    ranked = rank_certified(x, 0, 60, nodes, LOGISTIC_LINK, 7, 2, shape)
-    assert_same(ranked[:2], search_top_k(x, 0, 60, nodes, LOGISTIC_LINK, 7, shape)[:2])
+    assert_thresholds_equal_the_twin(x, 60, nodes, LOGISTIC_LINK, thresholds, shape)
+    ranked = rank_by_levels(x, 0, 60, nodes, LOGISTIC_LINK, 7, 2, True, shape)
+    assert_same(ranked[:2], twin_rankings(x, 60, nodes, LOGISTIC_LINK, 7)[:2])
 
 
 @pytest.mark.parametrize("search", SEARCHES)
@@ -165,7 +141,7 @@ def test_batches_and_threads_do_not_show(multilabel, monkeypatch, weight_cut, se
     X, Y = multilabel(300, 40, 90, seed=2)
     model = PLT(tree="random", arity=4, epochs=2, weight_cut=weight_cut, search=search, beam=4, n_jobs=1).fit(X, Y)
     whole = (*model.predict_top_k(X, 3), model.inner_products_, model.predict_proba(X, 0.02).toarray())
-    monkeypatch.setattr(queries, "ROWS_PER_BATCH", 37)
+    monkeypatch.setattr(prediction, "ROWS_PER_BATCH", 37)
     for n_jobs in (1, 2):
         model.set_params(n_jobs=n_jobs)
         cut = (*model.predict_top_k(X, 3), model.inner_products_, model.predict_proba(X, 0.02).toarray())
@@ -202,7 +178,7 @@ def test_a_beam_costs_less_and_says_where_it_is_exact(multilabel):
 def test_a_ranking_that_opens_most_of_the_tree_warns(multilabel, monkeypatch):
     X, Y = multilabel(60, 10, 90, seed=4)
     model = PLT(tree="random", arity=4, epochs=1, beam=3).fit(X, Y)
-    monkeypatch.setattr(_prediction, "COSTLY", 10)
+    monkeypatch.setattr(prediction, "COSTLY", 10)
     with pytest.warns(
         UserWarning,
         match=r"evaluated \d+ of 120 node classifiers .* at most 3 nodes of a level, proved exact here for \d+ %",
@@ -228,52 +204,3 @@ def test_a_search_that_there_is_not_is_refused(multilabel, wrong, message):
         PLT(**wrong).fit(X, Y)
     with pytest.raises(InvalidParameterError, match=message):
         PLT().fit(X, Y).set_params(**wrong).predict_top_k(X, 1)
-
-
-@settings(deadline=None, max_examples=30)
-@given(d=st.integers(1, 300), wanted=st.integers(0, 60), known=st.integers(0, 300), seed=st.integers(0, 99))
-def test_features_are_found_by_either_lookup(d, wanted, known, seed):
-    rng = np.random.default_rng(seed)
-    ids, features = (np.sort(rng.choice(d, min(d, size), replace=False)).astype(np.uint32) for size in (wanted, known))
-    values = rng.random(ids.size).astype(np.float32)
-    inside = np.isin(ids, features)
-    expected = np.searchsorted(features, ids[inside]), values[inside]
-    lookup = empty_lookup(d, ids.size)
-    count = match_features(ids, values, features, lookup.ids, lookup.values)
-    assert_same((lookup.ids[:count], lookup.values[:count]), expected)
-    mark_features(features, lookup)
-    count = find_marked(ids, values, *lookup)
-    assert_same((lookup.ids[:count], lookup.values[:count]), expected)
-    clear_features(features, lookup)
-    assert not lookup.words.any()
-
-
-@njit
-def plain_sums(ids, values, weights, bias, scores):
-    """The loop that registers replace, row by row."""
-    scores[:] = bias
-    for k in range(ids.size):
-        for c in range(scores.size):
-            scores[c] = fma(values[k], weights[ids[k], c], scores[c])
-
-
-@pytest.mark.parametrize("siblings", [1, 2, 3, 4, 5, 7, 8, 11, 15, 16, 17, 31, 63, 64, 65, 100, 143])
-def test_sums_in_registers_are_those_of_the_loop(siblings):
-    rng = np.random.default_rng(siblings)
-    weights, bias = rng.normal(size=(20, siblings)).astype(np.float32), rng.normal(size=siblings).astype(np.float32)
-    ids, values = np.array([0, 3, 4, 19], dtype=np.uint32), rng.normal(size=4).astype(np.float32)
-    scores, expected = np.empty(siblings, dtype=np.float32), np.empty(siblings, dtype=np.float32)
-    dense_scores(ids, values, weights.ravel(), siblings, bias, scores)
-    plain_sums(ids, values, weights, bias, expected)
-    np.testing.assert_array_equal(scores, expected)
-    np.testing.assert_allclose(scores, bias + values @ weights[ids], rtol=1e-4, atol=1e-5)
-
-
-def test_links_are_their_formulas():
-    scores = np.array([-30, -1, 0, 0.5, 1, 2, 30], dtype=np.float32)
-    gap = np.maximum(1 - scores.astype(float), 0)
-    formulas = {LOGISTIC_LINK: 1 / (1 + np.exp(-scores.astype(float)))} | {p: np.exp(-(gap**p)) for p in (1, 2, 3, 4)}
-    for link, expected in formulas.items():
-        estimates = scores.copy()
-        estimate_scores(estimates, link)
-        np.testing.assert_allclose(estimates, expected, rtol=1e-5, atol=1e-37)

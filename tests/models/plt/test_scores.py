@@ -1,0 +1,45 @@
+"""What all searches of a label tree share: features looked up in a block, and scores made estimates."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xmlc.models.plt._scores import (
+    LOGISTIC_LINK,
+    clear_features,
+    empty_lookup,
+    estimate_scores,
+    find_marked,
+    mark_features,
+    match_features,
+)
+
+
+@settings(deadline=None, max_examples=30)
+@given(d=st.integers(1, 300), wanted=st.integers(0, 60), known=st.integers(0, 300), seed=st.integers(0, 99))
+def test_features_are_found_by_either_lookup(d, wanted, known, seed):
+    rng = np.random.default_rng(seed)
+    ids, features = (np.sort(rng.choice(d, min(d, size), replace=False)).astype(np.uint32) for size in (wanted, known))
+    values = rng.random(ids.size).astype(np.float32)
+    inside = np.isin(ids, features)
+    expected = np.searchsorted(features, ids[inside]), values[inside]
+    lookup = empty_lookup(d, ids.size)
+    count = match_features(ids, values, features, lookup.ids, lookup.values)
+    np.testing.assert_array_equal(lookup.ids[:count], expected[0])
+    np.testing.assert_array_equal(lookup.values[:count], expected[1])
+    mark_features(features, lookup)
+    count = find_marked(ids, values, *lookup)
+    np.testing.assert_array_equal(lookup.ids[:count], expected[0])
+    np.testing.assert_array_equal(lookup.values[:count], expected[1])
+    clear_features(features, lookup)
+    assert not lookup.words.any()
+
+
+def test_links_are_their_formulas():
+    scores = np.array([-30, -1, 0, 0.5, 1, 2, 30], dtype=np.float32)
+    gap = np.maximum(1 - scores.astype(float), 0)
+    formulas = {LOGISTIC_LINK: 1 / (1 + np.exp(-scores.astype(float)))} | {p: np.exp(-(gap**p)) for p in (1, 2, 3, 4)}
+    for link, expected in formulas.items():
+        estimates = scores.copy()
+        estimate_scores(estimates, link)
+        np.testing.assert_allclose(estimates, expected, rtol=1e-5, atol=1e-37)

@@ -1,0 +1,365 @@
+"""The weights of a label tree's nodes: dense, compact without small ones, or hashed; how they are cut and stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from xmlc.errors import XmlcError
+from xmlc.gate.stored import Field, check_fields
+from xmlc.kernels.arrays import borrowed
+from xmlc.kernels.bits import bits_set, lowest_bit
+from xmlc.kernels.vectors import Lanes, Vectors
+from xmlc.runtime.kernel_cache import njit
+from xmlc.runtime.parallel import run_pieces
+
+LARGEST_UINT16_DEGREE = 1 << 16
+LARGEST_BLOCK = np.iinfo(np.uint32).max
+WEIGHTS_PER_PIECE = 1 << 22
+CHUNK = 64  # weights that are compared with a cut at a time: as many as a word has bits
+
+
+class NodeWeights(NamedTuple):
+    """Tree and exact weights in the form that the kernels take.
+
+    The children of node t are trained and stored together as block t + 1; block 0 holds the root alone.
+
+    Attributes
+    ----------
+    children : int64 (n_nodes + 1,)
+        First child of each node.
+    label : int32 (n_nodes,)
+        Label of each leaf, -1 for inner nodes.
+    feature_starts : int64 (n_nodes + 2,)
+        Where the features of each block start.
+    features : uint32
+        Features of each block, ascending.
+    weight_starts : int64 (n_nodes + 2,)
+        Where the weights of each block start.
+    weights : float32
+        Weights of each block, feature after feature, siblings side by side.
+    bias : float32 (n_nodes,)
+        Weight of the constant feature of each node.
+    """
+
+    children: np.ndarray
+    label: np.ndarray
+    feature_starts: np.ndarray
+    features: np.ndarray
+    weight_starts: np.ndarray
+    weights: np.ndarray
+    bias: np.ndarray
+
+
+class CompactNodeWeights(NamedTuple):
+    """What `NodeWeights` holds, without the weights that do not matter: the rows of a block are stored sparse.
+
+    A row is the weights of one feature for the siblings of a block; a weight takes 6 bytes here, and a row 8 more.
+
+    Attributes
+    ----------
+    children : int64 (n_nodes + 1,), label : int32 (n_nodes,)
+        As in `NodeWeights`.
+    feature_starts : int64 (n_nodes + 2,)
+        Where the features of each block start.
+    features : uint32
+        Features of each block that have a weight there, ascending.
+    entry_starts : int64 (n_nodes + 2,)
+        Where the weights of each block start.
+    row_starts : uint32 (features.size + n_nodes + 1,)
+        Where the weights of each feature start, counted from the start of its block's; a block of q features has
+        q + 1 of them, so that those of block b stand from ``feature_starts[b] + b`` on.
+    siblings : uint16, or uint32 where a node has more than 65,536 children
+        The number of the child within its block that a weight belongs to, ascending within a row.
+    weights : float32
+        The weights, row after row.
+    bias : float32 (n_nodes,)
+        Weight of the constant feature of each node.
+    """
+
+    children: np.ndarray
+    label: np.ndarray
+    feature_starts: np.ndarray
+    features: np.ndarray
+    entry_starts: np.ndarray
+    row_starts: np.ndarray
+    siblings: np.ndarray
+    weights: np.ndarray
+    bias: np.ndarray
+
+
+class HashedWeights(NamedTuple):
+    """Tree and weights that are hashed into one table (plt2016, Section 6), in the form that the kernels take.
+
+    Attributes
+    ----------
+    children : int64 (n_nodes + 1,), label : int32 (n_nodes,)
+        The tree, as in `NodeWeights`.
+    table : float32 (2**k,)
+        The weights shared by all nodes; a node's weight is its slot times the sign divided by ``scale``.
+    scale : float64 (n_nodes,)
+        Pi of each node (Appendix B).
+    bias : float32 (n_nodes,)
+        Weight of the constant feature times ``scale``; not hashed.
+    seed : uint64
+        Key of the hash function.
+    """
+
+    children: np.ndarray
+    label: np.ndarray
+    table: np.ndarray
+    scale: np.ndarray
+    bias: np.ndarray
+    seed: np.uint64
+
+
+TreeWeights = NodeWeights | CompactNodeWeights | HashedWeights
+
+TREE = (
+    Field("children", np.int64, ("nodes + 1",)),
+    Field("label", np.int32, ("nodes",), least=-1, below="n_labels"),
+    Field("bias", np.float32, ("nodes",)),
+)
+OWN = (
+    *TREE,
+    Field("feature_starts", np.int64, ("nodes + 2",), starts="features"),
+    Field("features", np.uint32, ("features",), below="n_features"),
+    Field("weights", np.float32, ("weights",)),
+)
+FIELDS: dict[Any, tuple[Field, ...]] = {
+    NodeWeights: (*OWN, Field("weight_starts", np.int64, ("nodes + 2",), starts="weights")),
+    CompactNodeWeights: (
+        *OWN,
+        Field("entry_starts", np.int64, ("nodes + 2",), starts="weights"),
+        Field("row_starts", np.uint32, (None,)),
+        Field("siblings", None, ("weights",)),
+    ),
+    HashedWeights: (*TREE, Field("table", np.float32, (None,)), Field("scale", np.float64, ("nodes",))),
+}
+
+
+class Rows(NamedTuple):
+    """Sparse rows of some blocks, block after block and by feature within each.
+
+    Attributes
+    ----------
+    blocks : int64 (rows,)
+    features : uint32 (rows,)
+    sizes : uint32 (rows,)
+        How many weights each row has.
+    siblings : uint16 or uint32, weights : float32
+        As in `CompactNodeWeights`.
+    """
+
+    blocks: np.ndarray
+    features: np.ndarray
+    sizes: np.ndarray
+    siblings: np.ndarray
+    weights: np.ndarray
+
+
+def drop_small(nodes: TreeWeights, cut: float, n_jobs: int | None = None) -> CompactNodeWeights:
+    """Drop the weights w with abs(w) <= cut, and the features that are left without any.
+
+    Parameters
+    ----------
+    nodes : TreeWeights
+    cut : float
+        At least 0; with 0 nothing but zeros is dropped, and the estimates stay the same bits.
+    n_jobs : int or None
+        Threads, see `run_pieces`.
+
+    Raises
+    ------
+    XmlcError
+        ``cut`` is negative or no number, a block keeps more than 2**32 - 1 weights, or the weights are hashed.
+    """
+    if not cut >= 0:
+        raise XmlcError(f"cut={cut}: expected a number of at least 0, below which weights are dropped")
+    if isinstance(nodes, HashedWeights):
+        raise XmlcError(f"{named(nodes)} are shared by all nodes, none can be dropped")
+    tree = nodes.children, nodes.label, nodes.bias
+    if isinstance(nodes, CompactNodeWeights):
+        return join_rows(*tree, [_rows_left(nodes, np.float32(cut))])
+    degrees = np.concatenate(([1], np.diff(nodes.children)))
+    return join_rows(*tree, kept_rows(*nodes[2:6], degrees, 0, cut, sibling_type(degrees), n_jobs))
+
+
+def sibling_type(degrees: np.ndarray) -> type:
+    """Return the type in which the siblings of blocks of these sizes are numbered."""
+    return np.uint16 if degrees.max(initial=1) <= LARGEST_UINT16_DEGREE else np.uint32
+
+
+def kept_rows(
+    feature_starts: np.ndarray,
+    features: np.ndarray,
+    weight_starts: np.ndarray,
+    weights: np.ndarray,
+    degrees: np.ndarray,
+    begin: int,
+    cut: float,
+    sibling_type: type,
+    n_jobs: int | None,
+) -> list[Rows]:
+    """Return the weights w with abs(w) > cut of the dense blocks from block ``begin`` on, as parts one after another.
+
+    Parameters
+    ----------
+    feature_starts, features, weight_starts, weights
+        As in `NodeWeights`, of these blocks.
+    degrees : int64
+        Number of siblings of each.
+    """
+    piece = weight_starts[1:] // WEIGHTS_PER_PIECE
+    bounds = [0, *(np.flatnonzero(np.diff(piece)) + 1).tolist(), degrees.size]
+    dense = (feature_starts, features, weight_starts, weights, degrees)
+    numbers = np.empty(0, dtype=sibling_type)
+    calls = [(*dense, *block, begin, np.float32(cut), numbers) for block in pairwise(bounds)]
+    return [Rows(*rows) for rows in run_pieces(rows_above, calls, n_jobs)]
+
+
+def join_rows(children: np.ndarray, label: np.ndarray, bias: np.ndarray, parts: list[Rows]) -> CompactNodeWeights:
+    """Put the sparse rows of a whole tree together; ``parts`` is emptied, so that only one array is there twice."""
+    columns = {name: list(pieces) for name, pieces in zip(Rows._fields, zip(*parts, strict=True), strict=True)}
+    parts.clear()
+    siblings, weights, features, sizes, blocks = (
+        _joined(columns.pop(name)) for name in ("siblings", "weights", "features", "sizes", "blocks")
+    )
+    n_blocks = children.size
+    entries = np.bincount(blocks, weights=sizes, minlength=n_blocks).astype(np.int64)  # exact below 2**53
+    if entries.max(initial=0) > LARGEST_BLOCK:
+        raise XmlcError(
+            f"the children of one node keep {entries.max()} weights, expected at most {LARGEST_BLOCK}; "
+            "raise the cut or lower the arity"
+        )
+    feature_starts, entry_starts = _starts(np.bincount(blocks, minlength=n_blocks)), _starts(entries)
+    row_starts = np.zeros(features.size + n_blocks, dtype=np.uint32)
+    places = np.arange(features.size) + blocks + 1
+    row_starts[places] = np.cumsum(sizes, dtype=np.int64) - entry_starts[blocks]
+    return CompactNodeWeights(
+        children, label, feature_starts, features, entry_starts, row_starts, siblings, weights, bias
+    )
+
+
+def _joined(pieces: Sequence[np.ndarray]) -> np.ndarray:
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+
+
+def _starts(counts: np.ndarray) -> np.ndarray:
+    return np.concatenate(([0], np.cumsum(counts)))
+
+
+def _rows_left(nodes: CompactNodeWeights, cut: np.float32) -> Rows:
+    """Return the weights w with abs(w) > cut of rows that are sparse already."""
+    kept = np.abs(nodes.weights) > cut
+    before = _starts(kept)
+    blocks = np.repeat(np.arange(nodes.children.size), np.diff(nodes.feature_starts))
+    places = np.arange(blocks.size) + blocks
+    starts, ends = (nodes.entry_starts[blocks] + nodes.row_starts[places + after] for after in (0, 1))
+    sizes = (before[ends] - before[starts]).astype(np.uint32)
+    rows = sizes > 0
+    return Rows(blocks[rows], nodes.features[rows], sizes[rows], nodes.siblings[kept], nodes.weights[kept])
+
+
+def named(nodes: HashedWeights) -> str:
+    """Return the words for hashed weights that begin a sentence of an error."""
+    return f"hash_bits={nodes.table.size.bit_length() - 1}: hashed weights"
+
+
+def weights_from_state(
+    arrays: dict[str, np.ndarray], meta: dict[str, float], n_features: int, n_labels: int
+) -> TreeWeights:
+    """Return the weights that have these arrays and numbers: those of ``_asdict``, the seed apart from them.
+
+    Raises
+    ------
+    XmlcError
+        No type has them, or one of them is not what it must be.
+    """
+    for kind, fields in FIELDS.items():
+        if set(kind._fields) == {*arrays, *meta}:
+            check_fields(arrays, fields, n_features=n_features, n_labels=n_labels)
+            seed = {name: np.uint64(number) for name, number in meta.items()}
+            weights: TreeWeights = kind(**arrays, **seed)
+            return weights
+    found = ", ".join(sorted({*arrays, *meta}))
+    raise XmlcError(f"found the arrays and numbers {found}, expected those of weights of a label tree; train it anew")
+
+
+@njit(cache=True, nogil=True)
+def rows_above(
+    feature_starts, features, weight_starts, weights, degrees, start, end, begin, cut, siblings
+):  # fmt: skip
+    """Return the rows of the blocks ``start .. end - 1`` that keep a weight w with abs(w) > cut: the fields of `Rows`.
+
+    Arguments as for `kept_rows`; ``siblings`` is empty, of the type that numbers of siblings shall have.
+    """
+    n_rows, n_entries = 0, 0
+    for block in range(start, end):
+        own = borrowed(weights, weight_starts[block], weight_starts[block + 1])
+        rows, entries = count_rows(own, degrees[block], cut)
+        n_rows, n_entries = n_rows + rows, n_entries + entries
+    blocks, out_features = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.uint32)
+    sizes, kept = np.empty(n_rows, dtype=np.uint32), np.empty(n_entries, dtype=np.float32)
+    siblings, row, entry = np.empty(n_entries, dtype=siblings.dtype), 0, 0
+    for block in range(start, end):
+        own = borrowed(weights, weight_starts[block], weight_starts[block + 1])
+        first, degree = feature_starts[block], degrees[block]
+        for f in range(feature_starts[block + 1] - first):
+            before = entry
+            for chunk in range(0, degree, CHUNK):
+                bits = kept_bits(own, f * degree + chunk, f * degree + min(chunk + CHUNK, degree), cut)
+                while bits != np.uint64(0):
+                    c = chunk + np.int64(lowest_bit(bits))
+                    bits &= bits - np.uint64(1)
+                    siblings[entry], kept[entry] = c, own[f * degree + c]
+                    entry += 1
+            if entry > before:
+                blocks[row], out_features[row], sizes[row] = begin + block, features[first + f], entry - before
+                row += 1
+    return blocks, out_features, sizes, siblings, kept
+
+
+@njit(cache=True, nogil=True)
+def count_rows(weights, degree, cut):
+    """Count the rows of a dense block that keep a weight w with abs(w) > cut, and those weights."""
+    rows, entries = 0, 0
+    for start in range(0, weights.size, max(degree, 1)):
+        kept = np.int64(0)
+        for c in range(start, start + degree, CHUNK):
+            kept += np.int64(bits_set(kept_bits(weights, c, min(c + CHUNK, start + degree), cut)))
+        entries += kept
+        rows += kept > 0
+    return rows, entries
+
+
+@njit(cache=True, nogil=True)
+def kept_bits(weights, start, end, cut):
+    """Return which of ``weights[start:end]``, at most 64, have an absolute value above the cut, as bits of a uint64."""
+    if start + CHUNK <= weights.size:
+        bits = _bits_above(weights, start, cut)
+        return bits if end - start == CHUNK else bits & ((np.uint64(1) << np.uint64(end - start)) - np.uint64(1))
+    bits = np.uint64(0)
+    for k in range(start, end):
+        bits |= np.uint64(abs(weights[k]) > cut) << np.uint64(k - start)
+    return bits
+
+
+@intrinsic
+def _bits_above(typing_context: Any, weights: Any, start: Any, cut: Any) -> Any:
+    """Return which of the 64 weights from ``start`` on have an absolute value above the cut: bits of a uint64."""
+
+    def generate(context, builder, signature, arguments):
+        vectors = Vectors(builder, CHUNK)
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        size = Lanes(vectors, vectors.load(vectors.at(data, arguments[1]))).called("fabs")
+        above = size.compared(">", Lanes(vectors, vectors.broadcast(arguments[2])))
+        return builder.bitcast(above, ir.IntType(CHUNK))
+
+    return types.uint64(weights, types.int64, types.float32), generate
