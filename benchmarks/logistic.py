@@ -18,7 +18,7 @@ from benchmarks.harness import TIMES, TRAINING, YES_OR_NO, Contender, Data, Repo
 from benchmarks.settings import paper_setting
 from xmlc.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation
-from xmlc.kernels.float64_arrays import sigmoid_into
+from xmlc.kernels.elementwise import sigmoid_into
 from xmlc.kernels.streams import Stream
 from xmlc.models.linear.binary_relevance import BinaryRelevance
 from xmlc.models.linear.classifier_chain import ProbabilisticClassifierChain

@@ -59,7 +59,8 @@ from xmlc.thresholds.bounds import priors
 from xmlc.thresholds.methods import FTA
 from xmlc.thresholds.tune import METHODS as TUNED
 from xmlc.thresholds.tune import tune
-from xmlc.trees.kmeans import kmeans_tree, label_representations
+from xmlc.trees.kmeans import kmeans_tree
+from xmlc.trees.representations import label_representations
 from xmlc.tuning.ranges import Range
 
 K = 5

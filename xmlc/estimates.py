@@ -116,7 +116,7 @@ def marginals_of(samples: Samples) -> sparse.csr_array:
     XmlcError
         The number of rows is no multiple of the number of samples per instance.
     """
-    from xmlc.kernels.sample_counts import count_labels
+    from xmlc.kernels.sums import count_labels
 
     Y, n_samples = checked_samples(samples)
     labels = Y.indices.astype(np.int32, copy=False).view(np.uint32)

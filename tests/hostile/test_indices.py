@@ -10,7 +10,8 @@ from xmlc.estimates import Samples
 from xmlc.models.condensing import kept_instances
 from xmlc.models.registry import ESTIMATORS, estimator_class
 from xmlc.models.tail_classifiers import TailClassifiers
-from xmlc.trees.kmeans import kmeans_tree, label_representations
+from xmlc.trees.kmeans import kmeans_tree
+from xmlc.trees.representations import label_representations
 
 OURS = [name for name in ESTIMATORS if "-" not in name and name != "oracle"]
 SMALL = {"fastxml": {"n_trees": 2}, "ldsm": {"n_trees": 2}, "parabel": {"n_trees": 1}, "plt": {"epochs": 1}}

@@ -27,3 +27,10 @@ def prepare_tiny(folder, name="tiny"):
     write_json(source / "source.json", files)
     prepare(Dataset(name), source, folder / "data", folder / "statistics.json")
     return folder / "data"
+
+
+def random_data(n, d, m, seed):
+    """Sparse instances and label sets; some instances and some labels have nothing."""
+    rng = np.random.default_rng(seed)
+    X = sparse.random_array((n, d), density=0.3, rng=rng, dtype=np.float32, format="csr")
+    return X, sparse.csr_array(rng.random((n, m)) < 0.15)

@@ -13,37 +13,38 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from xmlc.kernels import float64_arrays
+from xmlc.kernels import float64
+from xmlc.runtime.kernel_cache import njit
 
 
 def exp(x: ArrayLike) -> np.ndarray:
     """Return exp of each number, error below 1 ulp."""
-    return _over(float64_arrays.exp_into, x)
+    return _over(exp_into, x)
 
 
 def log(x: ArrayLike) -> np.ndarray:
     """Return the natural logarithm of each number, error below 1 ulp; -infinity of 0, NaN of what is negative."""
-    return _over(float64_arrays.log_into, x)
+    return _over(log_into, x)
 
 
 def log1p(x: ArrayLike) -> np.ndarray:
     """Return log(1 + x) of each number, error below 1.5 ulp."""
-    return _over(float64_arrays.log1p_into, x)
+    return _over(log1p_into, x)
 
 
 def log2(x: ArrayLike) -> np.ndarray:
     """Return the logarithm to base 2 of each number, error below 0.6 ulp."""
-    return _over(float64_arrays.log2_into, x)
+    return _over(log2_into, x)
 
 
 def sigmoid(x: ArrayLike) -> np.ndarray:
     """Return 1 / (1 + exp(-x)) of each number, error below 2.5 ulp."""
-    return _over(float64_arrays.sigmoid_into, x)
+    return _over(sigmoid_into, x)
 
 
 def power(x: ArrayLike, exponent: float) -> np.ndarray:
     """Return each number, none negative, to the power ``exponent``, error below 1 ulp."""
-    return _over(float64_arrays.power_into, x, np.float64(exponent))
+    return _over(power_into, x, np.float64(exponent))
 
 
 def _over(kernel: Callable[..., None], x: ArrayLike, *parameters: Any) -> np.ndarray:
@@ -52,3 +53,45 @@ def _over(kernel: Callable[..., None], x: ArrayLike, *parameters: Any) -> np.nda
     result = np.empty_like(numbers)
     kernel(numbers.reshape(-1), *parameters, result.reshape(-1))
     return result.reshape(np.shape(x))
+
+
+@njit(cache=True, nogil=True)
+def exp_into(x, out):
+    """Write exp of each number."""
+    for i in range(x.size):
+        out[i] = float64.exp(x[i])
+
+
+@njit(cache=True, nogil=True)
+def log_into(x, out):
+    """Write the natural logarithm of each number."""
+    for i in range(x.size):
+        out[i] = float64.log(x[i])
+
+
+@njit(cache=True, nogil=True)
+def log1p_into(x, out):
+    """Write log(1 + x) of each number."""
+    for i in range(x.size):
+        out[i] = float64.log1p(x[i])
+
+
+@njit(cache=True, nogil=True)
+def log2_into(x, out):
+    """Write the logarithm to base 2 of each number."""
+    for i in range(x.size):
+        out[i] = float64.log2(x[i])
+
+
+@njit(cache=True, nogil=True)
+def sigmoid_into(x, out):
+    """Write 1 / (1 + exp(-x)) of each number."""
+    for i in range(x.size):
+        out[i] = float64.sigmoid(x[i])
+
+
+@njit(cache=True, nogil=True)
+def power_into(x, exponent, out):
+    """Write each number to the power ``exponent``."""
+    for i in range(x.size):
+        out[i] = float64.power(x[i], exponent)

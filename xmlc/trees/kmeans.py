@@ -2,119 +2,31 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, proven, without_zeros
+from xmlc.csr import KernelCSR, kernel_csr
 from xmlc.errors import XmlcError
-from xmlc.kernels.counter_random import stream_key
+from xmlc.kernels.arrays import borrowed
+from xmlc.kernels.counter_random import random_below, stream_key
 from xmlc.kernels.streams import Stream
-from xmlc.kernels.sums import scale_rows
+from xmlc.runtime.kernel_cache import njit
 from xmlc.runtime.parallel import run_pieces
-from xmlc.trees._kmeans import (
-    MAX_ROUNDS,
-    MIN_GAIN,
-    NO_SIDE,
-    NONZEROS_PER_COPY,
-    bisect_below,
-    bisections_left,
-    first_sides,
-    halve,
-    move_members,
-    multiply_members,
-    place_halves,
-)
-from xmlc.trees._representations import count_features, fill_representations, keep_heaviest
 from xmlc.trees.label_tree import LabelTree
+from xmlc.trees.representations import item_blocks
 
-NONZEROS_PER_PIECE = 1 << 18  # of instances, counted once for each of their labels
 NONZEROS_PER_BLOCK = 1 << 19  # of the members whose cosines are one piece
 MAX_BLOCKS = 32  # of one segment: to hand out more of them costs more than it balances
 MIN_NONZEROS_TO_SPLIT = 1 << 20  # smaller segments are one piece with all below them
 MAX_SEGMENTS_TO_SPLIT = 64  # and so are those below this share of all non-zeros
 MAX_PARTS = 8  # sums of moved members that are made apart, each of them the size of d
-
-
-def label_representations(
-    X: object, Y: object, n_jobs: int | None = None, most_features: int | None = None
-) -> sparse.csr_array:
-    """Represent each label by its instances: the sum of their unit-length features, scaled to unit length.
-
-    As in Parabel (Prabhu et al., "Parabel: Partitioned label trees for extreme classification with application
-    to dynamic search advertising", WWW 2018), where the features of the label's positive instances are averaged.
-    Sparse throughout; takes two additions of a bit and one of a value for each pair of a label and a non-zero of one of
-    its instances. Beside the result it needs a unit-length copy of X, and 10 bytes per feature and thread.
-
-    Parameters
-    ----------
-    X : sparse or dense array, shape (n, d)
-    Y : sparse or dense boolean array, shape (n, m)
-    n_jobs : int or None
-        Threads, see `xmlc.runtime.threads.resolve_threads`; the bits do not depend on it.
-    most_features : int or None
-        A label keeps at most so many features, those with the largest sums in magnitude, of equal ones the smaller
-        numbers. A label of many instances has most features of the vocabulary: on the shape of Amazon-3M all of them
-        would be 20 GB. None keeps all.
-
-    Returns
-    -------
-    csr_array of float32, shape (m, d)
-        Rows of unit length, sorted indices; the row of a label without instances is empty.
-
-    Raises
-    ------
-    XmlcError
-        X and Y differ in their number of instances, or X holds a value that is not finite.
-    """
-    X, Y = as_features(X), as_labels(Y)
-    if X.shape[0] != Y.shape[0]:
-        raise XmlcError(f"X has {X.shape[0]} instances but Y has {Y.shape[0]}")
-    by_label = sparse.csr_array(Y.T)
-    m, n_features = Y.shape[1], X.shape[1]
-    x = kernel_csr(X)
-    scaled, rows = np.empty(x.data.size, dtype=np.float32), _blocks(np.diff(x.indptr), NONZEROS_PER_PIECE)
-    run_pieces(scale_rows, [(x.indptr, x.data, scaled, *block) for block in rows], n_jobs)
-    x = x._replace(data=scaled)
-    label_starts, label_rows = by_label.indptr.astype(np.int64), by_label.indices.astype(np.uint32)
-    nonzeros = 1 + x.indices.size // max(X.shape[0], 1)  # of an instance
-    blocks = _blocks(np.diff(label_starts) * nonzeros, NONZEROS_PER_PIECE)
-    counts = np.zeros(m, dtype=np.int64)
-    common = (x, label_starts, label_rows, n_features)
-    run_pieces(count_features, [(*common, *block, counts) for block in blocks], n_jobs)
-    kept = counts if most_features is None else np.minimum(counts, most_features)
-    starts = np.concatenate(([0], np.cumsum(kept)))
-    indices, data = np.empty(starts[-1], dtype=np.uint32), np.empty(starts[-1], dtype=np.float32)
-    if most_features is None:
-        run_pieces(fill_representations, [(*common, *block, starts, indices, data) for block in blocks], n_jobs)
-    else:
-        run_pieces(_fill_heaviest, [(*common, *block, counts, starts, indices, data) for block in blocks], n_jobs)
-    if starts[-1] <= np.iinfo(np.int32).max:
-        starts = starts.astype(np.int32)  # scipy wants both index arrays of one type
-    result = sparse.csr_array((data, indices.view(np.int32), starts), shape=(m, n_features))
-    result.has_sorted_indices = True
-    return without_zeros(proven(result))
-
-
-def _fill_heaviest(
-    x: KernelCSR,
-    label_starts: np.ndarray,
-    label_rows: np.ndarray,
-    n_features: int,
-    start: int,
-    end: int,
-    counts: np.ndarray,
-    starts: np.ndarray,
-    indices: np.ndarray,
-    data: np.ndarray,
-) -> None:
-    """Represent the labels ``start .. end - 1`` by all their features, and write those that are kept."""
-    own_starts = np.concatenate(([0], np.cumsum(counts[start:end])))
-    own_indices, own_data = np.empty(own_starts[-1], dtype=np.uint32), np.empty(own_starts[-1], dtype=np.float32)
-    rows = (x, label_starts[start : end + 1], label_rows, n_features)
-    fill_representations(*rows, 0, end - start, own_starts, own_indices, own_data)
-    keep_heaviest(own_starts, own_indices, own_data, starts[start : end + 1], indices, data)
+MIN_GAIN = 1e-4  # rounds go on while the mean similarity gains at least this much (Parabel)
+MAX_ROUNDS = 50
+NO_SIDE = -1
+RESOLUTION = 2.0**20  # differences of cosines are resolved to 1 / this: coarser than the rounding of float32 sums
+MIN_SQUARE = 1e-6  # a sum shorter than the root of this is what rounding left of rows that cancel out
+NONZEROS_PER_COPY = 1 << 18  # segments up to this size are bisected in a copy (2 MiB) with features numbered anew
+NOT_SEEN = np.uint32(0xFFFFFFFF)
 
 
 def kmeans_tree(
@@ -219,12 +131,12 @@ def _order_labels(
 
 
 class _Bisection:
-    """What `xmlc.trees._kmeans.bisect` keeps from round to round, for a segment whose rounds are split over threads."""
+    """What `bisect` keeps from round to round, for a segment whose rounds are split over threads."""
 
     def __init__(self, reps: KernelCSR, n_features: int, members: np.ndarray, key: np.uint64):
         n = members.size
         self.members, self.lengths = members, np.diff(reps.indptr)[members]
-        self.blocks = _blocks(self.lengths, max(NONZEROS_PER_BLOCK, self.lengths.sum() // MAX_BLOCKS))
+        self.blocks = item_blocks(self.lengths, max(NONZEROS_PER_BLOCK, self.lengths.sum() // MAX_BLOCKS))
         self.sides, self.halves = first_sides(n, key), np.empty(n, dtype=np.int8)
         self.products, self.sums = np.empty((n, 2)), np.zeros((n_features, 2), dtype=np.float32)
         self.mean = -np.inf
@@ -237,7 +149,7 @@ class _Bisection:
         """
         costs = np.where(self.sides != self.halves, self.lengths, 0)
         per_part = max(2 * self.sums.shape[0], -(-costs.sum() // MAX_PARTS))
-        parts = [slice(*block) for block in _blocks(costs, per_part)]
+        parts = [slice(*block) for block in item_blocks(costs, per_part)]
         sums = [self.sums] + [np.zeros_like(self.sums) for _ in parts[1:]]
         return [(self.members[p], self.sides[p], self.halves[p], own) for p, own in zip(parts, sums)]
 
@@ -260,13 +172,6 @@ def _bisect_together(reps: KernelCSR, bisections: list[_Bisection], n_jobs: int 
             b.sides, b.mean = b.halves.copy(), mean
 
 
-def _blocks(costs: np.ndarray, cost_per_block: int) -> list[tuple[int, int]]:
-    """Cut a row of items into blocks ``(start, end)`` of about equal cost, at least one item each."""
-    block = (np.cumsum(costs) - costs) // cost_per_block
-    bounds = np.concatenate(([0], np.flatnonzero(np.diff(block)) + 1, [costs.size]))
-    return list(pairwise(bounds.tolist()))
-
-
 def _halves(
     segments: tuple[np.ndarray, np.ndarray], owner: np.ndarray
 ) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
@@ -285,3 +190,273 @@ def _ranges(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """Return all numbers ``starts[i] .. ends[i] - 1``, range after range."""
     sizes = ends - starts
     return np.arange(sizes.sum()) + np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
+
+
+@njit(cache=True, nogil=True)
+def first_sides(n, key):
+    """Choose two of ``n`` members as first centroids by the first two numbers of a stream: sides int8 (n,)."""
+    sides = np.full(n, NO_SIDE, dtype=np.int8)
+    first = random_below(key, 0, n)
+    second = random_below(key, 1, n - 1)
+    sides[first] = 0
+    sides[second + 1 if second >= first else second] = 1
+    return sides
+
+
+@njit(cache=True, nogil=True)
+def move_members(rows, members, before, after, sums):
+    """Take each member's row from the sum of its side ``before`` and add it to that of its side ``after``.
+
+    ``sums`` is float32 (d, 2): the two sums lie side by side, so that a feature costs one cache miss. Few members
+    change sides after the first round, and only these cost anything.
+    """
+    for i in range(members.size):
+        old, new = before[i], after[i]
+        if old == new:
+            continue
+        start, end = np.uint64(rows.indptr[members[i]]), np.uint64(rows.indptr[members[i] + 1])
+        if old == NO_SIDE:
+            for k in range(start, end):
+                sums[rows.indices[k], new] += rows.data[k]
+        else:
+            for k in range(start, end):
+                sums[rows.indices[k], old] -= rows.data[k]
+                sums[rows.indices[k], new] += rows.data[k]
+
+
+@njit(cache=True, nogil=True)
+def clear_members(rows, members, sums):
+    """Set the features of all members back to zero, by whichever way touches less."""
+    nonzeros = 0
+    for member in members:
+        nonzeros += rows.indptr[member + 1] - rows.indptr[member]
+    if nonzeros > sums.shape[0]:
+        sums[:] = np.float32(0.0)
+        return
+    for member in members:
+        for feature in borrowed(rows.indices, rows.indptr[member], rows.indptr[member + 1]):
+            sums[feature, 0] = np.float32(0.0)
+            sums[feature, 1] = np.float32(0.0)
+
+
+@njit(cache=True, nogil=True)
+def multiply_members(rows, members, sums, start, end, products):
+    """Write the products of members ``start .. end - 1`` with the two sums into ``products``, float64 (n, 2).
+
+    Reads 8 bytes of a row and 8 of the sums per non-zero; the products are added up in float32, in two chains each
+    so that one addition need not wait for the one before.
+    """
+    for i in range(start, end):
+        a0, b0, a1, b1 = np.float32(0.0), np.float32(0.0), np.float32(0.0), np.float32(0.0)
+        k, last = np.uint64(rows.indptr[members[i]]), np.uint64(rows.indptr[members[i] + 1])
+        if (last - k) & np.uint64(1):
+            a0 += rows.data[k] * sums[rows.indices[k], 0]
+            b0 += rows.data[k] * sums[rows.indices[k], 1]
+            k += np.uint64(1)
+        while k < last:
+            value, feature = rows.data[k], rows.indices[k]
+            a0 += value * sums[feature, 0]
+            b0 += value * sums[feature, 1]
+            k += np.uint64(1)
+            value, feature = rows.data[k], rows.indices[k]
+            a1 += value * sums[feature, 0]
+            b1 += value * sums[feature, 1]
+            k += np.uint64(1)
+        products[i, 0] = np.float64(a0) + np.float64(a1)
+        products[i, 1] = np.float64(b0) + np.float64(b1)
+
+
+@njit(cache=True, nogil=True)
+def halve(products, sides, halves):
+    """Give the half of the members that is nearer to side 0's centroid to side 0, and return their mean cosine.
+
+    The squared length of a sum is the sum of its members' products with it, so that no pass over d is needed. A sum
+    without length is similar to nothing. Ties go to the smaller member.
+
+    Parameters
+    ----------
+    products : float64 (n, 2)
+        Products of each member with the sums of the two sides.
+    sides : int8 (n,)
+        The sides that were added up.
+    halves : int8 (n,)
+        The new sides, written here; side 0 has the odd member.
+
+    Returns
+    -------
+    float64
+        Mean cosine between the members and the centroids of their new sides.
+    """
+    n = sides.size
+    squares = np.zeros(2, dtype=np.float64)
+    for i in range(n):
+        if sides[i] != NO_SIDE:
+            squares[sides[i]] += products[i, sides[i]]
+    scales = np.zeros(2, dtype=np.float64)
+    for side in range(2):
+        if squares[side] > MIN_SQUARE:
+            scales[side] = 1.0 / np.sqrt(squares[side])
+    ranks = np.empty(n, dtype=np.int64)
+    for i in range(n):
+        difference = products[i, 1] * scales[1] - products[i, 0] * scales[0]
+        ranks[i] = np.int64(np.rint(difference * RESOLUTION)) * (1 << 32) + i
+    last = (n - 1) // 2
+    middle = np.partition(ranks, last)[last]
+    mean = 0.0
+    for i in range(n):
+        side = 1 if ranks[i] > middle else 0
+        halves[i] = side
+        mean += products[i, side] * scales[side]
+    return mean / n
+
+
+@njit(cache=True, nogil=True)
+def bisect(rows, members, key, sums):
+    """Part the members of one node into two halves by balanced spherical 2-means.
+
+    Parameters
+    ----------
+    rows : KernelCSR
+        Representations, rows of unit length or empty.
+    members : int64
+        Rows, ascending; at least two.
+    key : uint64
+        Random stream of the node: its first two numbers choose two members as first centroids.
+    sums : float32 (d, 2)
+        Scratch, zero on entry and on return.
+
+    Returns
+    -------
+    int8 (members.size,)
+        Side of each member; side 0 has the odd one.
+    """
+    n = members.size
+    sides = first_sides(n, key)
+    halves = np.empty(n, dtype=np.int8)
+    products = np.empty((n, 2), dtype=np.float64)
+    move_members(rows, members, np.full(n, NO_SIDE, dtype=np.int8), sides, sums)
+    before = -np.inf
+    for _ in range(MAX_ROUNDS):
+        multiply_members(rows, members, sums, np.int64(0), n, products)
+        mean = halve(products, sides, halves)
+        if mean - before < MIN_GAIN:
+            break
+        move_members(rows, members, sides, halves, sums)
+        sides[:] = halves
+        before = mean
+    clear_members(rows, members, sums)
+    return halves
+
+
+@njit(cache=True, nogil=True)
+def place_halves(order, start, members, halves):
+    """Write the members of side 0, then those of side 1, to ``order[start:]``, each as they were."""
+    places = np.array([start, start + (members.size + 1) // 2])
+    for i in range(members.size):
+        order[places[halves[i]]] = members[i]
+        places[halves[i]] += 1
+
+
+@njit(cache=True, nogil=True)
+def copy_rows(rows, members, numbers):
+    """Copy the members' rows side by side, their features numbered as they come.
+
+    ``numbers`` is scratch, uint32 (d,), all `NOT_SEEN` on entry and on return. Returns the rows and how many features
+    they have.
+    """
+    starts = np.zeros(members.size + 1, dtype=np.int64)
+    for i in range(members.size):
+        starts[i + 1] = starts[i] + rows.indptr[members[i] + 1] - rows.indptr[members[i]]
+    indices = np.empty(starts[-1], dtype=np.uint32)
+    data = np.empty(starts[-1], dtype=np.float32)
+    count = np.uint32(0)
+    for i in range(members.size):
+        place = np.uint64(starts[i])
+        for k in range(np.uint64(rows.indptr[members[i]]), np.uint64(rows.indptr[members[i] + 1])):
+            feature = rows.indices[k]
+            if numbers[feature] == NOT_SEEN:
+                numbers[feature] = count
+                count += np.uint32(1)
+            indices[place] = numbers[feature]
+            data[place] = rows.data[k]
+            place += np.uint64(1)
+    for member in members:
+        for feature in borrowed(rows.indices, rows.indptr[member], rows.indptr[member + 1]):
+            numbers[feature] = NOT_SEEN
+    return KernelCSR(starts, indices, data), np.int64(count)
+
+
+@njit(cache=True, nogil=True)
+def bisections_left(size, left, depth, max_leaf):
+    """Return how many rounds of bisection a segment still has to go through.
+
+    ``left`` are those that its node's children are made by; if there are none, the segment is a node itself, and
+    is parted in ``depth`` rounds if it is larger than ``max_leaf``.
+    """
+    if size < 2:
+        return 0
+    return left if left > 0 or size <= max_leaf else depth
+
+
+@njit(cache=True, nogil=True)
+def bisect_segment(rows, order, segment, key, sums, stack):
+    """Bisect one segment of ``order`` in place and put its halves, with their numbers, on the stack."""
+    start, end, number, left = segment
+    members = order[start:end].copy()
+    place_halves(order, start, members, bisect(rows, members, stream_key(key, number), sums))
+    middle = start + (members.size + 1) // 2
+    stack.append((middle, end, 2 * number + 1, left - 1))
+    stack.append((start, middle, 2 * number, left - 1))
+
+
+@njit(cache=True, nogil=True)
+def bisect_copy(rows, members, number, left, depth, max_leaf, key, numbers):
+    """Bring the members of one node into the tree's order in a copy of their rows; arguments as in `bisect_below`."""
+    own, n_own = copy_rows(rows, members, numbers)
+    sums = np.zeros((n_own, 2), dtype=np.float32)
+    order = np.arange(members.size)
+    stack = [(0, members.size, number, left)]
+    while stack:
+        start, end, number, left = stack.pop()
+        left = bisections_left(end - start, left, depth, max_leaf)
+        if left > 0:
+            bisect_segment(own, order, (start, end, number, left), key, sums, stack)
+    return members[order]
+
+
+@njit(cache=True, nogil=True)
+def bisect_below(rows, n_features, order, start, end, number, left, depth, max_leaf, key, nonzeros_per_copy):
+    """Bisect a segment of ``order`` and all below it in place: afterwards its members are in the tree's order.
+
+    Parameters
+    ----------
+    rows : KernelCSR
+        Representations (m, n_features), rows of unit length or empty.
+    order : int64 (m,)
+        Labels, ascending within the segment; kernels that run together have disjoint segments.
+    start, end : int
+        The segment.
+    number : int
+        Number of its node in the binary tree, in which the root is 1; with ``key`` (uint64) its random stream.
+    left, depth, max_leaf : int
+        See `bisections_left`.
+    key : uint64
+    nonzeros_per_copy : int
+        A segment with at most so many non-zeros is copied, see `copy_rows`, and with it all below.
+    """
+    sums = np.zeros((n_features, 2), dtype=np.float32)
+    numbers = np.full(n_features, NOT_SEEN, dtype=np.uint32)
+    stack = [(start, end, number, left)]
+    while stack:
+        start, end, number, left = stack.pop()
+        left = bisections_left(end - start, left, depth, max_leaf)
+        if left == 0:
+            continue
+        nonzeros = 0
+        for label in order[start:end]:
+            nonzeros += rows.indptr[label + 1] - rows.indptr[label]
+        if nonzeros > nonzeros_per_copy:
+            bisect_segment(rows, order, (start, end, number, left), key, sums, stack)
+        else:
+            members = order[start:end].copy()
+            order[start:end] = bisect_copy(rows, members, number, left, depth, max_leaf, key, numbers)

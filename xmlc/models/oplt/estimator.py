@@ -17,7 +17,8 @@ from xmlc.models.oplt._policy import BEST_GREEDY, COMPLETE, CPET, ONE_LEVEL, RAN
 from xmlc.models.oplt._prediction import OnlineTreePrediction
 from xmlc.models.oplt.learning import learn, learn_with_thresholds, set_all_thresholds
 from xmlc.models.oplt.tree import UNBOUNDED, OnlineTree, Settings, with_degree, with_labels
-from xmlc.trees.kmeans import check_kmeans_shape, kmeans_tree, label_representations
+from xmlc.trees.kmeans import check_kmeans_shape, kmeans_tree
+from xmlc.trees.representations import label_representations
 
 POLICIES = {
     "random": RANDOM,

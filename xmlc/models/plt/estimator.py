@@ -15,7 +15,8 @@ from xmlc.models.plt.prediction import TreePrediction
 from xmlc.models.plt.solvers import AdaGrad, DualDescent, Sgd, Solver
 from xmlc.models.plt.training import train_hashed, train_nodes
 from xmlc.trees import LabelTree, huffman_tree, random_complete_tree
-from xmlc.trees.kmeans import check_kmeans_shape, kmeans_tree, label_representations
+from xmlc.trees.kmeans import check_kmeans_shape, kmeans_tree
+from xmlc.trees.representations import label_representations
 
 
 @hyperparameters
@@ -41,7 +42,7 @@ class PLT(TreePrediction):
         "kmeans": a node with at most this many labels has them as its children; Parabel has 100.
     label_features : int or None
         "kmeans": labels are compared by at most so many features each, their heaviest, which bounds the memory of the
-        tree (`xmlc.trees.kmeans.label_representations`). None: by all of their instances' features.
+        tree (`xmlc.trees.representations.label_representations`). None: by all of their instances' features.
     solver : {"sgd", "adagrad", "batch"}
         How the node classifiers are trained: by two-phase SGD; by AdaGrad without regularisation (oplt2021); or by dual
         coordinate descent with L2 regularisation, as in Parabel and napkinXC. The last two with exact weights only.

@@ -236,7 +236,7 @@ class TreePrediction(SparseProbabilityEstimator):
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         arrays = self.nodes_._asdict()
-        meta = {"seed": int(arrays.pop("seed"))} if "seed" in arrays else {}
+        meta: dict[str, float] = {"seed": int(arrays.pop("seed"))} if "seed" in arrays else {}
         return arrays, meta
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:

@@ -219,7 +219,7 @@ def kept_rows(
     piece = weight_starts[1:] // WEIGHTS_PER_PIECE
     bounds = [0, *(np.flatnonzero(np.diff(piece)) + 1).tolist(), degrees.size]
     dense = (feature_starts, features, weight_starts, weights, degrees)
-    numbers = np.empty(0, dtype=sibling_type)
+    numbers: np.ndarray = np.empty(0, dtype=sibling_type)
     calls = [(*dense, *block, begin, np.float32(cut), numbers) for block in pairwise(bounds)]
     return [Rows(*rows) for rows in run_pieces(rows_above, calls, n_jobs)]
 

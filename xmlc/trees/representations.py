@@ -1,4 +1,4 @@
-"""Sums of the instances of each label, as sorted sparse rows: kernels.
+"""Labels represented by their instances: sums of sparse rows, of unit length.
 
 A label's features are gathered as bits: one bit per feature, and one bit per word of 64 features above it. To read
 them off in order costs a few instructions per feature and no sorting, and the bits of 100,000 features fit the first
@@ -7,16 +7,111 @@ cache.
 
 from __future__ import annotations
 
-import numpy as np
+from itertools import pairwise
 
+import numpy as np
+from scipy import sparse
+
+from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, proven, without_zeros
+from xmlc.errors import XmlcError
 from xmlc.kernels.arrays import borrowed, copy_into
 from xmlc.kernels.bits import lowest_bit
+from xmlc.kernels.sums import scale_rows
 from xmlc.runtime.kernel_cache import njit
+from xmlc.runtime.parallel import run_pieces
 
+NONZEROS_PER_PIECE = 1 << 18  # of instances, counted once for each of their labels
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
 LOW_BITS = np.uint64(63)
 WORD, BLOCK = np.uint64(6), np.uint64(12)  # shifts: 64 features per word, 64 words per block
+
+
+def label_representations(
+    X: object, Y: object, n_jobs: int | None = None, most_features: int | None = None
+) -> sparse.csr_array:
+    """Represent each label by its instances: the sum of their unit-length features, scaled to unit length.
+
+    As in Parabel (Prabhu et al., "Parabel: Partitioned label trees for extreme classification with application
+    to dynamic search advertising", WWW 2018), where the features of the label's positive instances are averaged.
+    Sparse throughout; takes two additions of a bit and one of a value for each pair of a label and a non-zero of one of
+    its instances. Beside the result it needs a unit-length copy of X, and 10 bytes per feature and thread.
+
+    Parameters
+    ----------
+    X : sparse or dense array, shape (n, d)
+    Y : sparse or dense boolean array, shape (n, m)
+    n_jobs : int or None
+        Threads, see `xmlc.runtime.threads.resolve_threads`; the bits do not depend on it.
+    most_features : int or None
+        A label keeps at most so many features, those with the largest sums in magnitude, of equal ones the smaller
+        numbers. A label of many instances has most features of the vocabulary: on the shape of Amazon-3M all of them
+        would be 20 GB. None keeps all.
+
+    Returns
+    -------
+    csr_array of float32, shape (m, d)
+        Rows of unit length, sorted indices; the row of a label without instances is empty.
+
+    Raises
+    ------
+    XmlcError
+        X and Y differ in their number of instances, or X holds a value that is not finite.
+    """
+    X, Y = as_features(X), as_labels(Y)
+    if X.shape[0] != Y.shape[0]:
+        raise XmlcError(f"X has {X.shape[0]} instances but Y has {Y.shape[0]}")
+    by_label = sparse.csr_array(Y.T)
+    m, n_features = Y.shape[1], X.shape[1]
+    x = kernel_csr(X)
+    scaled, rows = np.empty(x.data.size, dtype=np.float32), item_blocks(np.diff(x.indptr), NONZEROS_PER_PIECE)
+    run_pieces(scale_rows, [(x.indptr, x.data, scaled, *block) for block in rows], n_jobs)
+    x = x._replace(data=scaled)
+    label_starts, label_rows = by_label.indptr.astype(np.int64), by_label.indices.astype(np.uint32)
+    nonzeros = 1 + x.indices.size // max(X.shape[0], 1)  # of an instance
+    blocks = item_blocks(np.diff(label_starts) * nonzeros, NONZEROS_PER_PIECE)
+    counts = np.zeros(m, dtype=np.int64)
+    common = (x, label_starts, label_rows, n_features)
+    run_pieces(count_features, [(*common, *block, counts) for block in blocks], n_jobs)
+    kept = counts if most_features is None else np.minimum(counts, most_features)
+    starts = np.concatenate(([0], np.cumsum(kept)))
+    indices, data = np.empty(starts[-1], dtype=np.uint32), np.empty(starts[-1], dtype=np.float32)
+    if most_features is None:
+        run_pieces(fill_representations, [(*common, *block, starts, indices, data) for block in blocks], n_jobs)
+    else:
+        run_pieces(_fill_heaviest, [(*common, *block, counts, starts, indices, data) for block in blocks], n_jobs)
+    if starts[-1] <= np.iinfo(np.int32).max:
+        starts = starts.astype(np.int32)  # scipy wants both index arrays of one type
+    result = sparse.csr_array((data, indices.view(np.int32), starts), shape=(m, n_features))
+    result.has_sorted_indices = True
+    return without_zeros(proven(result))
+
+
+def _fill_heaviest(
+    x: KernelCSR,
+    label_starts: np.ndarray,
+    label_rows: np.ndarray,
+    n_features: int,
+    start: int,
+    end: int,
+    counts: np.ndarray,
+    starts: np.ndarray,
+    indices: np.ndarray,
+    data: np.ndarray,
+) -> None:
+    """Represent the labels ``start .. end - 1`` by all their features, and write those that are kept."""
+    own_starts = np.concatenate(([0], np.cumsum(counts[start:end])))
+    own_indices, own_data = np.empty(own_starts[-1], dtype=np.uint32), np.empty(own_starts[-1], dtype=np.float32)
+    rows = (x, label_starts[start : end + 1], label_rows, n_features)
+    fill_representations(*rows, 0, end - start, own_starts, own_indices, own_data)
+    keep_heaviest(own_starts, own_indices, own_data, starts[start : end + 1], indices, data)
+
+
+def item_blocks(costs: np.ndarray, cost_per_block: int) -> list[tuple[int, int]]:
+    """Cut a row of items into blocks ``(start, end)`` of about equal cost, at least one item each."""
+    block = (np.cumsum(costs) - costs) // cost_per_block
+    bounds = np.concatenate(([0], np.flatnonzero(np.diff(block)) + 1, [costs.size]))
+    return list(pairwise(bounds.tolist()))
 
 
 @njit(cache=True, nogil=True)
