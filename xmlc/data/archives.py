@@ -15,7 +15,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import IO, TYPE_CHECKING, BinaryIO, Protocol
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 from xmlc.errors import XmlcError
 
@@ -33,19 +33,8 @@ class Unreadable(Exception):
     """A compressed file is damaged or cut off; the message leaves its name to the caller."""
 
 
-class _Stream(Protocol):
-    """One compressed stream, as the decompressors of ``bz2``, ``lzma`` and ``zlib`` are."""
-
-    @property
-    def eof(self) -> bool: ...
-
-    @property
-    def unused_data(self) -> bytes: ...
-
-    def decompress(self, data: bytes, /) -> bytes: ...
-
-
-STREAMS: dict[bytes, Callable[[], _Stream]] = {
+#: By a file's first bytes, what makes the decompressor of one stream.
+STREAMS: dict[bytes, Callable[[], Any]] = {
     b"\x1f\x8b": lambda: zlib.decompressobj(wbits=16 + zlib.MAX_WBITS),
     b"BZh": bz2.BZ2Decompressor,
     b"\xfd7zXZ\x00": lzma.LZMADecompressor,
@@ -68,7 +57,7 @@ def is_compressed(path: Path) -> bool:
     return _stream_of(path) is not None
 
 
-def _stream_of(path: Path) -> Callable[[], _Stream] | None:
+def _stream_of(path: Path) -> Callable[[], Any] | None:
     with open(path, "rb") as file:
         head = file.read(8)
     return next((make for magic, make in STREAMS.items() if head.startswith(magic)), None)
@@ -77,7 +66,7 @@ def _stream_of(path: Path) -> Callable[[], _Stream] | None:
 class _Decompressed(io.RawIOBase):
     """The content of all streams of a file."""
 
-    def __init__(self, file: BinaryIO, make: Callable[[], _Stream]):
+    def __init__(self, file: BinaryIO, make: Callable[[], Any]):
         self._file, self._pieces, self._rest = file, _pieces(file, make), memoryview(b"")
 
     def readable(self) -> bool:
@@ -101,7 +90,7 @@ class _Decompressed(io.RawIOBase):
         super().close()
 
 
-def _pieces(file: BinaryIO, make: Callable[[], _Stream]) -> Iterator[bytes]:
+def _pieces(file: BinaryIO, make: Callable[[], Any]) -> Iterator[bytes]:
     stream, data = make(), b""
     while data := data or file.read(CHUNK):
         if stream.eof:

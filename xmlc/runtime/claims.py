@@ -93,11 +93,6 @@ def claims(path: Path) -> list[Claim]:
     return sorted(found, key=lambda claim: (claim.since, claim.file))
 
 
-def pause() -> None:
-    """Wait for a random time, so that processes that wait for the same do not come back together."""
-    time.sleep(LONGEST_PAUSE * os.urandom(1)[0] / 255)
-
-
 def _claim(path: Path, about: str, deadline: float) -> Path:
     """Make a file that is the only one, and return it."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -112,7 +107,7 @@ def _claim(path: Path, about: str, deadline: float) -> Path:
             own.unlink(missing_ok=True)
         if time.monotonic() > deadline:
             raise Claimed(others[0])
-        pause()
+        time.sleep(LONGEST_PAUSE * os.urandom(1)[0] / 255)  # a random time, so that not all come back together
 
 
 def _write(own: Path, about: str) -> None:
