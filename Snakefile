@@ -15,11 +15,26 @@ from xmlc.papers.plan import (
 from xmlc.slurm import before_submission
 from xmlc.sources import command_files, source_digest
 from xmlc.suites import paths
-from xmlc.suites.commands import infer_beside, progress_with, rank_with, sweep_with, train_with
 from xmlc.suites.controller import check_downloads, guard, read_project, refuse_typos, remove_old_logs
-from xmlc.suites.jobs import but_for, datasets_inferred_alone, inference_jobs, quick_jobs, threshold_jobs
+from xmlc.suites.jobs import (
+    but_for,
+    datasets_inferred_alone,
+    folder_above,
+    for_each,
+    gathered,
+    infer_beside,
+    inference_jobs,
+    one_of,
+    options,
+    progress_with,
+    quick_jobs,
+    rank_with,
+    sweep_with,
+    threshold_jobs,
+    train_with,
+    without_ending,
+)
 from xmlc.suites.resources import Requests
-from xmlc.suites.rule_text import folder_above, for_each, gathered, one_of, options, without_ending
 
 min_version("9.19")
 

@@ -28,7 +28,7 @@ from xmlc.errors import XmlcError
 from xmlc.files import read_json, write_json
 from xmlc.runtime.threads import set_process_threads
 from xmlc.suites import paths
-from xmlc.suites.reading import read_suite, suite_file
+from xmlc.suites.suite import read_suite, suite_file
 from xmlc.tables.fingerprint import VERSION, Fingerprint, of_array, of_parts, of_table, read_table
 
 PROJECT = ("Snakefile", "workflow", "config", "profiles", "pyproject.toml")  # what the demo needs of the project

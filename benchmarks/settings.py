@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from xmlc.errors import XmlcError
 from xmlc.estimator import Hyperparameters
-from xmlc.suites.reading import read_suite, suite_file
-from xmlc.suites.suite import Suite
+from xmlc.suites.suite import Suite, read_suite, suite_file
 
 # Where contenders do not have a paper's values, and why:
 # - The solver "adagrad" and napkinXC's have the common values of plt2016.yaml's baseline on every dataset, not those

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from xmlc.estimator import Hyperparameters
 from xmlc.passport import cpu_name, timed
 from xmlc.runtime.threads import set_process_threads
-from xmlc.suites.reading import read_suite
+from xmlc.suites.suite import read_suite
 
 if TYPE_CHECKING:
     from scipy import sparse

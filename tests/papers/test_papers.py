@@ -8,7 +8,7 @@ from repository import ROOT
 
 from xmlc.errors import XmlcError
 from xmlc.papers import every_figure, every_table, figure_of, modules_of, rooms, table_of
-from xmlc.suites.reading import read_suites
+from xmlc.suites.suite import read_suites
 from xmlc.tables.titles import model_title, name_models
 
 

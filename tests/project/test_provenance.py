@@ -8,7 +8,7 @@ import pytest
 from repository import ROOT
 
 from xmlc.cli.steps.tune import command as tune
-from xmlc.suites.reading import read_suites
+from xmlc.suites.suite import read_suites
 
 SUITES = read_suites(ROOT / "config")
 MODELS = [(suite, name, model) for suite in SUITES.values() for name, model in suite.all_models.items()]

@@ -14,7 +14,7 @@ from suite_cases import write_suite
 
 from xmlc.papers import table_of
 from xmlc.papers.plt2016.tables import by_method
-from xmlc.suites.reading import read_suite
+from xmlc.suites.suite import read_suite
 from xmlc.tables.columns import column
 from xmlc.tables.fingerprint import fingerprint
 from xmlc.tables.render import panel_to_markdown

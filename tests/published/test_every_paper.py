@@ -7,7 +7,7 @@ from repository import ROOT
 from xmlc.data.catalogue import load_catalogue
 from xmlc.papers import table_of
 from xmlc.papers.plt2016.tables import searched_models
-from xmlc.suites.reading import read_suite
+from xmlc.suites.suite import read_suite
 from xmlc.tables.columns import COLUMNS
 
 FOLDER = ROOT / "results/published"

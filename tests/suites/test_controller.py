@@ -9,8 +9,10 @@ import time
 import pytest
 from repository import ROOT
 
+from xmlc.data.catalogue import Dataset
+from xmlc.errors import XmlcError
 from xmlc.processes import this_process
-from xmlc.suites.controller import RUN
+from xmlc.suites.controller import RUN, check_sources, check_targets
 
 SNAKEFILE = """
 from xmlc.suites.controller import guard, remove_old_logs
@@ -144,3 +146,52 @@ def test_a_job_that_says_nothing_is_not_shown_with_what_an_earlier_attempt_said(
     assert "said before" not in said
     assert not (folder / "silent.log").read_text()  # Snakemake makes an empty one
     assert (folder / "finished.log").read_text() == "said before\n"  # its job did not run again
+
+
+def test_a_target_is_a_rule_or_a_file():
+    check_targets(["plt2016", "results/yeast/data"], ["plt2016"], ["yeast"])
+    with pytest.raises(XmlcError, match="no target plt2061, expected plt2016"):
+        check_targets(["plt2061"], ["plt2016", "demo"], [])
+    with pytest.raises(XmlcError, match=r"yeast: this dataset is not selected; add --config datasets='\[yeast\]'"):
+        check_targets(["yeast"], ["plt2016"], ["yeast"])
+
+
+def test_a_dataset_has_an_address_or_lies_in_the_mirror(tmp_path):
+    mirror, resources = tmp_path / "mirror", tmp_path / "resources"
+    (mirror / "medical").mkdir(parents=True)
+    (mirror / "medical/train.txt.gz").touch()
+    addressed = Dataset("far", sources=(("url", "http://localhost/x.zip"),))
+    check_sources([Dataset("medical"), addressed], str(mirror), resources, [])
+    check_sources([addressed], None, resources, [])
+    check_sources([], str(tmp_path / "nowhere"), resources, [])
+    check_sources([Dataset("medicl")], "http://localhost/mirror", resources, [])
+    with pytest.raises(XmlcError, match=r"has no medicl/train\.txt; expected medical"):
+        check_sources([Dataset("medicl")], str(mirror), resources, ["yeast"])
+    with pytest.raises(XmlcError, match="no mirror is given; expected yeast"):
+        check_sources([Dataset("yeas")], None, resources, ["yeast"])
+    with pytest.raises(XmlcError, match="no mirror is given; expected a mirror that has it"):
+        check_sources([Dataset("medical")], None, resources, ["yeast"])
+    with pytest.raises(XmlcError, match="nowhere is no folder on this machine"):
+        check_sources([addressed], str(tmp_path / "nowhere"), resources, [])
+    (resources / "manual/medicl").mkdir(parents=True)
+    check_sources([Dataset("medicl")], None, resources, [])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["plt2061"], "no target plt2061, expected plt2016"),
+        (["plt2016", "--config", "models=[pltt]"], "models has pltt, expected plt"),
+        (["plt2016", "--config", "datasets=bibtec"], "dataset bibtec: the catalogue knows no address for it"),
+        (["plt2016", "--config", "datasets=bibtex", "mirror=/nowhere"], "/nowhere is no folder on this machine"),
+    ],
+)
+def test_a_dry_run_ends_with_one_sentence(tmp_path, words, said):
+    for name in ("Snakefile", "config", "workflow", "profiles"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--dry-run", *words]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert said in done.stderr.splitlines()[-1]
+    assert "File " not in done.stderr

@@ -1,7 +1,9 @@
 """What is one job: each record of a method is made by one, whatever suites ask for it."""
 
 import re
+import subprocess
 from functools import cache
+from types import SimpleNamespace
 
 import pytest
 from repository import ROOT
@@ -12,11 +14,16 @@ from xmlc.suites import paths
 from xmlc.suites.jobs import (
     InferenceJob,
     QuickJob,
+    ThresholdJob,
     but_for,
     datasets_inferred_alone,
+    for_each,
+    infer_beside,
     inference_jobs,
     quick_jobs,
+    rank_with,
     threshold_jobs,
+    train_with,
 )
 from xmlc.suites.project import Project
 
@@ -215,3 +222,39 @@ def test_inference_that_contradicts_is_refused(tmp_path):
         )
         with pytest.raises(XmlcError, match="b infers from plt with other samples or time limit than another"):
             inference_jobs(project)
+
+
+def test_commands_write_where_they_are_told_and_log_there():
+    trained, ranked = train_with("$seed", "$model", "$record", "$log"), rank_with("$model", "$record", "$out", "$log")
+    assert trained.startswith("xmlc train ")
+    assert trained.endswith("--out $model --record $record 2> $log")
+    assert ranked.startswith("xmlc rank ")
+    assert "--seed $seed" in trained
+    assert "--training $record" in ranked
+
+
+def test_what_is_inferred_beside_thresholds_follows_their_command():
+    snakemakes = {
+        "wildcards": SimpleNamespace(),
+        "input": SimpleNamespace(data="data", estimates="80/spe", training="80/train.json"),
+        "output": ["80/thresholds/fta", "80/evaluation/fta.json", "80/inference/h.json"],
+        "threads": 2,
+        "resources": SimpleNamespace(mem_mb=300),
+    }
+    alone = ThresholdJob("thresholds_a", ["fta"], ["plt"], "yeast")
+    assert infer_beside(alone, [])(**snakemakes) == ""
+    beside = ThresholdJob(
+        "thresholds_a", ["fta"], ["plt"], "yeast", inference=InferenceJob("plt", "80", ["h"], 9, None)
+    )
+    assert infer_beside(beside, ["my file.py"])(**snakemakes) == (
+        "; xmlc infer --data data --estimates 80/spe --training 80/train.json --method h --samples 9"
+        " --extension 'my file.py' --threads 2 --plan thresholds 300 --out 80/inference 2> ${log[1]}"
+    )
+
+
+def test_a_command_runs_for_the_first_words_of_each_list_then_for_the_second_until_one_fails():
+    text = for_each({"seed": "{seeds}", "seed_log": "{logs}"}, 'echo "$seed of $seed_log"; [ $seed != 2 ]')
+    words = "set -euo pipefail; " + text.format(seeds="0 2 5", logs="a b c")
+    done = subprocess.run(["bash", "-c", words], capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["0 of a", "2 of b"]
+    assert done.returncode == 1

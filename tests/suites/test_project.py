@@ -11,8 +11,8 @@ from suite_cases import project_of, suite
 from xmlc.errors import XmlcError
 from xmlc.suites import project as module
 from xmlc.suites.needs import sweeps_of
-from xmlc.suites.project import Project
-from xmlc.suites.suite import Run
+from xmlc.suites.project import Project, check_models
+from xmlc.suites.suite import ModelSpec, Run, Suite, read_suites
 from xmlc.thresholds.bounds import GRID
 
 SYNTHETIC = {"n_train": 1000, "n_test": 500, "n_features": 20, "n_labels": 30}
@@ -273,3 +273,34 @@ def test_the_projects_own_configuration_is_free_of_contradictions():
     assert list(project.suites)[-2:] == ["demo", "scale"]
     assert project.extensions == []
     assert {model for suite in project.suites.values() for model in suite.all_models} == set(project.models)
+
+
+def suite_with(**model):
+    models = {"mine": ModelSpec(**{"estimator": "plt"} | model)}
+    return Suite("x", "x.yaml", False, "X", ["yeast"], [0], ["fta"], [], [], models)
+
+
+def test_the_models_of_all_suites_are_in_order():
+    for one in read_suites(ROOT / "config").values():
+        check_models(one)
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ({"estimator": "pltt"}, "x.yaml: model mine: no estimator pltt, expected plt"),
+        ({"hyperparameters": {"arty": 2}}, "plt has no hyperparameter arty, expected arity"),
+        ({"hyperparameters": {"arity": 1}}, "arity: found 1, expected a whole number from 2"),
+        ({"datasets": {"yeast": {"tree": "kmean"}}}, "tree: found 'kmean', expected one of 'random', 'huffman'"),
+        ({"search": [[{"C": 1.0}, {"C": -1.0}]]}, "C: found -1.0, expected a number above 0"),
+        ({"estimator": "my_modell.py:Centroids"}, "no file my_modell.py, expected my_model.py"),
+        ({"estimator": "my_model.py:Centroid"}, "my_model.py has no class Centroid, expected Centroids"),
+    ],
+)
+def test_what_does_not_exist_is_named_with_the_nearest(model, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my_model.py").write_text("class Centroids:\n    pass\n")
+    with pytest.raises(XmlcError) as error:
+        check_models(suite_with(**model))
+    assert said in str(error.value)
+    check_models(suite_with(estimator="my_model.py:Centroids", hyperparameters={"anything": 1}))

@@ -9,8 +9,8 @@ from xmlc.cli._options import SEED
 from xmlc.data.fetching import Limits
 from xmlc.errors import XmlcError
 from xmlc.schemas.reading import read_yaml
-from xmlc.suites.checking import FOLDER
 from xmlc.suites.settings import Search, Settings, read_config
+from xmlc.suites.suite import FOLDER
 
 SCHEMA = read_yaml(FOLDER / "config.schema.yaml")
 
@@ -107,3 +107,9 @@ def test_what_cannot_be_read_is_said(tmp_path, text, settings, message):
         file.write_text(text)
     with pytest.raises(XmlcError, match=message):
         read_config(file, settings)
+
+
+def test_one_name_is_a_list_of_one():
+    settings = Settings.read({"papers": "plt2016", "datasets": "medical", "models": "plt"})
+    assert (settings.papers, settings.datasets, settings.models) == (["plt2016"], ["medical"], ["plt"])
+    assert Settings.read({"papers": ["plt2016"], "datasets": "null"}).datasets is None

@@ -231,5 +231,4 @@ rule simulate:
     params:
         code=code_of("simulate"),
     shell:
-        "xmlc simulate --threads {threads}"
-        " --plan simulate {resources.mem_mb} --out {output} > {log} 2>&1"
+        "xmlc simulate --threads {threads}" " --plan simulate {resources.mem_mb} --out {output} > {log} 2>&1"

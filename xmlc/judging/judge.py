@@ -20,7 +20,7 @@ from xmlc.judging.verdict import (
     unit_of_last_digit,
 )
 from xmlc.suites import paths
-from xmlc.suites.reading import read_suite
+from xmlc.suites.suite import read_suite
 from xmlc.tables.columns import DEVIATION, column
 from xmlc.tables.table import Published, TableDefinition
 

@@ -19,7 +19,6 @@ from xmlc.estimator import Hyperparameters
 from xmlc.overview.failures import Failure
 from xmlc.papers import table_of
 from xmlc.papers.building import OTHER_FILES, OfTables, files_of_kinds
-from xmlc.papers.scale.tables import step_title
 from xmlc.passport import Passport, StepCosts
 from xmlc.records import forest
 from xmlc.records.base import Row
@@ -29,10 +28,11 @@ from xmlc.records.reading import kinds, read_record, read_records
 from xmlc.records.statistics import Statistics
 from xmlc.records.step import StepRecord
 from xmlc.records.sweep import SweepRecord
-from xmlc.suites.reading import find_suite
+from xmlc.suites.suite import find_suite
 from xmlc.tables.columns import COLUMNS, column
 from xmlc.tables.made_of import MadeOf
 from xmlc.tables.table import summaries
+from xmlc.tables.titles import step_title
 
 
 class RecordPassport(NamedTuple):

@@ -32,7 +32,7 @@ from xmlc.records import ranking, thresholds
 from xmlc.records.ranking import COST_COLUMNS, RankingRecord
 from xmlc.records.thresholds import ThresholdRecord
 from xmlc.suites import paths
-from xmlc.suites.reading import find_suite
+from xmlc.suites.suite import find_suite
 from xmlc.tables.columns import MISSING, column
 from xmlc.tables.fingerprint import TABLE, Fingerprint, of_parts
 from xmlc.tables.made_of import MadeOf

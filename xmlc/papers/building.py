@@ -14,7 +14,7 @@ from xmlc.records.statistics import Statistics, read_statistics
 from xmlc.records.step import StepRecord, read_steps
 from xmlc.records.training import SearchRecord, read_searches
 from xmlc.suites.needs import Need
-from xmlc.suites.reading import read_suite
+from xmlc.suites.suite import read_suite
 from xmlc.tables.table import Published, Table
 
 if TYPE_CHECKING:

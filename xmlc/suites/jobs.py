@@ -1,17 +1,22 @@
-"""Which work is one job: several methods of one model are, because a process takes longer to start than most run."""
+"""Which work is one job, and the commands of rules as text that Snakemake fills in.
+
+Several methods of one model are one job, because a process takes longer to start than most run.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from xmlc.errors import XmlcError
 from xmlc.suites import paths
 from xmlc.suites.needs import PEER_METHODS
 from xmlc.suites.paths import Pattern
 from xmlc.suites.project import Project
-from xmlc.suites.rule_text import one_of, options
 from xmlc.suites.suite import Suite
 
 PAPERS, ANYWHERE = "papers", "anywhere"  # places that are no suite of its own
@@ -217,3 +222,95 @@ def inference_jobs(project: Project) -> list[InferenceJob]:
                 )
             job.methods.extend(method for method in methods if method not in job.methods)
     return list(found.values())
+
+
+MODEL = "--estimator {params.estimator:q} --name {wildcards.model} --parameters {params.hyperparameters:q}"
+
+
+def train_with(seed: str, model: str, record: str, log: str, job: str = "train") -> str:
+    """Return the command that trains a model with a seed, and where it writes; its record names the job."""
+    given = f"xmlc train --data {{input.data}} --part {{params.part}} {MODEL} {{params.tuned:q}} {{params.trees:q}}"
+    return f"{given} --seed {seed} {_planned(job)} --out {model} --record {record} 2> {log}"
+
+
+def rank_with(model: str, training: str, out: str, log: str, job: str = "rank") -> str:
+    """Return the command that ranks with a model; its record names the job."""
+    given = f"xmlc rank --data {{input.data}} --model {model} --training {training}"
+    return f"{given} {_planned(job)} --out {out} 2> {log}"
+
+
+def sweep_with(training: str, out: str, log: str) -> str:
+    """Return the command that makes a sweep with the seed of a training."""
+    swept = "--parameters {params.hyperparameters:q} --hyperparameter {params.hyperparameter:q} {params.values:q}"
+    return f"xmlc sweep --data {{input.data}} --training {training} {swept} {_planned('sweep')} --out {out} 2> {log}"
+
+
+def progress_with(seed: str, curve: str, record: str, log: str) -> str:
+    """Return the command that has a model predict and learn a stream in the order of a seed."""
+    given = f"xmlc progressive --data {{input.data}} {MODEL} --seed {seed} {_planned('progressive')}"
+    return f"{given} --curve {curve} --out {record} 2> {log}"
+
+
+def _planned(job: str) -> str:
+    return f"--threads {{threads}} --plan {job} {{resources.mem_mb}}"
+
+
+def infer_beside(job: ThresholdJob, extensions: Sequence[str]) -> Callable[..., str]:
+    """Return a parameter: the command behind that of thresholds, which infers from the same estimates if the job does.
+
+    Snakemake evaluates the text of a rule's ``shell`` when it runs, behind the loop that made the rule: what differs
+    from rule to rule is among the parameters. Of logs, which parameters cannot name, the shell has a list.
+    """
+
+    # Snakemake gives its own objects, by these names.
+    def command(wildcards: object, input: Any, output: Any, threads: int, resources: Any) -> str:
+        if job.inference is None:
+            return ""
+        words = ["--data", input.data, "--estimates", input.estimates, "--training", input.training]
+        words += [*job.inference.options, *options("--extension", extensions), "--threads", threads]
+        words += ["--plan", "thresholds", resources.mem_mb]
+        words += ["--out", f"{folder_above(output[0], 2)}/inference"]
+        return f"; xmlc infer {shlex.join(map(str, words))} 2> ${{log[1]}}"
+
+    return command
+
+
+def options(name: str, values: Iterable[object]) -> list[str]:
+    """Return an option given once for each value: ``--seed 0 --seed 1``."""
+    return [word for value in values for word in (name, str(value))]
+
+
+def for_each(lists: Mapping[str, str], command: str) -> str:
+    """Return shell text that runs a command for the first words of several lists, then for the second ones, and so on.
+
+    Parameters
+    ----------
+    lists : mapping of str to str
+        By the name of a variable, what Snakemake fills in with the words of its list, such as ``{output.model}``.
+    command : str
+        It has the variables as ``$model``.
+    """
+    arrays = " ".join(f"{name}=({words})" for name, words in lists.items())
+    for name in lists:
+        command = re.sub(rf"\${name}\b", f"${{{{{name}[i]}}}}", command)
+    return f"{arrays}; for i in ${{{{!{next(iter(lists))}[@]}}}}; do {command}; done"
+
+
+def one_of(names: Iterable[str]) -> str:
+    """Return the regular expression of a wildcard that is one of some names; of none, it matches nothing."""
+    return "|".join(map(re.escape, names)) or "(?!)"
+
+
+def gathered(pattern: str) -> str:
+    """Return a pattern for Snakemake's ``gather``, which fills in ``scatteritem`` alone."""
+    return pattern.replace("{", "{{").replace("}", "}}").replace("{{scatteritem}}", "{scatteritem}")
+
+
+def without_ending(path: str) -> str:
+    """Return the name that the files of a table or figure have in common."""
+    return path.rpartition(".")[0]
+
+
+def folder_above(path: str, levels: int = 1) -> str:
+    """Return the folder that a path lies in, or one so many levels above."""
+    return str(Path(path).parents[levels - 1])

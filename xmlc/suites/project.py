@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib.util import find_spec
@@ -13,13 +14,14 @@ from typing import Self
 from xmlc.data.catalogue import Dataset, load_catalogue
 from xmlc.data.catalogue import dataset as catalogue_entry
 from xmlc.errors import XmlcError
+from xmlc.estimator import Hyperparameters
+from xmlc.gate.domains import DOMAINS, LABELS_PER_INSTANCE
 from xmlc.models.registry import ESTIMATORS, estimator_files
+from xmlc.schemas.reading import nearest
 from xmlc.sources import command_files, source_files
 from xmlc.suites import paths
-from xmlc.suites.reading import CONFIG, read_suites
 from xmlc.suites.settings import Settings
-from xmlc.suites.suite import ModelSpec, Run, Suite, Sweep, Task
-from xmlc.suites.typos import check_models
+from xmlc.suites.suite import CONFIG, ModelSpec, Run, Suite, Sweep, Task, read_suites
 
 
 @dataclass(frozen=True)
@@ -252,3 +254,58 @@ def models_of_all(suites: Iterable[Suite]) -> dict[str, ModelSpec]:
             datasets, whole = {**merged.datasets, **model.datasets}, {**merged.whole, **own}
             found[name] = replace(merged, datasets=datasets, whole=whole)
     return found
+
+
+def check_models(suite: Suite) -> None:
+    """Check the models of a suite: that their estimators are there, and their hyperparameters known and in range.
+
+    Hyperparameters of baselines and of users' own models are known only where these are imported: they are checked when
+    a job begins.
+
+    Raises
+    ------
+    XmlcError
+        With what was found and expected.
+    """
+    for name, model in suite.all_models.items():
+        where = f"{suite.file}: model {name}: "
+        if ".py:" in model.estimator:
+            _check_own(model.estimator, where)
+        elif model.estimator not in ESTIMATORS:
+            expected = nearest(model.estimator, ESTIMATORS)
+            raise XmlcError(f"{where}no estimator {model.estimator}, expected {expected} or path/to/file.py:ClassName")
+        else:
+            _check_values(model, ESTIMATORS[model.estimator].rpartition(":")[2], where)
+
+
+def _check_own(estimator: str, where: str) -> None:
+    file, _, name = estimator.rpartition(":")
+    path = Path(file)
+    if not path.is_file():
+        near = nearest(path.name, [other.name for other in path.parent.glob("*.py")] or ["a file of yours"])
+        raise XmlcError(f"{where}no file {file}, expected {near}")
+    text = path.read_text(encoding="utf-8")
+    if not re.search(rf"\b{re.escape(name)}\b", text):
+        expected = nearest(name, re.findall(r"^class (\w+)", text, re.MULTILINE) or ["a class of it"])
+        raise XmlcError(f"{where}{file} has no class {name}, expected {expected}")
+
+
+def _check_values(model: ModelSpec, kind: str, where: str) -> None:
+    domains = DOMAINS.get(kind)
+    if domains is None:
+        return
+    for values in _values(model):
+        for name, value in values.items():
+            if name not in domains:
+                raise XmlcError(
+                    f"{where}{model.estimator} has no hyperparameter {name}, expected {nearest(name, domains)}"
+                )
+            if value != LABELS_PER_INSTANCE and value not in domains[name]:
+                raise XmlcError(f"{where}{name}: found {value!r}, expected {domains[name]}")
+
+
+def _values(model: ModelSpec) -> Iterator[Hyperparameters]:
+    yield from (model.hyperparameters, *model.datasets.values(), *model.whole.values())
+    searches = [model.search or [], *model.further_search.values(), model.auto.stages if model.auto else []]
+    yield from (trial for stages in searches for stage in stages for trial in stage)
+    yield model.auto.in_trials if model.auto else {}

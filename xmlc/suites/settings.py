@@ -16,7 +16,7 @@ from xmlc.data.fetching import USUAL, Limits
 from xmlc.errors import XmlcError
 from xmlc.files import read_json, write_json
 from xmlc.schemas.reading import nearest, read_yaml
-from xmlc.suites.checking import check, converted
+from xmlc.suites.suite import check, converted
 
 WITH_NUMBERS = ("seeds", "tuning", "download")
 LISTS = ("papers", "datasets", "models")  # of which one name is a list of one

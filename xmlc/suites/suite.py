@@ -1,11 +1,18 @@
-"""A suite: the experiments of one paper, or the demo's, as objects; `xmlc.suites.reading` reads them from YAML."""
+"""A suite: the experiments of one paper, or the demo's, as objects, read from YAML and checked against a schema."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from functools import cache
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeVar
 
+import jsonschema
+import msgspec
+
+from xmlc.errors import XmlcError
 from xmlc.estimator import Hyperparameters
+from xmlc.schemas.reading import broken, read_yaml
 from xmlc.suites.paths import Pattern
 
 Task = Literal["few-shot", "multi-label"]
@@ -234,3 +241,130 @@ class Suite:
     def task_of(self, dataset: str) -> Task:
         """Say what is done with a dataset."""
         return "few-shot" if dataset in self.few_shot else "multi-label"
+
+
+Content = dict[str, object]
+CONFIG = Path("config")
+OWN = ("demo", "scale")  # suites that are no paper's
+P_AT_1 = "p@1"  # a key of `found`, which is no name of a field
+
+
+def read_suites(config: Path = CONFIG) -> dict[str, Suite]:
+    """Read all suites of a folder of configurations: the papers' by name, then those that are no paper's.
+
+    Raises
+    ------
+    XmlcError
+        A file cannot be read, breaks the schema, or names a model of another suite that is not there.
+    """
+    names = [*sorted(file.stem for file in (config / "papers").glob("*.yaml")), *OWN]
+    return {name: read_suite(suite_file(name, config)) for name in names}
+
+
+def suite_file(name: str, config: Path = CONFIG) -> Path:
+    """Name the file of a suite."""
+    return config / f"{name}.yaml" if name in OWN else config / "papers" / f"{name}.yaml"
+
+
+def find_suite(name: str, config: Path = CONFIG) -> Suite | None:
+    """Read a suite, or return None where a folder of configurations has none of this name."""
+    file = suite_file(name, config)
+    return read_suite(file) if file.is_file() else None
+
+
+def read_suite(file: Path) -> Suite:
+    """Read one suite; models that are as in another suite are put in from there.
+
+    Raises
+    ------
+    XmlcError
+        As for `read_suites`.
+    """
+    content = _read(file)
+    models = {name: _resolved(name, model, file) for name, model in _models(content, "models").items()}
+    suite = content | {
+        "name": file.stem,
+        "file": str(file),
+        "own": file.stem in OWN,
+        "models": models,
+        "peers": {name: _renamed(model) for name, model in _models(content, "peers").items()},
+    }
+    return converted(suite, Suite, str(file))
+
+
+def _read(file: Path) -> Content:
+    content = read_yaml(file)
+    check(content, "suite.schema.yaml", str(file))
+    assert isinstance(content, dict)  # the schema says so
+    return content
+
+
+def _models(content: Content, key: str) -> dict[str, Content]:
+    found = content.get(key, {})
+    assert isinstance(found, dict)  # the schema says so
+    return found
+
+
+def _resolved(name: str, model: Content, file: Path) -> Content:
+    """Put, for a model that is as in another suite, what stands there; its own are the datasets it is not run on."""
+    other = model.get("as_in")
+    if other is None:
+        return _renamed(model)
+    config = file.parent if file.stem in OWN else file.parent.parent
+    place = suite_file(str(other), config)
+    there = _read(place) if place.is_file() else {}
+    found = {**_models(there, "peers"), **_models(there, "models")}.get(name, {})
+    if "estimator" not in found:
+        raise XmlcError(f"{file}: {file.stem} has model {name} as in {other}, which defines none of this name")
+    return _renamed(found | {"without": model.get("without", {})})
+
+
+def _renamed(model: Content) -> Content:
+    """Give the key ``p@1`` of what was found the name of its field."""
+    found = model.get("found")
+    if not isinstance(found, dict):
+        return model
+    renamed = {
+        dataset: {("p_at_1" if key == P_AT_1 else key): value for key, value in entry.items()}
+        for dataset, entry in found.items()
+    }
+    return model | {"found": renamed}
+
+
+T = TypeVar("T")
+FOLDER = Path(__file__).parent
+
+
+def check(content: object, schema: str, source: str) -> None:
+    """Check content against ``schema``, a file of this folder.
+
+    Raises
+    ------
+    XmlcError
+        It breaks the schema; the message names ``source``, the place and what is expected there.
+    """
+    problem = jsonschema.exceptions.best_match(_validator(schema).iter_errors(content))
+    if problem is None:
+        return
+    raise XmlcError(f"{source}: {problem.json_path}: {broken(problem)}")
+
+
+@cache
+def _validator(schema: str) -> jsonschema.Draft202012Validator:
+    content = read_yaml(FOLDER / schema)
+    assert isinstance(content, dict)
+    return jsonschema.Draft202012Validator(content)
+
+
+def converted(content: object, kind: type[T], source: str, strict: bool = True) -> T:
+    """Convert checked content to a dataclass.
+
+    Raises
+    ------
+    XmlcError
+        A value is of another type.
+    """
+    try:
+        return msgspec.convert(content, kind, strict=strict)
+    except msgspec.ValidationError as error:
+        raise XmlcError(f"{source}: {error}") from error

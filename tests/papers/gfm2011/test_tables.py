@@ -8,7 +8,7 @@ from built_tables import build_from
 from report_cases import inference
 
 from xmlc.inference.methods import METHODS
-from xmlc.suites.checking import FOLDER
+from xmlc.suites.suite import FOLDER
 from xmlc.tables.render import to_csv, to_markdown
 from xmlc.tables.titles import METHODS as TITLES
 

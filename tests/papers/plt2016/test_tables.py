@@ -18,7 +18,7 @@ from suite_cases import write_suite
 from xmlc.errors import XmlcError
 from xmlc.metrics.measures import MEASURE_METHODS, TUNABLE_MEASURES
 from xmlc.papers.building import build_table
-from xmlc.suites.checking import FOLDER
+from xmlc.suites.suite import FOLDER
 from xmlc.tables.render import to_csv, to_latex, to_markdown
 from xmlc.thresholds.tune import METHODS as REGISTERED
 

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import pandas as pd
 
 from xmlc.errors import XmlcError
-from xmlc.passport import StepCosts
 from xmlc.records.base import Dataset
 from xmlc.records.ranking import RankingRecord
 from xmlc.records.ranking import frame as ranking_frame
@@ -17,7 +16,7 @@ from xmlc.records.step import frame as step_frame
 from xmlc.suites.needs import GROWTH, STEPS
 from xmlc.tables.columns import MISSING
 from xmlc.tables.table import Panel, Published, Table, average_seeds, csv_frame, notes, side_by_side, table
-from xmlc.tables.titles import method_title, model_title
+from xmlc.tables.titles import model_title, step_title
 
 GROWTH_KEYS = ("model", "dataset")
 GROWTH_COSTS = ("train_seconds", "predict_ms", "model_mb", "train_peak_mb")
@@ -85,7 +84,6 @@ COSTS = ("step_seconds", "cpu_seconds", "step_peak_mb", "disk_mb", "step_threads
 GROWING = ("step_seconds", "cpu_seconds", "step_peak_mb", "disk_mb")
 RATIO = "_growth"
 TOTAL = "all steps"
-PORTIONS = {"full": "100 %", "80": "80 %"}
 
 
 @table("scale", STEP_KEYS, STEPS)
@@ -126,13 +124,6 @@ def with_growth(steps: pd.DataFrame) -> pd.DataFrame:
 
 def _panel(title: str, rows: pd.DataFrame, names: Sequence[str], published: Published) -> Panel:
     return Panel(title, rows, STEP_KEYS, [side_by_side(rows, published, name, contest="") for name in names])
-
-
-def step_title(step: StepCosts) -> str:
-    """Name a step: a threshold step by its method, a training by the portion of the training set."""
-    if step["method"]:
-        return f"{step['name']}, {method_title(step['method'])}"
-    return f"{step['name']}, {PORTIONS[step['portion'] or 'full']}" if step["name"] == "train" else step["name"]
 
 
 def _total(rows: pd.DataFrame) -> pd.DataFrame:

@@ -10,9 +10,18 @@ from suite_cases import suite, write_config, write_suite
 
 from xmlc.errors import XmlcError
 from xmlc.schemas.reading import read_yaml
-from xmlc.suites.checking import FOLDER
-from xmlc.suites.reading import find_suite, read_suite, read_suites
-from xmlc.suites.suite import Ensembles, Found, Inference, ModelSpec, Suite, Sweep
+from xmlc.suites.suite import (
+    FOLDER,
+    Ensembles,
+    Found,
+    Inference,
+    ModelSpec,
+    Suite,
+    Sweep,
+    find_suite,
+    read_suite,
+    read_suites,
+)
 
 CONFIG = ROOT / "config"
 SCHEMA = read_yaml(FOLDER / "suite.schema.yaml")
