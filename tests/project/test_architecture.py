@@ -12,7 +12,8 @@ TEXT = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
 FLOORS = {room: int(floor) for floor, room in re.findall(r"^\| (\d+) \| `(\w+)` \|", TEXT, re.MULTILINE)}
 WALK = TEXT.partition("## The walk of one number")[2].partition("\n## ")[0]
 MODULES = sorted(PACKAGE.rglob("*.py"))
-MOST_FILES, MOST_LINES, MOST_PYTHON_IN_RULES, MOST_UNTYPED = 25, 600, 80, 40
+MOST_FILES, MOST_PYTHON_IN_RULES, MOST_UNTYPED = 25, 80, 40
+LEAST_LINES, MOST_LINES = 40, 600
 IN_A_RULE = re.compile(r"^(use rule|rule|checkpoint)\b")
 
 
@@ -48,6 +49,18 @@ def test_private_modules_of_label_trees_stay_within_their_folders():
 def test_modules_are_read_in_one_sitting():
     lengths = {file: len(file.read_text(encoding="utf-8").splitlines()) for file in MODULES}
     assert {file: length for file, length in lengths.items() if length > MOST_LINES} == {}
+
+
+def test_a_small_module_that_only_a_neighbour_imports_joins_it():
+    users = {}
+    for file in MODULES:
+        for name in imported_modules(file):
+            users.setdefault(name, []).append(file)
+    for file in MODULES:
+        lines = [line for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+        of_it = users.get(".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts), ())
+        alone = len(of_it) == 1 and of_it[0].parent == file.parent and of_it[0].name != "__init__.py"
+        assert len(lines) >= LEAST_LINES or not alone, f"{file}: join {of_it[0]}"
 
 
 def test_records_and_settings_are_types():
