@@ -26,7 +26,7 @@ html_extra_path = ["_page"]  # the report that `make docs` makes of results/refe
 # A name in backticks that does not exist is an error, but for commands and for what is private.
 default_role = "py:obj"
 nitpicky = True
-nitpick_ignore_regex = [("py:obj", r".*[ \-/].*"), ("py:obj", r"(.*\.)?_.*")]
+nitpick_ignore_regex = [("py:obj", r".*[ \-/].*"), ("py:(obj|class)", r"(.*\.)?_.*")]
 
 # Types stand in the docstrings, with shapes, which no signature has; a class shows what it inherits,
 # but for the conventions that all estimators share.

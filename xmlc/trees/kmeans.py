@@ -44,7 +44,7 @@ def kmeans_tree(
     Parameters
     ----------
     representations : csr_array, shape (m, d)
-        One row per label, of unit length or empty, see `label_representations`.
+        One row per label, of unit length or empty, see `xmlc.trees.representations.label_representations`.
     arity : int
         Degree b of the inner nodes, a power of two from 2 on.
     max_leaf : int
