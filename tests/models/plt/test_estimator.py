@@ -15,7 +15,6 @@ from xmlc.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.streams import Stream
 from xmlc.models import PLT
-from xmlc.models.plt import training
 
 TWIN = {"gamma": 0.7, "lam": 0.01, "epochs": 3}
 SGD = {"tree": "random", **TWIN}
@@ -179,17 +178,6 @@ def test_same_bits_on_one_and_two_threads(multilabel, options):
         results.append([*model.nodes_[:-1], spe.indptr, spe.indices, spe.data, labels, scores, model.inner_products_])
     for one, two in zip(*results):
         assert np.asarray(one).tobytes() == np.asarray(two).tobytes()
-
-
-@pytest.mark.parametrize("solver", ["sgd", "adagrad", "batch"])
-def test_splitting_a_block_between_siblings_changes_nothing(multilabel, monkeypatch, solver):
-    X, Y = multilabel(300, 40, 60, seed=10)
-    model = PLT(arity=60, solver=solver, **SGD)
-    whole = clone(model).fit(X, Y)
-    monkeypatch.setattr(training, "NONZEROS_PER_GROUP", 100)
-    split = clone(model).fit(X, Y)
-    np.testing.assert_array_equal(whole.nodes_.weights, split.nodes_.weights)
-    np.testing.assert_array_equal(whole.nodes_.bias, split.nodes_.bias)
 
 
 @pytest.mark.parametrize("hash_bits", [None, 14])

@@ -1,13 +1,9 @@
 """What those who serve a PLT need: one instance at a time, small models, quick loading."""
 
-import time
-
 import numpy as np
 import pytest
 from plt_cases import random_nodes, weights_of
-from scipy import sparse
 
-from xmlc.checksums import list_files
 from xmlc.errors import XmlcError
 from xmlc.models import PLT
 from xmlc.models.plt.weights import drop_small
@@ -106,34 +102,3 @@ def test_hashed_weights_cannot_be_dropped(multilabel):
     X, Y = multilabel(20, 10, 5)
     with pytest.raises(XmlcError, match="shared by all nodes"):
         PLT(hash_bits=8).fit(X, Y).drop_weights(0.1)
-
-
-def test_a_gigabyte_of_weights_is_loaded_in_less_than_a_second(tmp_path, multilabel):
-    """Weights are mapped and read once, for their checksum, and features proven in a pass; a hole stands for most."""
-    n_labels, n_features = 20, (1 << 28) // 20 + 1
-    X, Y = multilabel(60, 10, n_labels)
-    X = sparse.csr_array((X.data, X.indices, X.indptr), shape=(60, n_features))
-    model = PLT(tree="random", arity=n_labels, epochs=1).fit(X, Y)
-    nodes = model.nodes_
-    assert nodes.features.tolist() == 2 * list(range(10))  # of the root, and of the labels below it
-    folder = tmp_path / "model"
-    model.save(folder)
-    more = n_features - 10  # features of the labels, with weights of 0
-    shape = (nodes.weights.size + more * n_labels,)
-    wide = np.lib.format.open_memmap(folder / "weights.npy", "w+", np.float32, shape)
-    wide[: nodes.weights.size] = nodes.weights
-    wide.flush()
-    del wide
-    features = np.concatenate((nodes.features, np.arange(10, n_features, dtype=np.uint32)))
-    for name, array in (
-        ("features", features),
-        ("feature_starts", np.where(nodes.feature_starts > 10, features.size, nodes.feature_starts)),
-        ("weight_starts", np.where(nodes.weight_starts > 10, shape[0], nodes.weight_starts)),
-    ):
-        np.save(folder / f"{name}.npy", array)
-    list_files(folder)
-    assert (folder / "weights.npy").stat().st_size > 1 << 30
-    start = time.perf_counter()
-    loaded = PLT.load(folder)
-    assert time.perf_counter() - start < 1
-    np.testing.assert_array_equal(loaded.predict_top_k(X, 3)[0], model.predict_top_k(X, 3)[0])

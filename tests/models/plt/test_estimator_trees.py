@@ -18,19 +18,6 @@ SHAPES = [{"tree": "huffman", "arity": 3}, {"tree": "kmeans", "arity": 4, "max_l
 SHAPES += [{"tree": "kmeans", "arity": 2, "max_leaf": 100}]  # all 40 labels are children of the root
 
 
-def clustered(n, n_clusters, labels_each, d, seed):
-    """Instances with one label each; labels come in clusters that share most of their features."""
-    rng = np.random.default_rng(seed)
-    m = n_clusters * labels_each
-    clusters = rng.permutation(m) % n_clusters
-    centres = 3 * rng.random((n_clusters, d)) * (rng.random((n_clusters, d)) < 0.1)
-    own = rng.random((m, d)) * (rng.random((m, d)) < 0.05)
-    label = rng.integers(m, size=n)
-    noise = rng.random((n, d)) * (rng.random((n, d)) < 0.1)
-    X = sparse.csr_array((centres[clusters[label]] + own[label] + noise).astype(np.float32))
-    return X, sparse.csr_array((np.ones(n, dtype=bool), label, np.arange(n + 1)), shape=(n, m))
-
-
 @pytest.mark.parametrize("shape", SHAPES)
 def test_estimates_equal_the_twins_and_both_searches_agree(multilabel, shape):
     X, Y = multilabel(60, 15, 40, seed=2)
@@ -68,16 +55,6 @@ def test_same_bits_on_one_and_two_threads_and_after_loading(tmp_path, multilabel
     expected = one.predict_proba(X).data.tobytes()
     assert two.predict_proba(X).data.tobytes() == expected
     assert PLT.load(tmp_path / "model").predict_proba(X).data.tobytes() == expected
-
-
-def test_kmeans_tree_ranks_clustered_labels_better_than_a_random_one():
-    X, Y = clustered(1500, 16, 8, 200, seed=0)
-    precision = {}
-    for tree in ("random", "kmeans"):
-        model = PLT(arity=4, tree=tree, max_leaf=8, gamma=5.0, lam=1e-6, epochs=5).fit(X[:1000], Y[:1000])
-        best = model.predict_top_k(X[1000:], 1)[0][:, 0]
-        precision[tree] = (best == Y[1000:].indices).mean()
-    assert precision["kmeans"] > precision["random"] + 0.05
 
 
 def test_huffman_tree_puts_frequent_labels_near_the_root(multilabel):
