@@ -194,17 +194,20 @@ class TreePrediction(SparseProbabilityEstimator):
             Takes instances, the first of them and the last plus one, weights, link, ``arguments`` and shape.
         x : KernelCSR
         title : str
-            For the progress display.
+            For the progress display; without one the kernel runs at once, on this thread.
         *arguments
             Of this kernel.
         """
         n = x.indptr.size - 1
         shape = (self.n_features_in_, int(np.diff(x.indptr).max(initial=0)), self._max_degree())
+        if not title:
+            found: tuple[np.ndarray, ...] = kernel(x, 0, n, self.nodes_, self._link(), *arguments, shape)
+            return found
         blocks = batches(n, ROWS_PER_BATCH, self.n_jobs) or [(0, 0)]  # an empty one keeps the types of the result
         calls = [(x, *block, self.nodes_, self._link(), *arguments, shape) for block in blocks]
         costs = [end - start for start, end in blocks]
-        found = run_pieces(kernel, calls, self.n_jobs, costs, title=title, unit="instances")
-        return found[0] if n == 1 else tuple(np.concatenate(part) for part in zip(*found, strict=True))
+        parts = run_pieces(kernel, calls, self.n_jobs, costs, title=title, unit="instances")
+        return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
 
     def _max_degree(self) -> int:
         """Return the largest number of siblings in the tree, remembered because it takes longer than a search."""

@@ -93,12 +93,7 @@ def rank_by_levels(x, start, end, nodes, link, k, beam, certifies, shape):
     by_beam, left = np.zeros(n_rows, dtype=np.bool_), empty_frontier(np.int64(0))
     collector = BestLeaves(leaves, beams, missed, by_beam, certifies, left, np.int64(0))
     _, inner_products = walk_levels(x, start, end, nodes, link, collector, shape)
-    labels, estimates = np.full((n_rows, k), -1, dtype=np.int32), np.zeros((n_rows, k), dtype=np.float32)
-    for row in range(n_rows):
-        for j in range(k):
-            if leaves[row, j] != FREE:
-                labels[row, j] = nodes.label[key_number(leaves[row, j])]
-                estimates[row, j] = key_estimate(leaves[row, j])
+    labels, estimates = labels_of(leaves, nodes.label)
     return labels, estimates, by_beam, inner_products
 
 
@@ -122,36 +117,48 @@ def rank_best_first(x, start, end, nodes, link, k, shape):
     inner_products : int64 (end - start,)
     """
     n_features, max_nonzeros, max_degree = shape
-    labels, estimates = np.full((end - start, k), -1, dtype=np.int32), np.zeros((end - start, k), dtype=np.float32)
-    inner_products, label = np.zeros(end - start, dtype=np.int64), nodes.label
-    lookup, out, no_buffer = (
-        empty_lookup(n_features, max_nonzeros),
-        np.empty(max_degree, np.float32),
-        np.empty(0, np.float32),
-    )
+    leaves, inner_products = np.full((end - start, k), FREE), np.zeros(end - start, dtype=np.int64)
+    lookup, out = empty_lookup(n_features, max_nonzeros), np.empty(max_degree, dtype=np.float32)
+    label, rows, no_buffer = nodes.label, np.empty(1, dtype=np.int64), np.empty(0, dtype=np.float32)
     queue, queued = np.empty(label.size, dtype=np.int32), np.empty(label.size, dtype=np.float32)
-    rows = np.empty(1, dtype=np.int64)
     for i in range(start, end):
-        rows[0], nonzeros = i, float(x.indptr[i + 1] - x.indptr[i])
-        queue[0], queued[0], size, found = -1, 1.0, np.int64(1), 0
-        while size > 0 and found < k:
-            node, estimate = queue[0], queued[0]
+        rows[0], nonzeros, best = i, float(x.indptr[i + 1] - x.indptr[i]), row_of(leaves, i - start)
+        queue[0], queued[0], size = -1, 1.0, np.int64(1)
+        while size > 0 and rank_key(queue[0], queued[0]) > best[-1]:
+            node, parent = queue[0], queued[0]
             pop_node(queue, queued, size)
             size -= 1
-            if node >= 0 and label[node] >= 0:
-                labels[i - start, found], estimates[i - start, found] = label[node], estimate
-                found += 1
-                continue
             first, degree = children_of(nodes, node)
-            block = open_block(nodes, node, 1, nonzeros, lookup, no_buffer)
-            group_estimates(x, rows, block, link, lookup, borrowed(out, 0, degree).reshape((1, degree)))
+            block, own = open_block(nodes, node, 1, nonzeros, lookup, no_buffer), borrowed(out, 0, degree)
+            group_estimates(x, rows, block, link, lookup, own.reshape((1, degree)))
             if block.marked:
                 clear_features(block.features, lookup)
             inner_products[i - start] += degree
-            for c in range(degree):
-                push_node(queue, queued, size, first + c, estimate * out[c])
-                size += 1
+            for begin in range(0, degree, CHILDREN_AT_ONCE):
+                some = borrowed(own, begin, min(begin + CHILDREN_AT_ONCE, degree))
+                reach = reaching(some, parent, key_estimate(best[-1]))
+                while reach:
+                    c = np.int64(lowest_bit(reach))
+                    reach &= reach - np.uint64(1)
+                    child, estimate = first + begin + c, parent * some[c]
+                    if label[child] >= 0:
+                        insert_key(best, rank_key(child, estimate))
+                    else:
+                        push_node(queue, queued, size, child, estimate)
+                        size += 1
+    labels, estimates = labels_of(leaves, label)
     return labels, estimates, inner_products
+
+
+@njit(cache=True, nogil=True)
+def labels_of(leaves, label):
+    """Return labels (int32) and estimates (float32) of leaves that are given by keys; -1 and 0 where there is none."""
+    labels, estimates = np.full(leaves.shape, -1, dtype=np.int32), np.zeros(leaves.shape, dtype=np.float32)
+    for row in range(leaves.shape[0]):
+        for j in range(leaves.shape[1]):
+            if leaves[row, j] != FREE:
+                labels[row, j], estimates[row, j] = label[key_number(leaves[row, j])], key_estimate(leaves[row, j])
+    return labels, estimates
 
 
 @njit(cache=True, nogil=True)
