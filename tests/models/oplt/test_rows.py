@@ -1,25 +1,30 @@
-"""Rows and tables that an online tree takes from its buffers and gives back, against sets."""
+"""Rows and tables that an online tree takes and gives back, against sets; its hash tables, against dictionaries."""
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import njit
 
-from xmlc.models.oplt._rows import (
+from xmlc.models.oplt.rows import (
+    bits_for,
+    find_slot,
     give_row,
     give_table,
-    rows_in_advance,
+    home_of,
+    insert_slot,
     slots_of,
-    stored_arrays,
     take_row,
     take_table,
 )
 from xmlc.models.oplt.tree import ENTRIES_USED, SLOT, SLOTS_USED, empty_online_tree
 
+FEATURES = st.lists(st.integers(0, 2**32 - 1), unique=True, max_size=56)
+
 
 def roomy():
     tree = empty_online_tree(40)
     rows, entries = np.zeros(4000 * SLOT, dtype=np.float32), np.zeros(4000, dtype=np.uint64)
-    return tree._replace(rows=rows, entries=entries, links=np.zeros(4000, dtype=np.uint32))
+    return tree._replace(rows=rows, entries=entries)
 
 
 def wishes(sizes, most):
@@ -38,24 +43,16 @@ def served(wishes, take, give):
     return used
 
 
-def after(wishes):
-    """A tree from which rows were taken and given back."""
-    tree = roomy()
-    served(wishes, lambda padded: take_row(tree, padded), lambda slot, padded: give_row(tree, padded, slot))
-    return tree
-
-
 @settings(deadline=None, max_examples=30)
 @given(wishes=wishes(st.sampled_from([4, 8, 16, 32, 48]), 60))
-def test_rows_in_use_never_overlap_and_those_never_used_are_zero(wishes):
+def test_rows_in_use_never_overlap_and_are_zero_when_taken(wishes):
     tree = roomy()
 
     def take(padded):
-        was_used = tree.free_rows[slots_of(padded)] != 0
         slot = take_row(tree, padded)
         own = tree.rows[slot * SLOT : (slot + slots_of(padded)) * SLOT]
         assert own.size == 2 * padded
-        assert was_used or not own.any()
+        assert not own.any()
         assert padded == 4 or slot % 2 == 0  # whole cache lines
         own[:] = np.nan
         return slot
@@ -64,22 +61,6 @@ def test_rows_in_use_never_overlap_and_those_never_used_are_zero(wishes):
     taken = [s for slot, padded in used.items() for s in range(slot, slot + slots_of(padded))]
     assert len(taken) == len(set(taken))
     assert all(2 <= s < tree.counters[SLOTS_USED] for s in taken)
-
-
-@settings(deadline=None, max_examples=30)
-@given(wishes=wishes(st.sampled_from([4, 8, 16]), 30), padded=st.sampled_from([4, 8, 16, 32]), count=st.integers(0, 5))
-def test_rows_taken_in_advance_are_those_that_one_call_after_the_other_gives(wishes, padded, count):
-    tree, other = after(wishes), after(wishes)
-    expected = [take_row(tree, padded) for _ in range(count)]
-    if count == 0 or other.free_rows[slots_of(padded)] != 0:
-        used = other.counters.tolist()
-        assert rows_in_advance(other, padded, count) == 0
-        assert other.counters.tolist() == used
-    else:
-        first = rows_in_advance(other, padded, count)
-        assert [first + i * slots_of(padded) for i in range(count)] == expected
-        assert other.counters.tolist() == tree.counters.tolist()
-        assert other.free_rows.tolist() == tree.free_rows.tolist()
 
 
 @settings(deadline=None, max_examples=30)
@@ -104,22 +85,55 @@ def test_tables_in_use_never_overlap_and_what_is_given_back_is_used_again(wishes
     assert all(0 < e < tree.counters[ENTRIES_USED] for e in taken)
 
 
-@settings(deadline=None, max_examples=30)
-@given(wishes=wishes(st.sampled_from([4, 8, 16]), 40), mapped=st.booleans())
-def test_free_rows_are_stored_as_a_chain_of_each_size(wishes, mapped):
-    tree = after(wishes)
-    if mapped:  # from a file: what is stored is written to a copy
-        tree.rows.flags.writeable = False
-    arrays = stored_arrays(tree)
-    assert sorted(arrays) == sorted(set(tree._fields) - {"links"})
-    assert arrays["rows"].size == tree.counters[SLOTS_USED] * SLOT
-    assert not (mapped and tree.rows.any())
-    firsts = arrays["rows"].view(np.uint32)[::SLOT]
-    for size in (1, 2, 4):
-        chain, slot = [], int(tree.free_rows[size])
-        while slot != 0:
-            chain.append(slot)
-            assert firsts[slot] == tree.links[slot]
-            slot = int(firsts[slot])
-        again = [take_row(tree, size * SLOT // 2) for _ in chain]
-        assert again == chain
+@njit
+def filled(bits, features):
+    table = np.zeros(1 << bits, dtype=np.uint64)
+    for k in range(features.size):
+        insert_slot(table, bits, features[k], k + 1)
+    return table
+
+
+@njit
+def found(table, bits, features):
+    slots = np.empty(features.size, dtype=np.uint64)
+    for k in range(features.size):
+        slots[k] = find_slot(table, bits, features[k])
+    return slots
+
+
+@njit
+def homes(features, bits):
+    places = np.empty(features.size, dtype=np.uint64)
+    for k in range(features.size):
+        places[k] = home_of(features[k], bits)
+    return places
+
+
+@settings(deadline=None, max_examples=40)
+@given(inside=FEATURES, others=FEATURES)
+def test_a_table_is_a_dictionary(inside, others):
+    bits = bits_for(len(inside), 3)
+    features = np.array(inside, dtype=np.uint32)
+    table = filled(bits, features)
+    np.testing.assert_array_equal(found(table, bits, features), np.arange(features.size) + 1)
+    absent = np.array(sorted(set(others) - set(inside)), dtype=np.uint32)
+    assert not found(table, bits, absent).any()
+
+
+@settings(deadline=None, max_examples=40)
+@given(inside=FEATURES)
+def test_no_entry_is_farther_from_home_than_the_one_it_could_displace(inside):
+    """The invariant of Robin Hood hashing: along a run, distances from home grow by at most one from place to place."""
+    bits = bits_for(len(inside), 3)
+    table = filled(bits, np.array(inside, dtype=np.uint32))
+    taken = np.flatnonzero(table)
+    keys = (table[taken] >> np.uint64(32)).astype(np.uint32)
+    assert sorted(keys.tolist()) == sorted(inside)
+    distance = np.full(table.size, -1)
+    distance[taken] = (taken - homes(keys, bits).astype(np.int64)) % table.size
+    assert (distance <= np.roll(distance, 1) + 1).all()
+
+
+def test_a_table_is_as_large_as_seven_eighths_ask():
+    assert [bits_for(n, 3) for n in (0, 7, 8, 14, 15, 28, 29)] == [3, 3, 4, 4, 5, 5, 6]
+    assert bits_for(1, 6) == 6

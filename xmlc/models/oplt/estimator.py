@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Self
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr
+from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, unit_rows
 from xmlc.errors import XmlcError
+from xmlc.estimates import stack_estimates
 from xmlc.estimator import InvalidParameterError, check_hyperparameters, hyperparameters
+from xmlc.gate.stored import Field
 from xmlc.kernels.counter_random import random_permutation, stream_key
 from xmlc.kernels.streams import Stream
-from xmlc.models.oplt._plant import planted, planted_as
-from xmlc.models.oplt._policy import BEST_GREEDY, COMPLETE, CPET, ONE_LEVEL, RANDOM
-from xmlc.models.oplt._prediction import OnlineTreePrediction
+from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.oplt.growth import BEST_GREEDY, COMPLETE, CPET, ONE_LEVEL, RANDOM, planted, planted_as
 from xmlc.models.oplt.learning import learn, learn_with_thresholds, set_all_thresholds
-from xmlc.models.oplt.tree import UNBOUNDED, OnlineTree, Settings, with_degree, with_labels
+from xmlc.models.oplt.prediction import frozen
+from xmlc.models.oplt.tree import (
+    N_COUNTERS,
+    N_LEARNED,
+    NODE,
+    NONE,
+    SLOT,
+    UNBOUNDED,
+    OnlineTree,
+    Settings,
+    trimmed,
+    with_degree,
+    with_labels,
+)
+from xmlc.models.plt.estimator import PLT
+from xmlc.trees import LabelTree
 from xmlc.trees.kmeans import check_kmeans_shape, kmeans_tree
 from xmlc.trees.representations import label_representations
 
@@ -32,7 +49,7 @@ NO_THRESHOLD = 1.0  # of new labels as long as no sets are predicted
 
 
 @hyperparameters
-class OPLT(OnlineTreePrediction):
+class OPLT(SparseProbabilityEstimator):
     """Online probabilistic label tree (oplt2021): learns from a stream without knowing its labels in advance.
 
     A label tree that grows with every label that is new. Beside its classifier, a node that may be extended has an
@@ -77,8 +94,8 @@ class OPLT(OnlineTreePrediction):
     random_state : int
         Seed of the order of the instances in `fit`, of the random policy, and of the tree of ``warm_start``.
     n_jobs : int or None
-        Threads, see `xmlc.runtime.threads.resolve_threads`. When learning, one makes the tree and finds the rows, all
-        change weights; `progressive_top_k` and `progressive_sets` take one.
+        Threads for prediction, see `xmlc.runtime.threads.resolve_threads`; learning takes one, as each instance changes
+        what the next one meets.
 
     Attributes
     ----------
@@ -115,6 +132,17 @@ class OPLT(OnlineTreePrediction):
     random_state: int = 0
     n_jobs: int | None = None
 
+    FIELDS = (
+        Field("nodes", NODE, ("nodes",)),
+        Field("leaves", np.int32, ("n_labels",), least=NONE, below="nodes"),
+        Field("rows", np.float32, (f"{SLOT} * slots",)),
+        Field("entries", np.uint64, (None,)),
+        Field("free_rows", np.uint32, (None,), below="slots"),
+        Field("free_tables", np.int64, (64,)),
+        Field("counters", np.int64, (N_COUNTERS,)),
+        Field("ofo", np.float64, (None, 2), finite=True, optional=True),
+    )
+
     def fit(self, X: object, Y: object) -> Self:
         """Forget what was learned and learn a training set, in an order drawn once from the seed.
 
@@ -132,6 +160,20 @@ class OPLT(OnlineTreePrediction):
         for epoch in range(self.epochs):
             self._learn(x, y, order, 0, f"pass {epoch + 1} of {self.epochs}")
         return self
+
+    def _start(self) -> None:
+        """Begin with a root and nothing else."""
+        self._ofo: tuple[np.ndarray, float, float] | None = None
+        self._frozen: PLT | None = None
+        self._online, self._shape = planted(self._settings()), self._wanted_shape()
+
+    def _start_as_kmeans(self, X: sparse.csr_array, Y: sparse.csr_array) -> None:
+        """Begin with a tree of balanced 2-means over the labels of some instances; one without labels is no start."""
+        labels = np.unique(Y.indices)
+        if labels.size > 0:
+            representations = label_representations(X, Y[:, labels], self.n_jobs)
+            tree = kmeans_tree(representations, self.arity, self.max_leaf, self.random_state, self.n_jobs)
+            self._online = planted_as(tree, labels, self._settings())
 
     def partial_fit(self, X: object, Y: object) -> Self:
         """Learn more instances, in the order of their rows (Algorithm 3).
@@ -202,6 +244,95 @@ class OPLT(OnlineTreePrediction):
         self._ofo = (np.column_stack((hits, sizes)), a, b)
         return sets
 
+    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+        """Estimate the probability of every label seen above a threshold (plt2016, Algorithm 4).
+
+        Parameters
+        ----------
+        X : sparse or dense array, shape (n, d)
+            Features that no learned instance had are left out.
+        threshold : float or ndarray of shape (m,)
+            A label is reported when its estimate is strictly greater than its threshold.
+
+        Returns
+        -------
+        csr_array of float32, shape (n, m)
+            The sparse probability estimates, sorted indices. ``inner_products_`` counts what they cost.
+        """
+        X, thresholds = self._instances(X), self._label_thresholds(threshold)
+        if self.labels_.size == 0:
+            self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
+            none = np.zeros(0, dtype=np.int32)
+            return stack_estimates(self.inner_products_, none, none.astype(np.float32), self.n_labels_)
+        plt, labels = self._scaled_plt(), self.labels_
+        spe = plt.predict_proba(X, thresholds[labels])
+        self.inner_products_ = plt.inner_products_
+        named = labels.astype(spe.indices.dtype)[spe.indices]
+        return sparse.csr_array((spe.data, named, spe.indptr), shape=(X.shape[0], self.n_labels_))
+
+    def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Find the k most probable labels of each instance and their estimates, best first; -1 = none."""
+        X = self._instances(X)
+        k = self._check_k(k)
+        if self.labels_.size == 0:
+            self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
+            return np.full((X.shape[0], k), -1, dtype=np.int32), np.zeros((X.shape[0], k), dtype=np.float32)
+        plt = self._scaled_plt()
+        found, scores = plt.predict_top_k(X, k)
+        self.inner_products_ = plt.inner_products_
+        return np.append(self.labels_, NONE).astype(np.int32)[found], scores
+
+    def to_plt(self) -> PLT:
+        """Return a fitted `PLT` with the tree and weights as they stand, over ``labels_`` in their order.
+
+        Raises
+        ------
+        XmlcError
+            No label was seen yet.
+        """
+        if self.labels_.size == 0:
+            raise XmlcError(
+                "no label was seen yet, so there is no tree; call partial_fit with instances that have some"
+            )
+        return copy(self._scaled_plt()).set_params(unit_norm=self.unit_norm)
+
+    @property
+    def labels_(self) -> np.ndarray:
+        """The labels seen so far, ascending, int64."""
+        self._check_fitted()
+        return np.flatnonzero(self._online.leaves != NONE)
+
+    @property
+    def tree_(self) -> LabelTree:
+        """The tree over ``labels_``, in their order."""
+        return self.to_plt().tree_
+
+    @property
+    def tree_depths_(self) -> np.ndarray:
+        """Depth of the deepest leaf, int64, shape (1,); the root has depth 0, and so has a tree without labels."""
+        return np.array([self.tree_.depth.max() if self._has_labels() else 0], dtype=np.int64)
+
+    @property
+    def n_nodes_(self) -> np.ndarray:
+        """Number of nodes, the leaves included, int64, shape (1,)."""
+        return np.array([self.tree_.n_nodes if self._has_labels() else 1], dtype=np.int64)
+
+    @property
+    def n_instances_(self) -> int:
+        """Instances learned so far, each pass counted."""
+        self._check_fitted()
+        return int(self._online.counters[N_LEARNED])
+
+    @property
+    def thresholds_(self) -> np.ndarray:
+        """Thresholds that OFO learned on the stream, float32, shape (m,); NaN for labels not seen yet."""
+        self._check_fitted()
+        if self._ofo is None:
+            raise XmlcError("no thresholds were learned; call progressive_sets")
+        leaves = np.full(self.n_labels_, NONE, dtype=np.int32)
+        leaves[: self._online.leaves.size] = self._online.leaves
+        return np.where(leaves != NONE, self._online.nodes["bound"][leaves], np.float32(np.nan))
+
     def _stream(self, X: object, Y: object) -> tuple[KernelCSR, KernelCSR]:
         """Check more of the stream, add capacity for its labels, and return it as kernels take it."""
         self._check_hyperparameters()
@@ -226,7 +357,7 @@ class OPLT(OnlineTreePrediction):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Learn some rows one by one; return the k labels ranked best before each, and their estimates."""
         self._frozen = None
-        self._online, ranking, scores = learn(self._online, x, y, order, self._settings(), k, title, self.n_jobs)
+        self._online, ranking, scores = learn(self._online, x, y, order, self._settings(), k, title)
         return ranking, scores
 
     def _with_labels(self, n_labels: int) -> OnlineTree:
@@ -234,26 +365,9 @@ class OPLT(OnlineTreePrediction):
         most = UNBOUNDED if POLICIES[self.policy] == ONE_LEVEL else max(self.arity, self.max_leaf)
         return with_degree(with_labels(self._online, n_labels), min(most, 2 * n_labels))
 
-    def _start(self) -> None:
-        """Begin with a root and nothing else."""
-        self._ofo = self._frozen = None
-        self._online, self._shape = planted(self._settings()), self._wanted_shape()
-
     def _wanted_shape(self) -> tuple[str, int, int]:
         """Return the hyperparameters that a tree keeps: where it has auxiliary classifiers depends on them."""
         return self.policy, self.arity, self.max_leaf
-
-    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
-        super()._restore(arrays, meta)
-        self._shape = self._wanted_shape()
-
-    def _start_as_kmeans(self, X: sparse.csr_array, Y: sparse.csr_array) -> None:
-        """Begin with a tree of balanced 2-means over the labels of some instances; one without labels is no start."""
-        labels = np.unique(Y.indices)
-        if labels.size > 0:
-            representations = label_representations(X, Y[:, labels], self.n_jobs)
-            tree = kmeans_tree(representations, self.arity, self.max_leaf, self.random_state, self.n_jobs)
-            self._online = planted_as(tree, labels, self._settings())
 
     def _settings(self) -> Settings:
         threshold = NO_THRESHOLD if self._ofo is None else self._ofo[1] / self._ofo[2]
@@ -278,3 +392,44 @@ class OPLT(OnlineTreePrediction):
             if self.policy in OF_NO_GIVEN_TREE:
                 raise InvalidParameterError(f"warm_start={self.warm_start} with policy={self.policy!r}: expected None")
             check_kmeans_shape(self.arity, self.max_leaf)
+
+    def _scaled_plt(self) -> PLT:
+        """Return the tree and weights as a PLT that takes instances scaled already; it stays until more is learned."""
+        if self._frozen is None:
+            plt = PLT(solver="adagrad", gamma=self.gamma, eps=self.eps, epochs=1, unit_norm=False)
+            plt.tree_, plt.nodes_, labels = frozen(self._online)
+            plt.n_features_in_, plt.n_labels_ = self.n_features_in_, labels.size
+            self._frozen = plt
+        return self._frozen.set_params(n_jobs=self.n_jobs)
+
+    def _has_labels(self) -> bool:
+        """Tell whether a label was seen; an AttributeError before the first instance, so that no shape is told."""
+        return bool((self._online.leaves != NONE).any())
+
+    def _instances(self, X: object) -> sparse.csr_array:
+        """Check instances, scale them, and give them as many features as the stream had: others have no weight."""
+        self._check_fitted()
+        X = as_features(X)
+        X = unit_rows(X) if self.unit_norm else X
+        if X.shape[1] > self.n_features_in_:
+            return X[:, : self.n_features_in_]
+        return sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], self.n_features_in_))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copy the tree without spare capacity; leave out the form for predictions, which is made again."""
+        if not self._is_fitted():
+            return vars(self)
+        return vars(self) | {"_online": OnlineTree(*(array.copy() for array in trimmed(self._online))), "_frozen": None}
+
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+        arrays = trimmed(self._online)._asdict()
+        if self._ofo is None:
+            return arrays, {}
+        counted, a, b = self._ofo
+        return arrays | {"ofo": counted}, {"a": a, "b": b}
+
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
+        self._check_arrays(arrays)
+        counted = arrays.pop("ofo", None)
+        self._ofo = None if counted is None else (counted, meta["a"], meta["b"])
+        self._online, self._frozen, self._shape = OnlineTree(**arrays), None, self._wanted_shape()

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlc.kernels.sibling_rows import padded_size
-from xmlc.runtime.growing import grown_array
 
 ABOVE, ROOT = 0, 1  # node 0 stands above the root, so that the root is a child like any other
 NONE = -1  # no node, no label
@@ -63,9 +62,7 @@ class OnlineTree(NamedTuple):
     entries : uint64 (capacity,)
         Hash tables, one for each block: a feature in the upper half, the slot of its row in the lower; 0 is empty.
     free_rows : uint32 (largest row in slots + 1,)
-        First free row of each size; 0 is none.
-    links : uint32 (capacity in slots,)
-        By the slot of a free row: the next of its size. In a stored tree it is the first number of the row instead.
+        First free row of each size; the bits of its first number are the next; 0 is none.
     free_tables : int64 (64,)
         First free table of each size in bits; its first entry is the next; 0 is none.
     counters : int64 (N_COUNTERS,)
@@ -76,7 +73,6 @@ class OnlineTree(NamedTuple):
     rows: np.ndarray
     entries: np.ndarray
     free_rows: np.ndarray
-    links: np.ndarray
     free_tables: np.ndarray
     counters: np.ndarray
 
@@ -84,7 +80,7 @@ class OnlineTree(NamedTuple):
 class Settings(NamedTuple):
     """How a tree grows and learns."""
 
-    #: See `xmlc.models.oplt._policy`.
+    #: See `xmlc.models.oplt.growth`.
     policy: int
     #: Share of the tree's balance in best-greedy's score.
     alpha: float
@@ -112,7 +108,6 @@ def empty_online_tree(max_degree: int) -> OnlineTree:
         np.zeros(64 * SLOT, dtype=np.float32),
         np.zeros(64, dtype=np.uint64),
         np.zeros(largest_row(max_degree) + 1, dtype=np.uint32),
-        np.zeros(64, dtype=np.uint32),
         np.zeros(64, dtype=np.int64),
         counters,
     )
@@ -124,17 +119,30 @@ def largest_row(max_degree: int) -> int:
 
 
 def grown(tree: OnlineTree) -> OnlineTree:
-    """Return the tree with capacity for what its counters say is wanted, and some more; what it holds stays.
-
-    The largest arrays grow in place, see `grown_array`: kernels keep no view of them between calls.
-    """
+    """Return the tree with capacity for what its counters say is wanted, and some more; what it holds stays."""
     counters = tree.counters
-    nodes = grown_array(tree.nodes, int(counters[N_NODES] + counters[NODES_WANTED]), 1.5)
-    rows = grown_array(tree.rows, int(counters[SLOTS_USED] + counters[SLOTS_WANTED]) * SLOT, 1.25)
-    entries = grown_array(tree.entries, int(counters[ENTRIES_USED] + counters[ENTRIES_WANTED]), 1.25)
+    nodes = _longer(tree.nodes, int(counters[N_NODES] + counters[NODES_WANTED]), 1.5)
+    rows = _longer(tree.rows, int(counters[SLOTS_USED] + counters[SLOTS_WANTED]) * SLOT, 1.25)
+    entries = _longer(tree.entries, int(counters[ENTRIES_USED] + counters[ENTRIES_WANTED]), 1.25)
     counters[[NODES_WANTED, SLOTS_WANTED, ENTRIES_WANTED]] = 0
-    links = grown_array(tree.links, rows.size // SLOT, 1.0)
-    return tree._replace(nodes=nodes, rows=rows, links=links, entries=entries)
+    return tree._replace(nodes=nodes, rows=rows, entries=entries)
+
+
+def _longer(array: np.ndarray, size: int, factor: float) -> np.ndarray:
+    """Return an array of at least ``size`` entries that begins with those of ``array``; the others are zero.
+
+    An array that owns its memory grows in place, so that the system moves its pages and it need not fit twice: kernels
+    keep no view between calls, and `OPLT` hands out copies.
+    """
+    if size <= array.size:
+        return array
+    size = max(size, int(array.size * factor))
+    if array.flags.owndata and array.flags.writeable:
+        array.resize(size, refcheck=False)
+        return array
+    longer = np.zeros(size, dtype=array.dtype)
+    longer[: array.size] = array
+    return longer
 
 
 def with_labels(tree: OnlineTree, n_labels: int) -> OnlineTree:
@@ -154,11 +162,10 @@ def with_degree(tree: OnlineTree, max_degree: int) -> OnlineTree:
 
 
 def trimmed(tree: OnlineTree) -> OnlineTree:
-    """Return the tree without spare capacity: views of its arrays."""
+    """Return the tree without spare capacity, as it is stored: views of its arrays."""
     counters = tree.counters
     return tree._replace(
         nodes=tree.nodes[: counters[N_NODES]],
         rows=tree.rows[: counters[SLOTS_USED] * SLOT],
-        links=tree.links[: counters[SLOTS_USED]],
         entries=tree.entries[: counters[ENTRIES_USED]],
     )

@@ -25,3 +25,9 @@ def test_a_tree_of_one_level_takes_more_labels_than_were_known_of():
         model.partial_fit(X[i : i + 40], Y[i : i + 40, : Y[: i + 40].indices.max() + 1])
     assert_same_nodes(model.to_plt().nodes_, whole.to_plt().nodes_)
     assert_same_nodes(whole.to_plt().nodes_, trained_apart(whole, X, Y))
+
+
+def test_a_bound_on_children_that_no_tree_reaches_takes_no_memory():
+    model = oplt("best_greedy", 2, 2**31 - 1).fit(*stream())
+    assert model._online.free_rows.size < 100
+    assert model.tree_.n_labels == model.labels_.size > 25

@@ -1,0 +1,86 @@
+"""Learning of a stream: which nodes an instance reaches, thresholds and their bounds, and streams in several calls."""
+
+from copy import copy
+
+import numpy as np
+import pytest
+from oplt_cases import oplt, stream
+
+from xmlc.models.oplt.learning import count_sets, mark_positives, set_all_thresholds, set_threshold
+from xmlc.models.oplt.tree import ABOVE, MARK, NONE
+
+
+def test_an_instance_reaches_the_nodes_above_its_labels_and_each_has_its_positive_children():
+    X, Y = stream(seed=9)
+    tree = oplt("random", 3, 5).partial_fit(X, Y)._online
+    reached = np.empty(tree.nodes.size, dtype=np.int32)
+    for row in range(Y.shape[0]):
+        labels = Y.indices[Y.indptr[row] : Y.indptr[row + 1]].astype(np.uint32)
+        expected = {ABOVE}
+        for label in labels:
+            node = tree.leaves[label]
+            while node != NONE:
+                expected.add(int(node))
+                node = tree.nodes["parent"][node]
+        found = reached[: mark_positives(tree, labels, reached)].tolist()
+        assert sorted(found) == sorted(expected)
+        for node in found:
+            children, child = set(), tree.nodes["head"][node]
+            while child != NONE:
+                children.add(int(child))
+                child = tree.nodes["next_positive"][child]
+            assert children == {other for other in expected - {ABOVE} if tree.nodes["parent"][other] == node}
+
+
+@pytest.mark.parametrize("policy", ["random", "best_greedy", "complete", "cpet", "one_vs_rest"])
+def test_a_stream_in_several_calls_and_one_that_is_ranked_leave_the_same_arrays(policy):
+    X, Y = stream(n=200, m=30, seed=6)
+    expected, parts, ranked = (oplt(policy, 3, 20) for _ in range(3))
+    expected.partial_fit(X, Y)
+    ranked.progressive_top_k(X, Y, 1)
+    for first in range(0, 200, 70):
+        parts.partial_fit(X[first : first + 70], Y[first : first + 70])
+    for found in (parts, ranked):
+        for name, array in expected._state()[0].items():
+            other = found._state()[0][name].copy()
+            if name == "counters":  # nodes are marked once more where an array was full
+                other[MARK] = array[MARK]
+            assert other.tobytes() == array.tobytes(), name
+
+
+def test_a_copy_of_a_model_stays_when_the_model_learns_more():
+    X, Y = stream(n=200, m=60, seed=7)
+    model = oplt().partial_fit(X[:60], Y[:60])
+    other, expected = copy(model), model.predict_proba(X).toarray()
+    model.partial_fit(X, Y)
+    np.testing.assert_array_equal(other.predict_proba(X).toarray(), expected)
+
+
+def test_the_bound_of_a_node_is_the_smallest_threshold_below_it():
+    X, Y = stream(seed=10)
+    model = oplt("random", 3, 5).partial_fit(X, Y)
+    tree, rng = model._online, np.random.default_rng(0)
+    set_all_thresholds(tree, np.float32(0.5))
+    assert (tree.nodes["bound"] == np.float32(0.5)).all()
+    for label in rng.choice(model.labels_, size=60):
+        set_threshold(tree, label, np.float32(rng.random()))
+        smallest = np.full(tree.nodes.size, np.inf, dtype=np.float32)
+        for leaf in tree.leaves[tree.leaves != NONE]:
+            node = leaf
+            while node != NONE:
+                smallest[node] = min(smallest[node], tree.nodes["bound"][leaf])
+                node = tree.nodes["parent"][node]
+        reached = np.isfinite(smallest)
+        np.testing.assert_array_equal(tree.nodes["bound"][reached], smallest[reached])
+
+
+@pytest.mark.parametrize("types", [(np.uint32, np.int32), (np.int64, np.int32)])
+@pytest.mark.parametrize(
+    ("labels", "predicted"), [([], []), ([2], []), ([], [1]), ([0, 3], [3, 1]), ([4, 1], [1, 4, 0])]
+)
+def test_sums_are_those_of_sets(labels, predicted, types):
+    hits, sizes = np.arange(5, dtype=float), np.full(5, 7.0)
+    count_sets(np.array(labels, types[0]), np.array(predicted, types[1]), hits, sizes)
+    true, chosen = ([label in those for label in range(5)] for those in (labels, predicted))
+    np.testing.assert_array_equal(hits, np.arange(5) + np.logical_and(true, chosen))
+    np.testing.assert_array_equal(sizes, 7.0 + np.array(true, int) + np.array(chosen, int))

@@ -1,0 +1,262 @@
+"""How an OPLT learns a stream, instance after instance (oplt2021, Algorithms 3 and 7), and OFO's thresholds with it.
+
+Kernels go on until the tree's arrays are full; then these grow, and the same call goes on where the kernel stopped.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.csr import KernelCSR
+from xmlc.kernels.arrays import borrowed, unowned
+from xmlc.models.oplt.growth import add_label, has_capacity
+from xmlc.models.oplt.prediction import empty_queue, labels_above, rank_labels
+from xmlc.models.oplt.rows import bits_for, empty_scratch, slots_of, update_classifiers
+from xmlc.models.oplt.tree import ABOVE, MARK, N_LEARNED, NONE, OnlineTree, Settings, grown
+from xmlc.runtime.kernel_cache import njit
+from xmlc.runtime.progress import Progress
+
+INSTANCES_PER_CALL = 8192  # between two signs of progress
+
+
+def learn(
+    tree: OnlineTree, x: KernelCSR, y: KernelCSR, order: np.ndarray, settings: Settings, k: int, title: str
+) -> tuple[OnlineTree, np.ndarray, np.ndarray]:
+    """Learn rows one by one, in the given order, and rank the k best labels of each before it is learned.
+
+    Returns
+    -------
+    tree : OnlineTree
+        Changed, and longer where it had to be.
+    ranking : ndarray of int32, shape (order.size, k)
+    estimates : ndarray of float32, shape (order.size, k)
+    """
+    ranking, estimates = np.empty((order.size, k), dtype=np.int32), np.empty((order.size, k), dtype=np.float32)
+    longest = int(np.diff(x.indptr).max(initial=0))
+    with Progress(float(order.size), title, "instances") as progress:
+        for first in range(0, order.size, INSTANCES_PER_CALL):
+            part = slice(first, first + INSTANCES_PER_CALL)
+            rows, start, ranked, found = order[part], 0, 0, (ranking[part], estimates[part])
+            while start < rows.size:
+                start, ranked = learn_rows(x, y, rows, start, ranked, tree, settings, longest, *found)
+                tree = grown(tree)
+            progress.update(rows.size)
+    return tree, ranking, estimates
+
+
+@njit(cache=True, nogil=True)
+def learn_rows(x, y, order, start, ranked, tree, settings, longest, ranking, scores):
+    """Learn the rows ``order[start:]`` one by one; before it learns one, rank its k best labels.
+
+    Parameters
+    ----------
+    x, y : KernelCSR
+    order : int64
+    start, ranked : int
+        First position to learn, and to rank.
+    tree : OnlineTree
+    settings : Settings
+    longest : int
+        Most non-zeros of an instance.
+    ranking : int32 (order.size, k), scores : float32 (order.size, k)
+        Written: labels, best first, and their estimates. k may be 0.
+
+    Returns
+    -------
+    start, ranked : int
+        Where to go on: before the end if the tree's arrays are full.
+    """
+    x, y, tree = unowned(x), unowned(y), unowned(tree)
+    scratch, queue, positives = empty_scratch(longest, tree), empty_queue(tree), np.empty(tree.nodes.size, np.int32)
+    for position in range(start, order.size):  # line 1 of Algorithm 3
+        ids, values, labels = instance(x, y, order[position])
+        if position >= ranked and ranking.shape[1] > 0:
+            rank_labels(tree, ids, values, scratch, queue, ranking[position], scores[position])
+        if not learn_instance(tree, ids, values, labels, scratch, positives, settings):
+            return position, position + 1
+    return order.size, order.size
+
+
+@njit(cache=True, nogil=True)
+def instance(x, y, row):
+    """Return the features, their values and the labels of a row of x and y."""
+    start, end = x.indptr[row], x.indptr[row + 1]
+    labels = borrowed(y.indices, y.indptr[row], y.indptr[row + 1])
+    return borrowed(x.indices, start, end), borrowed(x.data, start, end), labels
+
+
+@njit(cache=True, nogil=True)
+def learn_instance(tree, ids, values, labels, scratch, positives, settings):
+    """Extend the tree by the labels that are new, then update the classifiers: lines 2 and 3 of Algorithm 3.
+
+    Returns
+    -------
+    bool
+        False if the arrays were full: once they have grown, the same call goes on where this one stopped.
+    """
+    for label in labels:  # UpdateTree: line 1 of Algorithm 4
+        if tree.leaves[label] == NONE and not add_label(tree, ids, values, label, scratch, settings):
+            return False
+    found = borrowed(positives, 0, mark_positives(tree, labels, positives))  # UpdateClassifiers: line 1 of Algorithm 7
+    if not has_capacity_to_learn(tree, found, ids.size):
+        return False
+    update_classifiers(tree, found, ids, values, scratch, settings.rate, settings.eps)
+    tree.counters[N_LEARNED] += 1
+    return True
+
+
+@njit(cache=True, nogil=True)
+def mark_positives(tree, labels, positives):
+    """Find the nodes with z_v = 1 (equation (1)) of an instance and chain each one's positive children.
+
+    Returns how many they are, the one above the root included, which is always positive; they stand in ``positives``,
+    int32. Costs the lengths of the labels' paths, as far as they are not shared.
+    """
+    nodes, mark = tree.nodes, tree.counters[MARK] + 1
+    tree.counters[MARK] = mark
+    nodes[ABOVE].stamp, nodes[ABOVE].head = mark, NONE
+    positives[0], count = ABOVE, 1
+    for label in labels:
+        node, child = np.int64(tree.leaves[label]), np.int64(NONE)
+        while nodes[node].stamp != mark:
+            nodes[node].stamp, nodes[node].head = mark, child
+            if child != NONE:
+                nodes[child].next_positive = NONE
+            positives[count] = node
+            count += 1
+            child, node = node, np.int64(nodes[node].parent)
+        if child != NONE:
+            nodes[child].next_positive = nodes[node].head
+            nodes[node].head = child
+    return count
+
+
+@njit(cache=True, nogil=True)
+def has_capacity_to_learn(tree, positives, n_features):
+    """Tell whether all positive nodes' blocks can take all features of an instance."""
+    slots, entries, nodes = np.int64(0), np.int64(0), tree.nodes
+    for v in positives:
+        node = nodes[v]
+        if node.padded > 0:
+            slots += n_features * (slots_of(node.padded) + 1)
+            bits = bits_for(node.n_features + n_features, node.table_bits)
+            if bits > node.table_bits:
+                entries += np.int64(1) << bits
+    return has_capacity(tree, 0, slots, entries)
+
+
+def learn_with_thresholds(
+    tree: OnlineTree, x: KernelCSR, y: KernelCSR, settings: Settings, hits: np.ndarray, sizes: np.ndarray
+) -> tuple[OnlineTree, sparse.csr_array]:
+    """Learn rows one by one and predict each one's label set before; OFO's sums ``hits`` and ``sizes`` learn too.
+
+    plt2016, Section 4.3 and Algorithm 2.
+
+    Returns
+    -------
+    tree : OnlineTree
+        Changed, and longer where it had to be.
+    sets : csr_array of bool, shape (rows, hits.size)
+    """
+    n_rows, longest = x.indptr.size - 1, int(np.diff(x.indptr).max(initial=0))
+    counts, found, start, predicted = np.zeros(n_rows, dtype=np.int64), [np.zeros(0, dtype=np.int32)], 0, 0
+    while start < n_rows:
+        start, predicted, sets = learn_rows_with_thresholds(
+            x, y, start, predicted, tree, settings, longest, hits, sizes, counts
+        )
+        found.append(sets)
+        tree = grown(tree)
+    labels, indptr = np.concatenate(found), np.concatenate(([0], np.cumsum(counts)))
+    result = sparse.csr_array((np.ones(labels.size, dtype=bool), labels, indptr), shape=(n_rows, hits.size))
+    result.sort_indices()
+    return tree, result
+
+
+@njit(cache=True, nogil=True)
+def learn_rows_with_thresholds(x, y, start, predicted, tree, settings, longest, hits, sizes, counts):
+    """Learn the rows from ``start`` on one by one; before it learns one, predict its set, and let OFO learn from that.
+
+    A label's threshold is hits / sizes, OFO's a_j / b_j, from the first instance on that has it or for which it is
+    predicted; one that is new begins with the settings' threshold, and its first instance counts.
+
+    Parameters
+    ----------
+    x, y, start, tree, settings, longest
+        As for `learn_rows`.
+    predicted : int
+        First row to predict.
+    hits, sizes : float64 (labels,)
+        a_j and b_j; updated.
+    counts : int64 (rows,)
+        Written: the size of each set.
+
+    Returns
+    -------
+    start, predicted : int
+        Where to go on: before the end if the tree's arrays are full.
+    sets : int32
+        The sets predicted in this call, one after the other.
+    """
+    x, y, tree = unowned(x), unowned(y), unowned(tree)
+    scratch, queue, positives = empty_scratch(longest, tree), empty_queue(tree), np.empty(tree.nodes.size, np.int32)
+    found, sets, size = np.empty(tree.nodes.size, np.int32), np.empty(1024, np.int32), 0
+    for row in range(start, counts.size):
+        ids, values, labels = instance(x, y, row)
+        if row >= predicted:
+            count = labels_above(tree, ids, values, scratch, queue, found)
+            counts[row] = count
+            while size + count > sets.size:
+                sets = np.concatenate((sets, np.empty_like(sets)))
+            sets[size : size + count] = found[:count]
+            size += count
+            count_sets(labels, found[:count], hits, sizes)
+            for label in found[:count]:
+                set_threshold(tree, label, np.float32(hits[label] / sizes[label]))
+        if not learn_instance(tree, ids, values, labels, scratch, positives, settings):
+            return row, row + 1, sets[:size].copy()
+        for label in labels:
+            set_threshold(tree, label, np.float32(hits[label] / sizes[label]))
+    return counts.size, counts.size, sets[:size].copy()
+
+
+@njit(cache=True, nogil=True)
+def count_sets(labels, predicted, hits, sizes):
+    """Count an instance in the sums (7): a_j += y_j p_j and b_j += y_j + p_j for its labels y and the predicted p.
+
+    Parameters
+    ----------
+    labels, predicted : integers, each label once
+    hits, sizes : float64 (labels,)
+        a_j and b_j; updated.
+    """
+    for label in labels:
+        sizes[label] += 1.0
+    for label in predicted:
+        sizes[label] += 1.0
+        for true in labels:
+            hits[label] += np.int64(true) == np.int64(label)
+
+
+@njit(cache=True, nogil=True)
+def set_threshold(tree, label, threshold):
+    """Set the threshold of a label, and the bounds of the nodes above as far as they change."""
+    nodes, v = tree.nodes, np.int64(tree.leaves[label])
+    nodes[v].bound = threshold
+    v = np.int64(nodes[v].parent)
+    while v != NONE:
+        smallest, child = np.float32(np.inf), np.int64(nodes[v].first_child)
+        while child != NONE:
+            smallest = min(smallest, nodes[child].bound)
+            child = np.int64(nodes[child].next_sibling)
+        if smallest == nodes[v].bound:
+            return
+        nodes[v].bound = smallest
+        v = np.int64(nodes[v].parent)
+
+
+@njit(cache=True, nogil=True)
+def set_all_thresholds(tree, threshold):
+    """Give all labels the same threshold."""
+    for v in range(tree.nodes.size):
+        tree.nodes[v].bound = threshold

@@ -1,0 +1,175 @@
+"""An online tree predicts: as a PLT, or for one instance of a stream as the tree stands: kernels."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from xmlc.kernels.float32 import sigmoid
+from xmlc.kernels.heaps import pop_node, push_node
+from xmlc.models.oplt.rows import score_block, table_of
+from xmlc.models.oplt.tree import ABOVE, N_NODES, NONE, ROOT, SLOT, OnlineTree
+from xmlc.models.plt.weights import NodeWeights
+from xmlc.runtime.kernel_cache import njit
+from xmlc.trees import LabelTree
+
+
+def frozen(tree: OnlineTree) -> tuple[LabelTree, NodeWeights, np.ndarray]:
+    """Return an online tree's label tree, its weights, and the labels that the leaves' numbers stand for, ascending.
+
+    The tree must have a leaf at least. Auxiliary classifiers are left out. Takes ``4 * b + 4`` bytes for each pair of
+    an inner node and a feature of an instance that reached it, as the weights of a PLT.
+    """
+    nodes, children = breadth_first(tree)
+    labels = np.flatnonzero(tree.leaves != NONE)
+    number = np.full(tree.leaves.size + 1, NONE, dtype=np.int32)  # the last for NONE itself
+    number[labels] = np.arange(labels.size, dtype=np.int32)
+    label_tree = LabelTree.from_children(children, number[tree.nodes["label"][nodes]])
+    parents = np.concatenate((np.array([ABOVE], dtype=np.int32), nodes))
+    degrees = tree.nodes["degree"][parents].astype(np.int64)
+    n_features = np.where(degrees > 0, tree.nodes["n_features"][parents], 0).astype(np.int64)
+    feature_starts = np.concatenate(([0], np.cumsum(n_features)))
+    weight_starts = np.concatenate(([0], np.cumsum(n_features * degrees)))
+    features = np.empty(feature_starts[-1], dtype=np.uint32)
+    weights = np.empty(weight_starts[-1], dtype=np.float32)
+    bias = np.empty(label_tree.n_nodes, dtype=np.float32)
+    fill_weights(tree, parents, feature_starts, features, weight_starts, weights, bias)
+    blocks = NodeWeights(children, label_tree.label, feature_starts, features, weight_starts, weights, bias)
+    return label_tree, blocks, labels
+
+
+@njit(cache=True, nogil=True)
+def breadth_first(tree):
+    """Number the nodes in breadth-first order.
+
+    Returns
+    -------
+    nodes : int32 (n_nodes,)
+        The online tree's number of each, from the root on.
+    children : int64 (n_nodes + 1,)
+        First child of each, see `LabelTree`.
+    """
+    n_nodes = tree.counters[N_NODES] - 1  # without the one above the root
+    nodes, children = np.empty(n_nodes, dtype=np.int32), np.empty(n_nodes + 1, dtype=np.int64)
+    nodes[0], end = ROOT, 1
+    for t in range(n_nodes):
+        children[t] = end
+        child = tree.nodes[nodes[t]].first_child
+        while child != NONE:
+            nodes[end] = child
+            end += 1
+            child = tree.nodes[child].next_sibling
+    children[n_nodes] = end
+    return nodes, children
+
+
+@njit(cache=True, nogil=True)
+def fill_weights(tree, parents, feature_starts, features, weight_starts, weights, bias):
+    """Write the weights of all blocks, the features of each ascending.
+
+    Reads every weight once, and sorts 8 bytes per feature of a block.
+
+    Parameters
+    ----------
+    tree : OnlineTree
+    parents : int32 (n_nodes + 1,)
+        The node that each block is of, in the order of the blocks.
+    feature_starts, features, weight_starts, weights, bias
+        As in `NodeWeights`; the last two and the features are written.
+    """
+    first = 0
+    for b in range(parents.size):
+        v = np.int64(parents[b])
+        node = tree.nodes[v]
+        if node.degree == 0:
+            continue
+        columns, child = np.empty(node.degree, dtype=np.int64), np.int64(node.first_child)
+        for c in range(columns.size):
+            columns[c] = tree.nodes[child].column
+            bias[first + c] = tree.rows[np.int64(node.bias) * SLOT + columns[c]]
+            child = np.int64(tree.nodes[child].next_sibling)
+        first += columns.size
+        entries = table_of(tree, v)
+        entries = np.sort(entries[entries != 0])  # by feature, which is the upper half
+        own = features[feature_starts[b] : feature_starts[b + 1]]
+        rows = weights[weight_starts[b] : weight_starts[b + 1]]
+        for f in range(entries.size):
+            own[f] = entries[f] >> np.uint64(32)
+            row = np.int64(entries[f] & np.uint64(0xFFFFFFFF)) * SLOT
+            for c in range(columns.size):
+                rows[f * columns.size + c] = tree.rows[row + columns[c]]
+
+
+class Queue(NamedTuple):
+    """Room for nodes to expand, as many as there are, and their estimates."""
+
+    nodes: np.ndarray
+    estimates: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def empty_queue(tree):
+    """Make a `Queue`; memory that no search reaches is never touched."""
+    return Queue(np.empty(tree.nodes.size, dtype=np.int32), np.empty(tree.nodes.size, dtype=np.float32))
+
+
+@njit(cache=True, nogil=True)
+def rank_labels(tree, ids, values, scratch, queue, ranking, estimates):
+    """Find the labels with the largest estimates of one instance, best first, ties to the older node.
+
+    Best-first search: a node's estimate is no larger than its parent's, so that the first leaves to be met are the
+    best.
+
+    Parameters
+    ----------
+    ranking : int32 (k,), estimates : float32 (k,)
+        Written; NONE and 0 where there are fewer than k labels.
+    """
+    nodes, found = tree.nodes, 0
+    ranking[:], estimates[:] = NONE, 0.0
+    if nodes[ROOT].n_leaves == 0:
+        return
+    queue.nodes[0], queue.estimates[0], size = ABOVE, 1.0, 1
+    while size > 0 and found < ranking.size:
+        v, estimate = np.int64(queue.nodes[0]), queue.estimates[0]
+        pop_node(queue.nodes, queue.estimates, size)
+        size -= 1
+        if nodes[v].label != NONE:
+            ranking[found], estimates[found] = nodes[v].label, estimate
+            found += 1
+            continue
+        scores = score_block(tree, v, ids, values, scratch)
+        child = np.int64(nodes[v].first_child)
+        while child != NONE:
+            push_node(queue.nodes, queue.estimates, size, child, estimate * sigmoid(scores[nodes[child].column]))
+            size += 1
+            child = np.int64(nodes[child].next_sibling)
+
+
+@njit(cache=True, nogil=True)
+def labels_above(tree, ids, values, scratch, queue, found):
+    """Find the labels of one instance whose estimate is greater than their threshold, the node's ``bound``.
+
+    Returns how many; they stand in ``found``, int32, in the order of the search.
+    """
+    nodes, count = tree.nodes, 0
+    if nodes[ROOT].n_leaves == 0:
+        return count
+    queue.nodes[0], queue.estimates[0], size = ABOVE, 1.0, 1
+    while size > 0:
+        size -= 1
+        v, estimate = np.int64(queue.nodes[size]), queue.estimates[size]
+        if nodes[v].label != NONE:
+            found[count] = nodes[v].label
+            count += 1
+            continue
+        scores = score_block(tree, v, ids, values, scratch)
+        child = np.int64(nodes[v].first_child)
+        while child != NONE:
+            product = estimate * sigmoid(scores[nodes[child].column])
+            if product > nodes[child].bound:
+                queue.nodes[size], queue.estimates[size] = child, product
+                size += 1
+            child = np.int64(nodes[child].next_sibling)
+    return count

@@ -1,0 +1,359 @@
+"""The blocks of an online tree, their rows of weights and their hash tables: kernels.
+
+A block is the children of one node: a row of weights for each feature, which a hash table of the block's own finds.
+Rows and tables lie in one array each and are given out and taken back: what is free is found in constant time, as free
+pieces of one size form a list, whose links stand in the pieces.
+
+A table is a run of 2**bits uint64 entries with open addressing and Robin Hood hashing (oplt2021, Section 5; Celis et
+al., FOCS 1985): the key, a feature, in the upper half, a slot other than 0 in the lower; an entry of 0 is empty. An
+entry is as near to its home as can be: one that is inserted takes the entry of the first that is nearer to its own,
+which moves on. So a search may stop where an entry is nearer to its home than the one sought would be, and tables can
+be seven eighths full.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from xmlc.kernels.arrays import borrowed
+from xmlc.kernels.counter_random import GOLDEN
+from xmlc.kernels.prefetch import prefetch
+from xmlc.kernels.sibling_rows import adagrad_to_rows, dense_scores, padded_size
+from xmlc.models.oplt.tree import ENTRIES_USED, NONE, SLOT, SLOTS_USED
+from xmlc.models.plt.solvers import adagrad_steps
+from xmlc.runtime.kernel_cache import njit
+
+ROWS_AHEAD = 16  # entries of a table, at which a row is asked for before it is read
+
+
+class Scratch(NamedTuple):
+    """Buffers for one instance: the slots of its features and their values, and a number for each sibling, twice."""
+
+    slots: np.ndarray
+    values: np.ndarray
+    scores: np.ndarray
+    targets: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def empty_scratch(max_nonzeros, tree):
+    """Make a `Scratch` for instances of at most so many features."""
+    padded = (tree.free_rows.size - 1) * SLOT // 2
+    return Scratch(
+        np.empty(max_nonzeros + 1, dtype=np.uint32),
+        np.empty(max_nonzeros + 1, dtype=np.float32),
+        np.empty(padded, dtype=np.float32),
+        np.empty(padded, dtype=np.uint8),
+    )
+
+
+@njit(cache=True, nogil=True)
+def open_block(tree, v, width, auxiliary, bits):
+    """Give node v a block of ``width`` columns, without features; all weights, those of the constant too, are zero."""
+    node = tree.nodes[v]
+    node.width, node.auxiliary, node.padded = width, auxiliary, padded_size(width)
+    node.n_features, node.table_bits = 0, bits
+    node.bias, node.table = take_row(tree, np.int64(node.padded)), take_table(tree, bits)
+
+
+@njit(cache=True, nogil=True)
+def table_of(tree, v):
+    """Return the table of a block; see `borrowed`."""
+    node = tree.nodes[v]
+    return borrowed(tree.entries, node.table, node.table + (np.int64(1) << node.table_bits))
+
+
+@njit(cache=True, nogil=True)
+def find_rows(table, bits, ids, rows, padded, slots):
+    """Write the slot of each feature's row, 0 if the table has none; return how many it has, and prefetch those."""
+    ask_for_homes(table, bits, ids)
+    known = 0
+    for k in range(ids.size):
+        slot = find_slot(table, bits, ids[k])
+        ask_for_row(rows, slot, padded)
+        slots[k] = slot
+        known += slot != 0
+    return known
+
+
+@njit(cache=True, nogil=True)
+def ask_for_homes(table, bits, ids):
+    """Prefetch the entries where features should stand, all at once, instead of waiting for one after the other."""
+    for feature in ids:
+        prefetch(table, home_of(feature, bits))
+
+
+@njit(cache=True, nogil=True)
+def ask_for_row(rows, entry, padded):
+    """Prefetch where weights and sums begin in the row of a table's entry, or of a slot."""
+    start = np.int64(entry & np.uint64(0xFFFFFFFF)) * SLOT
+    prefetch(rows, start)
+    prefetch(rows, start + padded)
+
+
+@njit(cache=True, nogil=True)
+def make_rows(tree, v, ids, slots, missing):
+    """Give the ``missing`` features whose slot is 0 a row of zeros each; there must be capacity."""
+    node = tree.nodes[v]
+    bits = bits_for(node.n_features + missing, node.table_bits)
+    if bits > node.table_bits:
+        index = take_table(tree, bits)
+        table = borrowed(tree.entries, index, index + (np.int64(1) << bits))
+        for entry in table_of(tree, v):
+            if entry != 0:
+                insert_slot(table, bits, entry >> np.uint64(32), entry & np.uint64(0xFFFFFFFF))
+        give_table(tree, node.table_bits, node.table)
+        node.table, node.table_bits = index, bits
+    table, padded = table_of(tree, v), np.int64(node.padded)
+    for k in range(ids.size):
+        if slots[k] == 0:
+            slot = take_row(tree, padded)
+            insert_slot(table, bits, ids[k], slot)
+            slots[k] = slot
+    node.n_features += missing
+
+
+@njit(cache=True, nogil=True)
+def score_block(tree, v, ids, values, scratch):
+    """Return the linear scores of a block's columns for one instance, float32 (padded,); they stand in the scratch.
+
+    A look-up for each non-zero, and 4 bytes for each non-zero that the block knows and each column.
+    """
+    node = tree.nodes[v]
+    known = np.int64(0)
+    table, bits, slots, kept = table_of(tree, v), node.table_bits, scratch.slots, scratch.values
+    ask_for_homes(table, bits, ids)
+    for k in range(ids.size):
+        slot = find_slot(table, bits, ids[k])
+        prefetch(tree.rows, slot * np.uint64(SLOT))
+        slots[known], kept[known] = slot, values[k]
+        known += slot != 0
+    scores, bias = scratch.scores[: node.padded], tree.rows[node.bias * SLOT : node.bias * SLOT + node.padded]
+    dense_scores(slots[:known], kept[:known], tree.rows, SLOT, bias, scores)
+    return scores
+
+
+@njit(cache=True, nogil=True)
+def update_classifiers(tree, positives, ids, values, scratch, rate, eps):
+    """Let the classifiers of the children of all positive nodes learn from one instance (lines 2-6 of Algorithm 7).
+
+    Those of positive children have target 1, and so have auxiliary classifiers; the others have target 0. There must
+    be capacity for a row for each feature in each block. The steps are those of `train_children_adagrad`, to the bit.
+    Moves 24 bytes per non-zero and column, and looks each non-zero of each block up.
+    """
+    # Fields are taken out once: to hand the tree to a function for each block is a tenth of a binary tree's training.
+    nodes, rows, entries, targets, all_scores = tree.nodes, tree.rows, tree.entries, scratch.targets, scratch.scores
+    slots = borrowed(scratch.slots, 0, ids.size)
+    for i in range(positives.size):
+        v = np.int64(positives[i])
+        node = nodes[v]
+        padded = np.int64(node.padded)
+        if padded == 0:
+            continue
+        table = borrowed(entries, node.table, node.table + (np.int64(1) << node.table_bits))
+        missing = ids.size - find_rows(table, node.table_bits, ids, rows, padded, slots)
+        if missing > 0:
+            make_rows(tree, v, ids, slots, missing)
+        for column in range(padded):
+            targets[column] = 0
+        if node.auxiliary == 1:
+            targets[0] = 1
+        child = np.int64(node.head)
+        while child != NONE:
+            targets[nodes[child].column] = 1
+            child = np.int64(nodes[child].next_positive)
+        start = np.int64(node.bias) * SLOT
+        bias, squares = borrowed(rows, start, start + padded), borrowed(rows, start + padded, start + 2 * padded)
+        scores = borrowed(all_scores, 0, padded)
+        dense_scores(slots, values, rows, SLOT, bias, scores)
+        adagrad_steps(scores, targets, bias, squares, rate, eps)
+        adagrad_to_rows(slots, values, scores, rate, eps, rows, SLOT)
+
+
+@njit(cache=True, nogil=True)
+def copy_auxiliary(tree, v, first, middle, end):
+    """Make columns of block v copies of its auxiliary classifier, from ``middle`` on its inverses."""
+    node, rows = tree.nodes[v], tree.rows
+    padded, bias = np.int64(node.padded), np.int64(node.bias)
+    copy_columns(rows, bias, padded, bias, padded, first, middle, end)
+    table = table_of(tree, v)
+    for index in range(table.size):
+        ask_for_row(rows, table[min(index + ROWS_AHEAD, table.size - 1)], padded)
+        if table[index] != 0:
+            slot = np.int64(table[index] & np.uint64(0xFFFFFFFF))
+            copy_columns(rows, slot, padded, slot, padded, first, middle, end)
+
+
+@njit(cache=True, nogil=True)
+def copy_columns(rows, source, padded, target, wider, first, middle, end):
+    """Copy the auxiliary classifier's weight and sum of squares from a row, given by its slot, to columns of another.
+
+    Columns ``first .. middle - 1`` become copies, and those up to ``end`` inverses, whose weight is -w.
+    """
+    source, target = source * SLOT, target * SLOT
+    weight, square = rows[source], rows[source + padded]
+    for column in range(first, end):
+        # 0 - w and not -w: a weight that is zero has no sign.
+        rows[target + column] = weight if column < middle else np.float32(0.0) - weight
+        rows[target + wider + column] = square
+
+
+@njit(cache=True, nogil=True)
+def widen(tree, v, width):
+    """Make ``width`` columns, which do not fit yet, fit into the rows of block v."""
+    node, wider, table = tree.nodes[v], padded_size(width), table_of(tree, v)
+    padded = np.int64(node.padded)
+    node.bias = moved_row(tree, np.int64(node.bias), padded, wider)
+    for index in range(table.size):
+        ask_for_row(tree.rows, table[min(index + ROWS_AHEAD, table.size - 1)], padded)
+        if table[index] != 0:
+            slot = moved_row(tree, np.int64(table[index] & np.uint64(0xFFFFFFFF)), padded, wider)
+            table[index] = (table[index] >> np.uint64(32)) << np.uint64(32) | np.uint64(slot)
+    node.padded = wider
+
+
+@njit(cache=True, nogil=True)
+def moved_row(tree, slot, padded, wider):
+    """Copy a row into a wider one, give the old one back and return the new one's slot."""
+    target, rows = take_row(tree, wider), tree.rows
+    old, new = slot * SLOT, target * SLOT
+    for column in range(padded):
+        rows[new + column], rows[new + wider + column] = rows[old + column], rows[old + padded + column]
+    give_row(tree, padded, slot)
+    return target
+
+
+@njit(cache=True, nogil=True)
+def open_copies(tree, v, source, auxiliary, copies, inverse):
+    """Give node v a block of copies of the auxiliary classifier of block ``source``, and perhaps its inverse.
+
+    Parameters
+    ----------
+    auxiliary : int
+        1: the first copy is the auxiliary classifier of v.
+    copies : int
+    inverse : bool
+    """
+    width, bits = copies + inverse, tree.nodes[source].table_bits
+    open_block(tree, v, width, auxiliary, bits)
+    node, table, rows = tree.nodes[v], table_of(tree, v), tree.rows
+    padded, source_padded = np.int64(node.padded), np.int64(tree.nodes[source].padded)
+    copy_columns(rows, np.int64(tree.nodes[source].bias), source_padded, np.int64(node.bias), padded, 0, copies, width)
+    found = table_of(tree, source)
+    for index in range(found.size):
+        ask_for_row(rows, found[min(index + ROWS_AHEAD, found.size - 1)], source_padded)
+        if found[index] != 0:
+            slot, old = take_row(tree, padded), np.int64(found[index] & np.uint64(0xFFFFFFFF))
+            insert_slot(table, bits, found[index] >> np.uint64(32), slot)
+            copy_columns(rows, old, source_padded, slot, padded, 0, copies, width)
+    node.n_features = tree.nodes[source].n_features
+
+
+@njit(cache=True, nogil=True)
+def slots_of(padded):
+    """Return how many slots a row of ``padded`` siblings takes: their weights and their sums of squares."""
+    return 2 * padded // SLOT
+
+
+@njit(cache=True, nogil=True)
+def take_row(tree, padded):
+    """Return the slot of a row of zeros for ``padded`` siblings; there must be capacity for it and one slot more.
+
+    One that was never given out is zero already.
+    """
+    size, rows, free_rows, counters = slots_of(padded), tree.rows, tree.free_rows, tree.counters
+    slot = np.int64(free_rows[size])
+    if slot != 0:
+        free_rows[size] = rows.view(np.uint32)[slot * SLOT]
+        for place in range(slot * SLOT, (slot + size) * SLOT):
+            rows[place] = 0
+        return slot
+    slot = counters[SLOTS_USED]
+    if size > 1 and slot % 2 == 1:  # rows of whole cache lines start with one
+        give_row(tree, 4, slot)
+        slot += 1
+    counters[SLOTS_USED] = slot + size
+    return slot
+
+
+@njit(cache=True, nogil=True)
+def give_row(tree, padded, slot):
+    """Take a row back."""
+    size, links, free_rows = slots_of(padded), tree.rows.view(np.uint32), tree.free_rows
+    links[slot * SLOT] = free_rows[size]
+    free_rows[size] = slot
+
+
+@njit(cache=True, nogil=True)
+def take_table(tree, bits):
+    """Return the index of an empty table of 2**bits entries; there must be capacity for it.
+
+    What was never given out is empty already.
+    """
+    size = np.int64(1) << bits
+    index = tree.free_tables[bits]
+    if index != 0:
+        tree.free_tables[bits] = np.int64(tree.entries[index])
+        tree.entries[index : index + size] = 0
+    else:
+        index = tree.counters[ENTRIES_USED]
+        tree.counters[ENTRIES_USED] = index + size
+    return index
+
+
+@njit(cache=True, nogil=True)
+def give_table(tree, bits, index):
+    """Take a table back."""
+    tree.entries[index] = tree.free_tables[bits]
+    tree.free_tables[bits] = index
+
+
+@njit(cache=True, nogil=True, inline="always")
+def home_of(feature, bits):
+    """Return where a feature should stand in a table of 2**bits entries (Fibonacci hashing)."""
+    return (np.uint64(feature) * GOLDEN) >> np.uint64(64 - bits)
+
+
+@njit(cache=True, nogil=True)
+def find_slot(table, bits, feature):
+    """Return the slot of a feature, uint64, or 0 if it is not in the table; two cache lines at most, nearly always."""
+    mask, one = np.uint64(table.size - 1), np.uint64(1)
+    wanted = np.uint64(feature)
+    index, distance = home_of(wanted, bits), np.uint64(0)
+    while True:
+        entry = table[index]
+        if entry >> np.uint64(32) == wanted and entry != 0:
+            return entry & np.uint64(0xFFFFFFFF)
+        if entry == 0 or (index - home_of(entry >> np.uint64(32), bits)) & mask < distance:
+            return np.uint64(0)
+        index = (index + one) & mask
+        distance += one
+
+
+@njit(cache=True, nogil=True)
+def insert_slot(table, bits, feature, slot):
+    """Put a feature that is not in the table into it; there must be an empty entry."""
+    mask, one = np.uint64(table.size - 1), np.uint64(1)
+    carried = np.uint64(feature) << np.uint64(32) | np.uint64(slot)
+    index, distance = home_of(feature, bits), np.uint64(0)
+    while True:
+        entry = table[index]
+        if entry == 0:
+            table[index] = carried
+            return
+        theirs = (index - home_of(entry >> np.uint64(32), bits)) & mask
+        if theirs < distance:
+            table[index] = carried
+            carried, distance = entry, theirs
+        index = (index + one) & mask
+        distance += one
+
+
+@njit(cache=True, nogil=True)
+def bits_for(n_features, bits):
+    """Return the bits of the smallest table, of at least ``bits``, in which so many features fill seven eighths."""
+    while 8 * n_features > 7 << bits:
+        bits += 1
+    return bits
