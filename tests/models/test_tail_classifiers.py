@@ -110,38 +110,6 @@ def test_rare_label_near_its_centroid_overtakes_a_frequent_one():
     assert scores[1] > scores[0]
 
 
-@settings(deadline=None, max_examples=40)
-@given(d=st.integers(1, 300), density=st.floats(0, 1), centroid_density=st.floats(0, 1), seed=st.integers(0, 999))
-def test_both_ways_to_multiply_give_the_same_bits(d, density, centroid_density, seed):
-    rng = np.random.default_rng(seed)
-    ids = np.flatnonzero(rng.random(d) < density).astype(np.uint32)
-    features = np.flatnonzero(rng.random(d) < centroid_density).astype(np.uint32)
-    values = rng.normal(size=ids.size).astype(np.float32)
-    weights = rng.normal(size=features.size).astype(np.float32)
-    dense = np.zeros(d, dtype=np.float32)
-    dense[ids] = values
-    gathered = tail_classifiers.gathered_product(dense, features, weights)
-    assert gathered == tail_classifiers.searched_product(ids, values, features, weights)
-    centroid = np.zeros(d)
-    centroid[features] = weights
-    np.testing.assert_allclose(gathered, dense.astype(np.float64) @ centroid, atol=1e-9)
-
-
-def test_long_centroids_are_searched():
-    """The scoring kernel takes both ways, and each is right."""
-    rng = np.random.default_rng(0)
-    X = sparse.random_array((300, 2000), density=0.01, rng=rng, dtype=np.float32, format="csr")
-    Y = np.zeros((300, 3), dtype=bool)
-    Y[:, 0], Y[:150, 1], Y[7, 2] = True, True, True
-    x = sparse.csr_array(X[:20] * (rng.random((20, 2000)) < 0.2))  # few features
-    model = TailClassifiers().fit(X, Y)
-    lengths = np.diff(model.centroids_.indptr)
-    chosen = {tail_classifiers.searching_is_cheaper(n, length) for n in np.diff(x.indptr) for length in lengths}
-    assert chosen == {True, False}
-    B = tail_twin.probabilities(x, tail_twin.centroids(X, sparse.csr_array(Y)), 30.0)
-    np.testing.assert_allclose(model.log_scores(x, everything(20, 3)).toarray(), np.log(B), rtol=1e-5)
-
-
 def test_same_bits_on_any_number_of_threads(monkeypatch):
     monkeypatch.setattr(tail_classifiers, "LABELS_PER_BLOCK", 7)
     monkeypatch.setattr(tail_classifiers, "ROWS_PER_BLOCK", 5)
@@ -154,17 +122,6 @@ def test_same_bits_on_any_number_of_threads(monkeypatch):
         for name, array in one.arrays().items():
             np.testing.assert_array_equal(array, other.arrays()[name])
         np.testing.assert_array_equal(scores.data, other.rerank(X, forest, 0.8).data)
-
-
-def test_blocks_do_not_change_the_result(monkeypatch):
-    X, Y = random_multilabel(120, 30, 40, seed=5)
-    whole = TailClassifiers().fit(X, Y)
-    scores = whole.rerank(X, candidates_of(120, 40), 0.8)
-    monkeypatch.setattr(tail_classifiers, "LABELS_PER_BLOCK", 3)
-    monkeypatch.setattr(tail_classifiers, "ROWS_PER_BLOCK", 1)
-    parts = TailClassifiers().fit(X, Y)
-    np.testing.assert_array_equal(whole.centroids_.data, parts.centroids_.data)
-    np.testing.assert_array_equal(scores.data, parts.rerank(X, candidates_of(120, 40), 0.8).data)
 
 
 def test_extreme_distances_stay_finite_and_ranked():
@@ -188,34 +145,6 @@ def test_rerank_leaves_its_input_alone_and_drops_zeros():
     np.testing.assert_array_equal(forest.data, before.data)
     np.testing.assert_array_equal(scores.toarray() > 0, forest.toarray() > 0)
     assert scores.nnz == np.count_nonzero(forest.data)
-
-
-def test_alpha_one_gives_the_forest_back():
-    X, Y = random_multilabel(50, 6, 9)
-    forest = candidates_of(50, 9)
-    scores = TailClassifiers().fit(X, Y).rerank(X, forest, alpha=1)
-    np.testing.assert_allclose(scores.data, forest.data, rtol=1e-6)
-
-
-def test_unsorted_candidates_are_sorted():
-    X, Y = random_multilabel(1, 6, 3)
-    forest = sparse.csr_array((np.float32([0.1, 0.2, 0.3]), np.int32([2, 0, 1]), np.int32([0, 3])), shape=(1, 3))
-    model = TailClassifiers().fit(X, Y)
-    expected = model.rerank(X, sparse.csr_array(forest.toarray()), 0.8)
-    np.testing.assert_array_equal(model.rerank(X, forest, 0.8).toarray(), expected.toarray())
-
-
-def test_arrays_survive_the_disk(tmp_path):
-    X, Y = random_multilabel(60, 12, 15)
-    model = TailClassifiers(gamma=10, unit_norm=False).fit(X, Y)
-    for name, array in model.arrays().items():
-        np.save(tmp_path / f"{name}.npy", array)
-    mapped = {file.stem: np.load(file, mmap_mode="c", allow_pickle=False) for file in tmp_path.glob("*.npy")}
-    mapped["other"] = np.zeros(3)
-    again = TailClassifiers.from_arrays(mapped, X.shape[1], Y.shape[1], gamma=10, unit_norm=False)
-    forest = candidates_of(60, 15)
-    np.testing.assert_array_equal(again.rerank(X, forest, 0.8).data, model.rerank(X, forest, 0.8).data)
-    assert (again.n_features_in_, again.n_labels_) == (12, 15)
 
 
 def test_nothing_to_score():

@@ -240,11 +240,6 @@ def _with_data(matrix: sparse.csr_array, data: np.ndarray) -> sparse.csr_array:
 # its own part of the result.
 
 
-# A non-zero of a centroid that is read costs about 1.2 ns, a step of a binary search two to three times that; on
-# delicious and tib-core-26k 3 was the fastest of 0.3 .. 5.
-SEARCH_STEP_COST = 3
-
-
 @njit(cache=True, nogil=True)
 def count_features(first, last, y_indptr, y_instances, x_indptr, x_features, n_features, counts):
     """Count the features that occur in any instance of a label, for labels ``first .. last - 1``.
@@ -318,46 +313,11 @@ def fill_centroids(
 
 
 @njit(cache=True, nogil=True)
-def searching_is_cheaper(n_instance, n_centroid):
-    """Tell whether to look the instance's features up in the centroid instead of reading all of the centroid."""
-    steps, size = 1, n_centroid
-    while size > 1:
-        size >>= 1
-        steps += 1
-    return SEARCH_STEP_COST * steps * n_instance < n_centroid
-
-
-@njit(cache=True, nogil=True)
 def gathered_product(dense_instance, features, weights):
     """Inner product of a dense instance (float32, (d,)) and a centroid, all of which is read."""
     product = 0.0
     for k in range(features.size):
         product += np.float64(dense_instance[features[k]]) * np.float64(weights[k])
-    return product
-
-
-@njit(cache=True, nogil=True)
-def searched_product(ids, values, features, weights):
-    """Inner product of a sparse instance and a centroid, in which each feature is searched.
-
-    The same bits as `gathered_product`: both add in the order of the features, products of two float32 are exact in
-    float64, and the zeros that only the other one adds change nothing.
-    """
-    product = 0.0
-    low = 0
-    for j in range(ids.size):
-        wanted = ids[j]
-        high = features.size
-        while low < high:
-            middle = (low + high) >> 1
-            if features[middle] < wanted:
-                low = middle + 1
-            else:
-                high = middle
-        if low == features.size:
-            break
-        if features[low] == wanted:
-            product += np.float64(values[j]) * np.float64(weights[low])
     return product
 
 
@@ -369,8 +329,7 @@ def log_scores_of_rows(
     """Write log B of every candidate label of the instances ``first .. last - 1``.
 
     log B = -log(1 + exp(z)) with z = gamma / 2 * ||x - mu||^2 >= 0, written so that no exponential overflows.
-    Scratch: 4 bytes per feature. Moves, per candidate, the smaller of 12 bytes per non-zero of the centroid and a
-    binary search per non-zero of the instance.
+    Scratch: 4 bytes per feature. Moves 12 bytes per candidate and non-zero of its centroid.
 
     Parameters
     ----------
@@ -397,10 +356,7 @@ def log_scores_of_rows(
         for c in range(c_indptr[i], c_indptr[i + 1]):
             label = c_labels[c]
             start, stop = indptr[label], indptr[label + 1]
-            if searching_is_cheaper(ids.size, stop - start):
-                product = searched_product(ids, values, features[start:stop], weights[start:stop])
-            else:
-                product = gathered_product(dense, features[start:stop], weights[start:stop])
+            product = gathered_product(dense, features[start:stop], weights[start:stop])
             # Rounding can push the square of a distance of 0 just below 0.
             z = 0.5 * gamma * max(0.0, square + squares[label] - 2.0 * product)
             scores[c] = -(z + log1p(exp(-z)))
