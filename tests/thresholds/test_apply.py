@@ -56,7 +56,7 @@ def test_bad_thresholds_are_named():
 def test_methods_follow_scikit_learn():
     spe, Y = random_case(8, 3, 0)
     lower = np.full(3, 0.1, dtype=np.float32)
-    for method in (STO(kappa=lower, clip=0.5), FTA(grid=(2, 4), label_wise=True, lower_bounds=lower), OFO(2, 9, lower)):
+    for method in (STO(kappa=lower), FTA(grid=(2, 4), label_wise=True, lower_bounds=lower), OFO(2, 9, lower)):
         with pytest.raises(NotFittedError):
             method.predict(spe)
         copy = clone(method)

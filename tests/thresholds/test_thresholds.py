@@ -74,8 +74,6 @@ def test_sto_beats_every_common_threshold_at_or_above_its_floor(n, m, seed):
 
 def test_bad_arguments_are_named():
     spe, Y = random_case(4, 3, 0)
-    with pytest.raises(XmlcError, match="expected 'all' or 'above_floor'"):
-        STO(positives="none").fit(spe, Y)
     with pytest.raises(XmlcError, match=r"a/b must lie in \(0, 0.5\]"):
         OFO(a=3, b=4).fit(spe, Y)
     with pytest.raises(XmlcError, match=r"a/b must lie in \(0, 0.5\]"):

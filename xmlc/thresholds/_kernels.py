@@ -103,7 +103,7 @@ def best_cut(keys, n_positives):
 
 
 @njit(cache=True, nogil=True)
-def sto_thresholds(columns, start, end, floors, count_hidden, recall, thresholds):
+def sto_thresholds(columns, start, end, floors, recall, thresholds):
     """Run `best_cut` for the labels ``start .. end - 1`` on the estimates above their floors.
 
     Parameters
@@ -111,8 +111,6 @@ def sto_thresholds(columns, start, end, floors, count_hidden, recall, thresholds
     columns : Columns
     floors : float32 (m,)
         kappa_j.
-    count_hidden : bool
-        Whether positives without an estimate above the floor count as positives (the paper's F) or not.
     recall : float64
         The measure's weight of the positives (see `xmlc.metrics.measure.Overlap`), 1 for F.
     thresholds : float32 (m,)
@@ -123,17 +121,15 @@ def sto_thresholds(columns, start, end, floors, count_hidden, recall, thresholds
         rows, estimates, true_rows = column_of(columns, label)
         bits, hits = estimates.view(np.uint32), mark_hits(rows, true_rows)
         keys = np.empty(estimates.size, dtype=np.uint32)
-        n_keys = visible = 0
+        n_keys = 0
         for i in range(estimates.size):
             if estimates[i] > floors[label]:
                 keys[n_keys] = bits[i] << np.uint32(1) | np.uint32(hits[i])
                 n_keys += 1
-                visible += hits[i]
         if n_keys == 0:
             thresholds[label] = floors[label]
         else:
-            n_positives = true_rows.size if count_hidden else visible
-            as_bits[label] = best_cut(np.sort(keys[:n_keys]), recall * n_positives)
+            as_bits[label] = best_cut(np.sort(keys[:n_keys]), recall * true_rows.size)
 
 
 @njit(cache=True, nogil=True)

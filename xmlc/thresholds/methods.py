@@ -9,8 +9,7 @@ import numpy as np
 
 from xmlc.csr import kernel_csr
 from xmlc.errors import XmlcError
-from xmlc.estimator import InvalidParameterError, hyperparameters
-from xmlc.gate.domains import Number
+from xmlc.estimator import hyperparameters
 from xmlc.metrics.measure import F1, Overlap
 from xmlc.thresholds._kernels import (
     best_cut,
@@ -27,8 +26,6 @@ from xmlc.thresholds._kernels import (
 from xmlc.thresholds.apply import Columns, ThresholdMethod, checked_pair, per_label, run_by_label
 from xmlc.thresholds.bounds import GRID, checked_grid, kappa
 
-CLIP = Number(0, 1, none=True)
-
 
 @hyperparameters
 class STO(ThresholdMethod):
@@ -43,11 +40,6 @@ class STO(ThresholdMethod):
     ----------
     kappa : float or ndarray of shape (m,)
         Floors kappa_j: only estimates strictly greater are candidates.
-    clip : float or None
-        Upper limit of the thresholds. The authors' program clips at 0.5, the upper end of (5); the paper does not.
-    positives : {"all", "above_floor"}
-        What counts as a positive in F: all of them (the paper's F), or only those whose estimate is above the
-        floor (the program's).
     overlap : Overlap
         What to maximise in place of the F-measure, such as ``f_beta(2)``. Jaccard has the same best cuts as F, since
         it is F / (2 - F), and so the same thresholds.
@@ -60,22 +52,14 @@ class STO(ThresholdMethod):
     """
 
     kappa: float | np.ndarray = 0.0
-    clip: float | None = None
-    positives: str = "all"
     overlap: Overlap = F1
     n_jobs: int | None = None
 
     def fit_columns(self, data: Columns) -> Self:
         """Sort each label's estimates above its floor and take the best cut."""
-        if self.positives not in ("all", "above_floor"):
-            raise XmlcError(f"positives={self.positives!r}: expected 'all' or 'above_floor'")
-        if self.clip not in CLIP:
-            raise InvalidParameterError(f"clip={self.clip!r}: expected {CLIP}")
         floors = per_label(self.kappa, data.n_labels, np.float32, "kappa")
-        thresholds = np.empty(data.n_labels, dtype=np.float32)
-        choice = self.positives == "all", self.overlap.recall
-        run_by_label(sto_thresholds, data, self.n_jobs, floors, *choice, thresholds)
-        self.thresholds_ = thresholds if self.clip is None else np.minimum(thresholds, np.float32(self.clip))
+        self.thresholds_ = np.empty(data.n_labels, dtype=np.float32)
+        run_by_label(sto_thresholds, data, self.n_jobs, floors, self.overlap.recall, self.thresholds_)
         return self
 
 
