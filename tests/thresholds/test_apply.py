@@ -1,7 +1,5 @@
 """The rule: strictly greater, in float32, of what is stored."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,10 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from threshold_cases import random_case
 
-from xmlc.checksums import list_files
-from xmlc.csr import load_csr, save_csr
 from xmlc.errors import XmlcError
-from xmlc.metrics import classification_metrics
 from xmlc.thresholds import FTA, OFO, STO, apply_thresholds
 from xmlc.thresholds.apply import Columns, as_estimates, columns, label_pieces, per_label
 
@@ -113,40 +108,12 @@ def test_estimates_in_any_form_are_the_same_and_are_not_copied_without_need():
     np.testing.assert_array_equal(shuffled.indices, before)
 
 
-def test_memory_mapped_matrices_are_taken_as_they_are(tmp_path):
-    spe, Y = random_case(30, 8, 5)
-    save_csr(tmp_path, "spe", spe)
-    save_csr(tmp_path, "Y", Y)
-    list_files(tmp_path)
-    mapped_spe, mapped_Y = load_csr(tmp_path, "spe"), load_csr(tmp_path, "Y")
-    for method in METHODS:
-        expected = method.fit(spe, Y).thresholds_
-        np.testing.assert_array_equal(method.fit(mapped_spe, mapped_Y).thresholds_, expected)
-        predicted = method.predict(mapped_spe)
-        assert classification_metrics(mapped_Y, predicted) == classification_metrics(Y, method.predict(spe))
-
-
 @pytest.mark.parametrize(("n", "m"), [(0, 3), (3, 0), (0, 0)])
 def test_no_instances_and_no_labels(n, m):
     spe, Y = sparse.csr_array((n, m), dtype=np.float32), sparse.csr_array((n, m), dtype=bool)
     for method in METHODS:
         assert method.fit(spe, Y).thresholds_.shape == (m,)
         assert method.predict(spe).shape == (n, m)
-
-
-def test_cost_follows_what_is_stored_not_n_times_m():
-    n, m = 20_000, 200_000  # 4e9 cells
-    rng = np.random.default_rng(0)
-    cells = rng.choice(n * m, 60_000, replace=False)
-    spe = sparse.csr_array((rng.uniform(0.01, 1, cells.size).astype(np.float32), divmod(cells, m)), shape=(n, m))
-    Y = sparse.csr_array(spe > 0.6)
-    tracemalloc.start()
-    for method in METHODS:
-        metrics = classification_metrics(Y, method.fit(spe, Y).predict(spe))
-        assert metrics["macro_f"] > 0.8
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 1000 * m
 
 
 def test_bad_values_are_named():

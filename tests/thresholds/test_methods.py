@@ -47,14 +47,6 @@ def test_sto_without_floor_is_the_exact_maximiser(n, m, seed):
         assert f_of(truth[:, j], predicted[:, j]) == pytest.approx(best, abs=1e-12)
 
 
-@settings(deadline=None, max_examples=8)
-@given(n=CASES["n"], seed=CASES["seed"])
-def test_sto_maximises_macro_f_over_all_threshold_vectors(n, seed):
-    spe, Y = random_case(n, 3, seed, levels=3)
-    best = max(macro_f(Y, apply_thresholds(spe, tau)) for tau in all_threshold_vectors(spe))
-    assert macro_f(Y, STO().fit(spe, Y).predict(spe)) == pytest.approx(best, abs=1e-12)
-
-
 @THOROUGH
 @given(**CASES)
 def test_sto_takes_the_highest_of_equal_thresholds(n, m, seed):
@@ -202,14 +194,6 @@ def test_no_combination_of_thresholds_is_better(n, seed, overlap):
 
 
 @settings(deadline=None, max_examples=40)
-@given(**CASES)
-def test_never_worse_than_a_common_threshold_where_it_was_tuned(n, m, seed):
-    spe, Y = random_case(n, m, seed)
-    one, many = (method.fit(spe, Y).predict(spe) for method in (CommonThreshold(), MicroLabelWise()))
-    assert micro_f(Y, many) >= micro_f(Y, one) - 1e-12
-
-
-@settings(deadline=None, max_examples=40)
 @given(**CASES, price=st.sampled_from([0.0, 0.25, 0.4, 1.0]))
 def test_priced_cuts_equal_trying_every_cut(n, m, seed, price):
     spe, Y = random_case(n, m, seed)
@@ -230,15 +214,6 @@ def test_priced_cuts_equal_trying_every_cut(n, m, seed, price):
             assert thresholds[j] == (levels[1] if best == 0 else np.nextafter(levels[best], np.float32(0)))
         else:
             assert thresholds[j] == -1
-
-
-def test_labels_whose_estimates_are_too_low_get_a_lower_threshold():
-    """Label 1 is label 0 with a tenth of the estimates: no common threshold separates both."""
-    column = np.float32([0.9, 0.8, 0.7, 0.3, 0.2, 0.1])
-    Y = np.repeat([[True], [False]], 3, axis=0).repeat(2, axis=1)
-    spe = sparse.csr_array(np.stack([column, column / 10], axis=1))
-    assert micro_f(Y, MicroLabelWise().fit(spe, Y).predict(spe)) == 1
-    assert micro_f(Y, CommonThreshold().fit(spe, Y).predict(spe)) < 1
 
 
 def test_without_estimates_or_positives_and_on_two_threads():
@@ -289,28 +264,6 @@ def test_a_common_threshold_is_the_best_attainable_one(n, m, seed, name, levels)
     assert measure_scores(Y, found, [name])[name] == pytest.approx(float(max(scores)), abs=1e-12)
     assert method.thresholds_.dtype == np.float32
     assert (method.thresholds_ == method.thresholds_[0]).all()
-
-
-def test_ties_enter_together():
-    """Of a tie of three, the two hits alone would be best; what counts is the tie as a whole."""
-    estimates = np.float32([[0.5, 0.25, 0.25], [0.25, 0, 0]])
-    Y = sparse.csr_array(np.array([[True, True, False], [True, False, False]]))
-    for average in ("micro", "instance"):
-        method = CommonThreshold(average).fit(estimates, Y)
-        assert method.thresholds_[0] == np.nextafter(np.float32(0.25), np.float32(0))
-        assert method.predict(estimates).nnz == 4
-    wrong = sparse.csr_array(np.array([[True, False, False], [False, False, False]]))
-    for average in ("micro", "instance"):
-        assert CommonThreshold(average).fit(estimates, wrong).predict(estimates).nnz == 1
-
-
-def test_the_threshold_is_just_below_the_chosen_estimate_and_not_below_the_floor():
-    floor = np.float32(0.1)
-    smallest = np.nextafter(floor, np.float32(1))
-    spe = sparse.csr_array(np.full((3, 2), smallest))
-    Y = sparse.csr_array(np.ones((3, 2), dtype=bool))
-    for average in ("micro", "instance"):
-        assert (CommonThreshold(average).fit(spe, Y).thresholds_ == floor).all()
 
 
 def test_nothing_is_predicted_where_nothing_is_best():
@@ -416,13 +369,6 @@ def test_the_lower_bound_is_the_threshold_of_predicting_everything(prior, beta):
     everything = f_beta(beta).of(np.array(prior * n), np.array(prior * n), np.array(n))
     assert lower_bounds(np.array([prior]), beta**2)[0] == pytest.approx(float(everything) / (1 + beta**2))
     assert lower_bounds(np.array([prior]))[0] == prior / (1 + prior)
-
-
-def test_apply_predicts_at_the_chosen_estimate_of_another_set():
-    spe = sparse.csr_array(np.float32([[0.9, 0.6], [0.3, 0.1]]))
-    Y = sparse.csr_array(np.array([[True, True], [False, False]]))
-    tau = CommonThreshold().fit(spe, Y).thresholds_
-    assert apply_thresholds(np.float32([[0.6, 0.59]]), tau).toarray().tolist() == [[True, False]]
 
 
 # FTA and OFO in one pass without stored estimates, against twins that store everything; kappa_j = max(1/c, nu_j).

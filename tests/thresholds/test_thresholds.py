@@ -16,15 +16,6 @@ from xmlc.thresholds.bounds import GRID
 THOROUGH = settings(deadline=None, max_examples=60)
 
 
-@THOROUGH
-@given(**CASES)
-def test_sto_is_at_least_as_good_as_the_others_on_validation(n, m, seed):
-    spe, Y = random_case(n, m, seed)
-    best = macro_f(Y, STO().fit(spe, Y).predict(spe))
-    for method in (FTA(), FTA(label_wise=True), OFO(a=1, b=2), OFO(a=1, b=100)):
-        assert macro_f(Y, method.fit(spe, Y).predict(spe)) <= best + 1e-12
-
-
 @pytest.mark.parametrize("how", ["n_jobs", "numba"])
 def test_same_bits_on_any_number_of_threads(how, monkeypatch):
     monkeypatch.setattr("xmlc.thresholds.apply.label_pieces", lambda data: label_pieces(data, 500))

@@ -98,11 +98,6 @@ def test_leaves_hold_the_instances_that_reach_them_and_their_labels(multilabel):
         assert np.array_equal(own, counts[leaf])
 
 
-def test_the_first_trees_hold_the_arrays_of_a_forest_of_so_many(multilabel):
-    X, Y, model = data_and_model(multilabel, seed=2)
-    assert same_forest(clone(model).set_params(n_trees=2).fit(X, Y), model.trees(2))
-
-
 def test_reranking_blends_estimates_with_tail_classifiers(multilabel):
     X, Y, model = data_and_model(multilabel, seed=5, **RERANKED)
     spe = model.predict_proba(X)
