@@ -17,7 +17,8 @@ from xmlc.errors import XmlcError
 from xmlc.estimates import Samples
 from xmlc.inference.growth import task_of
 from xmlc.metrics.classification import instance_f
-from xmlc.models.base import DrawsSamples, SparseProbabilityEstimator
+from xmlc.models.abilities import DrawsSamples
+from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import estimator_class, make_estimator
 from xmlc.passport import WARM_UP_ROWS, timed
 

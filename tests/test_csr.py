@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from xmlc.checksums import list_files
-from xmlc.csr import as_features, as_labels, kernel_csr, load_csr, save_csr
+from xmlc.csr import as_features, as_labels, kernel_csr
+from xmlc.data.matrices import load_csr, save_csr
 from xmlc.errors import InvalidDataError, XmlcError
 from xmlc.files import read_json, write_json
 

@@ -9,8 +9,8 @@ from scipy import sparse
 from xmlc.checksums import NAME as CHECKSUMS
 from xmlc.checksums import list_files
 from xmlc.cli.steps.prepare import command
-from xmlc.csr import save_csr
 from xmlc.data.catalogue import Dataset
+from xmlc.data.matrices import save_csr
 from xmlc.data.prepare import absent_labels, differences, prepare
 from xmlc.data.prepared import Prepared, fit_mask
 from xmlc.data.writer import save_repository

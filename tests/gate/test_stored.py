@@ -6,7 +6,7 @@ from hostile_cases import good_pair
 from scipy import sparse
 
 from xmlc.checksums import Damaged, list_files
-from xmlc.csr import load_csr, save_csr
+from xmlc.data.matrices import load_csr, save_csr
 from xmlc.errors import XmlcError
 from xmlc.files import read_json, write_json
 from xmlc.gate.arrays import Malformed

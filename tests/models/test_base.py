@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from xmlc.csr import as_features, kernel_csr, unit_rows
-from xmlc.models import FastXML, base
+from xmlc.models import FastXML, abilities, base
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import ESTIMATORS, estimator_class
 
@@ -32,7 +32,7 @@ FEW = {"fastxml": {"n_trees": 2}, "ldsm": {"n_trees": 2}, "parabel": {"n_trees":
 
 
 def shown(model):
-    return tuple(name for name in ABILITIES if isinstance(model, getattr(base, name)))
+    return tuple(name for name in ABILITIES if isinstance(model, getattr(abilities, name)))
 
 
 def test_the_table_is_of_all_estimators():

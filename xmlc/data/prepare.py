@@ -11,11 +11,11 @@ from scipy import sparse
 
 from xmlc.checksums import NAME as CHECKSUMS
 from xmlc.checksums import listed_in
-from xmlc.csr import load_csr, resize, save_csr
 from xmlc.data.archives import SUFFIXES
 from xmlc.data.catalogue import Dataset, Layout, Published, SplitFiles
 from xmlc.data.formats import FORMATS, load, read_coordinates
 from xmlc.data.formats.lines import Malformed, MalformedLines, quoted, text_lines, whole
+from xmlc.data.matrices import load_csr, resize, save_csr
 from xmlc.data.prepared import COUNTED, FORMAT_VERSION, Counts, Meta, fit_mask
 from xmlc.errors import XmlcError
 from xmlc.files import atomic_folder, read_json, sha256, write_json

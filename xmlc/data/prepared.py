@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.checksums import listed_in
-from xmlc.csr import load_csr
+from xmlc.data.matrices import load_csr
 from xmlc.errors import XmlcError
 from xmlc.gate.stored import load_array, load_description
 from xmlc.kernels.counter_random import random_permutation

@@ -10,7 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.data.prepared import Prepared
-from xmlc.models.base import LooksUp, SparseProbabilityEstimator
+from xmlc.models.abilities import LooksUp
+from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.passport import WARM_UP_ROWS, timed
 from xmlc.records.thresholds import PartEstimates
 

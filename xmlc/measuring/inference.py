@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import load_csr
+from xmlc.data.matrices import load_csr
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.estimates import Samples
@@ -18,7 +18,8 @@ from xmlc.inference.methods import infer_blocks, method_named, n_instances, take
 from xmlc.inference.sizes import fit_size_weights
 from xmlc.measuring.estimation import instances_for, predict_timed
 from xmlc.metrics.classification import classification_metrics
-from xmlc.models.base import DrawsSamples, SparseProbabilityEstimator
+from xmlc.models.abilities import DrawsSamples
+from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.passport import WARM_UP_ROWS, peak_bytes, timed
 from xmlc.records.inference import FlooredEstimates, InferringCosts, SizeWeights
 from xmlc.records.thresholds import Estimates

@@ -19,7 +19,7 @@ from xmlc.metrics.progressive import (
     progressive_accuracy,
     progressive_macro_f,
 )
-from xmlc.models.base import Streaming, StreamsSets
+from xmlc.models.abilities import Streaming, StreamsSets
 from xmlc.passport import WARM_UP_ROWS, cpu_seconds
 from xmlc.records.progressive import ProgressiveRow
 
@@ -59,7 +59,7 @@ def run_stream(model: object, X: sparse.csr_array, Y: sparse.csr_array) -> Progr
     """Predict, then learn, instance by instance; where instances have several labels, sets of labels too.
 
     The sets are those of OFO, which runs together with a training of its own; a model that is no
-    `xmlc.models.base.StreamsSets` has none.
+    `xmlc.models.abilities.StreamsSets` has none.
 
     Parameters
     ----------

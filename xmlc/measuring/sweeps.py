@@ -12,7 +12,8 @@ from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.measuring.estimation import predict_timed
 from xmlc.metrics.ranking import K, precision_and_ndcg, precision_at_k
-from xmlc.models.base import Forest, SparseProbabilityEstimator
+from xmlc.models.abilities import Forest
+from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.condensing import kept_instances
 from xmlc.models.registry import make_estimator
 from xmlc.models.warm_up import warm_up

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import load_csr
+from xmlc.data.matrices import load_csr
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.files import atomic_folder

@@ -11,7 +11,8 @@ from pathlib import Path
 from scipy import sparse
 
 from xmlc.errors import XmlcError
-from xmlc.models.base import Forest, LooksUp, SparseProbabilityEstimator
+from xmlc.models.abilities import Forest, LooksUp
+from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import estimator_class
 from xmlc.models.warm_up import warm_up
 from xmlc.passport import StepCosts, cpu_seconds, peak_bytes, timed

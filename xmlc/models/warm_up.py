@@ -6,7 +6,8 @@ import math
 
 from scipy import sparse
 
-from xmlc.models.base import LooksUp, SparseProbabilityEstimator, WarmStarting
+from xmlc.models.abilities import LooksUp, WarmStarting
+from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.passport import WARM_UP_ROWS
 
 

@@ -5,8 +5,8 @@ import pytest
 from click.testing import CliRunner
 
 from xmlc.cli.steps.synth import command
-from xmlc.csr import load_csr
 from xmlc.data import load
+from xmlc.data.matrices import load_csr
 from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.errors import XmlcError
 from xmlc.files import read_json, sha256

@@ -8,7 +8,7 @@ import click
 import numpy as np
 
 from xmlc.cli._options import FILE, data_option, model_option, out_option, threads_option
-from xmlc.csr import save_csr
+from xmlc.data.matrices import save_csr
 from xmlc.data.prepared import Prepared
 from xmlc.files import atomic_folder
 from xmlc.measuring.estimation import estimate_part

@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import resize
 from xmlc.data.formats._numbers import (
     LARGEST_FLOAT32,
     ONES,
@@ -36,6 +35,7 @@ from xmlc.data.formats.lines import (
     most_counts,
     quoted,
 )
+from xmlc.data.matrices import resize
 from xmlc.errors import XmlcError
 from xmlc.kernels.arrays import copy_into
 from xmlc.runtime.kernel_cache import njit

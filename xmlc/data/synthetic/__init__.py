@@ -8,8 +8,8 @@ from typing import NamedTuple, Protocol
 
 from scipy import sparse
 
-from xmlc.csr import save_csr
 from xmlc.data.catalogue import file_facts
+from xmlc.data.matrices import save_csr
 from xmlc.data.synthetic.few_shot import ObjectViews, ShortTexts
 from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.data.writer import repository_writer

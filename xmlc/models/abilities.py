@@ -1,0 +1,81 @@
+"""What only some estimators can do, each a protocol such as `Forest`; a class needs its members and no base class.
+
+No member is a property, since whether ``isinstance`` evaluates properties depends on the version of Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, Self, runtime_checkable
+
+import numpy as np
+from scipy import sparse
+
+
+@runtime_checkable
+class Forest(Protocol):
+    """An ensemble whose trees can be grown in several jobs, and whose first trees predict alone."""
+
+    n_trees: int
+
+    def fit_trees(self, X: object, Y: object, first: int, last: int, /) -> Self:
+        """Grow the trees ``first`` .. ``last - 1`` only."""
+
+    @classmethod
+    def join_trees(cls, parts: Sequence[Self], /) -> Self:
+        """Join such parts in the order of their trees: what ``fit`` gives."""
+
+    def trees(self, n: int, /) -> Self:
+        """Return the model of the first ``n`` trees: what ``fit`` gives with ``n_trees=n``."""
+
+
+@runtime_checkable
+class Streaming(Protocol):
+    """An online estimator that can rank the labels of each instance of a stream before it learns it."""
+
+    def unfitted(self) -> Self:
+        """Return a copy that has learned nothing."""
+
+    def progressive_top_k(self, X: object, Y: object, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        """Learn a stream; return the labels ranked before each instance and their scores."""
+
+
+@runtime_checkable
+class StreamsSets(Streaming, Protocol):
+    """One that predicts a set of labels, too, by OFO's running thresholds."""
+
+    def progressive_sets(self, X: object, Y: object, a: float, b: float) -> sparse.csr_array:
+        """Learn a stream; return the sets predicted before each instance, boolean CSR of shape (n, m)."""
+
+
+@runtime_checkable
+class WarmStarting(Protocol):
+    """An online estimator that may begin with the tree of a share of the training set.
+
+    Attributes
+    ----------
+    warm_start : float or None
+        The share.
+    arity, max_leaf : int
+        Of that tree.
+    """
+
+    warm_start: float | None
+    arity: int
+    max_leaf: int
+
+
+@runtime_checkable
+class DrawsSamples(Protocol):
+    """An estimator of the joint distribution of the labels: label sets can be drawn from it."""
+
+    def sample(self, X: object, n_samples: int, /) -> sparse.csr_array:
+        """Draw for each instance ``n_samples`` label sets, boolean CSR of shape (n * n_samples, m)."""
+
+
+@runtime_checkable
+class LooksUp(Protocol):
+    """An oracle: it returns posteriors that it is given, and computes nothing whose cost could be measured."""
+
+    def use_posteriors(self, posteriors: sparse.csr_array | None) -> None:
+        """Take the posteriors (CSR, shape (n, m)) of the instances that are predicted next."""
