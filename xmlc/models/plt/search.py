@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.extending import overload
 
-from xmlc.kernels.arrays import borrowed, copy_into, row_of
+from xmlc.kernels.arrays import borrowed, copy_into, row_of, unowned
 from xmlc.kernels.bits import lowest_bit
 from xmlc.kernels.heaps import pop_node, push_node
 from xmlc.kernels.top_k import FREE, insert_key, key_estimate, key_number, rank_key, reaching
@@ -117,6 +117,7 @@ def rank_best_first(x, start, end, nodes, link, k, shape):
     inner_products : int64 (end - start,)
     """
     n_features, max_nonzeros, max_degree = shape
+    x, nodes = unowned(x), unowned(nodes)
     leaves, inner_products = np.full((end - start, k), FREE), np.zeros(end - start, dtype=np.int64)
     lookup, out = empty_lookup(n_features, max_nonzeros), np.empty(max_degree, dtype=np.float32)
     label, rows, no_buffer = nodes.label, np.empty(1, dtype=np.int64), np.empty(0, dtype=np.float32)
