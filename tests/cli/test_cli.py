@@ -64,7 +64,7 @@ def test_an_error_of_the_program_keeps_its_traceback(monkeypatch):
 def test_a_file_that_cannot_be_written_whole_leaves_nothing_behind(tmp_path):
     done = limited("RLIMIT_FSIZE", 4096, *SYNTH, tmp_path / "tiny")
     assert done.returncode == 1
-    assert done.stderr.startswith(f"xmlc: error: {tmp_path}/tiny/")
+    assert f"xmlc: error: {tmp_path}/tiny/" in done.stderr  # behind a word on compilation where that takes long
     assert "then give the same command again" in done.stderr
     assert "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []
