@@ -37,7 +37,7 @@ NOT_RUN = {
     r"xmlc (?!compare .|facts|fingerprint|report|status|verify)": "writes or takes long; tests do it with small data",
     r"(\.|git|conda) ": "the environment that tests run in",
     r"(apptainer|docker) ": "tests/project/test_container.py reads their files",
-    r"(python tests/support/slurm_cluster.py|sbatch|squeue) ": "tests/cluster starts Slurm and submits jobs",
+    r"(sbatch|squeue) ": "tests/cluster starts Slurm and submits jobs",
 }
 
 

@@ -1,10 +1,5 @@
-"""A Slurm cluster of one node on this machine: munged, slurmctld and slurmd, with all their files in one folder.
+"""A Slurm cluster of one node on this machine: munged, slurmctld and slurmd, with all their files in one folder."""
 
-`python tests/support/slurm_cluster.py COMMAND ...` runs a command on such a cluster and says what it cost.
-"""
-
-import ctypes
-import json
 import os
 import pwd
 import secrets
@@ -12,18 +7,13 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
-
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scancel", "sinfo")
 PARTITION = "main"
 SECONDS_TO_START = 60
-PR_SET_CHILD_SUBREAPER = 36
 
 # As on a cluster without accounting; no control group is needed, and threads and memory are allocated.
 CONFIGURATION = """\
@@ -136,7 +126,7 @@ class Cluster:
         self._daemon("munged", "munged", "--foreground", "--force", "--num-threads=2", *options)
         self._wait("munged has no socket", (self.folder / "munge.socket").exists)
         self._daemon("slurmctld", "slurmctld", "-D", "-c")
-        self._daemon("slurmd", sys.executable, __file__, "--reap", str(self.folder / "cpu_seconds"), "slurmd", "-D")
+        self._daemon("slurmd", "slurmd", "-D")
         self._wait("the node does not become idle", lambda: "idle" in self.ask("sinfo", "-h", "-o", "%T"))
 
     def _daemon(self, name, *command):
@@ -194,10 +184,6 @@ class Cluster:
                 process.wait()
         self._processes.clear()
 
-    def cpu_seconds(self):
-        """Return the processor time that all jobs used, once the cluster has stopped."""
-        return json.loads((self.folder / "cpu_seconds").read_text())
-
 
 def _job(number, comment, state, cpus, begin, end):
     return Job(number, comment, state, int(cpus), _time(begin), _time(end))
@@ -214,49 +200,3 @@ def free_ports(number):
     for each in sockets:
         each.close()
     return ports
-
-
-def reap(report, *command):
-    """Run slurmd and become the parent of each job's process that it leaves behind; add up what these used.
-
-    Without accounting Slurm keeps no processor time. The kernel does, and gives it to who waits for the process.
-    """
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    daemon = subprocess.Popen(command)
-    signal.signal(signal.SIGTERM, lambda *_: daemon.terminate())
-    used = 0.0
-    while True:
-        try:
-            process, _, usage = os.wait4(-1, 0)
-        except ChildProcessError:
-            break
-        if process == daemon.pid:
-            for left in psutil.Process().children(
-                recursive=True
-            ):  # without control groups a cancelled job may leave some
-                left.kill()
-        else:
-            used += usage.ru_utime + usage.ru_stime
-    Path(report).write_text(json.dumps(used))
-
-
-def measure(*command):
-    """Run a command on a cluster; return its exit status and one line about the jobs, seconds and processors."""
-    with tempfile.TemporaryDirectory() as folder, Cluster(Path(folder) / "slurm") as cluster:
-        began = time.monotonic()
-        status = subprocess.run(command, env=cluster.environment).returncode
-        wall = time.monotonic() - began
-        jobs = cluster.jobs()
-        cluster.stop()
-        used, allocated = cluster.cpu_seconds(), sum(job.cpus * (job.end - job.begin) for job in jobs if job.end)
-    share = used / allocated if allocated else 0.0
-    return status, f"{len(jobs)} jobs, {used:.0f} of {allocated:.0f} CPU seconds used ({share:.0%}), {wall:.0f} s"
-
-
-if __name__ == "__main__":
-    if sys.argv[1] == "--reap":
-        reap(*sys.argv[2:])
-    else:
-        status, line = measure(*sys.argv[1:])
-        print(line)
-        sys.exit(status)
