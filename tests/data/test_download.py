@@ -5,11 +5,9 @@ import gzip
 import json
 import lzma
 
-import gdown
 import pytest
 from archive_cases import zip_of
 from click.testing import CliRunner
-from command_line import run
 from file_server import serve
 
 from xmlc.cli import group
@@ -245,19 +243,3 @@ def test_the_command_says_where_it_came_from_and_where_not(tmp_path, server, res
     assert not (resources / "digests").exists()
     result = CliRunner().invoke(group, [*map(str, arguments), "--limits", "6", "1e-9"])
     assert "more than 1e-09 GB; if that is right, raise download.gigabytes" in str(result.exception)
-
-
-def test_the_command_fails_with_a_message_and_status_1(tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(gdown, "download", lambda id, output, quiet: None)
-    (tmp_path / "c.yaml").write_text("tiny: {drive: abcdefghijklmn}\n")
-    assert run("download", "tiny", "--out", "resources/tiny", "--catalogue", "c.yaml") == 1
-    assert "xmlc: error: tiny: https://drive.google.com/uc?id=abcdefghijklmn: " in capsys.readouterr().err
-    assert files_left(tmp_path / "resources") == []
-
-
-def test_help_reads_well():
-    text = CliRunner().invoke(group, ["download", "--help"]).output
-    for part in ("DATASET", "--out", "--mirror", "--digests", "--catalogue", "manual/DATASET", "all or none"):
-        assert part in text
-    assert max(map(len, text.splitlines())) <= 80

@@ -16,9 +16,7 @@ from xmlc.errors import XmlcError
     [
         (b"<!DOCTYPE html><title>Quota", "an HTML page"),
         (b"\xef\xbb\xbf  \n<HTML>", "an HTML page"),
-        (b"<!-- saved --><html>", "an HTML page"),
         (b"<?xml version='1.0'?><!DOCTYPE html>", "an HTML page"),
-        (b"<head><script>", "an HTML page"),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:29\nsize 6\n", "a Git LFS pointer"),
         (b"", "an empty file"),
         (b" \n\n", "an empty file"),
@@ -26,12 +24,10 @@ from xmlc.errors import XmlcError
         (b'[{"name": "train.txt"}]', "JSON"),
         (b"Too many users have viewed or downloaded this file recently.", "a text instead of data: 'Too many users"),
         (b"# comment\nNot Found", "a text instead of data"),
-        (b"Error 404", "a text instead of data"),
         (b"\x89HDF\r\n\x1a\n\0\0", "a text instead of data"),
         (gzip.compress(b"<html>quota</html>", mtime=0), "an HTML page"),
         (lzma.compress(b'{"error": 1}'), "JSON"),
         (gzip.compress(b"1 2 3\n" * 99, mtime=0)[:12], "a damaged file"),
-        (b"\x1f\x8bno", "a damaged file"),
         (bz2.compress(b""), "an empty file"),
     ],
 )
@@ -45,9 +41,7 @@ def test_what_is_not_data_is_refused(tmp_path, head, found):
     "head",
     [
         b"1 2 3\n",
-        b"12\n",
         b"1,2 0:1e-5 7:.25\n",
-        b" 3:nan\n",
         b"# a comment\n1,2 1:-0.5 # another\n",
         b"0 | words here:1\n",
         b"1,7:0.5 'tag|text a b\n",
@@ -79,12 +73,10 @@ def test_a_number_is_no_header_of_three_counts(tmp_path, head):
     ("head", "entry"),
     [
         (b"1,4 3:0.5 7:1\n2 1:1\n", "format: svmlight"),
-        (b" 3:0.5 7:1e-3 # no labels\n", "format: svmlight"),
         (b"1,2 | a:0.5 b\n", "format: vw"),
         (b"% a comment\n@RELATION medical\n", "format: arff"),
         (b"100 20\n0:1\n", "format: repository-two-files"),
         (b"label,text\n1,hello\n", ""),
-        (b"0.5,1,0\n", ""),
     ],
 )
 def test_other_formats_are_recognised_where_a_header_is_expected(tmp_path, head, entry):

@@ -129,14 +129,6 @@ def test_a_compressed_file_stays_as_it_is_where_the_server_calls_it_a_compressed
     assert fetched(server, tmp_path, "/f.gz") == server.files["/f.gz"]
 
 
-def test_a_server_that_is_not_there_is_an_error_of_ours(tmp_path, monkeypatch):
-    monkeypatch.setattr(fetching, "FIRST_PAUSE", 0.001)
-    with serve() as server:
-        url = server.url + "/f"
-    with pytest.raises(XmlcError, match="after 4 attempts"):
-        fetch_http(url, tmp_path / "got", tmp_path / "partial")
-
-
 def test_text_html_is_refused_even_where_the_page_is_a_fragment(server, tmp_path):
     server.files["/f"] = b"<p>Too many users have viewed this file</p>"
     server.headers["/f"] = {"Content-Type": "text/html; charset=utf-8"}

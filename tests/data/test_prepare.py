@@ -136,21 +136,6 @@ def test_without_a_description_files_may_lie_there_compressed(tmp_path, source):
     assert prepared.meta["n_test"] == 20
 
 
-@pytest.mark.parametrize(
-    ("description", "message"),
-    [
-        ({"format": "repository", "train": "train.txt", "test": ["test.txt.xz"]}, "expected an object with format"),
-        ({"format": "csv", "train": ["train.txt"], "test": ["test.txt.xz"]}, "expected an object with format"),
-        ([1], "expected an object with format"),
-    ],
-)
-def test_a_description_that_cannot_be_followed(tmp_path, source, description, message):
-    write_json(source / "source.json", description)
-    with pytest.raises(XmlcError, match=message):
-        run(tmp_path, source)
-    assert not (tmp_path / "data").exists()
-
-
 def test_nothing_is_left_behind_when_a_file_is_malformed(tmp_path, source):
     with open(source / "train.txt", "a") as file:
         file.write("1 0:")
@@ -220,15 +205,6 @@ def test_repository_split_files(tmp_path):
     assert "te.txt:2: found '2', expected row numbers of 1 .. 4, each once" in str(error.value)
     (folder / "te.txt").write_text("2 2\n")
     assert run(tmp_path, folder, entry)[1].digest != digest  # the lists are part of the data
-    (folder / "tr.txt").write_text("1 5\n2 x\n3\n0 1\n1 0\n")
-    with pytest.raises(XmlcError) as error:
-        run(tmp_path, folder, entry)
-    assert str(error.value).split("tr.txt:")[2:] == [
-        "1: found '5', expected row numbers of 1 .. 4, each once\n" + f"{folder}/",
-        "2: found 'x', expected row numbers of 1 .. 4, each once\n" + f"{folder}/",
-        "3: found 1 columns, expected at least 2: column 1, from 0, is asked for\n" + f"{folder}/",
-        "5: found '0', expected row numbers of 1 .. 4, each once",
-    ]
     (folder / "tr.txt").write_text("\n")
     with pytest.raises(XmlcError, match="names no rows"):
         run(tmp_path, folder, entry)

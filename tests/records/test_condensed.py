@@ -14,10 +14,8 @@ CONTENT |= {"passport": passport(), "step": step("condense")}
 class TestFile(RecordFile):
     kind, content, nan_at = CondensedRecord, CONTENT, ["rows", 0, "metrics", "p@1"]
     broken = (
-        (["rows"], [], "$.rows", "length >= 1"),
         (["rows", 1, "metrics", "p@3"], ..., "$.rows[1].metrics", "'p@3' is a required property"),
         (["rows", 0, "index_bytes"], "much", "$.rows[0].index_bytes", "Expected"),
-        (["costs"], {}, "$.costs", "'predict_threads' is a required property"),
     )
 
 

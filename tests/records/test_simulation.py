@@ -14,7 +14,6 @@ class TestFile(RecordFile):
     kind, content, nan_at = SimulationRecord, CONTENT, ["prior"]
     broken = (
         (["models", "dependent"], ..., "$.models", "'dependent' is a required property"),
-        (["growth", "samples", "ms"], ..., "$.growth.samples", "'ms' is a required property"),
         (["models", "dependent", "methods", "gfm", "limit"], "high", "$.models[...].methods[...].limit", "Expected"),
         (["kind"], "ranking", "$.kind", "expected simulation"),
     )

@@ -17,7 +17,6 @@ class TestFile(RecordFile):
         (["train", "labels_never_seen"], ..., "$.train", "'labels_never_seen' is a required property"),
         (["test", "labels_per_instance", "mean"], -1, "$.test.labels_per_instance.mean", ">= 0"),
         (["d"], 1.5, "$.d", "Expected"),
-        (["digest"], ..., "$", "'digest' is a required property"),
     )
 
 

@@ -18,11 +18,7 @@ class TestFile(RecordFile):
     broken = (
         (["estimator"], ..., "$", "'estimator' is a required property"),
         (["costs", "train_seconds"], "long", "$.costs.train_seconds", "Expected"),
-        (["costs", "model_bytes"], ..., "$.costs", "'model_bytes' is a required property"),
         (["portion"], "20", "$.portion", "20"),
-        (["dataset", "m"], ..., "$.dataset", "'m' is a required property"),
-        (["step"], None, "$.step", "Expected"),
-        (["tuning", "p@1"], "high", "$.tuning.p@1", "Expected"),
     )
 
 

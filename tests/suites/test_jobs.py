@@ -21,9 +21,7 @@ from xmlc.suites.jobs import (
     infer_beside,
     inference_jobs,
     quick_jobs,
-    rank_with,
     threshold_jobs,
-    train_with,
 )
 from xmlc.suites.project import Project
 
@@ -222,15 +220,6 @@ def test_inference_that_contradicts_is_refused(tmp_path):
         )
         with pytest.raises(XmlcError, match="b infers from plt with other samples or time limit than another"):
             inference_jobs(project)
-
-
-def test_commands_write_where_they_are_told_and_log_there():
-    trained, ranked = train_with("$seed", "$model", "$record", "$log"), rank_with("$model", "$record", "$out", "$log")
-    assert trained.startswith("xmlc train ")
-    assert trained.endswith("--out $model --record $record 2> $log")
-    assert ranked.startswith("xmlc rank ")
-    assert "--seed $seed" in trained
-    assert "--training $record" in ranked
 
 
 def test_what_is_inferred_beside_thresholds_follows_their_command():

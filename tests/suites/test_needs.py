@@ -169,16 +169,6 @@ def test_a_table_needs_what_a_plain_listing_names_in_its_order(project, case):
     assert len(set(expected)) == len(expected) > 0
 
 
-def test_the_demos_table_2_by_hand(project):
-    methods = ("fta", "sto", "ofo", "ofo-ab", "fta-labelwise")
-    expected = [
-        *(f"results/demo/plt/seed0/80/evaluation/{method}.json" for method in methods),
-        *(f"results/demo/fastxml/seed0/80/evaluation/{method}.json" for method in methods),
-        *(f"results/demo/oracle/seed0/80/evaluation/{method}.json" for method in methods),
-    ]
-    assert table_of("table2", "demo").files(project, "demo") == expected
-
-
 def test_the_table_of_steps_by_hand(tmp_path):
     project = project_of(
         tmp_path, catalogue={"made": {"synthetic": {"n_train": 9, "n_test": 9, "n_features": 9, "n_labels": 9}}},

@@ -134,11 +134,6 @@ def test_a_name_is_one_model_with_one_search(tmp_path):
         project_of(tmp_path, a=suite({"plt": {}}), b=suite(peers={"plt": {"estimator": "br"}}))
 
 
-def test_a_paper_that_is_not_configured_is_refused(tmp_path):
-    with pytest.raises(XmlcError, match="config: papers has plt2061, expected some of plt2016, demo, scale"):
-        project_of(tmp_path, {"papers": ["plt2016", "plt2061"]}, plt2016=suite())
-
-
 STAGES, RANGES = [[{"arity": 2}, {"arity": 4}]], {"lam": {"low": 0.1, "high": 1}}
 RESULT = "results/{}/tuning/{}.yaml".format
 

@@ -120,19 +120,12 @@ def test_a_model_as_in_a_suite_that_does_not_define_it_is_refused(tmp_path, targ
             {"seeds": [10**30]},
             r"mine\.yaml: \$\.seeds\[0\]: 10* is greater than the maximum of 4294967295",
         ),
-        ({"seeds": [0, 0]}, r"mine\.yaml: \$\.seeds: \[0, 0\] has non-unique elements"),
-        ({"datasets": ["a" * 40]}, r"mine\.yaml: \$\.datasets\[0\]: found 'a{40}'; expected the name of a dataset"),
         ({"tabels": []}, r"mine\.yaml: \$: unknown key 'tabels', expected tables"),
         ({"seeds": []}, r"\$\.seeds: \[\] .*; expected each experiment is run once for each seed"),
-        ({"seeds": ["0"]}, r"\$\.seeds\[0\]: '0' is not of type 'integer'"),
         ({"datasets": ["../x"]}, r"\$\.datasets\[0\]: found '\.\./x'; expected the name"),
-        ({"measures": ["weighted-f"]}, r"\$\.measures\[0\]: 'weighted-f' does not match"),
-        ({"inference": {"portion": 80, "methods": {}}}, r"\$\.inference\.portion: 80 is not one of \['full', '80'\]"),
         ({"inference": {"portion": "80", "methods": {"plt": ["gmf"]}}}, r"methods\.plt\[0\]: 'gmf' is not one of"),
-        ({"models": {"plt": {"estimater": "plt"}}}, r"\$\.models\.plt: "),
         ({"models": {"plt": {"estimator": "plt", "as_in": "other"}}}, r"\$\.models\.plt: "),
         ({"models": {"PLT": {"estimator": "plt"}}}, r"'PLT' does not match"),
-        ({"models": {"plt": {"estimator": "plt", "task": "any"}}}, r"\$\.models\.plt\.task: 'any' is not one of"),
         ({"title": ...}, r"\$: 'title' is a required property"),
     ],
 )
@@ -150,13 +143,6 @@ def test_an_inference_method_of_ones_own_needs_an_extension(tmp_path):
         read_suite(write_suite(tmp_path / "a.yaml", {"plt": {}}, inference=inference))
     file = write_suite(tmp_path / "b.yaml", {"plt": {}}, inference=inference, extensions=["my.py"])
     assert read_suite(file).inferred("plt") == ["mine"]
-
-
-def test_a_file_that_is_no_yaml_is_refused(tmp_path):
-    file = tmp_path / "mine.yaml"
-    file.write_text("title: [")
-    with pytest.raises(XmlcError, match=r"mine\.yaml: not YAML"):
-        read_suite(file)
 
 
 def test_whole_numbers_stay_whole_as_steps_are_told_them(tmp_path):

@@ -71,13 +71,9 @@ def test_structured_rows_come_back(tmp_path_factory, rows, base):
     [
         ("1 a:1", "found '1 a:1', expected label | feature:value ...; a bar begins the features"),
         ("x | a:1", "found 'x', expected labels as whole numbers of 1 .. 3, separated by commas"),
-        ("0 | a:1", "found '0', expected labels as whole numbers of 1 .. 3"),
         ("4 | a:1", "found '4', expected labels as whole numbers of 1 .. 3"),
         ("1, | a:1", "found '1,', expected labels"),
-        ("+1 | a:1", "found '+1', expected labels"),
-        ("1_0 | a:1", "found '1_0', expected labels"),
         ("1|f a:1", "found '1|', expected a space before the bar; what touches it is a tag to Vowpal Wabbit"),
-        ("1 heavy | a:1", "found 'heavy', expected a decimal number"),
         ("1 1 1 1 | a:1", "found '1 1 1 1 ', expected label[,label] [importance [initial]] ['tag]"),
         ("1 0:1|2:1", "found '0:1|', expected a tag without a colon, or one that begins with '"),
         (
@@ -87,9 +83,6 @@ def test_structured_rows_come_back(tmp_path_factory, rows, base):
         ("1 | a:nan", "found 'a:nan', expected a decimal number that fits single precision behind the colon"),
         ("1 | a:1e39", "found 'a:1e39', expected a decimal number that fits single precision"),
         ("1 | a:3e38 a:3e38", "found '6e+38', expected a decimal number that fits single precision"),
-        ("1 |f:x a:1", "found 'f:x', expected a decimal number"),
-        ("1 | a:", "found 'a:', expected a decimal number"),
-        ("1 | a:1_0", "found 'a:1_0', expected a decimal number"),
         ("1 | :1", "found ':1', expected a name before the colon"),
         ("", "found a blank line, expected an instance; it would shift the rows"),
     ],
