@@ -97,12 +97,8 @@ sys.exit(2)
     [
         ("swnn", {"beta": 370_000.0}, "beta=370000.0: expected a number from 0 to 10000"),
         ("plt", {"gamma": float("inf")}, "gamma=inf: expected a number"),
-        ("plt", {"epochs": 10**18}, "epochs=1000000000000000000: expected a whole number from 1 to 1000000"),
-        ("plt", {"lam": float("nan")}, "lam=nan: expected a number"),
-        ("fastxml", {"n_trees": 10**18}, "n_trees=1000000000000000000: expected a whole number"),
         ("br", {"n_jobs": "a"}, "n_jobs='a': expected a whole number"),
         ("oplt", {"gamma": "1"}, "gamma='1': expected a number"),
-        ("ldsm", {"random_state": 2**64}, "random_state=18446744073709551616: expected a whole number"),
     ],
 )
 def test_hyperparameters_beyond_their_finite_range_are_refused(name, parameters, message):

@@ -8,33 +8,19 @@ import sys
 
 import numpy as np
 import pytest
-from report_cases import MEASURES, SET_METRICS, inference, ranking, thresholds, write
+from report_cases import inference, ranking, thresholds, write
 from repository import ROOT
 
 from xmlc.metrics import classification_metrics, propensities
 from xmlc.metrics.measures import (
     ALL_MEASURES,
     BY_NAME,
-    FURTHER_RANKING_METRICS,
-    FURTHER_SET_METRICS,
     MAXIMA,
-    RANKING_METRICS,
-    TUNABLE_MEASURES,
 )
-from xmlc.metrics.measures import SET_METRICS as REQUIRED_OF_SETS
 from xmlc.metrics.ranking import ranking_metrics
 from xmlc.papers.building import build_table
-from xmlc.tables.columns import column
 
 PACKAGE, SUPPORT = ROOT / "xmlc", ROOT / "tests/support"
-
-
-def test_the_order_of_columns_is_that_of_the_accepted_tables():
-    assert RANKING_METRICS == tuple(f"{name}@{k}" for name in ("p", "ndcg", "psp") for k in (1, 3, 5))
-    assert MAXIMA == ("max_p@1", "max_p@3", "max_p@5")
-    assert REQUIRED_OF_SETS == SET_METRICS
-    assert TUNABLE_MEASURES == MEASURES
-    assert (FURTHER_RANKING_METRICS, FURTHER_SET_METRICS) == ((), ())
 
 
 def test_a_record_has_every_measure_once():
@@ -43,22 +29,6 @@ def test_a_record_has_every_measure_once():
     found = [*ranking_metrics(Y, labels, propensities(Y)), *classification_metrics(Y, rng.random((6, 8)) < 0.4)]
     assert found == [measure.name for measure in ALL_MEASURES]
     assert len(BY_NAME) == len(ALL_MEASURES)
-
-
-@pytest.mark.parametrize(
-    ("name", "heading", "printed"),
-    [
-        ("ndcg@3", "nDCG@3 (%)", "41.23"),
-        ("max_p@5", "Maximum P@5 (%)", "41.23"),
-        ("macro_f_seen", "Macro-F, labels present or predicted (%)", "41.23"),
-        ("hamming_loss", "Hamming loss (%)", "41.2346"),
-        ("predicted_per_instance", "Predicted per instance", "0.41"),
-    ],
-)
-def test_a_declaration_says_how_its_column_is_printed(name, heading, printed):
-    measure = BY_NAME[name]
-    assert column(name).heading == heading
-    assert column(name).printed(measure.in_unit(0.4123456)) == printed
 
 
 def test_only_a_wrong_label_and_nothing_else_is_better_when_lower():

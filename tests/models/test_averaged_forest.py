@@ -161,26 +161,6 @@ def test_estimates_are_ascending_by_label_however_many_there_are(labels):
         assert np.array_equal(model.predict_proba(X, limits).toarray(), np.where(dense > limits, dense, 0))
 
 
-@pytest.mark.parametrize(
-    ("model", "message"),
-    [
-        (FastXML(n_trees=0), "n_trees=0"),
-        (FastXML(alpha=1.5), "alpha=1.5"),
-        (FastXML(max_leaf=0), "max_leaf=0"),
-        (LdSM(n_trees=0), "n_trees=0"),
-        (LdSM(arity=1), "arity=1"),
-        (LdSM(arity=9), "arity=9: expected a whole number from 2 to 8"),
-        (LdSM(learning_rate=0), "learning_rate=0"),
-        (LdSM(lambda_1=-1.0), "lambda_1=-1"),
-        (LdSM(beta=1.5), "beta=1.5"),
-        (LdSM(optimizer="adam"), "expected one of 'nag', 'sgd'"),
-    ],
-)
-def test_hyperparameters_out_of_range(multilabel, model, message):
-    with pytest.raises(XmlcError, match=message):
-        model.fit(*multilabel(20, 5, 3))
-
-
 # Arrays of forests that are put one after the other.
 
 

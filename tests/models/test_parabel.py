@@ -100,14 +100,6 @@ def test_threads_blocks_and_the_disk_do_not_show(fitted, monkeypatch, tmp_path):
 
 def test_what_it_cannot_do_is_said(multilabel):
     X, Y = multilabel(20, 10, 5)
-    for hyperparameters, message in (
-        ({"n_trees": 0}, "n_trees=0: expected a whole number from 1 to 100000"),
-        ({"max_leaf": 0}, "max_leaf=0"),
-        ({"beam": 0}, "beam=0: expected a whole number from 1"),
-        ({"loss": "hinge"}, "loss='hinge': expected one of 'logistic', 'squared_hinge'"),
-    ):
-        with pytest.raises(XmlcError, match=message):
-            Parabel(**hyperparameters).fit(X, Y)
     with pytest.raises(XmlcError, match="hash_bits=8: hashed weights are not searched by beam"):
         PLT(hash_bits=8, epochs=1).fit(X, Y).estimates_in_beam(X)
 

@@ -156,20 +156,6 @@ def test_saves_and_loads(problem, tmp_path):
     assert model.predict_proba(X[:0]).shape == (0, 4)
 
 
-@pytest.mark.parametrize(
-    ("hyperparameters", "message"),
-    [
-        ({"C": 0}, "C=0"),
-        ({"C_grid": [1, 0.1]}, "ascending"),
-        ({"C_grid": []}, "ascending"),
-        ({"folds": 1}, "folds=1"),
-    ],
-)
-def test_hyperparameters_out_of_range_are_refused(problem, hyperparameters, message):
-    with pytest.raises(XmlcError, match=message):
-        BinaryRelevance(**hyperparameters).fit(*problem)
-
-
 def test_too_many_weights_are_refused_before_anything_is_computed(problem, monkeypatch):
     monkeypatch.setattr(label_logistic, "MAX_WEIGHTS", 19)
     with pytest.raises(XmlcError, match=r"4 labels x 5 features.*PLT"):

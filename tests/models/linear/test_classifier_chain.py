@@ -144,12 +144,6 @@ def test_saves_and_loads(problem, tmp_path):
     assert (ProbabilisticClassifierChain.load(tmp_path / "pcc").sample(X) != model.sample(X)).nnz == 0
 
 
-@pytest.mark.parametrize(("name", "value"), [("order", "random"), ("label_scale", 0)])
-def test_hyperparameters_out_of_range_are_refused(problem, name, value):
-    with pytest.raises(XmlcError, match=name):
-        ProbabilisticClassifierChain(**{name: value}).fit(*problem)
-
-
 def test_no_samples_are_refused(problem):
     with pytest.raises(XmlcError, match="n_samples=0"):
         ProbabilisticClassifierChain(C=1.0).fit(*problem).sample(problem[0], 0)

@@ -208,13 +208,6 @@ def test_stored_zeros_and_values_that_vanish_by_scaling_are_not_in_the_index(van
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("wrong", [{"S": 0}, {"S": 2.5}, {"alpha": -1}, {"beta": -0.5}, {"beta": np.nan}])
-def test_hyperparameters_out_of_range_are_named(wrong):
-    X, Y, _ = data(20, 10, 0)
-    with pytest.raises(XmlcError, match=f"{next(iter(wrong))}="):
-        SparseWeightedNearestNeighbors(**wrong).fit(X, Y)
-
-
 def test_bad_questions_are_refused():
     X, Y, Q = data(20, 10, 0)
     model = SparseWeightedNearestNeighbors(S=3).fit(X, Y)

@@ -1,7 +1,5 @@
 """omikuji behind our interface: the extra `peers` must be installed, as it is in CI."""
 
-import sys
-
 import numpy as np
 import pytest
 from needs import require
@@ -94,17 +92,3 @@ def test_what_the_program_would_crash_on_is_an_error_here(multilabel):
         OmikujiParabel().fit(X, sparse.csr_array(Y.shape, dtype=bool))
     with pytest.raises(XmlcError, match="'exp' is unknown; expected one of hinge, log"):
         OmikujiParabel(loss="exp").fit(X, Y)
-
-
-@pytest.mark.usefixtures("installed")
-def test_its_progress_stays_out_of_the_log(tmp_path, multilabel, capfd):
-    model = OmikujiParabel(n_trees=1, **DEEP).fit(*multilabel(300, 20, 12, density=0.5))
-    model.save(tmp_path / "model")
-    OmikujiParabel.load(tmp_path / "model")
-    assert "".join(capfd.readouterr()) == ""
-
-
-def test_without_the_program_the_error_says_how_to_get_it(multilabel, monkeypatch):
-    monkeypatch.setitem(sys.modules, "omikuji", None)
-    with pytest.raises(XmlcError, match=r"pip install 'xmlc\[peers\]'"):
-        OmikujiParabel().fit(*multilabel(50, 20, 6))

@@ -1,13 +1,10 @@
 """Vowpal Wabbit behind our interface: the extra `peers` must be installed, as it is in CI."""
 
-import sys
-
 import numpy as np
 import pytest
 from needs import require
 from scipy import sparse
 
-from xmlc.errors import XmlcError
 from xmlc.models.peers import vowpalwabbit as peer
 from xmlc.models.peers.vowpalwabbit import VowpalWabbitPLT
 
@@ -135,17 +132,3 @@ def test_options_reach_the_program(installed, multilabel):
     for change in ({"optimizer": "sgd"}, {"eta": 0.1}, {"passes": 1}, {"arity": 2}, {"unit_norm": False}):
         changed = VowpalWabbitPLT(**(SMALL | change)).fit(X, Y).predict_proba(X).toarray()
         assert np.abs(changed - usual).max() > 0.01, change
-
-
-def test_what_the_program_cannot_do_is_an_error_here(installed, multilabel):
-    X, Y = multilabel(50, 20, 6, density=0.5)
-    with pytest.raises(XmlcError, match="needs two labels or more"):
-        VowpalWabbitPLT().fit(X, Y[:, :1])
-    with pytest.raises(XmlcError, match="'adam' is unknown; expected one of adaptive, sgd"):
-        VowpalWabbitPLT(optimizer="adam").fit(X, Y)
-
-
-def test_without_the_program_the_error_says_how_to_get_it(multilabel, monkeypatch):
-    monkeypatch.setitem(sys.modules, "vowpalwabbit", None)
-    with pytest.raises(XmlcError, match=r"pip install 'xmlc\[peers\]'"):
-        VowpalWabbitPLT().fit(*multilabel(50, 20, 6))

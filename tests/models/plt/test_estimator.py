@@ -220,25 +220,13 @@ def test_label_without_instances_has_a_finite_estimate(multilabel):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"gamma": 0}, "gamma=0: expected a number above 0"),
-        ({"lam": -1}, "lam=-1: expected a number from 0 to .* or None"),
-        ({"epochs": 0}, "epochs=0: expected a whole number from 1"),
-        ({"tree": "random", "arity": 1}, "arity=1: expected a whole number from 2"),
-        ({"solver": "magic"}, "expected one of 'sgd', 'adagrad'"),
         ({"solver": "adagrad", "hash_bits": 10}, "hashed weights are trained by 'sgd'"),
         ({"solver": "batch", "hash_bits": 10}, "hashed weights are trained by 'sgd'"),
         ({"solver": "batch", "loss": "hinge"}, "expected one of 'logistic', 'squared_hinge'"),
-        ({"hinge_power": 0}, "hinge_power=0: expected a whole number from 1 to 4"),
-        ({"C": 0}, "C=0"),
-        ({"tol": -0.1}, "tol=-0.1"),
-        ({"weight_cut": -0.1}, "weight_cut=-0.1: expected a number from 0 to"),
         ({"weight_cut": 0.1, "hash_bits": 10}, "weight_cut=0.1 with hash_bits=10"),
-        ({"eps": 0}, "eps=0"),
-        ({"hash_bits": 64}, "expected a whole number from 1 to 34 or None"),
-        ({"n_jobs": 0}, "n_jobs=0"),
     ],
 )
-def test_hyperparameters_out_of_range_are_refused(multilabel, parameters, message):
+def test_hyperparameters_that_exclude_one_another_are_refused(multilabel, parameters, message):
     X, Y = multilabel(20, 10, 5)
     with pytest.raises(XmlcError, match=message):
         PLT(**parameters).fit(X, Y)

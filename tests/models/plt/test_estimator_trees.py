@@ -68,9 +68,7 @@ def test_huffman_tree_puts_frequent_labels_near_the_root(multilabel):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"tree": "deep"}, "expected one of 'random', 'huffman', 'kmeans'"),
         ({"tree": "kmeans", "arity": 6}, "power of two"),
-        ({"tree": "kmeans", "max_leaf": 0}, "max_leaf=0"),
     ],
 )
 def test_tree_options_out_of_range_are_refused(multilabel, parameters, message):
