@@ -44,17 +44,6 @@ def test_every_budget_has_a_name_of_its_own_a_reason_and_a_benchmark():
     assert {budget.benchmark for budget in budgets} <= set(group.commands)
 
 
-def test_a_budget_with_two_limits_or_an_unknown_key_is_an_error(tmp_path):
-    file = tmp_path / "budgets.yaml"
-    file.write_text("- {name: a, benchmark: plt, measure: time, at_most: 1, at_least: 1, why: b}\n")
-    with pytest.raises(XmlcError, match="a needs one of at_most and at_least"):
-        read_budgets(file)
-    file.write_text("- {name: a, benchmark: plt, measure: time, most: 1, why: b}\n")
-    read_budgets.cache_clear()
-    with pytest.raises(XmlcError, match="a has unknown keys: most"):
-        read_budgets(file)
-
-
 @pytest.mark.parametrize("same", [True, False])
 def test_the_command_fails_if_a_figure_is_over_its_budget(same, capsys, monkeypatch):
     monkeypatch.setattr("benchmarks.budgets.read_budgets", lambda: (BITS,))

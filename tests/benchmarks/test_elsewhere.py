@@ -8,7 +8,6 @@ from scipy import sparse
 
 from benchmarks import elsewhere as bench
 from benchmarks.harness import Data, Rows
-from xmlc.errors import XmlcError
 
 RANKING = "prediction of the best 5"
 
@@ -28,20 +27,6 @@ def test_each_figure_has_a_source_a_split_and_a_form_of_the_rows():
         assert figure.is_time or figure.split != "any"
     keys = [(f.dataset, f.name, f.task, f.measure, f.split, f.rows, f.subset) for f in figures]
     assert len(set(keys)) == len(keys)
-
-
-def test_ldsm_on_delicious_is_compared_on_the_same_split_and_rows():
-    def precision(n_trees, split, rows):
-        found = bench.figures_for("delicious", f"LdSM, {n_trees}", split, rows)
-        return [figure.value for figure in found if not figure.is_time]
-
-    assert precision("1 tree", "repository 1", "unit") == [62.66, 56.77, 51.92]
-    assert precision("10 trees", "repository 1", "unit") == [67.97, 62.30, 57.16]
-    assert precision("1 tree", "repository 1", "raw") == [63.78, 57.78, 52.84]
-    assert precision("10 trees", "repository 1", "raw") == [68.38, 62.81, 57.73]
-    assert precision("1 tree", "authors of LdSM", "raw") == [64.69, 58.33, 53.54]
-    assert precision("10 trees", "authors of LdSM", "raw") == [69.31, 63.73, 58.23]
-    assert precision("1 tree", "unknown", "unit") == []
 
 
 def test_a_split_is_known_by_its_label_sets_to_test_on(monkeypatch):
@@ -93,18 +78,6 @@ def test_another_split_and_an_unknown_dataset_are_not_compared():
     assert all(figure.is_time for figure in other.figures["LdSM, 1 tree"])
     none = bench.Elsewhere(data_of("tiny"), ["LdSM, 1 tree"], "unit")
     assert (none.tasks, none.compare(measured("LdSM, 1 tree", "tiny"))) == ([], [])
-
-
-def test_an_empty_cell_or_no_number_is_an_error(tmp_path):
-    file = tmp_path / "figures.csv"
-    head, line = bench.FILE.read_text().splitlines()[:2]
-    file.write_text(f"{head}\n{line.replace('10.6', '')}\n")
-    with pytest.raises(XmlcError, match="2: empty: value"):
-        bench.read_figures(file)
-    bench.read_figures.cache_clear()
-    file.write_text(f"{head}\n{line.replace('10.6', 'fast')}\n")
-    with pytest.raises(XmlcError, match=r"figures\.csv"):
-        bench.read_figures(file)
 
 
 def test_the_subset_of_test_instances_matters():

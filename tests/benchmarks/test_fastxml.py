@@ -1,11 +1,10 @@
 """The benchmark of forests: ratios are to the scaled program."""
 
 import pytest
-from benchmark_rows import by_key, run_benchmark
+from benchmark_rows import run_benchmark
 from small_data import prepare_tiny
 
 from benchmarks import elsewhere
-from benchmarks.fastxml import bench_fastxml
 from benchmarks.harness import Task
 
 NAME, PAIR = "FastXML, 10 trees", "FastXML, 10 trees / authors' C++ program"
@@ -27,9 +26,3 @@ def test_ratios_are_to_the_program_scaled_by_the_calibration(tmp_path, monkeypat
     printed = capsys.readouterr().out
     assert "n_trees=10, unit_norm=True" in printed
     assert "3.9 s on 2-core EPYC" in printed
-
-
-def test_without_a_known_program_there_is_no_ratio(tmp_path):
-    rows = by_key(bench_fastxml(prepare_tiny(tmp_path), n_trees=3, rounds=1).rows)
-    assert ("FastXML, 3 trees", "training", "time", 2) in rows
-    assert not [key for key in rows if "compared" in key[1]]

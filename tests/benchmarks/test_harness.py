@@ -17,7 +17,6 @@ from benchmarks.harness import (
     in_own_process,
     peak_above,
     precisions,
-    ratio,
     write_report,
 )
 from xmlc.errors import XmlcError
@@ -100,11 +99,6 @@ def test_rankings_on_several_threads_are_compared_with_one():
     assert rows.value("ours", task, "speed-up", 2) == 2
     (bits,) = [row for row in rows.all if row.measure == "same bits"]
     assert (bits.value, bits.note) == (0, "other bits: scores")
-
-
-def test_nothing_to_divide_by_is_nan():
-    assert ratio(1.0, 2.0) == 0.5
-    assert np.isnan(ratio(1.0, 0.0))
 
 
 def test_json_has_rows_contenders_and_passport_and_nan_is_null(tmp_path):

@@ -7,7 +7,6 @@ from scipy import sparse
 from small_data import prepare_tiny
 
 from benchmarks import inference as bench
-from xmlc.errors import XmlcError
 from xmlc.models.oracle import Oracle
 
 
@@ -40,9 +39,3 @@ def test_everything_is_measured(tmp_path):
     f = [rows[name, bench.INFERENCE, "instance-F", 1]["value"] for name in ("meuf", "meuf-cubic")]
     assert f[0] == f[1]
     assert rows["process", "whole benchmark", "drawing the samples, in no other time", 1]["value"] > 0
-
-
-def test_a_model_that_cannot_draw_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(bench, "estimator_class", lambda name: Oracle)
-    with pytest.raises(XmlcError, match="fastxml has no method `sample`"):
-        bench.bench_inference(prepare_tiny(tmp_path), estimator="fastxml")

@@ -42,9 +42,3 @@ def test_trees_are_compared_with_those_of_the_program(tmp_path, few, form, print
         assert rows[pair, f"{TRAINING}, compared", "time", 1]["value"] > 0
     assert ("LdSM, 10 trees", TRAINING, "time", 2) in rows
     assert len(rows["LdSM, 10 trees", bench.TREES, "depth of the deepest", 1]["rounds"]) == 10
-
-
-def test_another_split_has_no_precision_to_compare_with(tmp_path, few, monkeypatch):
-    monkeypatch.setattr(elsewhere, "split_of", lambda Y: "unknown")
-    report = bench.bench_ldsm(prepare_tiny(tmp_path, "delicious"), rounds=1, seeds=1)
-    assert {row.measure for row in report.rows if row.task.endswith("compared")} == {"time"}

@@ -9,7 +9,6 @@ from small_data import prepare_tiny
 from benchmarks import logistic as bench
 from benchmarks.logistic import largest_difference
 from xmlc.data.prepared import Prepared
-from xmlc.errors import XmlcError
 from xmlc.models import BinaryRelevance, ProbabilisticClassifierChain
 
 PEER, TRAINING = bench.PEER, bench.TRAINING
@@ -42,9 +41,3 @@ def test_a_weight_that_is_off_shows(tmp_path, kind):
     assert largest_difference(model, X, Y, X_test, Y_test) < 1e-6
     model.constants_[3] += 0.01
     assert 1e-4 < largest_difference(model, X, Y, X_test, Y_test) < 0.0026
-
-
-def test_without_scikit_learn_it_says_so(tmp_path, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "sklearn.linear_model", None)
-    with pytest.raises(XmlcError, match=r"xmlc\[peers\]"):
-        bench.bench_logistic(tmp_path)

@@ -66,16 +66,3 @@ def test_amazon_is_scaled_by_another_dataset(tmp_path, calibrated):
     assert "i7-7700K" in report.remarks[-1]
     with pytest.raises(XmlcError, match="amazon-670k-shape; the calibration was measured elsewhere on delicious"):
         bench.bench_nearest(other, rounds=1, calibration_folder=data)
-
-
-def test_without_calibration_no_time_is_compared(tmp_path, calibrated):
-    report = bench.bench_nearest(prepare_tiny(tmp_path, "delicious"), rounds=1, calibrate=False)
-    assert calibrated == []
-    assert not [row for row in report.rows if row.task == COMPARED]
-    assert "not scaled to this machine" in report.remarks[0]
-
-
-def test_unknown_datasets_are_compared_with_nothing(tmp_path, calibrated):
-    report = bench.bench_nearest(prepare_tiny(tmp_path), rounds=1)
-    assert (calibrated, report.remarks) == ([], [])
-    assert not [row for row in report.rows if "program" in row.contender]

@@ -11,7 +11,6 @@ from small_data import prepare_tiny
 from benchmarks import oplt as bench
 from benchmarks.harness import CPU_TIME, MEMORY, PREDICTION, TRAINING, Rows
 from xmlc.data.prepared import Prepared
-from xmlc.errors import XmlcError
 from xmlc.metrics import precision_at_k
 from xmlc.models.registry import make_estimator
 
@@ -46,8 +45,3 @@ def test_costs_are_minima_over_shuffles():
     found = [rows.value("x", TRAINING, measure) for measure in ("time", CPU_TIME, MEMORY)]
     assert found == [1.0, 2.0, 1.0]
     assert rows.value("x", PREDICTION, "P@3") == pytest.approx(20)
-
-
-def test_an_unknown_variant_is_an_error(tmp_path):
-    with pytest.raises(XmlcError, match="variant OPLT-X is unknown; expected any of OPLT-R"):
-        bench.bench_oplt(tmp_path, ("OPLT-X",))

@@ -1,6 +1,5 @@
 """The benchmark of reading: it measures both readers, on equal arrays."""
 
-import gzip
 import sys
 from dataclasses import replace
 
@@ -39,19 +38,6 @@ def test_different_arrays_are_noticed(tmp_path, monkeypatch):
     monkeypatch.setattr("benchmarks.read._in_own_process", lambda work, path: readings[work])
     with pytest.raises(XmlcError, match="the readers disagree"):
         bench_read(tmp_path / "train.txt")
-
-
-def test_a_file_that_cannot_be_read_is_an_error(tmp_path):
-    file = tmp_path / "train.txt"
-    file.write_text("1 4 5\n1 9:1\n")
-    with pytest.raises(XmlcError, match=r"failed:\n.*1 malformed line.*\n.*train\.txt:2: found '9:1'"):
-        bench_read(file)
-    with pytest.raises(XmlcError, match="no such file"):
-        bench_read(tmp_path / "nothing.txt")
-    with gzip.open(tmp_path / "train.txt.gz", "wb") as packed:
-        packed.write(file.read_bytes())
-    with pytest.raises(XmlcError, match="expected a header n d m; give a repository file, not compressed"):
-        bench_read(tmp_path / "train.txt.gz")
 
 
 def test_without_scikit_learn_the_error_says_how_to_get_it(tmp_path, monkeypatch):
