@@ -177,18 +177,6 @@ def test_what_cannot_be_compared(files, left, right, keys, message):
         compare(*files(left, right), keys)
 
 
-def test_paths_that_cannot_be_compared(files, tmp_path):
-    left, _ = files(TABLE, TABLE)
-    with pytest.raises(XmlcError, match="no such table"):
-        compare(left, tmp_path / "nothing")
-    with pytest.raises(XmlcError, match="one is a folder and one a file"):
-        compare(left, tmp_path)
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    with pytest.raises(XmlcError, match="neither holds a table"):
-        compare(empty, empty)
-
-
 CELLS = st.sampled_from(["1", "1.0", "0.1", "0.30000000000000004", "0.3", "-0", "0", "nan", "", "a", "10/20", "inf"])
 
 
@@ -267,32 +255,6 @@ def test_beside_a_paper_the_text_says_the_interval_of_each_cell(files):
     assert lines[4].split() == ["table", "row", "column", "published", "measured", "difference", "interval"]
     assert lines[5].split()[1:] == "yeast / plt / sto macro_f 35.1235 36 +0.877 ± 0.608".split()
     assert "without runs to judge by:" in lines
-
-
-def test_markdown_structure(files):
-    text = to_markdown(compare(*files(TABLE, MIXED)), "old: a, new: b")
-    assert text.startswith("**3 of 6 cells equal, ")
-    marks = [line for line in text.splitlines() if line.startswith(("#", "**", "<"))]
-    assert marks[1:] == [
-        "### Different",
-        "### Missing",
-        "<details><summary>table2.csv: 3 of 6 cells equal, 2 different, 1 missing; 2 shown without judgement</summary>",
-        "</details>",
-    ]
-    rows = [line for line in text.splitlines() if "| yeast / plt / " in line]
-    assert len(rows) == 8
-    assert rows[0].split("|")[1:4] == [" table2.csv ", " yeast / plt / fta ", " macro_f  "]
-    # GitHub shows a table in a fold only behind an empty line.
-    lines = text.splitlines()
-    assert all(lines[i + 1] == "" for i, line in enumerate(lines) if line.startswith("<details>"))
-
-
-def test_many_parts_are_not_all_listed(files):
-    rows = "".join(f"set{i},plt,fta,1,1,1,1\n" for i in range(20))
-    text = to_text(compare(*files(TABLE + rows, TABLE)), "")
-    assert "table2.csv: row missing: set0 / plt / fta; set1 / plt / fta; " in text
-    assert "set11 / plt / fta; and 8 more" in text
-    assert "set12" not in text
 
 
 def test_beside_a_paper_its_own_digits_count_and_more_of_ours_is_no_difference(files):

@@ -67,11 +67,6 @@ def test_a_broken_file_is_refused(tmp_path, text, message):
         Runs.read(tmp_path / "runs.csv")
 
 
-def test_a_missing_file_is_refused(tmp_path):
-    with pytest.raises(XmlcError, match="cannot be read"):
-        Runs.read(tmp_path / "runs.csv")
-
-
 def test_the_projects_file_is_about_cells_that_exist():
     cells = Runs.read(ROOT / "config/runs.csv").cells
     assert len(cells) > 130
@@ -203,12 +198,6 @@ def test_the_split_error_is_that_of_random_splits():
     test_sets = [rng.permutation(scores)[:200] for _ in range(4000)]
     found = [split_error(scores[:200].std(ddof=1) / math.sqrt(200), 300, 200)]
     assert found[0] == pytest.approx(np.std([scores.mean() for scores in test_sets]), rel=0.05)
-
-
-def test_without_several_seeds_there_is_nothing_to_measure(run):
-    make_table(run, "table2", write(run / "results/yeast/plt", every_method()))
-    with pytest.raises(XmlcError, match="no printed cell was run with several seeds"):
-        runs_of(finished_tables(run / "results/tables", [PAPER]))
 
 
 def test_the_command_keeps_what_the_file_has_of_other_datasets(run, monkeypatch, capsys):

@@ -67,15 +67,6 @@ def test_datasets_models_and_other_papers_figures_are_left_out(finished):
     assert f"results/tables/{PAPER}/table2.made-of.json" in names
 
 
-def test_without_tables_there_is_nothing_to_archive(tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    TABLES.mkdir(parents=True)
-    FIGURES.mkdir(parents=True)
-    assert run("archive", "--out", "records.tar.xz") == 1
-    assert "no finished table; make some first" in capsys.readouterr().err
-    assert not Path("records.tar.xz").exists()
-
-
 @pytest.mark.parametrize("record", ["/elsewhere/ranking.json", "../ranking.json"])
 def test_a_record_outside_the_folder_is_refused(record):
     made = MadeOf("table1", PAPER, (Path(record),))

@@ -8,7 +8,6 @@ from page_cases import plan_with
 from suite_cases import write_suite
 
 from xmlc.cli.results import status_command as command
-from xmlc.errors import XmlcError
 from xmlc.overview.failures import failures
 from xmlc.overview.status import MADE, status_of, to_text
 from xmlc.suites.settings import remember
@@ -112,9 +111,3 @@ def test_the_settings_are_by_default_those_of_the_last_run(configured):
         r"settings of the last run, \d{4}-\d\d-\d\d \d\d:\d\d: datasets=\[scene, none\] seeds=\[0\] mirror=a b", first
     )
     assert status("datasets=[scene]")[0] == 0, "settings that are given are the only ones"
-
-
-def test_an_unknown_paper_a_setting_that_is_none_and_a_folder_without_a_project_are_errors(configured, tmp_path):
-    assert "plt2016" in str(CliRunner().invoke(command, ["--paper", "x"]).exception)
-    assert "expected key=value" in str(CliRunner().invoke(command, ["yeast"]).exception)
-    assert isinstance(CliRunner().invoke(command, ["--config", str(tmp_path / "x")]).exception, XmlcError)

@@ -9,7 +9,6 @@ from command_line import run
 from report_cases import ranking
 
 from xmlc.checksums import NAME, stamped
-from xmlc.errors import XmlcError
 from xmlc.files import atomic_folder, write_record
 from xmlc.overview.verify import remove, verify
 
@@ -94,8 +93,3 @@ def test_the_command_says_how_much_it_read_and_fails_where_something_is_damaged(
     assert run("verify", "--delete") == 0
     assert f"deleted: {RECORD}" in capsys.readouterr().out
     assert run("verify") == 0
-
-
-def test_a_place_that_is_none_is_refused(results):
-    with pytest.raises(XmlcError, match="nowhere: no such file"):
-        verify([Path("nowhere")])

@@ -282,12 +282,6 @@ def test_a_drawing_keeps_shapes_and_loses_all_that_acts_or_asks():
     assert "width:150px" in found
 
 
-@pytest.mark.parametrize("text", ["no drawing", "<html/>"])
-def test_what_is_no_drawing_is_refused(text):
-    with pytest.raises(XmlcError, match="no SVG"):
-        inline(text, "p-", "Figure 1")
-
-
 @pytest.mark.parametrize(
     ("about", "name", "titles"),
     [

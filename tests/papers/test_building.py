@@ -89,9 +89,3 @@ def test_what_is_missing_is_refused_of_the_first_need_only(files):
     assert read_needs((SIMULATIONS, RANKINGS), files[1:2], partial=True)[0] == []
     with pytest.raises(XmlcError, match="0 records of `xmlc simulate` among 0 files"):
         read_needs((SIMULATIONS, RANKINGS), files[1:2])
-
-
-def test_a_file_that_is_not_readable_is_named(tmp_path, files):
-    (tmp_path / "broken.json").write_text("{")
-    with pytest.raises(XmlcError, match=r"broken\.json: not a readable JSON record"):
-        read_needs((RANKINGS, STATISTICS), [*files, tmp_path / "broken.json"])

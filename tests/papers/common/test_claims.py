@@ -6,12 +6,9 @@ import numpy as np
 import pytest
 from record_files import as_record
 from report_cases import ranking, thresholds
-from repository import ROOT
 
-from xmlc.papers import every_table
 from xmlc.papers.common.claims import Effect, claim, claims_line, claims_table, counted, outcome_of
-from xmlc.suites.needs import MULTI_LABEL_RANKINGS, RANKINGS, THRESHOLDS
-from xmlc.suites.project import Project
+from xmlc.suites.needs import RANKINGS, THRESHOLDS
 from xmlc.tables.render import fingerprint_of, to_csv, to_markdown
 from xmlc.tables.table import Published
 
@@ -52,19 +49,6 @@ def test_claims_are_counted_by_verdict_those_of_costs_among_them():
     assert [panel.detail for panel in made.panels] == [False, True, True, True]
 
 
-def test_without_records_there_is_no_data():
-    made = claims_table([declared()])("plt2016", [], NOTHING)
-    assert made.frame["verdict"].tolist() == ["no data"]
-    assert math.isnan(made.frame["effect"][0])
-    assert "no data" in to_markdown(made)
-
-
-def test_one_seed_decides_no_unit():
-    made = claims_table([declared()])("plt2016", ranked(0.9), NOTHING)
-    assert made.frame["verdict"].tolist() == ["cannot be told"]
-    assert "one seed" in to_markdown(made)
-
-
 def test_a_claim_takes_the_records_of_its_own_needs():
     taken = []
 
@@ -91,23 +75,6 @@ def test_effects_of_clocks_and_memory_are_no_part_of_the_fingerprint():
     assert fingerprint_of(made) == fingerprint_of(other)
     assert made.frame["cost_verdict"].tolist() == ["holds"]
     assert any(note.endswith("differ from run to run: high.") for note in made.notes)
-
-
-def test_wrong_declarations_are_refused():
-    with pytest.raises(
-        ValueError, match="claim high: expected a docstring whose last paragraph begins with 'Source: '"
-    ):
-        declared(said="")
-    with pytest.raises(ValueError, match="names that differ"):
-        claims_table([declared(), declared()])
-    with pytest.raises(ValueError, match="one need of each kind and portion"):
-        claims_table([declared("one"), declared("two", MULTI_LABEL_RANKINGS)])
-
-
-def test_each_paper_states_its_claims_first():
-    suites = Project.read({"papers": []}, ROOT / "config").suites
-    for paper in [room for room, table in every_table() if table.name == "claims"]:
-        assert suites[paper].tables[0] == "claims"
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,8 @@ import pytest
 import yaml
 from built_tables import build_from
 from record_files import as_record
-from report_cases import every_measure, every_method, inference, inferred_from_estimates, ranking, write
+from report_cases import every_measure, every_method, inferred_from_estimates, ranking
 
-from xmlc.errors import XmlcError
-from xmlc.papers.building import build_table
 from xmlc.papers.common.tables import PEER_KEYS, TUNED, jobs_frame, peers, resources
 from xmlc.records.step import StepRecord
 from xmlc.tables.render import to_csv, to_latex, to_markdown
@@ -40,11 +38,6 @@ def test_instance_f_without_thresholds_and_of_several_models(build):
     assert [panel.title for panel in table.panels[:2]] == ["PLT", "FastXML"]
     assert table.frame["dataset"].tolist() == ["yeast", "yeast", "bibtex"]
     assert len(table.panels[2].rows) == 3
-
-
-def test_records_of_samples_alone_are_no_table_of_instance_f(build):
-    with pytest.raises(XmlcError, match="xmlc infer --estimates"):
-        build([inference(portion="80")])
 
 
 PEERS = yaml.safe_load("""
@@ -106,11 +99,6 @@ def test_a_missing_program_is_a_row_with_the_reason(build_peers):
         ("–", False)
     }
     assert ("scene", "napkinXC BR") not in printed(table, panel=1)
-    notes = "\n".join(table.notes)
-    assert "napkinXC BR is missing on scene: too many labels." in notes
-    assert "Vowpal Wabbit PLT is missing on yeast: it was not run" in notes
-    assert "omikuji Parabel has no macro-F: scores of a hinge loss." in notes
-    assert "Not tuned: napkinXC BR (everything but C)." in notes
     for text in (to_csv(table), to_markdown(table), to_latex(table)):
         assert "too many labels" in text
         assert "nan" not in text.lower()
@@ -133,14 +121,6 @@ def test_rankings_alone_make_a_table_without_columns_of_macro_f(build_peers):
     assert table.frame[list(TUNED)].isna().all(axis=None)
     assert table.frame["note"].isna().all()
     assert peers("x", [as_record(ranking())], Published({}, PEER_KEYS), []).frame["model"].tolist() == ["plt"]
-
-
-@pytest.mark.parametrize("text", ["[", "a list", "peers: [vw]", "models: {}"])
-def test_a_suite_that_cannot_be_read(tmp_path, text):
-    file = tmp_path / "suite.yaml"
-    file.write_text(text)
-    with pytest.raises(XmlcError, match=r"suite\.yaml: "):
-        build_table("peers", "plt2016", write(tmp_path / "records", [ranking()]), None, file)
 
 
 def record(name, mb, cpu, plan=None, method=None, portion="80", seed=0):

@@ -7,7 +7,6 @@ from matplotlib.colors import to_hex
 from record_cases import TIMED, simulation
 
 from xmlc.checksums import stamped
-from xmlc.errors import XmlcError
 from xmlc.papers.building import draw_figure
 from xmlc.papers.gfm2011.figures import APART, PANELS, STYLES
 
@@ -51,17 +50,3 @@ def test_panels_show_the_record(tmp_path):
     assert to_hex(times["MEUF"].get_color()) == STYLES["meuf"]["color"].lower()
     looks = {(style["color"], style["marker"]) for style in STYLES.values()}
     assert len(looks) == len({color for color, _ in looks}) == len({marker for _, marker in looks}) == len(STYLES)
-
-
-def test_records_that_do_not_fit_are_refused(tmp_path):
-    other = {"kind": "ranking"}
-    assert draw_figure("1", "gfm2011", write(tmp_path, other, record()))
-    with pytest.raises(XmlcError, match="2 records of `xmlc simulate` among 2 files; expected one"):
-        draw_figure("1", "gfm2011", write(tmp_path, record(), record(seed=1)))
-    with pytest.raises(XmlcError, match="0 records"):
-        draw_figure("1", "gfm2011", write(tmp_path, other))
-    with pytest.raises(XmlcError, match=r"0.json: \$.models.*'dependent' is a required property.*delete it"):
-        draw_figure("1", "gfm2011", write(tmp_path, record(models={"independent": record()["models"]["independent"]})))
-    (tmp_path / "torn.json").write_text('{"kind": ')
-    with pytest.raises(XmlcError, match="not a readable JSON record"):
-        draw_figure("1", "gfm2011", [tmp_path / "torn.json"])

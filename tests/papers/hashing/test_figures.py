@@ -34,13 +34,6 @@ def test_scores_stand_above_the_slots_for_each_weight(tmp_path):
     )  # fmt: skip
 
 
-def test_a_column_for_each_dataset(tmp_path):
-    records = [*hashed(14, 0.5, 0.2), *EXACT, ranking("scene"), ranking("scene", model="plt-hashed-9")]
-    axes = draw_figure("collisions", "hashing", write(tmp_path, records)).axes
-    assert [panel.get_title() for panel in axes] == ["yeast", "scene", "", ""]
-    assert axes[3].get_lines() == []
-
-
 def test_without_the_exact_model_there_is_no_abscissa(tmp_path):
     with pytest.raises(XmlcError, match="no record of the model plt with the size of its files"):
         draw_figure("collisions", "hashing", write(tmp_path, hashed(14, 0.5, 0.2)))

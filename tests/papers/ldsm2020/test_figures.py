@@ -5,7 +5,6 @@ import math
 import pytest
 from report_cases import forest, ranking, sweep, write
 
-from xmlc.errors import XmlcError
 from xmlc.papers.building import draw_figure
 
 
@@ -80,12 +79,3 @@ def test_objectives_level_by_level(tmp_path, number, trees):
     assert line.get_ydata().tolist() == pytest.approx([-0.2, -0.4])
     bounds = [line.get_ydata()[0] for line in panels[0].get_lines() if line.get_label() == "_bound"]
     assert bounds == [-2, 1]
-
-
-def test_what_is_missing_is_said(tmp_path):
-    with pytest.raises(XmlcError, match="no record is of ldsm"):
-        draw(tmp_path, "4", forest(model="fastxml"))
-    with pytest.raises(XmlcError, match="has objectives"):
-        draw(tmp_path, "3", forest(model="ldsm-mean", objectives=[]))
-    with pytest.raises(XmlcError, match="no record of kind 'sweep'"):
-        draw(tmp_path, "5", forest())

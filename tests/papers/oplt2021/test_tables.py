@@ -6,7 +6,6 @@ from report_cases import dataset, ranking, sweep_over
 
 from xmlc.errors import XmlcError
 from xmlc.tables.render import to_markdown
-from xmlc.tables.titles import model_title, without_passes
 
 TABLE2 = (
     "dataset,model,p@1,p@3,p@5,train_cpu_minutes\n"
@@ -139,18 +138,3 @@ def test_samples_stand_side_by_side_for_both_methods(build_appendices):
                         ["yeast", 12.5, "oplt-w-3-passes"]]  # fmt: skip
     assert [name for name, *_ in rows] == ["yeast"] * 6 + ["bibtex"] * 6
     assert frame["p@1"].tolist()[:6] == pytest.approx([60, 60, 62, 62, 64, 64])
-
-
-def test_policies_by_name(build_appendices):
-    names = ("best_greedy", "complete", "one_vs_rest")
-    table = build_appendices("policies", sweep_over("policy", names))
-    assert table.frame["policy"].tolist() == list(names)
-    assert {"p@1", "p@3", "p@5", "depth", "nodes", "train_seconds", "predict_ms"} <= {*table.frame}
-
-
-def test_names_that_differ_by_passes():
-    assert without_passes("oplt-b-3-passes") == ("oplt-b", 3)
-    assert without_passes("cmt-1-pass") == ("cmt", 1)
-    assert without_passes("ldsm-single") == ("ldsm-single", None)
-    assert model_title("oplt-b-3-passes") == "OPLT-B, 3 passes"
-    assert model_title("oplt-r-1-pass") == "OPLT-R, 1 pass"

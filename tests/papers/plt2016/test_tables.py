@@ -1,11 +1,7 @@
 """Tables of plt2016: from records made by hand to rows, panels, bold, published values beside ours."""
 
-import re
-
 import pytest
-import yaml
 from built_tables import build_from
-from report_cases import MEASURES as CASES
 from report_cases import (
     every_measure,
     every_method,
@@ -13,14 +9,10 @@ from report_cases import (
     thresholds,
     write,
 )
-from suite_cases import write_suite
 
-from xmlc.errors import XmlcError
-from xmlc.metrics.measures import MEASURE_METHODS, TUNABLE_MEASURES
+from xmlc.metrics.measures import TUNABLE_MEASURES
 from xmlc.papers.building import build_table
-from xmlc.suites.suite import FOLDER
 from xmlc.tables.render import to_csv, to_latex, to_markdown
-from xmlc.thresholds.tune import METHODS as REGISTERED
 
 
 @pytest.fixture
@@ -60,17 +52,6 @@ def test_table_1(build):
     }
     assert cells(scores).items() >= printed.items()
     assert "P@3 (paper)" not in scores.headings()
-
-
-def test_tables_say_which_plt_is_the_papers_and_how_large_its_table_is(build):
-    about = {"model": "plt-hashed", "hyperparameters": {"hash_bits": 20}}
-    (note,) = (line for line in build("table1", [ranking(), ranking(**about)]).notes if "2^20" in line)
-    assert note.startswith("PLT, hashed: the paper's PLT, whose weights share one table; slots: 2^20 (yeast), in the")
-    assert note.endswith("PLT has a weight for each feature and node, which is ours.")
-    alone = [thresholds(method=method, **about) for method in ("ofo-ab", "fta", "sto")]
-    for name in ("table2", "table4"):
-        assert any(line.endswith("in the paper 2^30 (Section 6).") for line in build(name, alone).notes)
-    assert not any("2^" in line for line in build("table1", [ranking()]).notes)
 
 
 def test_tables_name_the_search_of_a_ranking_and_what_a_beam_proves(build):
@@ -117,15 +98,6 @@ def test_table_2(build):
     assert [heading for heading in table.panels[0].headings() if "paper" in heading] == ["STO (paper)"]
     assert times[("yeast", "PLT"), "STO (paper)"] == "0.78"
     assert products[("yeast", "PLT"), "FTA"] == "55"
-
-
-def test_a_method_that_was_not_run_leaves_a_dash(build):
-    records = [thresholds(method="fta"), thresholds(method="sto"), thresholds(model="fastxml", method="fta", f=0.3)]
-    table = build("table2", records)
-    assert len(table.frame) == 3
-    printed = cells(table.panels[0])
-    assert printed[("yeast", "FastXML"), "STO"] == "–"
-    assert printed[("yeast", "FastXML"), "FTA"] == "30.00"
 
 
 def test_table_4(build):
@@ -263,35 +235,9 @@ def test_a_dataset_that_nobody_tuned_has_the_values_of_its_own_search(build_hype
     assert lines(ldsm) == [["my-set", "0.1", "true", "80.00", "auto, 3 trials"]]
 
 
-def test_what_is_missing_is_named(build_hyperparameters, tmp_path):
-    with pytest.raises(XmlcError, match="no record is of a model with ranges; expected one of plt"):
-        build_hyperparameters([ranking(model="fastxml")])
-    records = write(tmp_path / "more", [ranking()])
-    with pytest.raises(XmlcError, match="--suite"):
-        build_table("3", "plt2016", records)
-    write_suite(tmp_path / "empty.yaml", {"plt": {}})
-    with pytest.raises(XmlcError, match="no model has ranges"):
-        build_table("3", "plt2016", records, None, tmp_path / "empty.yaml")
-    with pytest.raises(XmlcError, match=r"absent\.yaml: No such file"):
-        build_table("3", "plt2016", records, None, tmp_path / "absent.yaml")
-
-
-SCHEMA = FOLDER / "suite.schema.yaml"
-
-
 @pytest.fixture
 def build_measures(tmp_path):
     return lambda records: build_from(tmp_path, "measures", "demo", records)
-
-
-def test_names_are_the_same_in_metrics_records_methods_and_configuration():
-    assert TUNABLE_MEASURES == CASES
-    assert {name: method.measure for name, method in REGISTERED.items() if name.startswith("for-")} == {
-        name: row.removesuffix("_labelwise") for name, row in MEASURE_METHODS.items()
-    }
-    pattern = yaml.safe_load(SCHEMA.read_text())["properties"]["measures"]["items"]["pattern"]
-    assert all(re.fullmatch(pattern, name.removeprefix("for-")) for name in MEASURE_METHODS)
-    assert not re.fullmatch(pattern, "macro-g")
 
 
 def test_a_row_for_each_measure_and_its_own_in_brackets(build_measures):
@@ -341,21 +287,6 @@ def test_seeds_show_their_spread_within_the_brackets(build_measures):
     assert table.panels[0].cells()[0][3] == ("[51.00 ± 1.41]", True)
 
 
-def test_print_says_what_the_rows_are(build_measures):
-    table = build_measures(every_measure())
-    flat = re.sub(r"\s+", " ", to_markdown(table))
-    for words in (
-        "**Measures, demo.**",
-        "in brackets",
-        "0/0 = 1",
-        "strictly greater",
-        "label-wise",
-        "the best common one",
-    ):
-        assert words in flat, words
-    assert r"\textbf{[50.00]}" in to_latex(table)
-
-
 def test_records_without_the_newer_measures_leave_dashes_and_make_the_other_tables(tmp_path):
     old = [thresholds(method="for-macro-f"), *every_method()]
     paths = write(tmp_path, old)
@@ -363,8 +294,3 @@ def test_records_without_the_newer_measures_leave_dashes_and_make_the_other_tabl
     assert panel.cells()[0][3][0] == "[40.00]"
     assert build_table("measures", "demo", paths).frame["micro_f2"].isna().all()
     assert build_table("table2", "demo", paths).frame["method"].tolist() == ["fta", "sto", "ofo", "fta-labelwise"]
-
-
-def test_records_of_other_methods_alone_are_refused(build_measures):
-    with pytest.raises(XmlcError, match="no record of the methods for-macro-f, "):
-        build_measures(every_method())

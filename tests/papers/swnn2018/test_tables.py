@@ -1,6 +1,5 @@
 """Tables of swnn2018: statistics, hyperparameters and precision beside what the paper prints."""
 
-import json
 import re
 
 import numpy as np
@@ -8,12 +7,10 @@ import pytest
 from built_tables import build_from
 from report_cases import condensed, ranking, write
 
-from xmlc.checksums import stamped
 from xmlc.csr import as_features, as_labels
 from xmlc.data.catalogue import Dataset
 from xmlc.data.prepare import prepare
 from xmlc.data.writer import save_repository
-from xmlc.errors import XmlcError
 from xmlc.papers.building import build_table
 from xmlc.tables.render import to_csv, to_markdown
 
@@ -174,41 +171,3 @@ def test_the_papers_values_beside_ours_and_its_other_datasets_below(build_tables
     assert [[text for text, _ in line] for line in others.cells()] == [["other", "1", "2", "2", "4", "11411", "9"]]
     assert len(build_tables_summaries("table3").panels) == 1  # nothing is published here
     assert build_tables_summaries("table4").panels[0].cells()[0][-1][0] == "1.88"
-
-
-def test_what_is_left_out_and_who_defined_quartiles_is_told(build_tables_summaries, statistics):
-    text = {name: re.sub(r"\s+", " ", to_markdown(build_tables_summaries(name))) for name in BY_HAND}
-    assert "never occur in the training set, are labels of hand (3)." in text["table2"]
-    assert "never occur in the training set, are features of hand (1)." in text["table5"]
-    assert "Left out" not in text["table3"] + text["table4"]
-    assert all("interpolate linearly" in one for one in text.values())
-    digest = json.loads(statistics.read_text())["digest"]
-    assert f"Data (digest): hand ({digest[:12]})." in text["table2"]
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda content: content["train"].pop("instances_per_label_seen"), "instances_per_label_seen.*delete it"),
-        (lambda content: content.pop("digest"), "digest.*delete it"),
-    ],
-)
-def test_statistics_of_an_earlier_version_are_refused(build_tables_summaries, statistics, tmp_path, change, message):
-    content = json.loads(statistics.read_text())
-    change(content)
-    (tmp_path / "old.json").write_text(json.dumps(stamped(content)))
-    with pytest.raises(XmlcError, match=message):
-        build_tables_summaries("table2", [tmp_path / "old.json"])
-
-
-def test_a_dataset_given_twice_and_a_torn_file_are_refused(build_tables_summaries, statistics, tmp_path):
-    with pytest.raises(XmlcError, match="second statistics of hand"):
-        build_tables_summaries("table1", [statistics, statistics])
-    (tmp_path / "torn.json").write_text("{")
-    with pytest.raises(XmlcError, match="not a readable JSON file"):
-        build_tables_summaries("table1", [tmp_path / "torn.json"])
-
-
-def test_other_papers_keep_their_tables(statistics):
-    with pytest.raises(XmlcError, match="expected a record"):
-        build_table("table2", "plt2016", [statistics])
