@@ -44,14 +44,6 @@ def test_every_command_makes_a_sentence_of_an_error_of_the_system(name, monkeypa
     assert error.count("\n") == 1
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EMFILE, errno.ENOENT])
-def test_the_sentence_names_what_failed(number, monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr("xmlc.files.tempfile.mkdtemp", fail_as(number))
-    assert run(*SYNTH, tmp_path / "tiny") == 1
-    assert f"xmlc: error: results/there: {os.strerror(number)}" in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_an_error_of_the_program_keeps_its_traceback(monkeypatch):
     def fail(*arguments):
         raise OSError("not of the system")

@@ -11,7 +11,7 @@ import pytest
 from repository import ROOT
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from xmlc.runtime.job_lines import JobLines, described
+from xmlc.runtime.job_lines import JobLines
 
 
 def record(event=None, level=logging.INFO, message="", **content):
@@ -30,23 +30,6 @@ def handler():
     return JobLines(usual)
 
 
-@pytest.mark.parametrize(
-    ("rule", "wildcards", "text"),
-    [
-        ("train", {"dataset": "demo", "model": "plt", "seed": "0", "portion": "80"}, "train plt on demo, 80 %"),
-        ("train", {"dataset": "s", "model": "br", "seed": "3", "portion": "full"}, "train br on s, 100 %, seed 3"),
-        ("thresholds_demo", {"dataset": "demo", "model": "oracle", "seed": "0"}, "thresholds oracle on demo"),
-        ("train_and_rank_of_5_seeds", {"dataset": "s", "model": "plt"}, "train and rank plt on s, 5 seeds"),
-        ("train_and_rank_of_1_seed_a", {"dataset": "s", "model": "plt"}, "train and rank plt on s, 1 seed"),
-        ("prepare", {"dataset": "yeast"}, "prepare on yeast"),
-        ("table", {"paper": "plt2016", "table": "table2"}, "table table2 of plt2016"),
-        ("facts", {}, "facts"),
-    ],
-)
-def test_a_job_is_told_by_what_it_does_and_on_what(rule, wildcards, text):
-    assert described(rule, wildcards) == text
-
-
 def test_a_line_tells_how_many_jobs_are_done_when_this_one_starts(handler, capsys):
     handler.emit(record(LogEvent.RUN_INFO, stats={"prepare": 1, "table": 1, "demo": 1, "total": 3}))
     handler.emit(job("prepare", dataset="demo"))
@@ -63,13 +46,6 @@ def test_a_line_tells_how_many_jobs_are_done_when_this_one_starts(handler, capsy
         "[1 of 3] 1:23 table table1 of demo",
         "[3 of 3] 1:23 all is made",
     ]
-
-
-def test_what_goes_wrong_is_told_and_what_is_usual_is_not(handler, capsys):
-    for level in (logging.INFO, logging.WARNING, logging.ERROR):
-        handler.emit(record(level=level, message=f"level {level}"))
-    handler.emit(record(message="Nothing to be done (all requested files are present and up to date)."))
-    assert [line.split()[0] for line in capsys.readouterr().err.splitlines()] == ["level", "level", "Nothing"]
 
 
 def test_a_job_that_failed_is_told_with_the_ends_of_its_logs(handler, capsys, tmp_path):

@@ -32,31 +32,6 @@ def test_a_log_tells_share_time_rate_and_what_is_left(clock, capsys):
     ]
 
 
-def test_of_an_unknown_amount_it_tells_how_much_is_done(clock, capsys):
-    with Progress(0, "downloading", "B") as shown:
-        clock[0] += 20
-        shown.update(3e6)
-    assert capsys.readouterr().err == "downloading: 3.00M B, 00:20, 150k B/s\n"
-
-
-def test_a_quiet_one_says_nothing(clock, capsys):
-    with Progress(10, "x", shown=False) as shown:
-        clock[0] += 1000
-        shown.update(1)
-    assert capsys.readouterr().err == ""
-
-
-def test_what_is_left_is_not_told_after_the_first_block(clock, capsys):
-    with Progress(3, "growing", "trees") as shown:
-        for _ in range(2):
-            clock[0] += 30
-            shown.update(1)
-    assert capsys.readouterr().err.splitlines() == [
-        "growing: 33 %, 00:30, 0.03 trees/s",
-        "growing: 67 %, 01:00, 0.03 trees/s, 00:30 left",
-    ]
-
-
 def test_compiling_is_told_once_and_is_no_part_of_the_work(clock, capsys, monkeypatch):
     monkeypatch.setattr(progress, "_told", set())
 

@@ -72,14 +72,6 @@ def test_what_is_no_such_search_is_refused(text):
         parse_auto(text)
 
 
-def test_its_stages_are_checked_as_others_are(data, tmp_path):
-    with pytest.raises(XmlcError, match="expected a list of stages"):
-        call(
-            tune_command, "--data", data, "--estimator", "plt", "--auto", '{"stages": []}', "--out", tmp_path / "r.yaml"
-        )
-    assert parse_auto('{"stages": [[{"a": 1}]]}').in_trials == {}
-
-
 STAGES = [[{"S": "labels-per-instance", "alpha": 0.0}, {"S": 3, "alpha": 1.0}], [{"S": 5}, {"S": 3}, {"S": 40}]]
 
 
@@ -185,16 +177,3 @@ def test_a_seed_repeats_a_search_and_another_does_not(method):
 
 def test_a_longer_random_search_extends_a_shorter_one():
     assert trials_of("random", 20)[:8] == trials_of("random", 8)
-
-
-@pytest.mark.parametrize(
-    ("method", "budget", "seed", "message"),
-    [
-        ("grid", 3, 0, "expected one of random, smac"),
-        ("random", 0, 0, "at least one"),
-        pytest.param("smac", 2, 2**32, "seed", marks=NEEDS_SMAC),
-    ],
-)
-def test_refusals(method, budget, seed, message):
-    with pytest.raises(XmlcError, match=message):
-        trials_of(method, budget, seed)

@@ -8,7 +8,7 @@ import tempfile
 
 import pytest
 from repository import ROOT
-from search_cases import FIRST, NEEDS_SMAC, SPACE, hill, trials_of
+from search_cases import FIRST, NEEDS_SMAC, hill, trials_of
 
 from xmlc.errors import XmlcError
 from xmlc.tuning.plan import METHODS
@@ -72,28 +72,3 @@ def test_smac_leaves_no_file_even_after_an_error(tmp_path, monkeypatch, capsys):
         trials_of("smac", 3, worth=fail)
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["here", "temporary"]
     assert capsys.readouterr() == ("", "")
-
-
-@NEEDS_SMAC
-def test_ranges_as_a_space_of_smac():
-    from ConfigSpace import CategoricalHyperparameter, UniformFloatHyperparameter, UniformIntegerHyperparameter
-
-    from xmlc.tuning.smac_search import configuration_space, decoded, encoded
-
-    configurations = configuration_space(SPACE)
-    kinds = {"gamma": UniformFloatHyperparameter, "epochs": UniformIntegerHyperparameter}
-    for name, kind in kinds.items():
-        assert isinstance(configurations[name], kind)
-        assert (configurations[name].lower, configurations[name].upper) == (SPACE[name].low, SPACE[name].high)
-        assert configurations[name].log == SPACE[name].log
-    assert isinstance(configurations["solver"], CategoricalHyperparameter)
-    for solver in SPACE["solver"].values:
-        point = {"epochs": 30, "gamma": 1e-6, "solver": solver}
-        assert decoded(SPACE, encoded(SPACE, point, configurations)) == point
-
-
-def test_without_smac_the_message_says_how_to_get_it(monkeypatch):
-    monkeypatch.setitem(sys.modules, "smac", None)
-    with pytest.raises(XmlcError, match=r"pip install 'smac==2\.4\.\*'"):
-        trials_of("smac", 2)
-    assert len(trials_of("random", 2)) == 2

@@ -98,26 +98,6 @@ def test_thresholds_of_a_model_are_one_job_where_they_are_configured(project):
     assert other == {"synthesise": 1} | before | {"thresholds_anywhere": 1}
 
 
-def refusal_after(project, suite, change):
-    """Return what a dry run says of a suite with a mistake in it."""
-    with project.restored(suite):
-        project.edit_yaml(suite, change)
-        done = project.run("--dry-run", "demo")
-    assert done.returncode != 0
-    return done.stdout + done.stderr
-
-
-def test_inference_from_a_model_that_a_suite_does_not_have_is_refused(project):
-    said = refusal_after(project, "config/demo.yaml", lambda it: it["inference"]["methods"].update(forest=["gfm"]))
-    assert "demo infers from forest, which is none of its models" in said
-
-
-def test_a_model_as_in_another_paper_must_be_there(project):
-    suite = "config/papers/ldsm2020.yaml"
-    said = refusal_after(project, suite, lambda it: it["models"]["br"].update(as_in="swnn2018"))
-    assert "ldsm2020 has model br as in swnn2018, which defines none of this name" in said
-
-
 def test_a_set_that_nobody_tuned_is_searched_once_for_each_model_that_can_be(project):
     """Not where a model has values for the set, and nowhere with `tuning=null`."""
     settings = ("--config", "datasets=[far-set, bibtex]", "mirror=http://localhost/none", "seeds=[0, 1]")
@@ -128,21 +108,10 @@ def test_a_set_that_nobody_tuned_is_searched_once_for_each_model_that_can_be(pro
     assert project.planned("results/far-set/tuning/plt.yaml", *settings)["tune"] == 1
 
 
-def test_a_search_that_is_not_configured_is_refused_with_what_to_add(project):
-    done = project.run("--dry-run", "results/demo/tuning/plt.yaml", "--force", "--config", "tuning=null")
-    assert done.returncode != 0
-    assert "--config tuning='{method: smac, budget: 30}'" in done.stdout + done.stderr
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--config", "tuning={method: grid, budget: 2}"), "'grid' is not one of"),
-        (("--config", "tuning={method: smac, budget: 0}"), "tuning.budget: 0 is less than the minimum of 1"),
         (("--config", "mirorr=x"), "unknown key 'mirorr', expected mirror"),
-        (("--config", "seeds=[99999999999999999999999]"), "expected whole numbers from 0 to 4294967295"),
-        (("--config", "validation_share=nan"), "validation_share: nan is no finite number"),
-        (("--config", "threads=0"), "minimum"),
         (("--config", "datasets=[../x]"), "found '../x'; expected the name of a dataset"),
     ],
 )

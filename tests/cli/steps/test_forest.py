@@ -50,13 +50,3 @@ def test_sweep_rows_are_what_each_value_does(trained):
         assert row.depth is row.nodes is None
     assert record.rows[0].metrics != record.rows[1].metrics
     assert record.hyperparameters["n_trees"] == 2
-
-
-def test_what_is_no_forest_is_refused(trained, capsys):
-    common, folder, _ = trained
-    data = common[1]
-    files = ("--out", folder / "plt", "--record", folder / "train.json")
-    settings = ("--estimator", "swnn", "--name", "x")
-    assert run("train", "--data", data, *settings, *files) == 0
-    assert run("forest", *common, "--model", folder / "plt", "--trees", 1) == 1
-    assert "SparseWeightedNearestNeighbors is no forest" in capsys.readouterr().err

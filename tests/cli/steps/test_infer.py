@@ -167,19 +167,6 @@ def test_a_method_whose_clock_runs_out_has_a_record_without_numbers(tiny, coins,
     assert found.metrics is found.expected_f is found.costs.inference_seconds is None
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--method", "h"), "give either --model or --estimates"),
-        (("--model", "x", "--estimates", "y", "--method", "h"), "give either --model or --estimates"),
-        (("--estimates", "y", "--method", "jansche"), "no inference method 'jansche'"),
-    ],
-)
-def test_mistakes_are_refused_before_anything_is_read(tiny, coins, capsys, arguments, message):
-    assert infer(tiny, coins[1], *arguments) == 1
-    assert message in capsys.readouterr().err
-
-
 def test_estimates_of_another_test_set_are_refused(tiny, coins, estimates, tmp_path, capsys):
     save_csr(tmp_path, "test", load_csr(estimates, "test")[:5])
     write_json(tmp_path / "estimate.json", read_json(estimates / "estimate.json"))

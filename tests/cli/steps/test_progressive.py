@@ -82,11 +82,3 @@ def test_the_curve_is_the_record_as_csv(written):
     rows = pd.DataFrame(read_json(folder / "record.json")["rows"])
     assert frame.columns.tolist() == rows.columns.tolist()
     np.testing.assert_array_equal(frame.to_numpy(), rows.to_numpy(dtype=float))
-
-
-def test_an_estimator_that_learns_no_stream_is_refused(written, capsys):
-    data, folder = written
-    files = ("--curve", folder / "no.csv", "--out", folder / "no.json")
-    assert run("progressive", "--data", data, "--estimator", "br", "--name", "br", *files) == 1
-    assert "BinaryRelevance learns no stream" in capsys.readouterr().err
-    assert not (folder / "no.json").exists()

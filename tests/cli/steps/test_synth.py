@@ -58,23 +58,6 @@ def test_options_override_the_catalogue(tmp_path):
     assert load(tmp_path / "toy" / "test.txt")[0].shape == (30, 60)
 
 
-def test_refusals_leave_nothing(tmp_path):
-    catalogue = tmp_path / "datasets.yaml"
-    catalogue.write_text("{}")
-    common = ("toy", "--out", tmp_path / "toy", "--catalogue", catalogue)
-    result = run(*common, "--n-train", 5)
-    assert isinstance(result.exception, XmlcError)
-    assert "give --n-test, --n-features, --n-labels" in str(result.exception)
-    result = run(*common, *SIZES, "--labels-per-instance", 100)
-    assert isinstance(result.exception, XmlcError)
-    assert "cannot be had" in str(result.exception)
-    for option in ("--n-test", "--n-train", "--nonzeros"):
-        result = run(*common, *SIZES, option, 0)
-        assert result.exit_code == 2
-        assert option in result.output
-    assert [path.name for path in tmp_path.iterdir()] == ["datasets.yaml"]
-
-
 @pytest.mark.parametrize("name", ["../toy", "Toy", ""])
 def test_a_name_that_is_no_folder_is_refused(tmp_path, name):
     result = run(name, "--out", tmp_path / "toy", *SIZES)
