@@ -166,7 +166,8 @@ def _folder(given: str | None) -> Path:
 
 
 def _imported(text: str) -> Iterator[Path]:
-    """List the files that imports may stand for: of a module, and of each name in it that may be a module."""
+    """List the files that imports may stand for: of a module or package, and of each name in it that may be one."""
     for module, names in IMPORT.findall(text):
         for dotted in (module, *(f"{module}.{name}" for name in re.findall(r"\w+", names))):
-            yield PACKAGE.parent.joinpath(*dotted.split(".")).with_suffix(".py")
+            path = PACKAGE.parent.joinpath(*dotted.split("."))
+            yield from (path.with_suffix(".py"), path / "__init__.py")
