@@ -56,8 +56,8 @@ def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a temporary folder beside ``path``; it replaces ``path`` when the block ends without an error.
 
     Its files are then listed in it with their checksums (`xmlc.checksums`), which are checked where they are opened.
-    The folder that was there is deleted. Who has mapped its files on this machine keeps them; who has done so on
-    another machine, over a network file system, loses them.
+    The folder that was there is deleted, with what was edited by hand in its files. Who has mapped its files on this
+    machine keeps them; who has done so on another machine, over a network file system, loses them.
 
     A kill at any moment leaves the old folder or the new one. On file systems that cannot exchange two names (NFS) a
     kill between two renamings leaves nothing under the name.

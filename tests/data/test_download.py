@@ -13,7 +13,7 @@ from file_server import serve
 from xmlc.cli import group
 from xmlc.data import fetching
 from xmlc.data.catalogue import Dataset, load_catalogue
-from xmlc.data.download import download
+from xmlc.data.download import check_sources, download
 from xmlc.errors import XmlcError
 from xmlc.files import read_json
 
@@ -243,3 +243,24 @@ def test_the_command_says_where_it_came_from_and_where_not(tmp_path, server, res
     assert not (resources / "digests").exists()
     result = CliRunner().invoke(group, [*map(str, arguments), "--limits", "6", "1e-9"])
     assert "more than 1e-09 GB; if that is right, raise download.gigabytes" in str(result.exception)
+
+
+def test_a_dataset_has_an_address_or_lies_in_the_mirror(tmp_path):
+    mirror, resources = tmp_path / "mirror", tmp_path / "resources"
+    (mirror / "medical").mkdir(parents=True)
+    (mirror / "medical/train.txt.gz").touch()
+    addressed = Dataset("far", sources=(("url", "http://localhost/x.zip"),))
+    check_sources([Dataset("medical"), addressed], str(mirror), resources, [])
+    check_sources([addressed], None, resources, [])
+    check_sources([], str(tmp_path / "nowhere"), resources, [])
+    check_sources([Dataset("medicl")], "http://localhost/mirror", resources, [])
+    with pytest.raises(XmlcError, match=r"has no medicl/train\.txt; expected medical"):
+        check_sources([Dataset("medicl")], str(mirror), resources, ["yeast"])
+    with pytest.raises(XmlcError, match="no mirror is given; expected yeast"):
+        check_sources([Dataset("yeas")], None, resources, ["yeast"])
+    with pytest.raises(XmlcError, match="no mirror is given; expected a mirror that has it"):
+        check_sources([Dataset("medical")], None, resources, ["yeast"])
+    with pytest.raises(XmlcError, match="nowhere is no folder on this machine"):
+        check_sources([addressed], str(tmp_path / "nowhere"), resources, [])
+    (resources / "manual/medicl").mkdir(parents=True)
+    check_sources([Dataset("medicl")], None, resources, [])

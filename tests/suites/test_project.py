@@ -280,6 +280,16 @@ def test_the_models_of_all_suites_are_in_order():
         check_models(one)
 
 
+OWN_MODELS = """
+class Centroids:
+    pass
+class Powers:
+    def __init__(self, power=1, *, scale=1): ...
+class Any:
+    def __init__(self, **more): ...
+"""
+
+
 @pytest.mark.parametrize(
     ("model", "said"),
     [
@@ -290,12 +300,18 @@ def test_the_models_of_all_suites_are_in_order():
         ({"search": [[{"C": 1.0}, {"C": -1.0}]]}, "C: found -1.0, expected a number above 0"),
         ({"estimator": "my_modell.py:Centroids"}, "no file my_modell.py, expected my_model.py"),
         ({"estimator": "my_model.py:Centroid"}, "my_model.py has no class Centroid, expected Centroids"),
+        (
+            {"estimator": "my_model.py:Powers", "hyperparameters": {"powr": 1}},
+            "Powers has no hyperparameter powr",
+        ),
     ],
 )
 def test_what_does_not_exist_is_named_with_the_nearest(model, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "my_model.py").write_text("class Centroids:\n    pass\n")
+    (tmp_path / "my_model.py").write_text(OWN_MODELS)
     with pytest.raises(XmlcError) as error:
         check_models(suite_with(**model))
     assert said in str(error.value)
-    check_models(suite_with(estimator="my_model.py:Centroids", hyperparameters={"anything": 1}))
+    check_models(suite_with(estimator="my_model.py:Powers", hyperparameters={"power": 1, "scale": 2}))
+    for name in ("Centroids", "Any"):
+        check_models(suite_with(estimator=f"my_model.py:{name}", hyperparameters={"anything": 1}))

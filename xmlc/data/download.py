@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -144,6 +145,44 @@ def download(
         raise XmlcError(f"{name}: {'; '.join(problems)}. {place.by_hand()}")
     reason = "expects it under a mirror" if dataset.own_mirror_layout else "knows no address for it"
     raise XmlcError(f"{name}: the catalogue {reason}. Give a mirror that has it, or: {place.by_hand()}")
+
+
+def check_sources(entries: Iterable[Dataset], mirror: str | None, resources: Path, known: Iterable[str]) -> None:
+    """Check that each of some datasets, which are to be fetched, has an address or lies in the mirror.
+
+    Mirrors of the web are not asked.
+
+    Parameters
+    ----------
+    entries : iterable of Dataset
+    mirror : str or None
+    resources : Path
+        The folder for downloads, with those by hand.
+    known : iterable of str
+        Datasets of the catalogue.
+
+    Raises
+    ------
+    XmlcError
+        With datasets of nearly this name.
+    """
+    entries, place = list(entries), mirror_at(mirror) if mirror else None
+    folder = Path(place.base) if place and not place.is_url else None
+    if entries and place and not place.is_there:
+        raise XmlcError(place.lacks(""))
+    for entry in entries:
+        has_address = any(kind != "source" for one in (entry, *entry.alternatives) for kind, _ in one.sources)
+        by_hand = resources / "manual" / entry.name
+        if has_address or by_hand.is_dir() or (place and place.is_url):
+            continue
+        if folder and any((folder / entry.name / f"{entry.train[0]}{suffix}").is_file() for suffix in SUFFIXES):
+            continue
+        there = [one.name for one in folder.iterdir() if one.is_dir()] if folder else []
+        found = f"the mirror has no {entry.name}/{entry.train[0]}" if folder else "no mirror is given"
+        expected = " or ".join(get_close_matches(entry.name, sorted({*there, *known}))) or "a mirror that has it"
+        raise XmlcError(
+            f"dataset {entry.name}: the catalogue knows no address for it, and {found}; expected {expected}"
+        )
 
 
 def _into(out: Path, place: Place, attempt: Attempt) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.data.prepared import Prepared
+from xmlc.estimates import ROUNDING, check_probabilities
 from xmlc.models.abilities import LooksUp
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.passport import WARM_UP_ROWS, timed
@@ -37,6 +38,7 @@ def estimate_part(model: SparseProbabilityEstimator, prepared: Prepared, part: s
     """Estimate the probabilities of one part, those greater than ``floor``."""
     X = instances_for(model, prepared, part)
     spe, ms_per_instance = predict_timed(model, X, lambda rows: model.predict_proba(rows, floor))
+    check_probabilities(spe.data, "what the model estimates", 1 + ROUNDING)
     n, inner_products = max(X.shape[0], 1), model.inner_products_
     about = PartEstimates(
         instances=X.shape[0],

@@ -186,7 +186,8 @@ def hits_at_k(Y: object, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.nda
         raise InvalidDataError(f"k={k} and a ranking of shape {labels.shape} do not fit {Y.shape[0]} instances")
     if labels.dtype.kind not in "iu":
         raise InvalidDataError(
-            f"the ranking holds values of type {labels.dtype}; expected labels, -1 where there is none"
+            f"the ranking holds values of type {labels.dtype}; expected labels, -1 where there is none, "
+            "or scores as a sparse matrix"
         )
     check_below(labels[:, :k], "the ranking", Y.shape[1], least=-1)
     truth = kernel_csr(Y)

@@ -11,13 +11,10 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
 from datetime import datetime
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
-from xmlc.data.archives import SUFFIXES
-from xmlc.data.catalogue import Dataset
-from xmlc.data.download import mirror_at
+from xmlc.data.download import check_sources
 from xmlc.errors import XmlcError, is_of_the_machine, sentence_of
 from xmlc.files import settle_times, sweep
 from xmlc.runtime.claims import Claim, Claimed, claimed, claims
@@ -195,42 +192,5 @@ def check_targets(targets: Iterable[str], rules: Iterable[str], known: Iterable[
             continue
         if target in known:
             raise XmlcError(f"target {target}: this dataset is not selected; add --config datasets='[{target}]'")
-        raise XmlcError(f"no target {target}, expected {nearest(target, rules)}")
-
-
-def check_sources(entries: Iterable[Dataset], mirror: str | None, resources: Path, known: Iterable[str]) -> None:
-    """Check that each of some datasets, which are to be fetched, has an address or lies in the mirror.
-
-    Mirrors of the web are not asked.
-
-    Parameters
-    ----------
-    entries : iterable of Dataset
-    mirror : str or None
-    resources : Path
-        The folder for downloads, with those by hand.
-    known : iterable of str
-        Datasets of the catalogue.
-
-    Raises
-    ------
-    XmlcError
-        With datasets of nearly this name.
-    """
-    entries, place = list(entries), mirror_at(mirror) if mirror else None
-    folder = Path(place.base) if place and not place.is_url else None
-    if entries and place and not place.is_there:
-        raise XmlcError(place.lacks(""))
-    for entry in entries:
-        has_address = any(kind != "source" for one in (entry, *entry.alternatives) for kind, _ in one.sources)
-        by_hand = resources / "manual" / entry.name
-        if has_address or by_hand.is_dir() or (place and place.is_url):
-            continue
-        if folder and any((folder / entry.name / f"{entry.train[0]}{suffix}").is_file() for suffix in SUFFIXES):
-            continue
-        there = [one.name for one in folder.iterdir() if one.is_dir()] if folder else []
-        found = f"the mirror has no {entry.name}/{entry.train[0]}" if folder else "no mirror is given"
-        expected = " or ".join(get_close_matches(entry.name, sorted({*there, *known}))) or "a mirror that has it"
-        raise XmlcError(
-            f"dataset {entry.name}: the catalogue knows no address for it, and {found}; expected {expected}"
-        )
+        dataset = f"for a dataset of yours add --config datasets='[{target}]' mirror=<folder>"
+        raise XmlcError(f"no target {target}, expected {nearest(target, rules)}; {dataset}")

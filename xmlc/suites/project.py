@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -259,8 +260,8 @@ def models_of_all(suites: Iterable[Suite]) -> dict[str, ModelSpec]:
 def check_models(suite: Suite) -> None:
     """Check the models of a suite: that their estimators are there, and their hyperparameters known and in range.
 
-    Hyperparameters of baselines and of users' own models are known only where these are imported: they are checked when
-    a job begins.
+    Hyperparameters of baselines, and of users' own models whose ``__init__`` does not list them, are known only where
+    these are imported: they are checked when a job begins.
 
     Raises
     ------
@@ -270,7 +271,7 @@ def check_models(suite: Suite) -> None:
     for name, model in suite.all_models.items():
         where = f"{suite.file}: model {name}: "
         if ".py:" in model.estimator:
-            _check_own(model.estimator, where)
+            _check_own(model, where)
         elif model.estimator not in ESTIMATORS:
             expected = nearest(model.estimator, ESTIMATORS)
             raise XmlcError(f"{where}no estimator {model.estimator}, expected {expected} or path/to/file.py:ClassName")
@@ -278,8 +279,8 @@ def check_models(suite: Suite) -> None:
             _check_values(model, ESTIMATORS[model.estimator].rpartition(":")[2], where)
 
 
-def _check_own(estimator: str, where: str) -> None:
-    file, _, name = estimator.rpartition(":")
+def _check_own(model: ModelSpec, where: str) -> None:
+    file, _, name = model.estimator.rpartition(":")
     path = Path(file)
     if not path.is_file():
         near = nearest(path.name, [other.name for other in path.parent.glob("*.py")] or ["a file of yours"])
@@ -288,6 +289,20 @@ def _check_own(estimator: str, where: str) -> None:
     if not re.search(rf"\b{re.escape(name)}\b", text):
         expected = nearest(name, re.findall(r"^class (\w+)", text, re.MULTILINE) or ["a class of it"])
         raise XmlcError(f"{where}{file} has no class {name}, expected {expected}")
+    known = _arguments(text, name)
+    for unknown in {name for values in _values(model) for name in values} - set(known or ()):
+        if known is not None:
+            raise XmlcError(f"{where}{name} has no hyperparameter {unknown}, expected {nearest(unknown, known)}")
+
+
+def _arguments(text: str, name: str) -> list[str] | None:
+    """Return the arguments of a class's ``__init__``; None where the text of the file does not tell."""
+    try:
+        body = next(part for part in ast.parse(text).body if isinstance(part, ast.ClassDef) and part.name == name).body
+        init = next(part for part in body if isinstance(part, ast.FunctionDef) and part.name == "__init__").args
+    except (SyntaxError, StopIteration):
+        return None
+    return None if init.kwarg else [one.arg for one in init.args[1:] + init.kwonlyargs]
 
 
 def _check_values(model: ModelSpec, kind: str, where: str) -> None:

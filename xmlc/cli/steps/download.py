@@ -11,7 +11,7 @@ import click
 from xmlc.cli._options import FILE, POSITIVE, catalogue_option, out_option
 from xmlc.data.catalogue import dataset as catalogue_entry
 from xmlc.data.catalogue import load_catalogue
-from xmlc.data.download import download
+from xmlc.data.download import check_sources, download
 from xmlc.data.fetching import USUAL, Limits
 
 
@@ -48,7 +48,10 @@ def command(
     goes on where the server says that the file is still the same. Digests are recorded the first time and checked
     from then on.
     """
-    entry = catalogue_entry(dataset, load_catalogue(catalogue))
+    known = load_catalogue(catalogue)
+    entry = catalogue_entry(dataset, known)
+    if not entry.synthetic:
+        check_sources([entry], mirror, out.parent, known)
     say = partial(click.echo, err=True)
     origin = download(entry, out, mirror, digests, lambda reason: say(f"{dataset}: {reason}"), Limits(*limits))
     say(f"{dataset}: fetched from {origin}")
