@@ -12,15 +12,9 @@ from report_cases import inference, ranking, thresholds, write
 from repository import ROOT
 
 from xmlc.metrics import classification_metrics, propensities
-from xmlc.metrics.measures import (
-    ALL_MEASURES,
-    BY_NAME,
-    MAXIMA,
-)
+from xmlc.metrics.measures import ALL_MEASURES, BY_NAME, MAXIMA
 from xmlc.metrics.ranking import ranking_metrics
 from xmlc.papers.building import build_table
-
-PACKAGE, SUPPORT = ROOT / "xmlc", ROOT / "tests/support"
 
 
 def test_a_record_has_every_measure_once():
@@ -42,16 +36,7 @@ def test_the_list_needs_no_kernels():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-# Names that no measure has, so that these tests pass in a project that has taken the recipe of CONTRIBUTING.md.
-MADE_UP_RANKING = '''
-
-def made_up_at_k(Y: object, labels: np.ndarray, k: int) -> float:
-    """Share of the m labels that stand among the first k of any instance."""
-    return float(np.unique(labels[:, :k][labels[:, :k] >= 0]).size / as_labels(Y).shape[1])
-
-
-MEASURES += (Measure("made-up@5", "Made-up@5", lambda ranked: made_up_at_k(ranked.Y, ranked.labels, 5)),)
-'''
+# A name that no measure has; a measure of rankings is the recipe of CONTRIBUTING.md, see test_contributing.py.
 MADE_UP_SETS = '''
 
 def made_up(Y: object, Y_hat: object) -> float:
@@ -66,61 +51,36 @@ import json, sys
 from pathlib import Path
 import numpy as np
 from xmlc.metrics import classification_metrics
-from xmlc.metrics.ranking import ranking_metrics
 from xmlc.overview.facts import Source, fact_rows
 from xmlc.papers.building import build_table
 from xmlc.records.reading import read_record
 Y = np.eye(4, dtype=bool)
-labels = np.tile(np.arange(3, dtype=np.int32), (4, 2))[:, :5]
-computed = {}
-if sys.argv[1] == "ranking":
-    computed = ranking_metrics(np.eye(4, 8, dtype=bool), np.tile(np.arange(5, dtype=np.int32), (4, 1)), np.ones(8))
-else:
-    computed = classification_metrics(Y, Y[:, [0, 1, 3, 2]])
+computed = classification_metrics(Y, Y[:, [0, 1, 3, 2]])
 tables = {}
-for name, paper, *paths in json.loads(sys.argv[2]):
+for name, paper, *paths in json.loads(sys.argv[1]):
     table = build_table(name, paper, [Path(path) for path in paths])
     tables[f"{paper}/{name}"] = {column: table.frame[column].tolist() for column in table.frame}
-path = Path(json.loads(sys.argv[2])[0][2])
+path = Path(json.loads(sys.argv[1])[0][2])
 source = Source("demo", path, read_record(path))
 facts = {row["metric"]: [row["value"], row["unit"]] for row in fact_rows(source)}
 print(json.dumps([computed, tables, facts], default=str))
 """
 
 
-def in_a_copy(folder, file, text, kind, tables):
-    """Append a measure to one file of a copy of the package, and use it there in a process of its own."""
+def in_a_copy(folder, text, tables):
+    """Append a measure of label sets to its file in a copy of the package, and use it in a process of its own."""
     if not (folder / "xmlc").exists():
-        shutil.copytree(PACKAGE, folder / "xmlc", ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / "xmlc", folder / "xmlc", ignore=shutil.ignore_patterns("__pycache__"))
     if text:
-        source = folder / "xmlc" / "metrics" / file
-        head, tail = source.read_text().split("\n\n\ndef " + COMPUTED[file], 1)
-        source.write_text(f"{head}{text.rstrip()}\n\n\ndef {COMPUTED[file]}{tail}")
+        source, computed = folder / "xmlc/metrics/classification.py", "\n\n\ndef classification_metrics"
+        head, tail = source.read_text().split(computed, 1)
+        source.write_text(f"{head}{text.rstrip()}{computed}{tail}")
     done = subprocess.run(
-        [sys.executable, "-c", USE, kind, json.dumps(tables)],
+        [sys.executable, "-c", USE, json.dumps(tables)],
         capture_output=True, text=True, cwd=folder, env=os.environ | {"PYTHONPATH": str(folder)},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
-
-
-COMPUTED = {"ranking.py": "ranking_metrics", "classification.py": "classification_metrics"}
-
-
-@pytest.mark.slow
-def test_a_further_measure_of_rankings_takes_one_file(tmp_path):
-    old, new = ranking(model="fastxml"), ranking()
-    new["metrics"] = new["metrics"] | {"made-up@5": 0.625}
-    paths = [str(path) for path in write(tmp_path / "records", [new, old])]
-    before = in_a_copy(tmp_path, "", "", "ranking", [["table1", "demo", *paths]])
-    after = in_a_copy(tmp_path, "ranking.py", MADE_UP_RANKING, "ranking", [["table1", "demo", *paths]])
-    assert after[0] == before[0] | {"made-up@5": 0.625}
-    added = after[1]["demo/table1"].pop("made-up@5")
-    assert added[0] == 62.5
-    assert np.isnan(added[1])
-    assert list(after[1]["demo/table1"]) == list(before[1]["demo/table1"])
-    assert "made-up@5" not in before[2]
-    assert after[2] == before[2] | {"made-up@5": [62.5, "%"]}
 
 
 @pytest.mark.slow
@@ -130,8 +90,8 @@ def test_a_further_measure_of_label_sets_takes_one_file(tmp_path):
     inferred["metrics"]["made-up"] = 3.0
     (first, second) = (str(path) for path in write(tmp_path / "records", [found, inferred]))
     tables = [["table2", "demo", first], ["table1", "gfm2011", second]]
-    before = in_a_copy(tmp_path, "", "", "sets", tables)
-    after = in_a_copy(tmp_path, "classification.py", MADE_UP_SETS, "sets", tables)
+    before = in_a_copy(tmp_path, "", tables)
+    after = in_a_copy(tmp_path, MADE_UP_SETS, tables)
     assert after[0] == before[0] | {"made-up": 2.0}
     for name, value in (("demo/table2", 2.0), ("gfm2011/table1", 3.0)):
         assert after[1][name].pop("made-up") == [value]

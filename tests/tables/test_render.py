@@ -6,10 +6,7 @@ import re
 import pandas as pd
 import pytest
 from built_tables import build_from
-from report_cases import (
-    every_method,
-    ranking,
-)
+from report_cases import every_method, ranking
 
 from xmlc.tables.fingerprint import fingerprint
 from xmlc.tables.render import latex, to_csv, to_latex, to_markdown, write_table

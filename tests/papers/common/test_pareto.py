@@ -105,19 +105,6 @@ def test_labels_cover_neither_each_other_nor_points_nor_the_frame():
             assert box[3] <= frame[1]
 
 
-def test_labels_give_way_to_obstacles():
-    frame, size = np.array([200.0, 200.0]), (50.0, 8.0)
-    (usual,) = place_labels(np.array([[100.0, 100.0]]), [size], frame)
-    assert usual.offset == (6, -4)
-    assert not usual.tied
-    beside = np.array([[90.0, 99.0, 200.0, 101.0]])
-    (moved,) = place_labels(np.array([[100.0, 100.0]]), [size], frame, beside)
-    assert moved.offset[1] != -4
-    everywhere = np.array([[60.0, 60.0, 140.0, 140.0]])
-    (far,) = place_labels(np.array([[100.0, 100.0]]), [size], frame, everywhere)
-    assert far.tied
-
-
 def test_same_bytes_twice(tmp_path):
     paths = write(tmp_path / "records", records())
     for name in ("one", "two"):

@@ -2,13 +2,7 @@
 
 import pytest
 from built_tables import build_from
-from report_cases import (
-    every_measure,
-    every_method,
-    ranking,
-    thresholds,
-    write,
-)
+from report_cases import every_measure, every_method, ranking, thresholds, write
 
 from xmlc.metrics.measures import TUNABLE_MEASURES
 from xmlc.papers.building import build_table
