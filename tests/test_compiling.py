@@ -7,12 +7,9 @@ import sys
 
 import pytest
 import yaml
-from click.testing import CliRunner
 from repository import ROOT
 
-from xmlc.cli.steps.compile import command
 from xmlc.compiling import Part, compile_part, compile_parts, missing, parts_of
-from xmlc.errors import XmlcError
 
 DEMO = ROOT / "config/demo.yaml"
 # A program of others has nothing to compile, and need not be installed.
@@ -34,13 +31,6 @@ def test_every_model_of_every_paper_is_a_part_those_as_in_another_too(suite):
     assert all(json.loads(part.arguments)["estimator"] for part in parts_of(suite) if part.kind == "model")
 
 
-@pytest.mark.parametrize("text", ["a: [", "- a", "models: {}"])
-def test_what_is_no_suite_is_refused(tmp_path, text):
-    (tmp_path / "suite.yaml").write_text(text)
-    with pytest.raises(XmlcError, match=r"suite\.yaml: "):
-        parts_of(tmp_path / "suite.yaml")
-
-
 def test_only_the_processes_that_compile_are_told_their_threads(monkeypatch):
     monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
     list(compile_parts([THEIRS], 1))
@@ -59,17 +49,6 @@ def test_a_part_is_compiled_once_for_its_content(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))  # nothing can be kept there
     compile_part(THEIRS)
     assert missing([THEIRS]) == [THEIRS]
-
-
-def test_the_command_says_what_it_does_once(tmp_path, monkeypatch):
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr("xmlc.cli.steps.compile.parts_of", lambda suite: [THEIRS])
-    said = CliRunner().invoke(command, [str(DEMO)])
-    assert said.exit_code == 0
-    first, second = said.output.splitlines()
-    assert first == "Compiling kernels, once for this machine and version: theirs"
-    assert second.startswith("[1 of 1] compiled theirs in ")
-    assert CliRunner().invoke(command, [str(DEMO)]).output == ""
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from benchmark_rows import run_benchmark
 from small_data import prepare_tiny
@@ -69,28 +68,3 @@ def test_the_baselines_themselves(prepared):
         assert model.predict_top_k(data.X, 5)[0].shape == (120, 5), name
     bench._add_conversions(rows, data)
     assert min(row.value for row in rows.all) > 0
-
-
-def test_a_planted_difference_between_threads_is_reported(multilabel):
-    X, Y = multilabel(60, 10, 6)
-    one, two = (PLT(solver="adagrad", epochs=1).fit(X, Y) for _ in range(2))
-    data = Data("tiny", X, Y, X, Y)
-    rankings = {}
-
-    def differences():
-        rows = Rows("plt", "tiny")
-        for n in (1, 2):
-            rows.add("PLT, adagrad", TRAINING, "time", "s", 1.0 / n, threads=n)
-            for search in bench.SEARCHES:
-                name = bench.name_of("adagrad", search)
-                rows.add(name, PREDICTION, "time", "s", 1.0, threads=n)
-                rankings.setdefault((name, PREDICTION, n), one.predict_top_k(X, 5))
-        bench.add_threads(rows, "adagrad", 2, {("adagrad", 1): one, ("adagrad", 2): two}, rankings, data)
-        assert rows.value("PLT, adagrad", TRAINING, "speed-up", 2) == 2
-        return [row.note for row in rows.all if row.measure == "same bits"]
-
-    assert differences() == [""] * 4
-    two.nodes_.weights[3] = np.nextafter(two.nodes_.weights[3], np.float32(9))
-    labels, scores = rankings["PLT, adagrad, exact", PREDICTION, 2]
-    rankings["PLT, adagrad, exact", PREDICTION, 2] = labels, np.nextafter(scores, np.float32(9))
-    assert differences() == ["other bits: weights", "other bits: scores", "", ""]

@@ -64,22 +64,3 @@ def test_the_last_bit_of_one_number_turns_the_comparison_red(tmp_path, capsys):
     assert (table, " ".join(place), column) == ("table2.csv", "bibtex / plt / sto", "macro_f")
     assert (before, after) == (old, changed)
     assert 0 < float(difference) < 1e-13
-
-
-def test_tables_as_published_equal_themselves(capsys):
-    folder = ROOT / "results/published/plt2016"
-    status, out, _ = compared(capsys, folder, folder)
-    assert status == 0
-    # Table 1: 12 rows of 9 columns and a time; Table 2: 36 of 2 and a time; Table 3: 4 of 2; Table 4: 12 of 6.
-    cells = 12 * 9 + 36 * 2 + 4 * 2 + 12 * 6
-    assert out.splitlines()[1].startswith(f"{cells} of {cells} cells equal")
-    assert "; 48 shown without judgement" in out
-    # As a paper's, what it measured has no runs of ours behind it, and the rest is equal: Table 1 has 6 statistics of
-    # 6 datasets in all, Table 3 ranges, Table 4 chosen a and b.
-    status, out, _ = compared(capsys, folder, folder, "--published")
-    assert status == 0
-    measured = 12 * 3 + 36 * 2 + 12 * 4
-    assert out.startswith(
-        f"0 of {measured} measured cells reproduced, {measured} without runs to judge by; "
-        "statistics of datasets: 36 of 36 equal; configuration: 32 of 32 equal"
-    )

@@ -71,10 +71,8 @@ def test_arrays_that_fit_one_another_pass():
     [
         ("more", np.zeros(1), "more: is no array of such a model"),
         ("places", np.zeros(2, dtype=np.int64), r"places: found int64 of shape \(2,\), expected int32 of shape \(2\)"),
-        ("places", np.zeros(3, dtype=np.int32), r"found int32 of shape \(3,\), expected int32 of shape \(2\)"),
         ("places", np.array([0, 2], dtype=np.int32), r"places: entry 1 is 2, expected -1 \.\. 1"),
         ("numbers", np.zeros((3, 3), dtype=np.uint32), r"numbers: found .*, expected uint32 of shape \(3, 2\)"),
-        ("numbers", np.zeros(3, dtype=np.uint32), "numbers: found"),
         ("starts", np.array([0, 4, 3]), "starts: entry 2 is 3, less than the one before it"),
         ("starts", np.array([0, 1, 2]), "starts: ends with 2, expected 3, the size of numbers"),
         ("weights", np.array([np.inf], dtype=np.float32), "weights: holds a value that is not finite"),

@@ -101,13 +101,6 @@ def test_malformed_rows_are_named(tmp_path, row, message):
     assert "1 malformed line;" in str(error.value)
 
 
-def test_every_malformed_row_is_counted(tmp_path):
-    with pytest.raises(XmlcError) as error:
-        arff(tmp_path, "?,0,0,red,0\n0,0,0,red,0\n" * 30)
-    assert "30 malformed lines" in str(error.value)
-    assert str(error.value).count(": found") == 20
-
-
 @pytest.mark.parametrize(
     ("header", "xml", "message"),
     [
@@ -129,9 +122,3 @@ def test_header_and_xml_must_fit(tmp_path, header, xml, message):
     with pytest.raises(XmlcError) as error:
         arff(tmp_path, "0,0,0,red,0\n", header, xml)
     assert message in str(error.value)
-
-
-def test_the_second_file_must_be_named(tmp_path):
-    arff(tmp_path, "")
-    with pytest.raises(XmlcError, match="format arff needs a second file"):
-        load(tmp_path / "a.arff")

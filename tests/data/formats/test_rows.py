@@ -93,18 +93,6 @@ def test_index_arrays_are_narrow_and_sorted(tmp_path):
         assert again.has_canonical_format
 
 
-def test_byte_order_mark_and_carriage_returns_are_no_content(tmp_path):
-    X, Y = load(write(tmp_path / "a", "\ufeff1 3 2\r\n1 0:1 2:0.5\r\n\r\n"))
-    assert X.toarray().tolist() == [[1, 0, 0.5]]
-    assert Y.toarray().tolist() == [[False, True]]
-
-
-def test_svmlight_comments(tmp_path):
-    X, Y = load(write(tmp_path / "a", "# made by hand\n1,0 0:2#tail 1:3\n 1:1 # 0:5\n#\n"), "svmlight")
-    assert X.toarray().tolist() == [[2, 0], [0, 1]]
-    assert Y.toarray().tolist() == [[True, True], [False, False]]
-
-
 @pytest.mark.parametrize("base", [0, 1])
 def test_svmlight_equals_scikit_learn(tmp_path, base):
     rng = np.random.default_rng(base)
@@ -137,15 +125,6 @@ def test_labels_may_start_from_1_in_formats_with_a_header(tmp_path):
         load(rows)
     with pytest.raises(XmlcError, match=r"found '0', expected a label of 1 \.\. 5"):
         load(write(rows, "1 4 5\n0 0:1\n"), zero_based=False)
-
-
-def test_two_files(tmp_path):
-    features = write(tmp_path / "trn_X_Xf.txt", "3 4\n0:1 3:0.5\n\n2:2\n")
-    labels = write(tmp_path / "trn_X_Y.txt", "3 5\n4:1 0:1\n1:1\n\n")
-    X, Y = load(features, "repository-two-files", labels=labels)
-    assert X.toarray().tolist() == [[1, 0, 0, 0.5], [0, 0, 0, 0], [0, 0, 2, 0]]
-    assert [np.flatnonzero(row).tolist() for row in Y.toarray()] == [[0, 4], [1], []]
-    assert (X.dtype, Y.dtype) == (np.float32, bool)
 
 
 @pytest.mark.needs("mirror")

@@ -93,12 +93,3 @@ def test_malformed_lines_are_named(tmp_path, line, message):
         load(tmp_path / "a.vw", "vw", zero_based=False, n_labels=3)
     assert f"a.vw:2: {message}" in str(error.value)
     assert "1 malformed line;" in str(error.value)
-
-
-def test_every_malformed_line_is_counted(tmp_path):
-    (tmp_path / "a.vw").write_text("1 | a:1\n0 | a:1\n" * 30)
-    with pytest.raises(XmlcError) as error:
-        load(tmp_path / "a.vw", zero_based=False)
-    assert "30 malformed lines" in str(error.value)
-    assert str(error.value).count(": found") == 20
-    assert "found '0', expected labels as whole numbers of 1 .. 67108864" in str(error.value)
