@@ -3,7 +3,6 @@
 import bz2
 import gzip
 import json
-import lzma
 
 import pytest
 from archive_cases import zip_of
@@ -169,15 +168,6 @@ def test_a_mirror_may_hold_a_set_in_its_own_format(tmp_path, resources):
     )
     with pytest.raises(XmlcError, match="the catalogue expects it under a mirror"):
         download(entry, resources / "tiny")
-
-
-def test_a_mirror_in_the_repository_format_serves_a_set_that_the_catalogue_has_as_arff(tmp_path, resources):
-    entry = Dataset("tiny", "arff", train=("a.arff",), test=("b.arff",), labels="c.xml")
-    download(
-        entry, resources / "tiny", mirror_of(tmp_path / "mirror", train_txt_xz=lzma.compress(TRAIN), test_txt=TEST)
-    )
-    source = read_json(resources / "tiny/source.json")
-    assert (source["format"], source["labels"], source["train"]) == ("repository", None, ["train.txt.xz"])
 
 
 @pytest.mark.parametrize("packed", [True, False])

@@ -229,20 +229,6 @@ def test_accepting_takes_the_tables_that_were_made_without_costs_and_no_others(t
         accept(reference, made / "other")
 
 
-def test_text_says_the_headline_first_and_then_what_is_outside(files):
-    comparisons = compare(*files(TABLE, MIXED))
-    lines = to_text(comparisons, "old: a, new: b").splitlines()
-    assert lines[0] == ("3 of 6 cells equal, 2 different, 1 missing; 2 shown without judgement")
-    assert lines[1] == "old: a, new: b"
-    assert lines[3:5] == ["different:", lines[4]]
-    assert lines[4].split() == ["table", "row", "column", "old", "new", "difference"]
-    assert lines[5].split("  ")[1] == "table2.csv"
-    assert lines[5].split()[1:] == "yeast / plt / fta macro_f 40 40.1 +0.1".split()
-    assert lines[6].split()[1:] == "yeast / plt / sto macro_f 35.1235 36 +0.877".split()
-    text = "\n".join(lines)
-    assert text.index("different:") < text.index("missing:") < text.index("without judgement:")
-
-
 def test_beside_a_paper_the_text_says_the_interval_of_each_cell(files):
     place = Place("left", "table2", ("yeast", "plt", "sto"), "macro_f")
     judge = Judge(Runs({place: CellRuns({0: 35.9, 1: 36.0, 2: 36.1})}), same_split=frozenset({("left", "yeast")}))

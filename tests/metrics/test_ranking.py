@@ -85,16 +85,6 @@ def test_rankings_and_propensities_equal_a_second_public_implementation(a, b):
         assert psp_at_k(Y, labels, propensity, k) == pytest.approx(psp[k - 1])
 
 
-def test_ideal_ranking_scores_one():
-    Y = np.array([[1, 1, 0, 0], [0, 0, 0, 1]])
-    labels = np.array([[1, 0, 2], [3, 0, 1]], dtype=np.int32)
-    propensity = np.array([0.2, 0.1, 0.5, 0.9])
-    for k in (1, 2, 3):
-        assert psp_at_k(Y, labels, propensity, k) == pytest.approx(1)
-        assert ndcg_at_k(Y, labels, k) == pytest.approx(1)
-    assert precision_at_k(Y, labels, 2) == pytest.approx(3 / 4)
-
-
 def test_propensities_follow_the_formula_and_rise_with_frequency():
     Y = np.zeros((1000, 4), dtype=bool)
     Y[:500, 0] = Y[:50, 1] = Y[:5, 2] = True

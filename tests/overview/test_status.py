@@ -9,7 +9,7 @@ from suite_cases import write_suite
 
 from xmlc.cli.results import status_command as command
 from xmlc.overview.failures import failures
-from xmlc.overview.status import MADE, status_of, to_text
+from xmlc.overview.status import MADE, status_of
 from xmlc.suites.settings import remember
 
 FULL = "results/{0}/{1}/seed{2}/full/ranking.json"
@@ -61,13 +61,6 @@ def test_a_suite_that_nobody_asks_for_is_told_of_when_it_was_begun_or_is_named(r
     (run / "results/big").mkdir()
     (run / "results/big/statistics.json").touch()
     assert papers() == {"plt2016", "scale"}
-
-
-def test_the_text_tells_the_reason_of_a_failure(run):
-    text = to_text(status_of(PLAN, run, failures(run / "logs")))
-    assert "failed: yeast plt train\n  no room left on the device\n" in text
-    assert "3 of 7 files are there; 1 step failed." in text
-    assert "######xxxxxxx......." in text.splitlines()[2]
 
 
 @pytest.fixture

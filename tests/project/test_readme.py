@@ -105,16 +105,6 @@ def examples(tmp_path_factory):
     return project
 
 
-@pytest.mark.slow
-def test_the_examples_of_a_model_and_a_threshold_method_have_their_places_in_the_tables(examples):
-    ranking = pd.read_csv(examples.folder / "results/tables/demo/table1.csv")
-    assert ranking["model"].tolist() == ["centroids"]
-    assert ranking["p@1"].between(20, 100).all()
-    thresholds = pd.read_csv(examples.folder / "results/tables/demo/table2.csv")
-    assert thresholds[["model", "method"]].to_numpy().tolist() == [["centroids", "half"]]
-    assert thresholds["macro_f"].notna().all()
-
-
 def test_the_example_of_a_search_is_one(tmp_path):
     *_, example = map(yaml.safe_load, blocks("yaml", TEXT))
     model = read_suite(write_suite(tmp_path / "mine.yaml", example["models"])).models["mine"]

@@ -30,24 +30,6 @@ def handler():
     return JobLines(usual)
 
 
-def test_a_line_tells_how_many_jobs_are_done_when_this_one_starts(handler, capsys):
-    handler.emit(record(LogEvent.RUN_INFO, stats={"prepare": 1, "table": 1, "demo": 1, "total": 3}))
-    handler.emit(job("prepare", dataset="demo"))
-    handler.emit(record(LogEvent.SHELLCMD, shellcmd="xmlc ..."))
-    handler.emit(record(LogEvent.PROGRESS, done=1, total=3))
-    handler.began -= 83
-    handler.emit(job("table", paper="demo", table="table1"))
-    handler.emit(record(LogEvent.PROGRESS, done=2, total=3))
-    handler.emit(job("demo", shellcmd=None))
-    handler.emit(record(LogEvent.PROGRESS, done=3, total=3))
-    lines = capsys.readouterr().err.splitlines()
-    assert lines == [
-        "[0 of 3] 0:00 prepare on demo",
-        "[1 of 3] 1:23 table table1 of demo",
-        "[3 of 3] 1:23 all is made",
-    ]
-
-
 def test_a_job_that_failed_is_told_with_the_ends_of_its_logs(handler, capsys, tmp_path):
     (tmp_path / "long.log").write_text("".join(f"line {i}\n" for i in range(30)))
     handler.emit(job("train", jobid=3, dataset="yeast", model="plt"))

@@ -162,8 +162,6 @@ def test_a_target_is_a_rule_or_a_file():
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["plt2061"], "no target plt2061, expected plt2016"),
-        (["plt2016", "--config", "models=[pltt]"], "models has pltt, expected plt"),
         (["plt2016", "--config", "datasets=bibtec"], "dataset bibtec: the catalogue knows no address for it"),
         (["plt2016", "--config", "datasets=bibtex", "mirror=/nowhere"], "/nowhere is no folder on this machine"),
     ],

@@ -176,11 +176,6 @@ def test_quick_models_are_one_job_for_all_seeds_that_suites_have(tmp_path):
     assert quick_jobs(scattered) == []
 
 
-def test_a_model_is_quick_in_all_suites_or_in_none(tmp_path):
-    with pytest.raises(XmlcError, match="model plt has another value of quick in b"):
-        project_of(tmp_path, a=suite({"plt": {"quick": True}}), b=suite({"plt": {}}))
-
-
 def test_inference_from_a_model_is_one_job_for_each_portion(tmp_path):
     infer = {"portion": "80", "methods": {"plt": ["gfm", "h"]}}
     full = {"portion": "full", "methods": {"plt": ["h"]}, "time_limit": 60, "samples": 9}

@@ -41,16 +41,6 @@ def tar_member(kind, name="d/evil", target="/etc/passwd"):
     return info
 
 
-def sparse_tar(name, size):
-    """A file of zeros that GNU tar stores without a single byte of them."""
-    info = tarfile.TarInfo(name)
-    info.pax_headers = {"GNU.sparse.map": f"{size},0", "GNU.sparse.size": str(size), "GNU.sparse.name": name}
-    content = io.BytesIO()
-    with tarfile.open(fileobj=content, mode="w", format=tarfile.PAX_FORMAT) as archive:
-        archive.addfile(info)
-    return content.getvalue()
-
-
 def zip_link(name="train.txt", target="/etc/passwd"):
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:

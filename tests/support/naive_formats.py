@@ -112,9 +112,6 @@ def with_widths(rows, label_sets):
     return rows, label_sets, d, m
 
 
-VW_HEAD = re.compile(rf"(?:([0-9,]+)((?:[ \t]+{NUMBER}){{0,2}}))?(?:[ \t]*|[ \t]+([^ \t]*))")
-
-
 def vw(content, base):
     lines = [line.decode("utf-8", errors="backslashreplace").rstrip("\r") for line in lines_of(content)]
     while lines and not lines[-1].strip():

@@ -9,7 +9,7 @@ from xmlc.metrics import classification_metrics, macro_f
 from xmlc.metrics.classification import TUNABLE
 from xmlc.thresholds import FTA, OFO, STO, apply_thresholds
 from xmlc.thresholds.bounds import GRID, kappa, lower_bounds, priors
-from xmlc.thresholds.tune import METHODS, GridPoint, ofo_pairs, register, scores_of, tune
+from xmlc.thresholds.tune import METHODS, ofo_pairs, register, scores_of, tune
 
 # (a, b) as printed in Table 4 of plt2016.
 PRINTED = {
@@ -109,20 +109,6 @@ def test_ties_go_to_the_highest_threshold_whatever_the_order_of_the_grid(case):
         one, other = (tune(name, spe, Y, prior, grid=grid) for grid in (GRID, GRID[::-1]))
         assert one.grid == other.grid
         np.testing.assert_array_equal(one.thresholds, other.thresholds)
-
-
-def test_a_method_of_ones_own_takes_ten_lines(case, monkeypatch):
-    spe, Y, prior = case
-    monkeypatch.setattr("xmlc.thresholds.tune.METHODS", dict(METHODS))
-
-    @register("prior-times")
-    def sweep(spe, Y, priors, grid):
-        for c in sorted(grid):
-            yield GridPoint((priors * c).clip(0, 1).astype(np.float32), c=c)
-
-    tuned = tune("prior-times", spe, Y, prior, grid=(1, 3))
-    assert [entry.c for entry in tuned.grid] == [1, 3]
-    assert "prior-times" not in METHODS
 
 
 def test_methods_of_the_paper_are_chosen_by_macro_f_and_others_by_their_own(case):

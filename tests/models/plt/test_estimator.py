@@ -6,8 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plt_cases import TREES
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 from xmlc.csr import unit_rows
@@ -189,16 +187,6 @@ def test_saved_and_loaded_model_predicts_the_same(tmp_path, multilabel, hash_bit
     assert loaded.get_params() == model.get_params()
     np.testing.assert_array_equal(loaded.predict_proba(X).toarray(), model.predict_proba(X).toarray())
     np.testing.assert_array_equal(loaded.predict_top_k(X, 3)[0], model.predict_top_k(X, 3)[0])
-
-
-def test_estimator_follows_scikit_learn(multilabel):
-    X, Y = multilabel(20, 10, 5)
-    model = PLT(tree="random", arity=3)
-    assert clone(model).get_params() == model.get_params()
-    with pytest.raises(NotFittedError):
-        model.predict_proba(X)
-    assert model.fit(X, Y) is model
-    assert (model.n_features_in_, model.n_labels_) == (10, 5)
 
 
 def test_no_instances_give_an_empty_spe(multilabel):
