@@ -79,25 +79,6 @@ def test_centroids_are_those_of_scikit_learn():
     assert (best == peer.predict(unit_rows(X))).mean() > 0.99
 
 
-def test_label_without_instances_is_at_the_origin():
-    X, Y = random_multilabel(30, 8, 4)
-    Y = sparse.hstack([Y, sparse.csr_array((30, 1), dtype=bool)], format="csr")
-    model = TailClassifiers(gamma=30).fit(X, Y)
-    assert not dense_centroids(model)[4].any()
-    logs = model.log_scores(X, everything(30, 5)).toarray()[:, 4]
-    empty = np.diff(X.indptr) == 0
-    assert empty.any()
-    np.testing.assert_allclose(logs[~empty], -np.log1p(np.exp(15)), rtol=1e-6)  # a unit row is at distance 1
-    np.testing.assert_allclose(logs[empty], -np.log(2), rtol=1e-6)
-
-
-def test_instance_without_features_is_at_the_origin():
-    X, Y = random_multilabel(40, 8, 6, seed=2)
-    model = TailClassifiers(gamma=30).fit(X, Y)
-    logs = model.log_scores(sparse.csr_array((1, 8), dtype=np.float32), everything(1, 6)).toarray()
-    np.testing.assert_allclose(logs[0], -np.log1p(np.exp(15 * model.squared_lengths_)), rtol=1e-6)
-
-
 def test_rare_label_near_its_centroid_overtakes_a_frequent_one():
     X = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]], dtype=np.float32)
     Y = np.array([[1, 0], [1, 0], [1, 0], [0, 1]], dtype=bool)

@@ -18,16 +18,6 @@ from xmlc.trees.kmeans import bisect, copy_rows, halve, kmeans_tree, move_member
 from xmlc.trees.representations import label_representations
 
 
-def clustered_labels(m, n_clusters, d, seed):
-    """Unit representations around cluster centres, and the cluster of each label, as many labels in each."""
-    rng = np.random.default_rng(seed)
-    clusters = rng.permutation(m) % n_clusters
-    centres = rng.random((n_clusters, d)) * (rng.random((n_clusters, d)) < 0.2)
-    rows = centres[clusters] + 0.02 * rng.random((m, d))
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    return sparse.csr_array(rows.astype(np.float32)), clusters
-
-
 def twin_bisection(rows, key):
     """The side of each row in plain NumPy, from dense float64 sums made anew, and the mean cosine of each round."""
     rows = rows.astype(np.float64)
@@ -184,13 +174,6 @@ def leaves_in_order(tree, node=0):
     if tree.label[node] >= 0:
         return [int(tree.label[node])]
     return [x for child in range(tree.children[node], tree.children[node + 1]) for x in leaves_in_order(tree, child)]
-
-
-def test_clusters_are_found():
-    representations, clusters = clustered_labels(200, 2, 60, seed=0)
-    tree = kmeans_tree(representations, 2, 100, seed=0)
-    halves = [tree.label[tree.children[node] : tree.children[node + 1]] for node in (1, 2)]
-    assert [len(set(clusters[half])) for half in halves] == [1, 1]
 
 
 def test_arity_flattens_the_levels_of_the_binary_tree():

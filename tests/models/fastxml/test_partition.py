@@ -45,16 +45,6 @@ def test_partition_equals_its_twin(label_sets, weighted, normalised, seed):
     assert value == pytest.approx(expected_value, rel=1e-9)
 
 
-def test_partition_separates_instances_without_common_labels():
-    label_sets = [{0, 1}] * 6 + [{2, 3}] * 6
-    side = np.array([1, 1, -1, 1, 1, -1, -1, -1, 1, -1, -1, -1], dtype=np.int8)
-    tables = ideal_table(5), discount_table(4)
-    value, n_rounds = partition_by_ndcg(*node_csr(label_sets), np.ones(4, np.float32), *tables, side)
-    assert side.tolist() == [1] * 6 + [-1] * 6
-    assert n_rounds >= 2  # the last one moves nothing
-    assert value == pytest.approx(1.0, abs=1e-5)
-
-
 def test_instances_without_labels_stay_where_they_are():
     side, tables = np.array([1, -1, 1], dtype=np.int8), (ideal_table(1), discount_table(1))
     assert partition_by_ndcg(*node_csr([set()] * 3), np.ones(0, np.float32), *tables, side) == (0.0, 1)

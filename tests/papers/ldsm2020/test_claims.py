@@ -145,12 +145,6 @@ def objectives(*levels, hyperparameters=None):
     return [as_record(record) for record in records]
 
 
-def decided_theory(claim, records):
-    """Effect and verdict of a claim."""
-    outcome = claim.outcome(records)
-    return pytest.approx(outcome.effect.mean, nan_ok=True), outcome.word
-
-
 @pytest.mark.parametrize("arity", [2, 3, 4, 5])
 @pytest.mark.parametrize("lambda_2", [0.5, 1.0, 2.5, 4.5])
 def test_lemma_1_tells_when_one_direction_for_each_label_is_best(arity, lambda_2):
@@ -165,25 +159,25 @@ def test_lemma_1_tells_when_one_direction_for_each_label_is_best(arity, lambda_2
 def test_the_root_beside_the_nodes_below():
     # Of the nodes below 2 have -0.5 and 2 have -1.
     below = ((-0.5, -0.5, -0.5), (-1, -1, -1))
-    assert decided_theory(claims.root_is_hardest, objectives((-0.25,) * 3, *below)) == (0.5, "holds")
-    assert decided_theory(claims.root_is_hardest, objectives((-1.0,) * 3, *below)) == (-0.25, "does not hold")
-    assert decided_theory(claims.root_is_hardest, objectives((-1.0,) * 3))[1] == "no data"
+    assert decided(claims.root_is_hardest, objectives((-0.25,) * 3, *below)) == (0.5, "holds")
+    assert decided(claims.root_is_hardest, objectives((-1.0,) * 3, *below)) == (-0.25, "does not hold")
+    assert decided(claims.root_is_hardest, objectives((-1.0,) * 3))[1] == "no data"
 
 
 def test_bounds_of_the_objective():
     # Between -2 and 1.
     claim = claims.bounds_of_the_objective
-    assert decided_theory(claim, objectives((-1.75, 0, 0.5))) == (0.25, "holds")
-    assert decided_theory(claim, objectives((-2, 0, 0.5))) == (0, "holds")
-    assert decided_theory(claim, objectives((-1.75, 0, 1.25))) == (-0.25, "does not hold")
-    assert decided_theory(claim, objectives((-2.5, 0, 0.5))) == (-0.5, "does not hold")
+    assert decided(claim, objectives((-1.75, 0, 0.5))) == (0.25, "holds")
+    assert decided(claim, objectives((-2, 0, 0.5))) == (0, "holds")
+    assert decided(claim, objectives((-1.75, 0, 1.25))) == (-0.25, "does not hold")
+    assert decided(claim, objectives((-2.5, 0, 0.5))) == (-0.5, "does not hold")
     wide = {"arity": 4, "lambda_2": 2}  # not above (M - 3) lambda_1
-    assert decided_theory(claim, objectives((-1, 0, 0), hyperparameters=wide))[1] == "no data"
+    assert decided(claim, objectives((-1, 0, 0), hyperparameters=wide))[1] == "no data"
 
 
 def test_lemma_3_where_its_condition_holds():
     claim = claims.bound_of_the_purity
-    assert decided_theory(claim, objectives((-0.75, 0, 0))) == (0.25, "holds")
-    assert decided_theory(claim, objectives((-2, 0, 0))) == (-1, "does not hold")
+    assert decided(claim, objectives((-0.75, 0, 0))) == (0.25, "holds")
+    assert decided(claim, objectives((-2, 0, 0))) == (-1, "does not hold")
     for lambda_2 in (0.5, 2.5):
-        assert decided_theory(claim, objectives((-2, 0, 0), hyperparameters={"lambda_2": lambda_2}))[1] == "no data"
+        assert decided(claim, objectives((-2, 0, 0), hyperparameters={"lambda_2": lambda_2}))[1] == "no data"
