@@ -9,7 +9,7 @@ from scipy import sparse
 
 from benchmarks import bits, pieces
 from benchmarks.__main__ import group
-from benchmarks.processors import THIS, Processor, doubts
+from benchmarks.processors import THIS, Processor
 from xmlc.inference import METHODS as INFERENCE
 from xmlc.models.registry import ESTIMATORS, estimator_class
 from xmlc.thresholds.tune import METHODS as THRESHOLDS
@@ -87,34 +87,6 @@ def test_the_word_of_all_changes_with_any_piece_but_not_with_seconds():
 def features(cpu="znver4", numba=("sse2", "avx2", "fma", "avx512f"), numpy=("SSE42", "X86_V3", "X86_V4"), seen="aaa"):
     witnesses = dict(zip(("numba", "numpy", "libm"), seen, strict=True))
     return {"numba_cpu": cpu, "numba": list(numba), "numpy": list(numpy), "witnesses": witnesses}
-
-
-OLD = Processor(
-    "sse2", "old", {"NUMBA_CPU_NAME": "x86-64"}, ("avx", "fma", "x86_v3", "x86_v4"), ("numba", "numpy", "libm")
-)
-C_LIBRARY = "the C library's functions came out as on this processor"
-
-
-@pytest.mark.parametrize(
-    ("found", "this", "said"),
-    [
-        (features("x86-64", ["sse2"], ["SSE42"], "bbb"), features(), []),
-        (features("znver4", ["sse2"], ["SSE42"], "bbb"), features(), ["numba compiled for znver4, not for x86-64"]),
-        (features("x86-64", ["sse2", "avx"], ["SSE42"], "bbb"), features(), ["numba still used avx"]),
-        (features("x86-64", ["sse2"], ["SSE42", "X86_V3"], "bbb"), features(), ["numpy still used X86_V3"]),
-        (features("x86-64", ["sse2"], ["SSE42"], "bba"), features(), [C_LIBRARY]),
-        (features("x86-64", ["sse2"], ["SSE42"], "abb"), features(), ["a sum that numba may reorder came out"]),
-        (
-            features("x86-64", ["sse2"], ["SSE42"], "bba"),
-            features("nocona", ["sse2"], ["SSE42"], "aaa"),
-            ["numba does not use", "numpy does not use", C_LIBRARY],
-        ),
-    ],
-)
-def test_an_imitation_that_did_not_take_hold_is_told(found, this, said):
-    reasons = doubts(OLD, found, this)
-    assert len(reasons) == len(said)
-    assert all(words in reason for words, reason in zip(said, reasons, strict=True))
 
 
 def test_every_estimator_and_method_is_among_the_pieces():

@@ -1,7 +1,5 @@
 """Figures of programs that are not installed: where they come from, and what they may be compared with."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -78,13 +76,3 @@ def test_another_split_and_an_unknown_dataset_are_not_compared():
     assert all(figure.is_time for figure in other.figures["LdSM, 1 tree"])
     none = bench.Elsewhere(data_of("tiny"), ["LdSM, 1 tree"], "unit")
     assert (none.tasks, none.compare(measured("LdSM, 1 tree", "tiny"))) == ([], [])
-
-
-def test_the_subset_of_test_instances_matters():
-    def precision(subset):
-        found = bench.figures_for("tib-core-26k", "SWNN, S 75, alpha 2, beta 1", "only one", "unit", subset)
-        return [figure.value for figure in found if not figure.is_time]
-
-    assert precision("first 3000") == [44.2, 27.8, 20.5]
-    assert precision("all") == [41.9, 26.3, 19.7]
-    assert replace(bench.read_figures()[0], unit="%").is_time is False
