@@ -9,7 +9,7 @@ import time
 import pytest
 
 from xmlc.errors import XmlcError
-from xmlc.runtime.parallel import Team, row_blocks, run_pieces
+from xmlc.runtime.parallel import row_blocks, run_pieces
 from xmlc.runtime.threads import resolve_threads
 
 
@@ -81,15 +81,3 @@ def test_a_job_uses_the_threads_it_was_given():
     environment = {key: value for key, value in os.environ.items() if key != "NUMBA_NUM_THREADS"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
     assert done.stdout.split() == ["3", "3"]
-
-
-@pytest.mark.parametrize("n_threads", [1, 2, 4])
-def test_a_team_works_off_one_list_after_another(n_threads):
-    with Team(n_threads) as team:
-        for size in (5, 0, 1, 30):
-            assert team.run(lambda i: i * i, [(i,) for i in range(size)]) == [i * i for i in range(size)]
-        with pytest.raises(ZeroDivisionError):
-            team.run(lambda i: 1 // i, [(i,) for i in range(9)])
-        assert team.run(lambda i: -i, [(i,) for i in range(9)]) == [-i for i in range(9)]
-        before = threading.active_count()
-    assert threading.active_count() == before - (n_threads - 1)

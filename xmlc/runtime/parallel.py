@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
-from queue import SimpleQueue
 from threading import Lock, Thread
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from xmlc.runtime.progress import Progress
 from xmlc.runtime.threads import resolve_threads
@@ -48,82 +46,34 @@ def run_pieces(
         One that is open already, in place of a display of its own.
     """
     costs = [1.0] * len(pieces) if costs is None else [float(cost) for cost in costs]
-    own = Progress(sum(costs), title, unit, shown=bool(title)) if progress is None else nullcontext(progress)
-    with own as progress, Team(min(resolve_threads(n_jobs), len(pieces))) as team:
-        return team.run(work, pieces, costs, progress)
+    results: list[Any] = [None] * len(pieces)
+    numbers, lock, failures = iter(range(len(pieces))), Lock(), list[BaseException]()
 
-
-class Team:
-    """Threads that work off one list of pieces after another; a context that ends them.
-
-    For many short lists: a thread that waits begins its next list in a few microseconds, a new one in tens of them, and
-    on a machine with other work in milliseconds.
-
-    Parameters
-    ----------
-    n_threads : int
-        The calling thread among them.
-    """
-
-    def __init__(self, n_threads: int):
-        self._lists: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        self._ended: SimpleQueue[None] = SimpleQueue()
-        self._threads = [Thread(target=self._wait_for_lists) for _ in range(n_threads - 1)]
-
-    def __enter__(self) -> Self:
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for _ in self._threads:
-            self._lists.put(None)
-        if kind is None:
-            for thread in self._threads:
-                thread.join()
-
-    def _wait_for_lists(self) -> None:
-        while (work_off := self._lists.get()) is not None:
-            work_off()
-            self._ended.put(None)
-
-    def run(
-        self,
-        work: Callable[..., T],
-        pieces: Sequence[tuple[Any, ...]],
-        costs: Sequence[float] = (),
-        progress: Progress | None = None,
-    ) -> list[T]:
-        """Call ``work(*piece)`` for every piece and return the results in order; arguments as of `run_pieces`."""
-        results: list[Any] = [None] * len(pieces)
-        numbers, lock, failures = iter(range(len(pieces))), Lock(), list[BaseException]()
-
-        def work_off() -> None:
-            try:
-                for i in numbers:  # each number goes to one thread: this iterator does not let go of the lock
-                    if failures:
-                        return
-                    results[i] = work(*pieces[i])
-                    if progress is not None:
-                        with lock:
-                            progress.update(costs[i])
-            except BaseException as error:
-                failures.append(error)
-
-        others = min(len(self._threads), len(pieces) - 1)
+    def work_off(progress: Progress) -> None:
         try:
-            for _ in range(others):
-                self._lists.put(work_off)
-            work_off()
-            for _ in range(others):
-                self._ended.get()
+            for i in numbers:  # each number goes to one thread: this iterator does not let go of the lock
+                if failures:
+                    return
+                results[i] = work(*pieces[i])
+                with lock:
+                    progress.update(costs[i])
+        except BaseException as error:
+            failures.append(error)
+
+    own = Progress(sum(costs), title, unit, shown=bool(title)) if progress is None else nullcontext(progress)
+    with own as shown:
+        threads = [Thread(target=work_off, args=[shown]) for _ in range(min(resolve_threads(n_jobs), len(pieces)) - 1)]
+        try:
+            for thread in threads:
+                thread.start()
+            work_off(shown)
+            for thread in threads:
+                thread.join()
         except BaseException as error:
             failures.append(error)
         if failures:
             raise failures[0]
-        return results
+    return results
 
 
 def row_blocks(n_rows: int, rows_per_block: int) -> list[tuple[int, int]]:
