@@ -13,7 +13,6 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,6 @@ from xmlc.errors import NOT_WHOLE, XmlcError, is_cut_short, is_of_writing
 from xmlc.processes import Process, this_process
 
 FORGOTTEN = 7 * 86400.0  # seconds; no job runs for longer
-DISTINCT = 1000  # nanoseconds between two times that differ also as seconds in double precision
 TAKEN = errno.ENOTEMPTY, errno.EEXIST  # a folder that is not empty has the name
 # The system's function that gives two files each other's name, and its flag for that: of macOS and of Linux the same.
 EXCHANGE, FLAG = "renameatx_np" if sys.platform == "darwin" else "renameat2", 2
@@ -70,7 +68,7 @@ def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     path = Path(path)
     check_replaceable(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    _remove_leftovers(path.parent, [file for file in os.listdir(path.parent) if file.startswith(f".{path.name}+")])
+    remove_leftovers(path.parent, [file for file in os.listdir(path.parent) if file.startswith(f".{path.name}+")])
     with errors_named(path):
         temporary = Path(tempfile.mkdtemp(prefix=_beside(path), dir=path.parent))
         try:
@@ -182,35 +180,7 @@ def _final_name(name: object, path: Path) -> object:
     return name
 
 
-def sweep(folder: str | os.PathLike[str]) -> None:
-    """Remove, below a folder, what processes that have ended were writing, had replaced or had claimed.
-
-    Whether a process of another machine has ended is unknown; what is its is removed after `FORGOTTEN` seconds.
-    """
-    for place, folders, files in os.walk(folder):
-        kept = _remove_leftovers(Path(place), [*folders, *files])
-        folders[:] = [name for name in folders if name not in kept]
-
-
-def settle_times(folders: Iterable[str | os.PathLike[str]]) -> None:
-    """Give what was changed in the future, below some folders, times that end now, in the order of those that it has.
-
-    It was changed while the clock was ahead. What is made of it now would be older than it, however often it is made.
-    """
-    now, times = time.time_ns(), {}
-    for place, inner, files in chain.from_iterable(map(os.walk, folders)):
-        for path in (os.path.join(place, name) for name in [*inner, *files]):
-            with suppress(OSError):  # removed meanwhile
-                changed = os.lstat(path).st_mtime_ns
-                if changed > now:
-                    times[path] = changed
-    since = {changed: number * DISTINCT for number, changed in enumerate(sorted(set(times.values()), reverse=True))}
-    for path, changed in times.items():
-        with suppress(OSError):  # somebody else's, or a file system that is read-only
-            os.utime(path, ns=(now, now - since[changed]), follow_symlinks=False)
-
-
-def _remove_leftovers(place: Path, names: Iterable[str]) -> set[str]:
+def remove_leftovers(place: Path, names: Iterable[str]) -> set[str]:
     """Remove those of some files and folders that processes left which have ended; name those of all processes."""
     found = set()
     for name in names:

@@ -10,8 +10,9 @@ import pytest
 from repository import ROOT
 
 from xmlc.errors import XmlcError
+from xmlc.files import FORGOTTEN
 from xmlc.processes import this_process
-from xmlc.suites.controller import RUN, check_targets
+from xmlc.suites.controller import RUN, check_targets, settle_times, sweep
 
 SNAKEFILE = """
 from xmlc.suites.controller import guard, remove_old_logs
@@ -174,3 +175,33 @@ def test_a_dry_run_ends_with_one_sentence(tmp_path, words, said):
     assert done.returncode == 1
     assert said in done.stderr.splitlines()[-1]
     assert "File " not in done.stderr
+
+
+def test_what_ended_processes_left_is_swept(tmp_path):
+    this = this_process()
+    ended, elsewhere = this._replace(started=1), this._replace(place="00000000", started=1)
+    names = [f".model+{ended}+a1b2", f".table.csv+{ended}+a1b2.csv", f"fetch+{ended}+7.claim"]
+    kept = [f".model+{this}+a1b2", f".model+{elsewhere}+a1b2", "model", "a+b+c", ".model.a1b2"]
+    for name in names + kept:
+        (tmp_path / "plt" / name).mkdir(parents=True)
+        (tmp_path / "plt" / name / "file").touch()
+    sweep(tmp_path)
+    assert {folder.name for folder in (tmp_path / "plt").iterdir()} == set(kept)
+    long_ago = time.time() - FORGOTTEN - 60
+    os.utime(tmp_path / "plt" / kept[1], (long_ago, long_ago))
+    sweep(tmp_path)
+    assert {folder.name for folder in (tmp_path / "plt").iterdir()} == set(kept) - {kept[1]}
+
+
+def test_what_was_changed_in_the_future_was_changed_before_now_in_the_same_order(tmp_path):
+    now = time.time_ns()
+    later = {"a": 3, "b/c": 1, "b/d": 3, "e": 2}  # hours
+    (tmp_path / "b").mkdir()
+    for name in (*later, "old"):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, ns=(now, now + later.get(name, -1) * 3600 * 10**9))
+    (tmp_path / "link").symlink_to("nowhere")
+    settle_times([tmp_path / "a", tmp_path / "none", tmp_path])
+    times = {name: (tmp_path / name).stat().st_mtime for name in later}
+    assert now / 1e9 - 1 < times["b/c"] < times["e"] < times["a"] == times["b/d"] <= time.time()
+    assert (tmp_path / "old").stat().st_mtime_ns == now - 3600 * 10**9

@@ -6,17 +6,20 @@ behind, and which of both is the case is then for the user to find out.
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any, NoReturn
 
 from xmlc.data.download import check_sources
 from xmlc.errors import XmlcError, is_of_the_machine, sentence_of
-from xmlc.files import settle_times, sweep
+from xmlc.files import remove_leftovers
 from xmlc.runtime.claims import Claim, Claimed, claimed, claims
 from xmlc.runtime.job_lines import plan_of, show_lines
 from xmlc.schemas.reading import nearest
@@ -26,6 +29,7 @@ from xmlc.suites.settings import remember
 
 RUN = Path(".snakemake/run")  # what a run claims
 SNAKEMAKES_LOCKS = Path(".snakemake/locks")
+DISTINCT = 1000  # nanoseconds between two times that differ also as seconds in double precision
 
 
 def guard(workflow: Any) -> None:
@@ -194,3 +198,31 @@ def check_targets(targets: Iterable[str], rules: Iterable[str], known: Iterable[
             raise XmlcError(f"target {target}: this dataset is not selected; add --config datasets='[{target}]'")
         dataset = f"for a dataset of yours add --config datasets='[{target}]' mirror=<folder>"
         raise XmlcError(f"no target {target}, expected {nearest(target, rules)}; {dataset}")
+
+
+def sweep(folder: str | os.PathLike[str]) -> None:
+    """Remove, below a folder, what processes that have ended were writing, had replaced or had claimed.
+
+    Whether a process of another machine has ended is unknown; what is its is removed after `xmlc.files.FORGOTTEN` seconds.
+    """
+    for place, folders, files in os.walk(folder):
+        kept = remove_leftovers(Path(place), [*folders, *files])
+        folders[:] = [name for name in folders if name not in kept]
+
+
+def settle_times(folders: Iterable[str | os.PathLike[str]]) -> None:
+    """Give what was changed in the future, below some folders, times that end now, in the order of those that it has.
+
+    It was changed while the clock was ahead. What is made of it now would be older than it, however often it is made.
+    """
+    now, times = time.time_ns(), {}
+    for place, inner, files in chain.from_iterable(map(os.walk, folders)):
+        for path in (os.path.join(place, name) for name in [*inner, *files]):
+            with suppress(OSError):  # removed meanwhile
+                changed = os.lstat(path).st_mtime_ns
+                if changed > now:
+                    times[path] = changed
+    since = {changed: number * DISTINCT for number, changed in enumerate(sorted(set(times.values()), reverse=True))}
+    for path, changed in times.items():
+        with suppress(OSError):  # somebody else's, or a file system that is read-only
+            os.utime(path, ns=(now, now - since[changed]), follow_symlinks=False)
