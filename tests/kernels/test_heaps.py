@@ -1,30 +1,9 @@
 """Heaps against sorting, with many ties."""
 
-import heapq
-
 import numpy as np
 import pytest
 
-from xmlc.kernels.heaps import make_heap, offer, pop_first, pop_node, push_node, take_best, worst_kept
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 10, 200])
-def test_a_queue_gives_the_greatest_estimate_first_and_of_equal_ones_the_smaller_node(size):
-    rng = np.random.default_rng(size)
-    nodes, estimates, twin, n = np.empty(size, np.int32), np.empty(size, np.float32), [], 0
-    for node in rng.permutation(size):
-        estimate = np.float32(rng.integers(5) / 4)
-        push_node(nodes, estimates, n, node, estimate)
-        heapq.heappush(twin, (-estimate, node))
-        n += 1
-        if rng.random() < 0.3:
-            assert (-estimates[0], nodes[0]) == heapq.heappop(twin)
-            pop_node(nodes, estimates, n)
-            n -= 1
-    while twin:
-        assert (-estimates[0], nodes[0]) == heapq.heappop(twin)
-        pop_node(nodes, estimates, n)
-        n -= 1
+from xmlc.kernels.heaps import make_heap, offer, pop_first, take_best, worst_kept
 
 
 @pytest.mark.parametrize(("size", "n"), [(1, 20), (3, 2), (7, 7), (10, 300)])

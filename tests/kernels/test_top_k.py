@@ -1,9 +1,22 @@
 """The k best against sorting, with ties and free entries."""
 
+import heapq
+
 import numpy as np
 import pytest
 
-from xmlc.kernels.top_k import FREE, SHORT, insert_best, insert_key, key_estimate, key_number, rank_key, reaching
+from xmlc.kernels.top_k import (
+    FREE,
+    SHORT,
+    insert_best,
+    insert_key,
+    key_estimate,
+    key_number,
+    pop_node,
+    push_node,
+    rank_key,
+    reaching,
+)
 
 
 @pytest.mark.parametrize("k", [0, 1, 3, 8, 40])
@@ -57,3 +70,22 @@ def test_which_estimates_reach_a_floor(size):
     estimates = (rng.integers(6, size=size) / 8).astype(np.float32)
     reached = reaching(estimates, np.float32(0.5), np.float32(0.25))
     assert [int(reached) >> c & 1 for c in range(64)] == [*(estimates >= 0.5), *[False] * (64 - size)]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 10, 200])
+def test_a_queue_gives_the_greatest_estimate_first_and_of_equal_ones_the_smaller_node(size):
+    rng = np.random.default_rng(size)
+    nodes, estimates, twin, n = np.empty(size, np.int32), np.empty(size, np.float32), [], 0
+    for node in rng.permutation(size):
+        estimate = np.float32(rng.integers(5) / 4)
+        push_node(nodes, estimates, n, node, estimate)
+        heapq.heappush(twin, (-estimate, node))
+        n += 1
+        if rng.random() < 0.3:
+            assert (-estimates[0], nodes[0]) == heapq.heappop(twin)
+            pop_node(nodes, estimates, n)
+            n -= 1
+    while twin:
+        assert (-estimates[0], nodes[0]) == heapq.heappop(twin)
+        pop_node(nodes, estimates, n)
+        n -= 1

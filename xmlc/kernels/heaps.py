@@ -1,9 +1,8 @@
-"""Binary heaps in arrays: the best nodes first, the S best of many, and all of an instance's values in order: kernels.
+"""Binary heaps in arrays: the S best of many, and all of an instance's values in order: kernels.
 
-There are three, because what lies in them differs, and so does what is compared at each step:
+There are two, and a queue of nodes (`xmlc.kernels.top_k.push_node`), because what lies in them differs, and so does
+what is compared at each step:
 
-* `push_node`, `pop_node`: a queue of nodes that grows and shrinks, the greatest estimate on top. Two arrays side by
-  side, because a search hands nodes and estimates on as they are.
 * `offer`, `take_best`: the S best of a long stream, the worst on top, where it is replaced. Similarity and number
   are packed into one uint64, so that a step is one comparison: most of a stream is turned down by the first.
 * `make_heap`, `pop_first`: values that stay where they are and are float64, which leaves no room to pack a number into
@@ -15,48 +14,8 @@ from __future__ import annotations
 import numpy as np
 
 from xmlc.kernels.bits import bits_float, float_bits
+from xmlc.kernels.top_k import ranks_before
 from xmlc.runtime.kernel_cache import njit
-
-
-@njit(cache=True, nogil=True, inline="always")
-def ranks_before(value, number, other_value, other_number):
-    """Whether something ranks before something else: by the greater value, of equal ones by the smaller number."""
-    return value > other_value or (value == other_value and number < other_number)
-
-
-@njit(cache=True, nogil=True)
-def push_node(heap_nodes, heap_estimates, size, node, estimate):
-    """Push onto a max-heap ordered by (estimate, smaller node first)."""
-    i = size
-    while i > 0:
-        up = (i - 1) >> 1
-        if ranks_before(heap_estimates[up], heap_nodes[up], estimate, node):
-            break
-        heap_nodes[i], heap_estimates[i] = heap_nodes[up], heap_estimates[up]
-        i = up
-    heap_nodes[i], heap_estimates[i] = node, estimate
-
-
-@njit(cache=True, nogil=True)
-def pop_node(heap_nodes, heap_estimates, size):
-    """Remove the top of the max-heap of `push_node`; the caller read it at index 0."""
-    last = size - 1
-    node, estimate = heap_nodes[last], heap_estimates[last]
-    i = 0
-    while True:
-        child = 2 * i + 1
-        if child >= last:
-            break
-        right = child + 1
-        if right < last and ranks_before(
-            heap_estimates[right], heap_nodes[right], heap_estimates[child], heap_nodes[child]
-        ):
-            child = right
-        if ranks_before(estimate, node, heap_estimates[child], heap_nodes[child]):
-            break
-        heap_nodes[i], heap_estimates[i] = heap_nodes[child], heap_estimates[child]
-        i = child
-    heap_nodes[i], heap_estimates[i] = node, estimate
 
 
 @njit(cache=True, nogil=True)

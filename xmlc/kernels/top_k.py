@@ -46,6 +46,47 @@ def insert_best(labels, estimates, label, estimate):
 
 
 @njit(cache=True, nogil=True, inline="always")
+def ranks_before(value, number, other_value, other_number):
+    """Whether something ranks before something else: by the greater value, of equal ones by the smaller number."""
+    return value > other_value or (value == other_value and number < other_number)
+
+
+@njit(cache=True, nogil=True)
+def push_node(heap_nodes, heap_estimates, size, node, estimate):
+    """Push onto a max-heap ordered by (estimate, smaller node first)."""
+    i = size
+    while i > 0:
+        up = (i - 1) >> 1
+        if ranks_before(heap_estimates[up], heap_nodes[up], estimate, node):
+            break
+        heap_nodes[i], heap_estimates[i] = heap_nodes[up], heap_estimates[up]
+        i = up
+    heap_nodes[i], heap_estimates[i] = node, estimate
+
+
+@njit(cache=True, nogil=True)
+def pop_node(heap_nodes, heap_estimates, size):
+    """Remove the top of the max-heap of `push_node`; the caller read it at index 0."""
+    last = size - 1
+    node, estimate = heap_nodes[last], heap_estimates[last]
+    i = 0
+    while True:
+        child = 2 * i + 1
+        if child >= last:
+            break
+        right = child + 1
+        if right < last and ranks_before(
+            heap_estimates[right], heap_nodes[right], heap_estimates[child], heap_nodes[child]
+        ):
+            child = right
+        if ranks_before(estimate, node, heap_estimates[child], heap_nodes[child]):
+            break
+        heap_nodes[i], heap_estimates[i] = heap_nodes[child], heap_estimates[child]
+        i = child
+    heap_nodes[i], heap_estimates[i] = node, estimate
+
+
+@njit(cache=True, nogil=True, inline="always")
 def rank_key(number, estimate):
     """Return an int64 that is greater for the greater float32 estimate >= 0, and of equal ones for the smaller number.
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlc.kernels.float32 import sigmoid
-from xmlc.kernels.heaps import pop_node, push_node
+from xmlc.kernels.top_k import pop_node, push_node
 from xmlc.models.oplt.rows import score_block, table_of
 from xmlc.models.oplt.tree import ABOVE, N_NODES, NONE, ROOT, SLOT, OnlineTree
 from xmlc.models.plt.weights import NodeWeights

@@ -15,8 +15,7 @@ from numba.extending import overload
 
 from xmlc.kernels.arrays import borrowed, copy_into, row_of, unowned
 from xmlc.kernels.bits import lowest_bit
-from xmlc.kernels.heaps import pop_node, push_node
-from xmlc.kernels.top_k import FREE, insert_key, key_estimate, key_number, rank_key, reaching
+from xmlc.kernels.top_k import FREE, insert_key, key_estimate, key_number, pop_node, push_node, rank_key, reaching
 from xmlc.models.plt._scores import children_of, clear_features, empty_lookup, group_estimates, open_block
 from xmlc.runtime.kernel_cache import njit
 
