@@ -9,11 +9,11 @@ from xmlc.models.plt._scores import children_of, empty_lookup, group_estimates, 
 @njit
 def block_estimates(x, row, nodes, node, link):
     """Estimates of the children of one node for one instance, to the bit; its features are not marked."""
-    rows, nonzeros = np.array([row]), x.indptr[row + 1] - x.indptr[row]
-    estimates, lookup = np.empty((1, children_of(nodes, node)[1]), dtype=np.float32), empty_lookup(1, nonzeros)
+    rows, nonzeros = np.array([row], dtype=np.int32), x.indptr[row + 1] - x.indptr[row]
+    estimates, lookup = np.empty(children_of(nodes, node)[1], dtype=np.float32), empty_lookup(1, nonzeros)
     block = open_block(nodes, node, 1, 0.0, lookup, np.empty(0, dtype=np.float32))
     group_estimates(x, rows, block, link, lookup, estimates)
-    return estimates[0]
+    return estimates
 
 
 def all_estimates(x, row, nodes, link):

@@ -12,11 +12,10 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, proven, without_zeros
+from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, proven, unit_rows, without_zeros
 from xmlc.errors import XmlcError
 from xmlc.kernels.arrays import borrowed, copy_into
 from xmlc.kernels.bits import lowest_bit
-from xmlc.kernels.sums import scale_rows
 from xmlc.runtime.kernel_cache import njit
 from xmlc.runtime.parallel import run_pieces
 
@@ -63,10 +62,7 @@ def label_representations(
         raise XmlcError(f"X has {X.shape[0]} instances but Y has {Y.shape[0]}")
     by_label = sparse.csr_array(Y.T)
     m, n_features = Y.shape[1], X.shape[1]
-    x = kernel_csr(X)
-    scaled, rows = np.empty(x.data.size, dtype=np.float32), item_blocks(np.diff(x.indptr), NONZEROS_PER_PIECE)
-    run_pieces(scale_rows, [(x.indptr, x.data, scaled, *block) for block in rows], n_jobs)
-    x = x._replace(data=scaled)
+    x = kernel_csr(unit_rows(X))
     label_starts, label_rows = by_label.indptr.astype(np.int64), by_label.indices.astype(np.uint32)
     nonzeros = 1 + x.indices.size // max(X.shape[0], 1)  # of an instance
     blocks = item_blocks(np.diff(label_starts) * nonzeros, NONZEROS_PER_PIECE)
@@ -190,7 +186,9 @@ def fill_representations(x, label_starts, label_rows, n_features, start, end, st
                     sums[feature] = 0.0
                     place += ONE
         if square > 0.0:
-            data[starts[label] : starts[label + 1]] *= np.float32(1.0 / np.sqrt(square))
+            scale = np.float32(1.0 / np.sqrt(square))
+            for k in range(np.uint64(starts[label]), place):
+                data[k] *= scale
 
 
 @njit(cache=True, nogil=True)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.extending import overload
 
-from xmlc.kernels.arrays import borrowed, copy_into, row_of
+from xmlc.kernels.arrays import borrowed, copy_into
 from xmlc.kernels.bits import bits_set
 from xmlc.kernels.counter_random import mix64
 from xmlc.kernels.float32 import exp_of_negative, fma, sigmoid
@@ -138,14 +138,14 @@ def group_estimates(x: Any, rows: np.ndarray, block: Any, link: int, lookup: Any
     Parameters
     ----------
     x : KernelCSR
-    rows : int
+    rows : int32 (q,)
         The instances.
     block : OpenBlock or HashedBlock
     link : int
         See `estimate_scores`; hashed weights are those of logistic regression whatever it is.
     lookup : Lookup
-    estimates : float32 (rows.size, siblings)
-        Overwritten.
+    estimates : float32 (q * siblings,)
+        Overwritten, instance after instance.
     """
     raise TypeError("only kernels call this")
 
@@ -167,11 +167,13 @@ def own_estimates(x, rows, block, link, lookup, estimates):
     indptr, indices, data = x
     words, ranks, found, found_values = lookup
     features, is_prefix, marked, bias, is_dense, dense, row_starts, siblings, weights = block
+    degree = bias.size
     for q in range(rows.size):
         start, end = indptr[rows[q]], indptr[rows[q] + 1]
         while is_prefix and end > start and indices[end - 1] >= features.size:
             end -= 1
-        ids, values, scores = borrowed(indices, start, end), borrowed(data, start, end), row_of(estimates, q)
+        ids, values = borrowed(indices, start, end), borrowed(data, start, end)
+        scores = borrowed(estimates, q * degree, (q + 1) * degree)
         if not is_prefix:
             if marked:
                 count = find_marked(ids, values, words, ranks, found, found_values)
@@ -179,10 +181,10 @@ def own_estimates(x, rows, block, link, lookup, estimates):
                 count = match_features(ids, values, features, found, found_values)
             ids, values = borrowed(found, 0, count), borrowed(found_values, 0, count)
         if is_dense:
-            dense_scores(ids, values, dense, bias.size, bias, scores)
+            dense_scores(ids, values, dense, degree, bias, scores)
         else:
             sparse_child_scores(ids, values, row_starts, siblings, weights, bias, scores)
-    estimate_scores(estimates.reshape(estimates.size), link)
+    estimate_scores(estimates, link)
 
 
 @njit(cache=True, nogil=True)
@@ -193,16 +195,17 @@ def hashed_estimates(x, rows, block, link, lookup, estimates):
     """
     indptr, indices, data = x
     _, _, nodes, first = block
+    degree = estimates.size // max(rows.size, 1)
     for q in range(rows.size):
         start, end = indptr[rows[q]], indptr[rows[q] + 1]
         ids, values = borrowed(indices, start, end), borrowed(data, start, end)
         slots, signed = np.empty((2, ids.size), dtype=np.uint64), np.empty((2, ids.size), dtype=np.float32)
         ask_for_slots(ids, values, nodes, first, slots[0], signed[0])
-        for c in range(estimates.shape[1]):
+        for c in range(degree):
             now = c & 1
-            if c + 1 < estimates.shape[1]:
+            if c + 1 < degree:
                 ask_for_slots(ids, values, nodes, first + c + 1, slots[1 - now], signed[1 - now])
-            estimates[q, c] = slots_estimate(slots[now], signed[now], nodes, first + c)
+            estimates[q * degree + c] = slots_estimate(slots[now], signed[now], nodes, first + c)
 
 
 @njit(cache=True, nogil=True)

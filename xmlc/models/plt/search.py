@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.extending import overload
 
+from xmlc.csr import KernelCSR
 from xmlc.kernels.arrays import borrowed, copy_into, row_of, unowned
 from xmlc.kernels.bits import lowest_bit
 from xmlc.kernels.top_k import FREE, insert_key, key_estimate, key_number, pop_node, push_node, rank_key, reaching
@@ -54,7 +55,9 @@ def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
     counts = np.zeros(n_rows, dtype=np.int64)
     for row in rows[:n_found]:
         counts[row] += 1
-    next_index = np.cumsum(counts) - counts
+    next_index = np.zeros(n_rows, dtype=np.int64)
+    for row in range(1, n_rows):
+        next_index[row] = next_index[row - 1] + counts[row - 1]
     labels, estimates = np.empty(n_found, dtype=np.int32), np.empty(n_found, dtype=np.float32)
     for i in range(n_found):
         index = next_index[rows[i]]
@@ -119,7 +122,7 @@ def rank_best_first(x, start, end, nodes, link, k, shape):
     x, nodes = unowned(x), unowned(nodes)
     leaves, inner_products = np.full((end - start, k), FREE), np.zeros(end - start, dtype=np.int64)
     lookup, out = empty_lookup(n_features, max_nonzeros), np.empty(max_degree, dtype=np.float32)
-    label, rows, no_buffer = nodes.label, np.empty(1, dtype=np.int64), np.empty(0, dtype=np.float32)
+    label, rows, no_buffer = nodes.label, np.empty(1, dtype=np.int32), np.empty(0, dtype=np.float32)
     queue, queued = np.empty(label.size, dtype=np.int32), np.empty(label.size, dtype=np.float32)
     for i in range(start, end):
         rows[0], nonzeros, best = i, float(x.indptr[i + 1] - x.indptr[i]), row_of(leaves, i - start)
@@ -129,8 +132,8 @@ def rank_best_first(x, start, end, nodes, link, k, shape):
             pop_node(queue, queued, size)
             size -= 1
             first, degree = children_of(nodes, node)
-            block, own = open_block(nodes, node, 1, nonzeros, lookup, no_buffer), borrowed(out, 0, degree)
-            group_estimates(x, rows, block, link, lookup, own.reshape((1, degree)))
+            block, own = open_block(nodes, node, np.int64(1), nonzeros, lookup, no_buffer), borrowed(out, 0, degree)
+            group_estimates(x, rows, block, link, lookup, own)
             if block.marked:
                 clear_features(block.features, lookup)
             inner_products[i - start] += degree
@@ -188,6 +191,7 @@ def walk_levels(x, start, end, nodes, link, collector, shape):
     dense = np.empty(DENSE_WEIGHTS, dtype=np.float32)
     inner_products = np.zeros(end - start, dtype=np.int64)
     frontier, nonzeros = root_frontier(end - start), (x.indptr[end] - x.indptr[start]) / max(end - start, 1)
+    x = KernelCSR(x.indptr[start:], x.indices, x.data)  # rows count from the first of the batch
     while frontier.rows.size > 0:
         # Here and below np.int64(0): for a plain 0, which has a type of its own, numba compiles what is called twice.
         begin = np.int64(0)
@@ -197,13 +201,14 @@ def walk_levels(x, start, end, nodes, link, collector, shape):
             block = open_block(nodes, node, stop - begin, nonzeros, lookup, dense)
             step = buffer.size // degree
             for low in range(begin, stop, step):
-                chunk = slice(low, min(low + step, stop))
-                rows, parents = frontier.rows[chunk], frontier.estimates[chunk]
-                estimates = buffer[: rows.size * degree].reshape((rows.size, degree))
-                group_estimates(x, start + rows, block, link, lookup, estimates)
+                high = min(low + step, stop)
+                rows, parents = borrowed(frontier.rows, low, high), borrowed(frontier.estimates, low, high)
+                estimates = borrowed(buffer, 0, rows.size * degree)
+                group_estimates(x, rows, block, link, lookup, estimates)
                 for row in rows:
                     inner_products[row] += degree
-                collector = take_estimates(collector, rows, parents, estimates, first, nodes.label)
+                estimates_by_row = estimates.reshape((rows.size, degree))
+                collector = take_estimates(collector, rows, parents, estimates_by_row, first, nodes.label)
             if block.marked:
                 clear_features(block.features, lookup)
             begin = stop
@@ -471,7 +476,9 @@ def sorted_by_node(frontier, size):
     if size == 0:
         return empty_frontier(np.int64(0))
     rows, nodes, estimates = frontier
-    low, high = nodes[:size].min(), nodes[:size].max()
+    low = high = nodes[0]
+    for i in range(1, size):
+        low, high = min(low, nodes[i]), max(high, nodes[i])
     starts = np.zeros(high - low + 2, dtype=np.int64)
     for node in nodes[:size]:
         starts[node - low + 1] += 1

@@ -226,7 +226,7 @@ def train_siblings(
         Pairs of a non-zero and a sibling that were visited, once for each pass.
     """
     scratch = np.empty(n_features, dtype=np.uint32), np.empty(reach.order.size, dtype=np.uint32)
-    largest, visited = 0, 0
+    largest, visited = np.int64(0), 0
     for i in range(pieces.blocks.size):
         block = pieces.blocks[i] - offset
         count = feature_starts[block + 1] - feature_starts[block]
@@ -414,8 +414,10 @@ def list_features(indptr, indices, order, starts, positions, blocks, nonzeros, n
     """
     distinct = np.zeros(blocks.size, dtype=np.int64)
     marks = np.zeros(n_features // 64 + 1, dtype=np.uint64)
-    features = np.empty(np.minimum(nonzeros[blocks], n_features).sum(), dtype=np.uint32)
-    total = 0
+    total = np.int64(0)
+    for block in blocks:
+        total += min(nonzeros[block], n_features)
+    features, total = np.empty(total, dtype=np.uint32), np.int64(0)
     for b in range(blocks.size):
         reaching = positions[starts[blocks[b]] : starts[blocks[b] + 1]]
         distinct[b] = write_features(indptr, indices, order, reaching, marks, features[total:])
