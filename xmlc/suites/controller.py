@@ -203,7 +203,7 @@ def check_targets(targets: Iterable[str], rules: Iterable[str], known: Iterable[
 def sweep(folder: str | os.PathLike[str]) -> None:
     """Remove, below a folder, what processes that have ended were writing, had replaced or had claimed.
 
-    Whether a process of another machine has ended is unknown; what is its is removed after `xmlc.files.FORGOTTEN` seconds.
+    Whether a process of another machine has ended is unknown; what is its is removed after a week.
     """
     for place, folders, files in os.walk(folder):
         kept = remove_leftovers(Path(place), [*folders, *files])
