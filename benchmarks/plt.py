@@ -41,7 +41,6 @@ from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.plt import PLT
 from xmlc.models.registry import make_estimator
 from xmlc.passport import WARM_UP_ROWS, timed
-from xmlc.runtime.threads import numba_threads
 
 Model = TypeVar("Model", bound=SparseProbabilityEstimator)
 Models = dict[tuple[str, int], PLT]  # by solver and number of threads
@@ -107,7 +106,7 @@ def bench_plt(folder: Path, peers: bool = True, threads: int = 2, rounds: int = 
 
 def _measure_training(rows: Rows, models: Models, baselines: Baselines, data: Data, rounds: int) -> None:
     """Train all models; rank with each as its own hyperparameters say."""
-    tasks = [Task(name_of(solver), TRAINING, fit(model, data, n), threads=n) for (solver, n), model in models.items()]
+    tasks = [Task(name_of(solver), TRAINING, fit(model, data), threads=n) for (solver, n), model in models.items()]
     rows.measure(tasks + [Task(name, TRAINING, fit(model, data)) for name, model in baselines.items()], rounds)
     everyone = {(name_of(solver), n): model for (solver, n), model in models.items()}
     for (name, n), model in (everyone | {(name, 1): model for name, model in baselines.items()}).items():
@@ -237,12 +236,11 @@ def make_baselines() -> Baselines:
     return {name: make_estimator(kind, own, 0, 1) for name, (kind, own) in baseline_settings().items()}
 
 
-def fit(model: SparseProbabilityEstimator, data: Data, n_jobs: int = 1) -> Callable[[], None]:
+def fit(model: SparseProbabilityEstimator, data: Data) -> Callable[[], None]:
     """Return the training of a model, on as many threads as it has."""
 
     def work() -> None:
-        with numba_threads(n_jobs):
-            model.fit(data.X, data.Y)
+        model.fit(data.X, data.Y)
 
     return work
 

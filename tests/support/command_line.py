@@ -1,10 +1,22 @@
 """The command line, run in the process of the tests."""
 
+from contextlib import contextmanager
+
+import numba
 import pytest
 from click.testing import CliRunner
 
 from xmlc.cli import main
-from xmlc.runtime.threads import numba_threads
+
+
+@contextmanager
+def own_threads():
+    """Give numba its threads back after a block."""
+    before = numba.get_num_threads()
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)
 
 
 def run(*arguments):
@@ -16,7 +28,7 @@ def run(*arguments):
 
 def call(command, *arguments):
     """Call one command of `xmlc` and let its exceptions through; numba has its threads back afterwards."""
-    with numba_threads(None):
+    with own_threads():
         result = CliRunner().invoke(command, list(map(str, arguments)))
     if result.exception and not isinstance(result.exception, SystemExit):
         raise result.exception

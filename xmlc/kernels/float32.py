@@ -72,17 +72,6 @@ def sigmoid(score):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def logistic_derivative(score, sign):
-    """Return the derivative of the logistic loss log(1 + exp(sign * score)) by the score, all float32.
-
-    ``sign`` is -1 where the target is 1, and 1 where it is 0. Written so, the derivatives at score s with target 1 and
-    at -s with target 0 are the same bits but for the sign: a classifier trained on inverted targets is the inverse
-    (oplt2021, Section 4.1, InverseClassifier).
-    """
-    return sign * sigmoid(sign * score)
-
-
-@njit(cache=True, nogil=True, inline="always")
 def inverse_sqrt(x):
     """Return 1 / sqrt(x) of a positive normal float32, relative error below 2e-7: three Newton steps from a guess."""
     y = np.int32(HALF_EXPONENT - (np.float32(x).view(np.int32) >> np.int32(1))).view(np.float32)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from numbers import Integral
 
 from xmlc.errors import XmlcError
@@ -39,19 +37,6 @@ def resolve_threads(n_jobs: int | None) -> int:
     if not isinstance(n_jobs, int | Integral) or n_jobs == 0:
         raise XmlcError(f"n_jobs={n_jobs!r}: expected a positive number, -1 for all cores or None for the default")
     return n_jobs if n_jobs > 0 else max(1, _most_threads() + 1 + n_jobs)
-
-
-@contextmanager
-def numba_threads(n_jobs: int | None) -> Iterator[int]:
-    """Run a block with ``n_jobs`` numba threads (see `resolve_threads`) and give the number used."""
-    import numba
-
-    before = numba.get_num_threads()
-    numba.set_num_threads(min(resolve_threads(n_jobs), _most_threads()))
-    try:
-        yield numba.get_num_threads()
-    finally:
-        numba.set_num_threads(before)
 
 
 def _most_threads() -> int:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from command_line import own_threads
 
 from xmlc.cli.steps.synth import command
 from xmlc.data import load
@@ -10,13 +11,12 @@ from xmlc.data.matrices import load_csr
 from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.errors import XmlcError
 from xmlc.files import read_json, sha256
-from xmlc.runtime.threads import numba_threads
 
 SIZES = "--n-train 300 --n-test 100 --n-features 60 --n-labels 20 --labels-per-instance 2 --nonzeros 9 --seed 3".split()
 
 
 def run(*arguments):
-    with numba_threads(None):
+    with own_threads():
         return CliRunner().invoke(command, list(map(str, arguments)))
 
 

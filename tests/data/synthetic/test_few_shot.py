@@ -6,6 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from command_line import own_threads
 
 from xmlc.cli.steps.synth import command
 from xmlc.data import load
@@ -33,7 +34,6 @@ from xmlc.files import read_json
 from xmlc.kernels import counter_random
 from xmlc.kernels.counter_random import random_unit
 from xmlc.kernels.streams import Stream
-from xmlc.runtime.threads import numba_threads
 
 
 def stream_key(seed, piece):
@@ -129,7 +129,7 @@ def test_rows_and_sizes_that_are_not_there_are_refused():
 
 
 def synth(*arguments):
-    with numba_threads(None):
+    with own_threads():
         return CliRunner().invoke(command, list(map(str, arguments)))
 
 

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from xmlc.csr import kernel_csr, unit_rows
-from xmlc.kernels.float32 import fma, inverse_sqrt, logistic_derivative, sigmoid
+from xmlc.kernels.float32 import fma, inverse_sqrt, sigmoid
 from xmlc.kernels.sibling_rows import padded_size
 from xmlc.models import PLT
 from xmlc.models.plt.solvers import adagrad_steps, dual_steps, train_children_dual
@@ -63,7 +63,8 @@ def step_one_by_one(scores, targets, alpha, going, largest, square, cost, smalle
 @njit
 def adagrad_one_by_one(scores, targets, bias, squares, rate, eps):
     for c in range(scores.size):
-        scores[c] = logistic_derivative(scores[c], np.float32(1.0) - np.float32(2.0) * np.float32(targets[c]))
+        sign = np.float32(1.0) - np.float32(2.0) * np.float32(targets[c])
+        scores[c] = sign * sigmoid(sign * scores[c])
         squares[c] = fma(scores[c], scores[c], squares[c])
         bias[c] = fma(-(rate * scores[c]), inverse_sqrt(eps + squares[c]), bias[c])
 
