@@ -8,20 +8,20 @@ from xmlc.models import FastXML, abilities, base
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import ESTIMATORS, estimator_class
 
-ABILITIES = ("Forest", "Streaming", "StreamsSets", "WarmStarting", "DrawsSamples", "LooksUp")
+ABILITIES = ("Forest", "Streaming", "StreamsSets", "DrawsSamples")
 TABLE = {
     "plt": (),
     "parabel": (),
     "fastxml": ("Forest",),
     "ldsm": ("Forest",),
-    "oplt": ("Streaming", "StreamsSets", "WarmStarting"),
+    "oplt": ("Streaming", "StreamsSets"),
     "br": (),
     "pcc": ("DrawsSamples",),
     "swnn": (),
-    "oracle": ("LooksUp",),
+    "oracle": (),
     "napkinxc-plt": (),
     "napkinxc-br": (),
-    "napkinxc-oplt": ("WarmStarting",),
+    "napkinxc-oplt": (),
     "napkinxc-iplt": (),
     "omikuji-parabel": (),
     "vw-plt": (),

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from xmlc.data.prepared import Prepared
 from xmlc.estimates import ROUNDING, check_probabilities
-from xmlc.models.abilities import LooksUp
+from xmlc.models.abilities import looks_up
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.passport import WARM_UP_ROWS, timed
 from xmlc.records.thresholds import PartEstimates
@@ -54,7 +54,7 @@ T = TypeVar("T")
 
 def instances_for(model: SparseProbabilityEstimator, prepared: Prepared, part: str) -> sparse.csr_array:
     """Return the instances of one part, and give an oracle the posteriors that belong to them."""
-    if isinstance(model, LooksUp):
+    if looks_up(model):
         model.use_posteriors(prepared.posteriors(part))
     return prepared.part(part)[0]
 
@@ -70,7 +70,7 @@ def predict_timed(
     ms_per_instance : float or None
         Wall milliseconds per instance; None for an oracle.
     """
-    if isinstance(model, LooksUp):
+    if looks_up(model):
         return predict(X), None
     predict(X[:WARM_UP_ROWS])
     result, seconds = timed(lambda: predict(X))

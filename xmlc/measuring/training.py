@@ -11,7 +11,7 @@ from pathlib import Path
 from scipy import sparse
 
 from xmlc.errors import XmlcError
-from xmlc.models.abilities import Forest, LooksUp
+from xmlc.models.abilities import Forest, looks_up
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import estimator_class
 from xmlc.models.warm_up import warm_up
@@ -58,7 +58,7 @@ def training_costs(
     model: SparseProbabilityEstimator, seconds: float, cpu_seconds: float, threads: int, model_bytes: int
 ) -> TrainingCosts:
     """Return what training cost, until now; of an oracle, which learns nothing, memory and disk alone."""
-    known = not isinstance(model, LooksUp)
+    known = not looks_up(model)
     return TrainingCosts(
         train_seconds=seconds if known else None,
         train_cpu_seconds=cpu_seconds if known else None,

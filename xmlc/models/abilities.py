@@ -1,4 +1,14 @@
-"""What only some estimators can do, each a protocol such as `Forest`; a class needs its members and no base class.
+"""Abilities of some estimators beside ``fit`` and ``predict_proba``: a class that has the members has the ability.
+
+================  ========================================  ===========================================================
+ability           members                                   steps that ask for it
+================  ========================================  ===========================================================
+`Forest`          ``fit_trees``, ``join_trees``, ``trees``  training in several jobs; sweep over the number of trees
+`Streaming`       ``unfitted``, ``progressive_top_k``       progressive validation
+`StreamsSets`     also ``progressive_sets``                 progressive validation of label sets
+`DrawsSamples`    ``sample``                                inference from samples of the joint distribution
+`looks_up`        ``use_posteriors``                        estimation: an oracle is given posteriors, and is not timed
+================  ========================================  ===========================================================
 
 No member is a property, since whether ``isinstance`` evaluates properties depends on the version of Python.
 """
@@ -6,7 +16,7 @@ No member is a property, since whether ``isinstance`` evaluates properties depen
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, Self, runtime_checkable
+from typing import Any, Protocol, Self, TypeGuard, runtime_checkable
 
 import numpy as np
 from scipy import sparse
@@ -49,23 +59,6 @@ class StreamsSets(Streaming, Protocol):
 
 
 @runtime_checkable
-class WarmStarting(Protocol):
-    """An online estimator that may begin with the tree of a share of the training set.
-
-    Attributes
-    ----------
-    warm_start : float or None
-        The share.
-    arity, max_leaf : int
-        Of that tree.
-    """
-
-    warm_start: float | None
-    arity: int
-    max_leaf: int
-
-
-@runtime_checkable
 class DrawsSamples(Protocol):
     """An estimator of the joint distribution of the labels: label sets can be drawn from it."""
 
@@ -73,9 +66,6 @@ class DrawsSamples(Protocol):
         """Draw for each instance ``n_samples`` label sets, boolean CSR of shape (n * n_samples, m)."""
 
 
-@runtime_checkable
-class LooksUp(Protocol):
-    """An oracle: it returns posteriors that it is given, and computes nothing whose cost could be measured."""
-
-    def use_posteriors(self, posteriors: sparse.csr_array | None) -> None:
-        """Take the posteriors (CSR, shape (n, m)) of the instances that are predicted next."""
+def looks_up(model: object) -> TypeGuard[Any]:
+    """Tell whether an estimator is an oracle: it returns given posteriors, and computes nothing that could be timed."""
+    return hasattr(model, "use_posteriors")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
 from copy import copy
-from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -26,57 +26,7 @@ ROWS_PER_BLOCK = 256
 NONZEROS_PER_WEIGHT = 4
 
 
-class Trees(Protocol):
-    """The trees of a forest: a NamedTuple of arrays, which kernels take and a saved model holds by name.
-
-    Attributes
-    ----------
-    biases : ndarray, shape (n_inner, ...)
-        Of the inner nodes.
-    features : ndarray
-        Of the weights of all inner nodes.
-    leaf_starts, labels, counts : ndarray
-        Label histograms of all leaves, as in `xmlc.models._averages.Histograms`.
-    sizes : ndarray, shape (n_leaves,)
-        Number of training instances of each leaf.
-    """
-
-    @property
-    def biases(self) -> np.ndarray: ...  # noqa: D102 - attributes stand above
-
-    @property
-    def features(self) -> np.ndarray: ...  # noqa: D102
-
-    @property
-    def leaf_starts(self) -> np.ndarray: ...  # noqa: D102
-
-    @property
-    def labels(self) -> np.ndarray: ...  # noqa: D102
-
-    @property
-    def counts(self) -> np.ndarray: ...  # noqa: D102
-
-    @property
-    def sizes(self) -> np.ndarray: ...  # noqa: D102
-
-    def _asdict(self) -> dict[str, np.ndarray]: ...
-
-    @property
-    def n_trees(self) -> int:
-        """Number of trees."""
-
-    def first(self, n: int, /) -> Self:
-        """Return the first ``n`` trees, on the same arrays."""
-
-    @classmethod
-    def joined(cls, forests: Sequence[Self], /) -> Self:
-        """Put forests one after the other."""
-
-
-F = TypeVar("F", bound=Trees)
-
-
-class AveragedForest(SparseProbabilityEstimator, ABC, Generic[F]):
+class AveragedForest(SparseProbabilityEstimator, ABC):
     """Base of forests: all instances go down all trees, then a kernel averages the shares in their leaves.
 
     A subclass defines how trees grow (`_grow`), how instances descend (`_descend`), how leaves are weighted
@@ -85,7 +35,10 @@ class AveragedForest(SparseProbabilityEstimator, ABC, Generic[F]):
     Attributes
     ----------
     forest_ : NamedTuple of ndarray
-        The trees, as the kernels take them.
+        The trees, as the kernels take them. Of its arrays this class reads ``biases`` (of the inner nodes),
+        ``features`` (of the weights of all inner nodes), the label histograms ``leaf_starts``, ``labels`` and
+        ``counts``, and ``sizes`` (training instances of each leaf). It has ``n_trees``, ``first(n)``, which are its
+        first n trees, and a class method ``joined``, which puts several forests one after the other.
     tail_ : TailClassifiers or None
     inner_products_ : ndarray of int64, shape (n,)
         Inner products computed for each instance in the last prediction.
@@ -95,7 +48,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC, Generic[F]):
     n_trees: int
     gamma: float
     n_jobs: int | None
-    forest_: F
+    forest_: Any
     tail_: TailClassifiers | None
 
     def fit(self, X: object, Y: object) -> Self:
@@ -201,7 +154,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC, Generic[F]):
                 results += averages(first, last, self.n_jobs, "descending")
         return tuple(np.concatenate(part) for part in zip(*results))
 
-    def _with_trees(self, forest: F) -> Self:
+    def _with_trees(self, forest: Any) -> Self:
         """Return a model with all that is learned here but other trees, and no prediction yet."""
         model = copy(self)
         model.forest_, model.inner_products_ = forest, None
@@ -243,7 +196,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC, Generic[F]):
         """Raise `XmlcError` if a hyperparameter is out of its range."""
 
     @abstractmethod
-    def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, trees: range) -> F:
+    def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, trees: range) -> Any:
         """Grow the trees of these numbers on checked data."""
 
     @abstractmethod
@@ -286,7 +239,7 @@ def forest_fields(*more: str) -> tuple[Field, ...]:
     )
 
 
-def joined_forest(forests: Sequence[F], starts: Collection[str], codes: Collection[str]) -> F:
+def joined_forest(forests: Sequence[Any], starts: Collection[str], codes: Collection[str]) -> Any:
     """Put forests one after the other.
 
     Parameters

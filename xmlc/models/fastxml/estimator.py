@@ -23,7 +23,7 @@ COST = 1.0  # C of the logistic regression, the program's default: the sides' lo
 
 
 @hyperparameters
-class FastXML(AveragedForest[Forest]):
+class FastXML(AveragedForest):
     """Forest of trees that send an instance to the side where its labels are ranked better (plt2016, Section 5.3).
 
     A node assigns its instances to two sides so that ranking the labels of each side by frequency gives the best nDCG,

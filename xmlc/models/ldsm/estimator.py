@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Protocol
 
 import numpy as np
 from scipy import sparse
@@ -21,7 +20,7 @@ from xmlc.runtime.parallel import run_pieces
 
 
 @hyperparameters
-class LdSM(AveragedForest[Forest]):
+class LdSM(AveragedForest):
     """Forest of M-ary trees that send an instance in one or several directions (ldsm2020, Sections 2 and 4).
 
     A node has M linear regressors. While it streams its instances, each is given the directions that minimise ::
@@ -205,27 +204,6 @@ class LdSM(AveragedForest[Forest]):
 MOST_DENSE_VALUES = 1 << 30  # of a node's standardised instances, 8 bytes each
 
 
-class Hyperparameters(Protocol):
-    """What an estimator must have that is checked and set here; see `LdSM`."""
-
-    n_trees: int
-    max_nodes: int
-    exceed: bool
-    arity: int
-    epochs: int
-    learning_rate: float
-    lambda_1: float
-    lambda_2: float
-    beta: float
-    gamma: float
-    optimizer: str
-    ties: str
-    initial_weights: str
-    average: str
-    shares: str
-    prune: bool
-
-
 def check_dense_size(optimizer: str, shape: tuple[int, int]) -> None:
     """Raise `XmlcError` if instances of this shape, (n, d), are too many to standardise each feature."""
     n, d = shape
@@ -236,12 +214,12 @@ def check_dense_size(optimizer: str, shape: tuple[int, int]) -> None:
         )
 
 
-def enough_nodes(model: Hyperparameters) -> int:
+def enough_nodes(model: LdSM) -> int:
     """Return the number of nodes from which on a tree is not split any more."""
     return int(model.max_nodes) if model.exceed else int(model.max_nodes) - int(model.arity) + 1
 
 
-def settings_of(model: Hyperparameters) -> Settings:
+def settings_of(model: LdSM) -> Settings:
     """Return the hyperparameters that a node's training depends on."""
     return Settings(
         arity=int(model.arity),
