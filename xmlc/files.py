@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import fcntl
 import hashlib
 import json
 import os
@@ -27,6 +28,44 @@ FORGOTTEN = 7 * 86400.0  # seconds; no job runs for longer
 TAKEN = errno.ENOTEMPTY, errno.EEXIST  # a folder that is not empty has the name
 # The system's function that gives two files each other's name, and its flag for that: of macOS and of Linux the same.
 EXCHANGE, FLAG = "renameatx_np" if sys.platform == "darwin" else "renameat2", 2
+
+
+@contextmanager
+def locked(path: Path, wait: bool = True) -> Iterator[bool]:
+    """Have the system's lock of a file or folder while a block runs; it ends with the process, however that ends.
+
+    Parameters
+    ----------
+    path : Path
+        A file is made if there is none, and stays: to remove it would let two processes lock one name.
+    wait : bool
+        Whether to wait for a process that has it.
+
+    Yields
+    ------
+    bool
+        False if the file system has no locks: then nothing holds others off.
+
+    Raises
+    ------
+    BlockingIOError
+        Another process has it, and is not waited for.
+    OSError
+        The file cannot be made or opened.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        is_locked = True
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise
+        except OSError:
+            is_locked = False
+        yield is_locked
+    finally:
+        os.close(handle)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from file_server import serve
 from xmlc.data import fetching
 from xmlc.data.fetching import Limits, NotThere, fetch_drive, fetch_http
 from xmlc.errors import XmlcError
-from xmlc.runtime.claims import claimed
+from xmlc.files import locked
 
 CONTENT = bytes(range(256)) * 40
 OLD = "Sun, 06 Nov 1994 08:49:37 GMT"
@@ -38,8 +38,12 @@ def ranges(server):
 
 def fetched(server, tmp_path, path="/f"):
     fetch_http(server.url + path, tmp_path / "got", tmp_path / "partial")
-    assert list((tmp_path / "partial").iterdir()) == []
+    assert parts(tmp_path) == []
     return (tmp_path / "got").read_bytes()
+
+
+def parts(tmp_path):
+    return [file for file in (tmp_path / "partial").iterdir() if file.suffix != ".lock"]
 
 
 @pytest.mark.parametrize("headers", VALIDATORS)
@@ -168,7 +172,7 @@ def test_a_file_that_is_too_large_is_refused_by_its_length_and_by_what_comes(ser
     refused(server.url + "/f", tmp_path, small, r"more than 5e-06 GB.*raise download\.gigabytes")
     server.lengthless = True
     refused(server.url + "/f", tmp_path, small, r"more than 5e-06 GB")
-    assert list((tmp_path / "partial").iterdir()) == []
+    assert parts(tmp_path) == []
 
 
 @pytest.mark.parametrize("headers", [{"ETag": '"one"'}, {}])
@@ -184,14 +188,18 @@ def test_a_killed_download_goes_on_if_the_file_has_a_version_and_else_begins_ane
     assert [bool(asked) for asked in ranges(server)] == [False, bool(headers)]
 
 
-def test_another_process_that_fetches_the_same_is_waited_for_but_not_without_end(server, tmp_path, capsys, monkeypatch):
-    part = tmp_path / "partial" / "p"
-    monkeypatch.setattr(fetching, "claimed", lambda file, about, patience=0: claimed(part, about, patience))
-    with claimed(part, "other"):
-        said = rf"process {os.getpid()} on .* for more than .* hours; stop it, or delete .*claim"
-        refused(server.url + "/f", tmp_path, Limits(hours=0.1 / 3600), said)
-    assert f"waiting, as {server.url}/f is claimed by process {os.getpid()}" in capsys.readouterr().err
-    assert fetched(server, tmp_path) == CONTENT
+def test_another_process_that_fetches_the_same_is_waited_for(server, tmp_path):
+    fetch_http(server.url + "/f", tmp_path / "got", tmp_path / "partial")
+    (lock,) = (tmp_path / "partial").iterdir()
+    with locked(lock):
+        command = [sys.executable, "-c", FETCH, server.url + "/f", str(tmp_path)]
+        waiting = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        assert waiting.stderr.readline() == f"xmlc: waiting for another process, which fetches {server.url}/f\n"
+        assert len(server.requests) == 1
+    waiting.communicate()
+    assert waiting.returncode == 0
+    assert len(server.requests) == 2
+    assert (tmp_path / "killed").read_bytes() == CONTENT
 
 
 def test_a_full_disk_leaves_no_part(server, tmp_path, monkeypatch):
@@ -203,7 +211,7 @@ def test_a_full_disk_leaves_no_part(server, tmp_path, monkeypatch):
     monkeypatch.setattr(fetching, "_append", full)
     with pytest.raises(OSError, match=r"No space .*got"):
         fetch_http(server.url + "/f", tmp_path / "got", tmp_path / "partial")
-    assert list((tmp_path / "partial").iterdir()) == []
+    assert parts(tmp_path) == []
 
 
 def test_drive_gets_the_options_that_its_version_knows_and_always_begins_anew(tmp_path, monkeypatch):
@@ -229,7 +237,7 @@ def test_drive_gets_the_options_that_its_version_knows_and_always_begins_anew(tm
         fetch_drive("identifier", tmp_path / str(number), tmp_path / "partial")
         assert (tmp_path / str(number)).read_bytes() == CONTENT
     assert calls == [(True, False, True, False, 0)]
-    assert list((tmp_path / "partial").iterdir()) == []
+    assert parts(tmp_path) == []
 
 
 def test_drive_errors_are_ours(tmp_path, monkeypatch):
@@ -244,7 +252,7 @@ def test_drive_errors_are_ours(tmp_path, monkeypatch):
     with pytest.raises(XmlcError, match="did not hand it out"):
         fetch_drive("identifier", tmp_path / "got", tmp_path / "partial")
     assert list(tmp_path.iterdir()) == [tmp_path / "partial"]
-    assert list((tmp_path / "partial").iterdir()) == []
+    assert parts(tmp_path) == []
 
 
 @pytest.mark.parametrize("limits", [Limits(hours=0), Limits(gigabytes=5e-9)])
@@ -256,4 +264,4 @@ def test_drive_that_never_ends_is_given_up(tmp_path, monkeypatch, limits):
     monkeypatch.setattr(gdown, "download", endless)
     with pytest.raises(XmlcError, match="more than"):
         fetch_drive("identifier", tmp_path / "got", tmp_path / "partial", limits)
-    assert list((tmp_path / "partial").iterdir()) == []
+    assert parts(tmp_path) == []

@@ -12,7 +12,7 @@ from repository import ROOT
 from xmlc.errors import XmlcError
 from xmlc.files import FORGOTTEN
 from xmlc.processes import this_process
-from xmlc.suites.controller import RUN, check_targets, settle_times, sweep
+from xmlc.suites.controller import check_targets, settle_times, sweep
 
 SNAKEFILE = """
 from xmlc.suites.controller import guard, remove_old_logs
@@ -73,16 +73,6 @@ def begun(folder):
     return running
 
 
-def claim_of(folder, **differing):
-    """Write the claim of another process and what Snakemake locks for it."""
-    file = folder / f"{RUN}+{this_process()._replace(**differing)}+1.claim"
-    file.parent.mkdir()
-    file.write_text("snakemake wait")
-    locks = folder / ".snakemake/locks"
-    locks.mkdir()
-    (locks / "0.output.lock").write_text("made\nother\n")
-
-
 @pytest.mark.slow
 def test_a_second_run_is_refused_and_the_first_goes_on(folder):
     running = begun(folder)
@@ -90,6 +80,7 @@ def test_a_second_run_is_refused_and_the_first_goes_on(folder):
     assert code == 1
     assert f"another run works in this folder (process {running.pid} on " in said
     assert "snakemake --cores 1 --rerun-incomplete wait). Wait until it ends, or stop it" in said
+    assert "since 2" in said
     assert run(folder, "other")[0] == 1, "no other target either: both would clean up after themselves"
     assert run(folder, "--unlock")[0] == 1
     assert run(folder, "--dry-run", "other")[0] == 0
@@ -98,7 +89,7 @@ def test_a_second_run_is_refused_and_the_first_goes_on(folder):
     (folder / "go").touch()
     assert running.wait(60) == 0
     assert (folder / "made").exists()
-    assert not list((folder / RUN).parent.glob("*.claim"))
+    assert run(folder, "--unlock")[0] == 0
 
 
 @pytest.mark.slow
@@ -114,25 +105,6 @@ def test_the_same_command_goes_on_after_a_kill(folder):
     assert code == 0, said
     assert (folder / "made").exists()
     assert not unfinished.exists()
-
-
-@pytest.mark.slow
-def test_a_run_before_the_machine_was_started_anew_has_ended(folder):
-    claim_of(folder, boot="00000000")
-    code, said = run(folder, "other")
-    assert code == 0, said
-
-
-@pytest.mark.slow
-def test_a_run_on_another_machine_is_not_known_to_have_ended(folder):
-    claim_of(folder, host="node7", place="00000000")
-    code, said = run(folder, "other")
-    assert code == 1
-    assert "on node7, since 2" in said
-    assert "can be seen only on node7" in said
-    assert "`snakemake --unlock` frees the folder" in said
-    assert run(folder, "--unlock")[0] == 0
-    assert run(folder, "other")[0] == 0
 
 
 def test_a_job_that_says_nothing_is_not_shown_with_what_an_earlier_attempt_said(folder):
@@ -180,7 +152,7 @@ def test_a_dry_run_ends_with_one_sentence(tmp_path, words, said):
 def test_what_ended_processes_left_is_swept(tmp_path):
     this = this_process()
     ended, elsewhere = this._replace(started=1), this._replace(place="00000000", started=1)
-    names = [f".model+{ended}+a1b2", f".table.csv+{ended}+a1b2.csv", f"fetch+{ended}+7.claim"]
+    names = [f".model+{ended}+a1b2", f".table.csv+{ended}+a1b2.csv"]
     kept = [f".model+{this}+a1b2", f".model+{elsewhere}+a1b2", "model", "a+b+c", ".model.a1b2"]
     for name in names + kept:
         (tmp_path / "plt" / name).mkdir(parents=True)

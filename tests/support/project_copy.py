@@ -126,5 +126,4 @@ def copy_kernels(folder):
     """
     kernels = Path("xmlc/__pycache__") / f"kernels-{kernel_digest()}"
     if (ROOT / kernels).is_dir():
-        passing = shutil.ignore_patterns(".*", "*.claim")  # of processes that compile at the moment
-        shutil.copytree(ROOT / kernels, folder / kernels, ignore=passing, dirs_exist_ok=True)
+        shutil.copytree(ROOT / kernels, folder / kernels, ignore=shutil.ignore_patterns("*.tmp.*"), dirs_exist_ok=True)

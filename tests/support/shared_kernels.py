@@ -1,7 +1,6 @@
 """A start that uses kernels of a folder which other starts use at the same time; prints what it compiled and computed.
 
-Called with the folder of a file of kernels, and one of: slow (writing takes long), impatient (slow too, and waits for
-no other start).
+Called with the folder of a file of kernels.
 """
 
 import importlib
@@ -12,8 +11,6 @@ import time
 
 import numpy as np
 from numba.core import caching
-
-from xmlc.runtime.kernel_cache import KernelCache
 
 NAMES = [f"sum_{number}" for number in range(4)]
 # Code that differs by processor, on purpose: the test tells by the result whose code a process has loaded.
@@ -41,9 +38,8 @@ def slowed(function):
     return slow
 
 
-def main(folder, how):
+def main(folder):
     caching.dumps = slowed(caching.dumps)
-    KernelCache._patience = 0 if how == "impatient" else 60
     sys.path.insert(0, folder)
     module = importlib.import_module("kernels_of_a_test")
     kernels = [getattr(module, name) for name in NAMES]

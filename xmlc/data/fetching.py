@@ -18,8 +18,7 @@ import requests
 import urllib3
 
 from xmlc.errors import XmlcError
-from xmlc.files import errors_named
-from xmlc.runtime.claims import Claimed, claimed
+from xmlc.files import errors_named, locked
 from xmlc.runtime.progress import Progress
 
 ATTEMPTS = 4
@@ -143,27 +142,21 @@ def _fetch(source: str, target: Path, partial: Path, limits: Limits, fetch: Call
     """Have a function complete the unfinished file of a source, and give it its name."""
     partial.mkdir(parents=True, exist_ok=True)
     part = _Part(partial / f"{hashlib.sha256(source.encode()).hexdigest()[:32]}.part")
-    try:
-        with errors_named(target), ExitStack() as stack:
-            try:
-                stack.enter_context(claimed(part.file, source))
-            except Claimed as error:
-                print(f"xmlc: waiting, as {source} is {error}", file=sys.stderr, flush=True)
-                stack.enter_context(claimed(part.file, source, 3600 * limits.hours))
-            try:
-                fetch(part, _Watch(limits))
-                os.replace(part.file, target)
+    lock = part.file.with_suffix(".lock")
+    with errors_named(target), ExitStack() as stack:
+        try:
+            stack.enter_context(locked(lock, wait=False))
+        except BlockingIOError:
+            print(f"xmlc: waiting for another process, which fetches {source}", file=sys.stderr, flush=True)
+            stack.enter_context(locked(lock))
+        try:
+            fetch(part, _Watch(limits))
+            os.replace(part.file, target)
+            part.discard()
+        except BaseException as error:
+            if not part.validator or isinstance(error, OSError):  # of a full disk
                 part.discard()
-            except BaseException as error:
-                if not part.validator or isinstance(error, OSError):  # of a full disk
-                    part.discard()
-                raise
-    except Claimed as error:
-        process, file = error.claim.process, error.claim.file
-        raise XmlcError(
-            f"process {process.pid} on {process.host} has fetched this file for more than {limits.hours:g} hours; stop "
-            f"it, or delete {file} if it does not run any more"
-        ) from error
+            raise
 
 
 def _with_attempts(url: str, part: _Part, watch: _Watch) -> None:

@@ -5,7 +5,8 @@ file does. The kernels of this package are therefore kept in a folder named afte
 kernels and of all that these import. Kernels of users stay where numba keeps them.
 
 Numba's index of a kernel is read, changed and written: two processes that did so at once would give one name to the
-code of both. So one process at a time compiles a kernel and keeps it, and others that need it wait for that.
+code of both. So one process at a time compiles a kernel and keeps it, and others that need it wait for that. Where the
+file system has no locks, nothing is kept.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from typing import Any, ClassVar
 
 import numba
 from numba.core import caching
+from numba.core.compiler_lock import global_compiler_lock
 
-from xmlc.runtime.claims import Claimed, claimed
+from xmlc.files import locked
 
 PACKAGE = Path(__file__).parents[1]
 KEPT = 3  # folders of kernels, of the last branches, say
-PATIENCE = 180.0  # seconds to wait for another process; far longer than any kernel takes
 KERNEL = re.compile(r"^@(njit|overload|intrinsic)\b", re.MULTILINE)
 IMPORT = re.compile(r"^\s*(?:from|import) (xmlc[\w.]*)(?: import (\([^)]*\)|.*))?", re.MULTILINE)
 
@@ -40,6 +41,7 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         kernel = numba.njit(**options)(function)
         if cached:
             kernel._cache = KernelCache(function)
+            kernel.compile = kernel._cache.alone(kernel.compile)
         return kernel
 
     return decorate
@@ -81,65 +83,59 @@ class Locator(caching.InTreeCacheLocator):
         return _content_digest(self._py_file)
 
     def ensure_cache_path(self) -> None:
-        """Make no folder yet: numba asks for each kernel, and a claim makes it for the first one that is compiled."""
+        """Make no folder yet: numba asks for each kernel, and the lock of the first one that is compiled makes it."""
 
 
 class KernelCache(caching.FunctionCache):
-    """Numba's cache of one kernel, in a place of our own and with a claim of the process that compiles it."""
+    """Numba's cache of one kernel, in a place of our own and with a lock of the process that compiles it."""
 
     class _impl_class(caching.CompileResultCacheImpl):
         _locator_classes = [Locator]  # noqa: RUF012 - numba's attribute, too
 
-    _claims: ClassVar[dict[Path, ExitStack]] = {}  # of this process
-    _patience: ClassVar[float] = PATIENCE
+    _locks: ClassVar[dict[Path, ExitStack]] = {}  # of this process; kernels of one name have one
 
     def __init__(self, py_func: Callable[..., object]):
         super().__init__(py_func)
-        self._file = Path(self.cache_path, self._impl.filename_base)
+        self._file = Path(self.cache_path, f"{self._impl.filename_base}.lock")
+
+    def alone(self, compile_kernel: Callable[[object], Any]) -> Callable[[object], Any]:
+        """Return numba's method that loads or compiles a kernel, with an end of the lock at its end or its error."""
+
+        def compile_alone(signature: object) -> Any:
+            with global_compiler_lock:
+                is_inner = self._file in self._locks
+                try:
+                    return compile_kernel(signature)
+                finally:
+                    if not is_inner and self._file in self._locks:
+                        self._locks.pop(self._file).close()
+
+        return compile_alone
 
     def load_overload(self, sig: object, target_context: Any) -> Any:
         """Return the code for some types, by whichever process; None if this process is to compile it."""
         found = self._loaded(sig, target_context)
-        if found is None and self._claim():
-            found = self._loaded(sig, target_context)  # perhaps it was compiled meanwhile
-            if found is not None:
-                self._release()
+        if found is None and self._file not in self._locks:
+            with suppress(OSError), ExitStack() as lock:  # where nothing can be written, nothing is kept
+                if lock.enter_context(locked(self._file)):
+                    self._locks[self._file] = lock.pop_all()
+                    found = self._loaded(sig, target_context)  # perhaps it was compiled meanwhile
         return found
 
     def save_overload(self, sig: object, data: Any) -> None:
         """Keep compiled code, where that is possible."""
-        if self._file in self._claims:
-            try:
+        if self._file in self._locks:
+            with suppress(OSError):  # a full disk
                 super().save_overload(sig, data)
-            except Exception:  # a full disk, or a damaged index
-                with suppress(OSError):
-                    self.flush()
-            self._release()
 
     def _loaded(self, sig: object, target_context: Any) -> Any:
         try:
             return super().load_overload(sig, target_context)
         except Exception:  # half a file, after a power failure: pickle raises whatever it leads to
+            if self._file in self._locks:
+                for file in self._file.parent.glob(f"{self._file.stem}.*nb[ci]"):
+                    file.unlink(missing_ok=True)
             return None
-
-    def _claim(self) -> bool:
-        """Be the process that compiles this kernel; tell whether it now is and was not before."""
-        claim = ExitStack()
-        try:
-            if self._file not in self._claims:
-                claim.enter_context(claimed(self._file, "compiles", KernelCache._patience))
-                self._claims[self._file] = claim
-                return True
-        except Claimed:  # by a process that failed, or was killed on another machine: wait no more
-            KernelCache._patience = 0
-        except OSError:
-            pass  # nothing can be kept here
-        return False
-
-    def _release(self) -> None:
-        """Give back the claim on this kernel, and those taken since, on kernels that it calls and that failed."""
-        while self._file in self._claims:
-            self._claims.popitem()[1].close()
 
 
 @cache

@@ -19,15 +19,14 @@ from typing import Any, NoReturn
 
 from xmlc.data.download import check_sources
 from xmlc.errors import XmlcError, is_of_the_machine, sentence_of
-from xmlc.files import remove_leftovers
-from xmlc.runtime.claims import Claim, Claimed, claimed, claims
+from xmlc.files import locked, remove_leftovers
 from xmlc.runtime.job_lines import plan_of, show_lines
 from xmlc.schemas.reading import nearest
 from xmlc.suites import paths
 from xmlc.suites.project import Project
 from xmlc.suites.settings import remember
 
-RUN = Path(".snakemake/run")  # what a run claims
+RUN = Path(".snakemake/run.lock")  # says which run has it, or had it last
 SNAKEMAKES_LOCKS = Path(".snakemake/locks")
 DISTINCT = 1000  # nanoseconds between two times that differ also as seconds in double precision
 
@@ -55,11 +54,8 @@ def guard(workflow: Any) -> None:
             print(said, file=sys.stdout if is_dry else sys.stderr, flush=True)  # as Snakemake does
 
     def unlock_if_alone() -> None:
-        for claim in claims(RUN):
-            if claim.process.is_visible:
-                refuse(refusal(claim))
-            claim.file.unlink(missing_ok=True)
-        unlock()
+        with _run_locked():
+            unlock()
 
     workflow.execute, workflow.unlock = execute_alone, unlock_if_alone
 
@@ -69,14 +65,14 @@ def _alone(workflow: Any) -> Iterator[None]:
     """Let no other run begin meanwhile, and remember the settings of this one."""
     with ExitStack() as stack:
         try:
-            stack.enter_context(claimed(RUN, " ".join(["snakemake", *sys.argv[1:]])))
+            if stack.enter_context(_run_locked()):  # longer than Snakemake locks anything, so who did that has ended
+                shutil.rmtree(SNAKEMAKES_LOCKS, ignore_errors=True)
+            since = f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S %Z}"
+            who = f"process {os.getpid()} on {os.uname().nodename}, since {since}"
+            RUN.write_text(f"{who}: {' '.join(['snakemake', *sys.argv[1:]])}", encoding="utf-8")
             remember(workflow.config_settings.overwrite_config)
-        except Claimed as error:
-            refuse(refusal(error.claim))
         except OSError as error:
             refuse(sentence_of(error) or str(error))
-        # Whoever locked anything has ended: a run has its claim longer than its lock.
-        shutil.rmtree(SNAKEMAKES_LOCKS, ignore_errors=True)
         for folder in paths.MADE:
             sweep(folder)
         settle_times([*paths.MADE, paths.LOGS])
@@ -86,6 +82,20 @@ def _alone(workflow: Any) -> Iterator[None]:
             if not is_of_the_machine(error):
                 raise
             refuse(sentence_of(error) or str(error))
+
+
+@contextmanager
+def _run_locked() -> Iterator[bool]:
+    """Lock the folder against other runs, where its file system has locks; refuse where another run works."""
+    with ExitStack() as stack:
+        try:
+            is_locked = stack.enter_context(locked(RUN, wait=False))
+        except BlockingIOError:
+            refuse(
+                f"another run works in this folder ({RUN.read_text(encoding='utf-8')}). Wait until it ends, or stop it "
+                "(Ctrl-C where it was started, or `kill -INT` with its number), then give the command again."
+            )
+        yield is_locked
 
 
 def _made_by(dag: Any) -> str:
@@ -110,19 +120,6 @@ def remove_old_logs(workflow: Any) -> None:
     for job in workflow.dag.needrun_jobs():
         for log in job.log:
             Path(log).unlink(missing_ok=True)
-
-
-def refusal(claim: Claim) -> str:
-    """Say who works in this folder, and what to do."""
-    process, since = claim.process, datetime.fromtimestamp(claim.since).astimezone()
-    who = f"process {process.pid} on {process.host}, since {since:%Y-%m-%d %H:%M:%S %Z}: {claim.about}"
-    if process.is_visible:
-        advice = "Wait until it ends, or stop it (Ctrl-C where it was started, or `kill -INT {0}`)"
-        return f"another run works in this folder ({who}). {advice.format(process.pid)}, then give the command again."
-    return (
-        f"another run works in this folder, or was killed ({who}). Whether that process still runs can be seen only on "
-        f"{process.host}. If it does, wait until it ends; if not, `snakemake --unlock` frees the folder."
-    )
 
 
 def read_project(config: Mapping[str, object]) -> Project:
@@ -201,7 +198,7 @@ def check_targets(targets: Iterable[str], rules: Iterable[str], known: Iterable[
 
 
 def sweep(folder: str | os.PathLike[str]) -> None:
-    """Remove, below a folder, what processes that have ended were writing, had replaced or had claimed.
+    """Remove, below a folder, what processes that have ended were writing or had replaced.
 
     Whether a process of another machine has ended is unknown; what is its is removed after a week.
     """
