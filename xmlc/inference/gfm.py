@@ -51,6 +51,15 @@ def gfm(
     -----
     With L labels and S sizes that have mass, an instance costs at most O(L^2 S), mostly far less, because the loop over
     k ends when no larger set can win; nothing is proportional to m.
+
+    Examples
+    --------
+    >>> from xmlc.inference import gfm
+    >>> Y_hat, expected_f = gfm([[0.9, 0.4, 0.3], [0.2, 0.1, 0.1]])
+    >>> Y_hat.toarray().astype(int).tolist()
+    [[1, 0, 0], [0, 0, 0]]
+    >>> expected_f.round(3)
+    array([0.708, 0.648])
     """
     return _maximise(P, p_empty, sizes, n_jobs, False, NO_THRESHOLDS)
 
@@ -86,6 +95,15 @@ def gfm_t(
     ------
     XmlcError
         As from `gfm`, or ``n_thresholds`` is below 1.
+
+    Examples
+    --------
+    >>> from xmlc.inference import gfm_t
+    >>> Y_hat, expected_f = gfm_t([[0.9, 0.4, 0.3], [0.2, 0.1, 0.1]])
+    >>> Y_hat.toarray().astype(int).tolist()
+    [[1, 0, 0], [0, 0, 0]]
+    >>> expected_f.round(3)
+    array([0.708, 0.648])
     """
     if n_thresholds is not None and n_thresholds < 1:
         raise XmlcError(f"n_thresholds={n_thresholds}: expected at least 1, or None for all")

@@ -43,6 +43,15 @@ def meuf(marginals: object, n_jobs: int | None = None) -> tuple[sparse.csr_array
     -----
     An instance with L labels above 0 costs O(L R + K^2), R being the number of positives behind the K that is
     reached with a probability of 4e-18 or more; nothing is proportional to m.
+
+    Examples
+    --------
+    >>> from xmlc.inference import meuf
+    >>> Y_hat, expected_f = meuf([[0.9, 0.4, 0.3], [0.2, 0.1, 0.1]])
+    >>> Y_hat.toarray().astype(int).tolist()
+    [[1, 0, 0], [0, 0, 0]]
+    >>> expected_f.round(3)
+    array([0.708, 0.648])
     """
     return predict_from_marginals(meuf_rows, marginals, n_jobs)
 
@@ -53,6 +62,15 @@ def meuf_cubic(marginals: object, n_jobs: int | None = None) -> tuple[sparse.csr
     For each k a dynamic programme over all m labels, cubic in m, gives the expected F-measure of the k most probable
     labels: O(m^4) in all. It is here because the running times of gfm2011's Table 1 and Figure 1 are about it; the
     result is that of `meuf`. Arguments, results and errors are those of `meuf`.
+
+    Examples
+    --------
+    >>> from xmlc.inference import meuf_cubic
+    >>> Y_hat, expected_f = meuf_cubic([[0.9, 0.4, 0.3], [0.2, 0.1, 0.1]])
+    >>> Y_hat.toarray().astype(int).tolist()
+    [[1, 0, 0], [0, 0, 0]]
+    >>> expected_f.round(3)
+    array([0.708, 0.648])
     """
     return _by_dynamic_programme(marginals, n_jobs, 0)
 
@@ -85,6 +103,15 @@ def meuf_approx(marginals: object, n_jobs: int | None = None, n_cells: int = 16)
     ------
     XmlcError
         An entry is no probability, the shape is not (n, m), or ``n_cells`` is below 2.
+
+    Examples
+    --------
+    >>> from xmlc.inference import meuf_approx
+    >>> Y_hat, expected_f = meuf_approx([[0.9, 0.4, 0.3], [0.2, 0.1, 0.1]])
+    >>> Y_hat.toarray().astype(int).tolist()
+    [[1, 0, 0], [0, 0, 0]]
+    >>> expected_f.round(3)
+    array([0.708, 0.648])
     """
     if n_cells < 2:
         raise XmlcError(f"n_cells={n_cells}: expected at least 2, one for no positives and one for the others")
@@ -107,6 +134,15 @@ def lewis(marginals: object, n_jobs: int | None = None) -> tuple[sparse.csr_arra
 
     Parameters, result and errors are those of `xmlc.inference.meuf`; ``expected_f`` is the approximation's value, not
     the exact one.
+
+    Examples
+    --------
+    >>> from xmlc.inference import lewis
+    >>> Y_hat, expected_f = lewis([[0.9, 0.4, 0.3], [0.2, 0.1, 0.1]])
+    >>> Y_hat.toarray().astype(int).tolist()
+    [[1, 1, 0], [0, 0, 0]]
+    >>> expected_f.round(3)
+    array([0.722, 0.648])
     """
     return predict_from_marginals(lewis_rows, marginals, n_jobs)
 
@@ -122,6 +158,15 @@ def multinomial(marginals: object, n_jobs: int | None = None) -> tuple[sparse.cs
 
     Parameters, result and errors are those of `xmlc.inference.meuf`; ``expected_f`` is
     2 (p_1 + .. + p_k) / ((1 + k) sum_i p_i), and 1 for an instance without any marginal above 0.
+
+    Examples
+    --------
+    >>> from xmlc.inference import multinomial
+    >>> Y_hat, expected_f = multinomial([[0.9, 0.4, 0.3], [0.2, 0.1, 0.1]])
+    >>> Y_hat.toarray().astype(int).tolist()
+    [[1, 0, 0], [1, 0, 0]]
+    >>> expected_f.round(3)
+    array([0.562, 0.5  ])
     """
     return predict_from_marginals(multinomial_rows, marginals, n_jobs)
 
@@ -131,5 +176,14 @@ def hamming(marginals: object, n_jobs: int | None = None) -> tuple[sparse.csr_ar
 
     Parameters, result and errors are those of `xmlc.inference.meuf`; ``expected_f`` is that of the set predicted,
     0/0 = 1, were the labels independent.
+
+    Examples
+    --------
+    >>> from xmlc.inference import hamming
+    >>> Y_hat, expected_f = hamming([[0.9, 0.4, 0.3], [0.2, 0.1, 0.1]])
+    >>> Y_hat.toarray().astype(int).tolist()
+    [[1, 0, 0], [0, 0, 0]]
+    >>> expected_f.round(3)
+    array([0.708, 0.648])
     """
     return predict_from_marginals(hamming_rows, marginals, n_jobs)

@@ -52,6 +52,12 @@ def fit_size_weights(marginals: object, Y: object) -> np.ndarray:
     ------
     XmlcError
         There is no instance, or the shapes differ.
+
+    Examples
+    --------
+    >>> from xmlc.inference import fit_size_weights
+    >>> fit_size_weights([[0.9, 0.4, 0.3], [0.2, 0.1, 0.1]], [[1, 0, 0], [1, 1, 0]]).round(2)
+    array([0.  , 0.38, 1.  , 0.  ])
     """
     p, Y = as_marginals(marginals), as_labels(Y)
     if p.shape != Y.shape or Y.shape[0] == 0:
@@ -92,6 +98,15 @@ def gfm_sizes(
     ------
     XmlcError
         An entry is no probability, or a weight is negative or not finite.
+
+    Examples
+    --------
+    >>> from xmlc.inference import gfm_sizes
+    >>> Y_hat, expected_f = gfm_sizes([[0.9, 0.4, 0.3], [0.2, 0.1, 0.1]], [0.0, 1.0, 0.0, 0.0])
+    >>> Y_hat.toarray().astype(int).tolist()
+    [[1, 0, 0], [1, 0, 0]]
+    >>> expected_f.round(3)
+    array([0.892, 0.529])
     """
     weights = np.ascontiguousarray(size_weights, dtype=np.float64)
     if weights.ndim != 1 or weights.size == 0 or not (np.isfinite(weights) & (weights >= 0)).all():

@@ -94,37 +94,92 @@ def macro_f(Y: object, Y_hat: object, zero_division: float = 1.0, average: str =
     ------
     XmlcError
         The shapes differ, ``average`` is another word, or ``beta`` is not a finite number above 0.
+
+    Examples
+    --------
+    >>> from xmlc.metrics import macro_f
+    >>> Y, Y_hat = [[1, 0, 1], [0, 1, 0]], [[1, 1, 0], [0, 1, 0]]
+    >>> round(macro_f(Y, Y_hat), 3)
+    0.556
     """
     return _macro(agreement(Y, Y_hat), f_beta(beta), zero_division, average)
 
 
 def micro_f(Y: object, Y_hat: object, zero_division: float = 1.0, beta: float = 1.0) -> float:
-    """Micro-averaged F_beta: that of the counts summed over all labels, 2 TP / (P + predicted) for beta = 1."""
+    """Micro-averaged F_beta: that of the counts summed over all labels, 2 TP / (P + predicted) for beta = 1.
+
+    Examples
+    --------
+    >>> from xmlc.metrics import micro_f
+    >>> Y, Y_hat = [[1, 0, 1], [0, 1, 0]], [[1, 1, 0], [0, 1, 0]]
+    >>> round(micro_f(Y, Y_hat), 3)
+    0.667
+    """
     return _micro(agreement(Y, Y_hat), f_beta(beta), zero_division)
 
 
 def instance_f(Y: object, Y_hat: object, zero_division: float = 1.0, beta: float = 1.0) -> float:
-    """Instance-averaged F_beta: the mean over instances, of ``2 |y and y_hat| / (|y| + |y_hat|)`` for beta = 1."""
+    """Instance-averaged F_beta: the mean over instances, of ``2 |y and y_hat| / (|y| + |y_hat|)`` for beta = 1.
+
+    Examples
+    --------
+    >>> from xmlc.metrics import instance_f
+    >>> Y, Y_hat = [[1, 0, 1], [0, 1, 0]], [[1, 1, 0], [0, 1, 0]]
+    >>> round(instance_f(Y, Y_hat), 3)
+    0.75
+    """
     return _instance(agreement(Y, Y_hat), f_beta(beta), zero_division)
 
 
 def macro_jaccard(Y: object, Y_hat: object, zero_division: float = 1.0, average: str = "all") -> float:
-    """Macro-averaged Jaccard: the mean over labels of TP / (P + predicted - TP); arguments as of `macro_f`."""
+    """Macro-averaged Jaccard: the mean over labels of TP / (P + predicted - TP); arguments as of `macro_f`.
+
+    Examples
+    --------
+    >>> from xmlc.metrics import macro_jaccard
+    >>> Y, Y_hat = [[1, 0, 1], [0, 1, 0]], [[1, 1, 0], [0, 1, 0]]
+    >>> round(macro_jaccard(Y, Y_hat), 3)
+    0.5
+    """
     return _macro(agreement(Y, Y_hat), JACCARD, zero_division, average)
 
 
 def micro_jaccard(Y: object, Y_hat: object, zero_division: float = 1.0) -> float:
-    """Micro-averaged Jaccard: TP / (P + predicted - TP) with the counts summed over all labels."""
+    """Micro-averaged Jaccard: TP / (P + predicted - TP) with the counts summed over all labels.
+
+    Examples
+    --------
+    >>> from xmlc.metrics import micro_jaccard
+    >>> Y, Y_hat = [[1, 0, 1], [0, 1, 0]], [[1, 1, 0], [0, 1, 0]]
+    >>> round(micro_jaccard(Y, Y_hat), 3)
+    0.5
+    """
     return _micro(agreement(Y, Y_hat), JACCARD, zero_division)
 
 
 def instance_jaccard(Y: object, Y_hat: object, zero_division: float = 1.0) -> float:
-    """Instance-averaged Jaccard: the mean over instances of ``|y and y_hat| / |y or y_hat|``."""
+    """Instance-averaged Jaccard: the mean over instances of ``|y and y_hat| / |y or y_hat|``.
+
+    Examples
+    --------
+    >>> from xmlc.metrics import instance_jaccard
+    >>> Y, Y_hat = [[1, 0, 1], [0, 1, 0]], [[1, 1, 0], [0, 1, 0]]
+    >>> round(instance_jaccard(Y, Y_hat), 3)
+    0.667
+    """
     return _instance(agreement(Y, Y_hat), JACCARD, zero_division)
 
 
 def hamming_loss(Y: object, Y_hat: object) -> float:
-    """Share of the n x m decisions that are wrong."""
+    """Share of the n x m decisions that are wrong.
+
+    Examples
+    --------
+    >>> from xmlc.metrics import hamming_loss
+    >>> Y, Y_hat = [[1, 0, 1], [0, 1, 0]], [[1, 1, 0], [0, 1, 0]]
+    >>> round(hamming_loss(Y, Y_hat), 3)
+    0.333
+    """
     return _hamming_loss(agreement(Y, Y_hat))
 
 

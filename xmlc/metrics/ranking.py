@@ -48,7 +48,16 @@ class Ranked(NamedTuple):
 
 
 def precision_at_k(Y: object, labels: np.ndarray, k: int) -> float:
-    """Precision at k: the share of the k top labels that are true; a missing label counts as wrong."""
+    """Precision at k: the share of the k top labels that are true; a missing label counts as wrong.
+
+    Examples
+    --------
+    >>> from xmlc.metrics import precision_at_k
+    >>> import numpy as np
+    >>> Y, labels = [[1, 0, 1], [0, 1, 0]], np.array([[0, 1], [2, 1]])
+    >>> precision_at_k(Y, labels, k=1)
+    0.5
+    """
     relevant, _ = hits_at_k(Y, labels, k)
     return float(relevant.sum() / max(k * relevant.shape[0], 1))
 
@@ -57,6 +66,12 @@ def maximum_precision_at_k(Y: object, k: int) -> float:
     """Highest precision at k that any ranking can have, as instances with fewer than k true labels limit it.
 
     The mean of ``min(|y|, k) / k`` over all instances (swnn2018, Section 4.1 and Table 6).
+
+    Examples
+    --------
+    >>> from xmlc.metrics import maximum_precision_at_k
+    >>> maximum_precision_at_k([[1, 0, 1], [0, 1, 0]], k=2)
+    0.75
     """
     n_true, k = np.diff(as_labels(Y).indptr), checked_k(k)
     return float(np.minimum(n_true, min(k, MOST_COLUMNS)).sum() / max(k * n_true.size, 1))
@@ -67,6 +82,14 @@ def ndcg_at_k(Y: object, labels: np.ndarray, k: int) -> float:
 
     The gain of a true label at rank r (from 1) is 1 / log2(r + 1); the ideal puts ``min(k, |y|)`` true labels first.
     An instance without true labels has no ideal and scores 0, as in scikit-learn.
+
+    Examples
+    --------
+    >>> from xmlc.metrics import ndcg_at_k
+    >>> import numpy as np
+    >>> Y, labels = [[1, 0, 1], [0, 1, 0]], np.array([[0, 1], [2, 1]])
+    >>> round(ndcg_at_k(Y, labels, k=2), 3)
+    0.622
     """
     gains = _normalised_gains(Y, labels, k)
     return float(gains.sum() / max(gains.size, 1))
@@ -114,6 +137,12 @@ def propensities(Y_train: object, a: float = 0.55, b: float = 1.5) -> np.ndarray
     Returns
     -------
     ndarray of float64, shape (m,)
+
+    Examples
+    --------
+    >>> from xmlc.metrics import propensities
+    >>> propensities([[1, 0, 0]] * 6 + [[0, 1, 0]] * 2).round(3)
+    array([0.629, 0.527, 0.412])
     """
     from xmlc.kernels import elementwise
     from xmlc.kernels.float64 import log, power
@@ -139,6 +168,14 @@ def psp_at_k(Y: object, labels: np.ndarray, propensity: np.ndarray, k: int) -> f
     propensity : ndarray of float, shape (m,)
         As from `propensities`, of the training set.
     k : int
+
+    Examples
+    --------
+    >>> from xmlc.metrics import psp_at_k
+    >>> import numpy as np
+    >>> Y, labels = [[1, 0, 1], [0, 1, 0]], np.array([[0, 1], [2, 1]])
+    >>> round(psp_at_k(Y, labels, np.array([0.2, 0.5, 0.25]), k=2), 3)
+    0.636
     """
     Y, labels, propensity = as_labels(Y), _ranking(labels, k), np.asarray(propensity, dtype=np.float64)
     if propensity.shape != (Y.shape[1],) or not (propensity > 0).all():

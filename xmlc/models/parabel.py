@@ -73,6 +73,15 @@ class Parabel(SparseProbabilityEstimator):
     -----
     Other than in the authors' program, the root has a classifier too, for which an instance without labels is a
     negative example (see `PLT`): it scales all scores of an instance and changes no ranking of one tree.
+
+    Examples
+    --------
+    >>> from xmlc.models import Parabel
+    >>> X, Y = [[1, 0], [0, 1]] * 3, [[1, 0, 1], [0, 1, 0]] * 3
+    >>> model = Parabel().fit(X, Y)
+    >>> labels, scores = model.predict_top_k([[1, 0]], k=2)
+    >>> labels.tolist(), scores.round(2)
+    ([[0, 2]], array([[0.96, 0.96]], dtype=float32))
     """
 
     n_trees: int = 3

@@ -42,6 +42,12 @@ def apply_thresholds(spe: object, thresholds: float | np.ndarray) -> sparse.csr_
     ------
     XmlcError
         There is not one threshold for each label, one is NaN, or an estimate is no probability.
+
+    Examples
+    --------
+    >>> from xmlc.thresholds import apply_thresholds
+    >>> apply_thresholds([[0.6, 0.3], [0.4, 0.2]], [0.4, 0.25]).toarray().astype(int).tolist()
+    [[1, 1], [0, 0]]
     """
     spe = as_estimates(spe)
     if thresholds is None or np.asarray(thresholds).dtype.kind not in "biuf":

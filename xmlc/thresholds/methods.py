@@ -49,6 +49,14 @@ class STO(ThresholdMethod):
     Attributes
     ----------
     thresholds_ : ndarray of float32, shape (m,)
+
+    Examples
+    --------
+    >>> from xmlc.thresholds import STO
+    >>> spe = [[0.6, 0.3], [0.4, 0.2], [0.1, 0.1]]
+    >>> Y = [[1, 1], [1, 0], [0, 0]]
+    >>> STO().fit(spe, Y).thresholds_
+    array([0.39999998, 0.29999998], dtype=float32)
     """
 
     kappa: float | np.ndarray = 0.0
@@ -123,6 +131,15 @@ class FTA(ThresholdMethod):
     ``fit`` counts in stored estimates, label by label and on several threads; ``partial_fit`` counts instance by
     instance in estimates that may be forgotten (Section 4.2, last paragraph). Both keep 2 * len(grid) + 1 counters
     of 4 bytes for each label, and give the same bits.
+
+    Examples
+    --------
+    >>> from xmlc.thresholds import FTA
+    >>> spe = [[0.6, 0.3], [0.4, 0.2], [0.1, 0.1]]
+    >>> Y = [[1, 1], [1, 0], [0, 0]]
+    >>> fta = FTA(grid=[2, 4, 8]).fit(spe, Y)
+    >>> fta.thresholds_, fta.scores_.round(3)
+    (array([0.25, 0.25], dtype=float32), array([0.333, 1.   , 0.833]))
     """
 
     grid: Sequence[float] = GRID
@@ -223,6 +240,14 @@ class OFO(ThresholdMethod):
 
     ``fit`` goes label by label through stored estimates, which gives what Algorithm 2 gives instance by instance, as no
     label depends on another; ``partial_fit`` is Algorithm 2 as printed, and keeps a_j, b_j and tau_j alone.
+
+    Examples
+    --------
+    >>> from xmlc.thresholds import OFO
+    >>> spe = [[0.6, 0.3], [0.4, 0.2], [0.1, 0.1]]
+    >>> Y = [[1, 1], [1, 0], [0, 0]]
+    >>> OFO(a=1, b=4).fit(spe, Y).thresholds_
+    array([0.375     , 0.33333334], dtype=float32)
     """
 
     a: float | np.ndarray = 1.0
@@ -309,6 +334,15 @@ class CommonThreshold(ThresholdMethod):
     al., NIPS 2015), so a threshold for each label could only fit the validation set more closely; where a model's
     estimates are not as good, see `MicroLabelWise`. For an instance-averaged measure a common threshold is a
     heuristic: there the best one differs from instance to instance.
+
+    Examples
+    --------
+    >>> from xmlc.thresholds import CommonThreshold
+    >>> spe = [[0.6, 0.3], [0.4, 0.2], [0.1, 0.1]]
+    >>> Y = [[1, 1], [1, 0], [0, 0]]
+    >>> method = CommonThreshold(average="micro").fit(spe, Y)
+    >>> method.predict(spe).toarray().astype(int).tolist()
+    [[1, 1], [1, 0], [0, 0]]
     """
 
     average: str = "micro"
@@ -369,6 +403,14 @@ class MicroLabelWise(ThresholdMethod):
     ----------
     thresholds_ : ndarray of float32, shape (m,)
         Of a label without estimates 0, of one for which nothing is best predicted its largest estimate.
+
+    Examples
+    --------
+    >>> from xmlc.thresholds import MicroLabelWise
+    >>> spe = [[0.6, 0.3], [0.4, 0.2], [0.1, 0.1]]
+    >>> Y = [[1, 1], [1, 0], [0, 0]]
+    >>> MicroLabelWise().fit(spe, Y).thresholds_
+    array([0.39999998, 0.29999998], dtype=float32)
     """
 
     overlap: Overlap = F1

@@ -74,6 +74,15 @@ class FastXML(AveragedForest):
     Training takes 8 bytes for each non-zero of X in each thread, beside the data and the forest. Estimates are small
     fractions with many ties; shares are summed in float64 and rounded once to float32, so that equal fractions are
     equal numbers, and thresholds separate them or not as they would in exact arithmetic.
+
+    Examples
+    --------
+    >>> from xmlc.models import FastXML
+    >>> X, Y = [[1, 0], [0, 1]] * 3, [[1, 0, 1], [0, 1, 0]] * 3
+    >>> model = FastXML(n_trees=3).fit(X, Y)
+    >>> labels, scores = model.predict_top_k([[1, 0]], k=2)
+    >>> labels.tolist(), scores.round(2)
+    ([[0, 1]], array([[0.5, 0.5]], dtype=float32))
     """
 
     FIELDS = FOREST_FIELDS

@@ -103,6 +103,15 @@ class LdSM(AveragedForest):
     As in the authors' program, a node stays a leaf if its regressors leave a child empty or send all instances to one,
     and every instance has a constant feature. A node whose instances have one label in all is not tried. Training takes
     about 8 bytes for each non-zero of X and 16 d M in each thread, beside the data and the forest.
+
+    Examples
+    --------
+    >>> from xmlc.models import LdSM
+    >>> X, Y = [[1, 0], [0, 1]] * 3, [[1, 0, 1], [0, 1, 0]] * 3
+    >>> model = LdSM(n_trees=3).fit(X, Y)
+    >>> labels, scores = model.predict_top_k([[1, 0]], k=2)
+    >>> labels.tolist(), scores.round(2)
+    ([[0, 2]], array([[0.5, 0.5]], dtype=float32))
     """
 
     FIELDS = FOREST_FIELDS

@@ -18,6 +18,15 @@ class BinaryRelevance(LabelLogistic):
     """Binary relevance (BR) with regularised logistic regression (gfm2011, Section 4).
 
     Parameters and attributes are those of `xmlc.models.linear.label_logistic.LabelLogistic`.
+
+    Examples
+    --------
+    >>> from xmlc.models import BinaryRelevance
+    >>> X, Y = [[1, 0], [0, 1]] * 3, [[1, 0, 1], [0, 1, 0]] * 3
+    >>> model = BinaryRelevance().fit(X, Y)
+    >>> labels, scores = model.predict_top_k([[1, 0]], k=2)
+    >>> labels.tolist(), scores.round(2)
+    ([[0, 2]], array([[0.94, 0.94]], dtype=float32))
     """
 
     def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:

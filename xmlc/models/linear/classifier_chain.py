@@ -48,6 +48,15 @@ class ProbabilisticClassifierChain(LabelLogistic):
         [i, j] is the weight of the i-th label of the chain in the classifier of the later j-th.
     weights_, constants_, C_, losses_, decrements_
         As of `xmlc.models.linear.label_logistic.LabelLogistic`, in the order of the chain.
+
+    Examples
+    --------
+    >>> from xmlc.models import ProbabilisticClassifierChain
+    >>> X, Y = [[1, 0], [0, 1]] * 3, [[1, 0, 1], [0, 1, 0]] * 3
+    >>> model = ProbabilisticClassifierChain().fit(X, Y)
+    >>> labels, scores = model.predict_top_k([[1, 0]], k=2)
+    >>> labels.tolist(), scores.round(2)
+    ([[2, 0]], array([[0.96, 0.96]], dtype=float32))
     """
 
     FIELDS = (*LabelLogistic.FIELDS, Field("influence_", np.float32, ("n_labels", "n_labels")))

@@ -60,6 +60,15 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     inner_products_ : ndarray of int64, shape (number of queries,)
         Training instances to which the last prediction computed the similarity, for each instance: an inner product
         of two sparse rows each. Those whose bound excluded them are not counted.
+
+    Examples
+    --------
+    >>> from xmlc.models import SparseWeightedNearestNeighbors
+    >>> X, Y = [[1, 0], [0, 1]] * 3, [[1, 0, 1], [0, 1, 0]] * 3
+    >>> model = SparseWeightedNearestNeighbors().fit(X, Y)
+    >>> labels, scores = model.predict_top_k([[1, 0]], k=2)
+    >>> labels.tolist(), scores.round(2)
+    ([[0, 2]], array([[1., 1.]], dtype=float32))
     """
 
     FIELDS = (

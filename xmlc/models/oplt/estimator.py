@@ -117,6 +117,15 @@ class OPLT(SparseProbabilityEstimator):
     bytes moved per non-zero and child. Weights take 8 to 12 bytes for each pair of a node and a feature that reached
     its parent. The first prediction of a batch after learning makes a copy in the form that is searched fastest, which
     takes 4 bytes more for each.
+
+    Examples
+    --------
+    >>> from xmlc.models import OPLT
+    >>> X, Y = [[1, 0], [0, 1]] * 3, [[1, 0, 1], [0, 1, 0]] * 3
+    >>> model = OPLT().fit(X, Y)
+    >>> labels, scores = model.predict_top_k([[1, 0]], k=2)
+    >>> labels.tolist(), scores.round(2)
+    ([[0, 2]], array([[0.83, 0.83]], dtype=float32))
     """
 
     policy: str = "best_greedy"

@@ -120,6 +120,15 @@ class PLT(TreePrediction):
     With exact weights a model takes ``4 * b + 4`` bytes for each pair of an inner node and a feature of an
     instance that reaches it, and training not much more: at the shape of Amazon-670K (490,449 instances with 70
     non-zeros, 670,091 labels, b = 16; synthetic) 19 GB, with a peak of 21 GB. Where that is too much, hash.
+
+    Examples
+    --------
+    >>> from xmlc.models import PLT
+    >>> X, Y = [[1, 0], [0, 1]] * 3, [[1, 0, 1], [0, 1, 0]] * 3
+    >>> model = PLT().fit(X, Y)
+    >>> labels, scores = model.predict_top_k([[1, 0]], k=2)
+    >>> labels.tolist(), scores.round(2)
+    ([[0, 2]], array([[0.76, 0.76]], dtype=float32))
     """
 
     arity: int = 16
