@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 
 import numpy as np
 
@@ -10,7 +11,6 @@ from xmlc.errors import XmlcError
 from xmlc.gate.arrays import Malformed
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.streams import Stream
-from xmlc.runtime.kernel_cache import njit
 
 
 @dataclass(frozen=True)
@@ -179,81 +179,23 @@ def huffman_tree(frequencies: np.ndarray, arity: int) -> LabelTree:
     if not (np.isfinite(frequencies) & (frequencies >= 0)).all():
         raise XmlcError("frequencies must be finite and not negative")
     m = frequencies.size
-    if m == 1:
-        return LabelTree.from_children(np.array([1, 1]), np.array([0]))
-    order = np.argsort(frequencies, kind="stable")
-    taken, starts = merge_lightest(order, frequencies, int(arity))
-    return LabelTree.from_children(*number_breadth_first(taken, starts, m))
-
-
-@njit(cache=True, nogil=True)
-def merge_lightest(order, frequencies, arity):
-    """Merge the lightest nodes, ``arity`` at a time, until one is left.
-
-    Merged nodes come into being in ascending weight, so two queues, leaves and merged nodes, take the place of a
-    heap. Of equally light nodes the leaf goes first, then the older: this is also what keeps the tree shallow.
-
-    Parameters
-    ----------
-    order : int64 (m,)
-        Labels by ascending frequency, ties to the smaller label; at least two.
-    frequencies : float64 (m,)
-    arity : int
-
-    Returns
-    -------
-    taken : int64 (n_nodes - 1,)
-        Nodes in the order in which they were merged; label l is node l, the i-th merged node is m + i.
-    starts : int64 (n_merged + 1,)
-        Where in ``taken`` the nodes of each merge start.
-    """
-    m = order.size
-    n_merged = (m - 1 + arity - 2) // (arity - 1)
-    taken = np.empty(m + n_merged - 1, dtype=np.int64)
-    starts = np.zeros(n_merged + 1, dtype=np.int64)
-    weights = np.zeros(n_merged, dtype=np.float64)
-    next_leaf, next_merged = 0, 0
+    lightest_first = [(weight, label) for label, weight in enumerate(frequencies.tolist())]
+    heapify(lightest_first)
+    merged: list[list[int]] = []  # node m + i of the heap has the children merged[i]
     # Only the first, lightest merge may have fewer than arity nodes: it is the one that stands deepest.
     width = 2 + (m - 2) % (arity - 1)
-    for new in range(n_merged):
-        for i in range(starts[new], starts[new] + width):
-            leaf_first = next_leaf < m and (next_merged == new or frequencies[order[next_leaf]] <= weights[next_merged])
-            if leaf_first:
-                taken[i] = order[next_leaf]
-                weights[new] += frequencies[order[next_leaf]]
-                next_leaf += 1
-            else:
-                taken[i] = m + next_merged
-                weights[new] += weights[next_merged]
-                next_merged += 1
-        starts[new + 1] = starts[new] + width
+    while len(lightest_first) > 1:
+        total, taken = 0.0, list[int]()
+        for _ in range(width):
+            weight, node = heappop(lightest_first)
+            total += weight
+            taken.append(node)
+        heappush(lightest_first, (total, m + len(merged)))
+        merged.append(taken)
         width = arity
-    return taken, starts
-
-
-@njit(cache=True, nogil=True)
-def number_breadth_first(taken, starts, m):
-    """Number the nodes of `merge_lightest` in breadth-first order.
-
-    Returns
-    -------
-    children : int64 (n_nodes + 1,), label : int32 (n_nodes,)
-        The arrays of `LabelTree`.
-    """
-    n_nodes = taken.size + 1
-    children = np.empty(n_nodes + 1, dtype=np.int64)
-    label = np.full(n_nodes, -1, dtype=np.int32)
-    queue = np.empty(n_nodes, dtype=np.int64)
-    queue[0] = n_nodes - 1  # the last merge is the root
-    end = 1
-    for node in range(n_nodes):
-        children[node] = end
-        if queue[node] < m:
-            label[node] = queue[node]
-        else:
-            merge = queue[node] - m
-            for i in range(starts[merge], starts[merge + 1]):
-                queue[end] = taken[i]
-                end += 1
-    children[n_nodes] = end
-    return children, label
+    nodes, children, label = [lightest_first[0][1]], [1], []
+    for node in nodes:  # which grows: breadth first
+        nodes += merged[node - m] if node >= m else []
+        children.append(len(nodes))
+        label.append(node if node < m else -1)
+    return LabelTree.from_children(np.array(children), np.array(label))
