@@ -14,7 +14,7 @@ from xmlc.errors import XmlcError
 from xmlc.kernels.counter_random import random_below, stream_key
 from xmlc.kernels.streams import Stream
 from xmlc.trees import kmeans
-from xmlc.trees.kmeans import bisect, copy_rows, halve, kmeans_tree, move_members
+from xmlc.trees.kmeans import bisect, halve, kmeans_tree
 from xmlc.trees.representations import label_representations
 
 
@@ -52,36 +52,6 @@ def test_bisection_equals_the_twin(m, d, seed):
     assert all(after >= before - 1e-6 for before, after in pairwise(means))
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_bisection_split_over_threads_equals_the_one_in_a_piece(seed, monkeypatch):
-    representations = kernel_csr(label_representations(*random_data(200, 20, 300, seed)))
-    members, key = np.arange(0, 300, 2), np.uint64(stream_key(np.int64(seed), np.int64(6)))
-    scratch = np.zeros((20, 2), dtype=np.float32)
-    expected = bisect(representations, members, key, scratch)
-    monkeypatch.setattr(kmeans, "NONZEROS_PER_BLOCK", 100)
-    monkeypatch.setattr(kmeans, "MAX_BLOCKS", 1000)
-    for n_jobs in (1, 2):
-        whole, other = (kmeans._Bisection(representations, 20, some, key) for some in (members, members + 1))
-        kmeans._bisect_together(representations, [whole, other], n_jobs)
-        assert len(whole.blocks) > 4
-        assert whole.halves.tolist() == expected.tolist()
-        assert other.halves.tolist() == bisect(representations, members + 1, key, scratch).tolist()
-
-
-def test_sums_made_in_parts_are_the_sums():
-    representations = kernel_csr(label_representations(*random_data(200, 20, 300, 0)))
-    members = np.arange(300)
-    bisection = kmeans._Bisection(representations, 20, members, np.uint64(9))
-    bisection.halves[:] = members % 2
-    moves = bisection.moves()
-    assert len(moves) > 4
-    for part in moves:
-        move_members(representations, *part)
-    nowhere, sums = np.full(300, -1, dtype=np.int8), np.zeros((20, 2), dtype=np.float32)
-    move_members(representations, members, nowhere, bisection.halves, sums)
-    np.testing.assert_allclose(sum(part[-1] for part in moves), sums, atol=1e-5)
-
-
 def test_a_sum_that_cancels_out_is_similar_to_nothing():
     # Side 0 holds two opposite rows: of their sum nothing but rounding is left, which must not pass for a direction.
     products = np.array([[3e-8, 0.1], [-2e-8, -0.1], [1e-8, 1.0]])
@@ -97,20 +67,6 @@ def test_ties_go_to_the_smaller_member(side):
     halves = np.empty(5, dtype=np.int8)
     halve(products, np.array([side, 1 - side, -1, -1, -1], dtype=np.int8), halves)
     assert halves.tolist() == [0, 0, 0, 1, 1]
-
-
-def test_copied_rows_are_the_rows_with_features_renamed():
-    representations = label_representations(*random_data(30, 25, 40, seed=4))
-    members = np.array([3, 4, 10, 39])
-    numbers = np.full(25, 0xFFFFFFFF, dtype=np.uint32)
-    rows, n_features = copy_rows(kernel_csr(representations), members, numbers)
-    assert (numbers == 0xFFFFFFFF).all()
-    original = representations[members]
-    assert rows.indptr.tolist() == original.indptr.tolist()
-    assert rows.data.tolist() == original.data.tolist()
-    renamed = dict(zip(rows.indices.tolist(), original.indices.tolist()))
-    assert [renamed[number] for number in rows.indices.tolist()] == original.indices.tolist()
-    assert sorted(renamed) == list(range(n_features))
 
 
 @settings(deadline=None, max_examples=40)
@@ -140,13 +96,10 @@ def test_tree_is_balanced(m, arity, max_leaf, seed):
 @pytest.mark.parametrize("arity", [2, 8])
 def test_tree_does_not_depend_on_the_number_of_threads(arity, monkeypatch):
     representations = label_representations(*random_data(300, 50, 500, seed=1))
-    for name in ("MIN_NONZEROS_TO_SPLIT", "NONZEROS_PER_BLOCK", "NONZEROS_PER_COPY"):
-        monkeypatch.setattr(kmeans, name, 256)  # many pieces even here
+    monkeypatch.setattr(kmeans, "MIN_NONZEROS_TO_SPLIT", 256)  # many pieces even here
     trees = [kmeans_tree(representations, arity, 5, seed=3, n_jobs=n_jobs) for n_jobs in (1, 2, 5)]
     monkeypatch.undo()
-    trees.append(kmeans_tree(representations, arity, 5, seed=3, n_jobs=1))  # one piece, all in a copy
-    monkeypatch.setattr(kmeans, "NONZEROS_PER_COPY", 0)
-    trees.append(kmeans_tree(representations, arity, 5, seed=3, n_jobs=1))
+    trees.append(kmeans_tree(representations, arity, 5, seed=3, n_jobs=1))  # one piece
     assert all(tree.label.tobytes() == trees[0].label.tobytes() for tree in trees)
     assert kmeans_tree(representations, arity, 5, seed=4).label.tolist() != trees[0].label.tolist()
 

@@ -13,20 +13,14 @@ from xmlc.kernels.streams import Stream
 from xmlc.runtime.kernel_cache import njit
 from xmlc.runtime.parallel import run_pieces
 from xmlc.trees.label_tree import LabelTree
-from xmlc.trees.representations import item_blocks
 
-NONZEROS_PER_BLOCK = 1 << 19  # of the members whose cosines are one piece
-MAX_BLOCKS = 32  # of one segment: to hand out more of them costs more than it balances
 MIN_NONZEROS_TO_SPLIT = 1 << 20  # smaller segments are one piece with all below them
 MAX_SEGMENTS_TO_SPLIT = 64  # and so are those below this share of all non-zeros
-MAX_PARTS = 8  # sums of moved members that are made apart, each of them the size of d
 MIN_GAIN = 1e-4  # rounds go on while the mean similarity gains at least this much (Parabel)
 MAX_ROUNDS = 50
 NO_SIDE = -1
 RESOLUTION = 2.0**20  # differences of cosines are resolved to 1 / this: coarser than the rounding of float32 sums
 MIN_SQUARE = 1e-6  # a sum shorter than the root of this is what rounding left of rows that cancel out
-NONZEROS_PER_COPY = 1 << 18  # segments up to this size are bisected in a copy (2 MiB) with features numbered anew
-NOT_SEEN = np.uint32(0xFFFFFFFF)
 
 
 def kmeans_tree(
@@ -66,25 +60,19 @@ def kmeans_tree(
     depth = int(arity).bit_length() - 1
     key = np.uint64(stream_key(np.int64(seed), np.int64(Stream.KMEANS)))
     order = _order_labels(kernel_csr(representations), n_features, depth, max_leaf, key, n_jobs)
-    starts, ends = np.array([0]), np.array([m])
-    degrees, labels = [], []
-    while starts.size:
-        leaf = ends - starts == 1
-        labels.append(np.where(leaf, order[starts], -1))
-        degree = np.where(leaf, 0, ends - starts)
-        parted = ends - starts > max_leaf
-        fans = np.flatnonzero(~parted & ~leaf)
-        singles = _ranges(starts[fans], ends[fans])
-        children, owner = (starts[parted], ends[parted]), np.flatnonzero(parted)
-        for _ in range(depth):
-            children, owner = _halves(children, owner)
-        degree[parted] = np.bincount(owner, minlength=starts.size)[parted]
-        degrees.append(degree)
-        starts, ends = (np.concatenate(column) for column in zip((singles, singles + 1), children))
-        by_place = np.argsort(starts, kind="stable")
-        starts, ends = starts[by_place], ends[by_place]
-    first_children = np.concatenate(([1], 1 + np.cumsum(np.concatenate(degrees))))
-    return LabelTree.from_children(first_children, np.concatenate(labels))
+    nodes, first_children, labels = [(0, m)], [1], []
+    for start, end in nodes:  # which grows: breadth first
+        below = []
+        if end - start > max_leaf:
+            below = [(start, end)]
+            for _ in range(depth):
+                below = [half for segment in below for half in _halves(*segment)]
+        elif end - start > 1:
+            below = [(place, place + 1) for place in range(start, end)]
+        nodes += below
+        first_children.append(len(nodes))
+        labels.append(-1 if below else order[start])
+    return LabelTree.from_children(np.array(first_children), np.array(labels))
 
 
 def check_kmeans_shape(arity: int, max_leaf: int) -> None:
@@ -106,90 +94,17 @@ def _order_labels(
     m = reps.indptr.size - 1
     order = np.arange(m, dtype=np.int64)
     limit = max(MIN_NONZEROS_TO_SPLIT, reps.indices.size // MAX_SEGMENTS_TO_SPLIT)
-    level, pieces, costs = [(0, m, 1, 0)], [], []
+    common, level = (reps, n_features, order, depth, max_leaf, key, limit), [(0, m, 1, 0)]
     while level:
-        large, bisections = [], []
-        for start, end, number, left in level:
-            left = bisections_left(end - start, left, depth, max_leaf)
-            cost = int(np.diff(reps.indptr)[order[start:end]].sum())
-            if left > 0 and cost > limit:
-                large.append((start, end, number, left))
-                own_key = np.uint64(stream_key(key, np.int64(number)))
-                bisections.append(_Bisection(reps, n_features, order[start:end].copy(), own_key))
-            elif left > 0:
-                pieces.append((reps, n_features, order, start, end, number, left, depth, max_leaf, key))
-                costs.append(cost)
-        _bisect_together(reps, bisections, n_jobs)
-        level = []
-        for (start, end, number, left), bisection in zip(large, bisections):
-            place_halves(order, start, bisection.members, bisection.halves)
-            middle = start + (end - start + 1) // 2
-            level += [(start, middle, 2 * number, left - 1), (middle, end, 2 * number + 1, left - 1)]
-    costly_first = np.argsort(-np.array(costs, dtype=np.int64), kind="stable")
-    run_pieces(bisect_below, [(*pieces[i], NONZEROS_PER_COPY) for i in costly_first], n_jobs)
+        found = run_pieces(bisect_below, [(*common, *segment) for segment in level], n_jobs)
+        level = [half for halves in found for half in halves]
     return order
 
 
-class _Bisection:
-    """What `bisect` keeps from round to round, for a segment whose rounds are split over threads."""
-
-    def __init__(self, reps: KernelCSR, n_features: int, members: np.ndarray, key: np.uint64):
-        n = members.size
-        self.members, self.lengths = members, np.diff(reps.indptr)[members]
-        self.blocks = item_blocks(self.lengths, max(NONZEROS_PER_BLOCK, self.lengths.sum() // MAX_BLOCKS))
-        self.sides, self.halves = first_sides(n, key), np.empty(n, dtype=np.int8)
-        self.products, self.sums = np.empty((n, 2)), np.zeros((n_features, 2), dtype=np.float32)
-        self.mean = -np.inf
-        move_members(reps, members, np.full(n, NO_SIDE, dtype=np.int8), self.sides, self.sums)
-
-    def moves(self) -> list[tuple[np.ndarray, ...]]:
-        """Return members, their sides before and after, and the sums they move in: parts that are worth a pass over d.
-
-        The first part moves in the sums themselves, the others from zero, to be added in their order.
-        """
-        costs = np.where(self.sides != self.halves, self.lengths, 0)
-        per_part = max(2 * self.sums.shape[0], -(-costs.sum() // MAX_PARTS))
-        parts = [slice(*block) for block in item_blocks(costs, per_part)]
-        sums = [self.sums] + [np.zeros_like(self.sums) for _ in parts[1:]]
-        return [(self.members[p], self.sides[p], self.halves[p], own) for p, own in zip(parts, sums)]
-
-
-def _bisect_together(reps: KernelCSR, bisections: list[_Bisection], n_jobs: int | None) -> None:
-    """Find the halves of each of some large segments, all of them a round at a time."""
-    for _ in range(MAX_ROUNDS):
-        if not bisections:
-            return
-        products = [(reps, b.members, b.sums, *block, b.products) for b in bisections for block in b.blocks]
-        run_pieces(multiply_members, products, n_jobs)
-        means = run_pieces(halve, [(b.products, b.sides, b.halves) for b in bisections], n_jobs)
-        gaining = [mean - b.mean >= MIN_GAIN for b, mean in zip(bisections, means)]
-        bisections = [b for b, gains in zip(bisections, gaining) if gains]
-        moves = [b.moves() for b in bisections]
-        run_pieces(move_members, [(reps, *part) for parts in moves for part in parts], n_jobs)
-        for b, parts, mean in zip(bisections, moves, (mean for mean, gains in zip(means, gaining) if gains)):
-            for part in parts[1:]:
-                b.sums += part[-1]
-            b.sides, b.mean = b.halves.copy(), mean
-
-
-def _halves(
-    segments: tuple[np.ndarray, np.ndarray], owner: np.ndarray
-) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
-    """Cut each segment ``starts, ends`` of two or more labels into halves; ``owner`` follows."""
-    starts, ends = segments
-    count = np.where(ends - starts > 1, 2, 1)
-    source = np.repeat(np.arange(starts.size), count)
-    second = np.concatenate(([False], source[1:] == source[:-1])) if source.size else np.zeros(0, dtype=bool)
-    two = count[source] == 2
-    middle = starts[source] + (ends[source] - starts[source] + 1) // 2
-    halves = np.where(second, middle, starts[source]), np.where(two & ~second, middle, ends[source])
-    return halves, owner[source]
-
-
-def _ranges(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return all numbers ``starts[i] .. ends[i] - 1``, range after range."""
-    sizes = ends - starts
-    return np.arange(sizes.sum()) + np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
+def _halves(start: int, end: int) -> list[tuple[int, int]]:
+    """Cut a segment of labels into halves, the first with the odd one; a single label stays as it is."""
+    middle = start + (end - start + 1) // 2
+    return [(start, middle), (middle, end)] if end - start > 1 else [(start, end)]
 
 
 @njit(cache=True, nogil=True)
@@ -240,13 +155,13 @@ def clear_members(rows, members, sums):
 
 
 @njit(cache=True, nogil=True)
-def multiply_members(rows, members, sums, start, end, products):
-    """Write the products of members ``start .. end - 1`` with the two sums into ``products``, float64 (n, 2).
+def multiply_members(rows, members, sums, products):
+    """Write the products of the members with the two sums into ``products``, float64 (n, 2).
 
     Reads 8 bytes of a row and 8 of the sums per non-zero; the products are added up in float32, in two chains each
     so that one addition need not wait for the one before.
     """
-    for i in range(start, end):
+    for i in range(members.size):
         a0, b0, a1, b1 = np.float32(0.0), np.float32(0.0), np.float32(0.0), np.float32(0.0)
         k, last = np.uint64(rows.indptr[members[i]]), np.uint64(rows.indptr[members[i] + 1])
         if (last - k) & np.uint64(1):
@@ -337,7 +252,7 @@ def bisect(rows, members, key, sums):
     move_members(rows, members, np.full(n, NO_SIDE, dtype=np.int8), sides, sums)
     before = -np.inf
     for _ in range(MAX_ROUNDS):
-        multiply_members(rows, members, sums, np.int64(0), n, products)
+        multiply_members(rows, members, sums, products)
         mean = halve(products, sides, halves)
         if mean - before < MIN_GAIN:
             break
@@ -358,35 +273,6 @@ def place_halves(order, start, members, halves):
 
 
 @njit(cache=True, nogil=True)
-def copy_rows(rows, members, numbers):
-    """Copy the members' rows side by side, their features numbered as they come.
-
-    ``numbers`` is scratch, uint32 (d,), all `NOT_SEEN` on entry and on return. Returns the rows and how many features
-    they have.
-    """
-    starts = np.zeros(members.size + 1, dtype=np.int64)
-    for i in range(members.size):
-        starts[i + 1] = starts[i] + rows.indptr[members[i] + 1] - rows.indptr[members[i]]
-    indices = np.empty(starts[-1], dtype=np.uint32)
-    data = np.empty(starts[-1], dtype=np.float32)
-    count = np.uint32(0)
-    for i in range(members.size):
-        place = np.uint64(starts[i])
-        for k in range(np.uint64(rows.indptr[members[i]]), np.uint64(rows.indptr[members[i] + 1])):
-            feature = rows.indices[k]
-            if numbers[feature] == NOT_SEEN:
-                numbers[feature] = count
-                count += np.uint32(1)
-            indices[place] = numbers[feature]
-            data[place] = rows.data[k]
-            place += np.uint64(1)
-    for member in members:
-        for feature in borrowed(rows.indices, rows.indptr[member], rows.indptr[member + 1]):
-            numbers[feature] = NOT_SEEN
-    return KernelCSR(starts, indices, data), np.int64(count)
-
-
-@njit(cache=True, nogil=True)
 def bisections_left(size, left, depth, max_leaf):
     """Return how many rounds of bisection a segment still has to go through.
 
@@ -399,34 +285,8 @@ def bisections_left(size, left, depth, max_leaf):
 
 
 @njit(cache=True, nogil=True)
-def bisect_segment(rows, order, segment, key, sums, stack):
-    """Bisect one segment of ``order`` in place and put its halves, with their numbers, on the stack."""
-    start, end, number, left = segment
-    members = order[start:end].copy()
-    place_halves(order, start, members, bisect(rows, members, stream_key(key, number), sums))
-    middle = start + (members.size + 1) // 2
-    stack.append((middle, end, 2 * number + 1, left - 1))
-    stack.append((start, middle, 2 * number, left - 1))
-
-
-@njit(cache=True, nogil=True)
-def bisect_copy(rows, members, number, left, depth, max_leaf, key, numbers):
-    """Bring the members of one node into the tree's order in a copy of their rows; arguments as in `bisect_below`."""
-    own, n_own = copy_rows(rows, members, numbers)
-    sums = np.zeros((n_own, 2), dtype=np.float32)
-    order = np.arange(members.size)
-    stack = [(0, members.size, number, left)]
-    while stack:
-        start, end, number, left = stack.pop()
-        left = bisections_left(end - start, left, depth, max_leaf)
-        if left > 0:
-            bisect_segment(own, order, (start, end, number, left), key, sums, stack)
-    return members[order]
-
-
-@njit(cache=True, nogil=True)
-def bisect_below(rows, n_features, order, start, end, number, left, depth, max_leaf, key, nonzeros_per_copy):
-    """Bisect a segment of ``order`` and all below it in place: afterwards its members are in the tree's order.
+def bisect_below(rows, n_features, order, depth, max_leaf, key, most_nonzeros, start, end, number, left):
+    """Bisect a segment of ``order`` in place, and unless it is large all below it.
 
     Parameters
     ----------
@@ -434,29 +294,38 @@ def bisect_below(rows, n_features, order, start, end, number, left, depth, max_l
         Representations (m, n_features), rows of unit length or empty.
     order : int64 (m,)
         Labels, ascending within the segment; kernels that run together have disjoint segments.
+    depth, max_leaf : int
+        See `bisections_left`.
+    key : uint64
+    most_nonzeros : int
+        A segment with more is large.
     start, end : int
         The segment.
     number : int
-        Number of its node in the binary tree, in which the root is 1; with ``key`` (uint64) its random stream.
-    left, depth, max_leaf : int
+        Number of its node in the binary tree, in which the root is 1; with ``key`` its random stream.
+    left : int
         See `bisections_left`.
-    key : uint64
-    nonzeros_per_copy : int
-        A segment with at most so many non-zeros is copied, see `copy_rows`, and with it all below.
+
+    Returns
+    -------
+    list of tuple
+        The last four arguments of each half of a large segment; without these its members are in the tree's order.
     """
+    nonzeros = 0
+    for label in order[start:end]:
+        nonzeros += rows.indptr[label + 1] - rows.indptr[label]
     sums = np.zeros((n_features, 2), dtype=np.float32)
-    numbers = np.full(n_features, NOT_SEEN, dtype=np.uint32)
-    stack = [(start, end, number, left)]
-    while stack:
-        start, end, number, left = stack.pop()
+    segments = [(start, end, number, left)]
+    while segments:
+        start, end, number, left = segments.pop()
         left = bisections_left(end - start, left, depth, max_leaf)
         if left == 0:
             continue
-        nonzeros = 0
-        for label in order[start:end]:
-            nonzeros += rows.indptr[label + 1] - rows.indptr[label]
-        if nonzeros > nonzeros_per_copy:
-            bisect_segment(rows, order, (start, end, number, left), key, sums, stack)
-        else:
-            members = order[start:end].copy()
-            order[start:end] = bisect_copy(rows, members, number, left, depth, max_leaf, key, numbers)
+        members = order[start:end].copy()
+        place_halves(order, start, members, bisect(rows, members, stream_key(key, number), sums))
+        middle = start + (members.size + 1) // 2
+        segments.append((start, middle, 2 * number, left - 1))
+        segments.append((middle, end, 2 * number + 1, left - 1))
+        if nonzeros > most_nonzeros:
+            break
+    return segments
