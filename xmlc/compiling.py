@@ -148,7 +148,7 @@ def _compile_data() -> None:
         folder = Path(name)
         made = folder / "made"
         make_dataset("few", "labels", {"labels_per_instance": 1.0, **sizes}, made, n_jobs=1)
-        prepare(Dataset("few"), made, folder / "data", folder / "statistics.json")
+        prepare(Dataset("few"), made, folder / "data")
 
 
 def _compile_ranking() -> None:

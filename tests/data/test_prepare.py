@@ -40,7 +40,7 @@ def source(tmp_path, multilabel):
 
 def run(tmp_path, source, dataset=None, **options):
     out = tmp_path / "data"
-    notes = prepare(dataset or Dataset("tiny"), source, out, tmp_path / "statistics.json", **options)
+    notes = prepare(dataset or Dataset("tiny"), source, out, **options).meta["notes"]
     return notes, Prepared(out)
 
 
@@ -105,7 +105,7 @@ def test_differences_from_published_numbers_are_said(tmp_path, source):
     assert notes[0] == "n_test: found 20, published 21 (a paper)"
     assert notes[1].startswith("labels_per_instance: found ")
     assert notes[2] == UNTESTED
-    assert prepared.meta["notes"] == read_json(tmp_path / "statistics.json")["notes"] == notes
+    assert prepared.meta["notes"] == notes
 
 
 def test_labels_without_instances_are_counted():

@@ -25,7 +25,7 @@ def prepare_tiny(folder, name="tiny"):
         save_repository(source / f"{part}.txt", *random_multilabel(120, 20, 8, seed=seed))
     files = {"format": "repository", "zero_based": True, "train": ["train.txt"], "test": ["test.txt"]}
     write_json(source / "source.json", files)
-    prepare(Dataset(name), source, folder / "data", folder / "statistics.json")
+    prepare(Dataset(name), source, folder / "data")
     return folder / "data"
 
 

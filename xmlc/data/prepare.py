@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -17,19 +17,31 @@ from xmlc.data.formats import FORMATS, load, read_coordinates
 from xmlc.data.formats.lines import Malformed, MalformedLines, quoted, text_lines, whole
 from xmlc.data.matrices import load_csr, resize, save_csr
 from xmlc.data.prepared import COUNTED, FORMAT_VERSION, Counts, Meta, fit_mask
+from xmlc.data.statistics import PartStatistics, part_statistics
 from xmlc.errors import XmlcError
 from xmlc.files import atomic_folder, read_json, sha256, write_json
-from xmlc.passport import step_costs
-from xmlc.records.statistics import FiveNumbers, PartStatistics, Statistics
 
 RELATIVE_TOLERANCE = 5e-3  # averages are printed with three to six digits
 PARTS: tuple[Literal["train", "test"], ...] = ("train", "test")
 Part = tuple[sparse.csr_array, sparse.csr_array]
 
 
-def prepare(
-    dataset: Dataset, source: Path, out: Path, statistics: Path, validation_share: float = 0.2, seed: int = 0
-) -> list[str]:
+class Preparation(NamedTuple):
+    """A dataset as it was written.
+
+    Attributes
+    ----------
+    meta : Meta
+        Its description; ``notes`` are the differences from the published numbers and the labels without instances.
+    train, test : PartStatistics
+    """
+
+    meta: Meta
+    train: PartStatistics
+    test: PartStatistics
+
+
+def prepare(dataset: Dataset, source: Path, out: Path, validation_share: float = 0.2, seed: int = 0) -> Preparation:
     """Read a dataset, check it, split it and write it as arrays that can be memory-mapped.
 
     Parameters
@@ -40,16 +52,12 @@ def prepare(
         Folder with the text files.
     out : Path
         Folder to write: ``train/``, ``test/``, ``split.npy``, ``meta.json``.
-    statistics : Path
-        JSON file to write: summaries of both parts, and what the step cost.
     validation_share, seed : float, int
         The split of the training set.
 
     Returns
     -------
-    list of str
-        How the data differs from the published numbers, and how many labels are without instances; empty if there
-        is nothing of the kind.
+    Preparation
     """
     files = source_files(dataset, source)
     train, test = _same_width(*read_parts(source, files))
@@ -74,18 +82,7 @@ def prepare(
                 save_csr(folder / name, "P", load_csr(source, f"{name}.P", made_by="synth"))
         np.save(folder / "split.npy", fit_mask(train[0].shape[0], validation_share, seed))
         write_json(folder / "meta.json", meta)
-    step = step_costs("prepare", 1, dataset.name, written=out)
-    Statistics(
-        name=dataset.name,
-        digest=meta["digest"],
-        d=counts["d"],
-        m=counts["m"],
-        notes=tuple(notes),
-        train=of_train,
-        test=of_test,
-        step=step,
-    ).write(statistics)
-    return notes
+    return Preparation(meta, of_train, of_test)
 
 
 def source_files(dataset: Dataset, source: Path) -> Layout:
@@ -221,54 +218,6 @@ def _digest(source: Path, files: Layout) -> str:
     """Return one SHA-256 over the names and SHA-256 of the data files, in their order."""
     lines = [f"{name} {sha256(source / name)}" for name in data_files(files)]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
-
-
-def five_numbers(counts: np.ndarray) -> FiveNumbers:
-    """Summarise counts: minimum, lower quartile, median, upper quartile, maximum and mean.
-
-    Quartiles interpolate linearly between order statistics (numpy's default, type 7 of Hyndman and Fan).
-    """
-    if counts.size == 0:
-        return FiveNumbers(min=0.0, lower_quartile=0.0, median=0.0, upper_quartile=0.0, max=0.0, mean=0.0)
-    low, lower, median, upper, high = np.quantile(counts, [0, 0.25, 0.5, 0.75, 1])
-    return FiveNumbers(
-        min=float(low),
-        lower_quartile=float(lower),
-        median=float(median),
-        upper_quartile=float(upper),
-        max=float(high),
-        mean=float(counts.mean()),
-    )
-
-
-def part_statistics(X: sparse.csr_array, Y: sparse.csr_array) -> PartStatistics:
-    """Describe one part of a dataset.
-
-    Summaries over labels and over features count all m and all d of them, those that never occur as 0; what ends in
-    ``_seen`` is over those that occur, as in Tables 2 and 5 of swnn2018.
-
-    Parameters
-    ----------
-    X : csr_array, shape (n, d)
-    Y : boolean csr_array, shape (n, m)
-    """
-    label_frequency = np.bincount(Y.indices, minlength=Y.shape[1])
-    feature_frequency = np.bincount(X.indices, minlength=X.shape[1])
-    labels_per_instance = np.diff(Y.indptr)
-    activations = np.diff(X.indptr)
-    return PartStatistics(
-        instances=X.shape[0],
-        labels_per_instance=five_numbers(labels_per_instance),
-        instances_per_label=five_numbers(label_frequency),
-        instances_per_label_seen=five_numbers(label_frequency[label_frequency > 0]),
-        activations_per_instance=five_numbers(activations),
-        occurrences_per_feature=five_numbers(feature_frequency),
-        occurrences_per_feature_seen=five_numbers(feature_frequency[feature_frequency > 0]),
-        instances_without_labels=int((labels_per_instance == 0).sum()),
-        instances_without_features=int((activations == 0).sum()),
-        labels_never_seen=int((label_frequency == 0).sum()),
-        features_never_seen=int((feature_frequency == 0).sum()),
-    )
 
 
 def read_split(source: Path, data: str, split_files: SplitFiles) -> tuple[Part, Part]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from msgspec import Meta
-
+from xmlc.data.statistics import Count, PartStatistics
 from xmlc.errors import XmlcError
 from xmlc.files import write_record
 from xmlc.passport import StepCosts
@@ -16,44 +15,6 @@ from xmlc.records.base import read_checked
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Count = Annotated[int, Meta(ge=0)]
-Amount = Annotated[float, Meta(ge=0)]
-
-
-@dataclass(frozen=True, kw_only=True)
-class FiveNumbers:
-    """A five-number summary of counts, and their mean."""
-
-    min: Amount
-    lower_quartile: Amount
-    median: Amount
-    upper_quartile: Amount
-    max: Amount
-    mean: Amount
-
-
-@dataclass(frozen=True, kw_only=True)
-class PartStatistics:
-    """What of one part of a dataset is counted; what ends in ``_seen`` is over the labels or features that occur."""
-
-    instances: Count
-    labels_per_instance: FiveNumbers
-    instances_per_label: FiveNumbers
-    instances_per_label_seen: FiveNumbers
-    activations_per_instance: FiveNumbers
-    occurrences_per_feature: FiveNumbers
-    occurrences_per_feature_seen: FiveNumbers
-    instances_without_labels: Count
-    instances_without_features: Count
-    labels_never_seen: Count
-    features_never_seen: Count
-
-    def summary(self, counted: str) -> FiveNumbers:
-        """Return a summary by its name, such as ``labels_per_instance``."""
-        found = getattr(self, counted)
-        assert isinstance(found, FiveNumbers)
-        return found
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,7 +36,7 @@ def data(tmp_path, multilabel):
     save_repository(source / "test.txt", X[:30], Y[:30])
     files = {"format": "repository", "zero_based": True, "train": ["train.txt"], "test": ["test.txt"]}
     write_json(source / "source.json", files)
-    prepare(Dataset("tiny"), source, tmp_path / "data", tmp_path / "statistics.json")
+    prepare(Dataset("tiny"), source, tmp_path / "data")
     return tmp_path / "data"
 
 

@@ -12,6 +12,7 @@ from xmlc.data.catalogue import Dataset
 from xmlc.data.prepare import prepare
 from xmlc.data.writer import save_repository
 from xmlc.papers.building import build_table
+from xmlc.records.statistics import Statistics
 from xmlc.tables.render import to_csv, to_markdown
 
 PUBLISHED = (
@@ -139,7 +140,9 @@ def statistics(tmp_path_factory):
     folder = tmp_path_factory.mktemp("hand")
     for name, rows in (("train", TRAIN), ("test", TEST)):
         save_repository(folder / f"source/{name}.txt", *matrices(rows))
-    prepare(Dataset("hand"), folder / "source", folder / "data", folder / "statistics.json")
+    meta, train, test = prepare(Dataset("hand"), folder / "source", folder / "data")
+    sizes = {name: meta[name] for name in ("name", "digest", "d", "m")}
+    Statistics(**sizes, train=train, test=test).write(folder / "statistics.json")
     return folder / "statistics.json"
 
 

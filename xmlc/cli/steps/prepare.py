@@ -10,6 +10,8 @@ from xmlc.cli._options import FILE, FOLDER, SEED, catalogue_option, out_option, 
 from xmlc.data.catalogue import dataset as catalogue_entry
 from xmlc.data.catalogue import load_catalogue
 from xmlc.data.prepare import prepare
+from xmlc.passport import step_costs
+from xmlc.records.statistics import Statistics
 
 
 @click.command(help="Read a dataset, check it against its published numbers, split it 80/20, write arrays.")
@@ -26,5 +28,16 @@ def command(
 ) -> None:
     """Prepare and say what differs, and which labels are without instances."""
     entry = catalogue_entry(dataset, load_catalogue(catalogue))
-    for note in prepare(entry, source, out, statistics, validation_share, seed):
+    meta, train, test = prepare(entry, source, out, validation_share, seed)
+    Statistics(
+        name=meta["name"],
+        digest=meta["digest"],
+        d=meta["d"],
+        m=meta["m"],
+        notes=tuple(meta["notes"]),
+        train=train,
+        test=test,
+        step=step_costs("prepare", 1, meta["name"], written=out),
+    ).write(statistics)
+    for note in meta["notes"]:
         click.echo(f"{dataset}: {note}", err=True)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xmlc.csr import as_features, as_labels
-from xmlc.data.prepare import five_numbers, part_statistics
+from xmlc.data.statistics import five_numbers, part_statistics
 from xmlc.files import read_json, write_json
 
 
