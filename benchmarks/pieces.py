@@ -30,7 +30,7 @@ from xmlc.inference import (
 )
 from xmlc.inference.simulation import MODELS, draw, exact_labels_by_size, simulate
 from xmlc.kernels import elementwise
-from xmlc.kernels.float64 import cos, sin
+from xmlc.kernels.angles import cos, sin
 from xmlc.metrics import (
     classification_metrics,
     macro_f,

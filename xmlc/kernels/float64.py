@@ -1,4 +1,6 @@
-"""Elementary functions in float64 whose bits are the same on any processor: exp, logarithms, powers, sigmoid, sin, cos.
+"""Elementary functions in float64 whose bits are the same on any processor: exp, log, log1p and the sigmoid.
+
+`xmlc.kernels.powers` has powers and log2, `xmlc.kernels.angles` sin and cos, on the same terms.
 
 The C library's functions, which numba calls for ``math.exp`` and its like, are compiled several times, with fused
 multiply-add and without, and the processor chooses when the program starts; NumPy's have vector forms of their own.
@@ -13,11 +15,6 @@ Derivation, so that each number can be checked:
   below 5e-18 of it. ln 2 is a number of 42 bits, the product of which with n is exact, and the rest.
 * log: x = 2**k m with m in sqrt(1/2) .. sqrt(2), f = m - 1, s = f / (2 + f), z = s s <= 0.0295. Then
   log m = 2 atanh(s) = 2 s + s z T = f - s (f - z T), T = 2/3 + 2/5 z + ... + 2/25 z**11, whose rest is below 1e-21.
-* powers and log2 need more bits of the logarithm: there 2 s + s z (2/3 + z P) is worked out in pairs of numbers, whose
-  sum has about 64 bits. The error of a product is found by splitting the factors into halves (T. J. Dekker, A
-  Floating-Point Technique for Extending the Available Precision, Numerische Mathematik 18, 1971), of a sum by
-  subtracting it again.
-* sin, cos: x = n pi / 2 + r, pi / 2 in three parts of which the first two have 33 bits; Taylor series of both.
 
 Errors are given in units in the last place (ulp) of the result and are tested against decimals of 60 digits; 0.5 is the
 least possible.
@@ -31,17 +28,14 @@ from xmlc.runtime.kernel_cache import njit
 
 TO_WHOLE = 1.5 * 2.0**52  # added to a number below 2**51, leaves it rounded to a whole one in the lowest bits
 TO_WHOLE_BITS = np.int64(0x4338000000000000)
-LOG2_E, LOG2_E_REST = 1.4426950408889634, 2.0355273740931033e-17
+LOG2_E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 0.6931471805598903, 5.497923018708371e-14  # 42 bits, and the rest
-TWO_BY_PI = 0.6366197723675814
-HALF_PI = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)  # 33 bits, 33 bits, the rest
-TWO_THIRDS, TWO_THIRDS_REST = 0.6666666666666666, 3.700743415417188e-17
+TWO_THIRDS = 0.6666666666666666
 ROOT_HALF_BITS = np.int64(0x3FE6A09E667F3BCD)  # of sqrt(1/2)
 EXPONENT_BITS = np.int64(52)
 MANTISSA = np.int64((1 << 52) - 1)
 SMALLEST_NORMAL = 2.0**-1022
 OVERFLOW, UNDERFLOW = 710.0, -746.0  # exp of more is infinite, of less is 0
-LARGEST_ANGLE = 1e6
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
@@ -51,7 +45,7 @@ def _power_of_two(n):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
-def _exp_of_sum(x, rest):
+def exp_of_sum(x, rest):
     """Return exp(x + rest) for -746 <= x <= 710 and a ``rest`` that is below 1e-13, or NaN if x is NaN."""
     shifted = x * LOG2_E + TO_WHOLE
     n = shifted - TO_WHOLE
@@ -75,7 +69,7 @@ def exp(x):
     x = np.float64(x)
     x = OVERFLOW if x > OVERFLOW else x
     x = UNDERFLOW if x < UNDERFLOW else x
-    return _exp_of_sum(x, 0.0)
+    return exp_of_sum(x, 0.0)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
@@ -87,7 +81,7 @@ def sigmoid(x):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
-def _split(x):
+def split(x):
     """Return k and m with x = 2**k m and m in sqrt(1/2) .. sqrt(2), for 0 < x < infinity; k is a float64."""
     below = np.int64(0)
     if x < SMALLEST_NORMAL:
@@ -100,7 +94,7 @@ def _split(x):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
-def _series(z):
+def log_series(z):
     """Return P(z) = 2/5 + 2/7 z + ... + 2/25 z**10."""
     tail = 2.0 / 21.0 + z * (2.0 / 23.0 + z * (2.0 / 25.0))
     tail = 2.0 / 13.0 + z * (2.0 / 15.0 + z * (2.0 / 17.0 + z * (2.0 / 19.0 + z * tail)))
@@ -112,7 +106,7 @@ def _log_of_parts(k, f, rest):
     """Return k ln 2 + log(1 + f) + rest, for a ``rest`` much smaller than what it is added to."""
     s = f / (2.0 + f)
     z = s * s
-    minus = s * (f - z * (TWO_THIRDS + z * _series(z)))
+    minus = s * (f - z * (TWO_THIRDS + z * log_series(z)))
     return k * LN2_HIGH + (f - (minus - (k * LN2_LOW + rest)))
 
 
@@ -121,13 +115,13 @@ def log(x):
     """Return the natural logarithm, error below 1 ulp; -infinity of 0, NaN of what is negative and of NaN."""
     x = np.float64(x)
     if not 0.0 < x < np.inf:
-        return _log_of_no_positive(x)
-    k, m = _split(x)
+        return log_of_no_positive(x)
+    k, m = split(x)
     return _log_of_parts(k, m - 1.0, 0.0)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
-def _log_of_no_positive(x):
+def log_of_no_positive(x):
     """Return the logarithm of 0, infinity, a negative number or NaN."""
     if x == 0.0:
         return -np.inf
@@ -139,153 +133,10 @@ def log1p(x):
     """Return log(1 + x), error below 1.5 ulp; -infinity of -1, NaN of less and of NaN."""
     x = np.float64(x)
     if not -1.0 < x < np.inf:
-        return _log_of_no_positive(x + 1.0)
+        return log_of_no_positive(x + 1.0)
     if abs(x) < 2.0**-53:
         return x
     y = 1.0 + x
     lost = x - (y - 1.0) if x < 1.0 else 1.0 - (y - x)  # by rounding 1 + x
-    k, m = _split(y)
+    k, m = split(y)
     return _log_of_parts(k, m - 1.0, lost / y)
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
-def _product(a, b):
-    """Return the product of two numbers below 2**995 and what it lost by rounding (Dekker)."""
-    product = a * b
-    over = 134217729.0 * a  # 2**27 + 1: leaves the upper half of the bits
-    a_high = over - (over - a)
-    over = 134217729.0 * b
-    b_high = over - (over - b)
-    a_low, b_low = a - a_high, b - b_high
-    lost = a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
-    return product, lost
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
-def _sum(larger, smaller):
-    """Return the sum of two numbers and what it lost by rounding; the first is 0 or larger than the second."""
-    total = larger + smaller
-    return total, smaller - (total - larger)
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
-def _log_pair(m):
-    """Return log(m) for m in sqrt(1/2) .. sqrt(2) as a pair, relative error of its sum below 2**-63."""
-    f = m - 1.0
-    g, g_rest = _sum(2.0, f)
-    s = f / g
-    product, lost = _product(s, g)
-    s_rest = (((f - product) - lost) - s * g_rest) / g
-    z, z_rest = _product(s, s)
-    z_rest += 2.0 * s * s_rest
-    factor, factor_rest = _sum(TWO_THIRDS, z * _series(z))
-    factor_rest += TWO_THIRDS_REST
-    share, share_rest = _product(z, factor)
-    share_rest += z * factor_rest + z_rest * factor
-    cubic, cubic_rest = _product(s, share)
-    cubic_rest += s * share_rest + s_rest * share
-    high, low = _sum(2.0 * s, cubic)
-    return _sum(high, low + (2.0 * s_rest + cubic_rest))
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
-def log2(x):
-    """Return the logarithm to base 2, error below 0.6 ulp: exact of powers of 2. Edges as `log`."""
-    x = np.float64(x)
-    if not 0.0 < x < np.inf:
-        return _log_of_no_positive(x)
-    k, m = _split(x)
-    high, low = _log_pair(m)
-    product, lost = _product(high, LOG2_E)
-    lost += high * LOG2_E_REST + low * LOG2_E
-    whole, rest = _sum(k, product)
-    return whole + (rest + lost)
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
-def power(x, y):
-    """Return x**y for x >= 0, error below 1 ulp; NaN where x is negative, unless y is 0.
-
-    The rest is as IEEE 754 has it: x**0 and 1**y are 1, also with NaN; 0**y is infinite for negative y.
-    """
-    x, y = np.float64(x), np.float64(y)
-    if x == 1.0 or y == 0.0:
-        return 1.0
-    if not x >= 0.0 or y != y:
-        return np.nan
-    if x == 0.0 or x == np.inf:
-        return np.inf if (x > 1.0) == (y > 0.0) else 0.0
-    if y == 1.0 or y == 2.0 or y == 0.5:  # the usual ones, rounded once
-        return x if y == 1.0 else (x * x if y == 2.0 else np.sqrt(x))
-    if abs(y) > 2.0**70:  # the logarithm of x is at least 2**-53: the power is beyond what a float64 holds
-        return np.inf if (x > 1.0) == (y > 0.0) else 0.0
-    if abs(y) < 2.0**-70:  # the logarithm is below 746
-        return 1.0
-    k, m = _split(x)
-    high, low = _log_pair(m)
-    high, rest = _sum(k * LN2_HIGH, high)
-    high, low = _sum(high, rest + (low + k * LN2_LOW))
-    product, lost = _product(high, y)
-    lost += low * y
-    if product > OVERFLOW:
-        return np.inf
-    return _exp_of_sum(product, lost) if product > UNDERFLOW else 0.0
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
-def _quarter_turns(x):
-    """Return n, r and what r lost by rounding, with x = n pi / 2 + r and abs(r) <= pi / 4, for abs(x) <= 1e6."""
-    shifted = x * TWO_BY_PI + TO_WHOLE
-    n = shifted - TO_WHOLE
-    high = x - n * HALF_PI[0]
-    low = n * HALF_PI[1]
-    first = high - low
-    rest = (high - first) - low - n * HALF_PI[2]
-    r = first + rest
-    return np.float64(shifted).view(np.int64) - TO_WHOLE_BITS, r, rest - (r - first)
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
-def _sin_near_zero(r, rest):
-    """Return sin(r + rest), abs(r) <= pi / 4: the Taylor series up to r**17 / 17!."""
-    z = r * r
-    tail = -1.0 / 39916800.0 + z * (1.0 / 6227020800.0 + z * (-1.0 / 1307674368000.0 + z * (1.0 / 355687428096000.0)))
-    tail = -1.0 / 6.0 + z * (1.0 / 120.0 + z * (-1.0 / 5040.0 + z * (1.0 / 362880.0 + z * tail)))
-    return r + (r * z * tail + rest * (1.0 - 0.5 * z))
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
-def _cos_near_zero(r, rest):
-    """Return cos(r + rest), abs(r) <= pi / 4: the Taylor series up to r**18 / 18!."""
-    z = r * r
-    tail = 1.0 / 479001600.0 + z * (
-        -1.0 / 87178291200.0 + z * (1.0 / 20922789888000.0 + z * (-1.0 / 6402373705728000.0))
-    )
-    tail = 1.0 / 24.0 + z * (-1.0 / 720.0 + z * (1.0 / 40320.0 + z * (-1.0 / 3628800.0 + z * tail)))
-    half = 0.5 * z
-    first = 1.0 - half
-    return first + (((1.0 - first) - half) + (z * z * tail - r * rest))
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
-def _sin_ahead(x, quarters):
-    """Return sin(x + quarters * pi / 2), NaN where abs(x) is above `LARGEST_ANGLE`; ``quarters`` is a whole number."""
-    x = np.float64(x)
-    if not abs(x) <= LARGEST_ANGLE:
-        return np.nan
-    n, r, rest = _quarter_turns(x)
-    n += quarters
-    value = _cos_near_zero(r, rest) if n & 1 else _sin_near_zero(r, rest)
-    return -value if n & 2 else value
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
-def sin(x):
-    """Return sin(x) of an angle in radians, error below 1 ulp; NaN where abs(x) is above 1e6."""
-    return _sin_ahead(x, 0)
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
-def cos(x):
-    """Return cos(x) of an angle in radians, error below 1 ulp; NaN where abs(x) is above 1e6."""
-    return _sin_ahead(x, 1)

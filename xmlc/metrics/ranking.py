@@ -145,7 +145,8 @@ def propensities(Y_train: object, a: float = 0.55, b: float = 1.5) -> np.ndarray
     array([0.629, 0.527, 0.412])
     """
     from xmlc.kernels import elementwise
-    from xmlc.kernels.float64 import log, power
+    from xmlc.kernels.float64 import log
+    from xmlc.kernels.powers import power
 
     Y_train = as_labels(Y_train)
     n_instances = Y_train.shape[0]

@@ -14,8 +14,9 @@ from scipy import sparse
 
 from xmlc.data.synthetic.labels import check_rows, popular_feature
 from xmlc.errors import XmlcError
+from xmlc.kernels.angles import cos
 from xmlc.kernels.counter_random import random_permutation, random_unit, stream_key
-from xmlc.kernels.float64 import cos, exp
+from xmlc.kernels.float64 import exp
 from xmlc.kernels.streams import Stream
 from xmlc.runtime.kernel_cache import njit
 from xmlc.runtime.parallel import row_blocks, run_pieces

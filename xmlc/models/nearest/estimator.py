@@ -13,7 +13,7 @@ from xmlc.estimates import stack_estimates
 from xmlc.estimator import check_hyperparameters, hyperparameters
 from xmlc.gate.stored import Field
 from xmlc.kernels.arrays import borrowed, row_of
-from xmlc.kernels.float64 import power
+from xmlc.kernels.powers import power
 from xmlc.kernels.sums import scale_rows
 from xmlc.kernels.top_k import insert_best
 from xmlc.models.base import SparseProbabilityEstimator
