@@ -14,8 +14,8 @@ from scipy import sparse
 from benchmarks.harness import PER_INSTANCE, PERCENT, TIME, TIMES, Contender, Data, Report, Rows, Task
 from benchmarks.settings import paper_setting
 from xmlc.errors import XmlcError
-from xmlc.estimates import Samples
 from xmlc.inference.growth import task_of
+from xmlc.inference.samples import Samples
 from xmlc.metrics.classification import instance_f
 from xmlc.models.abilities import DrawsSamples
 from xmlc.models.base import SparseProbabilityEstimator

@@ -5,9 +5,10 @@ import pytest
 from scipy import sparse
 
 from xmlc.errors import InvalidDataError
-from xmlc.estimates import as_estimates, top_k_of
+from xmlc.estimates import top_k_of
 from xmlc.inference import gfm, meuf
 from xmlc.metrics import ndcg_at_k, precision_at_k, psp_at_k
+from xmlc.probabilities import as_estimates
 from xmlc.thresholds import FTA, OFO, STO, CommonThreshold, apply_thresholds
 from xmlc.thresholds.tune import tune
 

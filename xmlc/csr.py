@@ -83,7 +83,7 @@ def trimmed(matrix: sparse.csr_array, ascending: bool) -> sparse.csr_array:
 
 def unit_rows(X: sparse.csr_array) -> sparse.csr_array:
     """Scale each instance to Euclidean length 1; an instance without features stays as it is."""
-    from xmlc.kernels.sums import scale_rows
+    from xmlc.kernels.unit_length import scale_rows
 
     scaled = np.empty(X.data.size, dtype=np.float32)
     scale_rows(np.asarray(X.indptr), np.asarray(X.data), scaled, 0, X.shape[0])

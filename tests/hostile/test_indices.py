@@ -6,7 +6,7 @@ from hostile_cases import broken, good_pair
 
 from xmlc import inference, metrics, thresholds
 from xmlc.errors import XmlcError
-from xmlc.estimates import Samples
+from xmlc.inference.samples import Samples
 from xmlc.models.condensing import kept_instances
 from xmlc.models.registry import ESTIMATORS, estimator_class
 from xmlc.models.tail_classifiers import TailClassifiers

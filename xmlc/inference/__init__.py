@@ -1,6 +1,5 @@
 """Inference: the label set of greatest expected F-measure for each instance (gfm2011)."""
 
-from xmlc.estimates import Samples, marginals_of
 from xmlc.inference.distributions import (
     LabelsBySize,
     dropped_at_most,
@@ -12,6 +11,7 @@ from xmlc.inference.distributions import (
 from xmlc.inference.gfm import gfm, gfm_t
 from xmlc.inference.methods import METHODS, infer_blocks
 from xmlc.inference.meuf import hamming, lewis, meuf, meuf_approx, meuf_cubic, multinomial
+from xmlc.inference.samples import Samples, marginals_of
 from xmlc.inference.sizes import fit_size_weights, gfm_sizes
 
 __all__ = [

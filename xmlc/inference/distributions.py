@@ -14,8 +14,9 @@ from scipy import sparse
 
 from xmlc.csr import as_labels
 from xmlc.errors import XmlcError
-from xmlc.estimates import Samples, as_estimates, check_probabilities, checked_samples
+from xmlc.inference.samples import Samples, checked_samples
 from xmlc.metrics.classification import agreement
+from xmlc.probabilities import as_estimates, check_probabilities
 from xmlc.runtime.parallel import row_blocks, run_pieces
 
 
@@ -88,7 +89,7 @@ def as_marginals(marginals: Any) -> sparse.csr_array:
     Raises
     ------
     XmlcError
-        An entry is no probability (see `xmlc.estimates.as_estimates`), or the shape is not (n, m).
+        An entry is no probability (see `xmlc.probabilities.as_estimates`), or the shape is not (n, m).
     """
     has_dtype = isinstance(marginals, np.ndarray) or sparse.issparse(marginals)
     dtype = np.float32 if has_dtype and marginals.dtype == np.float32 else np.float64

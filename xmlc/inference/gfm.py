@@ -6,9 +6,9 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.errors import XmlcError
-from xmlc.estimates import Samples, checked_samples
 from xmlc.inference._counting import gfm_dense, gfm_marginals, gfm_samples
 from xmlc.inference.distributions import LabelsBySize, checked_labels_by_size, predict_blocks, predict_from_marginals
+from xmlc.inference.samples import Samples, checked_samples
 
 NO_THRESHOLDS = np.empty(0)
 # t of the method gfm-t-few: below the number of labels of each dataset of gfm2011.

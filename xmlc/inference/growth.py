@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from scipy import sparse
 
-from xmlc.estimates import Samples, marginals_of
 from xmlc.inference.distributions import LabelsBySize
 from xmlc.inference.gfm import gfm
 from xmlc.inference.methods import METHODS
+from xmlc.inference.samples import Samples, marginals_of
 from xmlc.inference.simulation import STREAMS, draw, exact_labels_by_size, independent_labels
 from xmlc.kernels.streams import Stream
 from xmlc.passport import in_turns

@@ -10,10 +10,10 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.errors import XmlcError
-from xmlc.estimates import Samples, checked_samples, marginals_of
 from xmlc.inference.distributions import LabelsBySize, as_marginals
 from xmlc.inference.gfm import gfm, gfm_t, gfm_t_few
 from xmlc.inference.meuf import hamming, lewis, meuf, meuf_approx, meuf_cubic, multinomial
+from xmlc.inference.samples import Samples, checked_samples, marginals_of
 from xmlc.inference.sizes import gfm_sizes
 
 Infer = Callable[..., tuple[sparse.csr_array, np.ndarray]]

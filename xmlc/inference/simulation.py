@@ -14,10 +14,10 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.errors import XmlcError
-from xmlc.estimates import Samples
 from xmlc.inference.distributions import LabelsBySize
 from xmlc.inference.gfm import gfm
 from xmlc.inference.methods import METHODS, infer_blocks
+from xmlc.inference.samples import Samples
 from xmlc.kernels import elementwise
 from xmlc.kernels.counter_random import random_unit, stream_key
 from xmlc.records.simulation import ModelScores, Scores

@@ -10,10 +10,10 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.data.prepared import Prepared
-from xmlc.estimates import ROUNDING, check_probabilities
 from xmlc.models.abilities import looks_up
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.passport import WARM_UP_ROWS, timed
+from xmlc.probabilities import ROUNDING, check_probabilities
 from xmlc.records.thresholds import PartEstimates
 
 

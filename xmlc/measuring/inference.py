@@ -12,9 +12,9 @@ from scipy import sparse
 from xmlc.data.matrices import load_csr
 from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
-from xmlc.estimates import Samples
 from xmlc.inference.distributions import floor_loss, labels_below_floor
 from xmlc.inference.methods import infer_blocks, method_named, n_instances, take_instances
+from xmlc.inference.samples import Samples
 from xmlc.inference.sizes import fit_size_weights
 from xmlc.measuring.estimation import instances_for, predict_timed
 from xmlc.metrics.classification import classification_metrics

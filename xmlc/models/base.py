@@ -191,7 +191,7 @@ class SparseProbabilityEstimator(LabelSetClassifier):
         """Return instances as kernels take them, scaled to unit length where ``unit_norm`` says so."""
         if not self.unit_norm:
             return kernel_csr(X)
-        from xmlc.kernels.sums import scale_rows
+        from xmlc.kernels.unit_length import scale_rows
 
         indptr, values, n = np.asarray(X.indptr), np.asarray(X.data), X.shape[0]
         scaled = np.empty(values.size, dtype=np.float32)

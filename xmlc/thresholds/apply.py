@@ -12,8 +12,8 @@ from scipy import sparse
 
 from xmlc.csr import as_features, as_labels, kernel_csr
 from xmlc.errors import InvalidDataError, XmlcError
-from xmlc.estimates import as_estimates
 from xmlc.estimator import Estimator, not_fitted
+from xmlc.probabilities import as_estimates
 from xmlc.runtime.parallel import run_pieces
 from xmlc.thresholds._kernels import copy_above, count_above
 

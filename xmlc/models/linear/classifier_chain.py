@@ -9,9 +9,9 @@ from scipy import sparse
 
 from xmlc.csr import as_labels
 from xmlc.errors import XmlcError
-from xmlc.estimates import Samples, marginals_of
 from xmlc.estimator import check_hyperparameters, hyperparameters
 from xmlc.gate.stored import Field
+from xmlc.inference.samples import Samples, marginals_of
 from xmlc.kernels.counter_random import random_unit, stream_key
 from xmlc.kernels.float32 import sigmoid
 from xmlc.models.linear.label_logistic import LabelLogistic, Problem, make_problem

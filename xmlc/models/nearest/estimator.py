@@ -14,8 +14,8 @@ from xmlc.estimator import check_hyperparameters, hyperparameters
 from xmlc.gate.stored import Field
 from xmlc.kernels.arrays import borrowed, row_of
 from xmlc.kernels.powers import power
-from xmlc.kernels.sums import scale_rows
 from xmlc.kernels.top_k import insert_best
+from xmlc.kernels.unit_length import scale_rows
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.nearest._index import INDEX_FIELDS, LEAST_ROWS, PIECES, NeighbourIndex, build_index
 from xmlc.models.nearest._search import SearchScratch, nearest_instances, search_scratch

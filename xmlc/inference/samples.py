@@ -1,0 +1,92 @@
+"""Label sets drawn from a joint distribution, and the marginals that they tell of."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.csr import as_labels
+from xmlc.errors import XmlcError
+from xmlc.runtime.kernel_cache import njit
+
+
+class Samples(NamedTuple):
+    """Label sets drawn from p(Y | x), as many for each instance.
+
+    Attributes
+    ----------
+    Y : boolean CSR, shape (n * n_samples, m)
+        Rows i * n_samples .. (i + 1) * n_samples - 1 belong to instance i.
+    n_samples : int
+    """
+
+    Y: sparse.csr_array
+    n_samples: int
+
+
+def checked_samples(samples: Samples) -> Samples:
+    """Return samples in canonical form.
+
+    Raises
+    ------
+    XmlcError
+        The number of rows is no multiple of the number of samples per instance.
+    """
+    Y, n_samples = as_labels(samples.Y), int(samples.n_samples)
+    if n_samples < 1 or Y.shape[0] % n_samples:
+        raise XmlcError(
+            f"{Y.shape[0]} rows of samples at {n_samples} per instance: expected a positive number of samples that "
+            "divides the rows; give n_samples as it was drawn"
+        )
+    return Samples(Y, n_samples)
+
+
+def marginals_of(samples: Samples) -> sparse.csr_array:
+    """Estimate p(Y_i = 1) by the relative frequencies in the samples: float64 CSR, shape (n, m).
+
+    Raises
+    ------
+    XmlcError
+        The number of rows is no multiple of the number of samples per instance.
+    """
+    Y, n_samples = checked_samples(samples)
+    labels = Y.indices.astype(np.int32, copy=False).view(np.uint32)
+    starts, ids, counts = count_labels(Y.indptr.astype(np.int64), labels, Y.shape[1], n_samples)
+    starts = starts.astype(np.int32 if starts[-1] < 2**31 else np.int64)
+    shape = Y.shape[0] // n_samples, Y.shape[1]
+    means = sparse.csr_array((counts / n_samples, ids.view(np.int32), starts), shape=shape)
+    means.has_sorted_indices = False
+    means.sort_indices()
+    means.has_canonical_format = True
+    return means
+
+
+@njit(cache=True, nogil=True)
+def count_labels(indptr, labels, m, n_samples):
+    """Count how often each label occurs among each instance's samples, in one pass: 8 bytes read per entry.
+
+    Parameters
+    ----------
+    indptr : int64 (n * n_samples + 1,), labels : uint32
+        The samples, the first at entry 0.
+    m, n_samples : int
+
+    Returns
+    -------
+    starts : int64 (n + 1,), ids : uint32, counts : float64
+        Instance by instance, labels in the order in which they first occurred.
+    """
+    starts = np.zeros((indptr.size - 1) // n_samples + 1, dtype=np.int64)
+    ids, counts, place = np.empty(labels.size, dtype=np.uint32), np.empty(labels.size), np.full(m, -1)
+    end = 0
+    for i in range(starts.size - 1):
+        for e in range(indptr[i * n_samples], indptr[(i + 1) * n_samples]):
+            if place[labels[e]] < starts[i]:  # not yet seen in this instance
+                place[labels[e]] = end
+                ids[end], counts[end] = labels[e], 0.0
+                end += 1
+            counts[place[labels[e]]] += 1.0
+        starts[i + 1] = end
+    return starts, ids[:end], counts[:end]
