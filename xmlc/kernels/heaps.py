@@ -1,8 +1,8 @@
-"""Binary heaps in arrays: the S best of many, and all of an instance's values in order: kernels.
+"""The best of many, and all of an instance's values in order: a short list and binary heaps in arrays: kernels.
 
-There are two, and a queue of nodes (`xmlc.kernels.top_k.push_node`), because what lies in them differs, and so does
-what is compared at each step:
+There are three, because what lies in them differs, and so does what is compared at each step:
 
+* `insert_best`: the few best labels in order, with their estimates.
 * `offer`, `take_best`: the S best of a long stream, the worst on top, where it is replaced. Similarity and number
   are packed into one uint64, so that a step is one comparison: most of a stream is turned down by the first.
 * `make_heap`, `pop_first`: values that stay where they are and are float64, which leaves no room to pack a number into
@@ -14,8 +14,28 @@ from __future__ import annotations
 import numpy as np
 
 from xmlc.kernels.bits import bits_float, float_bits
-from xmlc.kernels.top_k import ranks_before
 from xmlc.runtime.kernel_cache import njit
+
+
+@njit(cache=True, nogil=True, inline="always")
+def ranks_before(value, number, other_value, other_number):
+    """Whether something ranks before something else: by the greater value, of equal ones by the smaller number."""
+    return value > other_value or (value == other_value and number < other_number)
+
+
+@njit(cache=True, nogil=True)
+def insert_best(labels, estimates, label, estimate):
+    """Insert a label into a list of the best, sorted by estimate, ties to the smaller label; O(k).
+
+    A free entry has an estimate that is no greater than any that is offered, and where it may be equal the label -1.
+    """
+    place, label = labels.size - 1, np.uint32(label)  # as uint32 the -1 of a free entry is greater than any label
+    if place < 0 or not ranks_before(estimate, label, estimates[place], np.uint32(labels[place])):
+        return
+    while place > 0 and ranks_before(estimate, label, estimates[place - 1], np.uint32(labels[place - 1])):
+        labels[place], estimates[place] = labels[place - 1], estimates[place - 1]
+        place -= 1
+    labels[place], estimates[place] = label, estimate
 
 
 @njit(cache=True, nogil=True)

@@ -1,8 +1,7 @@
-"""The best labels or nodes of an instance, kept in order while more are found: kernels.
+"""The best nodes of an instance, kept in order as a list of keys while more are found: kernels.
 
-`insert_best` keeps two lists, of labels and of estimates. `insert_key` keeps one of keys (`rank_key`) and moves them
-without a branch where they are few: a search inserts many nodes, each at another place, and a processor that guesses
-the place wrong loses 20 cycles, in which all keys of a short list are moved.
+`insert_key` moves keys without a branch where they are few: a search inserts many nodes, each at another place, and a
+processor that guesses the place wrong loses 20 cycles, in which all keys of a short list are moved.
 """
 
 from __future__ import annotations
@@ -22,68 +21,6 @@ LARGEST = np.int64(0x7FFFFFFF)  # number
 FREE = np.int64((-0x40800000 << 32) + 0x80000000)  # the key of number -1 with estimate -1: below any other
 LANES = 16  # of a register of float32
 SHORT = 32  # places; in a longer list a wrong guess costs less than moving all keys
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _comes_before(label, estimate, other, other_estimate):
-    """Whether a label ranks before another: by the greater estimate, of equal ones by the smaller label."""
-    return estimate > other_estimate or (estimate == other_estimate and (label < other or other < 0))
-
-
-@njit(cache=True, nogil=True)
-def insert_best(labels, estimates, label, estimate):
-    """Insert a label into a list of the best, sorted by estimate, ties to the smaller label; O(k).
-
-    A free entry has an estimate that is no greater than any that is offered, and where it may be equal the label -1.
-    """
-    place = labels.size - 1
-    if place < 0 or not _comes_before(label, estimate, labels[place], estimates[place]):
-        return
-    while place > 0 and _comes_before(label, estimate, labels[place - 1], estimates[place - 1]):
-        labels[place], estimates[place] = labels[place - 1], estimates[place - 1]
-        place -= 1
-    labels[place], estimates[place] = label, estimate
-
-
-@njit(cache=True, nogil=True, inline="always")
-def ranks_before(value, number, other_value, other_number):
-    """Whether something ranks before something else: by the greater value, of equal ones by the smaller number."""
-    return value > other_value or (value == other_value and number < other_number)
-
-
-@njit(cache=True, nogil=True)
-def push_node(heap_nodes, heap_estimates, size, node, estimate):
-    """Push onto a max-heap ordered by (estimate, smaller node first)."""
-    i = size
-    while i > 0:
-        up = (i - 1) >> 1
-        if ranks_before(heap_estimates[up], heap_nodes[up], estimate, node):
-            break
-        heap_nodes[i], heap_estimates[i] = heap_nodes[up], heap_estimates[up]
-        i = up
-    heap_nodes[i], heap_estimates[i] = node, estimate
-
-
-@njit(cache=True, nogil=True)
-def pop_node(heap_nodes, heap_estimates, size):
-    """Remove the top of the max-heap of `push_node`; the caller read it at index 0."""
-    last = size - 1
-    node, estimate = heap_nodes[last], heap_estimates[last]
-    i = 0
-    while True:
-        child = 2 * i + 1
-        if child >= last:
-            break
-        right = child + 1
-        if right < last and ranks_before(
-            heap_estimates[right], heap_nodes[right], heap_estimates[child], heap_nodes[child]
-        ):
-            child = right
-        if ranks_before(estimate, node, heap_estimates[child], heap_nodes[child]):
-            break
-        heap_nodes[i], heap_estimates[i] = heap_nodes[child], heap_estimates[child]
-        i = child
-    heap_nodes[i], heap_estimates[i] = node, estimate
 
 
 @njit(cache=True, nogil=True, inline="always")

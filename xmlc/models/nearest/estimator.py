@@ -13,8 +13,8 @@ from xmlc.estimates import stack_estimates
 from xmlc.estimator import check_hyperparameters, hyperparameters
 from xmlc.gate.stored import Field
 from xmlc.kernels.arrays import borrowed, row_of
+from xmlc.kernels.heaps import insert_best
 from xmlc.kernels.powers import power
-from xmlc.kernels.top_k import insert_best
 from xmlc.kernels.unit_length import scale_rows
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.nearest._index import INDEX_FIELDS, LEAST_ROWS, PIECES, NeighbourIndex, build_index

@@ -11,7 +11,7 @@ from scipy import sparse
 from xmlc.csr import KernelCSR
 from xmlc.kernels.arrays import borrowed, unowned
 from xmlc.models.oplt.growth import add_label, has_capacity
-from xmlc.models.oplt.prediction import empty_queue, labels_above, rank_labels
+from xmlc.models.oplt.prediction import labels_above, rank_labels
 from xmlc.models.oplt.rows import bits_for, empty_scratch, slots_of, update_classifiers
 from xmlc.models.oplt.tree import ABOVE, MARK, N_LEARNED, NONE, OnlineTree, Settings, grown
 from xmlc.runtime.kernel_cache import njit
@@ -68,11 +68,11 @@ def learn_rows(x, y, order, start, ranked, tree, settings, longest, ranking, sco
         Where to go on: before the end if the tree's arrays are full.
     """
     x, y, tree = unowned(x), unowned(y), unowned(tree)
-    scratch, queue, positives = empty_scratch(longest, tree), empty_queue(tree), np.empty(tree.nodes.size, np.int32)
+    scratch, positives = empty_scratch(longest, tree), np.empty(tree.nodes.size, np.int32)
     for position in range(start, order.size):  # line 1 of Algorithm 3
         ids, values, labels = instance(x, y, order[position])
         if position >= ranked and ranking.shape[1] > 0:
-            rank_labels(tree, ids, values, scratch, queue, ranking[position], scores[position])
+            rank_labels(tree, ids, values, scratch, ranking[position], scores[position])
         if not learn_instance(tree, ids, values, labels, scratch, positives, settings):
             return position, position + 1
     return order.size, order.size
@@ -199,12 +199,12 @@ def learn_rows_with_thresholds(x, y, start, predicted, tree, settings, longest, 
         The sets predicted in this call, one after the other.
     """
     x, y, tree = unowned(x), unowned(y), unowned(tree)
-    scratch, queue, positives = empty_scratch(longest, tree), empty_queue(tree), np.empty(tree.nodes.size, np.int32)
+    scratch, positives = empty_scratch(longest, tree), np.empty(tree.nodes.size, np.int32)
     found, sets, size = np.empty(tree.nodes.size, np.int32), np.empty(1024, np.int32), 0
     for row in range(start, counts.size):
         ids, values, labels = instance(x, y, row)
         if row >= predicted:
-            count = labels_above(tree, ids, values, scratch, queue, found)
+            count = labels_above(tree, ids, values, scratch, found)
             counts[row] = count
             while size + count > sets.size:
                 sets = np.concatenate((sets, np.empty_like(sets)))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from heapq import heappop, heappush
 
 import numpy as np
 
 from xmlc.kernels.float32 import sigmoid
-from xmlc.kernels.top_k import pop_node, push_node
+from xmlc.kernels.top_k import key_estimate, key_number, rank_key
 from xmlc.models.oplt.rows import score_block, table_of
 from xmlc.models.oplt.tree import ABOVE, N_NODES, NONE, ROOT, SLOT, OnlineTree
 from xmlc.models.plt.weights import NodeWeights
@@ -101,21 +101,8 @@ def fill_weights(tree, parents, feature_starts, features, weight_starts, weights
                 rows[f * columns.size + c] = tree.rows[row + columns[c]]
 
 
-class Queue(NamedTuple):
-    """Room for nodes to expand, as many as there are, and their estimates."""
-
-    nodes: np.ndarray
-    estimates: np.ndarray
-
-
 @njit(cache=True, nogil=True)
-def empty_queue(tree):
-    """Make a `Queue`; memory that no search reaches is never touched."""
-    return Queue(np.empty(tree.nodes.size, dtype=np.int32), np.empty(tree.nodes.size, dtype=np.float32))
-
-
-@njit(cache=True, nogil=True)
-def rank_labels(tree, ids, values, scratch, queue, ranking, estimates):
+def rank_labels(tree, ids, values, scratch, ranking, estimates):
     """Find the labels with the largest estimates of one instance, best first, ties to the older node.
 
     Best-first search: a node's estimate is no larger than its parent's, so that the first leaves to be met are the
@@ -130,11 +117,10 @@ def rank_labels(tree, ids, values, scratch, queue, ranking, estimates):
     ranking[:], estimates[:] = NONE, 0.0
     if nodes[ROOT].n_leaves == 0:
         return
-    queue.nodes[0], queue.estimates[0], size = ABOVE, 1.0, 1
-    while size > 0 and found < ranking.size:
-        v, estimate = np.int64(queue.nodes[0]), queue.estimates[0]
-        pop_node(queue.nodes, queue.estimates, size)
-        size -= 1
+    queue = [-rank_key(np.int32(ABOVE), np.float32(1.0))]  # of negated keys: the least of a heap is the first
+    while len(queue) > 0 and found < ranking.size:
+        key = -heappop(queue)
+        v, estimate = np.int64(key_number(key)), key_estimate(key)
         if nodes[v].label != NONE:
             ranking[found], estimates[found] = nodes[v].label, estimate
             found += 1
@@ -142,13 +128,12 @@ def rank_labels(tree, ids, values, scratch, queue, ranking, estimates):
         scores = score_block(tree, v, ids, values, scratch)
         child = np.int64(nodes[v].first_child)
         while child != NONE:
-            push_node(queue.nodes, queue.estimates, size, child, estimate * sigmoid(scores[nodes[child].column]))
-            size += 1
+            heappush(queue, -rank_key(child, estimate * sigmoid(scores[nodes[child].column])))
             child = np.int64(nodes[child].next_sibling)
 
 
 @njit(cache=True, nogil=True)
-def labels_above(tree, ids, values, scratch, queue, found):
+def labels_above(tree, ids, values, scratch, found):
     """Find the labels of one instance whose estimate is greater than their threshold, the node's ``bound``.
 
     Returns how many; they stand in ``found``, int32, in the order of the search.
@@ -156,10 +141,10 @@ def labels_above(tree, ids, values, scratch, queue, found):
     nodes, count = tree.nodes, 0
     if nodes[ROOT].n_leaves == 0:
         return count
-    queue.nodes[0], queue.estimates[0], size = ABOVE, 1.0, 1
-    while size > 0:
-        size -= 1
-        v, estimate = np.int64(queue.nodes[size]), queue.estimates[size]
+    stack = [rank_key(np.int32(ABOVE), np.float32(1.0))]
+    while len(stack) > 0:
+        key = stack.pop()
+        v, estimate = np.int64(key_number(key)), key_estimate(key)
         if nodes[v].label != NONE:
             found[count] = nodes[v].label
             count += 1
@@ -169,7 +154,6 @@ def labels_above(tree, ids, values, scratch, queue, found):
         while child != NONE:
             product = estimate * sigmoid(scores[nodes[child].column])
             if product > nodes[child].bound:
-                queue.nodes[size], queue.estimates[size] = child, product
-                size += 1
+                stack.append(rank_key(child, product))
             child = np.int64(nodes[child].next_sibling)
     return count

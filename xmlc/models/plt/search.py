@@ -8,6 +8,7 @@ after the other. Estimates are the same bits in all of them, whatever the batch.
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from numba.extending import overload
 from xmlc.csr import KernelCSR
 from xmlc.kernels.arrays import borrowed, copy_into, row_of, unowned
 from xmlc.kernels.bits import lowest_bit
-from xmlc.kernels.top_k import FREE, insert_key, key_estimate, key_number, pop_node, push_node, rank_key, reaching
+from xmlc.kernels.top_k import FREE, insert_key, key_estimate, key_number, rank_key, reaching
 from xmlc.models.plt._scores import children_of, clear_features, empty_lookup, group_estimates, open_block
 from xmlc.runtime.kernel_cache import njit
 
@@ -123,14 +124,12 @@ def rank_best_first(x, start, end, nodes, link, k, shape):
     leaves, inner_products = np.full((end - start, k), FREE), np.zeros(end - start, dtype=np.int64)
     lookup, out = empty_lookup(n_features, max_nonzeros), np.empty(max_degree, dtype=np.float32)
     label, rows, no_buffer = nodes.label, np.empty(1, dtype=np.int32), np.empty(0, dtype=np.float32)
-    queue, queued = np.empty(label.size, dtype=np.int32), np.empty(label.size, dtype=np.float32)
     for i in range(start, end):
         rows[0], nonzeros, best = i, float(x.indptr[i + 1] - x.indptr[i]), row_of(leaves, i - start)
-        queue[0], queued[0], size = -1, 1.0, np.int64(1)
-        while size > 0 and rank_key(queue[0], queued[0]) > best[-1]:
-            node, parent = queue[0], queued[0]
-            pop_node(queue, queued, size)
-            size -= 1
+        queue = [-rank_key(np.int32(-1), np.float32(1.0))]  # of negated keys: the least of a heap is the first
+        while len(queue) > 0 and -queue[0] > best[-1]:
+            key = -heappop(queue)
+            node, parent = key_number(key), key_estimate(key)
             first, degree = children_of(nodes, node)
             block, own = open_block(nodes, node, np.int64(1), nonzeros, lookup, no_buffer), borrowed(out, 0, degree)
             group_estimates(x, rows, block, link, lookup, own)
@@ -143,12 +142,12 @@ def rank_best_first(x, start, end, nodes, link, k, shape):
                 while reach:
                     c = np.int64(lowest_bit(reach))
                     reach &= reach - np.uint64(1)
-                    child, estimate = first + begin + c, parent * some[c]
+                    child = first + begin + c
+                    key = rank_key(child, parent * some[c])
                     if label[child] >= 0:
-                        insert_key(best, rank_key(child, estimate))
+                        insert_key(best, key)
                     else:
-                        push_node(queue, queued, size, child, estimate)
-                        size += 1
+                        heappush(queue, -key)
     labels, estimates = labels_of(leaves, label)
     return labels, estimates, inner_products
 
