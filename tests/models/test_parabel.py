@@ -13,7 +13,7 @@ from small_data import random_multilabel
 from xmlc.errors import XmlcError
 from xmlc.estimates import top_k_of
 from xmlc.models import PLT, Parabel
-from xmlc.models._averages import Found, mean_above, mean_top_k
+from xmlc.models._averages import TreeEstimates, mean_above, mean_top_k
 from xmlc.models.peers.omikuji import OmikujiParabel
 
 SMALL = {"max_leaf": 4, "beam": 2, "n_jobs": 1}  # 30 labels in 8 leaves, of which two stay in the beam
@@ -117,7 +117,7 @@ def test_means_are_those_of_omikujis_program(multilabel, tmp_path):
             os.remove(folder / "omikuji" / f"tree{other}.cbor")
         os.rename(folder / "omikuji" / f"tree{t}.cbor", folder / "omikuji" / "tree0.cbor")
         answers.append(OmikujiParabel.load(folder).predict_proba(X))
-    found = Found(
+    found = TreeEstimates(
         np.concatenate([[0], *(np.diff(spe.indptr) for spe in answers)]).cumsum(),
         np.concatenate([spe.indices for spe in answers]),
         np.concatenate([spe.data for spe in answers]),

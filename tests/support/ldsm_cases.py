@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmlc.models.ldsm._regressors import Settings
+from xmlc.models.ldsm._regressors import NodeSettings
 
 
 # No whole numbers for lambda_1 and lambda_2: with them, equal costs are common and rounding would decide.
 def node_settings(arity=2, adaptive=True, **options):
     values = {"epochs": 3, "learning_rate": 0.2, "lambda_1": 1.7, "lambda_2": 0.9, "random_ties": False}
-    return Settings(**values | {"arity": arity, "adaptive": adaptive, "uniform_start": False, "prune": False} | options)
+    return NodeSettings(
+        **values | {"arity": arity, "adaptive": adaptive, "uniform_start": False, "prune": False} | options
+    )
 
 
 def node_of(multilabel, seed=1, n=40, d=9, m=6):

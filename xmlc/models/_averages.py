@@ -13,7 +13,7 @@ from xmlc.runtime.kernel_cache import njit
 SURELY_NORMAL = 1e-30  # of a float32, whose smaller numbers have fewer digits
 
 
-class Found(NamedTuple):
+class TreeEstimates(NamedTuple):
     """Labels that trees found.
 
     Attributes
@@ -115,7 +115,7 @@ def mean_above(found_by, n_trees, first, last, thresholds):
 
     Parameters
     ----------
-    found_by : Found
+    found_by : TreeEstimates
     n_trees, first, last : int
     thresholds : float32 (m,)
         At least 0.

@@ -13,7 +13,7 @@ from xmlc.estimator import check_hyperparameters, hyperparameters
 from xmlc.gate.arrays import Malformed
 from xmlc.kernels.counter_random import stream_key
 from xmlc.kernels.streams import Stream
-from xmlc.models._averages import Found, mean_above, mean_top_k
+from xmlc.models._averages import TreeEstimates, mean_above, mean_top_k
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.plt import PLT
 from xmlc.runtime.parallel import row_blocks, run_pieces
@@ -174,7 +174,7 @@ class Parabel(SparseProbabilityEstimator):
             found = [tree.set_params(n_jobs=self.n_jobs).estimates_in_beam(X[first:last]) for tree in self.trees_]
             self.inner_products_[first:last] = sum(tree.inner_products_ for tree in self.trees_)
             counts, labels, estimates = (np.concatenate(part) for part in zip(*found))
-            found_by = Found(np.concatenate(([0], np.cumsum(counts))), labels, estimates)
+            found_by = TreeEstimates(np.concatenate(([0], np.cumsum(counts))), labels, estimates)
             blocks = row_blocks(last - first, ROWS_PER_MEAN) or [(0, 0)]
             pieces = [(found_by, len(self.trees_), *block, *arguments) for block in blocks]
             results += run_pieces(average, pieces, self.n_jobs)

@@ -27,7 +27,7 @@ FOREST_FIELDS = (
 )
 
 
-class Forest(NamedTuple):
+class BinaryForest(NamedTuple):
     """Trees one after the other; nodes and leaves are numbered through all of them.
 
     Attributes
@@ -73,10 +73,10 @@ class Forest(NamedTuple):
         return self._replace(roots=self.roots[:n])
 
 
-def single_tree(tree: Sequence[np.ndarray]) -> Forest:
+def single_tree(tree: Sequence[np.ndarray]) -> BinaryForest:
     """Make a forest of what `grow_tree` returns."""
     root = 0 if tree[4].size else ~0
-    return Forest(np.array([root], dtype=np.int32), *tree)
+    return BinaryForest(np.array([root], dtype=np.int32), *tree)
 
 
 @njit(cache=True, nogil=True)

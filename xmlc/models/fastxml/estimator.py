@@ -13,7 +13,7 @@ from xmlc.kernels.sums import sparse_dot
 from xmlc.metrics.ranking import propensities
 from xmlc.models._averages import Reached
 from xmlc.models.averaged_forest import AveragedForest
-from xmlc.models.fastxml._grow import FOREST_FIELDS, Forest, grow_tree, leaf_depths, single_tree
+from xmlc.models.fastxml._grow import FOREST_FIELDS, BinaryForest, grow_tree, leaf_depths, single_tree
 from xmlc.models.fastxml._logistic import SolverLimits
 from xmlc.models.fastxml._partition import LABEL_BITS, dcg_table, discount_table, ideal_table
 from xmlc.runtime.kernel_cache import njit
@@ -64,7 +64,7 @@ class FastXML(AveragedForest):
 
     Attributes
     ----------
-    forest_ : Forest
+    forest_ : BinaryForest
     tail_ : TailClassifiers or None
     inner_products_ : ndarray of int64, shape (n,)
         Inner nodes that each instance passed in all trees in the last prediction. It does not depend on thresholds.
@@ -86,7 +86,7 @@ class FastXML(AveragedForest):
     """
 
     FIELDS = FOREST_FIELDS
-    FOREST = Forest
+    FOREST = BinaryForest
 
     n_trees: int = 50
     max_leaf: int = 10
@@ -101,7 +101,7 @@ class FastXML(AveragedForest):
     random_state: int = 0
     n_jobs: int | None = None
 
-    def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, trees: range) -> Forest:
+    def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, trees: range) -> BinaryForest:
         if self.n_labels_ > 1 << LABEL_BITS:
             raise XmlcError(f"Y has {self.n_labels_} labels; expected at most {1 << LABEL_BITS}")
         self._set_label_weights(Y)
@@ -111,7 +111,7 @@ class FastXML(AveragedForest):
         seed, sizes = int(self.random_state), (COST, int(self.max_leaf), int(self.labels_per_leaf), SolverLimits())
         pieces = [(x, y, X.shape[1], self.label_weights_, *tables, seed, tree, *sizes) for tree in trees]
         grown = run_pieces(grow_tree, pieces, self.n_jobs, title="growing trees", unit="trees")
-        return Forest.joined([single_tree(tree) for tree in grown])
+        return BinaryForest.joined([single_tree(tree) for tree in grown])
 
     @property
     def _forest_weight(self) -> float:
@@ -176,7 +176,7 @@ def find_leaves(x, first, last, root, forest, n_features, leaves):
         The block.
     root : int
         The tree's root: an inner node, or ~leaf.
-    forest : Forest
+    forest : BinaryForest
     n_features : int
     leaves : int32 (last - first,)
         Overwritten by the leaf that each instance reaches.

@@ -16,7 +16,7 @@ from xmlc.kernels.sibling_rows import aligned_buffer
 from xmlc.kernels.streams import Stream
 from xmlc.kernels.sums import sparse_dot
 from xmlc.models.averaged_forest import LEAF, forest_fields, joined_forest
-from xmlc.models.ldsm._regressors import SLOT, Settings, start_slots, train_regressors
+from xmlc.models.ldsm._regressors import SLOT, NodeSettings, start_slots, train_regressors
 from xmlc.runtime.kernel_cache import njit
 
 # A forest of M-ary trees as flat arrays.
@@ -34,7 +34,7 @@ FOREST_FIELDS = (
 )
 
 
-class Forest(NamedTuple):
+class MultiwayForest(NamedTuple):
     """Trees one after the other; inner nodes and leaves are numbered through all of them.
 
     Within a tree inner nodes stand in the order in which they were split, a parent before its children.
@@ -102,15 +102,23 @@ class Forest(NamedTuple):
         return type(self)(**{name: array[: ends[name]] for name, array in self._asdict().items()})
 
 
-def tree_depths(forest: Forest) -> np.ndarray:
+def tree_depths(forest: MultiwayForest) -> np.ndarray:
     """Return the depth of the deepest leaf of each tree, int64 (n_trees,); a root has depth 0."""
     bounds = zip(forest.inner_starts[:-1], forest.inner_starts[1:])
     return np.array([forest.levels[first:last].max(initial=0) for first, last in bounds], dtype=np.int64)
 
 
 def grow_tree(
-    x: KernelCSR, y: KernelCSR, d: int, m: int, seed: int, tree: int, enough: int, shuffled: bool, settings: Settings
-) -> Forest:
+    x: KernelCSR,
+    y: KernelCSR,
+    d: int,
+    m: int,
+    seed: int,
+    tree: int,
+    enough: int,
+    shuffled: bool,
+    settings: NodeSettings,
+) -> MultiwayForest:
     """Grow a tree, always splitting the leaf with the highest priority, the newest among equal ones.
 
     Parameters
@@ -124,7 +132,7 @@ def grow_tree(
         The tree is split while it has fewer nodes than this, inner nodes and leaves together.
     shuffled : bool
         Stream the instances in a random order, drawn once for the tree.
-    settings : Settings
+    settings : NodeSettings
 
     Notes
     -----
@@ -172,9 +180,9 @@ def _as_forest(
     inner: Sequence[int],
     first_children: Sequence[int],
     learned: Sequence[tuple[np.ndarray, ...]],
-    settings: Settings,
+    settings: NodeSettings,
     label_counts: np.ndarray,
-) -> Forest:
+) -> MultiwayForest:
     """Lay out a tree whose nodes are numbered in the order they were made."""
     n_inner, arity = len(inner), settings.arity
     leaves = np.setdiff1d(np.arange(len(members)), inner)
@@ -183,7 +191,7 @@ def _as_forest(
     features = [own[0] for own in learned]
     sizes = np.array([members[leaf].size for leaf in leaves], dtype=np.uint32)
     histograms = [count_labels(y, members[leaf], label_counts) for leaf in leaves]
-    return Forest(
+    return MultiwayForest(
         inner_starts=np.array([0, n_inner]),
         tree_leaves=np.array([0, leaves.size]),
         children=codes[np.reshape(first_children, (n_inner, 1)).astype(np.int64) + np.arange(arity)],

@@ -20,7 +20,7 @@ from xmlc.runtime.kernel_cache import njit
 SMALLEST_SQUARE = np.float32(1e-30)  # where sums of squares start, so that none is zero; gradients are far larger
 
 
-class Settings(NamedTuple):
+class NodeSettings(NamedTuple):
     """Hyperparameters of a node; see `LdSM`."""
 
     arity: int
@@ -73,7 +73,7 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
     data : NodeData
     n, n_labels : int
         Numbers of instances and labels of the node.
-    settings : Settings
+    settings : NodeSettings
     key : uint64
         Stream of random numbers for ties.
     slots : float32 (pairs, p, 4)

@@ -13,8 +13,8 @@ from xmlc.estimator import check_hyperparameters, hyperparameters
 from xmlc.kernels import elementwise
 from xmlc.models._averages import Reached
 from xmlc.models.averaged_forest import AveragedForest
-from xmlc.models.ldsm._grow import FOREST_FIELDS, Forest, divides, grow_tree, route, sent_to, tree_depths
-from xmlc.models.ldsm._regressors import Settings
+from xmlc.models.ldsm._grow import FOREST_FIELDS, MultiwayForest, divides, grow_tree, route, sent_to, tree_depths
+from xmlc.models.ldsm._regressors import NodeSettings
 from xmlc.runtime.kernel_cache import njit
 from xmlc.runtime.parallel import run_pieces
 
@@ -92,7 +92,7 @@ class LdSM(AveragedForest):
 
     Attributes
     ----------
-    forest_ : Forest
+    forest_ : MultiwayForest
     tail_ : TailClassifiers or None
     inner_products_ : ndarray of int64, shape (n,)
         Inner products computed for each instance in the last prediction: M for each inner node that it passed. It does
@@ -115,7 +115,7 @@ class LdSM(AveragedForest):
     """
 
     FIELDS = FOREST_FIELDS
-    FOREST = Forest
+    FOREST = MultiwayForest
 
     n_trees: int = 10
     arity: int = 2
@@ -141,12 +141,12 @@ class LdSM(AveragedForest):
     def _check_hyperparameters(self) -> None:
         check_hyperparameters(self)
 
-    def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, trees: range) -> Forest:
+    def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, trees: range) -> MultiwayForest:
         check_dense_size(self.optimizer, X.shape)
         x, y, seed = self._kernel_form(X), kernel_csr(Y), int(self.random_state)
         common = enough_nodes(self), bool(self.shuffle), settings_of(self)
         pieces = [(x, y, X.shape[1], Y.shape[1], seed, tree, *common) for tree in trees]
-        return Forest.joined(run_pieces(grow_tree, pieces, self.n_jobs, title="growing trees", unit="trees"))
+        return MultiwayForest.joined(run_pieces(grow_tree, pieces, self.n_jobs, title="growing trees", unit="trees"))
 
     @property
     def tree_depths_(self) -> np.ndarray:
@@ -228,9 +228,9 @@ def enough_nodes(model: LdSM) -> int:
     return int(model.max_nodes) if model.exceed else int(model.max_nodes) - int(model.arity) + 1
 
 
-def settings_of(model: LdSM) -> Settings:
+def settings_of(model: LdSM) -> NodeSettings:
     """Return the hyperparameters that a node's training depends on."""
-    return Settings(
+    return NodeSettings(
         arity=int(model.arity),
         epochs=int(model.epochs),
         learning_rate=float(model.learning_rate),
@@ -255,7 +255,7 @@ def find_leaves(x, first, last, forest, root, d, n_products):
     x : KernelCSR
     first, last : int
         The block.
-    forest : Forest
+    forest : MultiwayForest
     root : int
         The tree's root: an inner node, or ~leaf.
     d : int

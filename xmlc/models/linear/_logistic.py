@@ -301,7 +301,7 @@ class ByColumn(NamedTuple):
     inverses: np.ndarray  # of the preconditioner; 0 for a feature that the label does not see
 
 
-class Lanes(NamedTuple):
+class LaneStates(NamedTuple):
     """What a lane knows of itself, (8,)."""
 
     state: np.ndarray  # int64
@@ -343,10 +343,10 @@ def no_columns(d):
 
 @njit(cache=True, nogil=True)
 def idle_lanes():
-    """Return `Lanes` that have nothing to do."""
+    """Return `LaneStates` that have nothing to do."""
     a, b = np.zeros((6, LANES), dtype=np.int64), np.zeros((15, LANES))
     first = (a[0], a[1], a[2], a[3], a[4], a[5], b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8])
-    return Lanes(*first, b[9], b[10], b[11], b[12], b[13], b[14])
+    return LaneStates(*first, b[9], b[10], b[11], b[12], b[13], b[14])
 
 
 @njit(cache=True, nogil=True)
