@@ -20,7 +20,7 @@ from xmlc.files import folder_bytes
 T = TypeVar("T")
 LOADED = time.monotonic()  # about when this process began, for systems that do not tell
 _charged = [0.0, 0.0]  # wall and processor seconds of this process that steps were charged with
-_plans: list[Plan] = []  # of this process, the last counts
+_plans: list[JobRequest] = []  # of this process, the last counts
 WARM_UP_ROWS = 8  # a step is run on so few rows first, untimed, that compilation is in no measured time
 
 
@@ -52,7 +52,7 @@ class Passport(TypedDict, total=False):
     time: str
 
 
-class Plan(TypedDict):
+class JobRequest(TypedDict):
     """What a job requested before it started.
 
     Attributes
@@ -87,7 +87,7 @@ class StepCosts(TypedDict):
     cpu : str
     cpu_seconds : float
         Processor seconds, user and system, of all threads; a record of another version may lack them.
-    plan : Plan
+    plan : JobRequest
         What was requested for the job before it started; missing where nobody planned it.
     """
 
@@ -102,7 +102,7 @@ class StepCosts(TypedDict):
     threads: int
     cpu: str
     cpu_seconds: NotRequired[float]
-    plan: NotRequired[Plan]
+    plan: NotRequired[JobRequest]
 
 
 class Ending(TypedDict):

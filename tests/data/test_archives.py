@@ -131,7 +131,7 @@ def test_a_full_disk_is_not_blamed_on_the_archive(run, monkeypatch):
     def full(room, source, target):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(archives._Room, "copy", full)
+    monkeypatch.setattr(archives._ByteBudget, "copy", full)
     with pytest.raises(OSError, match="No space left"):
         run(GOOD[0])
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from repository import ROOT
 
-from xmlc.judging.judge import Found, Judge, contrast_of
+from xmlc.judging.judge import Judge, OurNumber, contrast_of
 from xmlc.judging.runs import CellRuns, Place, Runs
 from xmlc.judging.verdict import Verdict
 from xmlc.papers import table_of
@@ -30,7 +30,7 @@ def judge_with(*values, split_error=None, same=SAME, place=STO, **about):
 
 
 def verdict_of(judge, value, place=STO, definition=TABLE2, printed=PRINTED, **found):
-    return judge.judge(definition, place, printed, Found(value, **found))
+    return judge.judge(definition, place, printed, OurNumber(value, **found))
 
 
 def test_a_contrast_is_the_nearest_number_that_the_paper_compares_with():
@@ -150,7 +150,7 @@ def test_simulated_papers_on_delicious_with_our_own_deviations(shift, least, mos
         text = f"{mean + shift + deviation * rng.standard_normal():.2f}"
         printed = Published({place.row: {"p@1": text}}, TABLE7.keys)
         judge = judge_with(*ours, place=place, same=frozenset({("ldsm2020", "delicious")}))
-        found = Found(ours.mean(), 5, ours.std(ddof=1))
+        found = OurNumber(ours.mean(), 5, ours.std(ddof=1))
         verdict = judge.judge(TABLE7, place, printed, found).verdict
         assert verdict in (Verdict.REPRODUCED, Verdict.BETTER, Verdict.NOT_REPRODUCED)  # nothing to be told from
         within += verdict is Verdict.REPRODUCED

@@ -127,15 +127,15 @@ def unpack(archive: Path, wanted: Iterable[str], folder: Path, gigabytes: float 
         The archive is damaged, lacks a wanted file, would expand too far or is not safe.
     """
     wanted = list(wanted)
-    room = _Room(int(gigabytes * 1e9))
+    budget = _ByteBudget(int(gigabytes * 1e9))
     try:
         if zipfile.is_zipfile(archive):
-            _unpack_zip(archive, wanted, folder, room)
+            _unpack_zip(archive, wanted, folder, budget)
         elif members := _tar_members(archive):
-            _unpack_tar(archive, members, wanted, folder, room)
+            _unpack_tar(archive, members, wanted, folder, budget)
         elif is_compressed(archive) and len(wanted) == 1:
             with open_plain(archive) as file:
-                room.copy(file, folder / wanted[0])
+                budget.copy(file, folder / wanted[0])
         else:
             raise XmlcError(
                 f"found a file that is neither zip nor tar, nor one compressed file, expected an archive with "
@@ -151,7 +151,7 @@ def unpack(archive: Path, wanted: Iterable[str], folder: Path, gigabytes: float 
         raise XmlcError(f"the archive is damaged or cut off ({error})") from error
 
 
-class _Room:
+class _ByteBudget:
     """How many bytes may still be unpacked."""
 
     def __init__(self, size: int):
@@ -169,12 +169,12 @@ class _Room:
                 file.write(data)
 
 
-def _unpack_zip(archive: Path, wanted: list[str], folder: Path, room: _Room) -> None:
+def _unpack_zip(archive: Path, wanted: list[str], folder: Path, budget: _ByteBudget) -> None:
     with zipfile.ZipFile(archive) as content:
         members = [(info.filename, info.external_attr >> 28 in PLAIN_UNIX_KINDS) for info in content.infolist()]
         for name, member in _chosen(members, wanted).items():
             with content.open(member) as source:
-                room.copy(source, folder / name)
+                budget.copy(source, folder / name)
 
 
 def _tar_members(archive: Path) -> list[tuple[str, bool]]:
@@ -191,13 +191,15 @@ def _tar_members(archive: Path) -> list[tuple[str, bool]]:
     return members
 
 
-def _unpack_tar(archive: Path, members: list[tuple[str, bool]], wanted: list[str], folder: Path, room: _Room) -> None:
+def _unpack_tar(
+    archive: Path, members: list[tuple[str, bool]], wanted: list[str], folder: Path, budget: _ByteBudget
+) -> None:
     targets = {member: name for name, member in _chosen(members, wanted).items()}
     with open_plain(archive) as file, tarfile.open(fileobj=file, mode="r|") as content:
         for member in content:
             if member.name in targets and (source := content.extractfile(member)) is not None:
                 with source:
-                    room.copy(source, folder / targets[member.name])
+                    budget.copy(source, folder / targets[member.name])
 
 
 def _chosen(members: list[tuple[str, bool]], wanted: list[str]) -> dict[str, str]:

@@ -53,7 +53,7 @@ class FileFacts(TypedDict):
     sha256: str
 
 
-class Published(TypedDict):
+class PublishedCounts(TypedDict):
     """What a paper prints about a dataset: counts, averages over training instances and labels, and where."""
 
     n_train: NotRequired[int]
@@ -102,7 +102,7 @@ class Entry(TypedDict, total=False):
     alternatives: list[Entry]
     homepage: str
     licence: str
-    published: Published
+    published: PublishedCounts
     splits: dict[str, PublishedSplit]
     synthetic: Synthetic
 
@@ -128,7 +128,7 @@ class Dataset:
     sources: tuple[tuple[str, Any], ...] = field(default=())
     #: The same data in other files, tried when this entry's own sources fail.
     alternatives: tuple[Dataset, ...] = field(default=())
-    published: Published | None = None
+    published: PublishedCounts | None = None
     #: By paper. It says how printed numbers are judged, and nothing about the data, so
     #: the entry's text lacks it.
     splits: Mapping[str, PublishedSplit] = field(default_factory=dict, repr=False)

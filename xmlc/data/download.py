@@ -60,8 +60,8 @@ class Fetched:
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a dataset's files go, and where else to look for them."""
+class DownloadTask:
+    """A dataset to download, the folders for its files and digests, and the limits."""
 
     dataset: Dataset
     manual: Path
@@ -129,22 +129,22 @@ def download(
     if dataset.synthetic:
         raise XmlcError(f"{name} is made, not fetched: use xmlc synth {name}")
     digests = digests or beside / "digests" / f"{name}.json"
-    place = Place(dataset, beside / "manual" / name, beside / ".partial", digests, limits)
+    task = DownloadTask(dataset, beside / "manual" / name, beside / ".partial", digests, limits)
     problems: list[str] = []
-    for attempt in _attempts(place, mirror):
+    for attempt in _attempts(task, mirror):
         try:
-            return _into(out, place, attempt)
+            return _into(out, task, attempt)
         except NotThere as error:  # look elsewhere; any other error is for the user to mend
             problems.append(str(error))
             on_missing(str(error))
         except OtherFormat as error:
             raise XmlcError(f"{name}: {error}; {error.advice(name)}") from error
         except XmlcError as error:
-            raise XmlcError(f"{name}: {error}. {place.by_hand()}") from error
+            raise XmlcError(f"{name}: {error}. {task.by_hand()}") from error
     if problems:
-        raise XmlcError(f"{name}: {'; '.join(problems)}. {place.by_hand()}")
+        raise XmlcError(f"{name}: {'; '.join(problems)}. {task.by_hand()}")
     reason = "expects it under a mirror" if dataset.own_mirror_layout else "knows no address for it"
-    raise XmlcError(f"{name}: the catalogue {reason}. Give a mirror that has it, or: {place.by_hand()}")
+    raise XmlcError(f"{name}: the catalogue {reason}. Give a mirror that has it, or: {task.by_hand()}")
 
 
 def check_sources(entries: Iterable[Dataset], mirror: str | None, resources: Path, known: Iterable[str]) -> None:
@@ -185,59 +185,59 @@ def check_sources(entries: Iterable[Dataset], mirror: str | None, resources: Pat
         )
 
 
-def _into(out: Path, place: Place, attempt: Attempt) -> str:
+def _into(out: Path, task: DownloadTask, attempt: Attempt) -> str:
     """Fetch into a folder that takes its final name when everything is there and checked."""
     with atomic_folder(out) as folder:
         fetched = attempt(folder)
         files = file_facts(folder)
-        _check_digests(place.digests, fetched.origin, fetched.key, files)
-        content = {"name": place.dataset.name, "origin": fetched.origin, **fetched.layout, "files": files}
+        _check_digests(task.digests, fetched.origin, fetched.key, files)
+        content = {"name": task.dataset.name, "origin": fetched.origin, **fetched.layout, "files": files}
         write_json(folder / "source.json", content)
     return fetched.origin
 
 
-def _attempts(place: Place, mirror: str | None) -> Iterator[Attempt]:
+def _attempts(task: DownloadTask, mirror: str | None) -> Iterator[Attempt]:
     """Give the ways to get the dataset, in the order in which they are tried."""
-    if place.manual.is_dir() and any(place.manual.iterdir()):
-        yield partial(_from_hand, place)
+    if task.manual.is_dir() and any(task.manual.iterdir()):
+        yield partial(_from_hand, task)
     if mirror:
-        yield partial(_from_mirror, place, mirror_at(mirror))
-    for entry in place.entries:
+        yield partial(_from_mirror, task, mirror_at(mirror))
+    for entry in task.entries:
         for kind, address in entry.sources:
             if kind == "urls":
-                yield partial(_from_files, place, entry, address)
+                yield partial(_from_files, task, entry, address)
             elif kind in ("drive", "url"):
-                yield partial(_from_archive, place, entry, kind, address)
+                yield partial(_from_archive, task, entry, kind, address)
 
 
-def _from_hand(place: Place, folder: Path) -> Fetched:
+def _from_hand(task: DownloadTask, folder: Path) -> Fetched:
     """Take files, or one archive, that the user put there."""
-    origin = f"manual/{place.dataset.name}"
-    there = {file.name: file for file in place.manual.iterdir() if file.is_file() and not file.name.startswith(".")}
+    origin = f"manual/{task.dataset.name}"
+    there = {file.name: file for file in task.manual.iterdir() if file.is_file() and not file.name.startswith(".")}
     try:
-        for entry in place.entries:
+        for entry in task.entries:
             if set(entry.files) <= set(there):
                 for name in entry.files:
                     shutil.copyfile(there[name], folder / name)
                 check_folder(folder, entry.with_header)
                 return Fetched(origin, origin, _layout(entry))
-        if len(there) == 1 and not set(there) & {name for entry in place.entries for name in entry.files}:
+        if len(there) == 1 and not set(there) & {name for entry in task.entries for name in entry.files}:
             (archive,) = there.values()
-            return Fetched(origin, origin, _layout(_unpack_any(archive, place, folder)))
+            return Fetched(origin, origin, _layout(_unpack_any(archive, task, folder)))
         listed = ", ".join(sorted(there)) or "no file"
-        raise XmlcError(f"found {listed}, expected {place.wanted()}, or one archive with them")
+        raise XmlcError(f"found {listed}, expected {task.wanted()}, or one archive with them")
     except XmlcError as error:
-        error.args = (f"{place.manual}: {error}",)
+        error.args = (f"{task.manual}: {error}",)
         raise
 
 
-def _unpack_any(archive: Path, place: Place, folder: Path) -> Dataset:
+def _unpack_any(archive: Path, task: DownloadTask, folder: Path) -> Dataset:
     """Unpack an archive that holds the files of one of the entries; return which."""
     check_is_data(archive)
     problems = []
-    for entry in place.entries:
+    for entry in task.entries:
         try:
-            unpack(archive, entry.files, folder, place.limits.gigabytes)
+            unpack(archive, entry.files, folder, task.limits.gigabytes)
             check_folder(folder, entry.with_header)
             return entry
         except XmlcError as error:
@@ -247,16 +247,16 @@ def _unpack_any(archive: Path, place: Place, folder: Path) -> Dataset:
     raise XmlcError("; ".join(problems))
 
 
-def _from_mirror(place: Place, mirror: Mirror, folder: Path) -> Fetched:
+def _from_mirror(task: DownloadTask, mirror: Mirror, folder: Path) -> Fetched:
     """Take the files from a mirror, compressed or not."""
-    is_url, base = mirror.is_url, f"{mirror.base}/{place.dataset.name}"
-    own = place.dataset.own_mirror_layout
-    entry = place.dataset if own else Dataset(place.dataset.name)
+    is_url, base = mirror.is_url, f"{mirror.base}/{task.dataset.name}"
+    own = task.dataset.own_mirror_layout
+    entry = task.dataset if own else Dataset(task.dataset.name)
     found: dict[str, str] = {}
     for name in entry.files:
-        taken = _first_suffix(place, base, name, folder, is_url, name in entry.with_header)
+        taken = _first_suffix(task, base, name, folder, is_url, name in entry.with_header)
         if taken is None and not found:
-            raise NotThere(mirror.lacks(f"{place.dataset.name}/{name}[.gz|.xz|.bz2]"))
+            raise NotThere(mirror.lacks(f"{task.dataset.name}/{name}[.gz|.xz|.bz2]"))
         if taken is None:
             raise XmlcError(f"{base}: found {', '.join(found.values())}, but no {name}[.gz|.xz|.bz2]")
         found[name] = taken
@@ -264,14 +264,16 @@ def _from_mirror(place: Place, mirror: Mirror, folder: Path) -> Fetched:
     return Fetched(base, base, layout) if is_url else Fetched("mirror", f"mirror {Path(base).resolve()}", layout)
 
 
-def _first_suffix(place: Place, base: str, name: str, folder: Path, is_url: bool, with_header: bool) -> str | None:
+def _first_suffix(
+    task: DownloadTask, base: str, name: str, folder: Path, is_url: bool, with_header: bool
+) -> str | None:
     """Take the first of ``name``, ``name.gz`` ... that is there; return which, or None."""
     no_data: XmlcError | None = None
     for candidate in (f"{name}{suffix}" for suffix in SUFFIXES):
         address, target = f"{base}/{candidate}", folder / candidate
         try:
             if is_url:
-                fetch_http(address, target, place.partial, place.limits)
+                fetch_http(address, target, task.partial, task.limits)
             elif Path(address).is_file():
                 shutil.copyfile(address, target)
             else:
@@ -292,11 +294,11 @@ def _first_suffix(place: Place, base: str, name: str, folder: Path, is_url: bool
     return None
 
 
-def _from_files(place: Place, entry: Dataset, addresses: dict[str, str], folder: Path) -> Fetched:
+def _from_files(task: DownloadTask, entry: Dataset, addresses: dict[str, str], folder: Path) -> Fetched:
     """Fetch the files one by one from addresses of the catalogue."""
     for name, url in addresses.items():
         try:
-            fetch_http(url, folder / name, place.partial, place.limits)
+            fetch_http(url, folder / name, task.partial, task.limits)
             check_is_data(folder / name, name in entry.with_header)
         except XmlcError as error:
             raise NotThere(f"{url}: {error}") from error
@@ -304,14 +306,14 @@ def _from_files(place: Place, entry: Dataset, addresses: dict[str, str], folder:
     return Fetched(origin, origin, _layout(entry))
 
 
-def _from_archive(place: Place, entry: Dataset, kind: str, address: str, folder: Path) -> Fetched:
+def _from_archive(task: DownloadTask, entry: Dataset, kind: str, address: str, folder: Path) -> Fetched:
     """Fetch an archive from an address of the catalogue and take the entry's files out of it."""
     origin = f"https://drive.google.com/uc?id={address}" if kind == "drive" else address
     archive = folder / ".archive"
     try:
-        (fetch_drive if kind == "drive" else fetch_http)(address, archive, place.partial, place.limits)
+        (fetch_drive if kind == "drive" else fetch_http)(address, archive, task.partial, task.limits)
         check_is_data(archive)
-        unpack(archive, entry.files, folder, place.limits.gigabytes)
+        unpack(archive, entry.files, folder, task.limits.gigabytes)
         archive.unlink()
         check_folder(folder, entry.with_header)
     except XmlcError as error:

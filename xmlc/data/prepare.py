@@ -12,9 +12,9 @@ from scipy import sparse
 from xmlc.checksums import NAME as CHECKSUMS
 from xmlc.checksums import listed_in
 from xmlc.data.archives import SUFFIXES
-from xmlc.data.catalogue import Dataset, Layout, Published, SplitFiles
+from xmlc.data.catalogue import Dataset, Layout, PublishedCounts, SplitFiles
 from xmlc.data.formats import FORMATS, load, read_coordinates
-from xmlc.data.formats.lines import Malformed, MalformedLines, quoted, text_lines, whole
+from xmlc.data.formats.lines import LineError, MalformedLines, quoted, text_lines, whole
 from xmlc.data.matrices import load_csr, resize, save_csr
 from xmlc.data.prepared import COUNTED, FORMAT_VERSION, Counts, Meta, fit_mask
 from xmlc.data.statistics import PartStatistics, part_statistics
@@ -163,7 +163,7 @@ def read_parts(source: Path, files: Layout) -> tuple[Part, Part]:
     return first, second
 
 
-def differences(counts: Counts, published: Published) -> list[str]:
+def differences(counts: Counts, published: PublishedCounts) -> list[str]:
     """Say where counts differ from the published ones, and averages by more than printing explains."""
     notes = []
     for key in COUNTED:
@@ -252,7 +252,7 @@ def _row_numbers(path: Path, column: int, n_rows: int) -> np.ndarray:
             continue
         try:
             row = whole(cells[column]) - 1
-        except Malformed:
+        except LineError:
             row = -1
         if not 0 <= row < n_rows or row in rows:
             malformed.add(number, quoted(cells[column]), f"row numbers of 1 .. {n_rows}, each once")

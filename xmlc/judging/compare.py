@@ -14,7 +14,7 @@ from tabulate import tabulate
 
 from xmlc.errors import XmlcError
 from xmlc.files import atomic_file
-from xmlc.judging.judge import Found, Judge
+from xmlc.judging.judge import Judge, OurNumber
 from xmlc.judging.runs import Place
 from xmlc.judging.verdict import Judgement, Kind, Verdict, equal_line, judge_exactly, kind_of, number, reproduced_line
 from xmlc.papers import every_table
@@ -46,7 +46,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Part:
+class UnmatchedPart:
     """A column, a row or a whole table that only the left side has (missing) or only the right side (new)."""
 
     kind: Literal["table", "column", "row"]
@@ -63,7 +63,7 @@ class Comparison:
     name : str
     keys : tuple of str
     cells : list of Cell
-    parts : list of Part
+    parts : list of UnmatchedPart
         Columns, rows or the whole table that only one side has.
     printed : bool
         Whether the left side is a paper's.
@@ -72,7 +72,7 @@ class Comparison:
     name: str
     keys: tuple[str, ...]
     cells: list[Cell] = field(default_factory=list)
-    parts: list[Part] = field(default_factory=list)
+    parts: list[UnmatchedPart] = field(default_factory=list)
     printed: bool = False
 
     def counts(self, kind: Kind | None = None) -> Counter[Verdict]:
@@ -133,9 +133,13 @@ def compare(left: Path, right: Path, keys: Sequence[str] = (), published: Judge 
     for name in names:
         if not (right / name).exists():
             verdict = Verdict.NOT_RUN if published else Verdict.MISSING
-            comparisons.append(Comparison(name, (), parts=[Part("table", (name,), verdict)], printed=bool(published)))
+            comparisons.append(
+                Comparison(name, (), parts=[UnmatchedPart("table", (name,), verdict)], printed=bool(published))
+            )
         elif not (left / name).exists():
-            comparisons += [] if published else [Comparison(name, (), parts=[Part("table", (name,), Verdict.NEW)])]
+            comparisons += (
+                [] if published else [Comparison(name, (), parts=[UnmatchedPart("table", (name,), Verdict.NEW)])]
+            )
         else:
             comparisons.append(_compare_files(name, left / name, right / name, keys, published))
     return comparisons
@@ -156,7 +160,7 @@ def _compare_files(name: str, left: Path, right: Path, keys: Sequence[str], publ
     if found == CLAIM_KEYS and not published:
         ours = MadeOf.beside(right)
         if ours is None or not same_data(MadeOf.beside(left), ours.digests):
-            return Comparison(name, found, parts=[Part("table", (name,), Verdict.OTHER_DATA)])
+            return Comparison(name, found, parts=[UnmatchedPart("table", (name,), Verdict.OTHER_DATA)])
     return compare_frames(name, tables["left"], tables["right"], found, published, left.parent.name)
 
 
@@ -229,8 +233,8 @@ def compare_frames(
     every = [c for c in dict.fromkeys([*left, *right]) if c not in keys]
     if not published:
         every = [c for c in every if not column(c).cost or (c in left and c in right)]
-    result.parts += [Part("column", (c,), gone) for c in every if c not in right]
-    result.parts += [Part("column", (c,), Verdict.NEW) for c in every if c not in left and not published]
+    result.parts += [UnmatchedPart("column", (c,), gone) for c in every if c not in right]
+    result.parts += [UnmatchedPart("column", (c,), Verdict.NEW) for c in every if c not in left and not published]
     sides = [
         frame.set_index(list(keys), drop=False).add_prefix(side).assign(**{f"place {side}": range(len(frame))})
         for side, frame in (("left ", left), ("right ", right))
@@ -239,9 +243,9 @@ def compare_frames(
     for index, row in merged.iterrows():
         key = index if isinstance(index, tuple) else (index,)
         if pd.isna(row["place right "]):
-            result.parts.append(Part("row", key, gone))
+            result.parts.append(UnmatchedPart("row", key, gone))
         if pd.isna(row["place left "]) and not published:
-            result.parts.append(Part("row", key, Verdict.NEW))
+            result.parts.append(UnmatchedPart("row", key, Verdict.NEW))
         for c in every:
             texts = [row.get(f"{side} {c}", "") for side in ("left", "right")]
             left_text, right_text = ("" if pd.isna(text) else text for text in texts)
@@ -282,7 +286,7 @@ class _Print:
         """Judge one number; ``row`` has ours in its columns ``right ...``."""
         texts = {c: row.get(f"right {c}", "") for c in (name, name + DEVIATION, "seeds")}
         ours = {c: None if pd.isna(text) else number(text) for c, text in texts.items()}
-        found = Found(ours[name], int(ours["seeds"] or 1), ours[name + DEVIATION])
+        found = OurNumber(ours[name], int(ours["seeds"] or 1), ours[name + DEVIATION])
         judgement = self.judge.judge(self.definition, Place(self.paper, self.name, key, name), self.printed, found)
         kind = kind_of(name, self.definition, dict(zip(self.keys, key)).get("model"))
         right = "" if pd.isna(texts[name]) else str(texts[name])

@@ -29,7 +29,7 @@ NO_SPLIT_ERROR = "the paper's split is not known to be ours, and no error of ano
 
 
 @dataclass(frozen=True)
-class Found:
+class OurNumber:
     """A number of ours."""
 
     #: In the unit of its column; None where the experiment was not run or failed.
@@ -84,7 +84,7 @@ class Judge:
         )
 
     def judge(
-        self, definition: TableDefinition | None, place: Place, printed: Published, found: Found
+        self, definition: TableDefinition | None, place: Place, printed: Published, found: OurNumber
     ) -> Judgement | None:
         """Judge one number beside the printed one.
 
@@ -96,7 +96,7 @@ class Judge:
             Where the number stands.
         printed : Published
             What the paper prints of the table.
-        found : Found
+        found : OurNumber
 
         Returns
         -------
@@ -121,7 +121,7 @@ class Judge:
         return replace(judgement, calibrated=self.calibrated.get((place.paper, named.get("model", "")), ""))
 
     def _measured(
-        self, definition: TableDefinition | None, place: Place, printed: Published, found: Found, difference: float
+        self, definition: TableDefinition | None, place: Place, printed: Published, found: OurNumber, difference: float
     ) -> Judgement:
         """Judge a number that was measured, by the paper and by us."""
         unit = unit_of_last_digit(printed.value(place.row, place.column) or "")
@@ -138,7 +138,7 @@ class Judge:
         verdict = judge_measured(difference, interval, contrast, column(place.column).better)
         return Judgement(verdict, difference, interval, _reason(spread, found.seeds, theirs, other, contrast))
 
-    def _spread(self, place: Place, found: Found) -> Spread | None:
+    def _spread(self, place: Place, found: OurNumber) -> Spread | None:
         """Return the spread of the runs at hand, where there are several, else of those on file."""
         filed = self.runs.spread(place)
         if found.seeds > 1 and found.deviation is not None and not math.isnan(found.deviation):

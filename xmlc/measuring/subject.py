@@ -9,14 +9,14 @@ from xmlc.data.prepared import Prepared
 from xmlc.errors import XmlcError
 from xmlc.estimator import Hyperparameters
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.records.base import Dataset, Portion
+from xmlc.records.base import Portion, RecordedDataset
 from xmlc.records.training import TrainingRecord
 
 
-def dataset_of(prepared: Prepared) -> Dataset:
+def dataset_of(prepared: Prepared) -> RecordedDataset:
     """Return the part of a record that says which data it is about."""
     meta = prepared.meta
-    return Dataset(
+    return RecordedDataset(
         digest=prepared.digest,
         name=meta["name"],
         n_train=meta["n_train"],

@@ -17,7 +17,7 @@ from xmlc.measuring.estimation import instances_for, mean_inner_products, predic
 from xmlc.metrics.classification import classification_metrics, measure_scores
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.passport import WARM_UP_ROWS, ending, step_costs, timed
-from xmlc.records.thresholds import Chosen, Estimates, GridPoint, ThresholdCosts, ThresholdRecord, TunedThresholds
+from xmlc.records.thresholds import Chosen, Estimates, GridScores, ThresholdCosts, ThresholdRecord, TunedThresholds
 from xmlc.records.training import TrainingRecord
 from xmlc.thresholds.apply import apply_thresholds
 from xmlc.thresholds.bounds import priors
@@ -69,7 +69,7 @@ def tune_method(prepared: Prepared, estimates: Path, method: str, threads: int, 
         names = prepared.meta["name"], estimated.step["model"], estimated.step["portion"], method
         TunedThresholds(
             method=method,
-            grid=tuple(GridPoint(**asdict(point)) for point in tuned.grid),
+            grid=tuple(GridScores(**asdict(point)) for point in tuned.grid),
             best=tuned.best,
             tune_seconds=seconds,
             **ending(step_costs("threshold", threads, *names, written=folder)),

@@ -20,7 +20,7 @@ JOBS_OF_FOLDERS = {"inference": "infer", "evaluation": "thresholds"}  # one job 
 
 
 @dataclass
-class Progress:
+class FileCounts:
     """How many files of one kind are there.
 
     Attributes
@@ -49,7 +49,7 @@ class Progress:
         return "#" * done + "x" * failed + "." * (WIDTH - done - failed)
 
 
-Status = dict[tuple[str, str], Progress]
+Status = dict[tuple[str, str], FileCounts]
 
 
 def status_of(
@@ -81,7 +81,7 @@ def status_of(
     found: Status = {}
     for paper in papers or plan:
         part = _paper_status(paper, plan[paper], root, failed)
-        if papers or plan[paper].requested or any(progress.done for progress in part.values()):
+        if papers or plan[paper].requested or any(counts.done for counts in part.values()):
             found |= part
     return found
 
@@ -90,11 +90,11 @@ def _paper_status(paper: str, suite: SuitePlan, root: Path, failed: Sequence[Fai
     found: Status = {}
     lists = [*suite.tables.values(), *suite.figures.values()]
     for file in dict.fromkeys(file for files in lists for file in files):
-        _count(found.setdefault((paper, _dataset(file)), Progress()), root, file, failed)
+        _count(found.setdefault((paper, _dataset(file)), FileCounts()), root, file, failed)
     made = [paths.TABLE.of(paper=paper, table=name) + ".md" for name in suite.tables]
     made += [paths.FIGURE.of(paper=paper, figure=name) + ".svg" for name in suite.figures]
     for file in made:
-        _count(found.setdefault((paper, MADE), Progress()), root, file, failed)
+        _count(found.setdefault((paper, MADE), FileCounts()), root, file, failed)
     return found
 
 
@@ -103,16 +103,16 @@ def _dataset(file: str) -> str:
     return Path(file).parts[1]
 
 
-def _count(progress: Progress, root: Path, file: str, failed: Sequence[Failure]) -> None:
+def _count(counts: FileCounts, root: Path, file: str, failed: Sequence[Failure]) -> None:
     if (root / file).exists():
-        progress.done += 1
+        counts.done += 1
         return
     causes = [failure for failure in failed if _causes(failure, Path(file))]
-    progress.failures += [failure for failure in causes if failure not in progress.failures]
+    counts.failures += [failure for failure in causes if failure not in counts.failures]
     if causes:
-        progress.failed += 1
+        counts.failed += 1
     else:
-        progress.missing += 1
+        counts.missing += 1
 
 
 def _causes(failure: Failure, file: Path) -> bool:
@@ -136,19 +136,19 @@ def _causes(failure: Failure, file: Path) -> bool:
 def to_text(status: Status) -> str:
     """Return the status as a table for a terminal, then each failure with its message and log."""
     rows, last = [], None
-    for (paper, dataset), progress in status.items():
-        numbers = [number or "" for number in (progress.done, progress.missing, progress.failed)]
-        rows.append([paper if paper != last else "", dataset, *numbers, progress.bar])
+    for (paper, dataset), counts in status.items():
+        numbers = [number or "" for number in (counts.done, counts.missing, counts.failed)]
+        rows.append([paper if paper != last else "", dataset, *numbers, counts.bar])
         last = paper
     align = ("left", "left", "right", "right", "right", "left")
     lines = (
         [tabulate(rows, headers=HEADINGS, colalign=align, disable_numparse=True)] if rows else ["nothing is planned"]
     )
-    failures = list(dict.fromkeys(failure for progress in status.values() for failure in progress.failures))
+    failures = list(dict.fromkeys(failure for counts in status.values() for failure in counts.failures))
     for failure in failures:
         about = " ".join(part for part in (failure.dataset, failure.model, failure.step) if part)
         lines.append(f"\nfailed: {about}\n  {failure.reason}\n  {failure.log}")
-    done = sum(progress.done for progress in status.values())
-    total = sum(progress.done + progress.missing + progress.failed for progress in status.values())
+    done = sum(counts.done for counts in status.values())
+    total = sum(counts.done + counts.missing + counts.failed for counts in status.values())
     lines.append(f"\n{done} of {total} files are there; {len(failures)} step{'s' * (len(failures) != 1)} failed.")
     return "\n".join(lines) + "\n"

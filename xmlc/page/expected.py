@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from xmlc.judging.compare import Cell, compare_frames
-from xmlc.judging.judge import Found, Judge
+from xmlc.judging.judge import Judge, OurNumber
 from xmlc.judging.runs import Place
 from xmlc.judging.verdict import Judgement, Kind, Verdict, kind_of, number
 from xmlc.overview.failures import Failure
@@ -145,7 +145,7 @@ class Expected:
         about, ours = dict(zip(keys, place)), row or {}
         value, deviation = _as_number(ours.get(name)), _as_number(ours.get(name + DEVIATION))
         reason = self._why_missing(about, row) if value is None else ""
-        found = Found(value, int(ours.get("seeds") or 1), deviation, failed=bool(reason))
+        found = OurNumber(value, int(ours.get("seeds") or 1), deviation, failed=bool(reason))
         definition = table_of(self.table.name, self.table.paper)
         where = Place(self.table.paper, self.table.name, place, name)
         judgement = self.judge.judge(definition, where, self._source(keys), found)

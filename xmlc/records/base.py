@@ -154,7 +154,7 @@ Costs = Mapping[str, tuple[str, float]]  # column: name of the cost, and the fac
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dataset:
+class RecordedDataset:
     """Which data a record is about; averages are over the training set."""
 
     digest: str
@@ -238,7 +238,7 @@ class FolderFile:
 class Record(RecordFile):
     """A JSON file about one model on one dataset: its name in tables, and the portion that it was trained on."""
 
-    dataset: Dataset
+    dataset: RecordedDataset
     estimator: str
     model: str
     hyperparameters: Hyperparameters

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from xmlc.estimator import Hyperparameters
 from xmlc.passport import Passport, StepCosts
-from xmlc.records.base import Dataset, Number, known, read_checked
+from xmlc.records.base import Number, RecordedDataset, known, read_checked
 from xmlc.records.thresholds import Estimates, PartEstimates, TunedThresholds
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class StepRecord:
         Of the record, where the file is one of an experiment.
     step : StepCosts
     passport : Passport or None
-    dataset : Dataset or None
+    dataset : RecordedDataset or None
     digest : str
         Of the data, where the file is its statistics.
     hyperparameters : dict or None
@@ -48,7 +48,7 @@ class StepRecord:
     kind: str = ""
     step: StepCosts
     passport: Passport | None = None
-    dataset: Dataset | None = None
+    dataset: RecordedDataset | None = None
     digest: str = ""
     hyperparameters: Hyperparameters | None = None
     seed: int | None = None

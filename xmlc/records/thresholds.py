@@ -26,7 +26,7 @@ COST_COLUMNS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class GridPoint:
+class GridScores:
     """One value of a method's grid, and the scores of its thresholds on both parts, macro-F always among them.
 
     Attributes
@@ -48,7 +48,7 @@ class GridPoint:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Chosen(GridPoint):
+class Chosen(GridScores):
     """The grid point that is best on the validation set, with every metric of its thresholds.
 
     Attributes
@@ -81,7 +81,7 @@ class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
 
     costs: ThresholdCosts
     method: str
-    grid: tuple[GridPoint, ...]
+    grid: tuple[GridScores, ...]
     best: Chosen
 
 
@@ -90,7 +90,7 @@ class TunedThresholds(FolderFile, file="tuning.json", command="thresholds"):
     """What `xmlc thresholds` writes beside the thresholds; ``best`` is the index of the grid point that was chosen."""
 
     method: str
-    grid: tuple[GridPoint, ...]
+    grid: tuple[GridScores, ...]
     best: int
     tune_seconds: Number
     passport: Passport

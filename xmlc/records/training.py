@@ -16,7 +16,7 @@ from xmlc.checksums import check_content
 from xmlc.errors import XmlcError
 from xmlc.estimator import Hyperparameters
 from xmlc.passport import Passport, StepCosts
-from xmlc.records.base import Dataset, ExperimentRecord, Fraction, Number, Record, as_checked, expected_of
+from xmlc.records.base import ExperimentRecord, Fraction, Number, Record, RecordedDataset, as_checked, expected_of
 
 # How hyperparameters were searched, and with what validation P@1 the best were found.
 Search = TypedDict("Search", {"method": str, "budget": int, "seed": int, "p@1": float}, total=False)
@@ -84,7 +84,7 @@ Trial = TypedDict(
 class SearchRecord:
     """What a search tried, in this order, and found: what tables take from the YAML file of `xmlc tune`."""
 
-    dataset: Dataset
+    dataset: RecordedDataset
     estimator: str
     seed: int
     best: Trial

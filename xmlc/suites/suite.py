@@ -34,7 +34,7 @@ Source = Literal["paper", "program", "search", "calibrated", "hand"]
 
 
 @dataclass(frozen=True)
-class Found:
+class HyperparameterOrigin:
     """How hyperparameters of a dataset were found."""
 
     #: In words, for Table 3.
@@ -79,7 +79,7 @@ class ModelSpec:
         By hyperparameter, ``all`` for every other common one and ``datasets`` for those of single datasets: where the
         values are from, as ``source: where``. The source is the paper, the authors' program, a search on validation,
         calibrated (chosen because printed test results then come out) or hand (set by hand, nothing searched).
-    found : dict of str to Found
+    found : dict of str to HyperparameterOrigin
         By dataset, how its hyperparameters were found.
     tuning : dict or None
         Ranges that a search draws from.
@@ -115,7 +115,7 @@ class ModelSpec:
     datasets: dict[str, Hyperparameters] = field(default_factory=dict)
     whole: dict[str, Hyperparameters] = field(default_factory=dict)
     provenance: dict[str, str] = field(default_factory=dict)
-    found: dict[str, Found] = field(default_factory=dict)
+    found: dict[str, HyperparameterOrigin] = field(default_factory=dict)
     tuning: dict[str, object] | None = None
     search: list[list[Hyperparameters]] | None = None
     further_search: dict[str, list[list[Hyperparameters]]] = field(default_factory=dict)

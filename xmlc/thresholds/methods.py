@@ -74,7 +74,7 @@ class STO(ThresholdMethod):
 # FTA: the fixed thresholds approach (plt2016, Section 4.2).
 
 
-class Counts(NamedTuple):
+class ThresholdCounts(NamedTuple):
     """What FTA counts of a validation set: three counters for each label, the last two at each fixed threshold.
 
     Attributes
@@ -90,7 +90,7 @@ class Counts(NamedTuple):
     predicted: np.ndarray
 
     @classmethod
-    def zeros(cls, n_labels: int, n_thresholds: int) -> Counts:
+    def zeros(cls, n_labels: int, n_thresholds: int) -> ThresholdCounts:
         """Return the counts of no instance."""
         return cls(*(np.zeros(shape, dtype=np.int32) for shape in (n_labels, *((n_labels, n_thresholds),) * 2)))
 
@@ -171,7 +171,7 @@ class FTA(ThresholdMethod):
         """
         spe, Y = checked_pair(spe, Y)
         lower, grid = self._lower(Y.shape[1]), checked_grid(self.grid)
-        counts = getattr(self, "_counts", None) or Counts.zeros(Y.shape[1], len(grid))
+        counts = getattr(self, "_counts", None) or ThresholdCounts.zeros(Y.shape[1], len(grid))
         counted = counts.hits.shape
         if counted != (Y.shape[1], len(grid)):
             raise XmlcError(
@@ -187,7 +187,7 @@ class FTA(ThresholdMethod):
     def _lower(self, n_labels: int) -> np.ndarray:
         return per_label(self.lower_bounds, n_labels, np.float32, "lower_bounds")
 
-    def _choose(self, counts: Counts, lower: np.ndarray) -> Self:
+    def _choose(self, counts: ThresholdCounts, lower: np.ndarray) -> Self:
         grid, scores = checked_grid(self.grid), counts.scores()
         # Contiguous, so that the sum runs in the same order as in `macro_f` and equals it to the last bit.
         macro = np.ascontiguousarray(scores.T).mean(axis=1) if lower.size else np.zeros(len(grid))
@@ -204,9 +204,9 @@ def fixed_thresholds(grid: Sequence[float]) -> np.ndarray:
     return (1.0 / np.asarray(grid, dtype=np.float64)).astype(np.float32)
 
 
-def label_counts(data: Columns, grid: Sequence[float], lower: np.ndarray, n_jobs: int | None) -> Counts:
+def label_counts(data: Columns, grid: Sequence[float], lower: np.ndarray, n_jobs: int | None) -> ThresholdCounts:
     """Count at each threshold max(1/c, lower) of a grid, which must ascend in c."""
-    counts = Counts.zeros(data.n_labels, len(grid))
+    counts = ThresholdCounts.zeros(data.n_labels, len(grid))
     counts.positives[:] = np.diff(data.true_starts)
     fixed = fixed_thresholds(grid)[::-1].copy()
     run_by_label(fixed_counts, data, n_jobs, fixed, lower, counts.hits, counts.predicted)

@@ -39,14 +39,14 @@ Sweep = Callable[[sparse.csr_array, sparse.csr_array, np.ndarray, Sequence[float
 
 
 @dataclass(frozen=True)
-class Method:
+class ThresholdMethod:
     """A registered method: its sweep, and the measure (a name of `TUNABLE`) by which a grid point is chosen."""
 
     sweep: Sweep
     measure: str
 
 
-METHODS: dict[str, Method] = {}
+METHODS: dict[str, ThresholdMethod] = {}
 
 
 def register(name: str, measure: str = "macro_f") -> Callable[[Sweep], Sweep]:
@@ -68,7 +68,7 @@ def register(name: str, measure: str = "macro_f") -> Callable[[Sweep], Sweep]:
             raise XmlcError(f"a threshold method {name!r} is registered already")
         if measure not in TUNABLE:
             raise XmlcError(f"measure {measure!r} of method {name!r} is unknown; expected one of {', '.join(TUNABLE)}")
-        METHODS[name] = Method(sweep, measure)
+        METHODS[name] = ThresholdMethod(sweep, measure)
         return sweep
 
     return add

@@ -27,7 +27,7 @@ from xmlc.tuning.ranges import AUTO, MOST_FITTED, MOST_VALIDATED, Objective, Spa
 
 
 @dataclass(frozen=True)
-class Plan:
+class SearchPlan:
     """A search that is ready to run.
 
     Attributes
@@ -54,7 +54,9 @@ class Plan:
     at_most: Mapping[str, int | None] = field(default_factory=lambda: {"fitted": None, "validated": None})
 
 
-def plan_in_ranges(space: Mapping[str, object], method: str, budget: int, seed: int, first: Hyperparameters) -> Plan:
+def plan_in_ranges(
+    space: Mapping[str, object], method: str, budget: int, seed: int, first: Hyperparameters
+) -> SearchPlan:
     """Plan a search in ranges, as they are configured; ``first`` are the hyperparameters of the first trial.
 
     Raises
@@ -64,10 +66,10 @@ def plan_in_ranges(space: Mapping[str, object], method: str, budget: int, seed: 
     """
     ranges = parse_space(space)
     tried = {name: values.ends() for name, values in ranges.items()}
-    return Plan(method, budget, tried, lambda objective: search(method, ranges, objective, budget, seed, first))
+    return SearchPlan(method, budget, tried, lambda objective: search(method, ranges, objective, budget, seed, first))
 
 
-def plan_in_stages(stages: str, labels_per_instance: float) -> Plan:
+def plan_in_stages(stages: str, labels_per_instance: float) -> SearchPlan:
     """Plan trials in stages, given as JSON.
 
     Raises
@@ -79,10 +81,10 @@ def plan_in_stages(stages: str, labels_per_instance: float) -> Plan:
     tried: dict[str, tuple[object, ...]] = {}
     for name, value in (item for stage in parsed for trial in stage for item in trial.items()):
         tried[name] = (*tried.get(name, ()), value)
-    return Plan(IN_STAGES, sum(map(len, parsed)), tried, lambda objective: search_in_stages(parsed, objective))
+    return SearchPlan(IN_STAGES, sum(map(len, parsed)), tried, lambda objective: search_in_stages(parsed, objective))
 
 
-def plan_auto(search: str, labels_per_instance: float) -> Plan:
+def plan_auto(search: str, labels_per_instance: float) -> SearchPlan:
     """Plan a bounded search, given as JSON.
 
     Raises
@@ -97,7 +99,7 @@ def plan_auto(search: str, labels_per_instance: float) -> Plan:
 
 
 def run_plan(
-    plan: Plan,
+    plan: SearchPlan,
     prepared: Prepared,
     estimator: str,
     fixed: Hyperparameters,
@@ -109,7 +111,7 @@ def run_plan(
 
     Parameters
     ----------
-    plan : Plan
+    plan : SearchPlan
     prepared : Prepared
     estimator : str
         Name, or ``path/to/file.py:ClassName``.

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 from scipy import sparse
 
-from xmlc.data.formats.lines import Malformed, MalformedLines, decimal, quoted, read_bytes, text_lines, whole
+from xmlc.data.formats.lines import LineError, MalformedLines, decimal, quoted, read_bytes, text_lines, whole
 from xmlc.errors import XmlcError
 
 QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
@@ -51,7 +51,7 @@ def read_arff(path: Path, labels: Path) -> tuple[sparse.csr_array, sparse.csr_ar
             continue
         try:
             row = omitted | _sparse_row(text, attributes) if text[0] == "{" else _dense_row(text, attributes)
-        except Malformed as error:
+        except LineError as error:
             malformed.add(number, error.found, error.expected)
             continue
         ids.extend(row.keys())
@@ -102,7 +102,7 @@ def _header(path: Path) -> tuple[list[Attribute], Iterator[tuple[int, str]]]:
             raise XmlcError(f"{path}:{number}: found attribute {name!r} a second time, expected each name once")
         try:
             attributes[name] = Attribute(name, _codes(kind[1:-1]) if kind.startswith("{") else None)
-        except Malformed as error:
+        except LineError as error:
             raise XmlcError(f"{path}:{number}: {error}") from error
     raise XmlcError(f"{path}: has no @data line; is the file cut off?")
 
@@ -112,7 +112,7 @@ def _codes(listed: str) -> dict[str, float]:
     values = [_unquoted(value) for value in _cells(listed)]
     try:
         return {value: decimal(value) for value in values}
-    except Malformed:
+    except LineError:
         return {value: float(position) for position, value in enumerate(values)}
 
 
@@ -124,7 +124,7 @@ def _cells(text: str) -> list[str]:
     while position <= len(text):
         match = CELL.match(text, position)
         if not match:
-            raise Malformed(quoted(text[position:]), "quotes that are closed")
+            raise LineError(quoted(text[position:]), "quotes that are closed")
         cells.append(match[1].strip())
         position = match.end() + (not match[0].endswith(","))
     return cells
@@ -133,22 +133,22 @@ def _cells(text: str) -> list[str]:
 def _dense_row(text: str, attributes: list[Attribute]) -> dict[int, float]:
     cells = _cells(text)
     if len(cells) != len(attributes):
-        raise Malformed(f"{len(cells)} values", f"{len(attributes)}; is the line cut off?")
+        raise LineError(f"{len(cells)} values", f"{len(attributes)}; is the line cut off?")
     return {i: _value(cell, attributes[i]) for i, cell in enumerate(cells)}
 
 
 def _sparse_row(text: str, attributes: list[Attribute]) -> dict[int, float]:
     if not text.endswith("}"):
-        raise Malformed(quoted(text[-20:]), "} at the end of the row; is the line cut off?")
+        raise LineError(quoted(text[-20:]), "} at the end of the row; is the line cut off?")
     row: dict[int, float] = {}
     for pair in _cells(text[1:-1]) if text[1:-1].strip() else []:
         number, cell = (*pair.split(maxsplit=1), "", "")[:2]
         try:
             attribute = whole(number)
-        except Malformed:
+        except LineError:
             attribute = len(attributes)
         if attribute >= len(attributes) or attribute in row:
-            raise Malformed(quoted(pair), f"attributes 0 .. {len(attributes) - 1}, each once")
+            raise LineError(quoted(pair), f"attributes 0 .. {len(attributes) - 1}, each once")
         row[attribute] = _value(cell, attributes[attribute])
     return row
 
@@ -157,11 +157,11 @@ def _value(cell: str, attribute: Attribute) -> float:
     if attribute.codes is None:
         try:
             return decimal(cell)
-        except Malformed as error:
-            raise Malformed(error.found, f"{error.expected} for {attribute.name}") from None
+        except LineError as error:
+            raise LineError(error.found, f"{error.expected} for {attribute.name}") from None
     value = _unquoted(cell)
     if value not in attribute.codes:
-        raise Malformed(quoted(value), f"one of {', '.join(attribute.codes)} for {attribute.name}")
+        raise LineError(quoted(value), f"one of {', '.join(attribute.codes)} for {attribute.name}")
     return attribute.codes[value]
 
 

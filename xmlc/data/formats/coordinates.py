@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from xmlc.data.formats.lines import LARGEST, Malformed, MalformedLines, decimal, most_columns, quoted, text_lines, whole
+from xmlc.data.formats.lines import LARGEST, LineError, MalformedLines, decimal, most_columns, quoted, text_lines, whole
 from xmlc.errors import XmlcError
 
 
@@ -54,7 +54,7 @@ def _ids(path: Path, largest: int) -> np.ndarray:
     def read(text: str) -> int:
         value = whole(text)
         if not 1 <= value <= largest:
-            raise Malformed(quoted(text), f"a whole number of 1 .. {largest}")
+            raise LineError(quoted(text), f"a whole number of 1 .. {largest}")
         return value
 
     return np.asarray(_numbers(path, read), dtype=np.int32)
@@ -65,7 +65,7 @@ def _numbers(path: Path, read: Callable[[str], float]) -> array[float]:
     for line, text in text_lines(path):
         try:
             numbers.append(read(text.strip()))
-        except Malformed as error:
+        except LineError as error:
             malformed.add(line, error.found, error.expected)
     malformed.raise_any()
     return numbers

@@ -109,7 +109,7 @@ def _read(file: BinaryIO, path: Path, size: int) -> bytes:
         raise XmlcError(f"{path}: cannot be read ({error.strerror})") from error
 
 
-class Malformed(ValueError):
+class LineError(ValueError):
     """What a parser found in a line, as it would be shown, and what it expected."""
 
     def __init__(self, found: str, expected: str):
@@ -161,18 +161,18 @@ def decimal(text: str) -> float:
 
     Raises
     ------
-    Malformed
+    LineError
         It is no decimal number, or infinite in single precision.
     """
     if not DECIMAL.fullmatch(text) or abs(value := float(text)) >= LARGEST_FLOAT32:
-        raise Malformed(quoted(text), "a decimal number that fits single precision")
+        raise LineError(quoted(text), "a decimal number that fits single precision")
     return value
 
 
 def whole(text: str) -> int:
-    """Return the value of an unsigned whole number of ASCII digits, or raise `Malformed`."""
+    """Return the value of an unsigned whole number of ASCII digits, or raise `LineError`."""
     if not WHOLE.fullmatch(text):
-        raise Malformed(quoted(text), "a whole number")
+        raise LineError(quoted(text), "a whole number")
     return int(text)
 
 

@@ -27,7 +27,7 @@ from xmlc.data.formats._numbers import (
 from xmlc.data.formats.lines import (
     LARGEST,
     LISTED,
-    Malformed,
+    LineError,
     MalformedLines,
     decimal,
     line_blocks,
@@ -54,7 +54,7 @@ FROM_ONE = (
 CHUNK_BYTES = 1 << 25
 
 
-class Layout(NamedTuple):
+class RowFormat(NamedTuple):
     """What distinguishes one row format from another; see `parse_rows`."""
 
     with_labels: bool = True
@@ -66,7 +66,7 @@ class Layout(NamedTuple):
     n_labels: int = LARGEST
 
 
-class _Room(NamedTuple):
+class _BlockBuffers(NamedTuple):
     """Arrays with room for whatever a block may hold; kept from block to block."""
 
     ids: np.ndarray
@@ -78,7 +78,7 @@ class _Room(NamedTuple):
     hard: np.ndarray
 
     @classmethod
-    def of(cls, size: int) -> _Room:
+    def of(cls, size: int) -> _BlockBuffers:
         """Reserve for ``size`` bytes of text; memory is only touched as far as it is used."""
         pairs, labels, lines = size // 4 + 2, size // 2 + 2, size + 1  # "1:2 " and "1," are the shortest
         return cls(
@@ -143,42 +143,42 @@ class _RowReader:
     Parameters
     ----------
     path : Path
-    layout : Layout
+    layout : RowFormat
     first_line : int
         Number of the first line that is parsed.
     column : str
         What the ids before colons stand for, in messages.
     """
 
-    def __init__(self, path: Path, layout: Layout, first_line: int, column: str = "feature"):
+    def __init__(self, path: Path, layout: RowFormat, first_line: int, column: str = "feature"):
         self.layout, self.line, self.malformed, self.column = layout, first_line, MalformedLines(path), column
         self.n_rows = 0
         self._blank_line = -1
-        self._room = _Room.of(0)
+        self._buffers = _BlockBuffers.of(0)
         self._ids, self._values, self._lengths = (GrowingArray(dtype) for dtype in (np.uint32, np.float32, np.int32))
         self._labels, self._label_counts = GrowingArray(np.uint32), GrowingArray(np.int32)
 
     def parse(self, text: bytes) -> None:
         """Parse one block of whole lines."""
         buffer = np.frombuffer(text, dtype=np.uint8)
-        if self._room.row_ends.size <= buffer.size:
-            self._room = _Room.of(buffer.size)
-        room, errors = self._room, np.empty((LISTED, 3), dtype=np.int64)
+        if self._buffers.row_ends.size <= buffer.size:
+            self._buffers = _BlockBuffers.of(buffer.size)
+        buffers, errors = self._buffers, np.empty((LISTED, 3), dtype=np.int64)
         n_rows, self.line, self._blank_line, n_hard, n_errors = parse_rows(
-            buffer, self.line, self._blank_line, *self.layout, *room, errors
+            buffer, self.line, self._blank_line, *self.layout, *buffers, errors
         )
-        row_ends, label_ends = room.row_ends[:n_rows], room.label_ends[:n_rows]
-        hard = self._read_hard(text, room.hard[:n_hard], row_ends)
+        row_ends, label_ends = buffers.row_ends[:n_rows], buffers.label_ends[:n_rows]
+        hard = self._read_hard(text, buffers.hard[:n_hard], row_ends)
         duplicates = np.empty(n_rows, dtype=np.int64)
-        tidy_rows(room.ids, room.values, row_ends, room.labels, label_ends, duplicates)
+        tidy_rows(buffers.ids, buffers.values, row_ends, buffers.labels, label_ends, duplicates)
         self._note(text, errors[:n_errors], n_errors, hard, duplicates)
         self.n_rows += n_rows
         if self.malformed.count == 0:  # otherwise nothing will be read, and the errors are all that is wanted
             n_ids, n_labels = (int(ends[-1]) if n_rows else 0 for ends in (row_ends, label_ends))
-            self._ids.extend(room.ids[:n_ids])
-            self._values.extend(room.values[:n_ids])
+            self._ids.extend(buffers.ids[:n_ids])
+            self._values.extend(buffers.values[:n_ids])
             self._lengths.extend(np.diff(row_ends, prepend=0))
-            self._labels.extend(room.labels[:n_labels])
+            self._labels.extend(buffers.labels[:n_labels])
             self._label_counts.extend(np.diff(label_ends, prepend=0))
 
     def matrices(self) -> tuple[sparse.csr_array, sparse.csr_array]:
@@ -193,8 +193,8 @@ class _RowReader:
         for place, start, end in hard.tolist():
             number = text[start:end].decode()
             try:
-                self._room.values[place] = decimal(number)
-            except Malformed:
+                self._buffers.values[place] = decimal(number)
+            except LineError:
                 infinite.setdefault(int(np.searchsorted(row_ends, place, side="right")), quoted(number))
         return infinite
 
@@ -203,7 +203,7 @@ class _RowReader:
     ) -> None:
         """Collect a block's malformed lines in their order, each once."""
         found = {line: (code, quoted(_token(text, position))) for line, code, position in errors.tolist()}
-        lines = self._room.row_lines
+        lines = self._buffers.row_lines
         found |= {int(lines[row]): (NOT_FINITE, number) for row, number in infinite.items()}
         for row in np.flatnonzero(duplicates >= 0).tolist():
             feature = duplicates[row] + self.layout.base
@@ -224,9 +224,9 @@ def read_rows(
     The first label has the id ``base``, and in SVMLight the first feature.
     """
     if header:
-        return _read_with_header(path, ("instances", "features", "labels"), Layout(label_base=base))
+        return _read_with_header(path, ("instances", "features", "labels"), RowFormat(label_base=base))
     most = most_columns(path)
-    layout = Layout(
+    layout = RowFormat(
         comments=True,
         base=base,
         label_base=base,
@@ -246,7 +246,7 @@ def read_two_files(features: Path, labels: Path, base: int = 0) -> tuple[sparse.
 
     The first label has the id ``base``, the first feature 0.
     """
-    layout = Layout(with_labels=False, blank_is_row=True, n_labels=0)
+    layout = RowFormat(with_labels=False, blank_is_row=True, n_labels=0)
     X, _ = _read_with_header(features, ("instances", "features"), layout)
     Y, _ = _read_with_header(labels, ("instances", "labels"), layout._replace(base=base))
     if X.shape[0] != Y.shape[0]:
@@ -254,7 +254,9 @@ def read_two_files(features: Path, labels: Path, base: int = 0) -> tuple[sparse.
     return X, Y.astype(bool)
 
 
-def _read_with_header(path: Path, names: tuple[str, ...], layout: Layout) -> tuple[sparse.csr_array, sparse.csr_array]:
+def _read_with_header(
+    path: Path, names: tuple[str, ...], layout: RowFormat
+) -> tuple[sparse.csr_array, sparse.csr_array]:
     blocks = line_blocks(path)
     head, _, block = next(blocks, b"").partition(b"\n")
     n_rows, *columns = _header(path, head, names)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from xmlc.data.formats.lines import LARGEST, Malformed, MalformedLines, decimal, most_columns, quoted, text_lines, whole
+from xmlc.data.formats.lines import LARGEST, LineError, MalformedLines, decimal, most_columns, quoted, text_lines, whole
 
 BLANK = "an instance; it would shift the rows (one without labels starts with |)"
 
@@ -42,7 +42,7 @@ def read_vw(
             blank = 0
         try:
             found, pairs = _row(line, base, limit)
-        except Malformed as error:
+        except LineError as error:
             malformed.add(number, error.found, error.expected)
             continue
         if malformed.count == 0:
@@ -63,7 +63,7 @@ def looks_like_vw(line: str) -> bool:
     """Tell whether a line could stand in a file of this format."""
     try:
         _row(line, 0, LARGEST)
-    except Malformed:
+    except LineError:
         return False
     return True
 
@@ -72,7 +72,7 @@ def _row(line: str, base: int, limit: int) -> tuple[list[int], dict[str, float]]
     """Return a line's labels and the values of its features."""
     head, bar, rest = line.partition("|")
     if not bar:
-        raise Malformed(quoted(line), "label | feature:value ...; a bar begins the features")
+        raise LineError(quoted(line), "label | feature:value ...; a bar begins the features")
     pairs: dict[str, float] = {}
     for section in rest.split("|"):
         tokens = _tokens(section)
@@ -97,10 +97,10 @@ def _weighted(token: str) -> tuple[str, float]:
     name, colon, number = token.partition(":")
     try:
         value = decimal(number) if colon else 1.0
-    except Malformed as error:
-        raise Malformed(quoted(token), f"{error.expected} behind the colon") from None
+    except LineError as error:
+        raise LineError(quoted(token), f"{error.expected} behind the colon") from None
     if not name:
-        raise Malformed(quoted(token), "a name before the colon")
+        raise LineError(quoted(token), "a name before the colon")
     return name, value
 
 
@@ -109,23 +109,23 @@ def _labels(head: str, base: int, limit: int) -> list[int]:
     tokens = _tokens(head)
     touches = bool(tokens) and head[-1] not in " \t"
     if touches and len(tokens) == 1 and not tokens[0].startswith("'"):
-        raise Malformed(quoted(head + "|"), "a space before the bar; what touches it is a tag to Vowpal Wabbit")
+        raise LineError(quoted(head + "|"), "a space before the bar; what touches it is a tag to Vowpal Wabbit")
     if touches or (tokens and tokens[-1].startswith("'")):
         tag = tokens.pop()
         if ":" in tag and not tag.startswith("'"):  # more likely feature:value of a line that a bar got into
-            raise Malformed(quoted(tag + "|"), "a tag without a colon, or one that begins with '")
+            raise LineError(quoted(tag + "|"), "a tag without a colon, or one that begins with '")
     if not tokens:
         return []
     if head[0] in " \t" or len(tokens) > 3:
-        raise Malformed(quoted(head), "label[,label] [importance [initial]] ['tag] from the beginning of the line")
+        raise LineError(quoted(head), "label[,label] [importance [initial]] ['tag] from the beginning of the line")
     for number in tokens[1:]:
         decimal(number)
     try:
         labels = [whole(label) for label in tokens[0].split(",")]
-    except Malformed:
+    except LineError:
         labels = [-1]
     if min(labels) < base or max(labels) >= limit:
-        raise Malformed(quoted(tokens[0]), f"labels as whole numbers of {base} .. {limit - 1}, separated by commas")
+        raise LineError(quoted(tokens[0]), f"labels as whole numbers of {base} .. {limit - 1}, separated by commas")
     return labels
 
 

@@ -31,7 +31,7 @@ class Draws(Protocol):
         """Draw rows ``start .. end - 1`` on ``n_jobs`` threads."""
 
 
-class Kind(NamedTuple):
+class SyntheticKind(NamedTuple):
     """A kind of synthetic data: the class that draws it, and the defaults of its parameters beside `SIZES`."""
 
     model: Callable[..., Draws]
@@ -39,9 +39,11 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "labels": Kind(SyntheticModel, {"labels_per_instance": 4.0, "nonzeros": 60, "seed": 0, "posteriors": True}),
-    "objects": Kind(ObjectViews, {"seed": 0}),
-    "texts": Kind(ShortTexts, {"nonzeros": 70, "seed": 0}),
+    "labels": SyntheticKind(
+        SyntheticModel, {"labels_per_instance": 4.0, "nonzeros": 60, "seed": 0, "posteriors": True}
+    ),
+    "objects": SyntheticKind(ObjectViews, {"seed": 0}),
+    "texts": SyntheticKind(ShortTexts, {"nonzeros": 70, "seed": 0}),
 }
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from xmlc.errors import XmlcError
 from xmlc.plotting import BLUE, GREEN, VERMILION, add_grid, figure
-from xmlc.records.thresholds import GridPoint, ThresholdRecord
+from xmlc.records.thresholds import GridScores, ThresholdRecord
 from xmlc.suites.needs import THRESHOLDS
 from xmlc.tables.titles import method_title, model_title
 
@@ -123,7 +123,7 @@ def _mean_percent(scores: Sequence[Mapping[str, float]]) -> float:
     return 100 * sum(score["macro_f"] for score in scores) / len(scores)
 
 
-def _c_of(record: ThresholdRecord, point: GridPoint) -> float:
+def _c_of(record: ThresholdRecord, point: GridScores) -> float:
     if point.c is None:
         raise XmlcError(f"figure1: a record of {record.method} has a grid point without c; 1/c is the abscissa")
     return point.c

@@ -29,7 +29,7 @@ from xmlc.records.thresholds import ThresholdRecord
 from xmlc.records.thresholds import frame as threshold_frame
 from xmlc.suites.needs import MEASURES as MEASURED
 from xmlc.suites.needs import RANKINGS, THRESHOLDS
-from xmlc.suites.suite import Found, ModelSpec, Suite
+from xmlc.suites.suite import HyperparameterOrigin, ModelSpec, Suite
 from xmlc.tables.columns import DEVIATION, column
 from xmlc.tables.table import (
     Panel,
@@ -189,14 +189,14 @@ class SearchedModel:
         Hyperparameters that are searched in one way or the other.
     configured : dict of str to dict
         By dataset, the hyperparameters that the suite gives for it alone.
-    found : dict of str to Found
+    found : dict of str to HyperparameterOrigin
         By dataset, how those were found.
     """
 
     ranges: dict[str, Range]
     names: list[str]
     configured: dict[str, Hyperparameters]
-    found: dict[str, Found]
+    found: dict[str, HyperparameterOrigin]
 
 
 def searched_models(suite: Suite | None) -> dict[str, SearchedModel]:

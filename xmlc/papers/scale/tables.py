@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from xmlc.errors import XmlcError
-from xmlc.records.base import Dataset
+from xmlc.records.base import RecordedDataset
 from xmlc.records.ranking import RankingRecord
 from xmlc.records.ranking import frame as ranking_frame
 from xmlc.records.step import EVERY, StepRecord
@@ -164,7 +164,7 @@ def _notes(records: Sequence[StepRecord]) -> list[str]:
     return [*lines, f"Machine: {', '.join(machines) or MISSING}."]
 
 
-def _beside(one: Dataset, first: Dataset) -> str:
+def _beside(one: RecordedDataset, first: RecordedDataset) -> str:
     """Say how many times as large as the first dataset another is."""
     assigned = one.n_train * one.labels_per_instance / (first.n_train * first.labels_per_instance)
     return (
