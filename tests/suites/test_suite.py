@@ -13,7 +13,7 @@ from xmlc.schemas.reading import read_yaml
 from xmlc.suites.suite import (
     FOLDER,
     Ensembles,
-    Found,
+    HyperparameterOrigin,
     Inference,
     ModelSpec,
     Suite,
@@ -35,7 +35,7 @@ MODEL = SCHEMA["$defs"]["models"]["additionalProperties"]
         (SCHEMA["properties"]["inference"], Inference, {}, ()),
         (SCHEMA["properties"]["ensembles"], Ensembles, {}, ()),
         (SCHEMA["properties"]["sweeps"]["additionalProperties"], Sweep, {}, ()),
-        (MODEL["properties"]["found"]["additionalProperties"], Found, {"p@1": "p_at_1"}, ()),
+        (MODEL["properties"]["found"]["additionalProperties"], HyperparameterOrigin, {"p@1": "p_at_1"}, ()),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
@@ -69,7 +69,7 @@ def test_a_file_is_read_as_it_stands(tmp_path):
     assert found.measure_methods == ["for-macro-f", "for-micro-f-labelwise"]
     assert [found.task_of(name) for name in found.datasets] == ["multi-label", "few-shot"]
     plt = found.models["plt"]
-    assert plt.found == {"yeast": Found("hand", 0.5), "bibtex": Found("SMAC", None)}
+    assert plt.found == {"yeast": HyperparameterOrigin("hand", 0.5), "bibtex": HyperparameterOrigin("SMAC", None)}
     assert plt.values_on("bibtex") == {"arity": 2, "lam": 0.1}
     assert plt.values_on("yeast") == {"arity": 2}
     assert found.peers["vw"].ranks_only == "why"
@@ -103,7 +103,7 @@ def test_a_model_as_in_another_suite_is_that_one_but_for_the_datasets_it_is_not_
     )
     found = read_suite(config / "papers/mine.yaml").models
     assert found["br"] == ModelSpec("br", hyperparameters={"C": 3}, without={"bibtex": "too large"})
-    assert found["vw"] == ModelSpec("vw-plt", found={"yeast": Found("x", 1)})
+    assert found["vw"] == ModelSpec("vw-plt", found={"yeast": HyperparameterOrigin("x", 1)})
 
 
 @pytest.mark.parametrize("target", ["nobody", "other", "mine"])
