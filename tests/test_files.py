@@ -1,16 +1,26 @@
 """Files and folders appear under their name only when they are whole."""
 
 import json
+import os
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
 
 from xmlc import files
 from xmlc.checksums import NAME as CHECKSUMS
-from xmlc.files import atomic_file, atomic_folder, read_json, sha256, write_json
-from xmlc.processes import this_process
+from xmlc.files import (
+    FORGOTTEN,
+    atomic_file,
+    atomic_folder,
+    locked,
+    read_json,
+    remove_leftovers,
+    sha256,
+    write_json,
+)
 
 WRITE = """
 import sys
@@ -109,13 +119,66 @@ def test_a_reader_keeps_what_it_mapped_while_writers_replace_it(tmp_path, exchan
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_who_writes_a_folder_removes_what_ended_processes_left_of_it(tmp_path):
-    ended = this_process()._replace(started=1)
-    for name in (f".data+{ended}+a", f".other+{ended}+a"):
+def test_who_writes_a_folder_removes_what_killed_processes_left_beside_it(tmp_path):
+    code = "import sys\nfrom xmlc.files import *\nwith {}(sys.argv[1] + '{}') as t:\n    print(t, flush=True); input()"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    running = [
+        subprocess.Popen([sys.executable, "-c", code.format(*made), str(tmp_path)], **pipes)
+        for made in (("atomic_file", "/a.csv"), ("atomic_folder", "/b"), ("atomic_folder", "/c"))
+    ]
+    temporary = [process.stdout.readline().strip() for process in running]
+    for process in running[:2]:
+        process.kill()
+        process.communicate()
+    assert {str(path) for path in tmp_path.iterdir()} == set(temporary)
+    with atomic_folder(tmp_path / "data") as folder, atomic_file(tmp_path / "own.csv") as file:
+        assert {str(path) for path in tmp_path.iterdir()} == {temporary[2], str(folder), str(file)}
+    running[2].communicate("\n")
+    assert {path.name for path in tmp_path.iterdir()} == {"data", "own.csv", "c"}
+
+
+def test_what_other_machines_and_people_made_is_kept(tmp_path):
+    elsewhere, kept = ".model+xmlc-node7+0a1b2c3d", {"model", "a+b+c", ".model+a1b2", ".model+xmlc-node7+a1b2"}
+    for name in kept | {elsewhere}:
         (tmp_path / name).mkdir()
-    with atomic_folder(tmp_path / "data"):
+    assert remove_leftovers(tmp_path) == {elsewhere}
+    assert {path.name for path in tmp_path.iterdir()} == kept | {elsewhere}
+    for name in kept | {elsewhere}:
+        os.utime(tmp_path / name, (time.time() - FORGOTTEN - 60,) * 2)
+    assert remove_leftovers(tmp_path) == {elsewhere}
+    assert {path.name for path in tmp_path.iterdir()} == kept
+
+
+HOLD = "import sys\nfrom pathlib import Path\nfrom xmlc.files import locked\nwith locked(Path(sys.argv[1])): {}"
+
+
+def test_a_lock_holds_until_its_process_ends(tmp_path):
+    code = HOLD.format("print(flush=True); input()")
+    running = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path / "it")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    running.stdout.readline()
+    with pytest.raises(BlockingIOError), locked(tmp_path / "it", wait=False):
         pass
-    assert {folder.name for folder in tmp_path.iterdir()} == {"data", f".other+{ended}+a"}
+    running.kill()
+    running.communicate()
+    for _ in range(2):
+        with locked(tmp_path / "it", wait=False) as is_locked:
+            assert is_locked
+
+
+def test_twenty_processes_have_a_lock_one_after_the_other(tmp_path):
+    code = HOLD.format("p = Path(sys.argv[1] + '.in'); p.mkdir(); p.rmdir()")
+    running = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "it")]) for _ in range(20)]
+    assert [process.wait() for process in running] == [0] * 20
+
+
+def test_the_modes_of_what_is_made_are_those_of_any_other_file(tmp_path):
+    with atomic_file(tmp_path / "a"), atomic_folder(tmp_path / "b"):
+        (tmp_path / "c").touch()
+        (tmp_path / "d").mkdir()
+    a, b, c, d = ((tmp_path / name).stat().st_mode for name in "abcd")
+    assert (a, b) == (c, d)
 
 
 def test_json_takes_numpy_and_refuses_nan(tmp_path):

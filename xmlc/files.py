@@ -8,24 +8,25 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import shutil
 import sys
-import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import numpy as np
 
 from xmlc.checksums import NAME as CHECKSUMS
-from xmlc.checksums import State, list_files, stamped, state_of, unlisted_in
+from xmlc.checksums import list_files, stamped, unlisted_in
 from xmlc.errors import NOT_WHOLE, XmlcError, is_cut_short, is_of_writing
-from xmlc.processes import Process, this_process
 
 FORGOTTEN = 7 * 86400.0  # seconds; no job runs for longer
-TAKEN = errno.ENOTEMPTY, errno.EEXIST  # a folder that is not empty has the name
+OURS = f"+xmlc-{os.uname().nodename}+"  # in the names of temporary files and folders that this machine makes
+TEMPORARY = re.compile(r"\..+\+xmlc-[^+]*\+[0-9a-f]{8}.*")
 # The system's function that gives two files each other's name, and its flag for that: of macOS and of Linux the same.
 EXCHANGE, FLAG = "renameatx_np" if sys.platform == "darwin" else "renameat2", 2
 
@@ -76,16 +77,9 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with errors_named(path):
-        handle, name = tempfile.mkstemp(prefix=_beside(path), suffix=path.suffix, dir=path.parent)
-        os.close(handle)
-        temporary = Path(name)
-        try:
-            yield temporary
-            temporary.chmod(0o666 & ~_umask())
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
+    with _temporary(path, Path.touch) as temporary:
+        yield temporary
+        os.replace(temporary, path)
 
 
 @contextmanager
@@ -107,16 +101,43 @@ def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     path = Path(path)
     check_replaceable(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    remove_leftovers(path.parent, [file for file in os.listdir(path.parent) if file.startswith(f".{path.name}+")])
-    with errors_named(path):
-        temporary = Path(tempfile.mkdtemp(prefix=_beside(path), dir=path.parent))
-        try:
-            yield temporary
-            list_files(temporary)
-            temporary.chmod(0o777 & ~_umask())
-            replace_folder(temporary, path)
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
+    remove_leftovers(path.parent)
+    with _temporary(path, Path.mkdir) as temporary:
+        yield temporary
+        list_files(temporary)
+        replace_folder(temporary, path)
+
+
+@contextmanager
+def _temporary(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
+    """Make a temporary file or folder beside ``path``, locked while a block runs, and remove what it is at its end."""
+    temporary = path.with_name(f".{path.name}{OURS}{token_hex(4)}{path.suffix}")
+    with errors_named(path, temporary), ExitStack() as stack:
+        stack.callback(_remove, temporary)
+        with locked(path.parent):  # so that nobody takes it for left before it is locked
+            make(temporary)
+            stack.enter_context(locked(temporary))
+        yield temporary
+
+
+def remove_leftovers(place: Path) -> set[str]:
+    """Remove the temporary files and folders of processes that have ended from a folder; name those of all processes.
+
+    Locks of folders are this machine's own: what another machine made is removed after a week.
+    """
+    found = {name for name in os.listdir(place) if TEMPORARY.fullmatch(name)}
+    for name in found:
+        with suppress(OSError), locked(place), locked(place / name, wait=False) as has_ended:
+            if (has_ended and OURS in name) or time.time() - (place / name).stat().st_mtime > FORGOTTEN:
+                _remove(place / name)
+    return found
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def check_replaceable(path: str | os.PathLike[str]) -> None:
@@ -128,74 +149,57 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
         It holds a file that the list of its files does not name, or has no such list; it is a file, a symbolic link, or
         may not be written; it is or holds the working directory.
     """
-    while True:
-        before = _state(path)
-        try:
-            return _check_as_it_is(Path(path))
-        except (XmlcError, OSError):
-            if _state(path) == before:  # otherwise another process replaces it at this moment
-                raise
-
-
-def _check_as_it_is(path: Path) -> None:
+    path = Path(path)
     if path.is_symlink():
         raise XmlcError(f"{path}: is a symbolic link, which is not replaced; give {os.path.realpath(path)}, or another")
-    if path.exists() and path.resolve() in (Path.cwd(), *Path.cwd().parents):
-        raise XmlcError(f"{path}: is or holds the working directory, which is not replaced; give another folder")
-    for place in (next(folder for folder in path.absolute().parents if folder.exists()), path):
+    above = next(folder for folder in path.absolute().parents if folder.exists())
+    for place in (above, path):
         if place.exists() and not (place.is_dir() and os.access(place, os.W_OK | os.X_OK)):
             raise XmlcError(f"{place}: is no folder that you may write to; give another one")
+    with locked(above):  # as who replaces it does
+        _check_content(path)
+
+
+def _check_content(path: Path) -> None:
+    if path.exists() and path.resolve() in (Path.cwd(), *Path.cwd().parents):
+        raise XmlcError(f"{path}: is or holds the working directory, which is not replaced; give another folder")
     if path.exists() and (names := unlisted_in(path)):
         raise XmlcError(f"{path}: holds {names[0]}, which xmlc did not write; give another folder, or remove this one")
 
 
-def _state(path: str | os.PathLike[str]) -> State | None:
-    with suppress(OSError):
-        return state_of(path)
-    return None  # nothing has that name
-
-
 def replace_folder(new: Path, path: Path) -> None:
     """Give a folder the name ``path``, and an old folder of that name the new one's, or delete it.
-
-    Others may do the same at the same time.
 
     Raises
     ------
     XmlcError, OSError
         As `check_replaceable`.
     """
-    while True:
-        try:
-            return os.replace(new, path)
-        except OSError as error:
-            if error.errno not in TAKEN:
+    with locked(path.parent):
+        _check_content(path)
+        if not path.exists():
+            os.rename(new, path)
+        elif not _exchange(new, path):
+            aside = Path(f"{new}-")
+            os.rename(path, aside)
+            try:
+                os.rename(new, path)
+            except OSError:
+                os.rename(aside, path)
                 raise
-        with suppress(FileNotFoundError):  # another process is about to replace it
-            check_replaceable(path)
-            return _exchange(new, path)
+            _remove(aside)
 
 
-def _exchange(new: Path, path: Path) -> None:
-    """Give two folders each other's names; where the file system cannot, delete the second one's old folder."""
+def _exchange(new: Path, path: Path) -> bool:
+    """Give two folders each other's names, if the file system can do that in one step."""
     exchange = getattr(ctypes.CDLL(None), EXCHANGE, None)
     # Each name has a folder from which it is looked up, which counts for relative ones only.
-    if exchange and exchange(0, os.fsencode(new.absolute()), 0, os.fsencode(path.absolute()), FLAG) == 0:
-        return
-    aside = f"{new}-"
-    os.rename(path, aside)
-    try:
-        os.rename(new, path)
-    except OSError as error:
-        if error.errno not in TAKEN:  # by what another process has put there since
-            os.rename(aside, path)
-            raise
-    shutil.rmtree(aside, ignore_errors=True)
+    return exchange is not None and 0 == exchange(0, os.fsencode(new.absolute()), 0, os.fsencode(path.absolute()), FLAG)
 
 
 @contextmanager
-def errors_named(path: Path) -> Iterator[None]:
-    """Have errors of writing in a block name ``path``, where they name no file or a temporary one of this module."""
+def errors_named(path: Path, temporary: Path | None = None) -> Iterator[None]:
+    """Have errors of writing in a block name ``path``, where they name no file or a temporary one of it."""
     try:
         yield
     except OSError as error:
@@ -203,41 +207,10 @@ def errors_named(path: Path) -> Iterator[None]:
             raise OSError(errno.ENOSPC, NOT_WHOLE, str(path)) from error
         if error.filename is None and is_of_writing(error):
             error.filename = str(path)
-        if error.filename is not None:
-            error.filename = _final_name(error.filename, path)
-        if error.filename2 is not None:  # Python shows one that was set, even to None
-            error.filename2 = _final_name(error.filename2, path)
+        for name in ("filename", "filename2"):
+            if isinstance(named := getattr(error, name), str | os.PathLike):
+                setattr(error, name, str(named).replace(str(temporary or path), str(path)))
         raise
-
-
-def _final_name(name: object, path: Path) -> object:
-    """Return the name that a temporary file or folder has in the end; any other name as it is."""
-    if isinstance(name, str | os.PathLike) and Path(name).is_relative_to(path.parent):
-        first, *below = Path(name).relative_to(path.parent).parts or ("",)
-        if first.startswith(_beside(path)):
-            return str(path.joinpath(*below))
-    return name
-
-
-def remove_leftovers(place: Path, names: Iterable[str]) -> set[str]:
-    """Remove those of some files and folders that processes left which have ended; name those of all processes."""
-    found = set()
-    for name in names:
-        parts = name.rsplit("+", 2)  # the name of what was made, the process, and a number or random letters
-        process = Process.parse(parts[1]) if len(parts) == 3 else None
-        if process is None:
-            continue
-        found.add(name)
-        path = place / name
-        with suppress(OSError):  # another process may remove it too
-            if process.has_ended or (not process.is_visible and time.time() - path.stat().st_mtime > FORGOTTEN):
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
-    return found
-
-
-def _beside(path: Path) -> str:
-    """Return how names of temporary files begin: hidden, with the process that makes them."""
-    return f".{path.name}+{this_process()}+"
 
 
 def write_json(path: str | os.PathLike[str], content: Any) -> None:
@@ -301,9 +274,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Path):
         return str(value)
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -10,8 +10,7 @@ import pytest
 from repository import ROOT
 
 from xmlc.errors import XmlcError
-from xmlc.files import FORGOTTEN
-from xmlc.processes import this_process
+from xmlc.files import OURS, atomic_folder
 from xmlc.suites.controller import check_targets, settle_times, sweep
 
 SNAKEFILE = """
@@ -98,7 +97,7 @@ def test_the_same_command_goes_on_after_a_kill(folder):
     os.killpg(running.pid, signal.SIGKILL)
     running.wait()
     assert list((folder / ".snakemake/locks").iterdir()), "Snakemake's own lock is on"
-    unfinished = folder / f"results/demo/.model+{this_process()._replace(started=1)}+a1b2"
+    unfinished = folder / f"results/demo/.model{OURS}0a1b2c3d"
     unfinished.mkdir(parents=True)
     (folder / "go").touch()
     code, said = run(folder, "wait")
@@ -150,19 +149,14 @@ def test_a_dry_run_ends_with_one_sentence(tmp_path, words, said):
 
 
 def test_what_ended_processes_left_is_swept(tmp_path):
-    this = this_process()
-    ended, elsewhere = this._replace(started=1), this._replace(place="00000000", started=1)
-    names = [f".model+{ended}+a1b2", f".table.csv+{ended}+a1b2.csv"]
-    kept = [f".model+{this}+a1b2", f".model+{elsewhere}+a1b2", "model", "a+b+c", ".model.a1b2"]
-    for name in names + kept:
-        (tmp_path / "plt" / name).mkdir(parents=True)
-        (tmp_path / "plt" / name / "file").touch()
-    sweep(tmp_path)
-    assert {folder.name for folder in (tmp_path / "plt").iterdir()} == set(kept)
-    long_ago = time.time() - FORGOTTEN - 60
-    os.utime(tmp_path / "plt" / kept[1], (long_ago, long_ago))
-    sweep(tmp_path)
-    assert {folder.name for folder in (tmp_path / "plt").iterdir()} == set(kept) - {kept[1]}
+    left = [tmp_path / name for name in (f"plt/.model{OURS}0a1b2c3d", f"a/b/.table.csv{OURS}0a1b2c3d.csv")]
+    for path in left:
+        (path / f"inner/.model{OURS}0a1b2c3d").mkdir(parents=True)
+    with atomic_folder(tmp_path / "plt/model") as unfinished:
+        sweep(tmp_path)
+        assert unfinished.exists()
+    assert not any(path.exists() for path in left)
+    assert (tmp_path / "plt/model").exists()
 
 
 def test_what_was_changed_in_the_future_was_changed_before_now_in_the_same_order(tmp_path):

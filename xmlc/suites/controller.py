@@ -198,12 +198,9 @@ def check_targets(targets: Iterable[str], rules: Iterable[str], known: Iterable[
 
 
 def sweep(folder: str | os.PathLike[str]) -> None:
-    """Remove, below a folder, what processes that have ended were writing or had replaced.
-
-    Whether a process of another machine has ended is unknown; what is its is removed after a week.
-    """
-    for place, folders, files in os.walk(folder):
-        kept = remove_leftovers(Path(place), [*folders, *files])
+    """Remove, below a folder, what processes that have ended were writing or had replaced."""
+    for place, folders, _ in os.walk(folder):
+        kept = remove_leftovers(Path(place))
         folders[:] = [name for name in folders if name not in kept]
 
 
