@@ -22,11 +22,13 @@ import numpy as np
 
 from xmlc.checksums import NAME as CHECKSUMS
 from xmlc.checksums import list_files, stamped, unlisted_in
-from xmlc.errors import NOT_WHOLE, XmlcError, is_cut_short, is_of_writing
+from xmlc.errors import WRITING_ONLY, XmlcError
 
 FORGOTTEN = 7 * 86400.0  # seconds; no job runs for longer
 OURS = f"+xmlc-{os.uname().nodename}+"  # in the names of temporary files and folders that this machine makes
 TEMPORARY = re.compile(r"\..+\+xmlc-[^+]*\+[0-9a-f]{8}.*")
+NOT_WHOLE = "the file could not be written whole, so the disk is probably full or a quota used up"
+CUT_SHORT = re.compile(r"\d+ requested and \d+ written")  # numpy keeps the rest of the reason to itself
 # The system's function that gives two files each other's name, and its flag for that: of macOS and of Linux the same.
 EXCHANGE, FLAG = "renameatx_np" if sys.platform == "darwin" else "renameat2", 2
 
@@ -203,9 +205,9 @@ def errors_named(path: Path, temporary: Path | None = None) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if is_cut_short(error):
+        if error.errno is None and CUT_SHORT.search(str(error)):
             raise OSError(errno.ENOSPC, NOT_WHOLE, str(path)) from error
-        if error.filename is None and is_of_writing(error):
+        if error.filename is None and error.errno in WRITING_ONLY:
             error.filename = str(path)
         for name in ("filename", "filename2"):
             if isinstance(named := getattr(error, name), str | os.PathLike):

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from xmlc.errors import XmlcError, sentence_of
+from xmlc.advice import sentence_of
+from xmlc.errors import XmlcError
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError

@@ -17,8 +17,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NoReturn
 
+from xmlc.advice import sentence_of
 from xmlc.data.download import check_sources
-from xmlc.errors import XmlcError, is_of_the_machine, sentence_of
+from xmlc.errors import XmlcError, is_of_the_machine
 from xmlc.files import locked, remove_leftovers
 from xmlc.runtime.job_lines import plan_of, show_lines
 from xmlc.schemas.reading import nearest

@@ -6,7 +6,8 @@ import shutil
 
 import pytest
 
-from xmlc.errors import ADVICE, is_of_the_machine, let_through, sentence_of
+from xmlc.advice import ADVICE, sentence_of
+from xmlc.errors import OF_THE_MACHINE, is_of_the_machine, let_through
 
 
 @pytest.mark.parametrize("number", ADVICE)
@@ -16,8 +17,13 @@ def test_an_error_of_the_system_names_the_file_the_reason_and_what_to_do(number)
     assert sentence.startswith(f"results/x.npy: {os.strerror(number)}. ")
     assert sentence.endswith("then give the same command again")
     assert "\n" not in sentence
-    with pytest.raises(OSError, match=r"results/x\.npy"):
-        let_through(error)
+    if number in OF_THE_MACHINE:
+        with pytest.raises(OSError, match=r"results/x\.npy"):
+            let_through(error)
+
+
+def test_there_is_advice_for_each_error_of_the_machine():
+    assert set(ADVICE) > OF_THE_MACHINE
 
 
 def test_a_missing_file_is_named_and_is_no_fault_of_the_machine():
@@ -26,12 +32,6 @@ def test_a_missing_file_is_named_and_is_no_fault_of_the_machine():
     assert not is_of_the_machine(error)
     let_through(error)
     let_through(ValueError("no space left on device"))
-
-
-def test_an_array_that_numpy_could_not_write_whole_is_a_full_disk():
-    error = OSError("20000 requested and 512 written")
-    assert is_of_the_machine(error)
-    assert "the file could not be written whole, so the disk is probably full" in sentence_of(error)
 
 
 def test_of_a_copy_the_file_that_is_written_is_named_and_of_a_folder_every_file():
