@@ -11,6 +11,8 @@ from xmlc import checksums
 from xmlc.checksums import NAME, Damaged, check_content, check_file, checksum_of, content_checksum, listed_in, stamped
 from xmlc.files import atomic_folder, folder_bytes, write_record
 
+CHUNK = 1 << 18  # bytes that Python reads at a time
+
 
 @pytest.fixture
 def folder(tmp_path):
@@ -22,7 +24,7 @@ def folder(tmp_path):
 
 
 def test_the_checksum_is_that_of_the_whole_file_whatever_its_size(tmp_path):
-    for size in (0, 1, checksums.CHUNK - 1, checksums.CHUNK, 3 * checksums.CHUNK + 5):
+    for size in (0, 1, CHUNK - 1, CHUNK, 3 * CHUNK + 5):
         content = random.Random(size).randbytes(size)
         (tmp_path / "a").write_bytes(content)
         assert checksum_of(tmp_path / "a") == xxhash.xxh3_128_hexdigest(content)
@@ -35,11 +37,11 @@ def test_the_checksum_is_the_published_one(tmp_path):
 
 def test_a_folder_lists_its_files_those_of_its_own_folders_too(folder):
     listed = listed_in(folder)
-    assert list(listed.files) == ["split.npy", "train/X.npy"]
-    assert listed.files["split.npy"]["bytes"] == (folder / "split.npy").stat().st_size
+    assert list(listed) == ["split.npy", "train/X.npy"]
+    assert listed["split.npy"]["bytes"] == (folder / "split.npy").stat().st_size
     for file in ("split.npy", "train/X.npy"):
         check_file(folder / file)
-    assert folder_bytes(folder) == sum(entry["bytes"] for entry in listed.files.values())
+    assert folder_bytes(folder) == sum(entry["bytes"] for entry in listed.values())
 
 
 @pytest.mark.parametrize("name", ["split.npy", "train/X.npy"])

@@ -49,7 +49,7 @@ while status:
         write(number)
         os._exit(0)
     _, status = os.waitpid(child, 0)
-    for name in listed_in(target).files:
+    for name in listed_in(target):
         check_file(target / name)
     (value,) = {int(np.load(target / f"{name}.npy")[7]) for name in "abc"}
     assert value in (values[-1], number)

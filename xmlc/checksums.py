@@ -9,13 +9,13 @@ record has the checksum of its own content under the key `KEY`.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TypedDict
+from typing import cast
 
 import xxhash
 
@@ -24,9 +24,9 @@ from xmlc.errors import XmlcError, let_through
 NAME = "checksums.json"
 KEY = "checksum"
 SCHEMA = 1
-CHUNK = 1 << 18  # bytes that are read at a time: they stay in the second-level cache
 SYSTEMS_OWN = {".snakemake_timestamp", ".DS_Store"}  # put into any folder, by Snakemake and by macOS
 REMEMBERED = 10_000  # files that a process opened
+Files = dict[str, dict[str, int | str]]  # of a folder, by path within it: their bytes and xxh3_128
 State = tuple[int, int, int]  # a file's number on its disk, its size, and when it was changed
 
 
@@ -45,57 +45,46 @@ class Damaged(XmlcError):
         self.file, self.target = file, target
 
 
-class FileEntry(TypedDict):
-    """What a folder's list says of one file."""
+def check_file(path: Path) -> None:
+    """Prove that a file is as it was written, by the list in its folder or in the one above.
 
-    bytes: int
-    xxh3_128: str
-
-
-@dataclass(frozen=True)
-class Listed:
-    """The files of a folder as they were written.
-
-    Attributes
-    ----------
-    folder : Path
-    files : mapping of str to FileEntry
-        By path within the folder.
+    Raises
+    ------
+    Damaged
     """
+    folder = path.parent
+    if not (folder / NAME).is_file() and (folder.parent / NAME).is_file():
+        folder = folder.parent
+    check_listed(folder, path.relative_to(folder).as_posix())
 
-    folder: Path
-    files: Mapping[str, FileEntry]
 
-    def check(self, name: str) -> None:
-        """Prove that one file is as it was written; what this process has proven it does not read again.
+def check_listed(folder: Path, name: str) -> None:
+    """Prove that a file of a folder is as it was written; what this process has proven it does not read again.
 
-        Raises
-        ------
-        Damaged
-            It is missing, is none of those that were written, or has another content.
-        """
-        file, entry = self.folder / name, self.files.get(name)
-        if entry is None:
-            raise Damaged(file, f"{NAME} does not list it", self.folder)
-        try:
-            state = state_of(file)
-            found = _checksum(str(file), state) if state[1] == entry["bytes"] else None
-        except OSError as error:
-            let_through(error)
-            raise Damaged(file, f"cannot be read ({error.strerror})", self.folder) from error
-        if found is None:
-            raise Damaged(file, f"has {state[1]} bytes, {entry['bytes']} were written", self.folder)
-        if found != entry["xxh3_128"]:
-            raise Damaged(file, f"was changed since it was written: its checksum is {found}", self.folder)
+    Raises
+    ------
+    Damaged
+        It is missing, is none of those that were written, or has another content.
+    """
+    file, entry = folder / name, listed_in(folder).get(name)
+    if entry is None:
+        raise Damaged(file, f"{NAME} does not list it", folder)
+    try:
+        state = state_of(file)
+        found = _checksum(str(file), state) if state[1] == entry["bytes"] else None
+    except OSError as error:
+        let_through(error)
+        raise Damaged(file, f"cannot be read ({error.strerror})", folder) from error
+    if found is None:
+        raise Damaged(file, f"has {state[1]} bytes, {entry['bytes']} were written", folder)
+    if found != entry["xxh3_128"]:
+        raise Damaged(file, f"was changed since it was written: its checksum is {found}", folder)
 
 
 def checksum_of(path: str | os.PathLike[str]) -> str:
     """Return the checksum of a file, 32 hexadecimal digits; it is read in pieces and never all in memory."""
-    digest, room = xxhash.xxh3_128(), memoryview(bytearray(CHUNK))
     with open(path, "rb", buffering=0) as file:
-        while size := file.readinto(room):
-            digest.update(room[:size])
-    return digest.hexdigest()
+        return hashlib.file_digest(file, xxhash.xxh3_128).hexdigest()
 
 
 def content_checksum(content: Mapping[str, object]) -> str:
@@ -131,17 +120,17 @@ def check_content(path: Path, content: Mapping[str, object]) -> dict[str, object
 
 def list_files(folder: Path) -> None:
     """Write the list of a folder's files, those of its own folders included; nobody else may write to it yet."""
-    files = {}
+    files: Files = {}
     for file in sorted(folder.rglob("*")):
         if file.is_file():
             name = file.relative_to(folder).as_posix()
-            files[name] = FileEntry(bytes=file.stat().st_size, xxh3_128=checksum_of(file))
+            files[name] = {"bytes": file.stat().st_size, "xxh3_128": checksum_of(file)}
     files.pop(NAME, None)
     text = json.dumps(stamped({"schema": SCHEMA, "files": files}), indent=2) + "\n"
     (folder / NAME).write_text(text, encoding="utf-8")
 
 
-def listed_in(folder: Path) -> Listed:
+def listed_in(folder: Path) -> Files:
     """Read the list of a folder's files.
 
     Raises
@@ -151,8 +140,8 @@ def listed_in(folder: Path) -> Listed:
     """
     file = folder / NAME
     try:
-        return _listed(str(folder), state_of(file))
-    except (OSError, ValueError, RecursionError) as error:
+        return _listed(file, state_of(file))
+    except (OSError, ValueError, TypeError, RecursionError) as error:
         let_through(error)
         reason = error.strerror if isinstance(error, OSError) else error
         raise Damaged(file, f"no readable list of the files beside it ({reason})", folder) from error
@@ -161,24 +150,11 @@ def listed_in(folder: Path) -> Listed:
 def unlisted_in(folder: Path) -> list[str]:
     """Name the files in a folder that the list of its files does not; without a readable list, all that is in it."""
     try:
-        listed = {NAME, *listed_in(folder).files}
+        listed = {NAME, *listed_in(folder)}
     except Damaged:
         return sorted(set(os.listdir(folder)) - SYSTEMS_OWN)
     files = (file for file in folder.rglob("*") if file.is_symlink() or not file.is_dir())
     return sorted({file.relative_to(folder).as_posix() for file in files if file.name not in SYSTEMS_OWN} - listed)
-
-
-def check_file(path: Path) -> None:
-    """Prove that a file is as it was written, by the list in its folder or in the one above.
-
-    Raises
-    ------
-    Damaged
-    """
-    folder = path.parent
-    if not (folder / NAME).is_file() and (folder.parent / NAME).is_file():
-        folder = folder.parent
-    listed_in(folder).check(path.relative_to(folder).as_posix())
 
 
 def state_of(path: str | os.PathLike[str]) -> State:
@@ -194,12 +170,8 @@ def _checksum(path: str, state: State) -> str:
 
 
 @lru_cache(maxsize=256)
-def _listed(folder: str, state: State) -> Listed:
-    file = Path(folder, NAME)
-    content = json.loads(file.read_text(encoding="utf-8"))
-    if not isinstance(content, dict):
-        raise ValueError(f"found {content!r:.40}, expected an object")
-    files = check_content(file, content).get("files") if content.get("schema") == SCHEMA else None
-    if not isinstance(files, dict):
+def _listed(file: Path, state: State) -> Files:
+    content = check_content(file, json.loads(file.read_text(encoding="utf-8")))
+    if content.get("schema") != SCHEMA:
         raise ValueError(f"expected a list of schema {SCHEMA}")
-    return Listed(Path(folder), files)
+    return cast(Files, content["files"])

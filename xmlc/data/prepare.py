@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.checksums import NAME as CHECKSUMS
-from xmlc.checksums import listed_in
+from xmlc.checksums import check_listed
 from xmlc.data.archives import SUFFIXES
 from xmlc.data.catalogue import Dataset, Layout, PublishedCounts, SplitFiles
 from xmlc.data.formats import FORMATS, load, read_coordinates
@@ -96,9 +96,9 @@ def source_files(dataset: Dataset, source: Path) -> Layout:
         A file is missing or was changed since it was fetched, or ``source.json`` does not say what it must.
     """
     described = source / "source.json"
-    listed = listed_in(source) if (source / CHECKSUMS).exists() else None  # what was put there by hand has none
-    if listed:
-        listed.check(described.name)
+    has_list = (source / CHECKSUMS).exists()  # what was put there by hand has none
+    if has_list:
+        check_listed(source, described.name)
     if described.exists():
         content = read_json(described)
         good = isinstance(content, dict) and all(isinstance(content.get(part), list) for part in ("train", "test"))
@@ -124,8 +124,8 @@ def source_files(dataset: Dataset, source: Path) -> Layout:
     for name in data_files(files):
         if not (source / name).is_file():
             raise XmlcError(f"{source / name}: no such file; run xmlc download {dataset.name}, or put it there by hand")
-        if listed:
-            listed.check(name)
+        if has_list:
+            check_listed(source, name)
     return files
 
 

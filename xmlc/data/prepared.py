@@ -129,7 +129,7 @@ class Prepared:
     def posteriors(self, name: str) -> sparse.csr_array | None:
         """Return the true posteriors P(y_j = 1 | x) of a part of a synthetic dataset; None for other datasets."""
         folder, rows = self._rows(name)
-        if f"{folder.name}/P.json" not in listed_in(self.folder).files:
+        if f"{folder.name}/P.json" not in listed_in(self.folder):
             return None
         P = load_csr(folder, "P")
         return P if rows is None else P[rows]

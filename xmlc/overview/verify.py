@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from xmlc.checksums import KEY, NAME, Damaged, check_content, check_file, listed_in, unlisted_in
+from xmlc.checksums import KEY, NAME, Damaged, check_content, check_file, check_listed, listed_in, unlisted_in
 from xmlc.errors import XmlcError
 from xmlc.files import read_json
 from xmlc.schemas.reading import read_yaml
@@ -110,8 +110,8 @@ def _listed_checks(folder: Path) -> Iterator[tuple[Path, Check | None]]:
         listed = listed_in(folder)
     except Damaged:
         return
-    for name in listed.files:
-        yield folder / name, partial(listed.check, name)
+    for name in listed:
+        yield folder / name, partial(check_listed, folder, name)
     for name in unlisted_in(folder):
         yield folder / name, None
 

@@ -27,7 +27,7 @@ class Noted(ProgramModel):
 def test_the_files_of_the_program_are_listed_and_replaced_with_the_rest(tmp_path):
     for note in ("old", "new"):
         Noted().fit(note, None).save(tmp_path / "model")
-        assert set(listed_in(tmp_path / "model").files) == {"model.json", "program/note.txt"}
+        assert set(listed_in(tmp_path / "model")) == {"model.json", "program/note.txt"}
     Noted.load(tmp_path / "model").save(tmp_path / "model")
     assert Noted.load(tmp_path / "model").note == "new"
     assert {file.name for file in tmp_path.rglob("*")} == {"model", "model.json", "program", "note.txt", NAME}
