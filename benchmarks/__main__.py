@@ -57,7 +57,7 @@ budgets_option = click.option("--budgets", is_flag=True, help="Check the budgets
 
 @click.group(help="Measure speed against a baseline in one run, without compilation; or compare bits.")
 def group() -> None:
-    """Hold the benchmarks; each imports what it needs when it is called."""
+    """Hold the benchmarks; each imports its dependencies when it is called."""
 
 
 def benchmark(name: str, text: str, *options: Option) -> Callable[[Callable[..., Report]], click.Command]:
@@ -213,7 +213,7 @@ def logistic(data: Path, estimator: str, threads: int, rounds: int) -> Report:
     rounds_option(),
 )
 def plt(data: Path, peers: bool, threads: int, rounds: int) -> Report:
-    """Measure times, P@k, and what each search evaluates."""
+    """Measure times, P@k, and evaluations of each search."""
     from benchmarks.plt import bench_plt
 
     return bench_plt(data, peers, threads, rounds)

@@ -40,7 +40,7 @@ SHOWN = 9  # characters of a word behind its version
 
 
 class Piece(TypedDict):
-    """What is kept of a piece, as JSON too.
+    """A piece's result, as JSON too.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Piece(TypedDict):
 
 
 class Processed(TypedDict):
-    """What was computed as for one processor, as JSON too.
+    """Results as for one processor, as JSON too.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class Comparison(NamedTuple):
 def run_pieces_as(
     processors: Iterable[Processor], scratch: Path, cores: int, folders: Sequence[Path] = ()
 ) -> dict[str, Processed]:
-    """Run every group on the synthetic set, and those of estimators on each prepared dataset, as for each processor.
+    """Run all groups on the synthetic set, and groups of estimators on each prepared dataset, as for each processor.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _run(command: list[str], processor: Processor, what: str, folder: Path | None) -> None:
-    """Run a process as for a processor; raise an XmlcError with the end of what it printed if it fails."""
+    """Run a process as for a processor; raise an XmlcError with the end of its output if it fails."""
     # The workflow's rules call `xmlc`, which stands beside this Python, in the PATH or not.
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
     modules = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
@@ -247,7 +247,7 @@ class Row(NamedTuple):
 
 
 def compare(found: Mapping[str, Processed]) -> list[Row]:
-    """Compare the pieces of all processors with those of the first.
+    """Compare the pieces of all processors with the first one's.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ def compare(found: Mapping[str, Processed]) -> list[Row]:
 
 
 def lines(rows: Sequence[Row], names: Sequence[str]) -> Iterator[str]:
-    """Yield the lines of a table piece x processor, and what it comes to."""
+    """Yield the lines of a table piece x processor, and its conclusion."""
     width = max((len(row.piece) for row in rows), default=0)
     columns = [max(len(name), SHOWN) for name in names]
     yield "  ".join([f"{'piece':{width}}", *(f"{name:{size}}" for name, size in zip(names, columns, strict=True))])
@@ -286,7 +286,7 @@ def lines(rows: Sequence[Row], names: Sequence[str]) -> Iterator[str]:
 
 
 def word_of_all(found: Processed) -> str:
-    """Return one word for all pieces of one processor, to be compared with that of another machine."""
+    """Return one word for all pieces of one processor, to be compared with another machine's."""
     parts = {
         name: of_parts({k: Fingerprint(v, {}) for k, v in p["parts"].items()}) for name, p in found["pieces"].items()
     }
@@ -304,7 +304,7 @@ def _verdict(row: Row) -> str:
 
 
 def digest_of(result: Parts) -> Fingerprint:
-    """Return the fingerprint of what a piece gives: arrays, sparse arrays, numbers, and sequences and dicts of them."""
+    """Return the fingerprint of a piece's result: arrays, sparse arrays, numbers, and sequences and dicts of them."""
     return of_parts({name: _part(value) for name, value in result.items()})
 
 

@@ -35,7 +35,7 @@ class Budget:
     why: str
 
     def concerns(self, row: Row) -> bool:
-        """Whether a row is one of those that the limit is for."""
+        """Whether the limit is for a row."""
         patterns = (self.dataset, row.dataset), (self.contender, row.contender), (self.task, row.task)
         exact = (self.benchmark, self.measure, self.threads) == (row.benchmark, row.measure, row.threads)
         return exact and all(fnmatchcase(value, pattern) for pattern, value in patterns)

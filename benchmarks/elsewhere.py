@@ -1,4 +1,4 @@
-"""What programs that are not installed with this package gave elsewhere: ``elsewhere.csv``, and how it is compared.
+"""Results of programs that are not installed with this package: ``elsewhere.csv``, and their comparison.
 
 A figure holds for one split and one form of the rows only; `Elsewhere` compares with no other. Times are scaled to this
 machine: napkinXC's liblinear PLT was trained on the machine of the file too, and is trained here in the same rounds as
@@ -90,7 +90,7 @@ def read_figures(file: Path = FILE) -> tuple[Figure, ...]:
 
 
 def split_of(Y_test: sparse.csr_array) -> str:
-    """Name the split that label sets to test on belong to; "unknown" of those that are none of `SPLITS`."""
+    """Name the split of label sets to test on; "unknown" if it is none of `SPLITS`."""
     digest = hashlib.sha256(np.ascontiguousarray(Y_test.indptr, dtype=np.int64).data)
     digest.update(np.ascontiguousarray(Y_test.indices, dtype=np.int32).data)
     return SPLITS.get(digest.hexdigest()[:16], "unknown")
@@ -109,7 +109,7 @@ def figures_for(dataset: str, method: str, split: str, rows: str, subset: str = 
 
 
 def seconds_elsewhere() -> dict[str, float]:
-    """Return what the calibration took elsewhere, by dataset."""
+    """Return the seconds of the calibration elsewhere, by dataset."""
     return {
         figure.dataset: figure.value
         for figure in read_figures()
@@ -140,7 +140,7 @@ def calibration_task(X: sparse.csr_array, Y: sparse.csr_array) -> Task:
 
 @dataclass(frozen=True)
 class Calibration:
-    """The training that times are scaled by, here and elsewhere, in seconds; ``dataset`` is what it was on."""
+    """The training that times are scaled by, here and elsewhere, in seconds, and its ``dataset``."""
 
     dataset: str
     seconds: float
@@ -148,7 +148,7 @@ class Calibration:
 
     @property
     def scale(self) -> float:
-        """What times measured elsewhere are multiplied by."""
+        """The factor of times measured elsewhere."""
         return self.seconds / self.elsewhere
 
     @property
@@ -161,7 +161,7 @@ class Calibration:
 
 
 class Elsewhere:
-    """What is known from elsewhere about some contenders on a dataset.
+    """Results from elsewhere of some contenders on a dataset.
 
     Parameters
     ----------

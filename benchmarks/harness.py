@@ -66,7 +66,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Contender:
-    """What takes part in a benchmark.
+    """A participant of a benchmark.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ class Data:
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """Read what `xmlc prepare` wrote.
+        """Read a dataset of `xmlc prepare`.
 
         Raises
         ------
@@ -294,7 +294,7 @@ class Rows:
         return [row for row in self.all if (row.contender, row.task, row.threads) == wanted]
 
     def compare(self, ours: str, theirs: str, task: str, costs: bool = True, label: str = "") -> None:
-        """Add, for what both were measured by on one thread, differences of percentages and ratios of costs.
+        """Add, for measures of both on one thread, differences of percentages and ratios of costs.
 
         Parameters
         ----------

@@ -37,7 +37,7 @@ def bench_inference(
     rounds: int = 3,
     seed: int = 0,
 ) -> Report:
-    """Measure what inference takes on the test set, by method.
+    """Measure costs of inference on the test set, by method.
 
     Parameters
     ----------

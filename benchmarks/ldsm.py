@@ -88,7 +88,7 @@ def _model(setting: Hyperparameters, n_trees: int, **more: object) -> LdSM:
 def _train_seeds(
     data: Data, setting: Hyperparameters, seeds: int, threads: int
 ) -> tuple[LdSM, dict[int, list[list[float]]]]:
-    """Train the largest forest of each seed; return that of seed 0, and P@k by number of trees and seed."""
+    """Train the largest forest of each seed; return seed 0's, and P@k by number of trees and seed."""
     scores: dict[int, list[list[float]]] = {size: [] for size in SIZES}
     models: list[LdSM] = []
     for seed in range(seeds):

@@ -104,7 +104,7 @@ def require_peer() -> None:
 
 
 class Inputs:
-    """What the classifier of each label sees, unscaled.
+    """The input of each label's classifier, unscaled.
 
     Parameters
     ----------
@@ -119,13 +119,13 @@ class Inputs:
         self.X, self.numbers, self.Y = sparse.csr_array(X.astype(np.float64)), Y.astype(np.float64), Y
 
     def of(self, j: int) -> sparse.csr_array:
-        """Return what that of label j sees."""
+        """Return the input of label j's classifier."""
         if not self.chain:
             return self.X
         return sparse.csr_array(sparse.hstack([self.X, sparse.csr_array(self.numbers[:, :j])], format="csr"))
 
     def targets(self, j: int) -> np.ndarray:
-        """Return what it is to predict."""
+        """Return its targets."""
         return self.Y[:, [j]].toarray().ravel()
 
 
@@ -162,7 +162,7 @@ def fit_with_peer(model: LabelLogistic, X: sparse.csr_array, Y: sparse.csr_array
 
 
 def _scaled(inputs: Inputs) -> Iterator[tuple[sparse.csr_array, np.ndarray]]:
-    """Yield what each label's classifier is trained on."""
+    """Yield the training set of each label's classifier."""
     for j in range(inputs.Y.shape[1]):
         Z = inputs.of(j)
         yield sparse.csr_array(Z * scales(Z)), inputs.targets(j)

@@ -1,4 +1,4 @@
-"""How fast nearest neighbours are found, compared with the authors' Go program, and what a second thread gives."""
+"""Speed of finding nearest neighbours, compared with the authors' Go program, and gain of a second thread."""
 
 from __future__ import annotations
 

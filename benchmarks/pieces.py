@@ -165,7 +165,7 @@ def without_small_weights(data: Data) -> Parts:
 
 
 def above_thresholds(data: Data) -> Parts:
-    """Find what exceeds thresholds of labels of their own."""
+    """Find the estimates above each label's own threshold."""
     model = _tree(tree="huffman").fit(data.X, data.Y)
     return {"predict_proba": model.predict_proba(data.X_test, np.linspace(0.02, 0.4, data.Y.shape[1]))}
 
@@ -198,7 +198,7 @@ TREES: dict[str, Run] = {
 
 
 def tail(data: Data) -> Parts:
-    """Fit tail classifiers and score and re-rank what stands in the estimates."""
+    """Fit tail classifiers, score and re-rank the labels of the estimates."""
     classifiers = TailClassifiers(gamma=3.0, n_jobs=1).fit(data.X, data.Y)
     return {
         "learned": classifiers.arrays(),
@@ -286,7 +286,7 @@ LINEAR: dict[str, Run] = {
 
 
 def tuned(method: str) -> Run:
-    """Make a piece of a method of thresholds: all points of its grid, and what it predicts."""
+    """Make a piece of a method of thresholds: all points of its grid, and its predictions."""
 
     def run(data: Data) -> Parts:
         found = tune(method, data.P_test, data.Y_test, priors(data.Y))
@@ -328,7 +328,7 @@ def inferred(method: str) -> Run:
 
 
 def distributions(data: Data) -> Parts:
-    """Work out joint distributions, and what a floor of the estimates may cost."""
+    """Work out joint distributions, and the bounded loss of a floor."""
     few = data.P_test[:FEW]
     Y_hat, expected = infer_blocks("meuf", few, 1) or (sparse.csr_array((0, 0)), np.empty(0))
     return {

@@ -1,4 +1,4 @@
-"""How fast a PLT is trained and ranks, compared with napkinXC and omikuji, and what a second thread gives.
+"""Speed of a PLT's training and ranking, compared with napkinXC and omikuji, and gain of a second thread.
 
 Everything of ours is run once before, at full size, so that no kernel is compiled in a measured time; the data is in
 memory.
@@ -156,7 +156,7 @@ def compare_solver(rows: Rows, solver: str, baselines: tuple[str, ...]) -> None:
 
 
 def _add_conversions(rows: Rows, data: Data) -> None:
-    """Measure what of omikuji's times is not its own: writing its input, and turning instances into its types."""
+    """Measure foreign parts of omikuji's times: writing its input, and turning instances into its types."""
     with tempfile.TemporaryDirectory(prefix="omikuji-") as folder:
         _, written = timed(lambda: save_repository(Path(folder) / "train.txt", data.X, data.Y))
     x = data.X_test

@@ -52,7 +52,7 @@ class Processor:
 
 
 class Features(TypedDict):
-    """What a process took the processor for, as JSON too.
+    """A processor's features in a process, as JSON too.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ def processors() -> tuple[Processor, ...]:
 
 
 def features_in_use() -> Features:
-    """Say what numba, NumPy and the C library of this process take the processor for."""
+    """Return the processor as seen by numba, NumPy and the C library of this process."""
     import numba.core.registry
     from numpy._core import _multiarray_umath  # type: ignore[attr-defined]  # NumPy's own report
 
@@ -148,7 +148,7 @@ def witnesses() -> dict[str, str]:
 
     @numba.njit(fastmath={"reassoc", "nsz"})
     def reordered_sum(x: np.ndarray) -> np.float32:
-        """Sum float32 numbers in whatever order suits the processor's vectors."""
+        """Sum float32 numbers in the order that suits the processor's vectors."""
         total = np.float32(0)
         for i in range(x.size):
             total += x[i]

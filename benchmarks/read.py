@@ -90,7 +90,7 @@ def add_readings(rows: Rows, reader: str, readings: list[Reading], megabytes: fl
 
 
 def _check_plain(path: Path) -> None:
-    """Refuse what only one of the readers could read."""
+    """Refuse a file that only one of the readers could read."""
     if not path.is_file():
         raise XmlcError(f"{path}: no such file")
     with open(path, "rb") as file:

@@ -16,7 +16,7 @@ DECIMALS = {  # by the first word of a unit
 
 
 def to_text(report: Report) -> str:
-    """Return what was measured: the data and the machine, the contenders, a table for each task, and remarks."""
+    """Return the report as text: the data and the machine, the contenders, a table for each task, and remarks."""
     made = report.passport
     machine = f"{made['cpu']}, xmlc {made['xmlc']}, numba {made['numba']}, {made['time']}"
     parts = [f"{report.dataset}: {report.about}; {machine}"]

@@ -32,7 +32,7 @@ class Setting(NamedTuple):
 
 
 def paper_setting(paper: str, model: str, dataset: str = "", otherwise: Hyperparameters | None = None) -> Setting:
-    """Return what a paper's configuration has for a model on a dataset, or other values over them.
+    """Return a paper's configured values for a model on a dataset, or other values over them.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The passport of a number: with what, on what and how it was measured."""
+"""Passport of a number: software, data, machine, and way of measuring."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Passport(TypedDict, total=False):
 
 
 class JobRequest(TypedDict):
-    """What a job requested before it started.
+    """Resources requested for a job before its start.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class JobRequest(TypedDict):
 
 
 class StepCosts(TypedDict):
-    """What one step of the workflow cost, in the order of a record's JSON keys.
+    """Costs of one step of the workflow, in the order of a record's JSON keys.
 
     Attributes
     ----------
@@ -182,7 +182,7 @@ def cpu_seconds() -> float:
 
 
 def plan_for(job: str, mb: float) -> None:
-    """Say what was requested for this process; the costs of its steps then hold it."""
+    """Set the resources requested for this process, for the costs of its steps."""
     _plans.append({"job": job, "mb": mb})
 
 
@@ -195,7 +195,7 @@ def step_costs(
     method: str | None = None,
     written: Path | None = None,
 ) -> StepCosts:
-    """Return what one step of the workflow cost until now: call it last.
+    """Return the costs of one step of the workflow until now: call it last.
 
     Of several steps in one process the first is charged with the start, and each other from the end of the one before.
 
@@ -239,7 +239,7 @@ def step_costs(
 
 
 def ending(costs: StepCosts) -> Ending:
-    """Return the costs of a step, which end a record, with the passport of what measured them."""
+    """Return the end of a record: passport of the measuring process, and costs of the step."""
     return {"passport": passport(costs["threads"]), "step": costs}
 
 

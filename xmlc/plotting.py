@@ -59,7 +59,7 @@ def figure(name: str, *needs: Need) -> Callable[[Draw], FigureDefinition]:
 
 
 def add_grid(axes: Axes) -> None:
-    """Put thin lines at major ticks behind what is drawn."""
+    """Put thin lines at major ticks behind the drawing."""
     axes.grid(visible=True, which="major", linewidth=0.4, color="0.88")
     axes.set_axisbelow(True)
 

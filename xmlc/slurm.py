@@ -1,4 +1,4 @@
-"""What must hold on a Slurm cluster before the first job of a run is submitted.
+"""Checks of a Slurm cluster before the first job of a run is submitted.
 
 The executor looks at none of this: a job that fits no node waits for ever, and jobs that a killed run left behind go on
 beside those of the next.
@@ -41,14 +41,14 @@ class Nodes:
     minutes: float
 
     def __str__(self) -> str:
-        """Return what a job can have there, in words."""
+        """Return the limits of a job there, in words."""
         limit = "" if self.minutes == float("inf") else f", jobs of {self.minutes:,.0f} minutes"
         return f"{self.threads} threads, {self.memory_mb:,} MB{limit}"
 
 
 @dataclass(frozen=True)
 class Demand:
-    """What a job asks for."""
+    """Resources requested by a job."""
 
     about: str
     partition: str | None
@@ -62,7 +62,7 @@ class Demand:
 
 
 def before_submission(workflow: Any) -> None:
-    """Refuse a run with a job that no node can have, and cancel what a killed run left; nothing with other executors.
+    """Refuse a run with a job that fits on no node, and cancel jobs of a killed run; do nothing with other executors.
 
     Called when the jobs are known and this run has the folder for itself (`xmlc.suites.controller`).
 
@@ -88,7 +88,7 @@ def before_submission(workflow: Any) -> None:
 
 
 def demand(job: Any) -> Demand:
-    """Return what a job of Snakemake asks for on its first attempt; 0 where that is known only later."""
+    """Return the resources of a Snakemake job's first attempt; 0 where they are known only later."""
     partition, memory, minutes = (job.resources.get(key) for key in ("slurm_partition", "mem_mb", "runtime"))
     return Demand(
         f"{job.rule.name} ({', '.join(job.wildcards)})" if job.wildcards else job.rule.name,
@@ -203,7 +203,7 @@ def jobs_in(folder: str) -> list[str]:
 
 
 def ask(command: Sequence[str]) -> str:
-    """Return what a command of Slurm prints."""
+    """Return the output of a Slurm command."""
     try:
         return subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout
     except (OSError, subprocess.SubprocessError) as error:

@@ -113,7 +113,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _flush_standard_output() -> None:
-    """Write what is buffered; at the end of the process it would fail with a status and a message of Python's."""
+    """Flush now: at the end of the process a failure would have a status and a message of Python's."""
     try:
         print(end="", flush=True)
     except OSError:

@@ -50,7 +50,7 @@ def threads_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def plan_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--plan``, which the workflow gives; records hold it beside what was used."""
+    """Add ``--plan``, which the workflow gives; records hold it beside the resources used."""
 
     def keep(ctx: click.Context, parameter: click.Parameter, value: tuple[str, float] | None) -> None:
         if value is not None:
@@ -68,7 +68,7 @@ def plan_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def out_option(help: str, required: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add ``--out``, a folder that the command replaces; what it would refuse at its end it refuses at its start."""
+    """Add ``--out``, a folder that the command replaces; a refusal of its end comes at its start."""
 
     def check(ctx: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
         if value is not None:
@@ -124,7 +124,7 @@ def records_argument(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def gather_records(records: tuple[Path, ...], records_from: Path | None) -> list[Path]:
-    """Return the given paths and those that a file lists, in this order.
+    """Return the given paths, then the paths listed in a file.
 
     Raises
     ------
@@ -154,7 +154,7 @@ class Named(Protocol):
 def list_definitions(
     every: Callable[[], Sequence[tuple[str, Named]]],
 ) -> Callable[[click.Context, click.Parameter, bool], None]:
-    """Return what the option ``--list`` does: print the names of all definitions, one line for each paper, and exit."""
+    """Return the callback of ``--list``: print the names of all definitions, one line for each paper, and exit."""
 
     def show(ctx: click.Context, parameter: click.Parameter, is_given: bool) -> None:
         if not is_given:

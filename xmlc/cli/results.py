@@ -1,4 +1,4 @@
-"""Commands that show and check what a run has made: none of them makes a record or a table."""
+"""Commands that show and check the results of a run: none of them makes a record or a table."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def report_command(
 
 
 def _headlines(about: Page | PagePaper) -> list[str]:
-    """Say what became of claims, where there are some, and of cells."""
+    """Count the verdicts on claims, where there are some, and on cells."""
     return [*([claims_line(about.claims)] if about.claims else []), about.tally.headline]
 
 

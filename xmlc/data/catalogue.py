@@ -54,7 +54,7 @@ class FileFacts(TypedDict):
 
 
 class PublishedCounts(TypedDict):
-    """What a paper prints about a dataset: counts, averages over training instances and labels, and where."""
+    """Printed sizes of a dataset: counts, averages over training instances and labels, and their source."""
 
     n_train: NotRequired[int]
     n_test: NotRequired[int]
@@ -66,7 +66,7 @@ class PublishedCounts(TypedDict):
 
 
 class PublishedSplit(TypedDict):
-    """Whether a paper's split into training and test set is known to be ours, and from what."""
+    """Whether a paper's split into training and test set is known to be ours, with the evidence."""
 
     same: bool
     evidence: str
@@ -226,7 +226,7 @@ def _names(value: str | list[str]) -> tuple[str, ...]:
 
 
 def _contradictions(entry: Dataset) -> list[str]:
-    """Say what a schema cannot: keys that do not go together."""
+    """Name keys that do not go together; the schema cannot."""
     found = []
     names = SEVERAL_FILES.get(entry.format, 1)
     for part, files in (("train", entry.train), ("test", entry.test)):
@@ -253,5 +253,5 @@ def _place(error: jsonschema.ValidationError) -> list[str]:
 
 
 def _explain(error: jsonschema.ValidationError) -> str:
-    """Word an error of the schema: where, what was found, what was expected."""
+    """Word an error of the schema: place, value found, value expected."""
     return f"{'.'.join(_place(error)) or 'top level'}: {broken(error)}"

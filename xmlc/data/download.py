@@ -43,7 +43,7 @@ OTHERS = (
 
 @dataclass(frozen=True)
 class Fetched:
-    """What one way of getting a dataset found.
+    """A dataset as found in one place.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class DownloadTask:
         return (self.dataset, *self.dataset.alternatives)
 
     def by_hand(self) -> str:
-        """Say what to do where a download fails."""
+        """Return the advice for a failed download."""
         where = f" (see {self.dataset.homepage})" if self.dataset.homepage else ""
         return f"Download it by hand{where} and put {self.wanted()}, or the archive with them, into {self.manual}/"
 
@@ -336,7 +336,7 @@ def _layout(entry: Dataset, renamed: dict[str, str] | None = None) -> Layout:
 
 
 def _check_digests(record: Path, origin: str, key: str, files: Mapping[str, FileFacts]) -> None:
-    """Compare files with what is on record for their source, or put them on record.
+    """Compare files with the digests recorded for their source, or record these.
 
     Parameters
     ----------
@@ -393,7 +393,7 @@ class Mirror:
 
 
 def mirror_at(given: str) -> Mirror:
-    """Read what was given as a mirror.
+    """Read the address or folder of a mirror.
 
     Parameters
     ----------
@@ -430,14 +430,14 @@ def _host(address: str) -> str | None:
 
 
 class OtherFormat(XmlcError):
-    """A file is in another format than the repository's; ``entry`` is what the catalogue must say, or empty."""
+    """A file is in another format than the repository's; ``entry`` is the entry for the catalogue, or empty."""
 
     def __init__(self, message: str, entry: str):
         super().__init__(message)
         self.entry = entry
 
     def advice(self, dataset: str) -> str:
-        """Say what to do where it is a dataset's."""
+        """Return the advice for a file of a dataset."""
         if self.entry:
             return f"add to config/datasets.yaml:\n  {dataset}: {self.entry}"
         return "write it by xmlc.data.writer.save_repository(path, X, Y)"

@@ -1,4 +1,4 @@
-"""From a dataset's text files to arrays on disk, checked against what the papers say about the dataset."""
+"""From a dataset's text files to arrays on disk, checked against the sizes that papers print."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def _present(source: Path, name: str) -> str:
 
 
 def read_parts(source: Path, files: Layout) -> tuple[Part, Part]:
-    """Read training and test part in whatever format they come."""
+    """Read training and test part in any of the formats."""
     format, train, test = files["format"], files["train"], files["test"]
     if files["split_files"]:
         return read_split(source, train[0], files["split_files"])

@@ -1,4 +1,4 @@
-"""A prepared dataset: memory-mapped arrays, the split, and what is known about them."""
+"""A prepared dataset: memory-mapped arrays, the split, and their description."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Counts(TypedDict):
 
 
 class Meta(Counts):
-    """What ``meta.json`` holds of a prepared dataset, beside its counts.
+    """Content of a prepared dataset's ``meta.json``, beside its counts.
 
     Attributes
     ----------

@@ -27,7 +27,7 @@ class FiveNumbers:
 
 @dataclass(frozen=True, kw_only=True)
 class PartStatistics:
-    """What of one part of a dataset is counted; what ends in ``_seen`` is over the labels or features that occur."""
+    """Counts of one part of a dataset; names in ``_seen`` are over the labels or features that occur."""
 
     instances: Count
     labels_per_instance: FiveNumbers

@@ -271,7 +271,7 @@ def count_above(values, least):
 
 @njit(cache=True, nogil=True)
 def move_to_front(values, low, high, pivot, equal):
-    """Move what exceeds the pivot, or with ``equal`` what equals it, to the front; return where the others begin.
+    """Move values above the pivot, or with ``equal`` values equal to it, to the front; return where the others begin.
 
     What is moved keeps its order. Of the others, the first changes places with each value in turn: it is kept in a
     register, because reading again what was just written takes some five cycles.
@@ -301,7 +301,7 @@ def move_to_front(values, low, high, pivot, equal):
 
 @njit(cache=True, nogil=True)
 def sum_above(values, least, room):
-    """Return the sum of what values exceed ``least`` by, in `LANES` sums side by side: by vector instructions.
+    """Return the sum of the excesses over ``least``, in `LANES` sums side by side: by vector instructions.
 
     Parameters
     ----------

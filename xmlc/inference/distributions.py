@@ -1,4 +1,4 @@
-"""What inference starts from: samples of label sets, the matrix P of gfm2011's Theorem 3.1, or marginals.
+"""Distributions to infer from: samples of label sets, the matrix P of gfm2011's Theorem 3.1, or marginals.
 
 `Samples` is the compact form of a joint distribution, `LabelsBySize` the paper's in full. Marginals alone, an SPE or
 a dense array, stand for independent labels.
@@ -224,7 +224,7 @@ def predict_from_marginals(
 def floor_bound(
     Y_hat: object, expected_f: np.ndarray, dropped: float | np.ndarray, kappa: float = 1.0, independent: bool = True
 ) -> np.ndarray:
-    """Bound what the expected F-measure loses because labels below the floor were left out of the inference.
+    """Bound the loss of expected F-measure by leaving labels below the floor out of the inference.
 
     Let y be distributed over all m labels, y' be y without the dropped labels and r their number of positives, with
     delta = E[r], the sum of the dropped marginals, none above kappa. Let h0 (k0 labels) maximise G(h) = E[F(y', h)]:
@@ -319,7 +319,7 @@ def labels_below_floor(spe: object, Y: object) -> np.ndarray:
 def floor_loss(
     marginals: sparse.csr_array, floor: float, Y: sparse.csr_array, Y_hat: sparse.csr_array, expected_f: np.ndarray
 ) -> float:
-    """Bound what the floor costs of the mean expected F, by the number of true labels that it left out.
+    """Bound the floor's loss of mean expected F, by the number of true labels that it left out.
 
     This number estimates the sum of their marginals, in which `floor_bound` is linear but for its first term,
     min(delta, 2 kappa). That is concave, so that its mean is at most its value at the mean.

@@ -114,7 +114,7 @@ def gfm_t(
 def gfm_t_few(
     P: object, p_empty: object = None, sizes: object = None, n_jobs: int | None = None
 ) -> tuple[sparse.csr_array, np.ndarray]:
-    """Do what `gfm_t` does with `FEW_THRESHOLDS` of them."""
+    """Infer as `gfm_t`, with `FEW_THRESHOLDS` thresholds."""
     return gfm_t(P, p_empty, sizes, n_jobs, FEW_THRESHOLDS)
 
 

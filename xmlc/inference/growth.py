@@ -84,7 +84,7 @@ def _growth_from_samples(seed: int, n_trials: int, n_labels: Sequence[int], roun
 
 
 def task_of(method: str, samples: Samples, threads: int) -> Work:
-    """Return a call of a method on samples; those that take marginals count them first, within the call."""
+    """Return a call of a method on samples; a method of marginals counts them first, within the call."""
     chosen = METHODS[method]
     if chosen.takes == "joint":
         return lambda: chosen.infer(samples, n_jobs=threads)

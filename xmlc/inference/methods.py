@@ -60,7 +60,7 @@ METHODS: dict[str, Method] = {
 
 
 def register(name: str, takes: Literal["joint", "marginals"] = "marginals") -> Callable[[Infer], Infer]:
-    """Make a method of one's own known under a name; the function below is what `Method` calls ``infer``.
+    """Register a method of one's own under a name; the function below is its ``infer``, see `Method`.
 
     Raises
     ------

@@ -57,7 +57,7 @@ def meuf(marginals: object, n_jobs: int | None = None) -> tuple[sparse.csr_array
 
 
 def meuf_cubic(marginals: object, n_jobs: int | None = None) -> tuple[sparse.csr_array, np.ndarray]:
-    """Do what `meuf` does by the published procedure (Jansche, 2007; gfm2011, Section 2.1), for small m only.
+    """Maximise as `meuf`, by the published procedure (Jansche, 2007; gfm2011, Section 2.1), for small m only.
 
     For each k a dynamic programme over all m labels, cubic in m, gives the expected F-measure of the k most probable
     labels: O(m^4) in all. It is here because the running times of gfm2011's Table 1 and Figure 1 are about it; the
@@ -76,7 +76,7 @@ def meuf_cubic(marginals: object, n_jobs: int | None = None) -> tuple[sparse.csr
 
 
 def meuf_approx(marginals: object, n_jobs: int | None = None, n_cells: int = 16) -> tuple[sparse.csr_array, np.ndarray]:
-    """Do approximately what `meuf_cubic` does, with an inner maximisation that is quadratic in m: O(m^3) in all.
+    """Approximate `meuf_cubic` by an inner maximisation that is quadratic in m: O(m^3) in all.
 
     The dynamic programme keeps as many states of the positives outside the predicted set as ``n_cells``: the last one
     stands for ``n_cells - 1`` or more of them and keeps its probability and mean number. So the value is too small, if

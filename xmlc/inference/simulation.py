@@ -222,7 +222,7 @@ def summary(scores: np.ndarray) -> Scores:
 
 
 def _limit(method: str, truth: LabelsBySize) -> float:
-    """Return the expected F of what a method infers from the distribution itself, as from an endless sample."""
+    """Return the expected F of a method's inference from the distribution itself, as from an endless sample."""
     known = truth if METHODS[method].takes == "joint" else np.minimum(truth.P.sum(axis=2), 1.0)
     return float(expected_f(_label_sets(method, known, None), truth)[0])
 

@@ -1,1 +1,1 @@
-"""Numbers judged: by a fingerprint for all of them, one by one beside what is expected."""
+"""Judging of numbers: all of them by a fingerprint, each beside its expected value."""

@@ -41,7 +41,7 @@ class Cell:
 
     @property
     def verdict(self) -> Verdict:
-        """What is said of it."""
+        """The judgement's verdict."""
         return self.judgement.verdict
 
 
@@ -76,7 +76,7 @@ class Comparison:
     printed: bool = False
 
     def counts(self, kind: Kind | None = None) -> Counter[Verdict]:
-        """Count the judged cells by verdict, all or those of one kind.
+        """Count the judged cells by verdict, all or of one kind.
 
         A statistic that a paper prints in each row of a dataset is one cell.
         """
@@ -165,14 +165,14 @@ def _compare_files(name: str, left: Path, right: Path, keys: Sequence[str], publ
 
 
 def compared_fingerprints(left: Path, right: Path) -> tuple[Fingerprint, Fingerprint]:
-    """Return the fingerprints of what `compare` takes from two paths: a table each, or tables, perhaps none."""
+    """Return the fingerprints of two paths as `compare` takes them: a table each, or tables, perhaps none."""
     if not left.is_dir():
         return of_table(read_table(left)), of_table(read_table(right))
     return _of_tables(left, left), _of_tables(right, left)
 
 
 def _of_tables(folder: Path, of: Path) -> Fingerprint:
-    """Return the fingerprint of a folder without what is not compared."""
+    """Return the fingerprint of a folder's compared tables."""
     parts: dict[str, dict[str, Fingerprint]] = {}
     for name in _tables(folder, of):
         suite, _, file = name.rpartition("/")
@@ -357,7 +357,7 @@ def headline(comparisons: Sequence[Comparison]) -> str:
 
 
 def kind_lines(counts: Mapping[Kind, Mapping[Verdict, int]]) -> list[str]:
-    """Say what became of the printed cells that are not measurements of the paper, kind by kind."""
+    """Count the verdicts on printed cells that are not measurements of the paper, kind by kind."""
     lines = []
     for kind in (Kind.DATASET, Kind.CONFIGURATION, Kind.QUOTED):
         ran = {verdict: n for verdict, n in counts[kind].items() if verdict is not Verdict.NOT_RUN and n}

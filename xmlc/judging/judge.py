@@ -1,4 +1,4 @@
-"""Printed numbers judged: which kind each is, how wide its own interval is, what it has to be told from."""
+"""Judging of printed numbers: kind, interval of the printed number, and numbers to tell it from."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class OurNumber:
 
 @dataclass(frozen=True)
 class Judge:
-    """What is known about printed numbers before one is judged."""
+    """Basis of judging: our runs, printed runs, splits, calibrations."""
 
     #: Ours, from which the deviations are taken.
     runs: Runs = field(default_factory=Runs)
@@ -58,7 +58,7 @@ class Judge:
 
     @classmethod
     def of_project(cls, config: Path, runs: Path | None = None) -> Judge:
-        """Gather what the project knows: its runs, the papers' configuration and the catalogue of datasets.
+        """Read the project's runs, the papers' configuration and the catalogue of datasets.
 
         Raises
         ------
@@ -166,7 +166,7 @@ def contrast_of(definition: TableDefinition | None, place: Place, printed: Publi
 
 
 def _reason(spread: Spread, ours: int, theirs: int, other: bool, contrast: float | None) -> str:
-    """Say what an interval is made of."""
+    """Explain an interval by its parts."""
     words = [f"deviation {spread.deviation:.2g} of {spread.runs} runs, {ours} beside {theirs}"]
     if other:
         words.append(f"deviation {spread.split_error:.2g} over splits, as the paper's is not known")

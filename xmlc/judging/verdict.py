@@ -1,4 +1,4 @@
-"""Kinds of printed numbers, and the verdict on a number beside the one that is expected."""
+"""Kinds of printed numbers, and the verdict on a number beside the expected one."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ ROUNDING = 1 + 1e-9
 
 
 class Verdict(StrEnum):
-    """What a cell can be.
+    """Verdicts on a cell.
 
     A number that a paper measured is reproduced, better, not reproduced or too uncertain to say; a printed constant, or
     a number of ours beside an earlier one, is equal or different; the others were not compared.
@@ -134,7 +134,7 @@ def equal_line(counts: Mapping[Verdict, int]) -> str:
 
 
 def reproduced_line(counts: Mapping[Verdict, int]) -> str:
-    """Say what became of the measured cells, as in "98 of 132 measured cells reproduced, 4 better, 30 not reproduced".
+    """Count the measured cells by verdict: "98 of 132 measured cells reproduced, 4 better, 30 not reproduced".
 
     What was not run has no verdict and is not among them.
     """
@@ -163,6 +163,6 @@ def is_blank(text: str) -> bool:
 
 
 def unit_of_last_digit(text: str) -> float:
-    """Return what one unit of the last digit of a decimal number is worth; numbers of whole units count by ones."""
+    """Return the value of one unit of the last printed decimal; a number without decimals counts by ones."""
     exponent = Decimal(text).as_tuple().exponent
     return float(f"1e{min(exponent, 0)}") if isinstance(exponent, int) else 0.0

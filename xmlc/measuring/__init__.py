@@ -1,1 +1,1 @@
-"""What steps of the workflow measure of a model: quality, time and counts, after a run that compiles everything."""
+"""Measurements of a model: quality, time and counts, after a run that compiles everything."""

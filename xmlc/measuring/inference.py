@@ -27,7 +27,7 @@ from xmlc.records.thresholds import Estimates
 
 @dataclass(frozen=True)
 class Basis:
-    """What all methods of one job infer from.
+    """The common input of all inference methods of one job.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Basis:
 
 
 def check_sources(methods: Iterable[str], model: Path | None, estimates: Path | None) -> None:
-    """Check that these methods can infer from what is given, before anything is read.
+    """Check that these methods can infer from the given input, before anything is read.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def basis_of(
 
 
 def describe_estimates(marginals: sparse.csr_array, floor: float, Y: sparse.csr_array) -> FlooredEstimates:
-    """Count what the floor left of the estimates, shape (n, m), and the true labels that it left out."""
+    """Count the estimates above the floor, shape (n, m), and the true labels below it."""
     return FlooredEstimates(
         floor=floor,
         estimates_per_instance=marginals.nnz / max(Y.shape[0], 1),
@@ -126,7 +126,7 @@ def describe_estimates(marginals: sparse.csr_array, floor: float, Y: sparse.csr_
 
 
 def given_estimates(folder: Path) -> Given:
-    """Take the test set's part of what `xmlc estimate` wrote, and its cost."""
+    """Read the test set's estimates of an `xmlc estimate` folder, and their cost."""
     meta = Estimates.read(folder)
     ms = meta.parts["test"].ms_per_instance
     return Given(
@@ -157,7 +157,7 @@ def draw_or_estimate(prepared: Prepared, model: SparseProbabilityEstimator, floo
 
 @dataclass(frozen=True)
 class Given:
-    """What label sets are inferred from, and what it took to get it.
+    """Distributions or marginals to infer label sets from, with their costs.
 
     Attributes
     ----------
@@ -176,13 +176,13 @@ class Given:
 
     @property
     def marginals(self) -> sparse.csr_array | None:
-        """The marginals, where that is what is given."""
+        """The marginals, where they are given."""
         return None if isinstance(self.distribution, Samples) else self.distribution
 
 
 @dataclass(frozen=True)
 class Inferred:
-    """How good the label sets of one method are, and what they took.
+    """Quality and costs of the label sets of one method.
 
     Attributes
     ----------
@@ -253,7 +253,7 @@ def infer_and_score(
 
 
 def _costs(given: Given, seconds: float | None, n: int, threads: int) -> InferringCosts:
-    """Add the time of inferring to that of drawing or estimating; an oracle has neither of the two."""
+    """Add the time of inferring to the time of drawing or estimating; an oracle has neither of the two."""
     ms = None if seconds is None else 1e3 * seconds / max(n, 1)
     before = given.estimate_ms_per_instance if given.draw_ms_per_instance is None else given.draw_ms_per_instance
     whole = None if ms is None or before is None else 1e-3 * n * (before + ms)

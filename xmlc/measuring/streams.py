@@ -28,7 +28,7 @@ FIRST, STEP = 1.0, 20.0  # OFO's a and b before the first instance (plt2016, Sec
 
 @dataclass(frozen=True)
 class Progressed:
-    """What was right on a stream, and what learning it took.
+    """Correct predictions on a stream, and the costs of learning it.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ def run_stream(model: object, X: sparse.csr_array, Y: sparse.csr_array) -> Progr
 
 
 def _timed_sets(model: StreamsSets, X: sparse.csr_array, Y: sparse.csr_array) -> tuple[sparse.csr_array, float]:
-    """Predict a set of labels before each instance; return them and the CPU seconds, those of compilation aside."""
+    """Predict a set of labels before each instance; return them and the CPU seconds without compilation."""
     model.unfitted().progressive_sets(X[:WARM_UP_ROWS], Y[:WARM_UP_ROWS], a=FIRST, b=STEP)
     started = cpu_seconds()
     sets = model.unfitted().progressive_sets(X, Y, a=FIRST, b=STEP)

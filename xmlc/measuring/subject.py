@@ -1,4 +1,4 @@
-"""What a record is about: the dataset, and how its model was made."""
+"""Head of a record: its dataset, and how its model was made."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def dataset_of(prepared: Prepared) -> RecordedDataset:
 
 
 def hyperparameters_of(model: SparseProbabilityEstimator) -> Hyperparameters:
-    """Return what a model was made with, but for threads and seed."""
+    """Return the hyperparameters of a model, without threads and seed."""
     return {key: value for key, value in model.get_params().items() if key not in ("n_jobs", "random_state")}
 
 

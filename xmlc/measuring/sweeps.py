@@ -67,7 +67,7 @@ def _train_and_rank(model: SparseProbabilityEstimator, value: object, train: Dat
 def condensed_rows(
     prepared: Prepared, base: TrainingRecord, similarities: Iterable[float], threads: int
 ) -> tuple[CondensedRow, ...]:
-    """Index the whole training set, then what each similarity keeps of it, and rank the labels of the test set.
+    """Index all training instances, then those kept at each similarity, and rank the labels of the test set.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ def tune_method(prepared: Prepared, estimates: Path, method: str, threads: int, 
 
 @dataclass(frozen=True)
 class Evaluated:
-    """How good label sets are, and what they cost.
+    """Quality and costs of label sets.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What the F-measures are made of: kernels that count once over the stored entries."""
+"""Counts behind the F-measures: kernels that pass once over the stored entries."""
 
 from __future__ import annotations
 

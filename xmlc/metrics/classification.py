@@ -60,7 +60,7 @@ def agreement(Y: object, Y_hat: object) -> Agreement:
 
 
 class Sets(NamedTuple):
-    """True and predicted label sets: what measures are computed from.
+    """True and predicted label sets: the input of measures.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ def macro_f(Y: object, Y_hat: object, zero_division: float = 1.0, average: str =
 
 
 def micro_f(Y: object, Y_hat: object, zero_division: float = 1.0, beta: float = 1.0) -> float:
-    """Micro-averaged F_beta: that of the counts summed over all labels, 2 TP / (P + predicted) for beta = 1.
+    """Micro-averaged F_beta, of the counts summed over all labels: 2 TP / (P + predicted) for beta = 1.
 
     Examples
     --------
@@ -213,7 +213,7 @@ def _mean(values: np.ndarray) -> float:
 
 
 class AveragedOverlap(NamedTuple):
-    """A measure that thresholds can be tuned for: an overlap, and what it is averaged over (0/0 = 1, all labels).
+    """A measure to tune thresholds for: an overlap, and its averaging (0/0 = 1, all labels).
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Progressive validation: what a model predicted for each instance of a stream before it learned it.
+"""Progressive validation: scores of the prediction for each instance of a stream before it is learned.
 
 Blum, Kalai and Langford, "Beating the hold-out", COLT 1999; oplt2021, Section 5.2 and Figure 2. Every function takes
 the stream in its order and gives a curve: the value of its first t instances for each given t.

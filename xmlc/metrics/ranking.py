@@ -30,7 +30,7 @@ K = (1, 3, 5)  # what the papers take
 
 
 class Ranked(NamedTuple):
-    """A test set whose labels were ranked: what measures are computed from.
+    """A test set with ranked labels: the input of measures.
 
     Attributes
     ----------

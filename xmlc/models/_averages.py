@@ -1,4 +1,4 @@
-"""Means over trees of what each of them found: kernels."""
+"""Means of estimates over trees: kernels."""
 
 from __future__ import annotations
 

@@ -33,10 +33,10 @@ class Forest(Protocol):
 
     @classmethod
     def join_trees(cls, parts: Sequence[Self], /) -> Self:
-        """Join such parts in the order of their trees: what ``fit`` gives."""
+        """Join such parts in the order of their trees: the result of ``fit``."""
 
     def trees(self, n: int, /) -> Self:
-        """Return the model of the first ``n`` trees: what ``fit`` gives with ``n_trees=n``."""
+        """Return the model of the first ``n`` trees: the result of ``fit`` with ``n_trees=n``."""
 
 
 @runtime_checkable
@@ -52,7 +52,7 @@ class Streaming(Protocol):
 
 @runtime_checkable
 class StreamsSets(Streaming, Protocol):
-    """One that predicts a set of labels, too, by OFO's running thresholds."""
+    """An estimator that predicts sets of labels, too, by OFO's running thresholds."""
 
     def progressive_sets(self, X: object, Y: object, a: float, b: float) -> sparse.csr_array:
         """Learn a stream; return the sets predicted before each instance, boolean CSR of shape (n, m)."""

@@ -74,7 +74,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
 
     @classmethod
     def join_trees(cls, parts: Sequence[Self]) -> Self:
-        """Put the parts of a forest together, in the order of their trees: what `fit` gives, bit for bit.
+        """Join the parts of a forest in the order of their trees: the result of `fit`, bit for bit.
 
         Raises
         ------
@@ -87,7 +87,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         return whole
 
     def trees(self, n: int) -> Self:
-        """Return the forest of the first ``n`` trees: what `fit` gives with n_trees=n, on the same arrays.
+        """Return the forest of the first ``n`` trees: the result of `fit` with n_trees=n, on the same arrays.
 
         Raises
         ------
@@ -130,7 +130,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     def _average(
         self, X: sparse.csr_array, average: Callable[..., Any], arguments: tuple[Any, ...]
     ) -> tuple[np.ndarray, ...]:
-        """Send all instances down all trees and run a kernel over the leaves, block by block; stack what it returns."""
+        """Send all instances down all trees, run a kernel over the leaves, block by block, and stack its results."""
         x, opened, forest, n = self._kernel_form(X), self._open_forest(), self.forest_, X.shape[0]
         histograms = Histograms(
             forest.leaf_starts, forest.labels, forest.counts, self._leaf_weights(), self._pools_leaves
@@ -188,7 +188,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
 
     @property
     def _tail_unit_norm(self) -> bool:
-        """Whether tail classifiers scale instances to unit length: in PfastreXML whatever its trees are given."""
+        """Whether tail classifiers scale instances to unit length: in PfastreXML for any input of the trees."""
         return True
 
     @abstractmethod
@@ -201,11 +201,11 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
 
     @abstractmethod
     def _rerank(self, X: sparse.csr_array, estimates: sparse.csr_array) -> sparse.csr_array:
-        """Return what the labels of instances rank by; may overwrite the estimates."""
+        """Return the scores by which labels are ranked; may overwrite the estimates."""
 
     @abstractmethod
     def _open_forest(self) -> Any:
-        """Compute what all descents need."""
+        """Compute the common data of all descents."""
 
     @abstractmethod
     def _leaf_weights(self) -> np.ndarray:

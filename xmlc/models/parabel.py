@@ -164,7 +164,7 @@ class Parabel(SparseProbabilityEstimator):
     def _average(
         self, X: sparse.csr_array, average: Callable[..., Any], arguments: tuple[Any, ...]
     ) -> tuple[np.ndarray, ...]:
-        """Search all trees and run a kernel over what they found, block by block; stack what it returns."""
+        """Search all trees, run a kernel over the labels found, block by block, and stack its results."""
         widest = max(int(self.arity), int(self.max_leaf))
         met = self.n_labels_ if self.beam is None else min(self.n_labels_, int(self.beam) * widest)
         self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)

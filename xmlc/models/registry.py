@@ -67,7 +67,7 @@ def estimator_class(name: str) -> type[SparseProbabilityEstimator]:
 def make_estimator(
     name: str, parameters: Hyperparameters, seed: int, n_jobs: int | None = None
 ) -> SparseProbabilityEstimator:
-    """Construct an estimator; ``seed`` and ``n_jobs`` are handed to those that take them.
+    """Construct an estimator, with ``seed`` and ``n_jobs`` where it takes them.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def make_estimator(
 
 
 def load_estimator(name: str, folder: Path, n_jobs: int | None = None) -> SparseProbabilityEstimator:
-    """Load a trained model; ``n_jobs`` is handed to one that takes it.
+    """Load a trained model, with ``n_jobs`` where it takes it.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def load_estimator(name: str, folder: Path, n_jobs: int | None = None) -> Sparse
 
 
 def estimator_files(name: str) -> list[str]:
-    """Return the source files that define an estimator: where the workflow starts to look for what changed."""
+    """Return the source files that define an estimator: the workflow looks for changes from there."""
     if ".py:" in name:
         return [name.rpartition(":")[0]]
     module = ESTIMATORS[name].partition(":")[0] if name in ESTIMATORS else "xmlc.models.registry"

@@ -195,7 +195,7 @@ class TailClassifiers:
     def from_arrays(
         cls, arrays: Mapping[str, np.ndarray], n_features: int, n_labels: int, **hyperparameters: Any
     ) -> Self:
-        """Make fitted classifiers of what `arrays` gave; other names in ``arrays`` are left alone.
+        """Make fitted classifiers of the result of `arrays`; other names in ``arrays`` are left alone.
 
         Parameters
         ----------

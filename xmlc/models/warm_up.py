@@ -1,4 +1,4 @@
-"""A model's first, untimed run on a few rows, after which what will be timed is compiled."""
+"""A model's first, untimed run on a few rows, which compiles the code to be timed."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a run has made so far: files done, missing and failed, and the fact table of all numbers."""
+"""Overview of a run so far: files done, missing and failed, and the fact table of all numbers."""

@@ -36,7 +36,7 @@ from xmlc.tables.titles import step_title
 
 
 class RecordPassport(NamedTuple):
-    """How a record came about; ``seconds`` and ``peak_mb`` are those of the whole process that wrote it."""
+    """Origin of a record; ``seconds`` and ``peak_mb`` are of the whole process that wrote it."""
 
     portion: str
     threads: int | None
@@ -117,12 +117,12 @@ def _read(files: Sequence[Path], kind: str, portion: str) -> list[tuple[Path, Of
 
 
 def _itself(path: Path, record: OfTables) -> OfTables:
-    """Return the record of an experiment as what it is, although a table looks only at what its step cost."""
+    """Return the full record of an experiment, although a table looks only at the cost of its step."""
     return read_record(path) if isinstance(record, StepRecord) and record.kind in kinds() else record
 
 
 def fact_rows(source: Source) -> list[Row]:
-    """Return the facts of one record: a row for each number of its frames, or one that says why there is none."""
+    """Return the facts of one record: a row for each number of its frames, or one row with the reason for none."""
     record = source.record
     method = step_title(record.step) if isinstance(record, StepRecord) else record.method_name or ""
     common = {"paper": source.paper, **passport_columns(source)._asdict()}
@@ -188,7 +188,7 @@ def passport_of(record: OfTables) -> Passport:
 
 
 def step_of(record: OfTables) -> StepCosts | None:
-    """Return what the step cost that wrote a record, if it is known."""
+    """Return the costs of the step that wrote a record, if they are known."""
     return getattr(record, "step", None)
 
 

@@ -1,4 +1,4 @@
-"""Which steps of a run failed, and with what message: read from the logs, which hold the last attempt only."""
+"""Failed steps of a run, with their messages: read from the logs, which hold the last attempt only."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def failures(logs: Path) -> list[Failure]:
 
 
 def with_records(tables: Sequence[MadeOf]) -> tuple[list[MadeOf], list[Failure]]:
-    """Separate the tables whose records still exist from those whose records were deleted.
+    """Separate tables whose records still exist from tables whose records were deleted.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What is done, missing and failed of a run, paper by paper and dataset by dataset."""
+"""Files done, missing and failed of a run, paper by paper and dataset by dataset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything below some folders held against its checksums: what was damaged or edited since it was written."""
+"""Checksums of everything below some folders: files that were damaged or edited since they were written."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Check = Callable[[], object]
 
 @dataclass
 class Verified:
-    """What was found.
+    """Result of `verify`.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Verified:
 
     @property
     def targets(self) -> list[Path]:
-        """What is to be deleted, each once."""
+        """Paths to delete, each once."""
         return list(dict.fromkeys(damage.target for damage in self.damaged))
 
 
@@ -92,7 +92,7 @@ def remove(targets: Iterable[Path]) -> None:
 
 
 def _checks(place: Path) -> Iterator[tuple[Path, Check | None]]:
-    """Yield each file with what proves it; None where nothing does."""
+    """Yield each file with its check; None where there is none."""
     if not place.is_dir():
         yield place, _check_of(place)
     elif (place / NAME).exists() or any(pattern.read(place) for pattern in FOLDERS):
@@ -122,7 +122,7 @@ def _is_listed(file: Path) -> bool:
 
 
 def _check_of(file: Path) -> Check | None:
-    """Return what proves one file: the list of its folder, or its own checksum."""
+    """Return the check of one file: by the list of its folder, or by its own checksum."""
     if _is_listed(file):
         return partial(check_file, file)
     if file.suffix not in READERS:

@@ -1,1 +1,1 @@
-"""One self-contained HTML page of everything that a run has finished, beside what the papers print."""
+"""One self-contained HTML page of all finished results of a run, beside the papers' numbers."""

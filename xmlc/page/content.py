@@ -48,7 +48,7 @@ NUMBERED = re.compile(r"^Figure \d+( of \w+)?: ")
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure: its title, what it shows, and the SVG to stand in the page."""
+    """A figure: its title, its caption, and the SVG to stand in the page."""
 
     identifier: str
     title: str
@@ -58,7 +58,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Tally:
-    """What became of the cells."""
+    """Cells counted by verdict."""
 
     #: Beside what the paper prints.
     printed: Counter[tuple[Kind, Verdict]] = field(default_factory=Counter)
@@ -69,7 +69,7 @@ class Tally:
 
     @classmethod
     def of(cls, expectations: Sequence[Expectation], printed: bool) -> Tally:
-        """Count expectations; without ``printed`` those of the paper are counted with another table."""
+        """Count expectations; without ``printed`` the paper's own are counted with another table."""
         kinds = count(expectations, PAPER) if printed else {}
         beside = Counter({(kind, verdict): n for kind, own in kinds.items() for verdict, n in own.items()})
         calibrated = [e for e in expectations if printed and e.judgement is not None and e.judgement.calibrated]
@@ -98,14 +98,14 @@ class Tally:
 
     @property
     def headline(self) -> str:
-        """Say in one line what became of the measured cells."""
+        """Count the measured cells by verdict, in one line."""
         if self.total:
             return reproduced_line(self.counts)
         return "No cell that the paper measured was run" if self.printed else self.accepted_line or "Nothing to compare"
 
     @property
     def others(self) -> list[str]:
-        """Say what became of the other kinds of printed cells, of those not run, and of our own cells."""
+        """Count the other kinds of printed cells by verdict, then cells not run, and our own cells."""
         lines = [f"{CALIBRATED} {calibrated_line(self.calibrated)}"] if self.calibrated else []
         lines += kind_lines({kind: self.of_kind(kind) for kind in Kind})
         not_run = sum(n for (_, verdict), n in self.printed.items() if verdict is Verdict.NOT_RUN)
@@ -175,7 +175,7 @@ class Page:
 
     @property
     def headline(self) -> str:
-        """Say what became of the papers' statements, or of their cells; of data that no paper prints, their names."""
+        """Count the papers' claims, or their cells, by verdict; of data that no paper prints, return their names."""
         if self.own and self.datasets:
             return f"Results on {', '.join(self.datasets)}"
         return claims_line(self.claims) if self.claims else self.tally.headline
@@ -183,7 +183,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Folders:
-    """Where a page finds what it shows; the published tables are named by what the tables were made of."""
+    """Input folders of a page; the published tables are named by the provenance of the tables."""
 
     figures: Path = Path(paths.FIGURES)
     reference: Path = Path(paths.ACCEPTED)
@@ -281,7 +281,7 @@ def _drawing(paper: str, name: str, svg: str, prefix: str) -> Drawing:
 
 
 def _caption(paper: str, name: str) -> str:
-    """Say what a figure shows, in the words of the function that draws it."""
+    """Return the caption of a figure, in the words of the function that draws it."""
     try:
         text = figure_of(name, paper).draw.__doc__ or ""
     except XmlcError:

@@ -1,4 +1,4 @@
-"""The numbers that a table's cells are compared with: what the paper prints, or else the accepted ones."""
+"""Expected numbers of a table's cells: the paper's, or else the accepted ones."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SAME_RUNS = ("seeds", "units")
 
 @dataclass(frozen=True)
 class Expectation:
-    """What one cell is compared with.
+    """The expected value of one cell.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Expectation:
 
 @dataclass
 class Expected:
-    """The expectations of one table, each judged once; `shown` remembers those that the page shows.
+    """The expectations of one table, each judged once; `shown` remembers the keys shown on the page.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class Expected:
         return next(iter(self._matching(keys, place)), None)
 
     def of(self, keys: Key, place: Key, name: str) -> Expectation | None:
-        """Return what is expected of one cell, or None."""
+        """Return the expectation of one cell, or None."""
         rows = self._matching(keys, place)
         published = self._published(keys, place, name)
         if published is not None:
@@ -112,7 +112,7 @@ class Expected:
         return Expectation(_printed(column(name), cell.left), REFERENCE, cell.judgement if cell.judged else None)
 
     def rest(self, own: Published) -> list[tuple[Key, dict[str, Expectation]]]:
-        """Return what the paper prints in this very table and no panel shows, row by row."""
+        """Return the paper's numbers in this very table that no panel shows, row by row."""
         rows = []
         for row in own.frame().to_dict("records"):
             place = tuple(str(row[key]) for key in self.table.keys)
@@ -132,7 +132,7 @@ class Expected:
         return [row for row in self._rows.values() if all(str(row[key]) == value for key, value in wanted.items())]
 
     def _source(self, keys: Key) -> Published:
-        """Return what the paper prints by these keys, which may be the first of the table's keys alone."""
+        """Return the paper's numbers by these keys, which may be the first of the table's keys alone."""
         return self.printed if tuple(keys) == tuple(self.table.keys) else self.printed.about(keys[0])
 
     def _published(self, keys: Key, place: Key, name: str) -> tuple[tuple[Key, str], str] | None:
@@ -174,7 +174,7 @@ def reference_of(table: Table, folder: Path) -> pd.DataFrame | None:
 
 
 def tags(expectations: Sequence[Expectation]) -> list[tuple[Verdict, str]]:
-    """Say what became of the printed cells that were run, and how many others are not as accepted before."""
+    """Count the printed cells that were run by verdict, and others that differ from the accepted ones."""
     printed, accepted = (sum(count(expectations, source).values(), Counter()) for source in (PAPER, REFERENCE))
     said: list[tuple[Verdict, str]] = [
         (one, f"{printed[one]} {one}") for one in Verdict if printed[one] and one is not Verdict.NOT_RUN
@@ -193,7 +193,7 @@ def count(expectations: Sequence[Expectation], source: str) -> dict[Kind, Counte
 
 
 def _as_number(value: object) -> float | None:
-    """Return what a row holds as a number; None for a text, for what is missing and for NaN."""
+    """Return a row's value as a number; None for a text, a missing value and NaN."""
     if not isinstance(value, Real) or pd.isna(value):
         return None
     return float(value)

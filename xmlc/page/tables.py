@@ -81,7 +81,7 @@ class PagePanel:
 
 @dataclass(frozen=True)
 class PageTable:
-    """A table: panels that are seen at once, those that unfold, its fingerprint and its notes."""
+    """A table: panels shown at once, panels that unfold, fingerprint and notes."""
 
     identifier: str
     title: str
@@ -137,7 +137,7 @@ def table_on_page(
 
 
 class _Maker:
-    """Makes the panels of one table and remembers what is expected of each cell."""
+    """Makes the panels of one table and remembers the expectation of each cell."""
 
     def __init__(self, table: Table, expected: Expected, passports: Passports):
         self.table, self.expected, self.passports = table, expected, passports
@@ -145,7 +145,7 @@ class _Maker:
         self.expectations: dict[tuple[tuple[str, ...], str], Expectation] = {}
 
     def panel(self, panel: Panel) -> PagePanel | None:
-        """Return a panel as it is printed; None if nothing in it is ours: that is listed with what was not run."""
+        """Return a panel as it is printed; None if nothing in it is ours: it is listed among the numbers not run."""
         if not any(self._has_own(part.keys, place) for part in panel.columns for place in part.places):
             return None
         bold = [[best for _, best in line] for line in panel.cells()]
@@ -163,7 +163,7 @@ class _Maker:
         return PagePanel(panel.title, _titles(panel.keys), [part.heading for part in panel.columns], rows, panel.detail)
 
     def counted(self) -> list[Expectation]:
-        """Return what is expected of each cell; a statistic that stands in several rows of a dataset once."""
+        """Return the expectation of each cell; a statistic that stands in several rows of a dataset once."""
         found: dict[tuple[str, ...], Expectation] = {}
         for (place, name), one in self.expectations.items():
             if one.source == PAPER and one.kind is Kind.DATASET and "dataset" in self.table.keys:
@@ -225,7 +225,7 @@ class _Maker:
         return self.panel(Panel("", frame, self.table.keys, parts))
 
     def not_run(self, own: Published) -> PagePanel | None:
-        """Return what the paper prints and nothing of ours stands beside."""
+        """Return the paper's numbers with nothing of ours beside them."""
         rest = self.expected.rest(own)
         if not rest:
             return None
@@ -241,7 +241,7 @@ class _Maker:
 def _of_expectation(
     cell: PageCell, expectation: Expectation | None, definition: Column, value: float | None
 ) -> PageCell:
-    """Add what is expected to a cell."""
+    """Add the expectation to a cell."""
     if expectation is None:
         return cell
     judgement = expectation.judgement
@@ -273,7 +273,7 @@ def _of_expectation(
 
 
 def _signed(definition: Column, difference: float) -> str:
-    """Write a difference with its sign, in the decimals of its column; what rounds to nothing has none."""
+    """Write a difference with its sign, in the decimals of its column; a rounded 0 has none."""
     text = definition.printed(abs(difference)) if definition.decimals is not None else f"{abs(difference):.3g}"
     return _sign(difference) + text if float(text) else "±0"
 

@@ -1,4 +1,4 @@
-"""Tables and figures: a room for each paper, and one for what every suite can make.
+"""Tables and figures: a room for each paper, and one for all suites.
 
 A paper's room is the folder of its name, with ``tables.py`` and ``figures.py`` where it has some. What is declared
 there, or imported there, is the paper's; what it does not have is looked for in the room ``common``. Importing a room
@@ -24,7 +24,7 @@ Definition = TypeVar("Definition")
 
 
 def table_of(name: str, paper: str) -> TableDefinition:
-    """Return the table of this name, the paper's own or that of all suites; a bare number means ``table<number>``.
+    """Return the table of this name, the paper's own or the common one; a bare number means ``table<number>``.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def figure_of(name: str, paper: str) -> FigureDefinition:
 
 
 def every_table() -> list[tuple[str, TableDefinition]]:
-    """List (room, definition) of all tables; one that several rooms have stands for each of them."""
+    """List (room, definition) of all tables; a table of several rooms is listed for each of them."""
     from xmlc.tables.table import TableDefinition
 
     return [(room, found) for room in rooms() for found in _definitions(room, "table", TableDefinition).values()]

@@ -111,7 +111,7 @@ def read_need(need: Need, records: Sequence[Path], needed: bool = True) -> Seque
 
 
 def read_published(name: str, paper: str, folder: Path | None) -> Published:
-    """Read what a paper prints of one table, from the files in ``folder/<paper>/`` that hold it; maybe nothing."""
+    """Read the paper's numbers of one table, from the files in ``folder/<paper>/`` that hold it; maybe nothing."""
     definition = table_of(name, paper)
     printed = Published({}, definition.keys)
     for source in definition.printed_in or (definition.name,):

@@ -43,13 +43,13 @@ def plan_of(project: Project) -> dict[str, SuitePlan]:
 
 
 def table_files(project: Project, paper: str) -> list[str]:
-    """List the files of a suite's tables, but for those that no record is about."""
+    """List the files of a suite's tables, without tables that have no records."""
     tables = [table for table in project.suites[paper].tables if _can_be_made(project, paper, table_of(table, paper))]
     return [f"{paths.TABLE.of(paper=paper, table=table)}.{ending}" for table in tables for ending in TABLE_FILES]
 
 
 def result_files(project: Project, paper: str) -> list[str]:
-    """List the files of a suite's tables and figures, but for those that no record is about."""
+    """List the files of a suite's tables and figures, without those that have no records."""
     figures = [name for name in project.suites[paper].figures if _can_be_made(project, paper, figure_of(name, paper))]
     drawn = [f"{paths.FIGURE.of(paper=paper, figure=name)}.{ending}" for name in figures for ending in FIGURE_FILES]
     return table_files(project, paper) + drawn
@@ -73,7 +73,7 @@ def suite_of_table(project: Project, paper: str, table: str) -> list[str]:
 
 
 def sources_of_table(project: Project, paper: str, table: str) -> str:
-    """Return a digest of what a table is made from besides records: code, published tables, configuration."""
+    """Return a digest of a table's sources besides records: code, published tables, configuration."""
     printed = sorted(str(file) for file in Path(paths.PUBLISHED, paper).glob("*.csv"))
     given = [*printed, *suite_of_table(project, paper, table)]
     return source_digest([*_code("table", paper), *given])
@@ -86,5 +86,5 @@ def sources_of_figure(paper: str) -> str:
 
 @cache
 def _code(noun: str, paper: str) -> list[str]:
-    """Name the source files that the tables or figures of a paper depend on, those of the command included."""
+    """Name the source files that the tables or figures of a paper depend on, with those of the command."""
     return sorted({*command_files(noun), *source_files(*modules_of(paper, noun))})

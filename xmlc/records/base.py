@@ -1,4 +1,4 @@
-"""What all records share: the data and the model that they are about, and how they are written and read."""
+"""Common parts of all records: head with data and model, writing and reading."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _LACKING = re.compile(r"Object missing required field `(.+)`")
 
 
 def expected_of(command: str) -> str:
-    """Say in a message what a file should be."""
+    """Describe a command's file for messages."""
     return f"a record of `xmlc {command}` of this version" if command else "a record of this version"
 
 
 def check_header(path: Path, content: object, kinds: Iterable[str], command: str) -> str:
-    """Return the kind of a record; refuse what is no record of these kinds, or one of another version.
+    """Return the kind of a record; refuse other files, other kinds and other versions.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def check_scores(place: str, scores: Mapping[str, float], needed: Iterable[str],
 
 
 class Misfit(ValueError):
-    """What a type cannot say is not so.
+    """A condition beyond types does not hold.
 
     Raise it in ``__post_init__``.
 
@@ -83,7 +83,7 @@ class Misfit(ValueError):
 
 
 def read_checked(path: Path, kind: type[T], expected: str) -> T:
-    """Read one file as a dataclass; ``expected`` says in a message what it should be.
+    """Read one file as a dataclass; ``expected`` describes it in messages.
 
     Raises
     ------
@@ -125,12 +125,12 @@ def as_checked(path: Path, content: object, kind: type[T], expected: str) -> T:
 
 
 def misfit(path: Path, place: str, found: str, expected: str) -> XmlcError:
-    """Return the error that says what of a file does not fit, and where."""
+    """Return the error of a value that does not fit, with its place."""
     return XmlcError(f"{path}: {place}: {found}; expected {expected}: delete it and make it again")
 
 
 def _located(message: str, is_misfit: bool) -> tuple[str, str]:
-    """Split a message of msgspec into the JSON path and what was found there."""
+    """Split a message of msgspec into the JSON path and the value found there."""
     matched = _LOCATED.fullmatch(message)
     place, found = (matched["place"], matched["found"]) if matched else ("$", message)
     if is_misfit:
@@ -169,7 +169,7 @@ class RecordedDataset:
 
 @dataclass(frozen=True, kw_only=True)
 class RecordFile:
-    """A JSON file of one kind; the order of the fields is that of the file's keys.
+    """A JSON file of one kind; fields are in the order of the file's keys.
 
     A class names its kind, which its files say, and the command that writes them, if it is not a script of the user's.
     """
@@ -203,7 +203,7 @@ class RecordFile:
         return as_checked(path, content, cls, expected_of(cls.COMMAND))
 
     def content(self) -> dict[str, object]:
-        """Return what the file holds."""
+        """Return the content of the file."""
         header: dict[str, object] = {"kind": self.KIND, "schema": SCHEMA} if self.KIND else {}
         return header | asdict(self)
 
@@ -306,7 +306,7 @@ class RankingRow:
 
 
 def identity(record: Record) -> Row:
-    """Return the columns that say what a row of a frame is about, and the numbers of its dataset."""
+    """Return the columns that identify a row of a frame, and the numbers of its dataset."""
     stated = {name: getattr(record.dataset, name) for name in DATASET_COLUMNS}
     return {"dataset": record.dataset.name, "model": record.model, "seed": record.seed, **stated}
 
@@ -317,5 +317,5 @@ def costs_in(costs: object, wanted: Costs) -> Row:
 
 
 def known(value: float | None) -> float:
-    """Return a number of a frame; what is None is missing."""
+    """Return a number of a frame; None is missing."""
     return float("nan") if value is None else float(value)

@@ -1,4 +1,4 @@
-"""The record of `xmlc condense`: what a nearest-neighbour index loses when near-duplicates are left out of it."""
+"""The record of `xmlc condense`: scores of a nearest-neighbour index without near-duplicates."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class PredictionThreads:
 
 @dataclass(frozen=True, kw_only=True)
 class CondensedRecord(ExperimentRecord, kind="condensed", command="condense"):
-    """What `xmlc condense` writes; the first row is of all instances."""
+    """Record of `xmlc condense`; the first row is of all instances."""
 
     rows: Annotated[tuple[CondensedRow, ...], Meta(min_length=1)]
     costs: PredictionThreads

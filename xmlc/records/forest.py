@@ -42,7 +42,7 @@ class TreeShapes:
 
 @dataclass(frozen=True, kw_only=True)
 class LevelObjectives:
-    """What the nodes of one level of a tree optimised.
+    """Objectives of the nodes of one level of a tree.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class LevelObjectives:
 
 @dataclass(frozen=True, kw_only=True)
 class ForestRecord(ExperimentRecord, kind="forest", command="forest"):
-    """What `xmlc forest` writes; the last row is of all trees, objectives are of the first trees.
+    """Record of `xmlc forest`; the last row is of all trees, objectives are of the first trees.
 
     What the estimator does not tell, shapes or objectives, is None or empty.
     """

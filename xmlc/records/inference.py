@@ -27,7 +27,7 @@ ESTIMATES = ("floor", "estimates_per_instance", "missed_per_instance")
 
 @dataclass(frozen=True, kw_only=True)
 class FlooredEstimates:
-    """What a floor left of the estimates, and how many true labels of an instance it left out."""
+    """Numbers of estimates above a floor, and of true labels of an instance below it."""
 
     floor: Number | None
     estimates_per_instance: Number | None
@@ -36,7 +36,7 @@ class FlooredEstimates:
 
 @dataclass(frozen=True, kw_only=True)
 class SizeWeights:
-    """What was learned of the validation set's numbers of labels, and how long that took."""
+    """Weights learned from the validation set's numbers of labels, and the time of learning."""
 
     weights: tuple[float, ...]
     learn_seconds: float
@@ -44,7 +44,7 @@ class SizeWeights:
 
 @dataclass(frozen=True, kw_only=True)
 class InferringCosts:
-    """What inferring took, and what came before it; None where nothing was measured.
+    """Costs of inferring, and of the steps before it; None where nothing was measured.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class InferenceCosts(InferringCosts, KnownTrainingCosts):
 
 @dataclass(frozen=True, kw_only=True)
 class InferenceRecord(ModelRecord, kind="inference", command="infer"):
-    """What `xmlc infer` writes.
+    """Record of `xmlc infer`.
 
     Attributes
     ----------

@@ -13,7 +13,7 @@ from xmlc.records.base import ExperimentRecord, Fraction, Number
 
 @dataclass(frozen=True, kw_only=True)
 class ProgressiveRow:
-    """What was right so far, after a number of instances; None where there is no such number.
+    """Scores so far, after a number of instances; None where there is no such number.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class ProgressiveCosts:
 
 @dataclass(frozen=True, kw_only=True)
 class ProgressiveRecord(ExperimentRecord, kind="progressive", command="progressive"):
-    """What `xmlc progressive` writes: a curve, and the accuracy of the constant predictor."""
+    """Record of `xmlc progressive`: a curve, and the accuracy of the constant predictor."""
 
     constant_accuracy: Fraction
     rows: Annotated[tuple[ProgressiveRow, ...], Meta(min_length=1)]

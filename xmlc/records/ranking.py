@@ -1,4 +1,4 @@
-"""The record of `xmlc rank`: how good a model's ranking of the test set is, and what it costs."""
+"""The record of `xmlc rank`: scores of a model's ranking of the test set, and its costs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class RankingCosts(TrainingCosts):
 
 @dataclass(frozen=True, kw_only=True)
 class RankingRecord(ModelRecord, kind="ranking", command="rank"):
-    """What `xmlc rank` writes.
+    """Record of `xmlc rank`.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ def frame(records: Sequence[RankingRecord]) -> pd.DataFrame:
 
 
 def search_of(record: RankingRecord) -> Row:
-    """Return what the search for hyperparameters reached on validation, and its trials; nothing without one."""
+    """Return the validation scores and trials of the search for hyperparameters; nothing without one."""
     found = record.tuning or {}
     return {"validation_p@1": 100 * found["p@1"], "trials": found.get("budget")} if "p@1" in found else {}
 
@@ -87,7 +87,7 @@ def shares_of(scores: Mapping[str, float]) -> list[str]:
 
 
 def given(names: Iterable[str], parts: Sequence[Mapping[str, float] | None]) -> list[str]:
-    """Choose the measures that any record has: those that were added since are no columns of earlier records."""
+    """Choose the measures that any record has: measures added since are no columns of earlier records."""
     return [name for name in names if any(name in part for part in parts if part)]
 
 

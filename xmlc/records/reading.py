@@ -1,4 +1,4 @@
-"""Records of experiments, whatever their kind, read together: one kind and portion, and one story."""
+"""Many records read together; mixed kinds, portions and contradictory data are refused."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Identity = tuple[str, str, str | None, int]
 
 
 def read_records(paths: Iterable[Path], kind: type[R], portion: str, needed: bool = True) -> list[R]:
-    """Read and check records; those of another kind or portion are left out.
+    """Read and check records; other kinds and portions are left out.
 
     Parameters
     ----------

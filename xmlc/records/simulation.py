@@ -22,7 +22,7 @@ class Scores(TypedDict):
 
 
 class MethodScores(Scores):
-    """Scores of one method, and what it reaches with the true distribution in place of a sample."""
+    """Scores of one method, on samples and on the true distribution in place of a sample."""
 
     limit: float
 
@@ -104,7 +104,7 @@ class Growth(TypedDict):
 
 @dataclass(frozen=True, kw_only=True)
 class SimulationRecord(RecordFile, kind="simulation", command="simulate"):
-    """What `xmlc simulate` writes.
+    """Record of `xmlc simulate`.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ class SimulationRecord(RecordFile, kind="simulation", command="simulate"):
 
 
 def read_simulations(paths: Iterable[Path]) -> list[SimulationRecord]:
-    """Read what `xmlc simulate` wrote; files of other kinds are left out.
+    """Read records of `xmlc simulate`; files of other kinds are left out.
 
     Raises
     ------

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Statistics:
-    """What `xmlc prepare` writes.
+    """Statistics file of `xmlc prepare`.
 
     Attributes
     ----------

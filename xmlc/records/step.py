@@ -1,4 +1,4 @@
-"""Files of any kind that hold the costs of a step, and what else the table of steps prints of them."""
+"""Files of any kind with the costs of a step, and the other columns of the table of steps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RECORDS_IN_FOLDERS = ("source.json", Estimates.FILE, TunedThresholds.FILE)
 
 @dataclass(frozen=True, kw_only=True)
 class StepRecord:
-    """A file that any step wrote: what the step cost, and what else the file has of these.
+    """A file that any step wrote: the step's costs, and the following where the file has them.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class StepRecord:
 
     @classmethod
     def read(cls, path: Path) -> StepRecord:
-        """Read what one step wrote, a file or a folder with one.
+        """Read the file of one step, or a folder with one.
 
         Raises
         ------

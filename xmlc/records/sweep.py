@@ -1,4 +1,4 @@
-"""The record of `xmlc sweep`: what a hyperparameter does to a model's ranking and, of trees, to their depth."""
+"""The record of `xmlc sweep`: ranking and, of trees, depth by the value of one hyperparameter."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Threads:
 
 @dataclass(frozen=True, kw_only=True)
 class SweepRecord(ExperimentRecord, kind="sweep", command="sweep"):
-    """What `xmlc sweep` writes; ``hyperparameters`` are those of all rows, what is swept aside."""
+    """Record of `xmlc sweep`; ``hyperparameters`` are those of all rows, without the swept one."""
 
     hyperparameter: str
     rows: Annotated[tuple[SweepRow, ...], Meta(min_length=1)]
@@ -59,7 +59,7 @@ class SweepRecord(ExperimentRecord, kind="sweep", command="sweep"):
     step: StepCosts | None = None
 
     def content(self) -> dict[str, object]:
-        """Return what the file holds: in it hyperparameters stand behind the portion."""
+        """Return the content of the file: in it hyperparameters stand behind the portion."""
         content = super().content()
         content |= {"rows": [_as_written(row, self.hyperparameter) for row in self.rows]}
         behind = [*content][[*content].index("portion") + 1 :]

@@ -77,7 +77,7 @@ class ThresholdCosts(KnownTrainingCosts):
 
 @dataclass(frozen=True, kw_only=True)
 class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
-    """What `xmlc thresholds` writes; grid points are in the order in which they were tried."""
+    """Record of `xmlc thresholds`; grid points are in the order in which they were tried."""
 
     costs: ThresholdCosts
     method: str
@@ -87,7 +87,7 @@ class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
 
 @dataclass(frozen=True, kw_only=True)
 class TunedThresholds(FolderFile, file="tuning.json", command="thresholds"):
-    """What `xmlc thresholds` writes beside the thresholds; ``best`` is the index of the grid point that was chosen."""
+    """File of `xmlc thresholds` beside the thresholds; ``best`` is the index of the chosen grid point."""
 
     method: str
     grid: tuple[GridScores, ...]
@@ -123,7 +123,7 @@ def frame(records: Sequence[ThresholdRecord]) -> pd.DataFrame:
 
 @dataclass(frozen=True, kw_only=True)
 class PartEstimates:
-    """How many estimates one part has, and what they cost; None where a model does not report it."""
+    """Number of estimates of one part, and their costs; None where a model does not report it."""
 
     instances: int
     estimates_per_instance: Number
@@ -133,7 +133,7 @@ class PartEstimates:
 
 @dataclass(frozen=True, kw_only=True)
 class Estimates(FolderFile, file="estimate.json", command="estimate"):
-    """What `xmlc estimate` writes of the parts ``val`` and ``test``; estimates up to the floor are left out."""
+    """Record of `xmlc estimate` on the parts ``val`` and ``test``; estimates up to the floor are left out."""
 
     floor: float
     parts: dict[str, PartEstimates]

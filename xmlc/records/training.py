@@ -1,4 +1,4 @@
-"""The record of `xmlc train`: a model, and what its training cost. It has no kind, because other records contain it.
+"""The record of `xmlc train`: a model, and its costs of training. It has no kind, because other records contain it.
 
 Before it there may be a search for hyperparameters, whose result is a file of its own.
 """
@@ -24,7 +24,7 @@ Search = TypedDict("Search", {"method": str, "budget": int, "seed": int, "p@1": 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingCosts:
-    """What training cost; None where there was nothing to measure, as of an oracle."""
+    """Costs of training; None where there was nothing to measure, as of an oracle."""
 
     train_seconds: Number | None
     train_cpu_seconds: Number | None = None  # records of earlier versions lack it
@@ -45,7 +45,7 @@ class KnownTrainingCosts(TrainingCosts):
 
 @dataclass(frozen=True, kw_only=True)
 class ModelRecord(ExperimentRecord):
-    """A record of a trained model, which contains that of its training.
+    """A record of a trained model, with the record of its training.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class ModelRecord(ExperimentRecord):
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingRecord(Record, command="train"):
-    """What `xmlc train` and `xmlc join` write; see `ModelRecord`."""
+    """Record of `xmlc train` and `xmlc join`; see `ModelRecord`."""
 
     costs: TrainingCosts
     passport: Passport
@@ -82,7 +82,7 @@ Trial = TypedDict(
 
 @dataclass(frozen=True, kw_only=True)
 class SearchRecord:
-    """What a search tried, in this order, and found: what tables take from the YAML file of `xmlc tune`."""
+    """Trials of a search, in their order, and the best one, as tables read them from the file of `xmlc tune`."""
 
     dataset: RecordedDataset
     estimator: str

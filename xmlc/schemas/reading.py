@@ -77,7 +77,7 @@ def _is_deep(text: str) -> bool:
 
 
 def _size(value: object, known: dict[int, tuple[int, int]]) -> tuple[int, int]:
-    """Return how many values a value consists of, and how deep it is; what has several names is counted each time."""
+    """Return number of values and depth of a value; a value with several names is counted each time."""
     if not isinstance(value, dict | list):
         return 1, 0
     if id(value) not in known:
@@ -128,7 +128,7 @@ def shown(value: object) -> str:
 
 
 def nearest(name: str, names: Collection[str]) -> str:
-    """Name what somebody may have meant, or all that there is."""
+    """Name the nearest of some names, or all of them."""
     near = get_close_matches(name.lower(), names, n=3) or sorted(names)
     return " or ".join(near) if len(near) <= 3 else f"one of {', '.join(near)}"
 

@@ -34,12 +34,12 @@ class QuickJob:
     suffix: str
 
     def each(self, pattern: Pattern, **further: object) -> list[Pattern]:
-        """Return a path for each seed; its other wildcards stay, but for those that are given."""
+        """Return a path for each seed; its other wildcards stay, but for the given ones."""
         return [Pattern(pattern.of(seed=seed, **further)) for seed in self.seeds]
 
     @staticmethod
     def together(pattern: Pattern, **further: object) -> str:
-        """Return the path of what concerns all seeds: it has ``seeds`` where others have ``seed0``."""
+        """Return the path of a file of all seeds: it has ``seeds`` where others have ``seed0``."""
         return pattern.of(seed="s", **further)
 
 
@@ -62,7 +62,7 @@ def quick_jobs(project: Project) -> list[QuickJob]:
 
 
 def but_for(jobs: Iterable[QuickJob], models: Iterable[str]) -> str:
-    """Return the wildcard of the models of a rule for one seed: not what jobs for all seeds make."""
+    """Return the wildcard of models of a rule for one seed, without the runs of jobs for all seeds."""
     taken = [rf"(?:{one_of(job.models)})/seed(?:{'|'.join(map(str, job.seeds))})/full/" for job in jobs]
     return rf"(?!{'|'.join(taken)})(?:{one_of(models)})" if taken else one_of(models)
 
@@ -120,7 +120,7 @@ def _methods_by_model(project: Project) -> dict[tuple[str, str], list[str]]:
 
 
 def _inferred_from_estimates(project: Project) -> dict[tuple[str, str], InferenceJob]:
-    """Return, by place and model, what is inferred from the estimates that thresholds are tuned on."""
+    """Return, by place and model, the inference job on the estimates that thresholds are tuned on."""
     jobs = {job.model: job for job in inference_jobs(project) if not job.predicts}
     return {
         (suite.name if suite.own else PAPERS, model): jobs[model]
@@ -137,13 +137,13 @@ def datasets_inferred_alone(jobs: Iterable[ThresholdJob]) -> str:
 
 
 def _taken(job: ThresholdJob) -> str:
-    """Return a regular expression of what a job makes, from the name of the dataset on."""
+    """Return a regular expression of a job's outputs, from the name of the dataset on."""
     models, methods = "|".join(map(re.escape, job.models)), "|".join(map(re.escape, job.methods))
     return rf"{job.datasets}/(?:{models})/seed\d+/80/(?:thresholds/(?:{methods})|evaluation/(?:{methods})\.json)$"
 
 
 def _datasets_at(project: Project, place: str) -> str:
-    """Return the datasets of a place as a regular expression; the papers' are those of no suite of its own."""
+    """Return the datasets of a place as a regular expression; of the papers, all outside suites of their own."""
     own = {suite.name: _one_of(suite) for suite in project.suites.values() if suite.own}
     return own.get(place) or rf"(?!(?:{'|'.join(own.values())})/){paths.NAME}"
 
@@ -178,7 +178,7 @@ class InferenceJob:
 
     @property
     def given(self) -> str:
-        """What of a run it infers from."""
+        """The part of a run that it infers from."""
         return f"{paths.RUN.of(portion=self.portion)}/{INFERRED_FROM[self.portion]}"
 
     @property
@@ -188,7 +188,7 @@ class InferenceJob:
 
     @property
     def options(self) -> list[str]:
-        """What to infer, as options of `xmlc infer`."""
+        """The job's options of `xmlc infer`."""
         limit = [] if self.time_limit is None else [self.time_limit]
         return [*options("--method", self.methods), "--samples", str(self.samples), *options("--time-limit", limit)]
 
@@ -256,7 +256,7 @@ def _planned(job: str) -> str:
 
 
 def infer_beside(job: ThresholdJob, extensions: Sequence[str]) -> Callable[..., str]:
-    """Return a parameter: the command behind that of thresholds, which infers from the same estimates if the job does.
+    """Return a parameter: the command that infers from the same estimates, after the command of thresholds, if any.
 
     Snakemake evaluates the text of a rule's ``shell`` when it runs, behind the loop that made the rule: what differs
     from rule to rule is among the parameters. Of logs, which parameters cannot name, the shell has a list.

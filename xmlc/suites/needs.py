@@ -40,7 +40,7 @@ class Need:
 
 @dataclass(frozen=True)
 class Declared:
-    """What is known of a table or figure before there are records; the first of its needs must be met."""
+    """Declaration of a table or figure, before there are records; the first of its needs must be met."""
 
     name: str
     needs: tuple[Need, ...]
@@ -216,7 +216,7 @@ def _steps(project: Project, paper: str, datasets: Sequence[str] | None = None) 
 
 
 def _jobs(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-    """List the files with the costs of each step, those of inference included."""
+    """List the files with the costs of each step, inference included."""
     inferred = [_inferred(portion)(project, paper, datasets) for portion in ("full", "80")]
     return [*_steps(project, paper), *inferred[0], *inferred[1]]
 

@@ -34,7 +34,7 @@ def _expression(pattern: str) -> re.Pattern[str]:
 
 
 def in_project(path: Path) -> str:
-    """Return the path that a result has in the project, also where Snakemake works on a copy of what is in a storage.
+    """Return the path that a result has in the project, also where Snakemake works on a copy from a storage.
 
     The copy of ``results/a.json`` is ``.snakemake/storage/<plugin>/<prefix of the storage>/results/a.json``.
     """

@@ -45,7 +45,7 @@ class Project:
 
     @classmethod
     def read(cls, config: Mapping[str, object], folder: Path = CONFIG) -> Self:
-        """Read suites and catalogue from a folder, for the settings of one run; check what concerns them all.
+        """Read suites and catalogue from a folder, for the settings of one run; check them together.
 
         Raises
         ------
@@ -82,7 +82,7 @@ class Project:
         return list(dict.fromkeys(name for paper in self.suites for name in self.datasets_of(paper)))
 
     def of_task(self, paper: str, task: Task, datasets: Sequence[str] | None = None) -> list[str]:
-        """Name those of some datasets, or of a suite's, that it has for a task."""
+        """Name the datasets, of some or of a suite, that it has for a task."""
         return [name for name in datasets or self.datasets_of(paper) if self.suites[paper].task_of(name) == task]
 
     def models_on(self, paper: str, dataset: str) -> list[str]:

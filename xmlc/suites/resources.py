@@ -84,7 +84,7 @@ class Wildcards(Protocol):
 
 
 class Snakemake(Protocol):
-    """What of Snakemake's workflow is asked."""
+    """The used part of Snakemake's workflow."""
 
     @property
     def global_resources(self) -> Mapping[str, object]:
@@ -112,7 +112,7 @@ class Size(NamedTuple):
 
 
 class Requests:
-    """What the rules request of a machine.
+    """Resources that the rules request.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ class Requests:
         return {"mem_mb": memory, "runtime": runtime}
 
     def threads(self, step: str) -> Callable[[Wildcards], int]:
-        """Return a function for the threads of a step's job: those of its model, and no more than the step can use."""
+        """Return a function for the threads of a step's job: its model's, and no more than the step can use."""
 
         def chosen(wildcards: Wildcards) -> int:
             model = wildcards.get("model")
@@ -206,7 +206,7 @@ def most_bytes(project: Project, step: str, wildcards: Wildcards) -> float:
 
 
 def _trained_bytes(spec: ModelSpec, dataset: str, size: Size) -> float:
-    """Return an upper bound of what training holds beside a process."""
+    """Return an upper bound of the bytes of training beside a process."""
     given, kind = spec.values_on(dataset), spec.estimator
     bits, trees = given.get("hash_bits", BITS.get(kind)), given.get("n_trees")
     if spec.memory is not None:
@@ -249,7 +249,7 @@ def size_of(project: Project, dataset: str) -> Size:
 
 @lru_cache(maxsize=256)
 def _counted(path: Path, changed: int) -> Size | None:
-    """Return what a record says; None if it is damaged, for the step that needs it says so in a sentence."""
+    """Return the content of a record; None if it is damaged, which the step that needs it reports."""
     try:
         found = Statistics.read(path)
     except XmlcError:

@@ -1,4 +1,4 @@
-"""config/config.yaml, and what is given over it on the command line, as an object."""
+"""config/config.yaml, with the options of the command line over it, as an object."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Settings:
 
     @classmethod
     def read(cls, config: Mapping[str, object]) -> Self:
-        """Check and convert; what the command line gives as text becomes numbers and None.
+        """Check and convert; text of the command line becomes numbers and None.
 
         Raises
         ------
@@ -96,7 +96,7 @@ def _check_finite(config: Mapping[str, object]) -> None:
 
 
 def _numbers(value: object) -> object:
-    """Return lists and mappings with numbers for texts: Snakemake hands on what is in brackets as text."""
+    """Return lists and mappings with numbers for texts: Snakemake passes bracketed values on as text."""
     if isinstance(value, list):
         return [_number(item) for item in value]
     return {key: _number(item) for key, item in value.items()} if isinstance(value, dict) else value
@@ -131,12 +131,12 @@ def read_config(file: Path, settings: Sequence[str] = ()) -> dict[str, object]:
 
 
 def remember(settings: Mapping[str, object]) -> None:
-    """Keep what a run that begins puts over config.yaml, for `last_settings`."""
+    """Keep the options that a new run puts over config.yaml, for `last_settings`."""
     write_json(LAST_RUN, settings)
 
 
 def last_settings() -> tuple[dict[str, object], str]:
-    """Return what the last run in this folder put over config.yaml, if there was one, and a line about it."""
+    """Return the options that the last run in this folder put over config.yaml, if any, and a line about it."""
     if not LAST_RUN.exists() or not (settings := read_json(LAST_RUN)):
         return {}, ""
     date = datetime.fromtimestamp(LAST_RUN.stat().st_mtime).astimezone()

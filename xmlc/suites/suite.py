@@ -51,7 +51,7 @@ class HyperparameterOrigin:
 
 @dataclass(frozen=True)
 class Auto:
-    """A bounded search for datasets that have no values of their own: what `tuning: auto` of config.yaml runs."""
+    """A bounded search for datasets that have no values of their own, run by `tuning: auto` of config.yaml."""
 
     #: Trials, those of each stage put over the best of the stages before it.
     stages: list[list[Hyperparameters]]
@@ -133,7 +133,7 @@ class ModelSpec:
 
     @property
     def calibration(self) -> str:
-        """Say what was calibrated on printed test results, and how; nothing where nothing was."""
+        """Describe the hyperparameters calibrated on printed test results; empty without any."""
         parts = {name: text.split(": ", 1) for name, text in self.provenance.items()}
         return "; ".join(f"{name}: {where}" for name, (source, where) in parts.items() if source == "calibrated")
 
@@ -182,7 +182,7 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Suite:
-    """The experiments of one paper; keys are those of its YAML file, explained in ``suite.schema.yaml``.
+    """The experiments of one paper; keys are its YAML file's, explained in ``suite.schema.yaml``.
 
     Attributes
     ----------
@@ -222,7 +222,7 @@ class Suite:
 
     @property
     def all_datasets(self) -> list[str]:
-        """Its datasets, those whose costs are compared included."""
+        """Its datasets, with the datasets of compared costs."""
         return [*self.datasets, *self.growth]
 
     @property
@@ -239,7 +239,7 @@ class Suite:
         return run.dataset in self.ranked_only or run.model in self.ranked_only
 
     def task_of(self, dataset: str) -> Task:
-        """Say what is done with a dataset."""
+        """Return the task of a dataset."""
         return "few-shot" if dataset in self.few_shot else "multi-label"
 
 
@@ -250,7 +250,7 @@ P_AT_1 = "p@1"  # a key of `found`, which is no name of a field
 
 
 def read_suites(config: Path = CONFIG) -> dict[str, Suite]:
-    """Read all suites of a folder of configurations: the papers' by name, then those that are no paper's.
+    """Read all suites of a folder of configurations: the papers' by name, then the others.
 
     Raises
     ------
@@ -306,7 +306,7 @@ def _models(content: Content, key: str) -> dict[str, Content]:
 
 
 def _resolved(name: str, model: Content, file: Path) -> Content:
-    """Put, for a model that is as in another suite, what stands there; its own are the datasets it is not run on."""
+    """Resolve ``as_in``: take the model of the other suite, with this one's ``without``."""
     other = model.get("as_in")
     if other is None:
         return _renamed(model)
@@ -320,7 +320,7 @@ def _resolved(name: str, model: Content, file: Path) -> Content:
 
 
 def _renamed(model: Content) -> Content:
-    """Give the key ``p@1`` of what was found the name of its field."""
+    """Rename the key ``p@1`` of found values to its field's name."""
     found = model.get("found")
     if not isinstance(found, dict):
         return model

@@ -1,1 +1,1 @@
-"""What a table is: columns, panels, seeds in one row, footnotes, fingerprint, and its files."""
+"""Tables: columns, panels, seeds in one row, footnotes, fingerprint, and files."""

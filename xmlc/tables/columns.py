@@ -1,4 +1,4 @@
-"""The columns of every table, defined once: unit, printed decimals, which direction is better, what is a cost.
+"""The columns of every table, defined once: unit, printed decimals, better direction, whether a cost.
 
 A *cost* is measured on a clock or by the operating system, so it differs from run to run: it is printed, and
 `xmlc compare` shows it, but nothing is judged by it. Inner products are counted, so they are no cost in this sense.
@@ -223,7 +223,7 @@ DEVIATION = "_std"
 
 
 def column(name: str) -> Column:
-    """Return a column's definition; one that is not defined has no unit, no direction and is no cost.
+    """Return a column's definition; an undefined one has no unit, no direction and is no cost.
 
     The standard deviation over seeds of a column has the column's definition, but no direction.
     """

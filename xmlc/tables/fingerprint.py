@@ -47,7 +47,7 @@ CHUNK = 1 << 24
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """A digest with those of its parts.
+    """A digest with the digests of its parts.
 
     Attributes
     ----------
@@ -62,12 +62,12 @@ class Fingerprint:
 
     @property
     def word(self) -> str:
-        """What people compare: the version and the first 12 digits in groups, such as ``1-3f2a-91c0-77de``."""
+        """The word to compare: the version and the first 12 digits in groups, such as ``1-3f2a-91c0-77de``."""
         groups = (self.digest[i * GROUP : (i + 1) * GROUP] for i in range(GROUPS))
         return "-".join((str(VERSION), *groups))
 
     def lines(self, prefix: str = "") -> Iterator[tuple[str, str]]:
-        """Yield path and word of every part, those of a folder before its own."""
+        """Yield path and word of every part, a folder's parts before its own."""
         for name, part in self.parts.items():
             yield from part.lines(f"{prefix}{name}/")
             yield f"{prefix}{name}", part.word
@@ -123,7 +123,7 @@ def of_array(array: np.ndarray) -> Fingerprint:
 
 
 def of_parts(parts: Mapping[str, Fingerprint]) -> Fingerprint:
-    """Return the fingerprint of a folder by those of its entries."""
+    """Return the fingerprint of a folder from the fingerprints of its entries."""
     ordered = {name: parts[name] for name in sorted(parts)}
     lines = (f"{json.dumps(name)}:{part.digest}\n" for name, part in ordered.items())
     return Fingerprint(_digest("folder", "".join(lines).encode("ascii")), ordered)
@@ -145,7 +145,7 @@ def read_table(source: Path | StringIO) -> pd.DataFrame:
 
 
 def _entries(folder: Path) -> list[Path]:
-    """Return what of a folder has a fingerprint."""
+    """Return a folder's entries with a fingerprint."""
     return [
         path
         for path in folder.iterdir()

@@ -63,7 +63,7 @@ def estimate_of(values: Sequence[float], fewest: int = 2) -> Estimate:
 
 
 def estimate_from(mean: float, error: float, n: int) -> Estimate:
-    """Return what `estimate_of` does where of the n values only their mean and its standard error are known."""
+    """Return the result of `estimate_of` from mean and standard error of n values alone."""
     half = round(student_quantile(n - 1), QUANTILE_DIGITS) * error
     return Estimate(mean, mean - half, mean + half)
 

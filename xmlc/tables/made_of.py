@@ -18,7 +18,7 @@ SUFFIX = ".made-of.json"
 
 
 class _File(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the file holds: paths as text."""
+    """Content of the file: paths as text."""
 
     schema: Literal[1]
     table: str

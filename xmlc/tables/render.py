@@ -111,5 +111,5 @@ def _latex_panel(panel: Panel) -> list[str]:
 
 
 def latex(text: str) -> str:
-    """Escape what LaTeX would read as a command."""
+    """Escape characters that LaTeX reads as commands."""
     return "".join(LATEX.get(character, character) for character in text)

@@ -23,7 +23,7 @@ PAPER = "(paper)"
 
 @dataclass(frozen=True)
 class PanelColumn:
-    """One printed column: what it is, its values row by row, and what competes for bold."""
+    """One printed column: its heading, its values row by row, and its contest for bold."""
 
     heading: str
     column: Column
@@ -151,7 +151,7 @@ class Published:
         return Published(earlier._cells | self._cells, self.keys)
 
     def about(self, key: str) -> Published:
-        """Return what is published about one key alone, from the first row that has it."""
+        """Return the numbers published about one key alone, from the first row that has it."""
         place = self.keys.index(key)
         cells: dict[tuple[str, ...], dict[str, str]] = {}
         for name, row in self._cells.items():
@@ -274,7 +274,7 @@ def table(
 
 
 def csv_frame(averaged: pd.DataFrame, keys: Sequence[str], wanted: Sequence[str]) -> pd.DataFrame:
-    """Choose and order the columns of a CSV: keys, what is wanted, each with its deviation, number of seeds."""
+    """Choose and order the columns of a CSV: keys, wanted columns, each with its deviation, number of seeds."""
     names = [name for base in wanted for name in (base, base + DEVIATION) if name in averaged]
     return averaged[[*keys, *names, "seeds"]].reset_index(drop=True)
 
@@ -322,7 +322,7 @@ def notes(
     panels: Sequence[Panel],
     best_of: str = "each dataset",
 ) -> list[str]:
-    """Return the footnotes of a table: data, seeds, threads, and what the other columns mean.
+    """Return the footnotes of a table: data, seeds, threads, and the meaning of the other columns.
 
     Parameters
     ----------
@@ -433,7 +433,7 @@ COUNTED = (
 
 
 def summaries(records: Sequence[Statistics], counted: Sequence[str] = COUNTED) -> pd.DataFrame:
-    """Return the five-number summary and average of each dataset and of each of what is counted, the ``variant``."""
+    """Return the five-number summary and average of each dataset and each counted ``variant``."""
     rows = [
         {"dataset": record.name, "variant": name}
         | {title: getattr(record.train.summary(name), key) for title, key in NUMBERS.items()}
@@ -475,7 +475,7 @@ def dataset_table(
 
 
 def papers_others(published: Published, frame: pd.DataFrame, columns: Sequence[str]) -> list[Panel]:
-    """Return a panel of what the paper prints of datasets that are not in the frame, if there are any."""
+    """Return a panel of the paper's numbers for datasets that are not in the frame, if there are any."""
     rows = published.frame()
     if len(rows) == 0:
         return []

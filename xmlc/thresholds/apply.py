@@ -93,7 +93,7 @@ class ThresholdMethod(Estimator):
 
     @abstractmethod
     def fit_columns(self, data: Columns) -> Self:
-        """Learn the thresholds from what `columns` returned: a sweep over a grid brings it into that form once."""
+        """Learn the thresholds from the result of `columns`: a sweep over a grid brings it into that form once."""
 
     def predict(self, spe: object) -> sparse.csr_array:
         """Predict label sets, boolean CSR of shape (n, m), with the learned thresholds (see `apply_thresholds`)."""
@@ -198,7 +198,7 @@ class OnePass(Protocol):
         """Learn from the estimates and label sets of more instances."""
 
     def floors(self, n_labels: int) -> np.ndarray:
-        """Return what an estimate must exceed to matter, float32 of shape (m,)."""
+        """Return the bounds above which estimates matter, float32 of shape (m,)."""
 
 
 class Estimating(Protocol):

@@ -75,7 +75,7 @@ class STO(ThresholdMethod):
 
 
 class ThresholdCounts(NamedTuple):
-    """What FTA counts of a validation set: three counters for each label, the last two at each fixed threshold.
+    """FTA's counts on a validation set: three counters for each label, the last two at each fixed threshold.
 
     Attributes
     ----------
@@ -263,7 +263,7 @@ class OFO(ThresholdMethod):
         return self
 
     def partial_fit(self, spe: object, Y: object) -> Self:
-        """Pass over more instances: go on from what stands since the last ``fit``.
+        """Pass over more instances, from the state since the last ``fit``.
 
         Parameters
         ----------
@@ -417,7 +417,7 @@ class MicroLabelWise(ThresholdMethod):
     n_jobs: int | None = None
 
     def fit_columns(self, data: Columns) -> Self:
-        """Sort each label's estimates once, then cut at a rising price until it is what the cuts reach."""
+        """Sort each label's estimates once, then cut at a rising price until the cuts reach no more."""
         keys = np.empty(data.estimates.size, dtype=np.uint32)
         run_by_label(sort_keys, data, self.n_jobs, keys)
         self.thresholds_ = np.zeros(data.n_labels, dtype=np.float32)

@@ -25,7 +25,7 @@ Say = Callable[[str], None]
 
 
 class Journal:
-    """Keeps trials in a file, and gives those that an interrupted search has kept there.
+    """Keeps trials in a file, and returns trials that an interrupted search has kept there.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ NEEDED = ("dataset", "estimator", "method", "budget", "seed", "best")
 
 
 class Searched(TypedDict):
-    """What was searched, in the order of the file's keys.
+    """The input of a search, in the order of the file's keys.
 
     Attributes
     ----------
@@ -145,7 +145,7 @@ class Searched(TypedDict):
 
 
 class TuningResult(Searched):
-    """What a search found.
+    """The result of a search.
 
     Attributes
     ----------
@@ -168,7 +168,7 @@ def write_result(path: Path, content: TuningResult) -> None:
 
 
 def read_result(path: Path, estimator: str, dataset_digest: str) -> TuningResult:
-    """Read what `write_result` wrote, for training on the data that it was found on.
+    """Read a file of `write_result`, for training on the data of its search.
 
     Parameters
     ----------

@@ -329,7 +329,7 @@ def _require_smac() -> None:
 def random_search(
     space: Space, objective: Objective, budget: int, seed: int, first: Hyperparameters | None = None
 ) -> None:
-    """Try ``first``, then what is drawn at random; a longer search extends a shorter one."""
+    """Try ``first``, then random draws; a longer search extends a shorter one."""
     if first is not None:
         objective(first)
     for trial in random_trials(space, budget - (first is not None), seed):

@@ -34,7 +34,7 @@ DETERMINISTIC_SEED = 0  # the seed that SMAC gives each trial of a deterministic
 def smac_search(
     space: Space, objective: Objective, budget: int, seed: int, first: Hyperparameters | None = None
 ) -> None:
-    """Try ``first``, then what SMAC's facade for hyperparameter optimisation proposes.
+    """Try ``first``, then the proposals of SMAC's facade for hyperparameter optimisation.
 
     A quarter of the budget is a Sobol design; then each trial is chosen by a model of all trials before it. The
     objective is declared deterministic, so that no trial is repeated, and nothing is measured on a clock: the

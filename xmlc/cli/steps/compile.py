@@ -18,7 +18,7 @@ from xmlc.compiling import compile_parts, missing, parts_of
 @click.argument("suite", type=FILE)
 @click.option("--cores", default=1, show_default=True, type=click.IntRange(min=1), help="Parts compiled side by side.")
 def command(suite: Path, cores: int) -> None:
-    """Say what is being done: this is the first that a newcomer sees of a run, and takes a while."""
+    """Compile, with a line at the start: a newcomer sees it first in a run, and it takes a while."""
     parts = missing(parts_of(suite))
     if not parts:
         return

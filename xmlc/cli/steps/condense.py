@@ -28,7 +28,7 @@ from xmlc.records.condensed import CondensedRecord, PredictionThreads
 @threads_option
 @click.option("--out", type=FILE, required=True, help="JSON record to write.")
 def command(data: Path, training: Path, similarities: tuple[float, ...], threads: int, out: Path) -> None:
-    """Train with the record's hyperparameters on what each similarity keeps, and rank the test set."""
+    """Train with the record's hyperparameters on each similarity's instances, and rank the test set."""
     prepared = Prepared(data)
     record = trained_on_all(training, prepared)
     rows = condensed_rows(prepared, record, similarities, threads)

@@ -1,4 +1,4 @@
-"""`xmlc forest`: how a forest's ranking grows with its trees, how deep they are, and what their nodes optimised."""
+"""`xmlc forest`: ranking by number of trees, depth of the trees, and objectives of their nodes."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from xmlc.records.statistics import Statistics
 def command(
     dataset: str, source: Path, out: Path, statistics: Path, catalogue: Path | None, validation_share: float, seed: int
 ) -> None:
-    """Prepare and say what differs, and which labels are without instances."""
+    """Prepare; report differences from published counts and labels without instances."""
     entry = catalogue_entry(dataset, load_catalogue(catalogue))
     meta, train, test = prepare(entry, source, out, validation_share, seed)
     Statistics(

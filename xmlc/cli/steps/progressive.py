@@ -33,7 +33,7 @@ from xmlc.records.progressive import ProgressiveCosts, ProgressiveRecord, Progre
 def command(
     data: Path, estimator: str, name: str, parameters: str, seed: int, threads: int, curve: Path, out: Path
 ) -> None:
-    """Run the stream and write what was right."""
+    """Run the stream and write its record and curve."""
     prepared = Prepared(data)
     model = make_estimator(estimator, parse_parameters(parameters), seed, threads)
     found = run_stream(model, *shuffled_stream(prepared, seed))
@@ -53,7 +53,7 @@ def command(
 
 
 def write_curve(path: Path, rows: Sequence[ProgressiveRow]) -> None:
-    """Write rows as CSV, full precision; what is None is an empty cell."""
+    """Write rows as CSV, full precision; None is an empty cell."""
     with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(asdict(rows[0])), lineterminator="\n")
         writer.writeheader()

@@ -1,4 +1,4 @@
-"""`xmlc rank`: how good a model's ranking is, and what it costs."""
+"""`xmlc rank`: quality and costs of a model's ranking."""
 
 from __future__ import annotations
 

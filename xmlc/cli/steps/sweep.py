@@ -1,4 +1,4 @@
-"""`xmlc sweep`: what a hyperparameter does to a model's ranking and, of trees, to their depth."""
+"""`xmlc sweep`: ranking and, of trees, depth by the value of one hyperparameter."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def command(
     threads: int,
     out: Path,
 ) -> None:
-    """Tune and evaluate each method; the next attempt repeats only those that failed."""
+    """Tune and evaluate each method; the next attempt repeats only the failed ones."""
     for method in methods:
         check_replaceable(out / "thresholds" / method)
     for file in extension:

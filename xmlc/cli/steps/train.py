@@ -67,7 +67,7 @@ def command(
 
 
 def search_of(result: TuningResult | None) -> Search | None:
-    """Return what a record says of the search that found its hyperparameters, if there was one."""
+    """Return the search that found the hyperparameters, for the record, if there was one."""
     if result is None:
         return None
     precision = result["best"]["p@1"]

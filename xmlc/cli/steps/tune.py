@@ -98,7 +98,7 @@ def command(
 
 
 def program(estimator: str) -> dict[str, str]:
-    """Return the digest of the source files that a trial depends on, and the versions of what they import."""
+    """Return the digest of the source files of a trial, and the versions of the packages that they import."""
     code = sorted({*command_files("tune"), *source_files(*estimator_files(estimator))})
     about = passport(0)
     return {"code": file_digest(map(Path, code))} | {name: about[name] for name in ("numpy", "scipy", "numba")}

@@ -28,7 +28,7 @@ EXPANSION = 100  # text of multi-label data expands 3 to 20 times
 
 
 def check_file(path: Path) -> None:
-    """Refuse what cannot be read.
+    """Refuse a file that cannot be read.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def _read(file: BinaryIO, path: Path, size: int) -> bytes:
 
 
 class LineError(ValueError):
-    """What a parser found in a line, as it would be shown, and what it expected."""
+    """A malformed line: the text found, as shown in messages, and the text expected."""
 
     def __init__(self, found: str, expected: str):
         super().__init__(f"found {found}, expected {expected}")
@@ -118,7 +118,7 @@ class LineError(ValueError):
 
 
 class MalformedLines:
-    """Collects what is wrong with a file, so that all of it is said at once.
+    """Collects the malformed lines of a file for one error.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ class MalformedLines:
 
 
 def quoted(text: str) -> str:
-    """Return what stands in a file as a message shows it: in quotes, on one line, not too long."""
+    """Quote text of a file for a message: on one line, not too long."""
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 

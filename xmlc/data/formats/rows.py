@@ -55,7 +55,7 @@ CHUNK_BYTES = 1 << 25
 
 
 class RowFormat(NamedTuple):
-    """What distinguishes one row format from another; see `parse_rows`."""
+    """Differences between row formats; see `parse_rows`."""
 
     with_labels: bool = True
     blank_is_row: bool = False
@@ -67,7 +67,7 @@ class RowFormat(NamedTuple):
 
 
 class _BlockBuffers(NamedTuple):
-    """Arrays with room for whatever a block may hold; kept from block to block."""
+    """Arrays large enough for any block; kept from block to block."""
 
     ids: np.ndarray
     values: np.ndarray
@@ -182,7 +182,7 @@ class _RowReader:
             self._label_counts.extend(np.diff(label_ends, prepend=0))
 
     def matrices(self) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Join what was parsed into (X, Y); it can be done once."""
+        """Join the parsed blocks into (X, Y); it can be done once."""
         X = _matrix(self._ids.take(), self._values.take(), self._lengths.take(), self.layout.n_features)
         ones = np.ones(self._labels.size, dtype=bool)
         return X, _matrix(self._labels.take(), ones, self._label_counts.take(), self.layout.n_labels)
@@ -305,7 +305,7 @@ def _header(path: Path, line: bytes, names: tuple[str, ...]) -> tuple[int, ...]:
 
 
 def _token(text: bytes, position: int) -> str:
-    """Return what stands at a position, up to the next gap."""
+    """Return the token at a position, up to the next gap."""
     if position < 0:
         return ""
     ends = [end for end in (text.find(gap, position) for gap in (b" ", b"\t", b"\r", b"\n")) if end >= 0]
@@ -330,7 +330,7 @@ def _narrowed(matrix: sparse.csr_array, n_columns: int | None) -> sparse.csr_arr
 
 
 def _expectation(code: int, base: int, label_base: int, n_features: int, n_labels: int, column: str = "feature") -> str:
-    """Say what the row parser expected where it gave a line up; ``column`` is what the ids before colons stand for."""
+    """Return the text that the row parser expected at an error; ``column`` names the ids before colons."""
     return {
         BLANK: "an instance; a blank line would shift the rows (one without labels starts with a space)",
         BAD_LABEL: "labels as whole numbers separated by commas",

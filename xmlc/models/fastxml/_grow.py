@@ -69,12 +69,12 @@ class BinaryForest(NamedTuple):
         return int(self.roots.size)
 
     def first(self, n: int, /) -> Self:
-        """Return the first ``n`` trees, on the same arrays; what belongs to the others stays in them."""
+        """Return the first ``n`` trees, on the same arrays, which keep the other trees too."""
         return self._replace(roots=self.roots[:n])
 
 
 def single_tree(tree: Sequence[np.ndarray]) -> BinaryForest:
-    """Make a forest of what `grow_tree` returns."""
+    """Make a forest of one tree of `grow_tree`."""
     root = 0 if tree[4].size else ~0
     return BinaryForest(np.array([root], dtype=np.int32), *tree)
 
@@ -94,7 +94,7 @@ def leaf_depths(roots, children, n_leaves):
 
 
 class Workspace(NamedTuple):
-    """Memory that all nodes of a tree use one after the other; `gather_columns` says what its part is for."""
+    """Memory that all nodes of a tree use one after the other; `gather_columns` explains its part."""
 
     order: np.ndarray
     side: np.ndarray

@@ -23,7 +23,7 @@ GAIN_TOLERANCE = 1e-6
 
 
 class Room(NamedTuple):
-    """What `alternate` writes, an entry for each label of the node but for ``counts``."""
+    """Arrays that `alternate` writes, an entry for each label of the node but for ``counts``."""
 
     negative: np.ndarray  # int64: sums of the gains of each side's instances
     positive: np.ndarray
@@ -47,7 +47,7 @@ def ideal_table(size: int) -> np.ndarray:
 
 
 def dcg_table(size: int) -> np.ndarray:
-    """Return what stands in the place of `ideal_table` where DCG is the objective: 1 for k > 0."""
+    """Return the replacement of `ideal_table` where DCG is the objective: 1 for k > 0."""
     return np.where(np.arange(size) > 0, FIXED_POINT, 0).astype(np.int64)
 
 
@@ -99,7 +99,7 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
 
 @njit(cache=True, nogil=True)
 def alternate(starts, labels, weights, ideal, discounts, side, scale, room):
-    """Do what `partition_by_ndcg` says, in a room whose arrays count no references; scores are scaled by ``scale``."""
+    """Run `partition_by_ndcg` in a room whose arrays count no references; scores are scaled by ``scale``."""
     room = unowned(room)
     starts, labels = borrowed(starts, 0, starts.size), borrowed(labels, 0, labels.size)
     weights, side = borrowed(weights, 0, weights.size), borrowed(side, 0, side.size)
@@ -135,7 +135,7 @@ def sum_gains(starts, labels, ideal, side, n_labels):
 
 @njit(cache=True, nogil=True)
 def score_scale(total, weights):
-    """Return what weighted sums are multiplied by to have at most 40 bits: 1 below tens of millions of instances."""
+    """Return the factor that gives weighted sums at most 40 bits: 1 below tens of millions of instances."""
     scale = 1.0
     for label in range(weights.size):
         while np.float64(total[label]) * weights[label] * scale >= float(LARGEST_SCORE):

@@ -490,7 +490,7 @@ def lay_out(features, weights, dense):
 
 @njit(cache=True, nogil=True)
 def clear(features, arity, dense):
-    """Set to 0 what `lay_out` wrote."""
+    """Zero the entries written by `lay_out`."""
     for feature in features:
         place = np.int64(feature) * arity
         for j in range(arity):

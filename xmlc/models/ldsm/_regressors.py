@@ -196,7 +196,7 @@ def integrity_gains(first, second):
 
 @njit(cache=True, nogil=True)
 def direction_costs(own, n_labels, totals, n_seen, lambda_1, lambda_2, costs):
-    """Evaluate C J, up to what all directions have in common, for each of the 2**M - 1 sets of directions.
+    """Evaluate C J, up to a common constant, for each of the 2**M - 1 sets of directions.
 
     Parameters
     ----------
@@ -268,7 +268,7 @@ def best_directions(costs, random_ties, key, counter):
 
 @njit(cache=True, nogil=True)
 def best_of_two(labels, sums, totals, n_seen, lambda_1, lambda_2, random_ties, key, counter):
-    """Return what `best_directions` does after `direction_costs` where M is 2, bit for bit.
+    """Return the result of `direction_costs` and then `best_directions` for M = 2, bit for bit.
 
     Parameters
     ----------
@@ -381,7 +381,7 @@ class _Rows:
         return self.builder.shuffle_vector(vector, vector, mask)
 
     def within_slots(self, first: Any, second: Any, lanes: list[int]) -> Any:
-        """Shuffle each slot of two vectors: lanes 0 to 3 are those of the first, 4 to 7 those of the second."""
+        """Shuffle each slot of two vectors: lanes 0 to 3 are the first one's, 4 to 7 the second one's."""
         width = first.type.count
         mask = [
             slot + (lane if lane < SLOT else width + lane - SLOT) for slot in range(0, width, SLOT) for lane in lanes

@@ -310,7 +310,7 @@ def find_leaves(x, first, last, forest, root, d, n_products):
 
 @njit(cache=True, nogil=True)
 def leaf_weights(forest, per_label):
-    """Return what one count of each leaf is worth, float64 (n_leaves,): 1 / sum of its histogram, or 1 / its size."""
+    """Return the weight of one count of each leaf, float64 (n_leaves,): 1 / sum of its histogram, or 1 / its size."""
     weights = np.zeros(forest.sizes.size, dtype=np.float64)
     for leaf in range(weights.size):
         if per_label:

@@ -155,7 +155,7 @@ def _go_on(lanes, lane, C):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _pass_over(X, rows, by_row, by_column, lanes):
-    """Read the matrix once: rows times directions, and sums of rows times what each lane's state asks for."""
+    """Read the matrix once: rows times directions, and sums of rows times the factors of each lane's state."""
     indptr, indices, data = X
     multiple = np.zeros((1, LANES))
     by_column.sums[:] = 0.0
@@ -279,7 +279,7 @@ IDLE, GRADIENT, MEANS, CONJUGATE, SOLVED = (np.int64(state) for state in range(5
 
 
 class ByRow(NamedTuple):
-    """What lanes know of instances, float64 (n, 8)."""
+    """State of the lanes by instance, float64 (n, 8)."""
 
     targets: np.ndarray  # 1 where the instance carries the label, else 0
     scores: np.ndarray  # z
@@ -290,7 +290,7 @@ class ByRow(NamedTuple):
 
 
 class ByColumn(NamedTuple):
-    """What lanes know of features, float64 (d, 8)."""
+    """State of the lanes by feature, float64 (d, 8)."""
 
     weights: np.ndarray
     directions: np.ndarray  # CG's p
@@ -302,7 +302,7 @@ class ByColumn(NamedTuple):
 
 
 class LaneStates(NamedTuple):
-    """What a lane knows of itself, (8,)."""
+    """State of each lane by itself, (8,)."""
 
     state: np.ndarray  # int64
     item: np.ndarray  # int64: place in the queue
@@ -351,7 +351,7 @@ def idle_lanes():
 
 @njit(cache=True, nogil=True)
 def enter(lanes, lane, state):
-    """Set a lane's state, and what the next pass shall add up for it."""
+    """Set a lane's state, and the sums of its next pass."""
     lanes.state[lane] = state
     lanes.on_product[lane] = 1.0 if state == CONJUGATE else 0.0
     lanes.on_means[lane] = 1.0 if state == MEANS else 0.0

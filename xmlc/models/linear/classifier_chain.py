@@ -121,7 +121,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
         return sample_chain(scores, self.influence_, n_samples, np.int64(self.random_state), first)
 
     def _problem(self, X: sparse.csr_array, Y: sparse.csr_array) -> Problem:
-        """Return what the solver takes: features, then labels, of which a classifier sees those before its own."""
+        """Return the solver's input: features, then labels, of which a classifier sees those before its own."""
         widths = X.shape[1] + np.arange(Y.shape[1])
         return make_problem(X, Y, self.standardize, self.label_scale, widths)
 
@@ -130,7 +130,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
         self.influence_ = np.zeros((self.n_labels_, self.n_labels_), dtype=np.float32)
 
     def _store_weights(self, labels: np.ndarray, weights: np.ndarray) -> None:
-        """Divide the weights of each classifier into those of features and those of labels."""
+        """Divide the weights of each classifier into weights of features and of labels."""
         super()._store_weights(labels, weights[:, : self.n_features_in_])
         influence = weights[:, self.n_features_in_ :].T
         self.influence_[: len(influence), labels] = influence  # a single label has no other as a feature

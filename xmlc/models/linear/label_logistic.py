@@ -1,4 +1,4 @@
-"""One regularised logistic regression for each label: what binary relevance and classifier chains share."""
+"""One regularised logistic regression for each label: common code of binary relevance and classifier chains."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ class LabelLogistic(SparseProbabilityEstimator):
             )
 
     def _problem(self, X: sparse.csr_array, Y: sparse.csr_array) -> Problem:
-        """Return what the solver takes of a training set."""
+        """Return the solver's input of a training set."""
         return make_problem(X, Y, self.standardize, 1.0, np.full(Y.shape[1], X.shape[1]))
 
     def _make_weights(self, problem: Problem) -> None:
@@ -264,7 +264,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Solution:
-    """What the solver found for some labels.
+    """The solver's solutions for some labels.
 
     Attributes
     ----------
@@ -358,7 +358,7 @@ def learnable(problem: Problem, training: np.ndarray) -> np.ndarray:
 
 
 def scales(X: sparse.csr_array) -> np.ndarray:
-    """Return what each feature is multiplied with to have standard deviation 1 (divisor n - 1); 1 for a constant.
+    """Return the factor that gives each feature standard deviation 1 (divisor n - 1); 1 for a constant.
 
     Features are scaled and not shifted, and stay sparse: a shift would only change the constant, which is not
     regularised.

@@ -1,4 +1,4 @@
-"""The index of a training set: what is kept of it so that its nearest instances are found quickly."""
+"""The index of a training set, in which nearest instances are found quickly."""
 
 from __future__ import annotations
 

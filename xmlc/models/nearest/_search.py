@@ -503,7 +503,7 @@ def collect(bounds, maxima, start, groups, found):
 
 @njit(cache=True, nogil=True)
 def split(candidates, bounds, mark, upper):
-    """Move those whose bound reaches a mark to ``upper``; return how many these are, and how many stay in front."""
+    """Move candidates whose bound reaches a mark to ``upper``; return the numbers moved and left in front."""
     n_upper, n_lower = 0, 0
     for k in range(candidates.size):
         i = candidates[k]

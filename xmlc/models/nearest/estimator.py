@@ -171,7 +171,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return labels, scores
 
     def _by_pieces(self, X: object, use: Any, title: str) -> tuple[np.ndarray, ...]:
-        """Find the neighbours of blocks of instances and hand them on; return what comes of it, stacked."""
+        """Find the neighbours of blocks of instances, pass them to ``use``, and stack its results."""
         self._check_hyperparameters()
         x = kernel_csr(self._unit(self._instances(X)))
 
@@ -200,7 +200,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return float(self.alpha), self.label_starts_, self.labels_
 
     def _unit(self, X: sparse.csr_array) -> sparse.csr_array:
-        """Scale to unit length, without zeros: neither stored ones nor those that vanish by the scaling."""
+        """Scale to unit length, and drop zeros, stored ones and ones that the scaling makes."""
         indptr, values, scaled = np.asarray(X.indptr), np.asarray(X.data), np.empty(X.data.size, dtype=np.float32)
 
         def scale(start: int, end: int) -> bool:

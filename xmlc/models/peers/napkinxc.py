@@ -21,7 +21,7 @@ from xmlc.runtime.threads import resolve_threads
 
 @hyperparameters
 class NapkinXCModel(ProgramModel):
-    """What the program's models share: its types, and its own files for a model.
+    """Common base of the program's models: its types, and its own files for a model.
 
     The hyperparameters of all of them are given by keyword.
     """
@@ -89,7 +89,7 @@ class NapkinXCModel(ProgramModel):
 
 @hyperparameters
 class NapkinXCBatch(NapkinXCModel):
-    """What the program's PLT and BR share: one training on the whole set, with any of its optimizers."""
+    """Common base of the program's PLT and BR: one training on the whole set, with any of its optimizers."""
 
     _: KW_ONLY
     optimizer: str = "adagrad"

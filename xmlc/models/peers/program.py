@@ -1,4 +1,4 @@
-"""What the estimators share whose models are files of a program of others."""
+"""Common code of estimators whose models are files of an external program."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ SHOWN_BYTES = 2000  # of the output before an exception
 
 @contextmanager
 def silenced_output() -> Iterator[None]:
-    """Discard what this process writes to standard output and error; after an exception show the last `SHOWN_BYTES`.
+    """Discard standard output and error of this process; after an exception show the last `SHOWN_BYTES`.
 
     Programs in other languages write to the file descriptors, past ``sys.stdout`` and ``sys.stderr``. These belong to
     the process, so the output of all its threads is discarded.

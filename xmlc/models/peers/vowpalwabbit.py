@@ -42,7 +42,7 @@ class VowpalWabbitModel(ProgramModel):
         self._model = folder / "model.vw"
 
     def _scratch(self) -> None:
-        """Make a new folder for the program's files, and forget what was loaded."""
+        """Make a new folder for the program's files, and forget the loaded model."""
         self._folder = tempfile.TemporaryDirectory(prefix="vw-")
         self._loaded: tuple[Any, ...] | Any | None = None
 
@@ -364,7 +364,7 @@ class VowpalWabbitCMT(VowpalWabbitModel):
         return _answers(classes, k)
 
     def _train(self, X: sparse.csr_array, Y: sparse.csr_array, passes: int) -> np.ndarray:
-        """Train on the instances in their order; return what the program answered in the passes, one after another."""
+        """Train on the instances in their order; return the program's answers in the passes, one after another."""
         self._scratch()
         _check_classes(Y)
         numbers = sparse.csr_array((Y.data, Y.indices + 1, Y.indptr), shape=(Y.shape[0], Y.shape[1] + 1))  # from 1 on

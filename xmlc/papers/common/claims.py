@@ -1,4 +1,4 @@
-"""What a paper states, tested on our records: how a claim is declared, and the table of a paper's claims.
+"""Statements of papers, tested on our records: how a claim is declared, and the table of a paper's claims.
 
 `xmlc.papers.common.claims` has the rules of the verdicts.
 """
@@ -59,7 +59,7 @@ class Unit:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the effects say of a statement.
+    """Verdicts on a statement by its effects.
 
     Attributes
     ----------
@@ -273,7 +273,7 @@ def counted(table: Table) -> Counter[Word]:
 
 
 def claims_line(counts: Counter[Word]) -> str:
-    """Say how many claims hold and what became of the others; words that none has are left out."""
+    """Count the claims that hold, and the others by verdict; verdicts without claims are left out."""
     denied = counts["does not hold"]
     words = [f"{counts['holds']} of {counts.total()} claims hold"]
     words += [f"{denied} do{'es' * (denied == 1)} not"] if denied else []
@@ -306,7 +306,7 @@ def differences(records: Iterable[R], one: str, other: str, value_of: Callable[[
 
 
 def multiples(records: Iterable[R], one: str, other: str, cost_of: Callable[[R], float | None]) -> Iterator[Effect]:
-    """Yield what the other model costs in multiples of the one's costs, where both are known."""
+    """Yield the other model's costs in multiples of the one's costs, where both are known."""
     for (dataset, seed), models in by_model(records).items():
         cost, others = (cost_of(models[name]) if name in models else None for name in (one, other))
         if cost and others:

@@ -240,7 +240,7 @@ def _before(direction: float) -> float:
 
 
 def text_size(text: str) -> tuple[float, float]:
-    """Return width and height of a label in points; the height is that of a line, whatever its letters."""
+    """Return width and height of a label in points; the height is a line's, for any letters."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextPath
 

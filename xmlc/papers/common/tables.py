@@ -72,7 +72,7 @@ def resources(paper: str, records: Sequence[StepRecord], published: Published) -
 
 
 def jobs_frame(records: Sequence[StepRecord]) -> pd.DataFrame:
-    """Return one row for each job and seed; what one job did are records with the same plan, data, model and part."""
+    """Return one row for each job and seed; records of one job have the same plan, data, model and part."""
     steps = pd.DataFrame([_row(record) for record in records])
     found = steps.groupby(["dataset", "model", "job", "seed"], sort=False)
     used = {"step_peak_mb": "max", "cpu_seconds": "sum", "step_threads": "max"}
@@ -148,7 +148,7 @@ def _beside(inferred: pd.DataFrame, thresholds: Sequence[ThresholdRecord]) -> pd
 
 
 def _of_model(model: str, rows: pd.DataFrame, published: Published) -> Panel:
-    """Return one model's rows; the best is sought among what was measured on the test set."""
+    """Return one model's rows; the best is sought among measurements on the test set."""
     columns = [side_by_side(rows, published, name, contest=name if name == "instance_f" else "") for name in PRINTED]
     return Panel(model_title(model), titled(rows), ("dataset", "method"), columns)
 
@@ -170,7 +170,7 @@ def peers(
     thresholds: Sequence[ThresholdRecord],
     suite: Suite | None = None,
 ) -> Table:
-    """Build the table of peers from ranking records, those of thresholds, and what the suite says."""
+    """Build the table of peers from records of rankings and thresholds, and from the suite."""
     known = suite.peers if suite else {}
     frame = average_seeds(ranking_frame(records), PEER_KEYS)
     frame = _with_missing(_with_macro_f(frame, thresholds), known)
@@ -232,7 +232,7 @@ def _with_missing(frame: pd.DataFrame, peers: dict[str, ModelSpec]) -> pd.DataFr
 
 
 def _about(frame: pd.DataFrame, peers: dict[str, ModelSpec]) -> list[str]:
-    """Say who is missing, who has no thresholds, and what was not tuned."""
+    """Name peers that are missing, have no thresholds, or were not tuned."""
     shown = {name: peer for name, peer in peers.items() if (frame["model"] == name).any()}
     missing = frame[frame["note"].notna()]
     lines = [f"{model_title(row.model)} is missing on {row.dataset}: {row.note}." for row in missing.itertuples()]

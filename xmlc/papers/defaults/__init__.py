@@ -1,4 +1,4 @@
-"""defaults: what estimators reach on datasets that nobody tuned; no paper's own tables."""
+"""defaults: scores of estimators on datasets that nobody tuned; no paper's own tables."""
 
 from xmlc.tables.titles import name_models
 

@@ -1,4 +1,4 @@
-"""What gfm2011 states, tested on our records; pages are those of the paper, from 1."""
+"""Statements of gfm2011, tested on our records; pages are the paper's, from 1."""
 
 from __future__ import annotations
 

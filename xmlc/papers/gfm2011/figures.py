@@ -1,4 +1,4 @@
-"""Figure 1 of gfm2011: F of inference from samples of known distributions, and what inference costs."""
+"""Figure 1 of gfm2011: F of inference from samples of known distributions, and costs of inference."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ INSTANCE_F_CONVENTION = (
 
 @table("table1", INFERENCE_KEYS, INFERRED_FROM_MODELS, contrasts=("model", "method"))
 def table1(paper: str, records: Sequence[InferenceRecord], published: Published) -> Table:
-    """Build Table 1 of gfm2011: what each inference method reaches on each dataset, and how long it takes."""
+    """Build Table 1 of gfm2011: scores and times of each inference method on each dataset."""
     averaged = average_seeds(inference_frame(records), INFERENCE_KEYS)
     unprinted = (name for name in (*SET_METRICS, *FURTHER_SET_METRICS) if name not in MEASURED)
     others = ("expected_f", *unprinted, "predicted_per_instance")

@@ -1,4 +1,4 @@
-"""hashing: what collisions of hashed weights cost (plt2016, Section 6); no paper's own tables."""
+"""hashing: costs of collisions of hashed weights (plt2016, Section 6); no paper's own tables."""
 
 from xmlc.tables.titles import name_models
 

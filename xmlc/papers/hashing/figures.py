@@ -52,7 +52,7 @@ def collisions(paper: str, rankings: Sequence[RankingRecord], thresholds: Sequen
 
 
 def slots_per_weight(records: Sequence[RankingRecord]) -> dict[str, float]:
-    """Return, for each hashed model of one dataset, the bytes of its table by those of the exact model.
+    """Return the bytes of each hashed model's table by the bytes of the exact model, of one dataset.
 
     All but a few percent of an exact model are its weights, of 4 bytes each as a slot is.
 

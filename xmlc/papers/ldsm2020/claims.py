@@ -1,4 +1,4 @@
-"""What ldsm2020 states, tested on our records; its text has sections, figures and tables, and no numbers of pages."""
+"""Statements of ldsm2020, tested on our records; its text has sections, figures and tables, and no numbers of pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of ldsm2020: precision and costs beside what the paper prints and quotes, and the shape of the trees."""
+"""Tables of ldsm2020: precision and costs beside the paper's printed and quoted ones, and the shape of the trees."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _table(
 
 
 def _quoted(published: Published, names: Sequence[str], only_trees: bool) -> pd.DataFrame:
-    """Return what the paper prints in any of these columns, as text; rows in which it prints none are left out."""
+    """Return the paper's numbers in any of these columns, as text; rows without any are left out."""
     rows = published.frame()
     if len(rows) == 0:
         return pd.DataFrame(columns=list(LDSM_KEYS))
@@ -153,7 +153,7 @@ def _quoted(published: Published, names: Sequence[str], only_trees: bool) -> pd.
 def _panel(
     dataset: str, measured: pd.DataFrame, quoted: pd.DataFrame, published: Published, names: Sequence[str]
 ) -> Panel:
-    """Put what was measured on a dataset, beside what the paper prints, over methods that it only quotes."""
+    """Put measurements on a dataset, beside the paper's, over methods that it only quotes."""
     others = quoted.loc[~quoted["model"].isin(measured["model"]), list(LDSM_KEYS)]
     rows = pd.concat([measured, others], ignore_index=True) if len(others) else measured.reset_index(drop=True)
     columns = [_without_dashes(side_by_side(rows, published, name)) for name in ("n_trees", *names)]
@@ -162,7 +162,7 @@ def _panel(
 
 
 def _without_dashes(part: PanelColumn) -> PanelColumn:
-    """Treat what the paper prints as a dash as what it does not print."""
+    """Treat the paper's dashes as cells that it does not print."""
     printed = [None if text in NOT_PRINTED else text for text in part.published or []]
     return replace(part, published=printed if any(printed) else None)
 
@@ -174,7 +174,7 @@ def _title(model: str, quoted: bool) -> str:
 
 
 def _as_printed(rows: pd.DataFrame, names: Sequence[str]) -> list[Panel]:
-    """Return a panel of what the paper prints of datasets that were not run, if there are any."""
+    """Return a panel of the paper's numbers for datasets that were not run, if there are any."""
     if len(rows) == 0:
         return []
     shown = [column(name) for name in names if name in rows]

@@ -1,4 +1,4 @@
-"""What oplt2021 states, tested on our records; pages are counted from the paper's first.
+"""Statements of oplt2021, tested on our records; pages are counted from the paper's first.
 
 Models are compared at equal numbers of passes, dataset by dataset, seed by seed.
 """
@@ -180,7 +180,7 @@ def _pairs(
     rival: str,
     compare: Callable[[RankingRecord, RankingRecord], float | None],
 ) -> Iterator[Effect]:
-    """Yield what comes of comparing models with a rival of as many passes, where that can be told."""
+    """Yield comparisons of models with a rival of as many passes, where both have numbers."""
     for (dataset, seed), found in by_model(records).items():
         runs = {without_passes(name): record for name, record in found.items()}
         for (base, passes), record in runs.items():

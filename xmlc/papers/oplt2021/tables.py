@@ -53,7 +53,7 @@ def table1(paper: str, records: Sequence[Statistics], published: Published) -> T
 
 @table("table2", OPLT_KEYS, MULTI_LABEL_RANKINGS, contrasts=("model",))
 def table2(paper: str, records: Sequence[RankingRecord], published: Published) -> Table:
-    """Build Table 2 of oplt2021: P@k and CPU time of training, and beside them what its Appendix D has."""
+    """Build Table 2 of oplt2021: P@k and CPU time of training, beside the numbers of its Appendix D."""
     shown = (*PRECISION, "train_cpu_minutes")
     frame = _better_passes(records, (*shown, *PROPENSITY_SCORED, *COSTS, *THREADS), "p@1")
     panels = [
@@ -109,7 +109,7 @@ def passes(paper: str, records: Sequence[RankingRecord], published: Published) -
 
 
 def _better_passes(records: Sequence[RankingRecord], wanted: Sequence[str], score: str) -> pd.DataFrame:
-    """Return one row for each dataset and method: that of the number of passes with the highest mean score."""
+    """Return one row for each dataset and method: of the number of passes with the highest mean score."""
     found = ranking_frame(records)
     averaged = average_seeds(found.assign(accuracy=found["p@1"]), OPLT_KEYS)
     names = [without_passes(model) for model in averaged["model"]]
@@ -128,7 +128,7 @@ def _panel(title: str, frame: pd.DataFrame, published: Published, names: Sequenc
 
 
 def _not_run(frame: pd.DataFrame, published: Published, names: Sequence[str]) -> list[Panel]:
-    """Return a panel of what the paper prints and no row of ours stands beside, if there is any."""
+    """Return a panel of the paper's numbers without a row of ours beside, if there are any."""
     rows = published.frame()
     if len(rows) == 0:
         return []
@@ -170,7 +170,7 @@ SAMPLED = ("warm_start", "max_samples")  # the hyperparameters of OPLT-W and of 
 
 @table("alpha", ALPHA_KEYS, ALPHAS)
 def alpha(paper: str, records: Sequence[SweepRecord], published: Published) -> Table:
-    """Build the table of Appendix F: what the balance's share in best-greedy's score does to P@k, times and depth."""
+    """Build the table of Appendix F: P@k, times and depth by the balance's share in best-greedy's score."""
     about = "Best-greedy trees (OPLT-B) by alpha, the share of the tree's balance in the score of a child"
     return _swept("alpha", paper, records, sweep.frame(records), ALPHA_KEYS, published, about)
 

@@ -1,4 +1,4 @@
-"""What plt2016 states, tested on our records; pages are counted from the paper's first."""
+"""Statements of plt2016, tested on our records; pages are counted from the paper's first."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ COLUMNS = ("low", "high", "drawn", "value", "validation_p@1", "found_by")
 
 @dataclass(frozen=True)
 class SearchedModel:
-    """What a suite says about one model whose hyperparameters are searched.
+    """A suite's settings of one model whose hyperparameters are searched.
 
     Attributes
     ----------
@@ -228,7 +228,7 @@ def searched_models(suite: Suite | None) -> dict[str, SearchedModel]:
 
 
 def _names(model: ModelSpec) -> list[str]:
-    """Name a model's hyperparameters that are searched: those of its ranges, then others in the order of its trials."""
+    """Name a model's searched hyperparameters: first those with ranges, then others in the order of its trials."""
     trials = [trial for stage in model.auto.stages for trial in stage] if model.auto else []
     return list(dict.fromkeys([*(model.tuning or {}), *(name for trial in trials for name in trial)]))
 
@@ -255,7 +255,7 @@ def table3(paper: str, records: Sequence[RankingRecord], published: Published, s
 
 
 def _is_shown(record: RankingRecord, searched: dict[str, SearchedModel]) -> bool:
-    """Say whether a record is of a model with ranges, or of one that was searched for its dataset."""
+    """Tell whether a record is of a model with ranges, or of a model searched for its dataset."""
     model = searched.get(record.model)
     return model is not None and bool(model.ranges or (record.tuning and record.tuning["method"] == AUTO))
 
@@ -380,7 +380,7 @@ def _of_model(model: str, rows: pd.DataFrame, published: Published, printed: Seq
 
 
 def _own(tuned_for: str) -> str:
-    """Return the measure that a row was tuned for, whatever the variant of the method."""
+    """Return the measure that a row was tuned for, whichever the variant of the method."""
     return tuned_for.removesuffix(LABEL_WISE)
 
 

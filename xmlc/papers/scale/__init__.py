@@ -1,4 +1,4 @@
-"""The suite scale: what each step costs on large synthetic sets, and how costs grow."""
+"""The suite scale: costs of each step on large synthetic sets, and their growth."""
 
 from xmlc.tables.titles import name_models
 

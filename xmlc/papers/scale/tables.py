@@ -56,7 +56,7 @@ def growth(paper: str, records: Sequence[RankingRecord], published: Published) -
 
 
 def multiplied(dataset: str) -> str:
-    """Say what of the base a dataset multiplies by how much, such as ``n x 2``, or that it is the base.
+    """Return the part of the base that a dataset multiplies, and the factor, such as ``n x 2``, or "base".
 
     Raises
     ------
@@ -143,7 +143,7 @@ def _total(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _notes(records: Sequence[StepRecord]) -> list[str]:
-    """Describe data, models, estimates and machine by what the steps wrote."""
+    """Describe data, models, estimates and machine, as recorded by the steps."""
     trained = [record for record in records if record.step["name"] == "train"]
     data = list({record.dataset.name: record.dataset for record in trained if record.dataset}.values())
     lines = [

@@ -1,4 +1,4 @@
-"""What swnn2018 states, tested on our records; its text has sections and tables, and no numbers of pages.
+"""Statements of swnn2018, tested on our records; its text has sections and tables, and no numbers of pages.
 
 Each trial of the search of Section 4.3 is one run, scored on the validation set. The difference of two trials is given
 the standard error of two shares of different instances, more than shares of the same ones have: intervals are wide.

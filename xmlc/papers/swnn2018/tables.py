@@ -102,7 +102,7 @@ def _left_out(records: Sequence[Statistics], what: str) -> list[str]:
 
 @table("table6", NEAREST_KEYS, RANKINGS, contrasts=("model",), measured_models=(OURS,))
 def table6(paper: str, records: Sequence[RankingRecord], published: Published) -> Table:
-    """Build Table 6 of swnn2018: P@k beside its maximum, the chosen hyperparameters, what ranking costs.
+    """Build Table 6 of swnn2018: P@k beside its maximum, chosen hyperparameters, costs of ranking.
 
     Below stands what the paper prints of datasets that were not run, and of other methods, which it quotes.
     """
@@ -162,7 +162,7 @@ def _chosen(records: Sequence[RankingRecord]) -> dict[str, list[object]]:
 
 
 def _quoted(frame: pd.DataFrame, published: Published) -> list[Panel]:
-    """Return a panel of what the paper prints and no row of ours stands beside."""
+    """Return a panel of the paper's numbers without a row of ours beside."""
     rows = published.frame()
     if len(rows) == 0:
         return []
