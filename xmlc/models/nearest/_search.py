@@ -16,11 +16,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xmlc.kernels import elementwise, float64
+from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import unowned
 from xmlc.kernels.bits import bits_set
 from xmlc.kernels.float32 import fma
 from xmlc.kernels.heaps import offer, take_best, worst_kept
+from xmlc.kernels.powers import power
 from xmlc.kernels.prefetch import prefetch
 from xmlc.models.nearest._index import LENGTH_STEPS, WORD_BITS, NeighbourIndex
 from xmlc.runtime.kernel_cache import njit
@@ -176,15 +177,15 @@ def compare(candidates, first, index, n_features, query_parts, n_best, beta, who
             shared += np.int64(bits_set(words[w, first + i] & scratch.query_words[w]))
             n_frequent += bits_set(words[w, first + i])
         jaccard = shared / (n_features + end - start - shared)
-        power = jaccard if beta == 1.0 else (1.0 if beta == 0.0 else float64.power(jaccard, beta))
+        factor = jaccard if beta == 1.0 else (1.0 if beta == 0.0 else power(jaccard, beta))
         if not whole:
             product = np.float64(scratch.sums[i]) * SUM_UNIT + error
             for p in range(np.uint64(start), np.uint64(start) + n_frequent):
                 product += np.float64(row_values[p]) * np.float64(query[row_places[p]])
-            if product * power * SLACK < mark:
+            if product * factor * SLACK < mark:
                 continue
         n_products += 1
-        similarity = np.float32(power * row_product(row_places, row_values, start, end, query))
+        similarity = np.float32(factor * row_product(row_places, row_values, start, end, query))
         n_best = offer(best, n_best, similarity, first + i)
     return n_best, n_products
 
@@ -425,11 +426,11 @@ def bound_chunk(sums, counts, products, sizes, largests, query, beta, powers, bo
             frequent = min(products[i], np.float32(counts[i]) * (largest * np.float32(largests[i])))
             shared = np.float32(np.int32((sums[i] & count_mask) + counts[i]))
             product = fma(np.float32(sums[i]), unit, frequent) + error
-            power = np.float32(1)
+            factor = np.float32(1)
             if beta != 0.0:
                 jaccard = shared / max(size + np.float32(sizes[i]) - shared, np.float32(1))
-                power = powers[np.int32(jaccard * np.float32(POWERS))]
-            bounds[i] = max(product * power * SLACK, np.float32(0)) if shared > 0 else np.float32(0)
+                factor = powers[np.int32(jaccard * np.float32(POWERS))]
+            bounds[i] = max(product * factor * SLACK, np.float32(0)) if shared > 0 else np.float32(0)
 
 
 # The most promising of many bounds: kernels.
