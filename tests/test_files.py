@@ -181,6 +181,15 @@ def test_the_modes_of_what_is_made_are_those_of_any_other_file(tmp_path):
     assert (a, b) == (c, d)
 
 
+def test_files_and_folders_are_made_inside_one_that_is_made(tmp_path):
+    with atomic_folder(tmp_path / "outer") as outer:
+        write_json(outer / "a.json", {})
+        for _ in range(2):
+            with atomic_folder(outer / "inner") as inner:
+                write_json(inner / "b/c.json", {})
+    assert sorted(path.name for path in tmp_path.rglob("*.json") if path.name != CHECKSUMS) == ["a.json", "c.json"]
+
+
 def test_json_takes_numpy_and_refuses_nan(tmp_path):
     write_json(tmp_path / "a.json", {"i": np.int64(3), "f": np.float32(0.5), "a": np.arange(2), "p": tmp_path})
     assert read_json(tmp_path / "a.json") == {"i": 3, "f": 0.5, "a": [0, 1], "p": str(tmp_path)}

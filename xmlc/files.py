@@ -13,7 +13,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -116,10 +116,15 @@ def _temporary(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
     temporary = path.with_name(f".{path.name}{OURS}{token_hex(4)}{path.suffix}")
     with errors_named(path, temporary), ExitStack() as stack:
         stack.callback(_remove, temporary)
-        with locked(path.parent):  # so that nobody takes it for left before it is locked
+        with _entries_of(path.parent):  # so that nobody takes it for left before it is locked
             make(temporary)
             stack.enter_context(locked(temporary))
         yield temporary
+
+
+def _entries_of(folder: Path) -> AbstractContextManager[object]:
+    """Lock a folder while something in it is made, removed or replaced; in a temporary one only its maker does that."""
+    return nullcontext() if TEMPORARY.fullmatch(folder.name) else locked(folder)
 
 
 def remove_leftovers(place: Path) -> set[str]:
@@ -129,7 +134,7 @@ def remove_leftovers(place: Path) -> set[str]:
     """
     found = {name for name in os.listdir(place) if TEMPORARY.fullmatch(name)}
     for name in found:
-        with suppress(OSError), locked(place), locked(place / name, wait=False) as has_ended:
+        with suppress(OSError), _entries_of(place), locked(place / name, wait=False) as has_ended:
             if (has_ended and OURS in name) or time.time() - (place / name).stat().st_mtime > FORGOTTEN:
                 _remove(place / name)
     return found
@@ -158,7 +163,7 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
     for place in (above, path):
         if place.exists() and not (place.is_dir() and os.access(place, os.W_OK | os.X_OK)):
             raise XmlcError(f"{place}: is no folder that you may write to; give another one")
-    with locked(above):  # as who replaces it does
+    with _entries_of(above):  # as who replaces it does
         _check_content(path)
 
 
@@ -177,7 +182,7 @@ def replace_folder(new: Path, path: Path) -> None:
     XmlcError, OSError
         As `check_replaceable`.
     """
-    with locked(path.parent):
+    with _entries_of(path.parent):
         _check_content(path)
         if not path.exists():
             os.rename(new, path)
