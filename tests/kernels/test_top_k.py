@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from xmlc.kernels.top_k import FREE, SHORT, insert_key, key_estimate, key_number, rank_key, reaching
+from xmlc.kernels.top_k import FREE, SHORT, insert_key, key_estimate, key_number, rank_key
 
 
 @pytest.mark.parametrize("k", [1, 3, 8, 16, 17, SHORT, SHORT + 1, 69])
@@ -28,11 +28,3 @@ def test_a_key_has_its_number_and_estimate(estimate):
         key = rank_key(np.int32(number), np.float32(estimate))
         assert (key_number(key), key_estimate(key)) == (number, np.float32(estimate))
         assert key > FREE
-
-
-@pytest.mark.parametrize("size", [0, 1, 15, 16, 17, 64])
-def test_which_estimates_reach_a_floor(size):
-    rng = np.random.default_rng(size)
-    estimates = (rng.integers(6, size=size) / 8).astype(np.float32)
-    reached = reaching(estimates, np.float32(0.5), np.float32(0.25))
-    assert [int(reached) >> c & 1 for c in range(64)] == [*(estimates >= 0.5), *[False] * (64 - size)]

@@ -3,16 +3,16 @@
 import numpy as np
 from numba import njit
 
-from xmlc.models.plt._scores import children_of, empty_lookup, group_estimates, open_block
+from xmlc.models.plt._scores import child_estimates, children_of, empty_scratch
+
+MOST_FEATURES = 1000
 
 
 @njit
 def block_estimates(x, row, nodes, node, link):
-    """Estimates of the children of one node for one instance, to the bit; its features are not marked."""
-    rows, nonzeros = np.array([row], dtype=np.int32), x.indptr[row + 1] - x.indptr[row]
-    estimates, lookup = np.empty(children_of(nodes, node)[1], dtype=np.float32), empty_lookup(1, nonzeros)
-    block = open_block(nodes, node, 1, 0.0, lookup, np.empty(0, dtype=np.float32))
-    group_estimates(x, rows, block, link, lookup, estimates)
+    """Estimates of the children of one node for one instance, to the bit."""
+    estimates, shape = np.empty(children_of(nodes, node)[1], dtype=np.float32), (MOST_FEATURES, x.data.size, 1)
+    child_estimates(x, np.array([row], dtype=np.int32), node, nodes, link, empty_scratch(shape, 0, 0), estimates)
     return estimates
 
 

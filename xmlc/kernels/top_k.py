@@ -6,20 +6,13 @@ processor that guesses the place wrong loses 20 cycles, in which all keys of a s
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
 from xmlc.kernels.bits import bits_float, float_bits
-from xmlc.kernels.vectors import Lanes, Vectors
 from xmlc.runtime.kernel_cache import njit
 
 LARGEST = np.int64(0x7FFFFFFF)  # number
 FREE = np.int64((-0x40800000 << 32) + 0x80000000)  # the key of number -1 with estimate -1: below any other
-LANES = 16  # of a register of float32
 SHORT = 32  # places; in a longer list a wrong guess costs less than moving all keys
 
 
@@ -71,31 +64,3 @@ def insert_key_far(keys, key):
         place -= 1
     keys[place] = key
     return last
-
-
-@intrinsic
-def reaching_16(typing_context: Any, estimates: Any, factor: Any, least: Any) -> Any:
-    """Return what `reaching` does of the first 16 estimates, which are compared all at once."""
-
-    def generate(context, builder, signature, arguments):
-        vectors = Vectors(builder, LANES)
-        estimates = context.make_array(signature.args[0])(context, builder, arguments[0])
-        factor, least = (Lanes(vectors, vectors.broadcast(number)) for number in arguments[1:])
-        products = factor * Lanes(
-            vectors, vectors.load(vectors.at(estimates.data, context.get_constant(types.intp, 0)))
-        )
-        mask = builder.bitcast(products.compared(">=", least), ir.IntType(LANES))
-        return builder.zext(mask, ir.IntType(64))
-
-    return types.uint64(estimates, types.float32, types.float32), generate
-
-
-@njit(cache=True, nogil=True)
-def reaching(estimates, factor, least):
-    """Return which of up to 64 estimates, multiplied by a factor, are at least ``least``, as the bits of a uint64."""
-    if estimates.size == LANES:
-        return reaching_16(estimates, factor, least)
-    mask = np.uint64(0)
-    for c in range(estimates.size):
-        mask |= np.uint64(factor * estimates[c] >= least) << np.uint64(c)
-    return mask

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from xmlc.models.plt._scores import (
     LOGISTIC_LINK,
     clear_features,
-    empty_lookup,
+    empty_scratch,
     estimate_scores,
     find_marked,
     mark_features,
@@ -23,16 +23,16 @@ def test_features_are_found_by_either_lookup(d, wanted, known, seed):
     values = rng.random(ids.size).astype(np.float32)
     inside = np.isin(ids, features)
     expected = np.searchsorted(features, ids[inside]), values[inside]
-    lookup = empty_lookup(d, ids.size)
-    count = match_features(ids, values, features, lookup.ids, lookup.values)
-    np.testing.assert_array_equal(lookup.ids[:count], expected[0])
-    np.testing.assert_array_equal(lookup.values[:count], expected[1])
-    mark_features(features, lookup)
-    count = find_marked(ids, values, *lookup)
-    np.testing.assert_array_equal(lookup.ids[:count], expected[0])
-    np.testing.assert_array_equal(lookup.values[:count], expected[1])
-    clear_features(features, lookup)
-    assert not lookup.words.any()
+    scratch = empty_scratch((d, ids.size, 1), 0, 0)
+    count = match_features(ids, values, features, scratch.ids, scratch.values)
+    np.testing.assert_array_equal(scratch.ids[:count], expected[0])
+    np.testing.assert_array_equal(scratch.values[:count], expected[1])
+    mark_features(features, scratch)
+    count = find_marked(ids, values, *scratch[:4])
+    np.testing.assert_array_equal(scratch.ids[:count], expected[0])
+    np.testing.assert_array_equal(scratch.values[:count], expected[1])
+    clear_features(features, scratch)
+    assert not scratch.words.any()
 
 
 def test_links_are_their_formulas():

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.extending import overload
 
-from xmlc.kernels.arrays import borrowed, copy_into
+from xmlc.kernels.arrays import borrowed, copy_into, unowned
 from xmlc.kernels.bits import bits_set
 from xmlc.kernels.counter_random import mix64
 from xmlc.kernels.float32 import exp_of_negative, fma, sigmoid
@@ -28,177 +28,132 @@ def children_of(nodes, node):
     return nodes.children[node], nodes.children[node + 1] - nodes.children[node]
 
 
-class OpenBlock(NamedTuple):
-    """A block that instances are about to be looked up in; arrays are views without references, see `borrowed`.
+class Scratch(NamedTuple):
+    """Memory that one search works in.
 
     Attributes
     ----------
-    features : uint32
-    is_prefix : bool
-        Whether they are all features below their number, so that each is its own index.
-    marked : bool
-        Whether the features are in the lookup; `clear_features` must follow then.
-    bias : float32 (siblings,)
-    is_dense : bool
-        Which of the following two it is that holds the weights.
-    dense : float32, flat
-        Feature after feature, siblings side by side.
-    row_starts : uint32, siblings : uint16 or uint32, weights : float32
-        As in `CompactNodeWeights`.
+    words : uint64 (n_features // 64 + 1,)
+        A set of features, one bit for each; all zero between uses.
+    ranks : uint32 (n_features // 64 + 1,)
+        Index of the first feature of a word in its block; meaningless where the word is zero.
+    ids : uint32 (max_nonzeros,), values : float32 (max_nonzeros,)
+        What is found of one instance.
+    dense : float32
+        Sparse rows of a block are made dense here if they fit.
+    estimates : float32
+        Of the children of a node, for at least one instance.
     """
 
-    features: np.ndarray
-    is_prefix: bool
-    marked: bool
-    bias: np.ndarray
-    is_dense: bool
+    words: np.ndarray
+    ranks: np.ndarray
+    ids: np.ndarray
+    values: np.ndarray
     dense: np.ndarray
-    row_starts: np.ndarray
-    siblings: np.ndarray
-    weights: np.ndarray
-
-
-class HashedBlock(NamedTuple):
-    """The children of one node of `HashedWeights`; fields that `OpenBlock` has too are as there."""
-
-    features: np.ndarray
-    marked: bool
-    nodes: HashedWeights
-    first: int
-
-
-def open_block(nodes: Any, node: int, n_queries: int, nonzeros: float, lookup: Any, buffer: np.ndarray) -> Any:
-    """Prepare the children of a node for ``n_queries`` instances with ``nonzeros`` features each.
-
-    One of the three functions below, by the type of the weights. ``lookup`` is an empty `Lookup`, ``buffer`` (float32)
-    scratch that the result may refer to: sparse rows are made dense there if they fit and enough look-ups follow, each
-    of which is two to four times quicker with dense rows.
-    """
-    raise TypeError("only kernels call this")
-
-
-@overload(open_block)
-def _choose_open_block(nodes, node, n_queries, nonzeros, lookup, buffer):
-    openers = {NodeWeights: open_dense, CompactNodeWeights: open_compact, HashedWeights: open_hashed}
-    return openers[nodes.instance_class].py_func
+    estimates: np.ndarray
 
 
 @njit(cache=True, nogil=True)
-def open_dense(nodes, node, n_queries, nonzeros, lookup, buffer):
-    """Open a block of `NodeWeights`, see `open_block`."""
-    block, (first, degree) = node + 1, children_of(nodes, node)
-    features, is_prefix, marked = open_features(nodes, block, n_queries, nonzeros, lookup)
-    bias = borrowed(nodes.bias, first, first + degree)
-    weights = borrowed(nodes.weights, nodes.weight_starts[block], nodes.weight_starts[block + 1])
-    none = borrowed(nodes.features, 0, 0)
-    return OpenBlock(features, is_prefix, marked, bias, True, weights, none, none, weights)
+def empty_scratch(shape, n_dense, n_estimates):
+    """Make a `Scratch` for data of a shape: features, most non-zeros of an instance, most siblings of a node."""
+    n_features, max_nonzeros, max_degree = shape
+    words = np.zeros(n_features // 64 + 1, dtype=np.uint64)
+    ids, values = np.empty(max_nonzeros, dtype=np.uint32), np.empty(max_nonzeros, dtype=np.float32)
+    dense, estimates = np.empty(n_dense, dtype=np.float32), np.empty(max(n_estimates, max_degree), dtype=np.float32)
+    return Scratch(words, np.empty(words.size, dtype=np.uint32), ids, values, dense, estimates)
 
 
-@njit(cache=True, nogil=True)
-def open_compact(nodes, node, n_queries, nonzeros, lookup, buffer):
-    """Open a block of `CompactNodeWeights`, see `open_block`."""
-    block, (first, degree) = node + 1, children_of(nodes, node)
-    features, is_prefix, marked = open_features(nodes, block, n_queries, nonzeros, lookup)
-    bias, n_rows = borrowed(nodes.bias, first, first + degree), features.size
-    begin, end = nodes.entry_starts[block], nodes.entry_starts[block + 1]
-    siblings, weights = borrowed(nodes.siblings, begin, end), borrowed(nodes.weights, begin, end)
-    start = nodes.feature_starts[block] + block
-    row_starts = borrowed(nodes.row_starts, start, start + n_rows + 1)
-    is_dense = n_queries * nonzeros >= LOOKUPS_PER_DENSE_ROW * n_rows and n_rows * degree <= buffer.size
-    dense = borrowed(buffer, 0, n_rows * degree if is_dense else 0)
-    if is_dense:
-        dense[:] = 0
-        for row in range(n_rows):
-            for entry in range(np.uint64(row_starts[row]), np.uint64(row_starts[row + 1])):
-                dense[row * degree + siblings[entry]] = weights[entry]
-    return OpenBlock(features, is_prefix, marked, bias, is_dense, dense, row_starts, siblings, weights)
+def child_estimates(x: Any, rows: np.ndarray, node: int, nodes: Any, link: int, scratch: Any, estimates: Any) -> None:
+    """Write the estimates of the children of one node, given the node, for some instances.
 
-
-@njit(cache=True, nogil=True)
-def open_features(nodes, block, n_queries, nonzeros, lookup):
-    """Return the features of a block, whether each is its own index, and whether they were entered in the lookup."""
-    features = borrowed(nodes.features, nodes.feature_starts[block], nodes.feature_starts[block + 1])
-    is_prefix = features.size > 0 and features[features.size - 1] == features.size - 1
-    marked = not is_prefix and marking_pays(features.size, n_queries, nonzeros)
-    if marked:
-        mark_features(features, lookup)
-    return features, is_prefix, marked
-
-
-@njit(cache=True, nogil=True)
-def open_hashed(nodes, node, n_queries, nonzeros, lookup, buffer):
-    """Open the children of a node of `HashedWeights`, see `open_block`."""
-    first, _ = children_of(nodes, node)
-    return HashedBlock(borrowed(lookup.ids, 0, 0), False, nodes, first)
-
-
-def group_estimates(x: Any, rows: np.ndarray, block: Any, link: int, lookup: Any, estimates: np.ndarray) -> None:
-    """Write the estimates of one block's nodes for some instances.
+    One of the three functions below, by the type of the weights.
 
     Parameters
     ----------
     x : KernelCSR
     rows : int32 (q,)
         The instances.
-    block : OpenBlock or HashedBlock
+    node : int
+        -1 for what is above the root.
+    nodes : NodeWeights, CompactNodeWeights or HashedWeights
     link : int
         See `estimate_scores`; hashed weights are those of logistic regression whatever it is.
-    lookup : Lookup
+    scratch : Scratch
     estimates : float32 (q * siblings,)
         Overwritten, instance after instance.
     """
     raise TypeError("only kernels call this")
 
 
-@overload(group_estimates)
-def _choose_group_estimates(x, rows, block, link, lookup, estimates):
-    return (hashed_estimates if block.instance_class is HashedBlock else own_estimates).py_func
+@overload(child_estimates)
+def _choose_child_estimates(x, rows, node, nodes, link, scratch, estimates):
+    of_weights = {NodeWeights: dense_estimates, CompactNodeWeights: compact_estimates, HashedWeights: hashed_estimates}
+    return of_weights[nodes.instance_class].py_func
 
 
 @njit(cache=True, nogil=True)
-def own_estimates(x, rows, block, link, lookup, estimates):
-    """Write the estimates of weights that each node has for itself, see `group_estimates`.
+def dense_estimates(x, rows, node, nodes, link, scratch, estimates):
+    """Write the estimates of `NodeWeights`, see `child_estimates`.
 
     An instance costs a look-up of 1.4 ns per non-zero and 1.4 ns per non-zero that the block knows and 16 siblings
-    while the block's rows are in the second-level cache, 2 to 4 ns where they come from the third; opening a block,
-    1.3 ns per feature of it. AMD EPYC; a machine's limit for such rows is 1.4 ns (second level) to 6.5 (memory).
+    while the block's rows are in the second-level cache, 2 to 4 ns where they come from the third; marking a block's
+    features, 1.3 ns for each. AMD EPYC; a machine's limit for such rows is 1.4 ns (second level) to 6.5 (memory).
     """
-    # Taking a field of a tuple in the loop would count a reference to its array for each instance.
-    indptr, indices, data = x
-    words, ranks, found, found_values = lookup
-    features, is_prefix, marked, bias, is_dense, dense, row_starts, siblings, weights = block
-    degree = bias.size
+    scratch, block, (first, degree) = unowned(scratch), node + 1, children_of(nodes, node)
+    features = borrowed(nodes.features, nodes.feature_starts[block], nodes.feature_starts[block + 1])
+    weights = borrowed(nodes.weights, nodes.weight_starts[block], nodes.weight_starts[block + 1])
+    bias = borrowed(nodes.bias, first, first + degree)
+    marked = mark_if_it_pays(features, expected_nonzeros(x, rows), scratch)
     for q in range(rows.size):
-        start, end = indptr[rows[q]], indptr[rows[q] + 1]
-        while is_prefix and end > start and indices[end - 1] >= features.size:
-            end -= 1
-        ids, values = borrowed(indices, start, end), borrowed(data, start, end)
-        scores = borrowed(estimates, q * degree, (q + 1) * degree)
-        if not is_prefix:
-            if marked:
-                count = find_marked(ids, values, words, ranks, found, found_values)
-            else:
-                count = match_features(ids, values, features, found, found_values)
-            ids, values = borrowed(found, 0, count), borrowed(found_values, 0, count)
-        if is_dense:
-            dense_scores(ids, values, dense, degree, bias, scores)
-        else:
-            sparse_child_scores(ids, values, row_starts, siblings, weights, bias, scores)
+        ids, values = find_features(x, rows[q], features, marked, scratch)
+        dense_scores(ids, values, weights, degree, bias, borrowed(estimates, q * degree, (q + 1) * degree))
+    if marked:
+        clear_features(features, scratch)
     estimate_scores(estimates, link)
 
 
 @njit(cache=True, nogil=True)
-def hashed_estimates(x, rows, block, link, lookup, estimates):
-    """Write the estimates of weights that are hashed into one table, see `group_estimates`.
+def compact_estimates(x, rows, node, nodes, link, scratch, estimates):
+    """Write the estimates of `CompactNodeWeights`, see `child_estimates`.
+
+    Rows are made dense if enough look-ups follow, each of which is two to four times quicker with dense rows.
+    """
+    scratch, block, (first, degree) = unowned(scratch), node + 1, children_of(nodes, node)
+    features = borrowed(nodes.features, nodes.feature_starts[block], nodes.feature_starts[block + 1])
+    begin, end = nodes.entry_starts[block], nodes.entry_starts[block + 1]
+    siblings, weights = borrowed(nodes.siblings, begin, end), borrowed(nodes.weights, begin, end)
+    start, n_rows = nodes.feature_starts[block] + block, features.size
+    row_starts = borrowed(nodes.row_starts, start, start + n_rows + 1)
+    bias, n_lookups = borrowed(nodes.bias, first, first + degree), expected_nonzeros(x, rows)
+    is_dense = n_lookups >= LOOKUPS_PER_DENSE_ROW * n_rows and n_rows * degree <= scratch.dense.size
+    dense = borrowed(scratch.dense, 0, n_rows * degree if is_dense else 0)
+    if is_dense:
+        dense[:] = 0
+        for row in range(n_rows):
+            for entry in range(np.uint64(row_starts[row]), np.uint64(row_starts[row + 1])):
+                dense[row * degree + siblings[entry]] = weights[entry]
+    marked = mark_if_it_pays(features, n_lookups, scratch)
+    for q in range(rows.size):
+        ids, values = find_features(x, rows[q], features, marked, scratch)
+        scores = borrowed(estimates, q * degree, (q + 1) * degree)
+        if is_dense:
+            dense_scores(ids, values, dense, degree, bias, scores)
+        else:
+            sparse_child_scores(ids, values, row_starts, siblings, weights, bias, scores)
+    if marked:
+        clear_features(features, scratch)
+    estimate_scores(estimates, link)
+
+
+@njit(cache=True, nogil=True)
+def hashed_estimates(x, rows, node, nodes, link, scratch, estimates):
+    """Write the estimates of `HashedWeights`, see `child_estimates`.
 
     The slots of the next node are under way while those of one are read.
     """
-    indptr, indices, data = x
-    _, _, nodes, first = block
-    degree = estimates.size // max(rows.size, 1)
+    first, degree = children_of(nodes, node)
     for q in range(rows.size):
-        start, end = indptr[rows[q]], indptr[rows[q] + 1]
-        ids, values = borrowed(indices, start, end), borrowed(data, start, end)
+        ids, values = row_of_csr(x, rows[q])
         slots, signed = np.empty((2, ids.size), dtype=np.uint64), np.empty((2, ids.size), dtype=np.float32)
         ask_for_slots(ids, values, nodes, first, slots[0], signed[0])
         for c in range(degree):
@@ -206,6 +161,50 @@ def hashed_estimates(x, rows, block, link, lookup, estimates):
             if c + 1 < degree:
                 ask_for_slots(ids, values, nodes, first + c + 1, slots[1 - now], signed[1 - now])
             estimates[q * degree + c] = slots_estimate(slots[now], signed[now], nodes, first + c)
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def row_of_csr(x, row):
+    """Return the features of an instance and their values."""
+    start, end = x.indptr[row], x.indptr[row + 1]
+    return borrowed(x.indices, start, end), borrowed(x.data, start, end)
+
+
+@njit(cache=True, nogil=True)
+def expected_nonzeros(x, rows):
+    """Return how many non-zeros so many instances have on the average."""
+    return rows.size * (x.indptr[-1] - x.indptr[0]) / max(x.indptr.size - 1, 1)
+
+
+@njit(cache=True, nogil=True)
+def are_first(features):
+    """Tell whether features are all below their number, so that each is its own index in the block."""
+    return features.size > 0 and features[features.size - 1] == features.size - 1
+
+
+@njit(cache=True, nogil=True)
+def mark_if_it_pays(features, n_lookups, scratch):
+    """Mark a block's features if so many look-ups make it worth; return whether `clear_features` must follow."""
+    pays = not are_first(features) and marking_pays(features.size, n_lookups)
+    if pays:
+        mark_features(features, scratch)
+    return pays
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def find_features(x, row, features, marked, scratch):
+    """Return the indices in a block of those features of an instance that it knows, and their values."""
+    ids, values = row_of_csr(x, row)
+    if are_first(features):
+        end = ids.size
+        while end > 0 and ids[end - 1] >= features.size:
+            end -= 1
+        return borrowed(ids, 0, end), borrowed(values, 0, end)
+    if marked:
+        count = find_marked(ids, values, scratch.words, scratch.ranks, scratch.ids, scratch.values)
+    else:
+        count = match_features(ids, values, features, scratch.ids, scratch.values)
+    return borrowed(scratch.ids, 0, count), borrowed(scratch.values, 0, count)
 
 
 @njit(cache=True, nogil=True)
@@ -247,37 +246,10 @@ def sparse_child_scores(ids, values, row_starts, siblings, weights, bias, scores
             scores[siblings[entry]] = fma(value, weights[entry], scores[siblings[entry]])
 
 
-class Lookup(NamedTuple):
-    """A set of features with the index of each in its block; scratch of 12 bytes for 64 features.
-
-    Attributes
-    ----------
-    words : uint64 (n_features // 64 + 1,)
-        One bit per feature; all zero between uses.
-    ranks : uint32 (n_features // 64 + 1,)
-        Index of the first feature of a word; meaningless where the word is zero.
-    ids : uint32 (max_nonzeros,), values : float32 (max_nonzeros,)
-        Buffers for what is found of one instance.
-    """
-
-    words: np.ndarray
-    ranks: np.ndarray
-    ids: np.ndarray
-    values: np.ndarray
-
-
 @njit(cache=True, nogil=True)
-def empty_lookup(n_features, max_nonzeros):
-    """Make a `Lookup` for features below ``n_features`` and instances of at most ``max_nonzeros``."""
-    words = np.zeros(n_features // 64 + 1, dtype=np.uint64)
-    ranks = np.empty(words.size, dtype=np.uint32)
-    return Lookup(words, ranks, np.empty(max_nonzeros, dtype=np.uint32), np.empty(max_nonzeros, dtype=np.float32))
-
-
-@njit(cache=True, nogil=True)
-def mark_features(features, lookup):
-    """Enter ascending ``features`` into an empty lookup; reads 4 bytes per feature."""
-    words, ranks = lookup.words, lookup.ranks
+def mark_features(features, scratch):
+    """Enter ascending ``features`` into the empty set of a `Scratch`; reads 4 bytes per feature."""
+    words, ranks = scratch.words, scratch.ranks
     six, low = np.uint32(6), np.uint64(63)
     for index in range(features.size):
         feature = features[index]
@@ -288,9 +260,9 @@ def mark_features(features, lookup):
 
 
 @njit(cache=True, nogil=True)
-def clear_features(features, lookup):
-    """Empty a lookup that holds ``features``."""
-    words, six = lookup.words, np.uint32(6)
+def clear_features(features, scratch):
+    """Empty the set of a `Scratch` that holds ``features``."""
+    words, six = scratch.words, np.uint32(6)
     if 8 * features.size > words.size:  # eight neighbouring words take as long as one somewhere
         words[:] = 0
         return
@@ -300,7 +272,7 @@ def clear_features(features, lookup):
 
 @njit(cache=True, nogil=True)
 def find_marked(ids, values, words, ranks, out_ids, out_values):
-    """Look an instance's features up in a `Lookup`; return how many there are and write their indices and values.
+    """Look an instance's features up in the set of a `Scratch`; return how many there are, write indices and values.
 
     What is looked up is 12 bytes per 64 features of the data, which the first-level cache holds up to some 200,000
     features. Every feature is written and the next one writes over it unless it was there: which are there cannot be
@@ -359,17 +331,17 @@ def match_features(ids, values, features, out_ids, out_values):
 
 
 @njit(cache=True, nogil=True)
-def marking_pays(n_features, n_queries, nonzeros):
-    """Tell whether marking a block's features is quicker than to search for those of its queries one by one.
+def marking_pays(n_features, n_lookups):
+    """Tell whether marking a block's features is quicker than to search for those of its instances one by one.
 
     Measured on an AMD EPYC: marking and clearing take 1.3 ns per feature of the block, a look-up 1.4 ns, and a search
-    0.7 ns for each halving. ``nonzeros`` is what one of the ``n_queries`` instances has on the average.
+    0.7 ns for each halving.
     """
     halvings, size = 0, n_features
     while size > 1:
         size -= size >> 1
         halvings += 1
-    return 1.3 * n_features < n_queries * nonzeros * (0.7 * halvings - 1.4)
+    return 1.3 * n_features < n_lookups * (0.7 * halvings - 1.4)
 
 
 @njit(cache=True, nogil=True)
