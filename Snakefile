@@ -17,11 +17,11 @@ from xmlc.sources import command_files, source_digest
 from xmlc.suites import paths
 from xmlc.suites.controller import check_downloads, guard, read_project, refuse_typos, remove_old_logs
 from xmlc.suites.jobs import (
-    but_for,
+    models_outside,
     datasets_inferred_alone,
     folder_above,
     for_each,
-    gathered,
+    gather_pattern,
     infer_beside,
     inference_jobs,
     one_of,

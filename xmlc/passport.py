@@ -238,7 +238,7 @@ def step_costs(
     return costs
 
 
-def ending(costs: StepCosts) -> Ending:
+def with_passport(costs: StepCosts) -> Ending:
     """Return the end of a record: passport of the measuring process, and costs of the step."""
     return {"passport": passport(costs["threads"]), "step": costs}
 

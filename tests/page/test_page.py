@@ -165,7 +165,7 @@ def test_the_headline_counts_every_measured_cell_that_was_run_once(page):
     assert page.tally.headline == "2 of 5 measured cells reproduced, 1 not reproduced, 2 failed"
     assert page.tally.of_kind(Kind.MEASURED)[Verdict.NOT_RUN] == 2
     assert page.tally.others == ["2 printed cells not run", "3 of 4 cells as accepted before (results/reference)"]
-    assert page.papers[0].tally.as_before == "3 of 4"
+    assert page.papers[0].tally.accepted_count == "3 of 4"
 
 
 def test_where_the_split_is_not_known_nothing_is_judged_without_its_error(run):
@@ -295,5 +295,5 @@ def test_a_cell_finds_its_record(about, name, titles):
     records += [thresholds(method="for-macro-f2"), ranking("scene")]
     sources = [Source("p", Path(f"{place}.json"), as_record(record)) for place, record in enumerate(records)]
     passports = Passports(sources)
-    found = passports.behind("p", "ranking", {"dataset": "yeast"} | about, name)
+    found = passports.record_numbers("p", "ranking", {"dataset": "yeast"} | about, name)
     assert [passports.shown[place]["title"] for place in found] == titles

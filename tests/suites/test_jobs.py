@@ -15,11 +15,11 @@ from xmlc.suites.jobs import (
     InferenceJob,
     QuickJob,
     ThresholdJob,
-    but_for,
     datasets_inferred_alone,
     for_each,
     infer_beside,
     inference_jobs,
+    models_outside,
     quick_jobs,
     threshold_jobs,
 )
@@ -164,13 +164,13 @@ def test_quick_models_are_one_job_for_all_seeds_that_suites_have(tmp_path):
         QuickJob(["both"], [0, 1, 3], "of_3_seeds"),
         QuickJob(["peer"], [3], "of_1_seed"),
     ]
-    assert jobs[0].each(paths.RANKING) == [paths.RANKING.of(seed=0), paths.RANKING.of(seed=1)]
-    assert jobs[0].together(paths.RANKING, dataset="yeast") == "results/yeast/{model}/seeds/full/ranking.json"
-    single = but_for(jobs, project.models)
+    assert jobs[0].paths_by_seed(paths.RANKING) == [paths.RANKING.of(seed=0), paths.RANKING.of(seed=1)]
+    assert jobs[0].common_path(paths.RANKING, dataset="yeast") == "results/yeast/{model}/seeds/full/ranking.json"
+    single = models_outside(jobs, project.models)
     for run, by_itself in (("plt/seed0", True), ("fast/seed0", False), ("fast/seed10", True), ("both/seed2", True)):
         path = f"results/yeast/{run}/full/train.json"
         assert bool(expression(paths.TRAINING.of(portion="full"), ".+", single).match(path)) == by_itself
-    assert but_for([], ["a", "b.c"]) == r"a|b\.c"
+    assert models_outside([], ["a", "b.c"]) == r"a|b\.c"
     # Trees that a cluster grows in several jobs are none of them.
     scattered = project_of(tmp_path / "scattered", {"scatter": 2}, b=suite(peers={"peer": quick | {"forest": True}}))
     assert quick_jobs(scattered) == []
@@ -191,9 +191,9 @@ def test_inference_from_a_model_is_one_job_for_each_portion(tmp_path):
     ]
     estimates, model = inference_jobs(project)
     assert (estimates.name, estimates.option, estimates.predicts) == ("infer_80_plt", "--estimates", False)
-    assert estimates.given == "results/{dataset}/{model}/seed{seed}/80/spe"
+    assert estimates.source == "results/{dataset}/{model}/seed{seed}/80/spe"
     assert (model.name, model.option, model.predicts) == ("infer_full_plt", "--model", True)
-    assert model.given == "results/{dataset}/{model}/seed{seed}/full/model"
+    assert model.source == "results/{dataset}/{model}/seed{seed}/full/model"
 
 
 def test_every_inference_that_a_suite_asks_for_is_in_one_job(project):

@@ -23,7 +23,7 @@ def test_values_are_kept_as_printed():
     assert published.value(("rcv1-2k", "plt-hashed"), "p@3") == "72.4"
     assert published.value(("amazoncat-13k", "fastxml"), "p@3") == "77.50"
     assert published.value(("yeast", "plt"), "p@3") is None
-    assert published.about("dataset").value(("wiki10-31k",), "m") == "30938"
+    assert published.keyed_by("dataset").value(("wiki10-31k",), "m") == "30938"
 
 
 def test_a_broken_transcription_is_refused(tmp_path):

@@ -35,7 +35,7 @@ def in_report(kind, name):
 
 
 quick = quick_jobs(project)
-one_seed = but_for(quick, project.models)
+one_seed = models_outside(quick, project.models)
 thresholds = threshold_jobs(project)
 
 

@@ -98,7 +98,7 @@ for job in inference_jobs(project):
         input:
             data=paths.DATA,
             training=paths.TRAINING.of(portion=job.portion),
-            given=job.given,
+            given=job.source,
         output:
             job.records,
         log:

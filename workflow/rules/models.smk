@@ -111,7 +111,7 @@ rule train:
     benchmark:
         paths.BENCHMARK_OF_RUN.of(step="train")
     wildcard_constraints:
-        model=but_for(quick, [name for name in project.models if name not in project.scattered]),
+        model=models_outside(quick, [name for name in project.models if name not in project.scattered]),
     conda:
         "../envs/xmlc.yaml"
     threads: requests.threads("train")
@@ -142,8 +142,8 @@ use rule train as train_trees with:
 
 rule join_trees:
     input:
-        models=gather.trees(gathered(f"{paths.SHARE}/model")),
-        records=gather.trees(gathered(f"{paths.SHARE}/train.json")),
+        models=gather.trees(gather_pattern(f"{paths.SHARE}/model")),
+        records=gather.trees(gather_pattern(f"{paths.SHARE}/train.json")),
     output:
         model=directory(paths.MODEL),
         record=paths.TRAINING,

@@ -8,14 +8,14 @@ for job in quick:
             data=paths.DATA,
             tuned=lambda wildcards: project.tuned_by(wildcards.model, wildcards.dataset) or [],
         output:
-            model=[directory(folder) for folder in job.each(paths.MODEL, portion="full")],
-            record=job.each(paths.TRAINING, portion="full"),
-            ranking=job.each(paths.RANKING),
+            model=[directory(folder) for folder in job.paths_by_seed(paths.MODEL, portion="full")],
+            record=job.paths_by_seed(paths.TRAINING, portion="full"),
+            ranking=job.paths_by_seed(paths.RANKING),
         log:
-            train=job.each(paths.LOG_OF_RUN, portion="full", step="train"),
-            rank=job.each(paths.LOG_OF_RUN, portion="full", step="rank"),
+            train=job.paths_by_seed(paths.LOG_OF_RUN, portion="full", step="train"),
+            rank=job.paths_by_seed(paths.LOG_OF_RUN, portion="full", step="rank"),
         benchmark:
-            job.together(paths.BENCHMARK_OF_RUN, portion="full", step="train_and_rank")
+            job.common_path(paths.BENCHMARK_OF_RUN, portion="full", step="train_and_rank")
         wildcard_constraints:
             model=one_of(job.models),
         conda:
@@ -52,11 +52,11 @@ for job in quick:
             f"sweep_{job.suffix}"
         input:
             data=paths.DATA,
-            training=job.each(paths.TRAINING, portion="full"),
+            training=job.paths_by_seed(paths.TRAINING, portion="full"),
         output:
-            job.each(paths.SWEEP),
+            job.paths_by_seed(paths.SWEEP),
         log:
-            job.each(paths.LOG_OF_RUN, portion="full", step="sweep-{paper}-{sweep}"),
+            job.paths_by_seed(paths.LOG_OF_RUN, portion="full", step="sweep-{paper}-{sweep}"),
         wildcard_constraints:
             model=one_of(job.models),
         conda:
@@ -81,10 +81,10 @@ for job in quick:
         input:
             data=paths.DATA,
         output:
-            record=job.each(paths.PROGRESSIVE),
-            curve=job.each(paths.CURVE),
+            record=job.paths_by_seed(paths.PROGRESSIVE),
+            curve=job.paths_by_seed(paths.CURVE),
         log:
-            job.each(paths.LOG_OF_RUN, portion="full", step="progressive"),
+            job.paths_by_seed(paths.LOG_OF_RUN, portion="full", step="progressive"),
         wildcard_constraints:
             model=one_of(job.models),
         conda:

@@ -13,7 +13,7 @@ from xmlc.files import atomic_file
 from xmlc.judging.judge import Judge
 from xmlc.overview.archive import archived_files, write_archive
 from xmlc.overview.facts import facts_of
-from xmlc.overview.failures import failures, with_records
+from xmlc.overview.failures import failures, separate_deleted
 from xmlc.overview.status import status_of, to_text
 from xmlc.overview.verify import remove, verify
 from xmlc.papers.common.claims import claims_line
@@ -83,7 +83,7 @@ def report_command(
     from xmlc.page.render import to_html
 
     papers = papers or tuple(Settings.read(read_config(config / "config.yaml")).papers)
-    whole, gone = with_records(finished_tables(tables, papers))
+    whole, gone = separate_deleted(finished_tables(tables, papers))
     page = page_of(whole, failures(logs) + gone, Judge.of_project(config), Folders(figures, reference, config))
     with atomic_file(out) as temporary:
         temporary.write_text(to_html(page), encoding="utf-8")
@@ -113,7 +113,7 @@ def _headlines(about: Page | PagePaper) -> list[str]:
 @click.option("--out", type=FILE, default=paths.FACTS, show_default=True, help="CSV to write.")
 def facts_command(tables: Path, logs: Path, config: Path, out: Path) -> None:
     """Collect, write, count."""
-    whole, gone = with_records(finished_tables(tables, ()))
+    whole, gone = separate_deleted(finished_tables(tables, ()))
     facts = facts_of(whole, failures(logs) + gone, config)
     with atomic_file(out) as temporary:
         facts.to_csv(temporary, index=False, lineterminator="\n")

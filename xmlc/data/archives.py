@@ -34,7 +34,7 @@ class Unreadable(Exception):
 
 
 #: By a file's first bytes, what makes the decompressor of one stream.
-STREAMS: dict[bytes, Callable[[], Any]] = {
+DECOMPRESSORS: dict[bytes, Callable[[], Any]] = {
     b"\x1f\x8b": lambda: zlib.decompressobj(wbits=16 + zlib.MAX_WBITS),
     b"BZh": bz2.BZ2Decompressor,
     b"\xfd7zXZ\x00": lzma.LZMADecompressor,
@@ -47,34 +47,34 @@ def open_plain(path: Path) -> BinaryIO:
     Reading raises `Unreadable` where a stream is damaged or cut off, or where anything but a stream or zeros follows
     one.
     """
-    make = _stream_of(path)
+    make = _decompressor_of(path)
     file = open(path, "rb")
     return file if make is None else io.BufferedReader(_Decompressed(file, make), CHUNK)
 
 
 def is_compressed(path: Path) -> bool:
     """Tell whether the first bytes of a file say that it is compressed."""
-    return _stream_of(path) is not None
+    return _decompressor_of(path) is not None
 
 
-def _stream_of(path: Path) -> Callable[[], Any] | None:
+def _decompressor_of(path: Path) -> Callable[[], Any] | None:
     with open(path, "rb") as file:
         head = file.read(8)
-    return next((make for magic, make in STREAMS.items() if head.startswith(magic)), None)
+    return next((make for magic, make in DECOMPRESSORS.items() if head.startswith(magic)), None)
 
 
 class _Decompressed(io.RawIOBase):
     """The content of all streams of a file."""
 
     def __init__(self, file: BinaryIO, make: Callable[[], Any]):
-        self._file, self._pieces, self._rest = file, _pieces(file, make), memoryview(b"")
+        self._file, self._chunks, self._rest = file, _chunks(file, make), memoryview(b"")
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
         try:
-            while not self._rest and (piece := next(self._pieces, None)) is not None:
+            while not self._rest and (piece := next(self._chunks, None)) is not None:
                 self._rest = memoryview(piece)
         except (EOFError, lzma.LZMAError, zlib.error, OSError) as error:
             if isinstance(error, OSError) and error.errno is not None:  # the disk's, not the data's
@@ -90,7 +90,7 @@ class _Decompressed(io.RawIOBase):
         super().close()
 
 
-def _pieces(file: BinaryIO, make: Callable[[], Any]) -> Iterator[bytes]:
+def _chunks(file: BinaryIO, make: Callable[[], Any]) -> Iterator[bytes]:
     stream, data = make(), b""
     while data := data or file.read(CHUNK):
         if stream.eof:

@@ -69,7 +69,7 @@ def measure_growth(
 
 def _growth_from_samples(seed: int, n_trials: int, n_labels: Sequence[int], rounds: int) -> GrowthFromSamples:
     samples = [draw(independent_labels(m), N_SAMPLES, n_trials, seed, Stream.GROWTH + m * STREAMS) for m in n_labels]
-    counts = [occupied(drawn) for drawn in samples]
+    counts = [mean_distinct(drawn) for drawn in samples]
     ms = [_milliseconds(_from_samples(drawn), n_trials, rounds) for drawn in samples]
     by_method = {method: [row[method] for row in ms] for method in TIMED}
     return {
@@ -130,7 +130,7 @@ def _milliseconds(tasks: Mapping[str, Work], instances: int, rounds: int) -> dic
     return {name: 1e3 * min(turns) / instances for name, turns in seconds.items()}
 
 
-def occupied(samples: Samples) -> tuple[float, float]:
+def mean_distinct(samples: Samples) -> tuple[float, float]:
     """Return the mean number of distinct sizes above 0, and of labels drawn at least once, per instance."""
     n, m = samples.Y.shape[0] // samples.n_samples, samples.Y.shape[1]
     sizes = np.diff(samples.Y.indptr).astype(np.int64)

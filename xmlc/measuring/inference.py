@@ -100,7 +100,7 @@ def basis_of(
     if model is None:
         if estimates is None:
             raise TypeError("neither a model nor estimates")
-        given = given_estimates(estimates)
+        given = read_estimates(estimates)
     else:
         given = draw_or_estimate(prepared, model, floor, n_samples)
     Y, n = prepared.part("test")[1], n_instances(given.distribution)
@@ -125,7 +125,7 @@ def describe_estimates(marginals: sparse.csr_array, floor: float, Y: sparse.csr_
     )
 
 
-def given_estimates(folder: Path) -> Given:
+def read_estimates(folder: Path) -> Given:
     """Read the test set's estimates of an `xmlc estimate` folder, and their cost."""
     meta = Estimates.read(folder)
     ms = meta.parts["test"].ms_per_instance

@@ -16,7 +16,7 @@ from xmlc.gate.stored import load_array
 from xmlc.measuring.estimation import instances_for, mean_inner_products, predict_timed
 from xmlc.metrics.classification import classification_metrics, measure_scores
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.passport import WARM_UP_ROWS, ending, step_costs, timed
+from xmlc.passport import WARM_UP_ROWS, step_costs, timed, with_passport
 from xmlc.records.thresholds import Chosen, Estimates, GridScores, ThresholdCosts, ThresholdRecord, TunedThresholds
 from xmlc.records.training import TrainingRecord
 from xmlc.thresholds.apply import apply_thresholds
@@ -72,7 +72,7 @@ def tune_method(prepared: Prepared, estimates: Path, method: str, threads: int, 
             grid=tuple(GridScores(**asdict(point)) for point in tuned.grid),
             best=tuned.best,
             tune_seconds=seconds,
-            **ending(step_costs("threshold", threads, *names, written=folder)),
+            **with_passport(step_costs("threshold", threads, *names, written=folder)),
         ).write(folder)
 
 
@@ -150,11 +150,11 @@ def evaluate_method(
         threads=threads,
     )
     ThresholdRecord(
-        **training.described(),
+        **training.head_fields(),
         tuning=training.tuning,
         method=tuning.method,
         grid=tuning.grid,
         best=Chosen(c=point.c, a=point.a, b=point.b, validation=found.validation, test=found.test),
         costs=costs,
-        **ending(step_costs("evaluate", threads, *training.whose, tuning.method)),
+        **with_passport(step_costs("evaluate", threads, *training.run_names, tuning.method)),
     ).write(out)

@@ -91,7 +91,7 @@ def check_one_forest(records: Sequence[TrainingRecord], shares: Sequence[Path]) 
     XmlcError
         They differ in what was trained, or in the data.
     """
-    same = [record.described() | {"dataset": record.dataset.digest} for record in records]
+    same = [record.head_fields() | {"dataset": record.dataset.digest} for record in records]
     for key, value in same[0].items():
         if any(other[key] != value for other in same):
             if key == "dataset":

@@ -111,12 +111,12 @@ def _read(files: Sequence[Path], kind: str, portion: str) -> list[tuple[Path, Of
     """Read one kind of a table's records with their paths."""
     if kind in OTHER_FILES:
         found = zip(files, OTHER_FILES[kind](files) if files else [], strict=True)
-        return [(path, _itself(path, record)) for path, record in found if isinstance(record, OfTables)]
+        return [(path, _full_record(path, record)) for path, record in found if isinstance(record, OfTables)]
     pairs = [(path, read_records([path], kinds()[kind], portion, needed=False)) for path in files]
     return [(path, records[0]) for path, records in pairs if records]
 
 
-def _itself(path: Path, record: OfTables) -> OfTables:
+def _full_record(path: Path, record: OfTables) -> OfTables:
     """Return the full record of an experiment, although a table looks only at the cost of its step."""
     return read_record(path) if isinstance(record, StepRecord) and record.kind in kinds() else record
 

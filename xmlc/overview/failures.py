@@ -48,7 +48,7 @@ def failures(logs: Path) -> list[Failure]:
     return found
 
 
-def with_records(tables: Sequence[MadeOf]) -> tuple[list[MadeOf], list[Failure]]:
+def separate_deleted(tables: Sequence[MadeOf]) -> tuple[list[MadeOf], list[Failure]]:
     """Separate tables whose records still exist from tables whose records were deleted.
 
     Returns

@@ -116,10 +116,10 @@ class Tally:
     @property
     def accepted_line(self) -> str:
         """Say how many of our own numbers are as accepted before, or nothing."""
-        return f"{self.as_before} cells as accepted before (results/reference)" if self.as_before else ""
+        return f"{self.accepted_count} cells as accepted before (results/reference)" if self.accepted_count else ""
 
     @property
-    def as_before(self) -> str:
+    def accepted_count(self) -> str:
         """Count them, such as ``36 of 36``, or say nothing."""
         return f"{self.accepted[Verdict.EQUAL]} of {self.accepted.total()}" if self.accepted else ""
 

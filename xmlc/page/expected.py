@@ -133,7 +133,7 @@ class Expected:
 
     def _source(self, keys: Key) -> Published:
         """Return the paper's numbers by these keys, which may be the first of the table's keys alone."""
-        return self.printed if tuple(keys) == tuple(self.table.keys) else self.printed.about(keys[0])
+        return self.printed if tuple(keys) == tuple(self.table.keys) else self.printed.keyed_by(keys[0])
 
     def _published(self, keys: Key, place: Key, name: str) -> tuple[tuple[Key, str], str] | None:
         """Return where the paper prints a number, and the number as it stands there."""

@@ -200,7 +200,7 @@ class _Maker:
             text=f"[{text}]" if marked else text,
             order=value if isinstance(value, str) else float(value),
             exact="" if isinstance(value, str) else repr(float(value)),
-            passports=self.passports.behind(self.table.paper, self.kind, about, definition.name),
+            passports=self.passports.record_numbers(self.table.paper, self.kind, about, definition.name),
         )
         return _of_expectation(cell, expectation, definition, None if isinstance(value, str) else float(value))
 
@@ -330,7 +330,7 @@ class Passports:
         self._numbers: dict[str, int] = {}
         self.shown: list[ShownPassport] = []
 
-    def behind(self, paper: str, kind: str, about: dict[str, str], name: str) -> list[int]:
+    def record_numbers(self, paper: str, kind: str, about: dict[str, str], name: str) -> list[int]:
         """Return the numbers of the records behind one cell, one for each seed.
 
         Parameters

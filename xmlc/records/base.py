@@ -245,13 +245,13 @@ class Record(RecordFile):
     seed: int
     portion: Portion
 
-    def described(self) -> dict[str, Any]:
+    def head_fields(self) -> dict[str, Any]:
         """Return the fields of `Record`, which other records of the same model have too."""
         return {field.name: getattr(self, field.name) for field in fields(Record)}
 
     @property
-    def whose(self) -> tuple[str, str, Portion]:
-        """Names of dataset and model, and the portion: whose costs a step's are."""
+    def run_names(self) -> tuple[str, str, Portion]:
+        """Names of dataset and model, and the portion: the run that a step is charged to."""
         return self.dataset.name, self.model, self.portion
 
     @property
@@ -313,9 +313,9 @@ def identity(record: Record) -> Row:
 
 def costs_in(costs: object, wanted: Costs) -> Row:
     """Return columns of costs, in their units."""
-    return {name: known(getattr(costs, key)) * factor for name, (key, factor) in wanted.items()}
+    return {name: or_nan(getattr(costs, key)) * factor for name, (key, factor) in wanted.items()}
 
 
-def known(value: float | None) -> float:
-    """Return a number of a frame; None is missing."""
+def or_nan(value: float | None) -> float:
+    """Return a number of a frame, NaN for None."""
     return float("nan") if value is None else float(value)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xmlc.metrics.measures import FURTHER_SET_METRICS, SET_METRICS
-from xmlc.records.base import Number, costs_in, identity, known
-from xmlc.records.ranking import given, measured
+from xmlc.records.base import Number, costs_in, identity, or_nan
+from xmlc.records.ranking import measured, present_measures
 from xmlc.records.thresholds import PREDICTED, check_label_set_scores
 from xmlc.records.training import KnownTrainingCosts, ModelRecord
 
@@ -116,14 +116,14 @@ def frame(records: Sequence[InferenceRecord]) -> pd.DataFrame:
     """
     import pandas as pd
 
-    names = (*SET_METRICS, *given(FURTHER_SET_METRICS, [record.metrics for record in records]), PREDICTED)
+    names = (*SET_METRICS, *present_measures(FURTHER_SET_METRICS, [record.metrics for record in records]), PREDICTED)
     return pd.DataFrame(
         [
             identity(record)
             | {"method": record.method}
             | measured(record.metrics, names)
-            | {"expected_f": 100 * known(record.expected_f), "floor_loss": 100 * known(record.floor_loss)}
-            | {name: known(getattr(record.estimates, name, None)) for name in ESTIMATES}
+            | {"expected_f": 100 * or_nan(record.expected_f), "floor_loss": 100 * or_nan(record.floor_loss)}
+            | {name: or_nan(getattr(record.estimates, name, None)) for name in ESTIMATES}
             | costs_in(record.costs, COST_COLUMNS)
             | {"note": None if record.finished else f"stopped after {record.time_limit:g} s"}
             for record in records

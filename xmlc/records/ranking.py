@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from xmlc.metrics.measures import BY_NAME, FURTHER_RANKING_METRICS, MAXIMA, RANKING_METRICS
-from xmlc.records.base import Fraction, Fractions, Number, Row, check_scores, costs_in, identity, known
+from xmlc.records.base import Fraction, Fractions, Number, Row, check_scores, costs_in, identity, or_nan
 from xmlc.records.training import ModelRecord, TrainingCosts
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def frame(records: Sequence[RankingRecord]) -> pd.DataFrame:
     import pandas as pd
 
     metrics = [record.metrics for record in records]
-    names = (*RANKING_METRICS, *MAXIMA, *given(FURTHER_RANKING_METRICS, metrics))
+    names = (*RANKING_METRICS, *MAXIMA, *present_measures(FURTHER_RANKING_METRICS, metrics))
     return pd.DataFrame(
         [
             identity(record) | measured(record.metrics, names) | costs_in(record.costs, COST_COLUMNS)
@@ -86,11 +86,11 @@ def shares_of(scores: Mapping[str, float]) -> list[str]:
     return [name for name in scores if name in BY_NAME and BY_NAME[name].is_share]
 
 
-def given(names: Iterable[str], parts: Sequence[Mapping[str, float] | None]) -> list[str]:
+def present_measures(names: Iterable[str], parts: Sequence[Mapping[str, float] | None]) -> list[str]:
     """Choose the measures that any record has: measures added since are no columns of earlier records."""
     return [name for name in names if any(name in part for part in parts if part)]
 
 
 def measured(part: Mapping[str, float] | None, names: Iterable[str]) -> Row:
     """Return measures in the columns' units; missing where a record lacks them."""
-    return {name: BY_NAME[name].in_unit(known((part or {}).get(name))) for name in names}
+    return {name: BY_NAME[name].in_unit(or_nan((part or {}).get(name))) for name in names}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from xmlc.estimator import Hyperparameters
 from xmlc.passport import Passport, StepCosts
-from xmlc.records.base import Number, RecordedDataset, known, read_checked
+from xmlc.records.base import Number, RecordedDataset, or_nan, read_checked
 from xmlc.records.thresholds import Estimates, PartEstimates, TunedThresholds
 
 if TYPE_CHECKING:
@@ -112,9 +112,9 @@ def frame(records: Sequence[StepRecord]) -> pd.DataFrame:
                 "model": record.model_name or EVERY,
                 "seed": record.seed or 0,
                 "step_seconds": record.step["seconds"],
-                "cpu_seconds": known(record.step.get("cpu_seconds")),
+                "cpu_seconds": or_nan(record.step.get("cpu_seconds")),
                 "step_peak_mb": record.step["peak_bytes"] * 1e-6,
-                "disk_mb": known(record.step["written_bytes"]) * 1e-6,
+                "disk_mb": or_nan(record.step["written_bytes"]) * 1e-6,
                 "step_threads": record.step["threads"],
             }
             for record in records

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 from msgspec import Meta
 
 from xmlc.passport import Passport, StepCosts
-from xmlc.records.base import ExperimentRecord, Fractions, Number, RankingRow, Row, expected_of, identity, known, misfit
+from xmlc.records.base import (
+    ExperimentRecord,
+    Fractions,
+    Number,
+    RankingRow,
+    Row,
+    expected_of,
+    identity,
+    misfit,
+    or_nan,
+)
 from xmlc.records.forest import METRICS
 
 if TYPE_CHECKING:
@@ -85,8 +95,8 @@ def frame(records: Sequence[SweepRecord]) -> pd.DataFrame:
 
 
 def _row(record: SweepRecord, row: SweepRow) -> Row:
-    costs = {"train_seconds": known(row.train_seconds), "predict_ms": known(row.predict_ms_per_instance)}
-    shape = {"depth": known(row.depth), "nodes": known(row.nodes)}
+    costs = {"train_seconds": or_nan(row.train_seconds), "predict_ms": or_nan(row.predict_ms_per_instance)}
+    shape = {"depth": or_nan(row.depth), "nodes": or_nan(row.nodes)}
     scores = {name: 100 * value for name, value in row.metrics.items()}
     return identity(record) | {record.hyperparameter: row.value} | scores | shape | costs
 

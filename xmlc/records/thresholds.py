@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from xmlc.metrics.measures import FURTHER_SET_METRICS, SET_METRICS, TUNABLE_MEASURES
 from xmlc.passport import Passport, StepCosts
-from xmlc.records.base import FolderFile, Fractions, Number, check_scores, costs_in, identity, known
-from xmlc.records.ranking import given, measured, shares_of
+from xmlc.records.base import FolderFile, Fractions, Number, check_scores, costs_in, identity, or_nan
+from xmlc.records.ranking import measured, present_measures, shares_of
 from xmlc.records.training import KnownTrainingCosts, ModelRecord
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def frame(records: Sequence[ThresholdRecord]) -> pd.DataFrame:
     """Return one row for each record: keys, seed, dataset, test metrics in percent, choice, costs."""
     import pandas as pd
 
-    further = given(FURTHER_SET_METRICS, [record.best.test for record in records])
+    further = present_measures(FURTHER_SET_METRICS, [record.best.test for record in records])
     names = (*dict.fromkeys(SET_METRICS + TUNABLE_MEASURES), *further, PREDICTED)
     return pd.DataFrame(
         [
@@ -114,7 +114,7 @@ def frame(records: Sequence[ThresholdRecord]) -> pd.DataFrame:
             | {"method": record.method}
             | measured(record.best.test, names)
             | {"validation_macro_f": 100 * record.best.validation["macro_f"]}
-            | {"c": known(record.best.c), "a": known(record.best.a), "b": known(record.best.b)}
+            | {"c": or_nan(record.best.c), "a": or_nan(record.best.a), "b": or_nan(record.best.b)}
             | costs_in(record.costs, COST_COLUMNS)
             for record in records
         ]

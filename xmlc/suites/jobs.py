@@ -33,12 +33,12 @@ class QuickJob:
     #: Behind the names of its rules.
     suffix: str
 
-    def each(self, pattern: Pattern, **further: object) -> list[Pattern]:
+    def paths_by_seed(self, pattern: Pattern, **further: object) -> list[Pattern]:
         """Return a path for each seed; its other wildcards stay, but for the given ones."""
         return [Pattern(pattern.of(seed=seed, **further)) for seed in self.seeds]
 
     @staticmethod
-    def together(pattern: Pattern, **further: object) -> str:
+    def common_path(pattern: Pattern, **further: object) -> str:
         """Return the path of a file of all seeds: it has ``seeds`` where others have ``seed0``."""
         return pattern.of(seed="s", **further)
 
@@ -61,7 +61,7 @@ def quick_jobs(project: Project) -> list[QuickJob]:
     return list(jobs.values())
 
 
-def but_for(jobs: Iterable[QuickJob], models: Iterable[str]) -> str:
+def models_outside(jobs: Iterable[QuickJob], models: Iterable[str]) -> str:
     """Return the wildcard of models of a rule for one seed, without the runs of jobs for all seeds."""
     taken = [rf"(?:{one_of(job.models)})/seed(?:{'|'.join(map(str, job.seeds))})/full/" for job in jobs]
     return rf"(?!{'|'.join(taken)})(?:{one_of(models)})" if taken else one_of(models)
@@ -101,7 +101,7 @@ def threshold_jobs(project: Project) -> list[ThresholdJob]:
         name = name if name not in jobs else f"{name}_{models[0]}"
         beside = inferred.get((place, models[0]))
         jobs[name] = ThresholdJob(name, list(named), models, _datasets_at(project, place), inference=beside)
-    taken = "|".join(_taken(job) for job in jobs.values())
+    taken = "|".join(_outputs_of(job) for job in jobs.values())
     others = rf"(?!(?:{taken})){paths.NAME}"
     last = ThresholdJob(f"thresholds_{ANYWHERE}", ["{method}"], list(project.models), others, "thresholds/{method}")
     return [*jobs.values(), last]
@@ -136,7 +136,7 @@ def datasets_inferred_alone(jobs: Iterable[ThresholdJob]) -> str:
     return rf"(?!{'|'.join(taken)}){paths.NAME}" if taken else paths.NAME
 
 
-def _taken(job: ThresholdJob) -> str:
+def _outputs_of(job: ThresholdJob) -> str:
     """Return a regular expression of a job's outputs, from the name of the dataset on."""
     models, methods = "|".join(map(re.escape, job.models)), "|".join(map(re.escape, job.methods))
     return rf"{job.datasets}/(?:{models})/seed\d+/80/(?:thresholds/(?:{methods})|evaluation/(?:{methods})\.json)$"
@@ -177,7 +177,7 @@ class InferenceJob:
         return self.portion == "full"
 
     @property
-    def given(self) -> str:
+    def source(self) -> str:
         """The part of a run that it infers from."""
         return f"{paths.RUN.of(portion=self.portion)}/{INFERRED_FROM[self.portion]}"
 
@@ -301,7 +301,7 @@ def one_of(names: Iterable[str]) -> str:
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
-def gathered(pattern: str) -> str:
+def gather_pattern(pattern: str) -> str:
     """Return a pattern for Snakemake's ``gather``, which fills in ``scatteritem`` alone."""
     return pattern.replace("{", "{{").replace("}", "}}").replace("{{scatteritem}}", "{scatteritem}")
 

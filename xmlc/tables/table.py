@@ -150,7 +150,7 @@ class Published:
         """Return both, these values where both have a row; it must hold all of its columns."""
         return Published(earlier._cells | self._cells, self.keys)
 
-    def about(self, key: str) -> Published:
+    def keyed_by(self, key: str) -> Published:
         """Return the numbers published about one key alone, from the first row that has it."""
         place = self.keys.index(key)
         cells: dict[tuple[str, ...], dict[str, str]] = {}
@@ -342,7 +342,7 @@ def notes(
     if counts := sorted({count for count in threads if count is not None}):
         number = " or ".join(f"{count:g}" for count in counts)
         lines.append(f"Times are wall-clock times with {number} thread{'s' * (counts != [1])}.")
-    lines += searches(records) + undefined(records)
+    lines += searches(records) + undefined_note(records)
     limits = [model_title(name) for name in LIMITS if any(record.model == name for record in records)]
     if any(part.contest and part.column.better for panel in panels for part in panel.columns):
         lines.append(f"Bold: the best of {best_of}" + (f"; {', '.join(limits)} left out." if limits else "."))
@@ -362,7 +362,7 @@ def digests_line(digests: dict[str, str]) -> str:
     return "Data (digest): " + ", ".join(f"{name} ({digest[:12]})" for name, digest in digests.items()) + "."
 
 
-def undefined(records: Iterable[Record]) -> list[str]:
+def undefined_note(records: Iterable[Record]) -> list[str]:
     """Say which share of a dataset's labels has 0/0 on the test set; nothing of records without macro-F.
 
     It is the difference of macro-F with 0/0 = 1 and with 0/0 = 0, and depends on which labels are predicted.

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
-from xmlc.models.fastxml._logistic import SolverLimits, fit_logistic
+from xmlc.models.fastxml._logistic import StoppingCriteria, fit_logistic
 
 
 def sides_problem(seed, n=200, d=30, density=0.2):
@@ -34,7 +34,7 @@ def solve(X, side, costs, limits):
 @pytest.mark.parametrize("seed", range(4))
 def test_solver_finds_liblinears_solution(seed):
     X, side, costs = sides_problem(seed)
-    weights, margins = solve(X, side, costs, SolverLimits(1e-6, 200, 200, 40))
+    weights, margins = solve(X, side, costs, StoppingCriteria(1e-6, 200, 200, 40))
     liblinear = LogisticRegression(
         l1_ratio=1.0, solver="liblinear", C=1.0, fit_intercept=False, tol=1e-8, max_iter=100_000,
         class_weight={1: costs[0], -1: costs[1]},
@@ -51,15 +51,15 @@ def test_solver_finds_liblinears_solution(seed):
 def test_solver_within_the_programs_limits_is_near_the_optimum(seed):
     """At most 10 Newton steps and tolerance 0.01 in float32, as a forest is trained."""
     X, side, costs = sides_problem(seed)
-    best, _ = solve(X, side, costs, SolverLimits(1e-6, 200, 200, 40))
-    weights, margins = solve(X, side, costs, SolverLimits())
+    best, _ = solve(X, side, costs, StoppingCriteria(1e-6, 200, 200, 40))
+    weights, margins = solve(X, side, costs, StoppingCriteria())
     assert twin.objective(X, side, costs, weights) < 1.005 * twin.objective(X, side, costs, best)
     assert np.allclose(margins, X @ weights, atol=1e-4)
 
 
 def test_solver_keeps_zero_when_nothing_pays():
     X, side = np.full((4, 1), 1e-3), np.array([1, -1, 1, -1], dtype=np.int8)
-    weights, margins = solve(X, side, (1.0, 1.0), SolverLimits())
+    weights, margins = solve(X, side, (1.0, 1.0), StoppingCriteria())
     assert weights.tolist() == [0.0]
     assert margins.tolist() == [0.0] * 4
 
@@ -67,7 +67,7 @@ def test_solver_keeps_zero_when_nothing_pays():
 def test_dropped_features_have_weight_zero_at_the_optimum():
     """What `gather_columns` leaves out would stay zero: the solution with all columns says so."""
     X, side, costs = sides_problem(3, n=40, d=25, density=0.1)
-    weights, _ = solve(X, side, costs, SolverLimits(1e-6, 200, 200, 40))
+    weights, _ = solve(X, side, costs, StoppingCriteria(1e-6, 200, 200, 40))
     pull = X * np.where(side > 0, costs[0], -costs[1])[:, None]
     idle = np.maximum(np.where(pull > 0, pull, 0).sum(axis=0), np.where(pull < 0, -pull, 0).sum(axis=0)) <= 1
     assert idle.sum() >= 2

@@ -10,7 +10,7 @@ from xmlc.cli._options import FILE, data_option, threads_option
 from xmlc.data.prepared import Prepared
 from xmlc.measuring.subject import trained_on_all
 from xmlc.measuring.sweeps import condensed_rows
-from xmlc.passport import ending, step_costs
+from xmlc.passport import step_costs, with_passport
 from xmlc.records.condensed import CondensedRecord, PredictionThreads
 
 
@@ -32,7 +32,7 @@ def command(data: Path, training: Path, similarities: tuple[float, ...], threads
     prepared = Prepared(data)
     record = trained_on_all(training, prepared)
     rows = condensed_rows(prepared, record, similarities, threads)
-    last = ending(step_costs("condense", threads, *record.whose))
-    CondensedRecord(**record.described(), rows=rows, costs=PredictionThreads(predict_threads=threads), **last).write(
+    last = with_passport(step_costs("condense", threads, *record.run_names))
+    CondensedRecord(**record.head_fields(), rows=rows, costs=PredictionThreads(predict_threads=threads), **last).write(
         out
     )

@@ -13,7 +13,7 @@ from xmlc.data.prepared import Prepared
 from xmlc.files import atomic_folder
 from xmlc.measuring.estimation import estimate_part
 from xmlc.models.registry import load_estimator
-from xmlc.passport import ending, peak_bytes, step_costs
+from xmlc.passport import peak_bytes, step_costs, with_passport
 from xmlc.records.thresholds import Estimates
 from xmlc.records.training import TrainingRecord
 
@@ -40,5 +40,5 @@ def command(data: Path, model_folder: Path, training: Path, floor: float, thread
             if found.inner_products is not None:
                 np.save(folder / f"{part}.inner_products.npy", found.inner_products)
             parts[part] = found.about
-        peak, last = peak_bytes(), ending(step_costs("estimate", threads, *record.whose, written=folder))
+        peak, last = peak_bytes(), with_passport(step_costs("estimate", threads, *record.run_names, written=folder))
         Estimates(floor=floor, parts=parts, peak_bytes=peak, **last).write(folder)

@@ -10,7 +10,7 @@ from xmlc.cli._options import FILE, data_option, model_option, threads_option
 from xmlc.data.prepared import Prepared
 from xmlc.measuring.sweeps import objectives_by_level, rank_by_first_trees, shape_of_trees
 from xmlc.models.registry import load_estimator
-from xmlc.passport import ending, step_costs
+from xmlc.passport import step_costs, with_passport
 from xmlc.records.condensed import PredictionThreads
 from xmlc.records.forest import ForestRecord
 from xmlc.records.training import TrainingRecord
@@ -29,10 +29,10 @@ def command(data: Path, model_folder: Path, training: Path, sizes: tuple[int, ..
     prepared, record = Prepared(data), TrainingRecord.read(training)
     model = load_estimator(record.estimator, model_folder, threads)
     ForestRecord(
-        **record.described(),
+        **record.head_fields(),
         rows=rank_by_first_trees(model, *prepared.part("test"), sizes),
         costs=PredictionThreads(predict_threads=threads),
         trees=shape_of_trees(model),
         objectives=objectives_by_level(model),
-        **ending(step_costs("forest", threads, *record.whose)),
+        **with_passport(step_costs("forest", threads, *record.run_names)),
     ).write(out)

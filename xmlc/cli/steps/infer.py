@@ -14,7 +14,7 @@ from xmlc.extensions import import_file
 from xmlc.inference.methods import METHODS, method_named
 from xmlc.measuring.inference import basis_of, check_sources, infer_and_score
 from xmlc.models.registry import load_estimator
-from xmlc.passport import ending, step_costs
+from xmlc.passport import step_costs, with_passport
 from xmlc.records.inference import InferenceCosts, InferenceRecord
 from xmlc.records.training import TrainingRecord
 
@@ -58,7 +58,7 @@ def command(
     for method in methods:
         found = infer_and_score(method, basis.given, basis.Y, time_limit, threads, weights)
         InferenceRecord(
-            **record.described(),
+            **record.head_fields(),
             tuning=record.tuning,
             method=method,
             samples=basis.n_samples,
@@ -70,5 +70,5 @@ def command(
             expected_f=found.expected_f,
             floor_loss=found.floor_loss,
             costs=InferenceCosts(**asdict(record.costs), **asdict(found.costs)),
-            **ending(step_costs("infer", threads, *record.whose, method)),
+            **with_passport(step_costs("infer", threads, *record.run_names, method)),
         ).write(out / f"{method}.json")

@@ -15,7 +15,7 @@ from xmlc.files import atomic_file
 from xmlc.measuring.streams import run_stream, shuffled_stream
 from xmlc.measuring.subject import description
 from xmlc.models.registry import make_estimator
-from xmlc.passport import ending, peak_bytes, step_costs
+from xmlc.passport import peak_bytes, step_costs, with_passport
 from xmlc.records.progressive import ProgressiveCosts, ProgressiveRecord, ProgressiveRow
 
 
@@ -48,7 +48,7 @@ def command(
             threads=threads,
             peak_bytes=peak_bytes(),
         ),
-        **ending(step_costs("progressive", threads, prepared.meta["name"], name, "full")),
+        **with_passport(step_costs("progressive", threads, prepared.meta["name"], name, "full")),
     ).write(out)
 
 

@@ -12,7 +12,7 @@ from xmlc.data.prepared import Prepared
 from xmlc.measuring.estimation import instances_for, mean_inner_products, predict_timed, share_certified
 from xmlc.metrics.ranking import K, propensities, propensity_parameters, ranking_metrics, standard_errors
 from xmlc.models.registry import load_estimator
-from xmlc.passport import ending, peak_bytes, step_costs
+from xmlc.passport import peak_bytes, step_costs, with_passport
 from xmlc.records.ranking import RankingCosts, RankingRecord
 from xmlc.records.training import TrainingRecord
 
@@ -38,7 +38,7 @@ def command(data: Path, model_folder: Path, training: Path, threads: int, out: P
         predict_threads=threads,
         predict_peak_bytes=peak_bytes(),
     )
-    about, last = record.described(), ending(step_costs("rank", threads, *record.whose))
+    about, last = record.head_fields(), with_passport(step_costs("rank", threads, *record.run_names))
     certified = share_certified(model)
     found = RankingRecord(
         **about, tuning=record.tuning, metrics=metrics, standard_errors=errors, certified=certified, costs=costs, **last

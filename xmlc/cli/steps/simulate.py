@@ -28,7 +28,7 @@ def command(trials: int, seed: int, labels: int, rounds: int, threads: int, out:
     """Simulate, measure, write."""
     from xmlc.inference.growth import measure_growth
     from xmlc.inference.simulation import PRIOR, SAMPLE_SIZES, simulate
-    from xmlc.passport import ending, step_costs
+    from xmlc.passport import step_costs, with_passport
     from xmlc.records.simulation import SimulationRecord
 
     models = simulate(seed, trials, SAMPLE_SIZES, labels, threads)
@@ -41,5 +41,5 @@ def command(trials: int, seed: int, labels: int, rounds: int, threads: int, out:
         scoring="exact expected F under the model that the sample is from; 0/0 = 1",
         models=models,
         growth=measure_growth(seed, trials, rounds=rounds),
-        **ending(step_costs("simulate", threads, "simulation")),
+        **with_passport(step_costs("simulate", threads, "simulation")),
     ).write(out)

@@ -12,7 +12,7 @@ from xmlc.cli._options import FILE, data_option, parse_parameters, threads_optio
 from xmlc.data.prepared import Prepared
 from xmlc.measuring.subject import trained_on_all
 from xmlc.measuring.sweeps import sweep_rows
-from xmlc.passport import ending, step_costs
+from xmlc.passport import step_costs, with_passport
 from xmlc.records.sweep import SweepRecord, Threads
 
 
@@ -33,9 +33,9 @@ def command(
     record = replace(record, hyperparameters=record.hyperparameters | parse_parameters(parameters))
     rows = sweep_rows(prepared, record, hyperparameter, map(json.loads, values), threads)
     SweepRecord(
-        **record.described(),
+        **record.head_fields(),
         hyperparameter=hyperparameter,
         rows=rows,
         costs=Threads(threads=threads),
-        **ending(step_costs("sweep", threads, *record.whose)),
+        **with_passport(step_costs("sweep", threads, *record.run_names)),
     ).write(out)

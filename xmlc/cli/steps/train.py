@@ -12,7 +12,7 @@ from xmlc.files import folder_bytes
 from xmlc.measuring.subject import description
 from xmlc.measuring.training import fit_timed, training_costs
 from xmlc.models.registry import make_estimator
-from xmlc.passport import ending, step_costs
+from xmlc.passport import step_costs, with_passport
 from xmlc.records.base import Portion
 from xmlc.records.training import Search, TrainingRecord
 from xmlc.tuning.journal import TuningResult, read_result
@@ -57,7 +57,7 @@ def command(
     model = make_estimator(estimator, hyperparameters, seed, threads)
     times = fit_timed(model, *prepared.part(part), share)
     model.save(out)
-    last = ending(step_costs("train", threads, prepared.meta["name"], name, PORTIONS[part], written=out))
+    last = with_passport(step_costs("train", threads, prepared.meta["name"], name, PORTIONS[part], written=out))
     TrainingRecord(
         **description(prepared, model, estimator, name, seed, PORTIONS[part]),
         costs=training_costs(model, *times, threads, folder_bytes(out)),

@@ -148,7 +148,7 @@ def new_workspace(n, m, d, nnz):
 
 
 @njit(cache=True, nogil=True)
-def grow_tree(x, y, n_features, label_weights, ideal, discounts, seed, tree, cost, max_leaf, labels_per_leaf, limits):
+def grow_tree(x, y, n_features, label_weights, ideal, discounts, seed, tree, cost, max_leaf, labels_per_leaf, stopping):
     """Grow a tree, nodes in preorder, the child on the positive side first.
 
     Parameters
@@ -169,7 +169,7 @@ def grow_tree(x, y, n_features, label_weights, ideal, discounts, seed, tree, cos
         A node with at most so many instances becomes a leaf.
     labels_per_leaf : int
         At most so many labels are kept in a leaf, those with the largest weighted counts.
-    limits : SolverLimits
+    stopping : StoppingCriteria
 
     Returns
     -------
@@ -194,7 +194,7 @@ def grow_tree(x, y, n_features, label_weights, ideal, discounts, seed, tree, cos
         if node.size > max_leaf:
             node_key = stream_key(key, len(biases) + len(sizes))
             n_negative, own, own_weights, bias, _ = split_node(
-                x, y, node, label_weights, ideal, discounts, node_key, cost, limits, work
+                x, y, node, label_weights, ideal, discounts, node_key, cost, stopping, work
             )
         if 0 < n_negative < node.size:
             children[place] = len(biases) - 1
@@ -224,7 +224,7 @@ def grow_tree(x, y, n_features, label_weights, ideal, discounts, seed, tree, cos
 
 
 @njit(cache=True, nogil=True)
-def split_node(x, y, node, label_weights, ideal, discounts, key, cost, limits, work):
+def split_node(x, y, node, label_weights, ideal, discounts, key, cost, stopping, work):
     """Choose a node's sides by nDCG, separate them by a sparse linear classifier, and order the node by its answer.
 
     Returns
@@ -252,7 +252,7 @@ def split_node(x, y, node, label_weights, ideal, discounts, key, cost, limits, w
     )  # fmt: skip
     weights = np.empty(n_columns, dtype=np.float32)
     columns = work.starts[: n_columns + 1], work.rows, work.values
-    solved = fit_logistic(*columns, side, costs, limits, ~key, weights, margins)
+    solved = fit_logistic(*columns, side, costs, stopping, ~key, weights, margins)
     kept = np.flatnonzero(weights[: n_columns - 1])
     features = work.features[:n_columns][kept]
     ascending = np.argsort(features)

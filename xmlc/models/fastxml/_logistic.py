@@ -17,7 +17,7 @@ SUFFICIENT_DECREASE = 0.01
 LINE_SEARCH_SHRINKAGE = 0.5
 
 
-class SolverLimits(NamedTuple):
+class StoppingCriteria(NamedTuple):
     """When `fit_logistic` stops.
 
     Attributes
@@ -35,7 +35,7 @@ class SolverLimits(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def fit_logistic(starts, rows, values, side, costs, limits, key, weights, margins):
+def fit_logistic(starts, rows, values, side, costs, stopping, key, weights, margins):
     """Minimise sum_j |w_j| + sum_i cost_i log(1 + exp(-side_i w.x_i)) from w = 0.
 
     Parameters
@@ -46,7 +46,7 @@ def fit_logistic(starts, rows, values, side, costs, limits, key, weights, margin
         Classes, 1 or -1.
     costs : (float32, float32)
         Weights of the loss of a positive and of a negative instance.
-    limits : SolverLimits
+    stopping : StoppingCriteria
     key : uint64
         Stream of random numbers for the order of the coordinates.
     weights : float32 (p,), margins : float32 (n,)
@@ -78,7 +78,7 @@ def fit_logistic(starts, rows, values, side, costs, limits, key, weights, margin
     loss = logistic_loss(margins, along, np.float32(0), side, costs, terms)
     largest, initial, precision = np.float32(0), np.float32(0), np.float32(1)
     n_derivatives, n_visited, n_moved = 0, 0, 0
-    for newton in range(limits.newton_steps):
+    for newton in range(stopping.newton_steps):
         n_derivatives += 1
         logistic_derivatives(margins, side, costs, gradient, curvature)
         shrinkage = largest / np.float32(side.size)
@@ -87,17 +87,17 @@ def fit_logistic(starts, rows, values, side, costs, limits, key, weights, margin
         )
         if newton == 0:
             initial = violation
-        if violation <= limits.tolerance * initial:
+        if violation <= stopping.tolerance * initial:
             break
         working = active[:n_active]
         passes, visited, moved = descend(
-            starts, rows, values, curvature, slope, bend, weights, working, precision * initial, limits.passes,
+            starts, rows, values, curvature, slope, bend, weights, working, precision * initial, stopping.passes,
             stream_key(key, newton), step, along,
         )  # fmt: skip
         if passes == 1:
             precision *= np.float32(0.25)
         new_loss, spread = line_search(
-            starts, rows, values, side, costs, slope, working, step, limits.line_search_steps, loss,
+            starts, rows, values, side, costs, slope, working, step, stopping.line_search_steps, loss,
             weights, margins, along, terms,
         )  # fmt: skip
         n_visited, n_moved = n_visited + visited, n_moved + moved + spread

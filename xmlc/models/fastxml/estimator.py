@@ -14,7 +14,7 @@ from xmlc.metrics.ranking import propensities
 from xmlc.models._averages import Reached
 from xmlc.models.averaged_forest import AveragedForest
 from xmlc.models.fastxml._grow import FOREST_FIELDS, BinaryForest, grow_tree, leaf_depths, single_tree
-from xmlc.models.fastxml._logistic import SolverLimits
+from xmlc.models.fastxml._logistic import StoppingCriteria
 from xmlc.models.fastxml._partition import LABEL_BITS, dcg_table, discount_table, ideal_table
 from xmlc.runtime.kernel_cache import njit
 from xmlc.runtime.parallel import run_pieces
@@ -108,7 +108,7 @@ class FastXML(AveragedForest):
         x, y = self._kernel_form(X), kernel_csr(Y)
         ideal = ideal_table if self.objective == "ndcg" else dcg_table
         tables = ideal(int(np.diff(y.indptr).max(initial=0)) + 1), discount_table(self.n_labels_)
-        seed, sizes = int(self.random_state), (COST, int(self.max_leaf), int(self.labels_per_leaf), SolverLimits())
+        seed, sizes = int(self.random_state), (COST, int(self.max_leaf), int(self.labels_per_leaf), StoppingCriteria())
         pieces = [(x, y, X.shape[1], self.label_weights_, *tables, seed, tree, *sizes) for tree in trees]
         grown = run_pieces(grow_tree, pieces, self.n_jobs, title="growing trees", unit="trees")
         return BinaryForest.joined([single_tree(tree) for tree in grown])

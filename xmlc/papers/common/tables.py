@@ -12,8 +12,8 @@ from xmlc.papers.gfm2011.tables import (
     INSTANCE_F_CONVENTION,
     PRINTED,
     THRESHOLD,
-    stopped,
-    titled,
+    timeout_notes,
+    with_method_titles,
 )
 from xmlc.papers.oplt2021.tables import passes as passes
 from xmlc.papers.plt2016.tables import measures as measures
@@ -44,7 +44,7 @@ from xmlc.tables.table import (
     notes,
     side_by_side,
     table,
-    undefined,
+    undefined_note,
 )
 from xmlc.tables.titles import MACRO_F_CONVENTION, method_title, model_title
 
@@ -130,7 +130,7 @@ def instance_f(
         "learns from the validation set; that is not in gfm2011."
     )
     threads = [record.costs.threads for record in records]
-    footnotes = notes(paper, records, threads, panels, best_of="each model and dataset") + stopped(records)
+    footnotes = notes(paper, records, threads, panels, best_of="each model and dataset") + timeout_notes(records)
     return Table("instance-f", paper, INFERENCE_KEYS, frame, caption, panels, footnotes)
 
 
@@ -150,7 +150,7 @@ def _beside(inferred: pd.DataFrame, thresholds: Sequence[ThresholdRecord]) -> pd
 def _of_model(model: str, rows: pd.DataFrame, published: Published) -> Panel:
     """Return one model's rows; the best is sought among measurements on the test set."""
     columns = [side_by_side(rows, published, name, contest=name if name == "instance_f" else "") for name in PRINTED]
-    return Panel(model_title(model), titled(rows), ("dataset", "method"), columns)
+    return Panel(model_title(model), with_method_titles(rows), ("dataset", "method"), columns)
 
 
 PEER_KEYS = ("dataset", "model")
@@ -196,7 +196,7 @@ def peers(
         "Macro-F is reached with the thresholds of FTA, STO and OFO. "
         f"{MACRO_F_CONVENTION.replace('Models are', 'For macro-F, models are')}"
     )
-    footnotes = notes(paper, records, (), panels) + undefined(thresholds) + _about(frame, known)
+    footnotes = notes(paper, records, (), panels) + undefined_note(thresholds) + _about(frame, known)
     return Table("peers", paper, PEER_KEYS, frame, caption, panels, footnotes)
 
 

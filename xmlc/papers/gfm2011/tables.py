@@ -41,7 +41,7 @@ def table1(paper: str, records: Sequence[InferenceRecord], published: Published)
             side_by_side(rows, published, name, heading, contest="" if name == "inference_seconds" else None)
             for name, heading in zip(MEASURED, headings, strict=True)
         ]
-        panels.append(Panel(str(dataset), titled(rows), ("model", "method"), columns))
+        panels.append(Panel(str(dataset), with_method_titles(rows), ("model", "method"), columns))
     caption = (
         "Label sets that are inferred for each instance of the test set from what a model estimates, and the time that "
         "takes: drawing label vectors from the model, or estimating marginals, and inferring. From samples of a "
@@ -51,16 +51,16 @@ def table1(paper: str, records: Sequence[InferenceRecord], published: Published)
         "finds the same sets in O(m^2)."
     )
     footnotes = notes(paper, records, [record.costs.threads for record in records], panels)
-    footnotes += _drawn(records) + stopped(records)
+    footnotes += _drawn(records) + timeout_notes(records)
     return Table("table1", paper, INFERENCE_KEYS, frame, caption, panels, footnotes)
 
 
 def _sizes(frame: pd.DataFrame, published: Published) -> Panel:
-    datasets, about = frame.drop_duplicates("dataset"), published.about("dataset")
+    datasets, about = frame.drop_duplicates("dataset"), published.keyed_by("dataset")
     return Panel("Datasets", datasets, ("dataset",), [side_by_side(datasets, about, name) for name in SIZES])
 
 
-def titled(rows: pd.DataFrame) -> pd.DataFrame:
+def with_method_titles(rows: pd.DataFrame) -> pd.DataFrame:
     """Give methods their names in print."""
     titles = {THRESHOLD: THRESHOLD_TITLE}
     return rows.assign(method=[titles.get(name) or method_title(name) for name in rows["method"]])
@@ -75,7 +75,7 @@ def _drawn(records: Sequence[InferenceRecord]) -> list[str]:
     return [f"Samples drawn for each instance from {', '.join(dict.fromkeys(who))}: {n:g}." for n, who in drawn.items()]
 
 
-def stopped(records: Sequence[InferenceRecord]) -> list[str]:
+def timeout_notes(records: Sequence[InferenceRecord]) -> list[str]:
     """Say where a dash means that the clock ran out."""
     lines: dict[str, list[str]] = {}
     for record in records:

@@ -11,7 +11,7 @@ from xmlc.errors import XmlcError
 from xmlc.papers.oplt2021.tables import ALPHAS, SAMPLES, with_samples
 from xmlc.plotting import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, add_grid, figure
 from xmlc.records import sweep
-from xmlc.records.base import known
+from xmlc.records.base import or_nan
 from xmlc.records.progressive import ProgressiveRecord
 from xmlc.records.sweep import SweepRecord
 from xmlc.suites.needs import FEW_SHOT_STREAMS, MULTI_LABEL_STREAMS
@@ -66,7 +66,7 @@ def macrof(paper: str, records: Records) -> Figure:
         raise XmlcError("figure: no record has a progressive macro-F; expected a model with progressive_sets")
 
     def percent(runs: Records) -> list[float]:
-        return (100 * np.mean([[known(row.macro_f_present) for row in run.rows] for run in runs], axis=0)).tolist()
+        return (100 * np.mean([[or_nan(row.macro_f_present) for row in run.rows] for run in runs], axis=0)).tolist()
 
     sheet = _panels(records, percent, "macro-F, labels so far (%)")
     sheet.suptitle("Not in the paper. Label sets by OFO, run with the training,\nbefore each is learned", fontsize=8)

@@ -64,7 +64,7 @@ def table1(paper: str, records: Sequence[RankingRecord], published: Published) -
     others = (*RANKING_METRICS[3:], *FURTHER_RANKING_METRICS)
     wanted = (*DATASET_COLUMNS, *scores, *others, *costs, "train_threads", "predict_threads")
     frame = csv_frame(average_seeds(ranking.frame(records), keys), keys, wanted)
-    datasets, about = frame.drop_duplicates("dataset"), published.about("dataset")
+    datasets, about = frame.drop_duplicates("dataset"), published.keyed_by("dataset")
     counts = [side_by_side(datasets, about, name) for name in DATASET_COLUMNS]
     scored = [side_by_side(frame, published, name) for name in scores]
     panels = [

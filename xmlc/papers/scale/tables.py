@@ -30,7 +30,7 @@ NOTHING = "base"
 def growth(paper: str, records: Sequence[RankingRecord], published: Published) -> Table:
     """Build the table of growth from ranking records of ``<family>-base`` and ``<family>-<what>-x<factor>``."""
     frame = average_seeds(ranking_frame(records), GROWTH_KEYS)
-    frame = frame.assign(multiplied=[multiplied(name) for name in frame["dataset"]])
+    frame = frame.assign(multiplied=[factor_title(name) for name in frame["dataset"]])
     bases = {model: _base(model, rows) for model, rows in frame.groupby("model", sort=False)}
     for name in GROWTH_COSTS:
         denominators = [bases[model][name] for model in frame["model"]]
@@ -55,7 +55,7 @@ def growth(paper: str, records: Sequence[RankingRecord], published: Published) -
     return Table("growth", paper, GROWTH_KEYS, frame, caption, panels, notes(paper, records, threads, panels))
 
 
-def multiplied(dataset: str) -> str:
+def factor_title(dataset: str) -> str:
     """Return the part of the base that a dataset multiplies, and the factor, such as ``n x 2``, or "base".
 
     Raises
