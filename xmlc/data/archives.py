@@ -80,9 +80,9 @@ class _Decompressed(io.RawIOBase):
             if isinstance(error, OSError) and error.errno is not None:  # the disk's, not the data's
                 raise
             raise Unreadable(f"the data is damaged or cut off ({error}); fetch it anew") from error
-        room = memoryview(buffer).cast("B")
-        size = min(len(room), len(self._rest))
-        room[:size], self._rest = self._rest[:size], self._rest[size:]
+        target = memoryview(buffer).cast("B")
+        size = min(len(target), len(self._rest))
+        target[:size], self._rest = self._rest[:size], self._rest[size:]
         return size
 
     def close(self) -> None:

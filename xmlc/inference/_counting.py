@@ -68,11 +68,11 @@ def gfm_samples(indptr, labels, n_samples, place, by_marginal, thresholds, count
     by_marginal, thresholds, counts, values
         See `gfm_dense`.
     """
-    room = counting_room(indptr, n_samples, place)
+    scratch = counting_scratch(indptr, n_samples, place)
     kept = np.empty(indptr[-1] - indptr[0], dtype=np.uint32)
     start = 0
     for i in range(counts.size):
-        P, sizes, p_empty, ids = compact_samples(indptr, labels, i * n_samples, n_samples, room)
+        P, sizes, p_empty, ids = compact_samples(indptr, labels, i * n_samples, n_samples, scratch)
         counts[i], values[i] = maximise(P, sizes, p_empty, ids, by_marginal, thresholds, kept[start:])
         start += counts[i]
     return kept[:start]
@@ -119,8 +119,8 @@ DIGIT = 8  # bits by which a pass of `sort_keys` sorts
 FILL = 16  # ones that `spread_columns` writes at once: the int32 of a cache line
 
 
-class CountingRoom(NamedTuple):
-    """Room that a thread needs to count a block of instances: O(m + ones of an instance + largest table)."""
+class CountingScratch(NamedTuple):
+    """Memory of a thread to count a block of instances: O(m + ones of an instance + largest table)."""
 
     place: np.ndarray  # int32 (m,): row of counters of each label of the instance; -1 between instances
     column: np.ndarray  # int64 (largest size + 1,): which of the sizes with mass a size is
@@ -128,15 +128,15 @@ class CountingRoom(NamedTuple):
     sizes: np.ndarray  # float64 (largest size + 1,): those with mass
     ids: np.ndarray  # uint32 (ones + 1,): labels in the order in which they first occurred
     keys: np.ndarray  # uint64 (ones,): for each label how seldom it occurs, and its id in the lower bits
-    sorted: np.ndarray  # uint64 (ones,): room to sort them
+    sorted: np.ndarray  # uint64 (ones,): to sort them
     ends: np.ndarray  # int64 (2**DIGIT,)
     counts: np.ndarray  # uint32 (labels x sizes of an instance,): all zero between instances
     shares: np.ndarray  # float64 (n_samples + 1,): c / n_samples
 
 
 @njit(cache=True, nogil=True)
-def counting_room(indptr, n_samples, place):
-    """Make the room for instances whose samples' rows start at ``indptr``.
+def counting_scratch(indptr, n_samples, place):
+    """Make the memory for instances whose samples' rows start at ``indptr``.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def counting_room(indptr, n_samples, place):
     for i in range((indptr.size - 1) // n_samples):
         most = max(most, indptr[(i + 1) * n_samples] - indptr[i * n_samples])
     largest_table = min(longest, n_samples) * min(most, place.size)
-    return CountingRoom(
+    return CountingScratch(
         place,
         np.empty(longest + 1, dtype=np.int64),
         np.empty(most + FILL, dtype=np.int32),
@@ -166,7 +166,7 @@ def counting_room(indptr, n_samples, place):
 
 
 @njit(cache=True, nogil=True)
-def compact_samples(indptr, labels, first, n_samples, room):
+def compact_samples(indptr, labels, first, n_samples, scratch):
     """Count one instance's samples by label and size, keeping only labels that were hit and sizes that occurred.
 
     Time is linear in the samples' entries, in the largest size and in L S. The counts are exact; each is divided by
@@ -176,7 +176,7 @@ def compact_samples(indptr, labels, first, n_samples, room):
     ----------
     indptr : int64, labels : uint32
         The samples, those of the instance from row ``first`` on.
-    room : CountingRoom
+    scratch : CountingScratch
         Left as it was found.
 
     Returns
@@ -184,19 +184,19 @@ def compact_samples(indptr, labels, first, n_samples, room):
     P : float64 (S, L), sizes : float64 (S,), p_empty : float64, ids : uint32 (L,)
         Labels by descending number of ones, of equal ones the smaller id first.
     """
-    room = unowned(room)
-    n_sizes, n_empty = index_sizes(indptr, first, n_samples, room.column, room.sizes)
-    n_ids = count_ones(indptr, labels, first, n_samples, n_sizes, room)
-    ranked, id_bits = rank_labels(n_ids, n_sizes, n_samples, room)
+    scratch = unowned(scratch)
+    n_sizes, n_empty = index_sizes(indptr, first, n_samples, scratch.column, scratch.sizes)
+    n_ids = count_ones(indptr, labels, first, n_samples, n_sizes, scratch)
+    ranked, id_bits = rank_labels(n_ids, n_sizes, n_samples, scratch)
     P, ids = np.empty((n_sizes, n_ids)), np.empty(n_ids, dtype=np.uint32)
     for i in range(n_ids):
         ids[i] = np.uint32(ranked[i] & ((np.uint64(1) << id_bits) - np.uint64(1)))
-        start = np.uint64(room.place[ids[i]] * n_sizes)
+        start = np.uint64(scratch.place[ids[i]] * n_sizes)
         for s in range(np.uint64(n_sizes)):
-            P[s, i] = room.shares[room.counts[start + s]]
-        room.place[ids[i]] = -1
-    room.counts[: n_ids * n_sizes] = 0
-    return P, room.sizes[:n_sizes].copy(), n_empty / n_samples, ids
+            P[s, i] = scratch.shares[scratch.counts[start + s]]
+        scratch.place[ids[i]] = -1
+    scratch.counts[: n_ids * n_sizes] = 0
+    return P, scratch.sizes[:n_sizes].copy(), n_empty / n_samples, ids
 
 
 @njit(cache=True, nogil=True)
@@ -233,10 +233,10 @@ def spread_columns(indptr, first, n_samples, column, columns):
 
 
 @njit(cache=True, nogil=True)
-def count_ones(indptr, labels, first, n_samples, n_sizes, room):
+def count_ones(indptr, labels, first, n_samples, n_sizes, scratch):
     """Count the ones by label and size in one pass; return the number of labels. 8 bytes read, 4 changed per one."""
-    place, ids, counts, columns, n_ids = room.place, room.ids, room.counts, room.columns, np.int32(0)
-    spread_columns(indptr, first, n_samples, room.column, columns)
+    place, ids, counts, columns, n_ids = scratch.place, scratch.ids, scratch.counts, scratch.columns, np.int32(0)
+    spread_columns(indptr, first, n_samples, scratch.column, columns)
     start, end = np.uint64(indptr[first]), np.uint64(indptr[first + n_samples])
     for e in range(start, end):
         # Written without a branch, which would be guessed wrong for each label that is drawn once.
@@ -251,7 +251,7 @@ def count_ones(indptr, labels, first, n_samples, n_sizes, room):
 
 
 @njit(cache=True, nogil=True)
-def rank_labels(n_ids, n_sizes, n_samples, room):
+def rank_labels(n_ids, n_sizes, n_samples, scratch):
     """Return the counted labels by descending count, then ascending id, as keys whose lowest bits are the id.
 
     Returns
@@ -260,14 +260,14 @@ def rank_labels(n_ids, n_sizes, n_samples, room):
     id_bits : uint64
         How many bits the id has.
     """
-    id_bits = count_bits(np.uint64(max(room.place.size - 1, 0)))
+    id_bits = count_bits(np.uint64(max(scratch.place.size - 1, 0)))
     for i in range(n_ids):
         count = np.int64(0)
         for s in range(n_sizes):
-            count += room.counts[i * n_sizes + s]
-        room.keys[i] = (np.uint64(n_samples - count) << id_bits) | np.uint64(room.ids[i])
+            count += scratch.counts[i * n_sizes + s]
+        scratch.keys[i] = (np.uint64(n_samples - count) << id_bits) | np.uint64(scratch.ids[i])
     bits = id_bits + count_bits(np.uint64(n_samples))
-    return sort_keys(room.keys[:n_ids], room.sorted[:n_ids], bits, room.ends), id_bits
+    return sort_keys(scratch.keys[:n_ids], scratch.sorted[:n_ids], bits, scratch.ends), id_bits
 
 
 @njit(cache=True, nogil=True)
@@ -280,12 +280,12 @@ def count_bits(number):
 
 
 @njit(cache=True, nogil=True)
-def sort_keys(keys, room, bits, ends):
+def sort_keys(keys, other, bits, ends):
     """Sort by the lowest ``bits`` bits, `DIGIT` of them in a pass: radix sort, in linear time.
 
     Parameters
     ----------
-    keys, room : uint64 (n,)
+    keys, other : uint64 (n,)
         Both are written.
     bits : uint64
     ends : int64 (2**DIGIT,)
@@ -306,8 +306,8 @@ def sort_keys(keys, room, bits, ends):
             end, ends[digit] = end + ends[digit], end
         for key in keys:
             digit = (key >> shift) & mask
-            room[ends[digit]] = key
+            other[ends[digit]] = key
             ends[digit] += 1
-        keys, room = room, keys
+        keys, other = other, keys
         shift += np.uint64(DIGIT)
     return keys

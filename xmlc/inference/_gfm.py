@@ -109,7 +109,7 @@ def best_size(P, sizes, p_empty, by_marginal, thresholds):
     mass, prefix = np.zeros(n_sizes), np.zeros(n_sizes)
     for s in range(n_sizes):
         mass[s] = total(row_of(P, s))
-    F, room, at = np.empty((2, n_labels)), np.empty(LANES), sizes_at(P, thresholds)
+    F, sums, at = np.empty((2, n_labels)), np.empty(LANES), sizes_at(P, thresholds)
     best_k, best, n_columns = 0, p_empty, 0
     for k in range(1, n_labels + 1):
         bound = value = 0.0
@@ -127,7 +127,7 @@ def best_size(P, sizes, p_empty, by_marginal, thresholds):
                 n_columns += 2
             f = F[(k - 1) & 1]
             least = f[k - 1]
-            most = k * least + sum_above(f, least, room)
+            most = k * least + sum_above(f, least, sums)
             if 2.0 * most <= best:
                 reach = sizes[n_sizes - 1] + k
                 if least * reach <= most and 2.0 * (most + least) * (reach / (reach + 1.0)) <= best:
@@ -300,26 +300,26 @@ def move_to_front(values, low, high, pivot, equal):
 
 
 @njit(cache=True, nogil=True)
-def sum_above(values, least, room):
+def sum_above(values, least, sums):
     """Return the sum of the excesses over ``least``, in `LANES` sums side by side: by vector instructions.
 
     Parameters
     ----------
     values : float64 (L,)
     least : float64
-    room : float64 (LANES,)
+    sums : float64 (LANES,)
         Written.
     """
-    room[:] = 0.0
+    sums[:] = 0.0
     whole = values.size // LANES * LANES
     for start in range(0, whole, LANES):
         for lane in range(LANES):
             above = values[start + lane] - least
-            room[lane] += above if above > 0.0 else 0.0
+            sums[lane] += above if above > 0.0 else 0.0
     for i in range(whole, values.size):
         above = values[i] - least
-        room[i - whole] += above if above > 0.0 else 0.0
+        sums[i - whole] += above if above > 0.0 else 0.0
     total = 0.0
     for lane in range(LANES):
-        total += room[lane]
+        total += sums[lane]
     return total

@@ -147,11 +147,11 @@ def _from_samples(
 ) -> tuple[sparse.csr_array, np.ndarray]:
     Y, n_samples = samples
     n, m = Y.shape[0] // n_samples, Y.shape[1]
-    rooms: list[np.ndarray] = []  # those that no thread uses now: with very many labels, to make one takes long
+    idle: list[np.ndarray] = []  # those that no thread uses now: with very many labels, to make one takes long
 
     def predict(start: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         try:
-            place = rooms.pop()
+            place = idle.pop()
         except IndexError:
             place = np.full(m, -1, dtype=np.int32)
         rows = Y.indptr[start * n_samples : end * n_samples + 1].astype(np.int64)
@@ -159,7 +159,7 @@ def _from_samples(
         rows -= rows[0]
         counts, values = np.empty(end - start, dtype=np.int64), np.empty(end - start)
         kept = gfm_samples(rows, labels, n_samples, place, by_marginal, thresholds, counts, values)
-        rooms.append(place)
+        idle.append(place)
         return kept, counts, values
 
     return predict_blocks(predict, (n, m), n_jobs)

@@ -142,13 +142,13 @@ def fact_rows(source: Source) -> list[Row]:
 
 def rows_of(record: OfTables) -> Iterator[Row]:
     """Yield the rows of a record's frames; where several are of one record, ``variant`` says which each is."""
-    room = sys.modules[type(record).__module__]
+    module = sys.modules[type(record).__module__]
     varied = record.hyperparameter if isinstance(record, SweepRecord) else {"condensed": "similarity"}.get(record.KIND)
     if isinstance(record, ForestRecord):
         yield from _rows(forest.by_trees([record]), "n_trees")
-    if hasattr(room, "frame"):
+    if hasattr(module, "frame"):
         found = search_of(record) if isinstance(record, RankingRecord) else {}
-        yield from (row | found for row in _rows(room.frame([record]), varied))
+        yield from (row | found for row in _rows(module.frame([record]), varied))
     else:  # costs alone
         costs = getattr(record, "costs", None)
         yield {"seed": getattr(record, "seed", ""), **(asdict(costs) if costs else {})}

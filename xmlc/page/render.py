@@ -54,12 +54,12 @@ def to_html(page: Page) -> str:
 
     Of the drawings, which are markup themselves, `xmlc.page.content.inline` has left nothing but shapes.
     """
-    room = Environment(
+    environment = Environment(
         loader=PackageLoader(ROOM), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     script = Markup(_template("report.js"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return room.get_template("report.html.j2").render(
+    return environment.get_template("report.html.j2").render(
         page=page,
         signs=SIGNS,
         legend=LEGEND,

@@ -22,12 +22,12 @@ MOST_PASSES = -(-SCORE_BITS // DIGIT_BITS)
 GAIN_TOLERANCE = 1e-6
 
 
-class Room(NamedTuple):
+class PartitionArrays(NamedTuple):
     """Arrays that `alternate` writes, an entry for each label of the node but for ``counts``."""
 
     negative: np.ndarray  # int64: sums of the gains of each side's instances
     positive: np.ndarray
-    keys: np.ndarray  # uint64: room of `rank_labels`
+    keys: np.ndarray  # uint64: as of `rank_labels`
     scratch: np.ndarray
     counts: np.ndarray  # uint32 (MOST_PASSES << DIGIT_BITS,)
     here: np.ndarray  # int64: gains by the rank on each side
@@ -84,7 +84,7 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
     sums = sum_gains(starts, labels, ideal, side, n_labels)
     scale = score_scale(sums[0] + sums[1], weights)
     gains = np.empty((3, n_labels), dtype=np.int64)
-    room = Room(
+    arrays = PartitionArrays(
         sums[0],
         sums[1],
         np.empty(n_labels, dtype=np.uint64),
@@ -94,17 +94,17 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
         gains[1],
         gains[2],
     )
-    return alternate(starts, labels, weights, ideal, discounts, side, scale, room)
+    return alternate(starts, labels, weights, ideal, discounts, side, scale, arrays)
 
 
 @njit(cache=True, nogil=True)
-def alternate(starts, labels, weights, ideal, discounts, side, scale, room):
-    """Run `partition_by_ndcg` in a room whose arrays count no references; scores are scaled by ``scale``."""
-    room = unowned(room)
+def alternate(starts, labels, weights, ideal, discounts, side, scale, arrays):
+    """Run `partition_by_ndcg` on arrays that count no references; scores are scaled by ``scale``."""
+    arrays = unowned(arrays)
     starts, labels = borrowed(starts, 0, starts.size), borrowed(labels, 0, labels.size)
     weights, side = borrowed(weights, 0, weights.size), borrowed(side, 0, side.size)
     ideal, discounts = borrowed(ideal, 0, ideal.size), borrowed(discounts, 0, discounts.size)
-    negative, positive, keys, scratch, counts, here, there, difference = room
+    negative, positive, keys, scratch, counts, here, there, difference = arrays
     previous, n_rounds = -1.0, 0
     while True:
         n_rounds += 1

@@ -209,7 +209,7 @@ def _as_forest(
 
 
 @njit(cache=True, nogil=True)
-def split_node(x, y, node, d, data, settings, key, room, dense, label_counts):
+def split_node(x, y, node, d, data, settings, key, scratch, dense, label_counts):
     """Train the regressors of a node and send its instances on.
 
     Returns
@@ -227,7 +227,7 @@ def split_node(x, y, node, d, data, settings, key, room, dense, label_counts):
     """
     arity = settings.arity
     objectives, sizes = np.zeros(settings.epochs, dtype=np.float64), np.zeros(arity, dtype=np.int64)
-    features, weights, biases = fit_node(x, y, node, d, data, settings, key, room, objectives)
+    features, weights, biases = fit_node(x, y, node, d, data, settings, key, scratch, objectives)
     chosen = np.empty(node.size, dtype=np.uint8)
     route(x, node, features, weights, biases, dense, chosen)
     if not divides(chosen, sizes):
@@ -242,7 +242,7 @@ def split_node(x, y, node, d, data, settings, key, room, dense, label_counts):
 
 
 @njit(cache=True, nogil=True)
-def fit_node(x, y, node, d, data, settings, key, room, objectives):
+def fit_node(x, y, node, d, data, settings, key, scratch, objectives):
     """Train the regressors of a node; return its features (uint32), weights (p, M) and biases (M,), float32.
 
     They are for features as they come, whatever the node's scales: w . (x - mean) / scale = (w / scale) . x + bias.
@@ -251,7 +251,7 @@ def fit_node(x, y, node, d, data, settings, key, room, objectives):
     n_labels = gather_labels(y, node, data)
     p = gather_scaled(x, node, data) if settings.adaptive else gather_standardised(x, node, data)
     n_pairs = (arity + 1) // 2
-    slots = room[: n_pairs * p * SLOT].reshape(n_pairs, p, SLOT)
+    slots = scratch[: n_pairs * p * SLOT].reshape(n_pairs, p, SLOT)
     start_slots(slots, arity, d + 1 if settings.uniform_start else 0, ~key)
     train_regressors(data, node.size, n_labels, settings, key, slots, objectives)
     smallest = np.float32(1.0 / (d + 1)) if settings.prune else np.float32(0)

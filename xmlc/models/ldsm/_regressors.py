@@ -88,7 +88,7 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
     arity, n_pairs, size = settings.arity, slots.shape[0], slots.shape[1] * SLOT
     sums = np.zeros((n_pairs, n_labels, 2), dtype=np.float32)
     totals, costs = np.zeros(arity, dtype=np.float64), np.empty(1 << arity, dtype=np.float64)
-    room = np.empty((2 * n_pairs, longest(data.label_starts, n)), dtype=np.float32)
+    gathered = np.empty((2 * n_pairs, longest(data.label_starts, n)), dtype=np.float32)
     estimates, flat, flat_sums = np.empty(2 * n_pairs, dtype=np.float32), slots.reshape(-1), sums.reshape(-1)
     starts, all_ids, all_values = data.starts, data.ids, data.values
     label_starts, label_ids, lengths = data.label_starts, data.label_ids, squared_lengths(data.starts, data.values, n)
@@ -108,8 +108,8 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
                 both = borrowed(flat_sums, 0, flat_sums.size)
                 chosen = best_of_two(labels, both, totals, n_seen, lambda_1, lambda_2, random_ties, key, step)
             else:
-                gather_sums(labels, sums, room)
-                direction_costs(room, labels.size, totals, n_seen, lambda_1, lambda_2, costs)
+                gather_sums(labels, sums, gathered)
+                direction_costs(gathered, labels.size, totals, n_seen, lambda_1, lambda_2, costs)
                 chosen = best_directions(costs, random_ties, key, step)
             if adaptive:
                 norm += lengths[i]

@@ -35,7 +35,7 @@ CLOSER_FIRST = np.bool_(False)
 
 
 class SearchScratch(NamedTuple):
-    """Room that a thread needs: O(d + block of instances + S); zero where a query expects zero."""
+    """Memory of a thread: O(d + block of instances + S); zero where a query expects zero."""
 
     query: np.ndarray  # float32 (d,), by place, all zero between queries
     query_words: np.ndarray  # uint64 (W,)
@@ -57,7 +57,7 @@ class SearchScratch(NamedTuple):
 
 
 def search_scratch(index: NeighbourIndex, S: int, beta: float) -> SearchScratch:
-    """Make the room for one thread."""
+    """Make the memory for one thread."""
     rows = min(index.block_rows, index.sizes.size)
     padded = -(-rows // CHUNK) * CHUNK
     powers = elementwise.power((np.arange(POWERS + 1) + 1) / POWERS, beta)
@@ -309,7 +309,7 @@ def length_of(total):
 
 @njit(cache=True, nogil=True)
 def close_query(features, index, scratch):
-    """Leave the room as it was found."""
+    """Leave the memory as it was found."""
     for p in range(features.size):
         scratch.query[index.places[features[p]]] = 0
     scratch.query_words[:] = 0

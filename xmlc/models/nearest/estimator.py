@@ -104,7 +104,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         self.index_ = build_index(rows, n_jobs=self.n_jobs)
         labels = kernel_csr(Y)
         self.label_starts_, self.labels_ = labels.indptr, labels.indices
-        self._rooms: list[SearchScratch] = []
+        self._idle_scratch: list[SearchScratch] = []
         return self
 
     @property
@@ -176,9 +176,9 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         x = kernel_csr(self._unit(self._instances(X)))
 
         def work(start: int, end: int) -> tuple[np.ndarray, ...]:
-            room = self._take_room()
-            numbers, similarities, n_products = nearest_instances(x, start, end, self.index_, room)
-            self._rooms.append(room)
+            scratch = self._take_scratch()
+            numbers, similarities, n_products = nearest_instances(x, start, end, self.index_, scratch)
+            self._idle_scratch.append(scratch)
             return n_products, *use(numbers, similarities)
 
         blocks = row_blocks(x.indptr.size - 1, ROWS_PER_PIECE) or [(0, 0)]
@@ -187,14 +187,14 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         self.inner_products_, *results = (np.concatenate(part) for part in zip(*found, strict=True))
         return tuple(results)
 
-    def _take_room(self) -> SearchScratch:
-        """Take a room for one thread, one used before if there is any: making it takes longer than a search."""
+    def _take_scratch(self) -> SearchScratch:
+        """Take the scratch memory of one thread, used before if there is any: making it takes longer than a search."""
         try:
-            room = self._rooms.pop()
+            scratch = self._idle_scratch.pop()
         except IndexError:
             return search_scratch(self.index_, int(self.S), float(self.beta))
-        is_fit = room.best.size == self.S and room.beta == float(self.beta)
-        return room if is_fit else self._take_room()
+        is_fit = scratch.best.size == self.S and scratch.beta == float(self.beta)
+        return scratch if is_fit else self._take_scratch()
 
     def _voters(self) -> tuple[float, np.ndarray, np.ndarray]:
         return float(self.alpha), self.label_starts_, self.labels_
@@ -218,8 +218,8 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         check_hyperparameters(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the rooms of threads out: they are large, are written to, and are made anew when they are missing."""
-        return vars(self) | ({"_rooms": []} if self._is_fitted() else {})
+        """Leave scratch memory out: it is large, is written to, and is made anew when it is missing."""
+        return vars(self) | ({"_idle_scratch": []} if self._is_fitted() else {})
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         arrays = self.index_._asdict()
@@ -230,7 +230,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         self._check_arrays(arrays)
         self.label_starts_, self.labels_ = arrays.pop("label_starts"), arrays.pop("labels")
         self.index_ = NeighbourIndex(**arrays, block_rows=int(meta["block_rows"]))
-        self._rooms = []
+        self._idle_scratch = []
 
 
 # From neighbours to labels: kernels.
@@ -303,9 +303,9 @@ def labels_above(neighbours, similarities, alpha, label_starts, labels, threshol
     for i in range(neighbours.shape[0]):
         n_seen, total = vote(row_of(neighbours, i), row_of(similarities, i), alpha, label_starts, labels, votes, seen)
         if n_found + n_seen > found.size:
-            room = np.empty(2 * (n_found + n_seen) - found.size, dtype=np.int32)
-            found = np.concatenate((found, room))
-            estimates = np.concatenate((estimates, room.astype(np.float32)))
+            space = np.empty(2 * (n_found + n_seen) - found.size, dtype=np.int32)
+            found = np.concatenate((found, space))
+            estimates = np.concatenate((estimates, space.astype(np.float32)))
         for label in borrowed(seen, 0, n_seen):
             estimate = np.float32(votes[label] / total)
             votes[label] = 0
