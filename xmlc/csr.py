@@ -9,7 +9,9 @@ from scipy import sparse
 
 from xmlc.errors import InvalidDataError
 from xmlc.gate.arrays import INDEXED, prove_sparse
+from xmlc.runtime.parallel import row_blocks, run_pieces
 
+NONZEROS_PER_PIECE = 1 << 17  # that are scaled
 OF_LISTS = "sklearn.preprocessing.MultiLabelBinarizer(sparse_output=True) makes a matrix of label lists"
 
 
@@ -81,12 +83,14 @@ def trimmed(matrix: sparse.csr_array, ascending: bool) -> sparse.csr_array:
     return result
 
 
-def unit_rows(X: sparse.csr_array) -> sparse.csr_array:
-    """Scale each instance to Euclidean length 1; an instance without features stays as it is."""
+def unit_rows(X: sparse.csr_array, n_jobs: int | None = 1) -> sparse.csr_array:
+    """Scale each instance to Euclidean length 1, on some threads; an instance without features stays as it is."""
     from xmlc.kernels.unit_length import scale_rows
 
-    scaled = np.empty(X.data.size, dtype=np.float32)
-    scale_rows(np.asarray(X.indptr), np.asarray(X.data), scaled, 0, X.shape[0])
+    indptr, values, n = np.asarray(X.indptr), np.asarray(X.data), X.shape[0]
+    scaled = np.empty(values.size, dtype=np.float32)
+    blocks = row_blocks(n, max(1, n * NONZEROS_PER_PIECE // max(values.size, 1)))
+    run_pieces(scale_rows, [(indptr, values, scaled, *block) for block in blocks], n_jobs)
     return with_values(X, scaled)
 
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from xmlc import csr
 from xmlc.csr import as_features, kernel_csr, unit_rows
-from xmlc.models import FastXML, abilities, base
+from xmlc.models import FastXML, abilities
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import ESTIMATORS, estimator_class
 
@@ -81,8 +82,9 @@ def test_inner_products_are_none_before_a_prediction(name):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_instances_are_scaled_to_unit_length_piece_by_piece(multilabel, monkeypatch, n_jobs):
     X = as_features(multilabel(90, 20, 5)[0])
-    monkeypatch.setattr(base, "NONZEROS_PER_PIECE", 10)
-    for own in (X, X[:0], X[:, :0]):
-        found = FastXML(unit_norm=True, n_jobs=n_jobs)._kernel_form(as_features(own))
-        for array, expected in zip(found, kernel_csr(unit_rows(as_features(own))), strict=True):
+    for own in map(as_features, (X, X[:0], X[:, :0])):
+        with monkeypatch.context() as patch:
+            patch.setattr(csr, "NONZEROS_PER_PIECE", 10)
+            found = FastXML(unit_norm=True, n_jobs=n_jobs)._kernel_form(own)
+        for array, expected in zip(found, kernel_csr(unit_rows(own)), strict=True):
             np.testing.assert_array_equal(array, expected)

@@ -10,16 +10,14 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.classifier import LabelSetClassifier
-from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, with_values
+from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, unit_rows
 from xmlc.errors import InvalidDataError, XmlcError
 from xmlc.estimates import top_k_of
 from xmlc.estimator import InvalidParameterError, check_hyperparameters
 from xmlc.files import atomic_folder, write_json
 from xmlc.gate.arrays import Malformed
 from xmlc.gate.stored import Field, check_fields, load_array, load_description
-from xmlc.runtime.parallel import row_blocks, run_pieces
 
-NONZEROS_PER_PIECE = 1 << 17  # that are scaled
 DESCRIPTION = "model.json"
 ENTRIES = {"estimator": str, "format": int, "hyperparameters": dict, "n_features": int, "n_labels": int, "arrays": list}
 ENTRIES |= {"meta": dict}
@@ -189,15 +187,7 @@ class SparseProbabilityEstimator(LabelSetClassifier):
 
     def _kernel_form(self, X: sparse.csr_array) -> KernelCSR:
         """Return instances as kernels take them, scaled to unit length where ``unit_norm`` says so."""
-        if not self.unit_norm:
-            return kernel_csr(X)
-        from xmlc.kernels.unit_length import scale_rows
-
-        indptr, values, n = np.asarray(X.indptr), np.asarray(X.data), X.shape[0]
-        scaled = np.empty(values.size, dtype=np.float32)
-        blocks = row_blocks(n, max(1, n * NONZEROS_PER_PIECE // max(values.size, 1)))
-        run_pieces(scale_rows, [(indptr, values, scaled, *block) for block in blocks], self.n_jobs)
-        return kernel_csr(with_values(X, scaled))
+        return kernel_csr(unit_rows(X, self.n_jobs) if self.unit_norm else X)
 
     def _check_k(self, k: int) -> int:
         """Return k as an int, at least 1, and not far above the number of labels: each rank has a place."""
