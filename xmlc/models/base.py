@@ -1,19 +1,20 @@
-"""What all estimators share: scikit-learn conventions, sparse probability estimates, models on disk."""
+"""What all estimators share: sparse probability estimates, label sets, models on disk, what scikit-learn asks for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import is_dataclass
+from mmap import mmap
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 
-from xmlc.classifier import LabelSetClassifier
 from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, unit_rows
 from xmlc.errors import InvalidDataError, XmlcError
 from xmlc.estimates import top_k_of
-from xmlc.estimator import InvalidParameterError, check_hyperparameters
+from xmlc.estimator import Estimator, InvalidParameterError, check_hyperparameters, not_fitted
 from xmlc.files import atomic_folder, write_json
 from xmlc.gate.arrays import Malformed
 from xmlc.gate.stored import Field, check_fields, load_array, load_description
@@ -24,7 +25,7 @@ ENTRIES |= {"meta": dict}
 MOST_RANKED = 1000  # labels of a ranking, where there are fewer labels
 
 
-class SparseProbabilityEstimator(LabelSetClassifier):
+class SparseProbabilityEstimator(Estimator):
     """Base of the estimators that give sparse probability estimates (SPE).
 
     A subclass implements ``fit`` and ``predict_proba``; learned attributes end in an underscore. Ranking then sorts all
@@ -37,6 +38,8 @@ class SparseProbabilityEstimator(LabelSetClassifier):
         Number of features d seen in ``fit``.
     n_labels_ : int
         Number of labels m seen in ``fit``.
+    classes_ : ndarray of int64, shape (m,)
+        The labels: column j of label sets is label j.
     inner_products_ : ndarray of int64, shape (n,), or None
         Inner products that the last prediction computed for each instance; None where an estimator does not count them.
     certified_ : ndarray of bool, shape (n,), or None
@@ -45,6 +48,7 @@ class SparseProbabilityEstimator(LabelSetClassifier):
 
     MODEL_FORMAT = 1
     FIELDS: ClassVar[tuple[Field, ...]] = ()
+    n_labels_: int
     inner_products_: np.ndarray | None = None
     certified_: np.ndarray | None = None
     unit_norm: bool  # a hyperparameter of those that call `_kernel_form`, as the next
@@ -86,6 +90,51 @@ class SparseProbabilityEstimator(LabelSetClassifier):
     def predict_top_k(self, X: object, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the k most probable labels and their estimates, best first, ties to the smaller label; -1 = none."""
         return top_k_of(self.predict_proba(X), self._check_k(k))
+
+    def predict(self, X: object, thresholds: float | np.ndarray = 0.5) -> sparse.csr_array:
+        """Return the label sets: the labels whose estimates are above a threshold.
+
+        With one half they maximise the expected share of right decisions; that is seldom what is wanted where most
+        labels are rare, and a method of `xmlc.thresholds` finds better ones.
+
+        Parameters
+        ----------
+        X : sparse or dense array, shape (n, d)
+        thresholds : float or ndarray of shape (m,)
+            One for all labels, or one for each.
+
+        Returns
+        -------
+        csr_array of bool, shape (n, m)
+            The stored entries are the labels predicted.
+        """
+        spe = self.predict_proba(X, thresholds)
+        return sparse.csr_array((np.ones(spe.nnz, dtype=bool), spe.indices, spe.indptr), shape=spe.shape)
+
+    def score(self, X: object, y: object) -> float:
+        """Return the precision of the label that is ranked first, P@1 (`xmlc.metrics.precision_at_k`).
+
+        What scikit-learn's searches and cross-validation maximise unless they are given ``scoring``, and `xmlc tune`
+        too. scikit-learn's own classifiers return the share of label sets that are right in every label, which is close
+        to 0 for all models of many labels and tells none from another; P@1 depends on no thresholds either.
+
+        Parameters
+        ----------
+        X : sparse or dense array, shape (n, d)
+        y : sparse or dense boolean array, shape (n, m)
+            Their label sets.
+        """
+        Y, first = as_labels(y), self.predict_top_k(X, 1)[0][:, 0]
+        if Y.shape[0] != first.size:
+            raise InvalidDataError(f"X has {first.size} instances but Y has {Y.shape[0]}")
+        known = np.flatnonzero(first >= 0)
+        return float(np.count_nonzero(Y[known, first[known]])) / max(Y.shape[0], 1)
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The labels, int64, shape (m,): column j of label sets is label j."""
+        self._check_fitted()
+        return np.arange(self.n_labels_)
 
     def save(self, path: str | Path) -> None:
         """Write the model as the folder ``path``: plain ``.npy`` arrays and a JSON file, no pickle.
@@ -144,6 +193,27 @@ class SparseProbabilityEstimator(LabelSetClassifier):
             raise Malformed(DESCRIPTION, f"hyperparameters are {sorted(content['hyperparameters'])}, expected {listed}")
         return content
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the state from a pickle; what joblib maps read-only is mapped as kernels take it."""
+        self.__dict__.update(writeable_maps(state))
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: a classifier of label sets, of sparse instances."""
+        from sklearn.utils import ClassifierTags
+
+        tags = super().__sklearn_tags__()
+        tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags(multi_class=False, multi_label=True)
+        tags.target_tags.required = tags.target_tags.two_d_labels = tags.target_tags.multi_output = True
+        tags.target_tags.single_output, tags.input_tags.sparse = False, True
+        return tags
+
+    def _is_fitted(self) -> bool:
+        return hasattr(self, "n_labels_")
+
+    def _check_fitted(self) -> None:
+        if not self._is_fitted():
+            raise not_fitted(self)
+
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         """Return the learned arrays, and what else is learned: numbers, for JSON."""
         learned = {name: value for name, value in vars(self).items() if name.endswith("_")}
@@ -189,6 +259,21 @@ class SparseProbabilityEstimator(LabelSetClassifier):
         """Return instances as kernels take them, scaled to unit length where ``unit_norm`` says so."""
         return kernel_csr(unit_rows(X, self.n_jobs) if self.unit_norm else X)
 
+    def _label_thresholds(self, threshold: float | np.ndarray) -> np.ndarray:
+        """Return one float32 threshold per label from a number or an array of shape (m,)."""
+        self._check_fitted()
+        try:
+            thresholds = np.asarray(threshold, dtype=np.float32)
+        except (TypeError, ValueError):
+            raise InvalidDataError(f"threshold={threshold!r}: expected a number, or one for each label") from None
+        if thresholds.ndim == 0:
+            thresholds = np.full(self.n_labels_, thresholds, dtype=np.float32)
+        if thresholds.shape != (self.n_labels_,):
+            raise InvalidDataError(f"threshold has shape {thresholds.shape}, expected a number or ({self.n_labels_},)")
+        if np.isnan(thresholds).any():
+            raise InvalidDataError("threshold holds NaN")
+        return thresholds
+
     def _check_k(self, k: int) -> int:
         """Return k as an int, at least 1, and not far above the number of labels: each rank has a place."""
         self._check_fitted()
@@ -196,3 +281,35 @@ class SparseProbabilityEstimator(LabelSetClassifier):
         if not isinstance(k, int | np.integer) or not 1 <= k <= most:
             raise InvalidDataError(f"k={k!r}: expected at least one label per instance and at most {most}")
         return int(k)
+
+
+def writeable_maps(state: Any) -> Any:
+    """Replace read-only maps of files in the state of an estimator by copy-on-write maps of the same bytes.
+
+    ``joblib.load(file, mmap_mode="r")`` maps arrays read-only, and so do its workers. To numba these are another type:
+    each kernel would be compiled again, and an estimator that goes on learning could not write. A change of a
+    copy-on-write map stays in this process.
+
+    Parameters
+    ----------
+    state : object
+        Dictionaries, lists, tuples and NamedTuples are walked through, and dataclasses changed in place.
+
+    Returns
+    -------
+    object
+        The same, with other arrays.
+    """
+    if isinstance(state, np.memmap) and not state.flags.writeable:
+        base: object = state.base
+        if not state.flags.c_contiguous or not isinstance(base, mmap):  # a part of a map
+            return np.array(state)
+        return np.asarray(np.memmap(str(state.filename), state.dtype, "c", state.offset, state.shape))
+    if isinstance(state, dict):
+        return {name: writeable_maps(value) for name, value in state.items()}
+    if isinstance(state, list | tuple):
+        parts = [writeable_maps(value) for value in state]
+        return type(state)(*parts) if hasattr(state, "_fields") else type(state)(parts)
+    if is_dataclass(state) and not isinstance(state, type):
+        vars(state).update(writeable_maps(vars(state)))  # it may be frozen
+    return state
