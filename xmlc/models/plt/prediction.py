@@ -15,6 +15,7 @@ from xmlc.errors import XmlcError
 from xmlc.estimates import stack_estimates
 from xmlc.estimator import check_value
 from xmlc.gate.arrays import Malformed
+from xmlc.kernels.unit_length import scale_rows
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.plt._scores import LOGISTIC_LINK
 from xmlc.models.plt.search import EVERY_NODE, estimate_by_levels, rank_best_first, rank_by_levels
@@ -150,7 +151,9 @@ class TreePrediction(SparseProbabilityEstimator):
                 f"found feature {indices[fault]} with value {values[fault]}: "
                 f"expected finite values of features below {self.n_features_in_}, each feature once"
             )
-        values = unit_values(values) if self.unit_norm else values
+        if self.unit_norm:
+            given, values = values, np.empty_like(values)
+            scale_rows(np.array([0, indices.size], dtype=np.int32), given, values, 0, 1)
         x = KernelCSR(np.array([0, indices.size]), indices.astype(np.uint32), values)
         labels, scores, _, _ = self._ranked(x, k, search if search == "beam" else "exact", "")
         return labels[0], scores[0]
@@ -247,11 +250,3 @@ class TreePrediction(SparseProbabilityEstimator):
         self.tree_ = LabelTree.from_children(self.nodes_.children, self.nodes_.label)
         if self.tree_.n_labels != self.n_labels_:
             raise Malformed("label", f"the tree has {self.tree_.n_labels} labels, expected {self.n_labels_}")
-
-
-def unit_values(values: np.ndarray) -> np.ndarray:
-    """Scale one instance to Euclidean length 1, to the bits of `xmlc.csr.unit_rows`; without features it stays."""
-    exact = values.astype(np.float64)
-    # As numpy adds up the rows of a sparse matrix; another order of the sum would be other bits.
-    square = np.add.reduceat(exact * exact, [0])[0] if values.size else 0.0
-    return (exact / np.sqrt(square)).astype(np.float32) if square > 0 else values
