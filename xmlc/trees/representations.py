@@ -62,8 +62,7 @@ def _represent(
     by_label: sparse.csr_array, x: sparse.csr_array, most_features: int | None, start: int, end: int
 ) -> sparse.csr_array:
     """Return the representations of the labels ``start .. end - 1``, float32."""
-    sums = by_label[start:end] @ x
-    sums.sort_indices()
+    sums = (by_label[start:end] @ x).tocsc().tocsr()  # which sorts the features
     n, rows = end - start, np.repeat(np.arange(end - start), np.diff(sums.indptr))
     indices, data = sums.indices, _unit_length(rows, sums.data, n)
     if most_features is not None:
