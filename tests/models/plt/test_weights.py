@@ -15,7 +15,6 @@ from xmlc.models.plt.weights import (
     Rows,
     drop_small,
     join_rows,
-    kept_bits,
     sibling_type,
     weights_from_state,
 )
@@ -60,17 +59,6 @@ def test_a_cut_that_is_none_is_refused(cut):
     _, nodes = random_nodes(5, 2, 3, 0)
     with pytest.raises(XmlcError, match="expected a number of at least 0"):
         drop_small(nodes, cut)
-
-
-@pytest.mark.parametrize("size", [1, 5, 63, 64, 65, 200])
-def test_bits_are_those_of_weights_above_the_cut(size):
-    weights = np.random.default_rng(size).normal(size=size).astype(np.float32)
-    weights[0] = np.nan
-    cut = np.float32(abs(weights[-1]))
-    for start in range(0, size, 7):
-        for end in range(start, min(start + 64, size) + 1):
-            expected = sum(1 << k for k in range(end - start) if abs(weights[start + k]) > cut)
-            assert int(kept_bits(weights, start, end, cut)) == expected
 
 
 def hashed_weights():

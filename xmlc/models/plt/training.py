@@ -14,7 +14,15 @@ from xmlc.kernels.sibling_rows import NUMBERS_PER_LINE, aligned_buffer, padded_s
 from xmlc.kernels.streams import Stream
 from xmlc.models.plt._scores import ask_for_slots, slots_estimate
 from xmlc.models.plt.solvers import Sgd, Solver, numbers_per_weight, solve
-from xmlc.models.plt.weights import CompactNodeWeights, HashedWeights, NodeWeights, join_rows, kept_rows, sibling_type
+from xmlc.models.plt.weights import (
+    CompactNodeWeights,
+    HashedWeights,
+    NodeWeights,
+    join_rows,
+    kept_rows,
+    sibling_type,
+    starts_of,
+)
 from xmlc.runtime.kernel_cache import njit
 from xmlc.runtime.parallel import row_blocks, run_pieces
 from xmlc.runtime.progress import Progress
@@ -103,7 +111,7 @@ def train_nodes(
         for begin, end in waves:
             wave = blocks[(blocks >= begin) & (blocks < end)]
             feature_starts, features = _features(x, reach, wave, nonzeros, n_features, begin, end, n_jobs)
-            weight_starts = _starts(np.diff(feature_starts) * degrees[begin:end])
+            weight_starts = starts_of(np.diff(feature_starts) * degrees[begin:end])
             weights = np.empty(weight_starts[-1], dtype=np.float32)
             pieces, costs = _pieces(wave, firsts, degrees, nonzeros, max(pairs // SPLIT_SHARE, NONZEROS_PER_GROUP))
             arrays = (feature_starts, features, weight_starts, weights)
@@ -132,11 +140,7 @@ def _features(
     listed = run_pieces(list_features, [(*rows, group, nonzeros, n_features) for group in groups], n_jobs)
     distinct = np.zeros(end - begin, dtype=np.int64)
     distinct[blocks - begin] = np.concatenate([own for own, _ in listed])
-    return _starts(distinct), np.concatenate([features for _, features in listed])
-
-
-def _starts(counts: np.ndarray) -> np.ndarray:
-    return np.concatenate(([0], np.cumsum(counts)))
+    return starts_of(distinct), np.concatenate([features for _, features in listed])
 
 
 def _waves(weights: np.ndarray) -> list[tuple[int, int]]:

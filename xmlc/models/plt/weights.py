@@ -7,22 +7,15 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
 from xmlc.errors import XmlcError
 from xmlc.gate.stored import Field, check_fields
-from xmlc.kernels.arrays import borrowed
-from xmlc.kernels.bits import bits_set, lowest_bit
-from xmlc.kernels.vectors import Lanes, Vectors
 from xmlc.runtime.kernel_cache import njit
 from xmlc.runtime.parallel import run_pieces
 
 LARGEST_UINT16_DEGREE = 1 << 16
 LARGEST_BLOCK = np.iinfo(np.uint32).max
 WEIGHTS_PER_PIECE = 1 << 22
-CHUNK = 64  # weights that are compared with a cut at a time: as many as a word has bits
 
 
 class NodeWeights(NamedTuple):
@@ -218,10 +211,20 @@ def kept_rows(
     """
     piece = weight_starts[1:] // WEIGHTS_PER_PIECE
     bounds = [0, *(np.flatnonzero(np.diff(piece)) + 1).tolist(), degrees.size]
-    dense = (feature_starts, features, weight_starts, weights, degrees)
-    numbers: np.ndarray = np.empty(0, dtype=sibling_type)
-    calls = [(*dense, *block, begin, np.float32(cut), numbers) for block in pairwise(bounds)]
-    return [Rows(*rows) for rows in run_pieces(rows_above, calls, n_jobs)]
+
+    dense = (feature_starts, weight_starts, weights, degrees, np.float32(cut))
+    kept = run_pieces(weights_above, [(*dense, *block) for block in pairwise(bounds)], n_jobs)
+    row_blocks = np.repeat(np.arange(begin, begin + degrees.size), np.diff(feature_starts))
+    return [_rows_of(rows, siblings.astype(sibling_type), own, row_blocks, features) for rows, siblings, own in kept]
+
+
+def _rows_of(
+    rows: np.ndarray, siblings: np.ndarray, weights: np.ndarray, row_blocks: np.ndarray, row_features: np.ndarray
+) -> Rows:
+    """Put weights into rows, given the row of each, ascending, and the block and feature of each row."""
+    starts = np.flatnonzero(np.diff(rows, prepend=-1))
+    sizes = np.diff(starts, append=rows.size).astype(np.uint32)
+    return Rows(row_blocks[rows[starts]], row_features[rows[starts]], sizes, siblings, weights)
 
 
 def join_rows(children: np.ndarray, label: np.ndarray, bias: np.ndarray, parts: list[Rows]) -> CompactNodeWeights:
@@ -238,7 +241,7 @@ def join_rows(children: np.ndarray, label: np.ndarray, bias: np.ndarray, parts: 
             f"the children of one node keep {entries.max()} weights, expected at most {LARGEST_BLOCK}; "
             "raise the cut or lower the arity"
         )
-    feature_starts, entry_starts = _starts(np.bincount(blocks, minlength=n_blocks)), _starts(entries)
+    feature_starts, entry_starts = starts_of(np.bincount(blocks, minlength=n_blocks)), starts_of(entries)
     row_starts = np.zeros(features.size + n_blocks, dtype=np.uint32)
     places = np.arange(features.size) + blocks + 1
     row_starts[places] = np.cumsum(sizes, dtype=np.int64) - entry_starts[blocks]
@@ -251,20 +254,18 @@ def _joined(pieces: Sequence[np.ndarray]) -> np.ndarray:
     return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
 
-def _starts(counts: np.ndarray) -> np.ndarray:
+def starts_of(counts: np.ndarray) -> np.ndarray:
+    """Return where each of some runs of so many entries starts, and the end of the last."""
     return np.concatenate(([0], np.cumsum(counts)))
 
 
 def _rows_left(nodes: CompactNodeWeights, cut: np.float32) -> Rows:
     """Return the weights w with abs(w) > cut of rows that are sparse already."""
-    kept = np.abs(nodes.weights) > cut
-    before = _starts(kept)
     blocks = np.repeat(np.arange(nodes.children.size), np.diff(nodes.feature_starts))
-    places = np.arange(blocks.size) + blocks
-    starts, ends = (nodes.entry_starts[blocks] + nodes.row_starts[places + after] for after in (0, 1))
-    sizes = (before[ends] - before[starts]).astype(np.uint32)
-    rows = sizes > 0
-    return Rows(blocks[rows], nodes.features[rows], sizes[rows], nodes.siblings[kept], nodes.weights[kept])
+    starts = nodes.entry_starts[blocks] + nodes.row_starts[np.arange(blocks.size) + blocks]
+    kept = np.flatnonzero(np.abs(nodes.weights) > cut)
+    rows = np.searchsorted(starts, kept, side="right") - 1
+    return _rows_of(rows, nodes.siblings[kept], nodes.weights[kept], blocks, nodes.features)
 
 
 def named(nodes: HashedWeights) -> str:
@@ -293,73 +294,27 @@ def weights_from_state(
 
 
 @njit(cache=True, nogil=True)
-def rows_above(
-    feature_starts, features, weight_starts, weights, degrees, start, end, begin, cut, siblings
-):  # fmt: skip
-    """Return the rows of the blocks ``start .. end - 1`` that keep a weight w with abs(w) > cut: the fields of `Rows`.
+def weights_above(feature_starts, weight_starts, weights, degrees, cut, start, end):
+    """Return the weights w with abs(w) > cut of the dense blocks ``start .. end - 1``.
 
-    Arguments as for `kept_rows`; ``siblings`` is empty, of the type that numbers of siblings shall have.
+    Arguments as for `kept_rows`.
+
+    Returns
+    -------
+    rows : int64, siblings : uint32, kept : float32
+        The row of each weight, its place there, and the weight.
     """
-    n_rows, n_entries = 0, 0
+    count = 0
+    for weight in weights[weight_starts[start] : weight_starts[end]]:
+        count += abs(weight) > cut
+    rows, siblings = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.uint32)
+    kept, count = np.empty(count, dtype=np.float32), 0
     for block in range(start, end):
-        own = borrowed(weights, weight_starts[block], weight_starts[block + 1])
-        rows, entries = count_rows(own, degrees[block], cut)
-        n_rows, n_entries = n_rows + rows, n_entries + entries
-    blocks, out_features = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.uint32)
-    sizes, kept = np.empty(n_rows, dtype=np.uint32), np.empty(n_entries, dtype=np.float32)
-    siblings, row, entry = np.empty(n_entries, dtype=siblings.dtype), 0, 0
-    for block in range(start, end):
-        own = borrowed(weights, weight_starts[block], weight_starts[block + 1])
-        first, degree = feature_starts[block], degrees[block]
-        for f in range(feature_starts[block + 1] - first):
-            before = entry
-            for chunk in range(0, degree, CHUNK):
-                bits = kept_bits(own, f * degree + chunk, f * degree + min(chunk + CHUNK, degree), cut)
-                while bits != np.uint64(0):
-                    c = chunk + np.int64(lowest_bit(bits))
-                    bits &= bits - np.uint64(1)
-                    siblings[entry], kept[entry] = c, own[f * degree + c]
-                    entry += 1
-            if entry > before:
-                blocks[row], out_features[row], sizes[row] = begin + block, features[first + f], entry - before
-                row += 1
-    return blocks, out_features, sizes, siblings, kept
-
-
-@njit(cache=True, nogil=True)
-def count_rows(weights, degree, cut):
-    """Count the rows of a dense block that keep a weight w with abs(w) > cut, and those weights."""
-    rows, entries = 0, 0
-    for start in range(0, weights.size, max(degree, 1)):
-        kept = np.int64(0)
-        for c in range(start, start + degree, CHUNK):
-            kept += np.int64(bits_set(kept_bits(weights, c, min(c + CHUNK, start + degree), cut)))
-        entries += kept
-        rows += kept > 0
-    return rows, entries
-
-
-@njit(cache=True, nogil=True)
-def kept_bits(weights, start, end, cut):
-    """Return which of ``weights[start:end]``, at most 64, have an absolute value above the cut, as bits of a uint64."""
-    if start + CHUNK <= weights.size:
-        bits = _bits_above(weights, start, cut)
-        return bits if end - start == CHUNK else bits & ((np.uint64(1) << np.uint64(end - start)) - np.uint64(1))
-    bits = np.uint64(0)
-    for k in range(start, end):
-        bits |= np.uint64(abs(weights[k]) > cut) << np.uint64(k - start)
-    return bits
-
-
-@intrinsic
-def _bits_above(typing_context: Any, weights: Any, start: Any, cut: Any) -> Any:
-    """Return which of the 64 weights from ``start`` on have an absolute value above the cut: bits of a uint64."""
-
-    def generate(context, builder, signature, arguments):
-        vectors = Vectors(builder, CHUNK)
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        size = Lanes(vectors, vectors.load(vectors.at(data, arguments[1]))).called("fabs")
-        above = size.compared(">", Lanes(vectors, vectors.broadcast(arguments[2])))
-        return builder.bitcast(above, ir.IntType(CHUNK))
-
-    return types.uint64(weights, types.int64, types.float32), generate
+        place = weight_starts[block]
+        for row in range(feature_starts[block], feature_starts[block + 1]):
+            for c in range(degrees[block]):
+                if abs(weights[place]) > cut:
+                    rows[count], siblings[count], kept[count] = row, c, weights[place]
+                    count += 1
+                place += 1
+    return rows, siblings, kept
