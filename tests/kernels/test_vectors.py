@@ -6,7 +6,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 from xmlc.kernels import float32
-from xmlc.kernels.vectors import DOUBLE, Lanes, Vectors
+from xmlc.kernels.vectors import DOUBLE, Vectors
 
 
 def kernel_of(width, emit, **kind):
@@ -42,11 +42,6 @@ def inverse_sqrt(x):
     return float32.inverse_sqrt(x)
 
 
-@njit
-def exp_of_negative(x):
-    return float32.exp_of_negative(x)
-
-
 @pytest.mark.parametrize("width", [4, 8, 16])
 def test_float32_functions_are_those_of_single_numbers(width):
     numbers = np.random.default_rng(width).uniform(1e-6, 1e6, 1 + width).astype(np.float32)
@@ -56,32 +51,6 @@ def test_float32_functions_are_those_of_single_numbers(width):
     kernel_of(width, lambda vectors, first, x: vectors.fma(first, x, vectors.constant(-0.1)))(numbers, 1, out)
     np.testing.assert_array_equal(out[1:], [fma(numbers[0], x, np.float32(-0.1)) for x in numbers[1:]])
     assert out[0] == 0
-
-
-@pytest.mark.parametrize("width", [4, 8, 16])
-def test_formulas_of_lanes_are_those_of_single_numbers(width):
-    random = np.random.default_rng(width).normal(0.0, 20.0, width - 4).astype(np.float32)
-    numbers = np.concatenate((np.float32([1.0, -100.0, 100.0, 0.0, -0.0]), random))
-    out = np.zeros_like(numbers)
-
-    def written(emit):
-        kernel_of(width, lambda vectors, first, x: emit(Lanes(vectors, first), Lanes(vectors, x)).value)(
-            numbers, 1, out
-        )
-        return out[1:]
-
-    x = numbers[1:]
-    np.testing.assert_array_equal(written(lambda one, x: x.sigmoid()), [float32.sigmoid(number) for number in x])
-    expected = [exp_of_negative(-abs(number)) for number in x]
-    np.testing.assert_array_equal(written(lambda one, x: (-x.called("fabs")).exp_of_negative()), expected)
-    np.testing.assert_array_equal(
-        written(lambda one, x: (x - one) * (x + one) / (x * x + one)), (x - 1) * (x + 1) / (x * x + 1)
-    )
-    np.testing.assert_array_equal(written(lambda one, x: x.at_least(one)), np.maximum(x, 1))
-    np.testing.assert_array_equal(
-        written(lambda one, x: x.times_plus(x, one)), [fma(number, number, numbers[0]) for number in x]
-    )
-    np.testing.assert_array_equal(written(lambda one, x: x.or_else(x.compared("<", one), one)), np.where(x < 1, x, 1))
 
 
 def test_float64_lanes_and_an_entry_in_all_of_them():

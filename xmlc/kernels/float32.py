@@ -63,7 +63,7 @@ def exp_of_negative(x):
 
 # The error model of Python would test each division for zero, and with it the loop would not be vectorised. What states
 # no flags gets those of whichever kernel calls it first, so this states them: none.
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=False, forceinline=True)
 def sigmoid(score):
     """Return 1 / (1 + exp(-score)) of a float32, relative error below 5e-7; scores below -87 count as -87."""
     e = exp_of_negative(-abs(score))

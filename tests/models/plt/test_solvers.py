@@ -12,7 +12,7 @@ from xmlc.csr import kernel_csr, unit_rows
 from xmlc.kernels.float32 import fma, inverse_sqrt, sigmoid
 from xmlc.kernels.sibling_rows import padded_size
 from xmlc.models import PLT
-from xmlc.models.plt.solvers import adagrad_steps, dual_steps, train_children_dual
+from xmlc.models.plt.solvers import dual_steps, logistic_derivatives, train_children_adagrad, train_children_dual
 
 SIZES = [4, 8, 16, 48, 512]
 
@@ -45,7 +45,7 @@ def logistic_step(margin, alpha, square, cost):
 
 
 @njit
-def step_one_by_one(scores, targets, alpha, going, largest, square, cost, smallest, squared_hinge):
+def step_one_by_one(scores, targets, alpha, going, largest, work, square, cost, smallest, squared_hinge):
     changes = False
     for c in range(scores.size):
         margin = scores[c] if targets[c] else -scores[c]
@@ -61,12 +61,26 @@ def step_one_by_one(scores, targets, alpha, going, largest, square, cost, smalle
 
 
 @njit
-def adagrad_one_by_one(scores, targets, bias, squares, rate, eps):
-    for c in range(scores.size):
-        sign = np.float32(1.0) - np.float32(2.0) * np.float32(targets[c])
-        scores[c] = sign * sigmoid(sign * scores[c])
-        squares[c] = fma(scores[c], scores[c], squares[c])
-        bias[c] = fma(-(rate * scores[c]), inverse_sqrt(eps + squares[c]), bias[c])
+def adagrad_one_by_one(ends, ids, values, targets, weights, squares, bias, bias_squares, rate, eps):
+    """One pass of AdaGrad, sibling by sibling; weights and squares are (features, siblings)."""
+    for c in range(bias.size):
+        for i in range(ends.size - 1):
+            score = bias[c]
+            for k in range(ends[i], ends[i + 1]):
+                score = fma(values[k], weights[ids[k], c], score)
+            sign = np.float32(1.0) - np.float32(2.0) * np.float32(targets[i, c])
+            derivative = sign * sigmoid(sign * score)
+            bias_squares[c] = fma(derivative, derivative, bias_squares[c])
+            bias[c] = fma(-(rate * derivative), inverse_sqrt(eps + bias_squares[c]), bias[c])
+            for k in range(ends[i], ends[i + 1]):
+                own = derivative * values[k]
+                squares[ids[k], c] = fma(own, own, squares[ids[k], c])
+                root = inverse_sqrt(eps + squares[ids[k], c])
+                weights[ids[k], c] = fma(-(rate * own), root, weights[ids[k], c])
+
+
+def work(size):
+    return np.empty(4 * size, dtype=np.float32)
 
 
 def coordinate(seed, cost, size=512):
@@ -86,7 +100,7 @@ def test_a_step_never_worsens_the_dual(cost, square):
     def found(squared_hinge):
         changes, going, rest = scores.copy(), np.ones(512, dtype=bool), np.zeros(512, dtype=np.float32)
         numbers = (np.float32(square), np.float32(cost), np.float32(0.0))
-        dual_steps(changes, targets, alpha.copy(), going, rest, *numbers, squared_hinge)
+        dual_steps(changes, targets, alpha.copy(), going, rest, work(512), *numbers, squared_hinge)
         return np.where(targets, changes, -changes)
 
     def hinge(step):
@@ -128,16 +142,30 @@ def test_registers_step_as_siblings_one_by_one(size, squared_hinge):
         arrays = (scores, targets, alpha, rng.random(size) < 0.8, rng.random(size).astype(np.float32))
         for smallest in (0.0, 0.1, 1e6):
             numbers = (np.float32(2.3), np.float32(cost), np.float32(smallest))
-            same_bits(dual_steps, step_one_by_one, arrays, *numbers, squared_hinge)
+            same_bits(dual_steps, step_one_by_one, arrays, work(size), *numbers, squared_hinge)
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_registers_take_adagrads_step_as_siblings_one_by_one(size):
-    scores, targets, squares, _ = coordinate(size, 1.0, size)
-    bias = np.random.default_rng(size).normal(size=size).astype(np.float32)
-    same_bits(
-        adagrad_steps, adagrad_one_by_one, (scores * 10, targets, bias, squares), np.float32(0.7), np.float32(0.01)
-    )
+def test_derivatives_of_many_scores_are_those_of_single_ones(size):
+    scores, targets, _, _ = coordinate(size, 1.0, size)
+    found = scores.copy()
+    logistic_derivatives(found, targets)
+    sign = np.where(targets, np.float32(-1), np.float32(1))
+    assert found.tolist() == [one * sigmoid(number) for one, number in zip(sign, sign * scores)]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_adagrad_trains_siblings_as_one_by_one(size):
+    X = sparse.random_array((60, 20), density=0.3, rng=np.random.default_rng(size), dtype=np.float32)
+    x, targets = kernel_csr(sparse.csr_array(X)), coordinate(size, 1.0, 60 * size)[1].reshape(60, size)
+    rate, eps = np.float32(0.7), np.float32(0.01)
+    state, bias = np.zeros(20 * 2 * size, dtype=np.float32), np.zeros(size, dtype=np.float32)
+    train_children_adagrad(*x, targets, state, bias, rate, eps, 1)
+    weights, squares = np.zeros((20, size), dtype=np.float32), np.zeros((20, size), dtype=np.float32)
+    expected, bias_squares = np.zeros(size, dtype=np.float32), np.zeros(size, dtype=np.float32)
+    adagrad_one_by_one(*x, targets, weights, squares, expected, bias_squares, rate, eps)
+    assert bias.tobytes() == expected.tobytes()
+    assert state.tobytes() == np.hstack([weights, squares]).tobytes()
 
 
 EXACT = {"tree": "random", "tol": 1e-7, "epochs": 2000, "solver": "batch"}

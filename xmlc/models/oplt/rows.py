@@ -22,7 +22,7 @@ from xmlc.kernels.counter_random import GOLDEN
 from xmlc.kernels.prefetch import prefetch
 from xmlc.kernels.sibling_rows import adagrad_to_rows, dense_scores, padded_size
 from xmlc.models.oplt.tree import ENTRIES_USED, NONE, SLOT, SLOTS_USED
-from xmlc.models.plt.solvers import adagrad_steps
+from xmlc.models.plt.solvers import logistic_derivatives
 from xmlc.runtime.kernel_cache import njit
 
 ROWS_AHEAD = 16  # entries of a table, at which a row is asked for before it is read
@@ -146,6 +146,8 @@ def update_classifiers(tree, positives, ids, values, scratch, rate, eps):
     # Fields are taken out once: to hand the tree to a function for each block is a tenth of a binary tree's training.
     nodes, rows, entries, targets, all_scores = tree.nodes, tree.rows, tree.entries, scratch.targets, scratch.scores
     slots = borrowed(scratch.slots, 0, ids.size)
+    constant, one = borrowed(scratch.slots, ids.size, ids.size + 1), borrowed(scratch.values, 0, 1)
+    one[0] = 1
     for i in range(positives.size):
         v = np.int64(positives[i])
         node = nodes[v]
@@ -164,11 +166,11 @@ def update_classifiers(tree, positives, ids, values, scratch, rate, eps):
         while child != NONE:
             targets[nodes[child].column] = 1
             child = np.int64(nodes[child].next_positive)
-        start = np.int64(node.bias) * SLOT
-        bias, squares = borrowed(rows, start, start + padded), borrowed(rows, start + padded, start + 2 * padded)
+        constant[0], start = node.bias, np.int64(node.bias) * SLOT
         scores = borrowed(all_scores, 0, padded)
-        dense_scores(slots, values, rows, SLOT, bias, scores)
-        adagrad_steps(scores, targets, bias, squares, rate, eps)
+        dense_scores(slots, values, rows, SLOT, borrowed(rows, start, start + padded), scores)
+        logistic_derivatives(scores, targets)
+        adagrad_to_rows(constant, one, scores, rate, eps, rows, SLOT)
         adagrad_to_rows(slots, values, scores, rate, eps, rows, SLOT)
 
 

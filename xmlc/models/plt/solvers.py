@@ -7,24 +7,18 @@ multiple of 16 (`xmlc.kernels.sibling_rows`), and each is a problem of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic, overload
+from numba.extending import overload
 
-from xmlc.kernels.arrays import borrowed, row_of
+from xmlc.kernels.arrays import borrowed, copy_into, row_of
 from xmlc.kernels.counter_random import shuffle, stream_key
 from xmlc.kernels.float32 import fma, sigmoid
 from xmlc.kernels.sibling_rows import adagrad_to_rows, add_to_rows, dense_scores, padded_size
-from xmlc.kernels.vectors import Lanes, Vectors
 from xmlc.runtime.kernel_cache import njit
 
 SMALL_CHANGE = np.float32(0.01)  # of the tolerance: a smaller change is not worth touching the weights
-NEWTON_STEPS = 3  # of a logistic coordinate; what they leave, the next pass takes
-DualStep = Callable[[Lanes, Lanes, Lanes, Lanes], Lanes]
 
 
 class Sgd(NamedTuple):
@@ -207,14 +201,17 @@ def train_children_adagrad(ends, ids, values, targets, state, bias, gamma, eps, 
     """
     n_siblings = bias.size
     scores = np.empty(n_siblings, dtype=np.float32)
-    bias_squares = np.zeros(n_siblings, dtype=np.float32)
+    constant, one = np.zeros(1, dtype=np.uint32), np.ones(1, dtype=np.float32)
+    bias_state = np.zeros(2 * n_siblings, dtype=np.float32)  # the row of the constant feature
     rate, eps = np.float32(gamma), np.float32(eps)
     for _ in range(epochs):
         for i in range(ends.size - 1):
             row_ids, row_values = borrowed(ids, ends[i], ends[i + 1]), borrowed(values, ends[i], ends[i + 1])
-            dense_scores(row_ids, row_values, state, 2 * n_siblings, bias, scores)
-            adagrad_steps(scores, row_of(targets, i), bias, bias_squares, rate, eps)
+            dense_scores(row_ids, row_values, state, 2 * n_siblings, bias_state, scores)
+            logistic_derivatives(scores, row_of(targets, i))
+            adagrad_to_rows(constant, one, scores, rate, eps, bias_state, 2 * n_siblings)
             adagrad_to_rows(row_ids, row_values, scores, rate, eps, state, 2 * n_siblings)
+    copy_into(bias, bias_state[:n_siblings])
 
 
 @njit(cache=True, nogil=True)
@@ -301,12 +298,12 @@ def dual_pass(
     ends, ids, values, targets, order, squares, squared_hinge, cost, smallest, alpha, going, largest, weights, bias
 ):
     """Visit every instance once; parameters as for `train_children_dual` and `dual_steps`."""
-    changes = np.empty(bias.size, dtype=np.float32)
+    changes, work = np.empty(bias.size, dtype=np.float32), np.empty(4 * bias.size, dtype=np.float32)
     for i in order:
         row_ids, row_values = borrowed(ids, ends[i], ends[i + 1]), borrowed(values, ends[i], ends[i + 1])
         dense_scores(row_ids, row_values, weights, bias.size, bias, changes)
         step = (squares[i], cost, smallest, squared_hinge)
-        if dual_steps(changes, row_of(targets, i), row_of(alpha, i), going, largest, *step):
+        if dual_steps(changes, row_of(targets, i), row_of(alpha, i), going, largest, work, *step):
             add_to_rows(row_ids, row_values, changes, weights, bias)
 
 
@@ -338,135 +335,77 @@ def put_columns(rows, columns, result):
             result[i, columns[c]] = rows[i, c]
 
 
-def squared_hinge_step(margin: Lanes, alpha: Lanes, square: Lanes, cost: Lanes) -> Lanes:
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+def squared_hinge_step(margin, alpha, square, cost):
     """Return the exact step of alpha >= 0 for the squared hinge loss.
 
     Parameters
     ----------
-    margin : Lanes
+    margin : float32
         w.x of the instance for a positive target, -w.x for a negative one.
-    alpha : Lanes
-    square : Lanes
+    alpha : float32
+    square : float32
         |x|^2, with the constant feature.
-    cost : Lanes
+    cost : float32
         C.
     """
-    one = margin.constant(1.0)
-    ridge = margin.constant(0.5) / cost
-    inverse = one / (square + ridge)
-    slope = ridge.times_plus(alpha, margin - one)
-    return (-slope * inverse).at_least(-alpha)
+    one = np.float32(1.0)
+    ridge = np.float32(0.5) / cost
+    slope = fma(ridge, alpha, margin - one)
+    return max(-slope * (one / (square + ridge)), -alpha)
 
 
-def logistic_step(margin: Lanes, alpha: Lanes, square: Lanes, cost: Lanes) -> Lanes:
-    """Return the step of alpha for the logistic loss: 0 <= alpha <= C, found by Newton's method.
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+def newton_step(step, low, high, margin, alpha, square, cost):
+    """Improve the step of a logistic alpha within its bracket.
+
+    Returns the step, its bracket, and whether Newton's step was inside: the step is the bracket's middle otherwise.
+    """
+    one = np.float32(1.0)
+    p = sigmoid(-fma(square, step, margin))
+    excess = fma(-cost, p, alpha + step)
+    low, high = (step, high) if excess < np.float32(0.0) else (low, step)
+    newton = step - excess / fma(cost * square * p, one - p, one)
+    inside = (low <= newton) & (newton <= high)
+    return newton if inside else np.float32(0.5) * (low + high), low, high, inside
+
+
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+def logistic_steps(scores, targets, alpha, square, cost, work):
+    """Overwrite scores by steps of alpha for the logistic loss: 0 <= alpha <= C, found by Newton's method.
 
     The step s is where alpha + s = C sigmoid(-(m + s |x|^2)). Newton's method starts from the largest step that cannot
     go too far, because the sigmoid's slope is at most 1/4, and a step out of its bracket becomes a bisection. If the
     last one is a bisection, the end of the bracket that is surely no worse than no step is taken.
-    Parameters as for `squared_hinge_step`.
+
+    Three steps; what they leave, the next pass takes. Each has a loop of its own, so that a processor takes the next
+    siblings while some wait for their divisions.
+    Parameters as for `dual_steps`.
     """
-    zero, half, one = (margin.constant(number) for number in (0.0, 0.5, 1.0))
-    curvature = cost * square
-    cautious = one / margin.constant(0.25).times_plus(curvature, one)
-    low, high = -alpha, cost - alpha
-    first = cost.times_plus((-margin).sigmoid(), -alpha) * cautious
-    step, inside = first, None
-    for _ in range(NEWTON_STEPS):
-        p = (-square.times_plus(step, margin)).sigmoid()
-        excess = (-cost).times_plus(p, alpha + step)
-        below = excess.compared("<", zero)
-        low, high = step.or_else(below, low), high.or_else(below, step)
-        newton = step - excess / (curvature * p).times_plus(one - p, one)
-        inside = margin.vectors.builder.and_(low.compared("<=", newton), newton.compared("<=", high))
-        step = newton.or_else(inside, half * (low + high))
-    return step.or_else(inside, low.or_else(first.compared(">", zero), high))
+    n = scores.size
+    first, steps = borrowed(work, 0, n), borrowed(work, n, 2 * n)
+    lows, highs = borrowed(work, 2 * n, 3 * n), borrowed(work, 3 * n, 4 * n)
+    largest = np.float32(1.0) / fma(np.float32(0.25), cost * square, np.float32(1.0))
+    for c in range(n):
+        scores[c] = scores[c] if targets[c] else -scores[c]  # the margins
+        first[c] = fma(cost, sigmoid(-scores[c]), -alpha[c]) * largest
+    for c in range(n):
+        low, high = -alpha[c], cost - alpha[c]
+        steps[c], lows[c], highs[c], _ = newton_step(first[c], low, high, scores[c], alpha[c], square, cost)
+    for c in range(n):
+        steps[c], lows[c], highs[c], _ = newton_step(steps[c], lows[c], highs[c], scores[c], alpha[c], square, cost)
+    for c in range(n):
+        step, low, high, inside = newton_step(steps[c], lows[c], highs[c], scores[c], alpha[c], square, cost)
+        safe = low if first[c] > np.float32(0.0) else high
+        scores[c] = step if inside else safe
 
 
-def _dual_stepper(width: int, find: DualStep) -> Any:
-    """Make a kernel that steps ``width`` neighbouring siblings for one instance and tells whether weights change.
-
-    A compiler that does not know how many there are takes them one at a time where an instance has few non-zeros, and a
-    logistic step is then 33 ns. Sixteen together take 4.7 ns each, and 64 together 2.7: the operations of a step wait
-    for one another, and in the meantime a processor takes those of the next register.
-
-    It takes scores (float32; overwritten by how much of x the weights change), targets (uint8), alpha (float32), going
-    (bool), largest (float32), of each of which it uses these columns, the first column (int64), and |x|^2, C, and the
-    largest step that is not taken (float32).
-    """
-
-    @intrinsic
-    def step_siblings(typing_context, scores, targets, alpha, going, largest, column, square, cost, smallest):
-        def generate(context, builder, signature, arguments):
-            vectors = Vectors(builder, width)
-            scores, targets, alpha, going, largest = (
-                context.make_array(signature.args[i])(context, builder, arguments[i]).data for i in range(5)
-            )
-            column = arguments[5]
-            square, cost, smallest = (Lanes(vectors, vectors.broadcast(number)) for number in arguments[6:])
-            score, alpha_before, largest_before = (
-                Lanes(vectors, vectors.load(vectors.at(data, column))) for data in (scores, alpha, largest)
-            )
-            target, is_going = (vectors.nonzero_bytes(data, column) for data in (targets, going))
-            step = find(score.or_else(target, -score), alpha_before, square, cost)
-            size, zero = step.called("fabs"), step.constant(0.0)
-            step = step.or_else(builder.and_(is_going, size.compared(">", smallest)), zero)
-            results = (step.or_else(target, -step), alpha_before + step, largest_before.at_least(size))
-            for result, data in zip(results, (scores, alpha, largest)):
-                vectors.store(result.value, vectors.at(data, column))
-            changes = builder.bitcast(step.compared("!=", zero), ir.IntType(width))
-            return builder.icmp_unsigned("!=", changes, ir.Constant(changes.type, 0))
-
-        floats = (types.float32,) * 3
-        return types.boolean(scores, targets, alpha, going, largest, types.int64, *floats), generate
-
-    return step_siblings
-
-
-def _adagrad_stepper(width: int) -> Any:
-    """Make a kernel that turns ``width`` neighbouring scores into derivatives and steps their siblings' biases.
-
-    It takes scores (float32; overwritten by the derivatives of the logistic loss), targets (uint8), bias and the sums
-    of its squared derivatives (float32), of each of which it uses these columns, the first column (int64), the rate and
-    eps (float32).
-    """
-
-    @intrinsic
-    def step_biases(typing_context, scores, targets, bias, squares, column, rate, eps):
-        def generate(context, builder, signature, arguments):
-            vectors = Vectors(builder, width)
-            scores, targets, bias, squares = (
-                context.make_array(signature.args[i])(context, builder, arguments[i]).data for i in range(4)
-            )
-            column = arguments[4]
-            rate, eps = (Lanes(vectors, vectors.broadcast(number)) for number in arguments[5:])
-            score, bias_before, squares_before = (
-                Lanes(vectors, vectors.load(vectors.at(data, column))) for data in (scores, bias, squares)
-            )
-            one = score.constant(1.0)
-            sign = (-one).or_else(vectors.nonzero_bytes(targets, column), one)
-            derivative = sign * (sign * score).sigmoid()
-            total = derivative.times_plus(derivative, squares_before)
-            moved = (-(rate * derivative)).times_plus((eps + total).inverse_sqrt(), bias_before)
-            for result, data in zip((derivative, moved, total), (scores, bias, squares)):
-                vectors.store(result.value, vectors.at(data, column))
-            return context.get_dummy_value()
-
-        return types.void(scores, targets, bias, squares, types.int64, types.float32, types.float32), generate
-
-    return step_biases
-
-
-hinge_16, hinge_8, hinge_4 = (_dual_stepper(width, squared_hinge_step) for width in (16, 8, 4))
-logistic_64, logistic_32, logistic_16, logistic_8, logistic_4 = (
-    _dual_stepper(width, logistic_step) for width in (64, 32, 16, 8, 4)
-)
-adagrad_16, adagrad_8, adagrad_4 = (_adagrad_stepper(width) for width in (16, 8, 4))
-
-
-@njit(cache=True, nogil=True)
-def dual_steps(scores, targets, alpha, going, largest, square, cost, smallest, squared_hinge):
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+def dual_steps(scores, targets, alpha, going, largest, work, square, cost, smallest, squared_hinge):
     """Step the dual variables of siblings still going for one instance, unless the steps are small.
+
+    A compiler takes the siblings of plain loops 16 at a time, and so the functions that they call are inlined: one at a
+    time a logistic step takes ten times as long.
 
     Parameters
     ----------
@@ -478,6 +417,7 @@ def dual_steps(scores, targets, alpha, going, largest, square, cost, smallest, s
     going : bool (siblings,)
     largest : float32 (siblings,)
         Raised to the size of the step, taken or not.
+    work : float32 (4 * siblings,)
     square, cost : float32
         |x|^2, with the constant feature, and C.
     smallest : float32
@@ -490,48 +430,27 @@ def dual_steps(scores, targets, alpha, going, largest, square, cost, smallest, s
     bool
         Whether any weight changes.
     """
-    size, column, changes = scores.size, 0, False
     if squared_hinge:
-        while column + 16 <= size:
-            changes |= hinge_16(scores, targets, alpha, going, largest, column, square, cost, smallest)
-            column += 16
-        if size == 8:
-            changes = hinge_8(scores, targets, alpha, going, largest, 0, square, cost, smallest)
-        elif size == 4:
-            changes = hinge_4(scores, targets, alpha, going, largest, 0, square, cost, smallest)
-        return changes
-    while column + 64 <= size:
-        changes |= logistic_64(scores, targets, alpha, going, largest, column, square, cost, smallest)
-        column += 64
-    if column + 32 <= size:
-        changes |= logistic_32(scores, targets, alpha, going, largest, column, square, cost, smallest)
-        column += 32
-    if column + 16 <= size:
-        changes |= logistic_16(scores, targets, alpha, going, largest, column, square, cost, smallest)
-    elif size == 8:
-        changes = logistic_8(scores, targets, alpha, going, largest, 0, square, cost, smallest)
-    elif size == 4:
-        changes = logistic_4(scores, targets, alpha, going, largest, 0, square, cost, smallest)
+        for c in range(scores.size):
+            margin = scores[c] if targets[c] else -scores[c]
+            scores[c] = squared_hinge_step(margin, alpha[c], square, cost)
+    else:
+        logistic_steps(scores, targets, alpha, square, cost, work)
+    for c in range(scores.size):
+        size = abs(scores[c])
+        step = scores[c] if going[c] & (size > smallest) else np.float32(0.0)
+        largest[c] = max(largest[c], size)
+        alpha[c] += step
+        scores[c] = step if targets[c] else -step
+    changes = False
+    for c in range(scores.size):
+        changes |= scores[c] != np.float32(0.0)
     return changes
 
 
-@njit(cache=True, nogil=True)
-def adagrad_steps(scores, targets, bias, squares, rate, eps):
-    """Turn the scores of an instance into derivatives of the logistic loss, and take AdaGrad's step of the biases.
-
-    Parameters
-    ----------
-    scores : float32 (siblings,)
-        Overwritten by the derivatives.
-    targets : uint8 (siblings,)
-    bias, squares : float32 (siblings,)
-        The biases and the sums of their squared derivatives.
-    rate, eps : float32
-    """
-    size = scores.size
-    for column in range(0, size - 15, 16):
-        adagrad_16(scores, targets, bias, squares, column, rate, eps)
-    if size == 8:
-        adagrad_8(scores, targets, bias, squares, 0, rate, eps)
-    elif size == 4:
-        adagrad_4(scores, targets, bias, squares, 0, rate, eps)
+@njit(cache=True, nogil=True, error_model="numpy")
+def logistic_derivatives(scores, targets):
+    """Turn the scores of an instance into derivatives of the logistic loss: float32, and uint8 (siblings,)."""
+    for c in range(scores.size):
+        sign = np.float32(-1.0) if targets[c] else np.float32(1.0)
+        scores[c] = sign * sigmoid(sign * scores[c])
