@@ -94,7 +94,8 @@ def _order_labels(
     m = reps.indptr.size - 1
     order = np.arange(m, dtype=np.int64)
     limit = max(MIN_NONZEROS_TO_SPLIT, reps.indices.size // MAX_SEGMENTS_TO_SPLIT)
-    common, level = (reps, n_features, order, depth, max_leaf, key, limit), [(0, m, 1, 0)]
+    common = (reps, n_features, order, depth, max_leaf, key, limit)
+    level = [(0, m, 1, 0)] if m > max_leaf else []  # else no kernel need be compiled
     while level:
         found = run_pieces(bisect_below, [(*common, *segment) for segment in level], n_jobs)
         level = [half for halves in found for half in halves]
