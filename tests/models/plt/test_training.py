@@ -16,20 +16,15 @@ from xmlc.models.plt.weights import drop_small
 from xmlc.trees import random_complete_tree
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("instances", [1, 7, 1000])
-def test_instances_of_nodes_are_listed_in_order_whatever_the_pieces(multilabel, monkeypatch, instances, n_jobs):
-    monkeypatch.setattr(training, "INSTANCES_PER_PIECE", instances)
+def test_instances_of_nodes_are_listed_in_order(multilabel):
     _, Y = multilabel(50, 12, 20, seed=4)
     tree, order = random_complete_tree(20, 3, seed=1), np.random.default_rng(0).permutation(50)
-    reach = training.reach_of(kernel_csr(Y), tree, order, n_jobs)
+    reach = training.reach_of(kernel_csr(Y), order, tree.leaf, tree.parent)
     expected = [[] for _ in range(tree.n_nodes)]
     for position, row in enumerate(order):
         for node in positive_nodes(tree, Y.indices[Y.indptr[row] : Y.indptr[row + 1]]):
             expected[node].append(position)
     for node, positions in enumerate(expected):
-        start, end = reach.node_starts[node : node + 2]
-        assert reach.node_positions[start:end].tolist() == positions
         start, end = reach.block_starts[node + 1 : node + 3]
         assert reach.block_positions[start:end].tolist() == positions
     assert reach.block_positions[: reach.block_starts[1]].tolist() == list(range(50))

@@ -24,7 +24,7 @@ from xmlc.models.plt.weights import (
     starts_of,
 )
 from xmlc.runtime.kernel_cache import njit
-from xmlc.runtime.parallel import row_blocks, run_pieces
+from xmlc.runtime.parallel import run_pieces
 from xmlc.runtime.progress import Progress
 from xmlc.trees import LabelTree
 
@@ -32,7 +32,6 @@ NONZEROS_PER_GROUP = 1 << 18  # small blocks are handed out in groups of about t
 SPLIT_SHARE = 32  # a block with more than 1 / 32 of the work is split between its siblings
 MIN_SIBLINGS = 8  # but not into fewer siblings than fill a vector register,
 MANY_SIBLINGS = 64  # nor into more that fill not as many registers as are taken at a time
-INSTANCES_PER_PIECE, MOST_REACH_PIECES = 2048, 8  # whose nodes are listed together
 WEIGHTS_PER_WAVE = 1 << 25  # that are trained before the small ones are dropped: 128 MB, or one block if it has more
 BITS_PER_WORD = np.uint64(64)
 
@@ -44,16 +43,12 @@ class Reach(NamedTuple):
     ----------
     order : int64 (n,)
         Rows in the order of the pass.
-    node_starts, node_positions : int64 (n_nodes + 1,), uint32
-        Positions in ``order`` of the instances with z_t = 1, node after node.
     block_starts, block_positions : int64 (n_nodes + 2,), uint32
-        The same for the instances that reach each block: all of them for block 0 (the root alone), those of
-        node t for block t + 1 (its children).
+        Positions in ``order`` of the instances that reach each block, block after block: all of them for block 0 (the
+        root alone), those with z_t = 1 for block t + 1 (the children of node t).
     """
 
     order: np.ndarray
-    node_starts: np.ndarray
-    node_positions: np.ndarray
     block_starts: np.ndarray
     block_positions: np.ndarray
 
@@ -99,7 +94,7 @@ def train_nodes(
     Peak memory: what is returned, once (with a cut, the largest array twice, and the weights of a wave), and the
     instances and weights of the largest blocks in training, one for each thread.
     """
-    reach = reach_of(y, tree, order, n_jobs)
+    reach = reach_of(y, order, tree.leaf, tree.parent)
     nonzeros = count_nonzeros(x.indptr, order, reach.block_starts, reach.block_positions)
     degrees, firsts = np.concatenate(([1], np.diff(tree.children))), np.concatenate(([0], tree.children[:-1]))
     blocks = np.flatnonzero((degrees > 0) & (np.diff(reach.block_starts) > 0))
@@ -182,26 +177,6 @@ def _pieces(
     own = [[column[group] for column in columns] for group in groups]
     pieces = [Pieces(chosen, firsts[chosen], bases, widths, degrees[chosen]) for chosen, bases, widths in own]
     return pieces, [float(cost[group].sum()) for group in groups]
-
-
-def reach_of(y: KernelCSR, tree: LabelTree, order: np.ndarray, n_jobs: int | None = 1) -> Reach:
-    """Find the instances that reach each node of the tree.
-
-    Needs 8 bytes for each node and piece beside the result, of which there are at most `MOST_REACH_PIECES`.
-    """
-    n = order.size
-    paths = (y.indptr, y.indices, order, tree.leaf, tree.parent)
-    pieces = row_blocks(n, max(INSTANCES_PER_PIECE, -(-n // MOST_REACH_PIECES)))
-    counts = np.zeros((len(pieces) + 1, tree.n_nodes), dtype=np.int64)
-    run_pieces(count_node_rows, [(*paths, *piece, counts[i + 1]) for i, piece in enumerate(pieces)], n_jobs)
-    starts = np.concatenate(([0], np.cumsum(counts.sum(axis=0))))
-    places = starts[:-1] + np.cumsum(counts, axis=0)[:-1]
-    block_starts = np.concatenate(([0], starts + n))
-    block_positions = np.empty(n + starts[-1], dtype=np.uint32)
-    block_positions[:n] = np.arange(n, dtype=np.uint32)
-    positions = block_positions[n:]  # of the nodes' own instances, which reach their children: in memory once
-    run_pieces(fill_node_rows, [(*paths, *piece, own, positions) for piece, own in zip(pieces, places)], n_jobs)
-    return Reach(order, starts, positions, block_starts, block_positions)
 
 
 @njit(cache=True, nogil=True)
@@ -287,7 +262,7 @@ def train_piece(x, reach, pieces, i, features, bias, solver, scratch, buffer):
     ends, ids, values = gather_rows(x.indptr, x.indices, x.data, reach.order[positions], local)
     padded = padded_size(width)
     targets = np.zeros((positions.size, padded), dtype=np.uint8)
-    sibling_targets(reach.node_starts, reach.node_positions, positions, first, targets[:, :width], places)
+    sibling_targets(reach, positions, first, targets[:, :width], places)
     state = buffer[: features.size * row_length(solver, width)]
     state[:] = 0
     own_bias = np.zeros(padded, dtype=np.float32)
@@ -303,50 +278,36 @@ def row_length(solver, width):
 
 
 @njit(cache=True, nogil=True)
-def count_node_rows(y_indptr, y_indices, order, leaf, parent, start, end, counts):
-    """Count some instances with z_t = 1 for each node t (plt2016, Section 5.2).
+def reach_of(y, order, leaf, parent):
+    """Find the instances that reach each node of the tree (plt2016, Section 5.2).
 
     Parameters
     ----------
-    y_indptr : int64 (n + 1,), y_indices : uint32
-        Label sets in CSR form.
+    y : KernelCSR
+        Label sets.
     order : int64 (n,)
         Rows in the order of the pass.
     leaf : int32 (m,), parent : int32 (n_nodes,)
         The tree.
-    start, end : int
-        The positions in ``order`` of these instances.
-    counts : int64 (n_nodes,)
-        How many there are is added here.
     """
-    stamp = np.full(parent.size, -1, dtype=np.int64)
-    positives = np.empty(parent.size, dtype=np.int32)
-    for position in range(start, end):
-        labels = borrowed(y_indices, y_indptr[order[position]], y_indptr[order[position] + 1])
-        count = positive_nodes(labels, leaf, parent, position, stamp, positives)
-        for k in range(count):
-            counts[positives[k]] += 1
-
-
-@njit(cache=True, nogil=True)
-def fill_node_rows(y_indptr, y_indices, order, leaf, parent, start, end, places, positions):
-    """List, for each node t, the positions in ``order`` of some instances with z_t = 1, ascending.
-
-    Parameters as for `count_node_rows`, and
-
-    places : int64 (n_nodes,)
-        Where those of each node begin in ``positions``; overwritten.
-    positions : uint32
-        Written here, the parts of these instances.
-    """
-    stamp = np.full(parent.size, -1, dtype=np.int64)
-    positives = np.empty(parent.size, dtype=np.int32)
-    for position in range(start, end):
-        labels = borrowed(y_indices, y_indptr[order[position]], y_indptr[order[position] + 1])
-        count = positive_nodes(labels, leaf, parent, position, stamp, positives)
-        for k in range(count):
+    stamp, positives = np.full(parent.size, -1, dtype=np.int64), np.empty(parent.size, dtype=np.int32)
+    counts = np.zeros(parent.size + 1, dtype=np.int64)
+    counts[0] = order.size
+    for position in range(order.size):
+        labels = borrowed(y.indices, y.indptr[order[position]], y.indptr[order[position] + 1])
+        for k in range(positive_nodes(labels, leaf, parent, position, stamp, positives)):
+            counts[positives[k] + 1] += 1
+    starts = np.zeros(parent.size + 2, dtype=np.int64)
+    starts[1:] = np.cumsum(counts)
+    places, positions = starts[1:].copy(), np.empty(starts[-1], dtype=np.uint32)
+    stamp[:] = -1
+    for position in range(order.size):
+        positions[position] = position
+        labels = borrowed(y.indices, y.indptr[order[position]], y.indptr[order[position] + 1])
+        for k in range(positive_nodes(labels, leaf, parent, position, stamp, positives)):
             positions[places[positives[k]]] = position
             places[positives[k]] += 1
+    return Reach(order, starts, positions)
 
 
 @njit(cache=True, nogil=True)
@@ -475,16 +436,16 @@ def gather_rows(indptr, indices, data, rows, local):
 
 
 @njit(cache=True, nogil=True)
-def sibling_targets(starts, positions, parent_positions, first, targets, places):
+def sibling_targets(reach, parent_positions, first, targets, places):
     """Set ``targets[i, c]`` to 1 where instance i of the parent has z = 1 for the sibling ``first + c``.
 
-    ``starts`` and ``positions`` list the instances of each node; ``targets`` is uint8 (instances, siblings),
-    all zero; ``places`` is scratch, uint32, as long as positions need.
+    ``targets`` is uint8 (instances, siblings), all zero; ``places`` is scratch, uint32, as long as positions need.
     """
     for i in range(parent_positions.size):
         places[parent_positions[i]] = i
+    starts, positions = reach.block_starts[first + 1 :], reach.block_positions
     for c in range(targets.shape[1]):
-        for position in positions[starts[first + c] : starts[first + c + 1]]:
+        for position in positions[starts[c] : starts[c + 1]]:
             targets[places[position], c] = 1
 
 
