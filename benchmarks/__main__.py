@@ -242,7 +242,7 @@ def oplt(data: Path, variants: tuple[str, ...], seeds: int, epochs: int, peers: 
 @click.option("--demo", is_flag=True, help="The demo's tables too, cell by cell but for costs; takes minutes more.")
 @click.option("--cores", default=os.cpu_count() or 1, show_default="all", help="Processes at a time.")
 @click.option("--out", type=FILE, help="Write all digests as JSON, for --against on another machine.")
-@click.option("--against", type=FILE, multiple=True, help="Compare with what --out wrote on another machine, too.")
+@click.option("--against", type=FILE, multiple=True, help="Compare with the --out file of another machine, too.")
 def bits(folders: tuple[Path, ...], demo: bool, cores: int, out: Path | None, against: tuple[Path, ...]) -> None:
     """Compute, compare and print."""
     from benchmarks.bits import check_bits

@@ -48,7 +48,7 @@ GROUPS = {
         "facts": "Write the numbers behind all finished tables as one tidy CSV.",
         "report": "Make one self-contained HTML page of all finished tables and figures.",
         "archive": "Put the records and figures behind finished tables into one small file.",
-        "status": "Show for each paper and dataset what is done, missing and failed.",
+        "status": "Count files done, missing and failed for each paper and dataset.",
     },
     "Judging": {
         "compare": "Compare two tables and judge the differences.",
@@ -57,7 +57,7 @@ GROUPS = {
         "deviations": "Keep our runs with several seeds, which intervals are taken from.",
     },
     "Tools": {
-        "verify": "Name results and downloads that are not as they were written.",
+        "verify": "Name results and downloads that changed since they were written.",
         "compile": "Compile the kernels of a suite ahead of its first run.",
     },
 }

@@ -41,8 +41,8 @@ def show_command(files: tuple[Path, ...]) -> None:
 
 
 @click.command(
-    help="Show for each paper and dataset what is done, missing and failed. SETTINGS are those of the run, as in "
-    "datasets='[yeast]' mirror=/data/xmlc; without any, those of the last run in this folder. Exit status 0: all is "
+    help="Count files done, missing and failed for each paper and dataset. SETTINGS are the run's, as in "
+    "datasets='[yeast]' mirror=/data/xmlc; without any, the last run's in this folder. Exit status 0: all is "
     "there; 1: something is missing or failed, or the status cannot be determined."
 )
 @click.argument("settings", nargs=-1)
@@ -67,7 +67,7 @@ def status_command(
         ctx.exit(1)
 
 
-@click.command(help="Make one self-contained HTML page of all finished tables and figures, beside what papers print.")
+@click.command(help="Make one self-contained HTML page of all finished tables and figures, beside the papers' numbers.")
 @click.option("--tables", type=FOLDER, default="results/tables", show_default=True, help="Folder of finished tables.")
 @click.option("--figures", type=FOLDER, default="results/figures", show_default=True, help="Folder of figures.")
 @click.option("--reference", type=FOLDER, default="results/reference", show_default=True, help="Accepted tables.")
@@ -143,10 +143,10 @@ def archive_command(tables: Path, figures: Path, out: Path) -> None:
 
 
 @click.command(
-    help="Read every file of PATHS (results and resources), and name those that are not as they were written."
+    help="Read every file of PATHS (results and resources), and name files that changed since they were written."
 )
 @click.argument("places", metavar="[PATHS]...", type=click.Path(path_type=Path), nargs=-1)
-@click.option("--delete", is_flag=True, help="Delete what is damaged; the same snakemake command then makes it again.")
+@click.option("--delete", is_flag=True, help="Delete damaged files; the same snakemake command then makes it again.")
 def verify_command(places: tuple[Path, ...], delete: bool) -> None:
     """Print a line for each file that is damaged or out of place, and how much was read."""
     found = verify(places or [Path(name) for name in paths.MADE if Path(name).is_dir()])
