@@ -104,7 +104,7 @@ def called(node, in_kernel):
     if name == "argsort" and not in_kernel and not (kinds and kinds[0] in STABLE):  # numba's own is the same anywhere
         return "argsort"
     if name in ("dot", "power") and isinstance(node.func, ast.Attribute):
-        ours = isinstance(node.func.value, ast.Name) and node.func.value.id in ("float64", "elementwise")
+        ours = isinstance(node.func.value, ast.Name) and node.func.value.id in ("powers", "elementwise")
         return None if ours else f".{name}"
     return "pow" if isinstance(node.func, ast.Name) and name == "pow" else None
 
