@@ -401,6 +401,16 @@ def logistic_steps(scores, targets, alpha, square, cost, work):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+def take_step(step, c, scores, targets, alpha, going, largest, smallest):
+    """Step the dual variable of sibling c; arguments as for `dual_steps`."""
+    size = abs(step)
+    step = step if going[c] & (size > smallest) else np.float32(0.0)
+    largest[c] = max(largest[c], size)
+    alpha[c] += step
+    scores[c] = step if targets[c] else -step
+
+
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def dual_steps(scores, targets, alpha, going, largest, work, square, cost, smallest, squared_hinge):
     """Step the dual variables of siblings still going for one instance, unless the steps are small.
 
@@ -430,18 +440,15 @@ def dual_steps(scores, targets, alpha, going, largest, work, square, cost, small
     bool
         Whether any weight changes.
     """
+    siblings = (scores, targets, alpha, going, largest, smallest)
     if squared_hinge:
         for c in range(scores.size):
             margin = scores[c] if targets[c] else -scores[c]
-            scores[c] = squared_hinge_step(margin, alpha[c], square, cost)
+            take_step(squared_hinge_step(margin, alpha[c], square, cost), c, *siblings)
     else:
         logistic_steps(scores, targets, alpha, square, cost, work)
-    for c in range(scores.size):
-        size = abs(scores[c])
-        step = scores[c] if going[c] & (size > smallest) else np.float32(0.0)
-        largest[c] = max(largest[c], size)
-        alpha[c] += step
-        scores[c] = step if targets[c] else -step
+        for c in range(scores.size):
+            take_step(scores[c], c, *siblings)
     changes = False
     for c in range(scores.size):
         changes |= scores[c] != np.float32(0.0)
