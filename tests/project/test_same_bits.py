@@ -30,6 +30,7 @@ ALLOWED = {
     ("estimator.py", "sklearn.exceptions.NotFittedError"): "a class without numbers",
     ("estimator.py", "sklearn.base.BaseEstimator"): "a class without numbers",
     ("models/base.py", "sklearn.utils.ClassifierTags"): "a class without numbers",
+    ("trees/representations.py", "@"): "products with ones are exact, and added in the order of the instances",
     ("metrics/progressive.py", "**"): "a whole number, exact in Python",
     ("data/formats/_numbers.py", "**"): "a whole number, exact in Python",
 }

@@ -62,7 +62,7 @@ def _represent(
     by_label: sparse.csr_array, x: sparse.csr_array, most_features: int | None, start: int, end: int
 ) -> sparse.csr_array:
     """Return the representations of the labels ``start .. end - 1``, float32."""
-    sums = (by_label[start:end] @ x).tocsc().tocsr()  # which sorts the features
+    sums = (by_label[start:end] @ x).tocsc().tocsr()  # which sorts the features; products with Y's ones are exact
     n, rows = end - start, np.repeat(np.arange(end - start), np.diff(sums.indptr))
     indices, data = sums.indices, _unit_length(rows, sums.data, n)
     if most_features is not None:
@@ -79,7 +79,8 @@ def _represent(
 
 def _unit_length(rows: np.ndarray, values: np.ndarray, n_rows: int) -> np.ndarray:
     """Scale rows, given by the row of each value, to unit length, float32; a row of zeros stays as it is."""
-    squares = np.bincount(rows, weights=values.astype(np.float64) ** 2, minlength=n_rows)
+    exact = values.astype(np.float64)
+    squares = np.bincount(rows, weights=exact * exact, minlength=n_rows)  # adds the values of a row in their order
     scales = 1.0 / np.sqrt(np.where(squares > 0.0, squares, 1.0))
     return values.astype(np.float32) * scales.astype(np.float32)[rows]
 

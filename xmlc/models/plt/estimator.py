@@ -29,6 +29,10 @@ class PLT(TreePrediction):
     regularisation (Appendix B). The defaults rank best on the mean over ten datasets (docs/defaults.md); the paper's
     trees are ``tree="random"``, and it searches ``arity``, ``lam``, ``gamma`` and ``epochs`` for each dataset.
 
+    Hyperparameters stand in groups: the tree (``arity`` to ``label_features``), the solver (``solver`` to ``epochs``),
+    the search (``search``, ``beam``), memory (``weight_cut``, ``hash_bits``, ``max_samples``), and those of other
+    estimators.
+
     Parameters
     ----------
     arity : int
@@ -70,9 +74,6 @@ class PLT(TreePrediction):
     epochs : int
         Passes over the training set. SGD and AdaGrad: all nodes pass over the instances in one order, drawn once from
         the seed (the paper does not say). "batch": at most so many, each in an order of its own; 20 in Parabel.
-    weight_cut : float or None
-        A number: weights of at most this size are dropped as soon as they are trained, and the others stored sparse, so
-        that neither training nor the model holds all (Parabel has 0.1). None keeps all.
     search : {"certified", "beam", "exact"}
         How `predict_top_k` finds the best labels. "certified": by beam search, and then, where a label below a node
         that the beam left out could still be among the best, below that node: the exact ranking in the least time.
@@ -81,6 +82,9 @@ class PLT(TreePrediction):
         searched best-first always.
     beam : int
         Width of the beam: of the inner nodes of a level so many are expanded first, and at least k; Parabel has 10.
+    weight_cut : float or None
+        A number: weights of at most this size are dropped as soon as they are trained, and the others stored sparse, so
+        that neither training nor the model holds all (Parabel has 0.1). None keeps all.
     hash_bits : int or None
         None keeps exact weights, each node its own. A number k hashes (node, feature) with a sign into 2**k
         weights shared by all nodes (Section 6 uses 2**30): bounded memory for any number of nodes, at the
@@ -131,10 +135,12 @@ class PLT(TreePrediction):
     ([[0, 2]], array([[0.76, 0.76]], dtype=float32))
     """
 
+    # The tree.
     arity: int = 16
     tree: str = "kmeans"
     max_leaf: int = 100
     label_features: int | None = None
+    # The solver.
     solver: str = "sgd"
     loss: str = "logistic"
     hinge_power: int = 2
@@ -144,11 +150,14 @@ class PLT(TreePrediction):
     gamma: float = 1.0
     eps: float = 0.01
     epochs: int = 30
-    weight_cut: float | None = None
+    # The search.
     search: str = "certified"
     beam: int = 10
+    # Memory.
+    weight_cut: float | None = None
     hash_bits: int | None = None
     max_samples: float | None = None
+    # As other estimators.
     unit_norm: bool = True
     random_state: int = 0
     n_jobs: int | None = None
