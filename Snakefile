@@ -12,8 +12,8 @@ from xmlc.papers.plan import (
     suite_of_table,
     table_files,
 )
-from xmlc.slurm import before_submission
-from xmlc.sources import command_files, source_digest
+from xmlc.suites.slurm import before_submission
+from xmlc.core.sources import command_files, source_digest
 from xmlc.suites import paths
 from xmlc.suites.controller import check_downloads, guard, read_project, refuse_typos, remove_old_logs
 from xmlc.suites.jobs import (

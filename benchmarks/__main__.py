@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from xmlc.cli._options import FILE, FOLDER, data_option
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 
 if TYPE_CHECKING:
     from benchmarks.harness import Report
@@ -65,7 +65,7 @@ def benchmark(name: str, text: str, *options: Option) -> Callable[[Callable[...,
 
     def decorate(run: Callable[..., Report]) -> click.Command:
         def measure(out: Path | None, budgets: bool, **values: Any) -> None:
-            from xmlc.runtime.threads import set_process_threads
+            from xmlc.core.threads import set_process_threads
 
             set_process_threads(values.get("threads", 1))
             finish(run(**values), out, budgets)

@@ -24,12 +24,12 @@ from scipy import sparse
 from benchmarks.harness import ROOT
 from benchmarks.pieces import GROUPS, ON_ESTIMATORS, Parts, prepared_data, synthetic_data
 from benchmarks.processors import THIS, Features, Processor, doubt_lines, features_in_use, processors
-from xmlc.errors import XmlcError
-from xmlc.files import read_json, write_json
-from xmlc.runtime.threads import set_process_threads
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import read_json, write_json
+from xmlc.core.threads import set_process_threads
+from xmlc.papers.tables.fingerprint import VERSION, Fingerprint, of_array, of_parts, of_table, read_table
 from xmlc.suites import paths
 from xmlc.suites.suite import read_suite, suite_file
-from xmlc.tables.fingerprint import VERSION, Fingerprint, of_array, of_parts, of_table, read_table
 
 PROJECT = ("Snakefile", "workflow", "config", "profiles", "pyproject.toml")  # what the demo needs of the project
 TAIL = 2000  # characters of a failed process's output

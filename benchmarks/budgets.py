@@ -10,8 +10,8 @@ from pathlib import Path
 
 from benchmarks.harness import YES_OR_NO, Row
 from benchmarks.render import markdown, value_text
-from xmlc.errors import XmlcError
-from xmlc.schemas.reading import read_yaml
+from xmlc.core.errors import XmlcError
+from xmlc.core.schemas import read_yaml
 from xmlc.suites.suite import converted
 
 FILE = Path(__file__).with_name("budgets.yaml")

@@ -20,9 +20,9 @@ import numpy as np
 from scipy import sparse
 
 from benchmarks.harness import PER_SECOND, TIME, TRAINING, Data, Rows, Task
-from xmlc.csr import unit_rows
+from xmlc.core.errors import XmlcError
 from xmlc.data.prepared import Prepared
-from xmlc.errors import XmlcError
+from xmlc.kernels.csr import unit_rows
 
 FILE = Path(__file__).with_name("elsewhere.csv")
 ANY, UNIT_ROWS, ALL = "any", "unit", "all"

@@ -9,8 +9,8 @@ from benchmarks.elsewhere import UNIT_ROWS, Elsewhere
 from benchmarks.harness import TOP, TRAINING, Contender, Data, Report, Rows, Task, ranking_task
 from benchmarks.render import counted
 from benchmarks.settings import FASTXML_OTHERWISE, paper_setting
+from xmlc.core.passport import WARM_UP_ROWS
 from xmlc.models.fastxml import FastXML
-from xmlc.passport import WARM_UP_ROWS
 
 TREES_ELSEWHERE = {
     "tib-core-26k": 10

@@ -24,13 +24,13 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from scipy import sparse
 
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import atomic_file, write_json
+from xmlc.core.passport import Passport, in_turns, own_peak_bytes, passport, peak_bytes
 from xmlc.data.prepared import Prepared
-from xmlc.errors import XmlcError
-from xmlc.estimator import Hyperparameters
-from xmlc.files import atomic_file, write_json
+from xmlc.kernels.estimator import Hyperparameters
 from xmlc.metrics.ranking import K, precision_at_k
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.passport import Passport, in_turns, own_peak_bytes, passport, peak_bytes
 
 T = TypeVar("T")
 ROOT = Path(__file__).parents[1]

@@ -13,14 +13,14 @@ from scipy import sparse
 
 from benchmarks.harness import PER_INSTANCE, PERCENT, TIME, TIMES, Contender, Data, Report, Rows, Task
 from benchmarks.settings import paper_setting
-from xmlc.errors import XmlcError
-from xmlc.inference.growth import task_of
+from xmlc.core.errors import XmlcError
+from xmlc.core.passport import WARM_UP_ROWS, timed
 from xmlc.inference.samples import Samples
 from xmlc.metrics.classification import instance_f
 from xmlc.models.abilities import DrawsSamples
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import estimator_class, make_estimator
-from xmlc.passport import WARM_UP_ROWS, timed
+from xmlc.steps.growth import task_of
 
 METHODS = ("gfm", "gfm-t", "meuf-cubic", "meuf-approx", "meuf", "lewis")
 ESTIMATOR, OF_PAPER = "pcc", ("pcc", "br")

@@ -16,14 +16,14 @@ from scipy import sparse
 
 from benchmarks.harness import TIMES, TRAINING, YES_OR_NO, Contender, Data, Report, Rows, Task, differing
 from benchmarks.settings import paper_setting
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
+from xmlc.core.passport import WARM_UP_ROWS
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.elementwise import sigmoid_into
 from xmlc.kernels.streams import Stream
 from xmlc.models.linear.binary_relevance import BinaryRelevance
 from xmlc.models.linear.classifier_chain import ProbabilisticClassifierChain
 from xmlc.models.linear.label_logistic import LabelLogistic, scales
-from xmlc.passport import WARM_UP_ROWS
 
 if TYPE_CHECKING:
     from sklearn.linear_model import LogisticRegression

@@ -12,9 +12,9 @@ import numpy as np
 from benchmarks.elsewhere import ALL, UNIT_ROWS, Elsewhere
 from benchmarks.harness import PERCENT, PREDICTION, TOP, TRAINING, Contender, Data, Report, Rows, Task, ranking_task
 from benchmarks.settings import SWNN_OTHERWISE, paper_setting
-from xmlc.estimator import Hyperparameters
+from xmlc.core.passport import WARM_UP_ROWS
+from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.nearest import SparseWeightedNearestNeighbors
-from xmlc.passport import WARM_UP_ROWS
 
 AT_LEAST = 0.3  # seconds of a task per round
 INDEX = "SWNN, index"  # its construction depends on no hyperparameter

@@ -32,11 +32,11 @@ from benchmarks.harness import (
     precisions,
 )
 from benchmarks.settings import Setting, paper_setting
-from xmlc.errors import XmlcError
-from xmlc.estimator import Hyperparameters
+from xmlc.core.errors import XmlcError
+from xmlc.core.passport import WARM_UP_ROWS, cpu_seconds, timed
+from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import make_estimator
-from xmlc.passport import WARM_UP_ROWS, cpu_seconds, timed
 
 OURS, PROGRAM = "xmlc", "napkinXC"
 BASELINES = "napkinxc"

@@ -13,13 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import unit_rows
 from xmlc.data import load
 from xmlc.data.prepared import Prepared
 from xmlc.data.synthetic.few_shot import ObjectViews, ShortTexts
 from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.data.writer import save_repository
-from xmlc.estimates import top_k_of
 from xmlc.inference import (
     METHODS,
     fit_size_weights,
@@ -28,9 +26,10 @@ from xmlc.inference import (
     labels_by_size,
     labels_by_size_from_marginals,
 )
-from xmlc.inference.simulation import MODELS, draw, exact_labels_by_size, simulate
 from xmlc.kernels import elementwise
 from xmlc.kernels.angles import cos, sin
+from xmlc.kernels.csr import unit_rows
+from xmlc.kernels.estimates import top_k_of
 from xmlc.metrics import (
     classification_metrics,
     macro_f,
@@ -53,15 +52,16 @@ from xmlc.models import (
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.condensing import kept_instances
 from xmlc.models.tail_classifiers import TailClassifiers
-from xmlc.tables.fingerprint import Fingerprint, fingerprint
+from xmlc.models.trees.kmeans import kmeans_tree
+from xmlc.models.trees.representations import label_representations
+from xmlc.papers.tables.fingerprint import Fingerprint, fingerprint
+from xmlc.steps.simulation import MODELS, draw, exact_labels_by_size, simulate
+from xmlc.steps.tuning.ranges import Range
 from xmlc.thresholds.apply import apply_thresholds
 from xmlc.thresholds.bounds import priors
 from xmlc.thresholds.methods import FTA
 from xmlc.thresholds.tune import METHODS as TUNED
 from xmlc.thresholds.tune import tune
-from xmlc.trees.kmeans import kmeans_tree
-from xmlc.trees.representations import label_representations
-from xmlc.tuning.ranges import Range
 
 K = 5
 SEED = 7

@@ -35,12 +35,12 @@ from benchmarks.harness import (
     ranking_task,
 )
 from benchmarks.settings import adagrad_settings, batch_setting, paper_setting
+from xmlc.core.passport import WARM_UP_ROWS, timed
 from xmlc.data.writer import save_repository
-from xmlc.estimator import Hyperparameters
+from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.plt import PLT
 from xmlc.models.registry import make_estimator
-from xmlc.passport import WARM_UP_ROWS, timed
 
 Model = TypeVar("Model", bound=SparseProbabilityEstimator)
 Models = dict[tuple[str, int], PLT]  # by solver and number of threads

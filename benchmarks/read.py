@@ -19,8 +19,8 @@ import numpy as np
 from scipy import sparse
 
 from benchmarks.harness import CPU_TIME, TIME, Contender, Report, Rows, in_own_process, main_of
-from xmlc.errors import XmlcError
-from xmlc.passport import peak_bytes
+from xmlc.core.errors import XmlcError
+from xmlc.core.passport import peak_bytes
 
 READING = "reading"
 TINY = "2 2 2\n0 0:0.5 1:1\n 1:1e-30\n"

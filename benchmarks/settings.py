@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from xmlc.errors import XmlcError
-from xmlc.estimator import Hyperparameters
+from xmlc.core.errors import XmlcError
+from xmlc.kernels.estimator import Hyperparameters
 from xmlc.suites.suite import Suite, read_suite, suite_file
 
 # Where contenders do not have a paper's values, and why:

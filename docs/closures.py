@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from pathlib import Path
 
+from xmlc.core.sources import PACKAGE, source_files
 from xmlc.models.registry import ESTIMATORS, estimator_files
-from xmlc.sources import PACKAGE, source_files
 
 HEAD = """# Import closures
 
-Which source files each estimator depends on: the closure of its imports within the package (`xmlc/sources.py`). The
-workflow gives them to the rule that trains it, beside those of the command `train`: an edit of a file trains again the
-models of the estimators that list it, and no others. No estimator imports a private module from another's folder.
+Which source files each estimator depends on: the closure of its imports within the package (`xmlc/core/sources.py`).
+The workflow gives them to the rule that trains it, beside those of the command `train`: an edit of a file trains again
+the models of the estimators that list it, and no others. No estimator imports a private module from another's folder.
 """
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 
-from xmlc.gate.domains import domains_of
+from xmlc.kernels.domains import domains_of
 from xmlc.models.registry import ESTIMATORS, estimator_class
 
 HEAD = """# Hyperparameters
 
-What each hyperparameter may be, and its default. `xmlc/gate/domains.py` has this table once. Estimators refuse other
+What each hyperparameter may be, and its default. `xmlc/kernels/domains.py` has this table once. Estimators refuse other
 values with an `InvalidParameterError` (a `ValueError`) that says what was expected; so do searches whose ranges leave
 an interval, and models on disk. At the ends of the intervals nothing overflows; what is sensible is narrower
 ([Defaults](defaults.md)), and [the reference](reference/models.md) says what they mean.

@@ -5,8 +5,8 @@ import pytest
 from benchmarks.__main__ import finish, group
 from benchmarks.budgets import Budget, check, read_budgets, verdict_table
 from benchmarks.harness import Report, Rows
-from xmlc.errors import XmlcError
-from xmlc.passport import passport
+from xmlc.core.errors import XmlcError
+from xmlc.core.passport import passport
 
 SPEED = Budget(name="speed", benchmark="plt", contender="PLT* / *", measure="time", at_most=0.5, why="because")
 BITS = Budget(name="bits", benchmark="plt", measure="same bits", threads=2, at_least=1, why="because")

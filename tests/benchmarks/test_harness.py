@@ -19,7 +19,7 @@ from benchmarks.harness import (
     precisions,
     write_report,
 )
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 
 ROWS = [
     Row("plt", "a", "ours", "training", "time", "s", 1.5, (2.0, 1.5), 2),
@@ -52,7 +52,7 @@ def test_a_ranking_is_scored_at_1_3_and_5():
 
 def test_tasks_take_turns_and_the_minimum_counts(monkeypatch):
     calls, clock = [], iter([3.0, 5.0, 2.0, 6.0])
-    monkeypatch.setattr("xmlc.passport.timed", lambda task: (task(), next(clock)))
+    monkeypatch.setattr("xmlc.core.passport.timed", lambda task: (task(), next(clock)))
     rows = Rows("plt", "a")
     tasks = [
         Task("ours", "training", lambda: calls.append("ours")),

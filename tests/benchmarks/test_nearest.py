@@ -7,8 +7,8 @@ from small_data import prepare_tiny
 from benchmarks import elsewhere
 from benchmarks import nearest as bench
 from benchmarks.harness import PREDICTION, TRAINING, Task
+from xmlc.core.errors import XmlcError
 from xmlc.data.prepared import Prepared
-from xmlc.errors import XmlcError
 from xmlc.metrics.ranking import precision_at_k
 from xmlc.models.nearest import SparseWeightedNearestNeighbors
 

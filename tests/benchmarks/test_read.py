@@ -7,8 +7,8 @@ import pytest
 from benchmark_rows import run_benchmark
 
 from benchmarks.read import READERS, READING, Reading, bench_read, write_text
+from xmlc.core.errors import XmlcError
 from xmlc.data import load
-from xmlc.errors import XmlcError
 
 
 def test_synthetic_text_has_the_shape_it_promises(tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.settings import adagrad_settings, batch_setting, paper_setting
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.models.plt import PLT
 
 

@@ -11,9 +11,9 @@ from archive_cases import tar_member, tar_of, zip_link, zip_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from xmlc.core.errors import XmlcError
 from xmlc.data import archives
 from xmlc.data.archives import unpack
-from xmlc.errors import XmlcError
 
 FILES = {"d/train.txt": b"1 1 1\n0 0:1\n" * 500, "d/test.txt": b"1 1 1\n0 0:2\n", "d/readme.md": b"hello"}
 WANTED = ("train.txt", "test.txt")

@@ -3,8 +3,8 @@
 import pytest
 from repository import ROOT
 
+from xmlc.core.errors import XmlcError
 from xmlc.data.catalogue import dataset, load_catalogue
-from xmlc.errors import XmlcError
 
 SHIPPED = ROOT / "config/datasets.yaml"
 

@@ -10,11 +10,11 @@ from click.testing import CliRunner
 from file_server import serve
 
 from xmlc.cli import group
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import read_json
 from xmlc.data import fetching
 from xmlc.data.catalogue import Dataset, load_catalogue
 from xmlc.data.download import check_sources, download
-from xmlc.errors import XmlcError
-from xmlc.files import read_json
 
 TRAIN, TEST = b"1 2 2\n0 0:1\n", b"1 2 2\n1 1:1\n"
 GOOD = zip_of({"d/train.txt": TRAIN, "d/test.txt": TEST})

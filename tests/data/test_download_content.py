@@ -7,8 +7,8 @@ import lzma
 import pytest
 from archive_cases import tar_of, zip_of
 
+from xmlc.core.errors import XmlcError
 from xmlc.data.download import OtherFormat, check_folder, check_is_data
-from xmlc.errors import XmlcError
 
 
 @pytest.mark.parametrize(

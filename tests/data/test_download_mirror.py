@@ -3,9 +3,9 @@
 import pytest
 from file_server import serve
 
+from xmlc.core.errors import XmlcError
 from xmlc.data.catalogue import Dataset
 from xmlc.data.download import Mirror, download, mirror_at
-from xmlc.errors import XmlcError
 
 FILES = {"train.txt": b"1 2 2\n0 0:1\n", "test.txt": b"1 2 2\n1 1:1\n"}
 NAMES = ("Möbius Lüge & Söhne", "a'b\"c$d", "数据", "100%25")

@@ -12,10 +12,10 @@ import gdown
 import pytest
 from file_server import serve
 
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import locked
 from xmlc.data import fetching
 from xmlc.data.fetching import Limits, NotThere, fetch_drive, fetch_http
-from xmlc.errors import XmlcError
-from xmlc.files import locked
 
 CONTENT = bytes(range(256)) * 40
 OLD = "Sun, 06 Nov 1994 08:49:37 GMT"

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from xmlc.checksums import NAME as CHECKSUMS
-from xmlc.checksums import list_files
 from xmlc.cli.steps.prepare import command
+from xmlc.core.checksums import NAME as CHECKSUMS
+from xmlc.core.checksums import list_files
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import read_json, write_json
 from xmlc.data.catalogue import Dataset
 from xmlc.data.matrices import save_csr
 from xmlc.data.prepare import absent_labels, differences, prepare
 from xmlc.data.prepared import Prepared, fit_mask
 from xmlc.data.writer import save_repository
-from xmlc.errors import XmlcError
-from xmlc.files import read_json, write_json
 
 XML = '<labels><label name="y1"/><label name="y2"/></labels>'
 ARFF = "@relation r\n" + "".join(f"@attribute {name} real\n" for name in "abc")

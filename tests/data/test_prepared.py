@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from xmlc.core.errors import XmlcError
 from xmlc.data.prepared import fit_mask, sample_rows
-from xmlc.errors import XmlcError
 
 
 @settings(deadline=None, max_examples=60)

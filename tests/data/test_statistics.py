@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xmlc.csr import as_features, as_labels
+from xmlc.core.files import read_json, write_json
 from xmlc.data.statistics import five_numbers, part_statistics
-from xmlc.files import read_json, write_json
+from xmlc.kernels.csr import as_features, as_labels
 
 
 def test_statistics_by_hand():

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
+from xmlc.core.errors import XmlcError
 from xmlc.data import load
 from xmlc.data.writer import ROWS_PER_BLOCK, save_repository
-from xmlc.errors import XmlcError
 
 VALUES = st.one_of(
     st.floats(width=32, allow_nan=False, allow_infinity=False), st.integers(0, 20000).map(lambda k: k / 10000)

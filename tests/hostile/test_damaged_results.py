@@ -9,11 +9,11 @@ import yaml
 from command_line import run
 from small_data import random_multilabel
 
-from xmlc.checksums import NAME
+from xmlc.core.checksums import NAME
 from xmlc.data.catalogue import Dataset
 from xmlc.data.download import download
 from xmlc.data.writer import save_repository
-from xmlc.overview.verify import verify
+from xmlc.report.verify import verify
 
 TUNED = "results/tiny/tuning/plt.yaml"
 FULL, HELD_OUT = "results/tiny/plt/seed0/full", "results/tiny/plt/seed0/80"

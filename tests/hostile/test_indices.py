@@ -5,13 +5,13 @@ import pytest
 from hostile_cases import broken, good_pair
 
 from xmlc import inference, metrics, thresholds
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.inference.samples import Samples
 from xmlc.models.condensing import kept_instances
 from xmlc.models.registry import ESTIMATORS, estimator_class
 from xmlc.models.tail_classifiers import TailClassifiers
-from xmlc.trees.kmeans import kmeans_tree
-from xmlc.trees.representations import label_representations
+from xmlc.models.trees.kmeans import kmeans_tree
+from xmlc.models.trees.representations import label_representations
 
 OURS = [name for name in ESTIMATORS if "-" not in name and name != "oracle"]
 SMALL = {"fastxml": {"n_trees": 2}, "ldsm": {"n_trees": 2}, "parabel": {"n_trees": 1}, "plt": {"epochs": 1}}

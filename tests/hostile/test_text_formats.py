@@ -6,9 +6,9 @@ import fuzzing
 import naive_formats as naive
 import pytest
 
+from xmlc.core.errors import XmlcError
 from xmlc.data import load
 from xmlc.data.formats import read_coordinates
-from xmlc.errors import XmlcError
 
 IN_CI = 20_000
 

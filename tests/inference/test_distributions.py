@@ -16,7 +16,7 @@ from inference_cases import (
 )
 from scipy import sparse
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.inference import (
     Samples,
     dropped_at_most,

@@ -17,7 +17,7 @@ from inference_cases import (
 )
 from scipy import sparse
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.inference import LabelsBySize, Samples, gfm, gfm_t, labels_by_size, marginals_of
 from xmlc.inference._counting import compact_samples, count_bits, counting_scratch, sort_keys
 from xmlc.inference._gfm import TIE, best_size, keep_largest, rank_places, sum_of_largest

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from inference_cases import independent_law, random_marginals, random_samples, value_of
 from scipy import sparse
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.inference import (
     METHODS,
     Samples,

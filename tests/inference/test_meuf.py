@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from inference_cases import independent_law, random_marginals, value_of, values_of_all
 from scipy import sparse
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.inference import gfm, labels_by_size_from_marginals, meuf, meuf_approx, meuf_cubic
 from xmlc.inference._independent import candidates, expected_by_cells, expected_by_states, expected_of_first
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from inference_cases import all_sets, independent_law, random_marginals, value_of, values_of_all
 from scipy import sparse
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.inference import fit_size_weights, gfm, gfm_sizes
 from xmlc.inference import sizes as sizes_module
 from xmlc.inference.sizes import shares_of_sizes

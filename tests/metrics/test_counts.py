@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from xmlc.csr import kernel_csr
+from xmlc.kernels.csr import kernel_csr
 from xmlc.metrics._counts import count_agreement, match_ranking
 
 SHAPES = {"n": st.integers(0, 9), "m": st.integers(1, 9), "seed": st.integers(0, 999)}

@@ -32,7 +32,7 @@ def test_only_a_wrong_label_and_nothing_else_is_better_when_lower():
 
 
 def test_the_list_needs_no_kernels():
-    code = "import sys, xmlc.metrics.measures, xmlc.tables.columns; assert 'numba' not in sys.modules"
+    code = "import sys, xmlc.metrics.measures, xmlc.papers.tables.columns; assert 'numba' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
@@ -51,7 +51,7 @@ import json, sys
 from pathlib import Path
 import numpy as np
 from xmlc.metrics import classification_metrics
-from xmlc.overview.facts import Source, fact_rows
+from xmlc.report.facts import Source, fact_rows
 from xmlc.papers.building import build_table
 from xmlc.records.reading import read_record
 Y = np.eye(4, dtype=bool)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.metrics.measure import F1, JACCARD, f_beta
 
 SETS = st.sets(st.integers(0, 9))

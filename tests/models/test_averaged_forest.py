@@ -10,8 +10,8 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from xmlc.errors import XmlcError
-from xmlc.estimates import top_k_of
+from xmlc.core.errors import XmlcError
+from xmlc.kernels.estimates import top_k_of
 from xmlc.models import FastXML, LdSM, averaged_forest
 from xmlc.models.averaged_forest import joined_starts, shifted_codes
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from xmlc import csr
-from xmlc.csr import as_features, kernel_csr, unit_rows
+from xmlc.kernels import csr
+from xmlc.kernels.csr import as_features, kernel_csr, unit_rows
 from xmlc.models import FastXML, abilities
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import ESTIMATORS, estimator_class

@@ -11,7 +11,7 @@ from sklearn.metrics import f1_score
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 from sklearn.utils import get_tags
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.metrics import micro_f, precision_at_k
 from xmlc.models import PLT
 from xmlc.models.registry import ESTIMATORS, estimator_class

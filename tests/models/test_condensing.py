@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xmlc.csr import as_features, as_labels
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
+from xmlc.kernels.csr import as_features, as_labels
 from xmlc.models.condensing import kept_instances
 
 

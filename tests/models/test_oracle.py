@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.models.oracle import Oracle
 
 

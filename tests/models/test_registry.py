@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.models.plt import PLT
 from xmlc.models.registry import ESTIMATORS, estimator_class, estimator_files, make_estimator
 

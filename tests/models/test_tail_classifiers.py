@@ -9,8 +9,8 @@ from scipy import sparse
 from sklearn.neighbors import NearestCentroid
 from small_data import random_multilabel
 
-from xmlc.csr import unit_rows
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
+from xmlc.kernels.csr import unit_rows
 from xmlc.models import tail_classifiers
 from xmlc.models.tail_classifiers import TailClassifiers
 

@@ -17,8 +17,8 @@ from report_cases import (
     write,
 )
 
-from xmlc.checksums import stamped
-from xmlc.errors import XmlcError
+from xmlc.core.checksums import stamped
+from xmlc.core.errors import XmlcError
 from xmlc.papers import COMMON, every_table
 from xmlc.papers.building import OTHER_FILES, read_needs
 from xmlc.suites.needs import INFERRED_FROM_MODELS, RANKINGS, SEARCHES, SIMULATIONS, STATISTICS

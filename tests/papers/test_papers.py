@@ -6,10 +6,10 @@ import sys
 import pytest
 from repository import ROOT
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.papers import every_figure, every_table, figure_of, modules_of, rooms, table_of
+from xmlc.papers.tables.titles import model_title, name_models
 from xmlc.suites.suite import read_suites
-from xmlc.tables.titles import model_title, name_models
 
 
 def test_a_papers_own_comes_first_and_others_have_the_common_one():

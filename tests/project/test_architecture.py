@@ -6,7 +6,7 @@ import re
 import pytest
 from repository import ROOT
 
-from xmlc.sources import PACKAGE, imported_modules
+from xmlc.core.sources import PACKAGE, imported_modules
 
 TEXT = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
 FLOORS = {room: int(floor) for floor, room in re.findall(r"^\| (\d+) \| `(\w+)` \|", TEXT, re.MULTILINE)}

@@ -23,7 +23,7 @@ from snakemake.cli import get_argument_parser
 
 from benchmarks.__main__ import group as benchmarks
 from xmlc.cli import group
-from xmlc.files import atomic_folder, write_record
+from xmlc.core.files import atomic_folder, write_record
 
 PAGES = [ROOT / "README.md", ROOT / "config/README.md", *sorted((ROOT / "docs").glob("*.md"))]
 # By how a command begins.

@@ -19,7 +19,7 @@ from report_cases import ranking, write
 from repository import ROOT
 
 from xmlc.cli import group
-from xmlc.files import read_json, write_record
+from xmlc.core.files import read_json, write_record
 
 CONTRIBUTING, README, EXTENDING = (
     (ROOT / name).read_text() for name in ("CONTRIBUTING.md", "README.md", "docs/extending.md")

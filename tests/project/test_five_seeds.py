@@ -10,14 +10,14 @@ import yaml
 from archive_cases import unpack_tar
 from repository import ROOT
 
-from xmlc.judging.compare import compare_frames
 from xmlc.papers.building import build_table
 from xmlc.papers.common.claims import CLAIMS, Word, counted
+from xmlc.papers.tables.columns import column
+from xmlc.papers.tables.fingerprint import read_table
+from xmlc.papers.tables.made_of import finished_tables
+from xmlc.papers.tables.render import to_csv
 from xmlc.records.base import parsed
-from xmlc.tables.columns import column
-from xmlc.tables.fingerprint import read_table
-from xmlc.tables.made_of import finished_tables
-from xmlc.tables.render import to_csv
+from xmlc.report.compare import compare_frames
 
 FIVE = ROOT / "results/reference/five-seeds"
 SETTINGS = yaml.safe_load((ROOT / "config/reference.yaml").read_text())

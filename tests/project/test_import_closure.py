@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from xmlc.core.sources import PACKAGE, imported_modules, source_files
 from xmlc.models.registry import ESTIMATORS, estimator_files
-from xmlc.sources import PACKAGE, imported_modules, source_files
 
 
 def test_steps_do_not_depend_on_one_another():

@@ -14,12 +14,12 @@ from suite_cases import write_suite
 
 from xmlc.papers import table_of
 from xmlc.papers.plt2016.tables import by_method
+from xmlc.papers.tables.columns import column
+from xmlc.papers.tables.fingerprint import fingerprint
+from xmlc.papers.tables.render import panel_to_markdown
+from xmlc.papers.tables.table import Published
+from xmlc.steps.tuning.plan import plan_in_stages
 from xmlc.suites.suite import read_suite
-from xmlc.tables.columns import column
-from xmlc.tables.fingerprint import fingerprint
-from xmlc.tables.render import panel_to_markdown
-from xmlc.tables.table import Published
-from xmlc.tuning.plan import plan_in_stages
 
 README = (ROOT / "README.md").read_text()
 CONFIG_README = (ROOT / "config/README.md").read_text()

@@ -5,10 +5,10 @@ import ast
 import numpy as np
 import pytest
 
-from xmlc.files import atomic_folder
-from xmlc.gate.arrays import Malformed
-from xmlc.gate.stored import load_array
-from xmlc.sources import PACKAGE
+from xmlc.core.files import atomic_folder
+from xmlc.core.sources import PACKAGE
+from xmlc.kernels.checks import Malformed
+from xmlc.kernels.stored import load_array
 
 SOURCES = {file: ast.parse(file.read_text(encoding="utf-8")) for file in sorted(PACKAGE.rglob("*.py"))}
 UNPICKLING = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "marshal", "shelve"}

@@ -7,8 +7,8 @@ from repository import ROOT
 from xmlc.data.catalogue import load_catalogue
 from xmlc.papers import table_of
 from xmlc.papers.plt2016.tables import searched_models
+from xmlc.papers.tables.columns import COLUMNS
 from xmlc.suites.suite import read_suite
-from xmlc.tables.columns import COLUMNS
 
 FOLDER = ROOT / "results/published"
 FILES = sorted(file for file in FOLDER.glob("*/*.csv") if file.parent.name != "tuning")

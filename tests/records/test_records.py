@@ -11,7 +11,7 @@ from record_files import as_record
 from report_cases import ranking, thresholds, write
 
 import xmlc.records
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.records import ranking as rankings
 from xmlc.records import thresholds as evaluations
 from xmlc.records.ranking import RankingRecord

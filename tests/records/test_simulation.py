@@ -4,7 +4,7 @@ import pytest
 from record_cases import simulation
 from record_files import RecordFile, save
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.records.simulation import SimulationRecord, read_simulations
 
 CONTENT = simulation()

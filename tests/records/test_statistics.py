@@ -5,7 +5,7 @@ import pytest
 from record_cases import statistics
 from record_files import RecordFile, save
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.records.statistics import Statistics, frame, read_statistics
 
 CONTENT = statistics()

@@ -7,7 +7,7 @@ from record_cases import estimates, passport, statistics, step, training, tuned
 from record_files import changed, save
 from report_cases import dataset
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.records.step import EVERY, StepRecord, frame, read_steps
 from xmlc.records.thresholds import Estimates, TunedThresholds
 

@@ -5,10 +5,10 @@ import yaml
 from record_cases import TRIAL, search, training
 from record_files import RecordFile, check_round_trip
 
-from xmlc.checksums import stamped
-from xmlc.errors import XmlcError
+from xmlc.core.checksums import stamped
+from xmlc.core.errors import XmlcError
 from xmlc.records.training import TrainingRecord, read_searches
-from xmlc.tuning.journal import write_result
+from xmlc.steps.tuning.journal import write_result
 
 CONTENT = training(tuning={"method": "random", "budget": 30, "seed": 0, "p@1": 0.75})
 

@@ -9,8 +9,8 @@ import time
 import pytest
 from repository import ROOT
 
-from xmlc.errors import XmlcError
-from xmlc.files import OURS, atomic_folder
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import OURS, atomic_folder
 from xmlc.suites.controller import check_targets, settle_times, sweep
 
 SNAKEFILE = """

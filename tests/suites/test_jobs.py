@@ -9,7 +9,7 @@ import pytest
 from repository import ROOT
 from suite_cases import project_of, suite
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.suites import paths
 from xmlc.suites.jobs import (
     InferenceJob,

@@ -8,7 +8,7 @@ import pytest
 from repository import ROOT
 from suite_cases import project_of, suite
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.suites import project as module
 from xmlc.suites.needs import sweeps_of
 from xmlc.suites.project import Project, check_models

@@ -5,9 +5,9 @@ from dataclasses import MISSING, fields
 import pytest
 from schema_defaults import compared
 
+from xmlc.core.errors import XmlcError
+from xmlc.core.schemas import read_yaml
 from xmlc.data.fetching import Limits
-from xmlc.errors import XmlcError
-from xmlc.schemas.reading import read_yaml
 from xmlc.suites.settings import Search, Settings, read_config
 from xmlc.suites.suite import FOLDER
 

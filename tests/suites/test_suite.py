@@ -8,8 +8,8 @@ from repository import ROOT
 from schema_defaults import compared
 from suite_cases import suite, write_config, write_suite
 
-from xmlc.errors import XmlcError
-from xmlc.schemas.reading import read_yaml
+from xmlc.core.errors import XmlcError
+from xmlc.core.schemas import read_yaml
 from xmlc.suites.suite import (
     FOLDER,
     Ensembles,

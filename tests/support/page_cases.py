@@ -3,14 +3,14 @@
 from report_cases import every_method, ranking, thresholds, write
 from suite_cases import write_suite
 
-from xmlc.judging.judge import Judge
-from xmlc.overview.failures import failures
-from xmlc.page.content import Folders, page_of
 from xmlc.papers.building import build_table, draw_figure
 from xmlc.papers.plan import SuitePlan
-from xmlc.plotting import write_figure
-from xmlc.tables.made_of import MadeOf, finished_tables
-from xmlc.tables.render import write_table
+from xmlc.papers.plotting import write_figure
+from xmlc.papers.tables.made_of import MadeOf, finished_tables
+from xmlc.papers.tables.render import write_table
+from xmlc.report.failures import failures
+from xmlc.report.judge import Judge
+from xmlc.report.page.content import Folders, page_of
 
 PAPER = "plt2016"
 # Of table2: what is measured on yeast with fta is 40 exactly, with sto 35, with ofo 42.

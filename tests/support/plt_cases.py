@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from xmlc.models.plt.weights import CompactNodeWeights, HashedWeights, NodeWeights, drop_small
-from xmlc.trees import random_complete_tree
+from xmlc.models.trees import random_complete_tree
 
 # Labels, children of a node, and the seed of small label trees.
 TREES = {"m": st.integers(1, 40), "arity": st.integers(2, 9), "seed": st.integers(0, 99)}

@@ -12,8 +12,8 @@ import pandas as pd
 import yaml
 from repository import ROOT
 
-from xmlc.runtime.kernel_cache import kernel_digest
-from xmlc.tables.columns import COLUMNS
+from xmlc.core.kernel_cache import kernel_digest
+from xmlc.papers.tables.columns import COLUMNS
 
 COPIED = ("Snakefile", "config", "workflow", "profiles", "xmlc", "results/published")
 STEPS = re.compile(r"^([\w-]+) +(\d+)\b", re.MULTILINE)

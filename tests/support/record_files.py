@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from xmlc.checksums import stamped
-from xmlc.errors import XmlcError
+from xmlc.core.checksums import stamped
+from xmlc.core.errors import XmlcError
 from xmlc.records.reading import kinds
 
 

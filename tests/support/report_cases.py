@@ -2,7 +2,7 @@
 
 import json
 
-from xmlc.checksums import stamped
+from xmlc.core.checksums import stamped
 
 GRID = (2, 10, 100)
 SET_METRICS = ("macro_f", "macro_f_zero", "macro_f_present", "macro_f_seen", "micro_f", "instance_f", "hamming_loss")

@@ -4,8 +4,8 @@ from math import log10
 
 import pytest
 
-from xmlc.tuning.plan import search
-from xmlc.tuning.ranges import parse_space
+from xmlc.steps.tuning.plan import search
+from xmlc.steps.tuning.ranges import parse_space
 
 NEEDS_SMAC = pytest.mark.needs("tune")
 

@@ -14,7 +14,7 @@ from numba.core import caching
 
 NAMES = [f"sum_{number}" for number in range(4)]
 # Code that differs by processor, on purpose: the test tells by the result whose code a process has loaded.
-SOURCE = "import numpy as np\nfrom xmlc.runtime.kernel_cache import njit\n" + "\n".join(
+SOURCE = "import numpy as np\nfrom xmlc.core.kernel_cache import njit\n" + "\n".join(
     f"""
 @njit(cache=True, fastmath={{"reassoc", "nsz"}})  # sums in whatever order suits the processor
 def {name}(values):

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from threshold_cases import random_case
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.thresholds import FTA, OFO, STO, apply_thresholds
 from xmlc.thresholds.apply import Columns, as_estimates, columns, label_pieces, per_label
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from threshold_cases import CASES, random_case
 
-from xmlc.csr import kernel_csr
+from xmlc.kernels.csr import kernel_csr
 from xmlc.thresholds._kernels import best_cut, copy_above, count_above, fixed_counts, mark_hits, sto_thresholds
 from xmlc.thresholds.apply import columns
 

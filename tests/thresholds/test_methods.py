@@ -11,8 +11,8 @@ from scipy import sparse
 from sklearn.base import clone
 from threshold_cases import CASES, all_threshold_vectors, candidate_sets, f_of, random_case, row_wise_ofo
 
-from xmlc.csr import kernel_csr
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
+from xmlc.kernels.csr import kernel_csr
 from xmlc.metrics import macro_f, micro_f, micro_jaccard
 from xmlc.metrics.classification import TUNABLE, measure_scores
 from xmlc.metrics.measure import F1, JACCARD, f_beta

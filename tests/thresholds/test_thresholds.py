@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from scipy import sparse
 from threshold_cases import CASES, random_case
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.metrics import macro_f
 from xmlc.thresholds import FTA, OFO, STO
 from xmlc.thresholds.apply import columns, label_pieces

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from threshold_cases import random_case
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.metrics import classification_metrics, macro_f
 from xmlc.metrics.classification import TUNABLE
 from xmlc.thresholds import FTA, OFO, STO, apply_thresholds

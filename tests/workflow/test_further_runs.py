@@ -12,8 +12,8 @@ import pytest
 import yaml
 from project_copy import TINY, finished_demo
 
+from xmlc.core.files import read_json
 from xmlc.data.writer import save_repository
-from xmlc.files import read_json
 
 pytestmark = pytest.mark.slow
 

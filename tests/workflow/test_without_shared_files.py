@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from project_copy import Project
 
-from xmlc.files import read_json
-from xmlc.tables.fingerprint import fingerprint
+from xmlc.core.files import read_json
+from xmlc.papers.tables.fingerprint import fingerprint
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs("storage")]
 SUPPORT = Path(__file__).parents[1] / "support"  # where Snakemake finds the executor `elsewhere`

@@ -5,7 +5,7 @@ import os
 import pytest
 from project_copy import finished_demo
 
-from xmlc.files import read_json
+from xmlc.core.files import read_json
 
 
 @pytest.fixture(scope="module")

@@ -17,8 +17,8 @@ from typing import NoReturn
 import click
 
 from xmlc import __version__
-from xmlc.advice import sentence_of
-from xmlc.errors import XmlcError
+from xmlc.core.advice import sentence_of
+from xmlc.core.errors import XmlcError
 
 # Titles in the help, the commands below each, and what each does.
 GROUPS = {

@@ -10,11 +10,11 @@ from typing import Any, Protocol
 
 import click
 
-from xmlc.errors import XmlcError
-from xmlc.estimator import Hyperparameters
-from xmlc.files import check_replaceable
-from xmlc.passport import plan_for
-from xmlc.runtime.threads import set_process_threads
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import check_replaceable
+from xmlc.core.passport import plan_for
+from xmlc.core.threads import set_process_threads
+from xmlc.kernels.estimator import Hyperparameters
 
 LARGEST_SEED = 2**32 - 1
 SEED = click.IntRange(0, LARGEST_SEED)

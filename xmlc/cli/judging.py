@@ -7,13 +7,13 @@ from pathlib import Path
 import click
 
 from xmlc.cli._options import FILE, FOLDER
-from xmlc.errors import XmlcError
-from xmlc.files import atomic_file
-from xmlc.judging.compare import accept, agreement, compare, compared_fingerprints, to_markdown, to_text
-from xmlc.judging.judge import Judge
-from xmlc.judging.runs import Runs, runs_of
-from xmlc.tables.fingerprint import fingerprint
-from xmlc.tables.made_of import finished_tables
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import atomic_file
+from xmlc.papers.tables.fingerprint import fingerprint
+from xmlc.papers.tables.made_of import finished_tables
+from xmlc.report.compare import accept, agreement, compare, compared_fingerprints, to_markdown, to_text
+from xmlc.report.judge import Judge
+from xmlc.report.runs import Runs, runs_of
 
 TABLE = click.Path(path_type=Path)
 CONFIG = Path("config")

@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING
 import click
 
 from xmlc.cli._options import FILE, FOLDER
-from xmlc.errors import XmlcError
-from xmlc.files import atomic_file
-from xmlc.judging.judge import Judge
-from xmlc.overview.archive import archived_files, write_archive
-from xmlc.overview.facts import facts_of
-from xmlc.overview.failures import failures, separate_deleted
-from xmlc.overview.status import status_of, to_text
-from xmlc.overview.verify import remove, verify
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import atomic_file
 from xmlc.papers.common.claims import claims_line
 from xmlc.papers.plan import plan_of
+from xmlc.papers.tables.made_of import finished_tables
+from xmlc.report.archive import archived_files, write_archive
+from xmlc.report.facts import facts_of
+from xmlc.report.failures import failures, separate_deleted
+from xmlc.report.judge import Judge
+from xmlc.report.status import status_of, to_text
+from xmlc.report.verify import remove, verify
 from xmlc.suites import paths
 from xmlc.suites.project import Project
 from xmlc.suites.settings import Settings, last_settings, read_config
-from xmlc.tables.made_of import finished_tables
 
 if TYPE_CHECKING:
-    from xmlc.page.content import Page, PagePaper
+    from xmlc.report.page.content import Page, PagePaper
 
 
 @click.command(help="Print Markdown tables and name other result files.")
@@ -79,8 +79,8 @@ def report_command(
     tables: Path, figures: Path, reference: Path, config: Path, logs: Path, papers: tuple[str, ...], out: Path
 ) -> None:
     """Gather, render, write; print the headlines."""
-    from xmlc.page.content import Folders, page_of  # of the extra `report`
-    from xmlc.page.render import to_html
+    from xmlc.report.page.content import Folders, page_of  # of the extra `report`
+    from xmlc.report.page.render import to_html
 
     papers = papers or tuple(Settings.read(read_config(config / "config.yaml")).papers)
     whole, gone = separate_deleted(finished_tables(tables, papers))

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

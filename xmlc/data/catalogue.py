@@ -10,9 +10,9 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 import jsonschema
 
-from xmlc.errors import XmlcError
-from xmlc.files import sha256
-from xmlc.schemas.reading import broken, read_yaml
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import sha256
+from xmlc.core.schemas import broken, read_yaml
 
 SCHEMA = Path(__file__).parent / "datasets.schema.yaml"
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")

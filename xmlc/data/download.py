@@ -12,11 +12,11 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import atomic_folder, read_json, write_json
 from xmlc.data.archives import SUFFIXES, Unreadable, open_plain, unpack
 from xmlc.data.catalogue import Dataset, FileFacts, Layout, file_facts
 from xmlc.data.fetching import USUAL, WEB_PAGE, Limits, NotThere, fetch_drive, fetch_http
-from xmlc.errors import XmlcError
-from xmlc.files import atomic_folder, read_json, write_json
 
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 HEAD = 2048

@@ -17,9 +17,9 @@ from typing import NamedTuple
 import requests
 import urllib3
 
-from xmlc.errors import XmlcError
-from xmlc.files import errors_named, locked
-from xmlc.runtime.progress import Progress
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import errors_named, locked
+from xmlc.core.progress import Progress
 
 ATTEMPTS = 4
 FIRST_PAUSE = 1.0  # seconds; doubles from attempt to attempt

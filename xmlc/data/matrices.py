@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import proven
-from xmlc.errors import XmlcError
-from xmlc.files import write_json
-from xmlc.gate.arrays import Malformed
-from xmlc.gate.stored import Field, check_fields, load_array, load_description
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import write_json
+from xmlc.kernels.checks import Malformed
+from xmlc.kernels.csr import proven
+from xmlc.kernels.stored import Field, check_fields, load_array, load_description
 
 FORMAT_VERSION = 1
 

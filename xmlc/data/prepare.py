@@ -9,8 +9,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from xmlc.checksums import NAME as CHECKSUMS
-from xmlc.checksums import check_listed
+from xmlc.core.checksums import NAME as CHECKSUMS
+from xmlc.core.checksums import check_listed
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import atomic_folder, read_json, sha256, write_json
 from xmlc.data.archives import SUFFIXES
 from xmlc.data.catalogue import Dataset, Layout, PublishedCounts, SplitFiles
 from xmlc.data.formats import FORMATS, load, read_coordinates
@@ -18,8 +20,6 @@ from xmlc.data.formats.lines import LineError, MalformedLines, quoted, text_line
 from xmlc.data.matrices import load_csr, resize, save_csr
 from xmlc.data.prepared import COUNTED, FORMAT_VERSION, Counts, Meta, fit_mask
 from xmlc.data.statistics import PartStatistics, part_statistics
-from xmlc.errors import XmlcError
-from xmlc.files import atomic_folder, read_json, sha256, write_json
 
 RELATIVE_TOLERANCE = 5e-3  # averages are printed with three to six digits
 PARTS: tuple[Literal["train", "test"], ...] = ("train", "test")

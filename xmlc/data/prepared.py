@@ -9,11 +9,11 @@ from typing import Literal, TypedDict, cast
 import numpy as np
 from scipy import sparse
 
-from xmlc.checksums import listed_in
+from xmlc.core.checksums import listed_in
+from xmlc.core.errors import XmlcError
 from xmlc.data.matrices import load_csr
-from xmlc.errors import XmlcError
-from xmlc.gate.stored import load_array, load_description
 from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.stored import load_array, load_description
 from xmlc.kernels.streams import Stream
 
 FORMAT_VERSION = 1

@@ -12,10 +12,10 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, without_zeros
-from xmlc.errors import XmlcError
-from xmlc.files import atomic_file
-from xmlc.runtime.kernel_cache import njit
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import atomic_file
+from xmlc.core.kernel_cache import njit
+from xmlc.kernels.csr import KernelCSR, as_features, as_labels, kernel_csr, without_zeros
 
 ROWS_PER_BLOCK = 1024
 SPACE, COMMA, COLON, POINT, NEWLINE = np.frombuffer(b" ,:.\n", dtype=np.uint8)

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from xmlc.core.kernel_cache import njit
 from xmlc.inference._gfm import by_descending_marginal, maximise, rank_places
 from xmlc.inference._independent import candidates, leave_one_out_sizes
 from xmlc.kernels.arrays import unowned
-from xmlc.runtime.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import copy_into, row_of
 from xmlc.kernels.heaps import make_heap, pop_first
 from xmlc.kernels.sums import total
-from xmlc.runtime.kernel_cache import njit
 
 # Expected F-measures that differ by no more than this count as equal: more than rounding can do.
 TIE = 1e-12

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from xmlc.core.kernel_cache import njit
 from xmlc.inference._gfm import TIE
 from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.float64 import log
 from xmlc.kernels.heaps import heap_of, make_heap, pop_first
-from xmlc.runtime.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True)

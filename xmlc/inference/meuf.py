@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.inference._independent import hamming_rows, jansche_rows, lewis_rows, meuf_rows, multinomial_rows
 from xmlc.inference.distributions import as_marginals, predict_from_marginals
 

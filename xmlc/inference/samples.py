@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import as_labels
-from xmlc.errors import XmlcError
-from xmlc.runtime.kernel_cache import njit
+from xmlc.core.errors import XmlcError
+from xmlc.core.kernel_cache import njit
+from xmlc.kernels.csr import as_labels
 
 
 class Samples(NamedTuple):

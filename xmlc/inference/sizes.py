@@ -15,13 +15,13 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import as_labels
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
+from xmlc.core.kernel_cache import njit
 from xmlc.inference._gfm import TIE
 from xmlc.inference._independent import count_distribution, count_limit, without_label
 from xmlc.inference.distributions import as_marginals, predict_from_marginals
+from xmlc.kernels.csr import as_labels
 from xmlc.kernels.heaps import make_heap, pop_first
-from xmlc.runtime.kernel_cache import njit
 
 LARGEST = 255  # sizes above share one weight
 MOST_INSTANCES = 100_000  # that weights are learned from: 200 MB for all their distributions

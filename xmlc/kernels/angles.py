@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from xmlc.core.kernel_cache import njit
 from xmlc.kernels.float64 import TO_WHOLE, TO_WHOLE_BITS
-from xmlc.runtime.kernel_cache import njit
 
 TWO_BY_PI = 0.6366197723675814
 HALF_PI = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)  # 33 bits, 33 bits, the rest

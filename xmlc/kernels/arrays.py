@@ -9,7 +9,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
-from xmlc.runtime.kernel_cache import njit
+from xmlc.core.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True)

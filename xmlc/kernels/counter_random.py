@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmlc.runtime.kernel_cache import njit
+from xmlc.core.kernel_cache import njit
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 

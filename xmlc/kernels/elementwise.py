@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from xmlc.core.kernel_cache import njit
 from xmlc.kernels import float64, powers
-from xmlc.runtime.kernel_cache import njit
 
 
 def exp(x: ArrayLike) -> np.ndarray:

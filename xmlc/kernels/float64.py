@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmlc.runtime.kernel_cache import njit
+from xmlc.core.kernel_cache import njit
 
 TO_WHOLE = 1.5 * 2.0**52  # added to a number below 2**51, leaves it rounded to a whole one in the lowest bits
 TO_WHOLE_BITS = np.int64(0x4338000000000000)

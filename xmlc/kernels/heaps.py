@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from xmlc.core.kernel_cache import njit
 from xmlc.kernels.bits import bits_float, float_bits
-from xmlc.runtime.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from xmlc.core.kernel_cache import njit
 from xmlc.kernels.float64 import (
     LN2_HIGH,
     LN2_LOW,
@@ -22,7 +23,6 @@ from xmlc.kernels.float64 import (
     log_series,
     split,
 )
-from xmlc.runtime.kernel_cache import njit
 
 LOG2_E_REST, TWO_THIRDS_REST = 2.0355273740931033e-17, 3.700743415417188e-17
 

@@ -18,9 +18,9 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from xmlc.core.kernel_cache import njit
 from xmlc.kernels.float32 import fma
 from xmlc.kernels.vectors import Vectors, index_at
-from xmlc.runtime.kernel_cache import njit
 
 NUMBERS_PER_LINE = 16  # float32 in a cache line of 64 bytes
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmlc.runtime.kernel_cache import njit
+from xmlc.core.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True, forceinline=True, fastmath=False)

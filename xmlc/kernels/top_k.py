@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from xmlc.core.kernel_cache import njit
 from xmlc.kernels.bits import bits_float, float_bits
-from xmlc.runtime.kernel_cache import njit
 
 LARGEST = np.int64(0x7FFFFFFF)  # number
 FREE = np.int64((-0x40800000 << 32) + 0x80000000)  # the key of number -1 with estimate -1: below any other

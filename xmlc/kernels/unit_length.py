@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmlc.runtime.kernel_cache import njit
+from xmlc.core.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True)

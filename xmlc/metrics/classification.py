@@ -16,8 +16,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import as_labels, kernel_csr
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
+from xmlc.kernels.csr import as_labels, kernel_csr
 from xmlc.metrics.measure import F1, JACCARD, Measure, Overlap, f_beta
 
 

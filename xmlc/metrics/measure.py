@@ -9,7 +9,7 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 
 Scored = TypeVar("Scored")
 

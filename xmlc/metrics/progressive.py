@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmlc.csr import as_labels
 from xmlc.kernels import elementwise
+from xmlc.kernels.csr import as_labels
 from xmlc.kernels.float64 import log
 from xmlc.metrics.classification import macro_f
 from xmlc.metrics.ranking import hits_at_k

@@ -20,10 +20,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import as_csr, as_labels, kernel_csr
-from xmlc.errors import InvalidDataError, XmlcError
-from xmlc.estimates import top_k_of
-from xmlc.gate.arrays import MOST_COLUMNS, check_below
+from xmlc.core.errors import InvalidDataError, XmlcError
+from xmlc.kernels.checks import MOST_COLUMNS, check_below
+from xmlc.kernels.csr import as_csr, as_labels, kernel_csr
+from xmlc.kernels.estimates import top_k_of
 from xmlc.metrics.measure import Measure
 
 K = (1, 3, 5)  # what the papers take

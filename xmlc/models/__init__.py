@@ -6,7 +6,7 @@ time nor in what makes the workflow train it again.
 
 from __future__ import annotations
 
-from xmlc.lazy import lazy_names
+from xmlc.core.lazy import lazy_names
 
 PUBLIC = {
     "BinaryRelevance": "xmlc.models.linear.binary_relevance",

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import borrowed
 from xmlc.kernels.heaps import insert_best
-from xmlc.runtime.kernel_cache import njit
 
 SURELY_NORMAL = 1e-30  # of a float32, whose smaller numbers have fewer digits
 

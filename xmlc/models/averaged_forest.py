@@ -10,14 +10,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import KernelCSR
-from xmlc.errors import XmlcError
-from xmlc.estimates import stack_estimates, top_k_of
-from xmlc.gate.stored import Field
+from xmlc.core.errors import XmlcError
+from xmlc.core.parallel import batches, row_blocks, run_pieces
+from xmlc.kernels.csr import KernelCSR
+from xmlc.kernels.estimates import stack_estimates, top_k_of
+from xmlc.kernels.stored import Field
 from xmlc.models._averages import Histograms, Reached, average_above, average_top_k
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.tail_classifiers import TAIL_FIELDS, TailClassifiers
-from xmlc.runtime.parallel import batches, row_blocks, run_pieces
 
 ROWS_PER_DESCENT = 16384  # large, because each block lays out the weights of the nodes that it reaches
 ROWS_PER_BLOCK = 256

@@ -11,13 +11,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, unit_rows
-from xmlc.errors import InvalidDataError, XmlcError
-from xmlc.estimates import top_k_of
-from xmlc.estimator import Estimator, InvalidParameterError, check_hyperparameters, not_fitted
-from xmlc.files import atomic_folder, write_json
-from xmlc.gate.arrays import Malformed
-from xmlc.gate.stored import Field, check_fields, load_array, load_description
+from xmlc.core.errors import InvalidDataError, XmlcError
+from xmlc.core.files import atomic_folder, write_json
+from xmlc.kernels.checks import Malformed
+from xmlc.kernels.csr import KernelCSR, as_features, as_labels, kernel_csr, unit_rows
+from xmlc.kernels.estimates import top_k_of
+from xmlc.kernels.estimator import Estimator, InvalidParameterError, check_hyperparameters, not_fitted
+from xmlc.kernels.stored import Field, check_fields, load_array, load_description
 
 DESCRIPTION = "model.json"
 ENTRIES = {"estimator": str, "format": int, "hyperparameters": dict, "n_features": int, "n_labels": int, "arrays": list}

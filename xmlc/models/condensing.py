@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmlc.csr import as_features, as_labels, kernel_csr, unit_rows
-from xmlc.errors import XmlcError
-from xmlc.runtime.kernel_cache import njit
+from xmlc.core.errors import XmlcError
+from xmlc.core.kernel_cache import njit
+from xmlc.kernels.csr import as_features, as_labels, kernel_csr, unit_rows
 
 ROUNDING = 1e-6  # of a cosine in float32: an exact copy has similarity 1
 

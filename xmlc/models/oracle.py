@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import as_labels
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
+from xmlc.kernels.csr import as_labels
 from xmlc.models.base import SparseProbabilityEstimator
 
 

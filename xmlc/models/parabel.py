@@ -8,15 +8,15 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.estimates import stack_estimates
-from xmlc.estimator import check_hyperparameters, hyperparameters
-from xmlc.gate.arrays import Malformed
+from xmlc.core.parallel import row_blocks, run_pieces
+from xmlc.kernels.checks import Malformed
 from xmlc.kernels.counter_random import stream_key
+from xmlc.kernels.estimates import stack_estimates
+from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
 from xmlc.kernels.streams import Stream
 from xmlc.models._averages import TreeEstimates, mean_above, mean_top_k
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.plt import PLT
-from xmlc.runtime.parallel import row_blocks, run_pieces
 
 LARGEST_SEED = np.uint64(2**31 - 1)  # what scikit-learn takes for a seed
 LABELS_PER_BLOCK = 1 << 22  # labels that one tree may find in a block of instances: some 100 MB while it searches

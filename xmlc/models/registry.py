@@ -7,9 +7,9 @@ import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xmlc.errors import XmlcError
-from xmlc.estimator import Hyperparameters
-from xmlc.extensions import import_file
+from xmlc.core.errors import XmlcError
+from xmlc.core.extensions import import_file
+from xmlc.kernels.estimator import Hyperparameters
 
 if TYPE_CHECKING:
     from xmlc.models.base import SparseProbabilityEstimator

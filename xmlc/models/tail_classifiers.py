@@ -8,14 +8,14 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import KernelCSR, as_csr, as_features, as_labels, kernel_csr, unit_rows, without_zeros
-from xmlc.errors import XmlcError
-from xmlc.estimator import not_fitted
-from xmlc.gate.stored import Field
+from xmlc.core.errors import XmlcError
+from xmlc.core.kernel_cache import njit
+from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.kernels import elementwise
+from xmlc.kernels.csr import KernelCSR, as_csr, as_features, as_labels, kernel_csr, unit_rows, without_zeros
+from xmlc.kernels.estimator import not_fitted
 from xmlc.kernels.float64 import exp, log1p
-from xmlc.runtime.kernel_cache import njit
-from xmlc.runtime.parallel import row_blocks, run_pieces
+from xmlc.kernels.stored import Field
 
 LABELS_PER_BLOCK = 1024
 ROWS_PER_BLOCK = 256

@@ -7,9 +7,9 @@ from typing import Any
 
 from scipy import sparse
 
+from xmlc.core.passport import WARM_UP_ROWS
 from xmlc.models.abilities import looks_up
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.passport import WARM_UP_ROWS
 
 
 def warm_up(model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array) -> None:

@@ -13,11 +13,11 @@ from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypeVar
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 
 if TYPE_CHECKING:
-    from xmlc.plotting import FigureDefinition
-    from xmlc.tables.table import TableDefinition
+    from xmlc.papers.plotting import FigureDefinition
+    from xmlc.papers.tables.table import TableDefinition
 
 COMMON = "common"
 Definition = TypeVar("Definition")
@@ -31,28 +31,28 @@ def table_of(name: str, paper: str) -> TableDefinition:
     XmlcError
         Neither the paper nor all suites have it.
     """
-    from xmlc.tables.table import TableDefinition
+    from xmlc.papers.tables.table import TableDefinition
 
     return _of(name, paper, "table", TableDefinition)
 
 
 def figure_of(name: str, paper: str) -> FigureDefinition:
     """Return the figure of this name, see `table_of`; a bare number means ``figure<number>``."""
-    from xmlc.plotting import FigureDefinition
+    from xmlc.papers.plotting import FigureDefinition
 
     return _of(name, paper, "figure", FigureDefinition)
 
 
 def every_table() -> list[tuple[str, TableDefinition]]:
     """List (room, definition) of all tables; a table of several rooms is listed for each of them."""
-    from xmlc.tables.table import TableDefinition
+    from xmlc.papers.tables.table import TableDefinition
 
     return [(room, found) for room in rooms() for found in _definitions(room, "table", TableDefinition).values()]
 
 
 def every_figure() -> list[tuple[str, FigureDefinition]]:
     """List (room, definition) of all figures."""
-    from xmlc.plotting import FigureDefinition
+    from xmlc.papers.plotting import FigureDefinition
 
     return [(room, found) for room in rooms() for found in _definitions(room, "figure", FigureDefinition).values()]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xmlc.papers import figure_of, table_of
+from xmlc.papers.tables.table import Published, Table
 from xmlc.records.base import ExperimentRecord, parsed
 from xmlc.records.reading import kinds, read_records
 from xmlc.records.simulation import SimulationRecord, read_simulations
@@ -15,7 +16,6 @@ from xmlc.records.step import StepRecord, read_steps
 from xmlc.records.training import SearchRecord, read_searches
 from xmlc.suites.needs import Need
 from xmlc.suites.suite import read_suite
-from xmlc.tables.table import Published, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,14 +7,14 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xmlc.core.sources import command_files, source_digest, source_files
 from xmlc.papers import figure_of, modules_of, table_of
-from xmlc.sources import command_files, source_digest, source_files
 from xmlc.suites import paths
 from xmlc.suites.project import Project
 
 if TYPE_CHECKING:  # a job of a cluster, which reads the plan, builds no table
-    from xmlc.plotting import FigureDefinition
-    from xmlc.tables.table import TableDefinition
+    from xmlc.papers.plotting import FigureDefinition
+    from xmlc.papers.tables.table import TableDefinition
 
 TABLE_FILES, FIGURE_FILES = ("csv", "md", "tex"), ("svg", "png")
 

@@ -12,10 +12,10 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 import msgspec
 from msgspec import Meta
 
-from xmlc.checksums import check_content
-from xmlc.errors import XmlcError, let_through
-from xmlc.estimator import Hyperparameters
-from xmlc.files import write_record
+from xmlc.core.checksums import check_content
+from xmlc.core.errors import XmlcError, let_through
+from xmlc.core.files import write_record
+from xmlc.kernels.estimator import Hyperparameters
 
 SCHEMA = 1
 HIGHEST = 1 + 1e-9  # a mean of ones may exceed one by a rounding
@@ -94,7 +94,7 @@ def read_checked(path: Path, kind: type[T], expected: str) -> T:
 
 
 def parsed(path: Path, what: str = "file") -> object:
-    """Return the content of a JSON file that `xmlc.files.write_record` wrote, its checksum proven and left out.
+    """Return the content of a JSON file that `xmlc.core.files.write_record` wrote, its checksum proven and left out.
 
     Raises
     ------

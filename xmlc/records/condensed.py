@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
 
-from xmlc.passport import Passport, StepCosts
+from xmlc.core.passport import Passport, StepCosts
 from xmlc.records.base import ExperimentRecord, Fractions, Number, RankingRow, identity
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from xmlc.passport import Passport, StepCosts
+from xmlc.core.passport import Passport, StepCosts
 from xmlc.records.base import ExperimentRecord, Fraction, Number
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import xmlc.records
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.records.base import ExperimentRecord, check_header, parsed
 
 R = TypeVar("R", bound=ExperimentRecord)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
-from xmlc.errors import XmlcError
-from xmlc.passport import Passport, StepCosts
+from xmlc.core.errors import XmlcError
+from xmlc.core.passport import Passport, StepCosts
 from xmlc.records.base import Misfit, Number, RecordFile, parsed
 
 MODELS = ("independent", "dependent", "dependent-signed")

@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import write_record
+from xmlc.core.passport import StepCosts
 from xmlc.data.statistics import Count, PartStatistics
-from xmlc.errors import XmlcError
-from xmlc.files import write_record
-from xmlc.passport import StepCosts
 from xmlc.records.base import read_checked
 
 if TYPE_CHECKING:

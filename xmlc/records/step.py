@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from xmlc.estimator import Hyperparameters
-from xmlc.passport import Passport, StepCosts
+from xmlc.core.passport import Passport, StepCosts
+from xmlc.kernels.estimator import Hyperparameters
 from xmlc.records.base import Number, RecordedDataset, or_nan, read_checked
 from xmlc.records.thresholds import Estimates, PartEstimates, TunedThresholds
 
@@ -91,7 +91,7 @@ class StepRecord:
 
 
 def read_steps(paths: Iterable[Path]) -> list[StepRecord]:
-    """Read files that hold the costs of a step (`xmlc.passport.step_costs`), in their order.
+    """Read files that hold the costs of a step (`xmlc.core.passport.step_costs`), in their order.
 
     Raises
     ------

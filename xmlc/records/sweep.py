@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 from msgspec import Meta
 
-from xmlc.passport import Passport, StepCosts
+from xmlc.core.passport import Passport, StepCosts
 from xmlc.records.base import (
     ExperimentRecord,
     Fractions,

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from xmlc.core.passport import Passport, StepCosts
 from xmlc.metrics.measures import FURTHER_SET_METRICS, SET_METRICS, TUNABLE_MEASURES
-from xmlc.passport import Passport, StepCosts
 from xmlc.records.base import FolderFile, Fractions, Number, check_scores, costs_in, identity, or_nan
 from xmlc.records.ranking import measured, present_measures, shares_of
 from xmlc.records.training import KnownTrainingCosts, ModelRecord

@@ -12,10 +12,10 @@ from typing import Annotated, TypedDict
 
 from msgspec import Meta
 
-from xmlc.checksums import check_content
-from xmlc.errors import XmlcError
-from xmlc.estimator import Hyperparameters
-from xmlc.passport import Passport, StepCosts
+from xmlc.core.checksums import check_content
+from xmlc.core.errors import XmlcError
+from xmlc.core.passport import Passport, StepCosts
+from xmlc.kernels.estimator import Hyperparameters
 from xmlc.records.base import ExperimentRecord, Fraction, Number, Record, RecordedDataset, as_checked, expected_of
 
 # How hyperparameters were searched, and with what validation P@1 the best were found.
@@ -110,7 +110,7 @@ def parsed_search(path: Path) -> object:
     XmlcError
         It is not readable, or was edited.
     """
-    from xmlc.schemas.reading import read_yaml  # only who reads searches loads a reader of YAML
+    from xmlc.core.schemas import read_yaml  # only who reads searches loads a reader of YAML
 
     try:
         content = read_yaml(path)

@@ -17,12 +17,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NoReturn
 
-from xmlc.advice import sentence_of
+from xmlc.core.advice import sentence_of
+from xmlc.core.errors import XmlcError, is_of_the_machine
+from xmlc.core.files import locked, remove_leftovers
+from xmlc.core.job_lines import plan_of, show_lines
+from xmlc.core.schemas import nearest
 from xmlc.data.download import check_sources
-from xmlc.errors import XmlcError, is_of_the_machine
-from xmlc.files import locked, remove_leftovers
-from xmlc.runtime.job_lines import plan_of, show_lines
-from xmlc.schemas.reading import nearest
 from xmlc.suites import paths
 from xmlc.suites.project import Project
 from xmlc.suites.settings import remember

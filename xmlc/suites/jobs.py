@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.suites import paths
 from xmlc.suites.needs import PEER_METHODS
 from xmlc.suites.paths import Pattern

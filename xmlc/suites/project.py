@@ -12,14 +12,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
 
+from xmlc.core.errors import XmlcError
+from xmlc.core.schemas import nearest
+from xmlc.core.sources import command_files, source_files
 from xmlc.data.catalogue import Dataset, load_catalogue
 from xmlc.data.catalogue import dataset as catalogue_entry
-from xmlc.errors import XmlcError
-from xmlc.estimator import Hyperparameters
-from xmlc.gate.domains import DOMAINS, LABELS_PER_INSTANCE
+from xmlc.kernels.domains import DOMAINS, LABELS_PER_INSTANCE
+from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.registry import ESTIMATORS, estimator_files
-from xmlc.schemas.reading import nearest
-from xmlc.sources import command_files, source_files
 from xmlc.suites import paths
 from xmlc.suites.settings import Settings
 from xmlc.suites.suite import CONFIG, ModelSpec, Run, Suite, Sweep, Task, read_suites

@@ -15,8 +15,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from xmlc.errors import XmlcError
-from xmlc.files import read_json
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import read_json
 from xmlc.records.statistics import Statistics
 from xmlc.records.thresholds import Estimates
 from xmlc.suites import paths

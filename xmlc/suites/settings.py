@@ -12,10 +12,10 @@ from typing import Literal, Self
 
 import yaml
 
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import read_json, write_json
+from xmlc.core.schemas import nearest, read_yaml
 from xmlc.data.fetching import USUAL, Limits
-from xmlc.errors import XmlcError
-from xmlc.files import read_json, write_json
-from xmlc.schemas.reading import nearest, read_yaml
 from xmlc.suites.suite import check, converted
 
 WITH_NUMBERS = ("seeds", "tuning", "download")

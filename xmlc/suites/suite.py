@@ -10,9 +10,9 @@ from typing import Literal, NamedTuple, TypeVar
 import jsonschema
 import msgspec
 
-from xmlc.errors import XmlcError
-from xmlc.estimator import Hyperparameters
-from xmlc.schemas.reading import broken, read_yaml
+from xmlc.core.errors import XmlcError
+from xmlc.core.schemas import broken, read_yaml
+from xmlc.kernels.estimator import Hyperparameters
 from xmlc.suites.paths import Pattern
 
 Task = Literal["few-shot", "multi-label"]

@@ -6,7 +6,7 @@ kernels for that.
 
 from __future__ import annotations
 
-from xmlc.lazy import lazy_names
+from xmlc.core.lazy import lazy_names
 
 PUBLIC = {
     "FTA": "xmlc.thresholds.methods",

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import copy_into
-from xmlc.runtime.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True)

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import as_features, as_labels, kernel_csr
-from xmlc.errors import InvalidDataError, XmlcError
-from xmlc.estimator import Estimator, not_fitted
-from xmlc.probabilities import as_estimates
-from xmlc.runtime.parallel import run_pieces
+from xmlc.core.errors import InvalidDataError, XmlcError
+from xmlc.core.parallel import run_pieces
+from xmlc.kernels.csr import as_features, as_labels, kernel_csr
+from xmlc.kernels.estimator import Estimator, not_fitted
+from xmlc.kernels.probabilities import as_estimates
 from xmlc.thresholds._kernels import copy_above, count_above
 
 

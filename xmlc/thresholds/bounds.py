@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xmlc.csr import as_labels
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
+from xmlc.kernels.csr import as_labels
 
 # The set C of Section 6.2, ascending: high thresholds 1/c, and so small predictions, come first.
 GRID = (2, 3, 4, 5, 7, 10, 20, 50, 100, 200, 1000, 10000)

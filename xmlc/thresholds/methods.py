@@ -7,9 +7,9 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from xmlc.csr import kernel_csr
-from xmlc.errors import XmlcError
-from xmlc.estimator import hyperparameters
+from xmlc.core.errors import XmlcError
+from xmlc.kernels.csr import kernel_csr
+from xmlc.kernels.estimator import hyperparameters
 from xmlc.metrics.measure import F1, Overlap
 from xmlc.thresholds._kernels import (
     best_cut,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.metrics.classification import TUNABLE, AveragedOverlap, measure_scores
 from xmlc.metrics.measure import Overlap
 from xmlc.thresholds.apply import apply_thresholds, checked_pair, columns

@@ -4,8 +4,8 @@ import pytest
 from command_line import run
 from small_data import prepare_tiny
 
+from xmlc.core.files import read_json
 from xmlc.data.prepared import Prepared
-from xmlc.files import read_json
 from xmlc.metrics import precision_at_k
 from xmlc.models import SparseWeightedNearestNeighbors
 from xmlc.models.condensing import kept_instances

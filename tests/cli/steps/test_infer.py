@@ -9,10 +9,10 @@ from record_cases import estimates as estimates_file
 from scipy import sparse
 from small_data import prepare_tiny
 
-from xmlc.checksums import list_files
+from xmlc.core.checksums import list_files
+from xmlc.core.files import read_json, write_json, write_record
 from xmlc.data.matrices import load_csr, save_csr
 from xmlc.data.prepared import Prepared
-from xmlc.files import read_json, write_json, write_record
 from xmlc.inference import Samples, fit_size_weights, gfm, gfm_sizes, hamming, marginals_of
 from xmlc.metrics import classification_metrics
 from xmlc.records.inference import InferenceRecord

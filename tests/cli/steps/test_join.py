@@ -10,8 +10,8 @@ from small_data import prepare_tiny
 
 from xmlc.cli.steps.join import command as join
 from xmlc.cli.steps.train import command as train
-from xmlc.errors import XmlcError
-from xmlc.files import folder_bytes, read_json, write_record
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import folder_bytes, read_json, write_record
 from xmlc.models import FastXML
 
 

@@ -6,8 +6,8 @@ import pytest
 from command_line import run
 from small_data import prepare_tiny
 
+from xmlc.core.files import read_json
 from xmlc.data.prepared import Prepared
-from xmlc.files import read_json
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.streams import Stream
 from xmlc.metrics import macro_f
@@ -19,7 +19,7 @@ from xmlc.records.reading import read_records
 STUB = """
 import numpy as np
 from scipy import sparse
-from xmlc.csr import as_labels
+from xmlc.kernels.csr import as_labels
 from xmlc.models.base import SparseProbabilityEstimator
 
 class Last(SparseProbabilityEstimator):

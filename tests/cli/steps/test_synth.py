@@ -6,11 +6,11 @@ from click.testing import CliRunner
 from command_line import own_threads
 
 from xmlc.cli.steps.synth import command
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import read_json, sha256
 from xmlc.data import load
 from xmlc.data.matrices import load_csr
 from xmlc.data.synthetic.labels import SyntheticModel
-from xmlc.errors import XmlcError
-from xmlc.files import read_json, sha256
 
 SIZES = "--n-train 300 --n-test 100 --n-features 60 --n-labels 20 --labels-per-instance 2 --nonzeros 9 --seed 3".split()
 

@@ -5,7 +5,7 @@ from command_line import run
 from small_data import prepare_tiny
 
 from xmlc.cli.steps.thresholds import UNFINISHED
-from xmlc.files import read_json
+from xmlc.core.files import read_json
 from xmlc.thresholds.tune import METHODS
 
 FAILING = '''"""A method that fails as long as a file says so."""
@@ -97,7 +97,7 @@ def test_folders_of_others_are_left_alone(options, tmp_path, capsys):
 
 
 def _telling(done):
-    from xmlc.measuring.thresholds import tune_method
+    from xmlc.steps.thresholds import tune_method
 
     def told(prepared, estimates, method, threads, out):
         done.append(method)

@@ -7,18 +7,18 @@ import pytest
 import yaml
 from command_line import call
 
-from xmlc.checksums import stamped
 from xmlc.cli.steps.train import command as train_command
 from xmlc.cli.steps.tune import command as tune_command
+from xmlc.core.checksums import stamped
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import read_json, write_json
 from xmlc.data.catalogue import Dataset
 from xmlc.data.prepare import prepare
 from xmlc.data.prepared import Prepared
 from xmlc.data.writer import save_repository
-from xmlc.errors import XmlcError
-from xmlc.files import read_json, write_json
 from xmlc.metrics import precision_at_k
 from xmlc.models import PLT
-from xmlc.tuning.plan import METHODS
+from xmlc.steps.tuning.plan import METHODS
 
 EACH = [pytest.param(method, marks=pytest.mark.needs("tune") if method == "smac" else ()) for method in METHODS]
 SPACE = {

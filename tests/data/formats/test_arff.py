@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.io import arff as scipy_arff
 
+from xmlc.core.errors import XmlcError
 from xmlc.data import load
-from xmlc.errors import XmlcError
 
 XML = (
     '<?xml version="1.0"?><labels xmlns="http://mulan.sourceforge.net/labels">'

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from xmlc.core.errors import XmlcError
 from xmlc.data import load
 from xmlc.data.formats import read_coordinates
-from xmlc.errors import XmlcError
 
 NAMES = ("row", "feature", "value", "label_row", "label")
 GOOD = {"row": "1 1 3", "feature": "4 1 2", "value": "0.5 1 2e0", "label_row": "1 3 3", "label": "2 1 2"}

@@ -8,9 +8,9 @@ import tracemalloc
 
 import pytest
 
+from xmlc.core.errors import XmlcError
 from xmlc.data import load
 from xmlc.data.formats import lines, read_coordinates
-from xmlc.errors import XmlcError
 
 HUGE = 2_147_483_647
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
+from xmlc.core.errors import XmlcError
 from xmlc.data import load
 from xmlc.data.formats import rows
 from xmlc.data.formats.lines import line_blocks, open_bytes
-from xmlc.errors import XmlcError
 
 
 def assert_same(ours, theirs):

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from xmlc.core.errors import XmlcError
 from xmlc.data import load
 from xmlc.data.formats import rows
 from xmlc.data.formats.lines import line_blocks
-from xmlc.errors import XmlcError
 
 
 def write(path, text):

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from xmlc.core.errors import XmlcError
 from xmlc.data import load
-from xmlc.errors import XmlcError
 
 
 def test_rows_by_hand(tmp_path):

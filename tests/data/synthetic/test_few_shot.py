@@ -9,6 +9,8 @@ from click.testing import CliRunner
 from command_line import own_threads
 
 from xmlc.cli.steps.synth import command
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import read_json
 from xmlc.data import load
 from xmlc.data.catalogue import load_catalogue
 from xmlc.data.synthetic import few_shot
@@ -29,8 +31,6 @@ from xmlc.data.synthetic.few_shot import (
     ShortTexts,
 )
 from xmlc.data.synthetic.labels import popular_feature
-from xmlc.errors import XmlcError
-from xmlc.files import read_json
 from xmlc.kernels import counter_random
 from xmlc.kernels.counter_random import random_unit
 from xmlc.kernels.streams import Stream

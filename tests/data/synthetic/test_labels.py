@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
+from xmlc.core.errors import XmlcError
 from xmlc.data.synthetic.labels import MODIFIERS, POSTERIOR_FLOOR, RANK_PENALTY, SyntheticModel, draw_label_parameters
-from xmlc.errors import XmlcError
 
 SHAPE = {"n_features": 300, "n_labels": 80, "labels_per_instance": 3.0, "nonzeros": 25, "seed": 4}
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from xmlc.csr import kernel_csr
+from xmlc.kernels.csr import kernel_csr
 from xmlc.models.fastxml._grow import count_labels, gather_columns, number_labels
 
 # The columns of a node that the solver is given.

@@ -9,7 +9,7 @@ from real_data import assert_precision, bibtex
 from scipy import sparse
 from sklearn.base import clone
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.models import LdSM
 from xmlc.models.tail_classifiers import TailClassifiers
 

@@ -8,7 +8,7 @@ import pytest
 from ldsm_cases import node_of, node_settings
 from scipy import sparse
 
-from xmlc.csr import kernel_csr
+from xmlc.kernels.csr import kernel_csr
 from xmlc.models.ldsm._grow import (
     divides,
     fit_node,

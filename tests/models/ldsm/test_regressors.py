@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ldsm_cases import node_of, node_settings
 from numba import njit
 
-from xmlc.csr import kernel_csr
+from xmlc.kernels.csr import kernel_csr
 from xmlc.kernels.float32 import inverse_sqrt
 from xmlc.kernels.sums import dot, sparse_dot
 from xmlc.models.ldsm import _regressors as _pairs

@@ -9,7 +9,7 @@ from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.float64 import sigmoid
 from xmlc.kernels.streams import Stream

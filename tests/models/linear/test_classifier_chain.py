@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.inference.samples import Samples, marginals_of
 from xmlc.kernels.counter_random import random_unit, stream_key
 from xmlc.kernels.float32 import sigmoid

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from xmlc.csr import kernel_csr
+from xmlc.kernels.csr import kernel_csr
 from xmlc.models.linear import label_logistic
 from xmlc.models.linear.label_logistic import column_variances, linear_scores, make_problem, scales
 

@@ -11,7 +11,7 @@ from numba import njit
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
-from xmlc.csr import as_features, as_labels
+from xmlc.kernels.csr import as_features, as_labels
 from xmlc.kernels.float64 import sigmoid
 from xmlc.models.linear import _logistic
 from xmlc.models.linear._logistic import LANES, add_row, multiply_row

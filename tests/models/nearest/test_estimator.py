@@ -9,9 +9,9 @@ from nearest_cases import data
 from scipy import sparse
 from small_data import random_multilabel
 
-from xmlc.csr import unit_rows
-from xmlc.errors import XmlcError
-from xmlc.estimates import top_k_of
+from xmlc.core.errors import XmlcError
+from xmlc.kernels.csr import unit_rows
+from xmlc.kernels.estimates import top_k_of
 from xmlc.models import SparseWeightedNearestNeighbors
 from xmlc.models.nearest import _index, estimator
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from nearest_cases import data
 from numpy.testing import assert_array_equal
 
-from xmlc.csr import unit_rows
+from xmlc.kernels.csr import unit_rows
 from xmlc.models.nearest._index import build_index, index_pieces, order_by_frequency
 
 

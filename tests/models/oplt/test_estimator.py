@@ -5,9 +5,9 @@ from oplt_twin import NaiveOPLT
 from scipy import sparse
 from sklearn.base import clone
 
-from xmlc.csr import unit_rows
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation, stream_key
+from xmlc.kernels.csr import unit_rows
 from xmlc.kernels.streams import Stream
 from xmlc.models import OPLT, PLT
 from xmlc.models.oplt.tree import NODE, ROOT

@@ -7,7 +7,7 @@ import pytest
 from needs import require
 from scipy import sparse
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.models.peers.napkinxc import NapkinXCBR, NapkinXCPLT
 
 MODELS = {

@@ -5,7 +5,7 @@ import pytest
 from needs import require
 from scipy import sparse
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.models.peers.omikuji import OmikujiParabel
 
 DEEP = {"min_branch_size": 4, "beam_size": 2, "n_jobs": 1}  # 12 labels in several leaves, not all in the beam

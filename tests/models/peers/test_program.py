@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from xmlc.checksums import NAME, listed_in
+from xmlc.core.checksums import NAME, listed_in
 from xmlc.models.peers.program import SHOWN_BYTES, ProgramModel, silenced_output
 
 

@@ -5,7 +5,7 @@ import pytest
 from needs import require
 from scipy import sparse
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.models.peers.vowpalwabbit import VowpalWabbitCMT
 
 SMALL = {"hash_bits": 18, "passes": 2}

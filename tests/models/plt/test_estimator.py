@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from plt_cases import TREES
 from sklearn.linear_model import LogisticRegression
 
-from xmlc.csr import unit_rows
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.csr import unit_rows
 from xmlc.kernels.streams import Stream
 from xmlc.models import PLT
 

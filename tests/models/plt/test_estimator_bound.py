@@ -8,10 +8,10 @@ from plt_descent_twin import block_estimates, node_estimate
 from plt_twin import ancestors, positive_nodes
 from scipy import sparse
 
-from xmlc.csr import kernel_csr
+from xmlc.kernels.csr import kernel_csr
 from xmlc.models import PLT
 from xmlc.models.plt._scores import LOGISTIC_LINK, children_of
-from xmlc.trees import huffman_tree, random_complete_tree
+from xmlc.models.trees import huffman_tree, random_complete_tree
 
 M = 5
 SETS = [[j for j in range(M) if mask >> j & 1] for mask in range(2**M)]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from plt_cases import random_nodes, weights_of
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.models import PLT
 from xmlc.models.plt.weights import drop_small
 

@@ -5,9 +5,9 @@ import plt_twin
 import pytest
 from scipy import sparse
 
-from xmlc.csr import kernel_csr, unit_rows
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.csr import kernel_csr, unit_rows
 from xmlc.kernels.streams import Stream
 from xmlc.models import PLT
 from xmlc.models.plt.solvers import AdaGrad

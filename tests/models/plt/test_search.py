@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from plt_cases import every_store, random_nodes
 from small_data import random_multilabel
 
-from xmlc.csr import kernel_csr
-from xmlc.estimator import InvalidParameterError
+from xmlc.kernels.csr import kernel_csr
+from xmlc.kernels.estimator import InvalidParameterError
 from xmlc.models import PLT
 from xmlc.models.plt import prediction
 from xmlc.models.plt._scores import LOGISTIC_LINK

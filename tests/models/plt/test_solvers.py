@@ -8,7 +8,7 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
-from xmlc.csr import kernel_csr, unit_rows
+from xmlc.kernels.csr import kernel_csr, unit_rows
 from xmlc.kernels.float32 import fma, inverse_sqrt, sigmoid
 from xmlc.kernels.sibling_rows import padded_size
 from xmlc.models import PLT

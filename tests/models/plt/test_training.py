@@ -5,7 +5,7 @@ import pytest
 from plt_twin import positive_nodes
 from sklearn.base import clone
 
-from xmlc.csr import kernel_csr
+from xmlc.kernels.csr import kernel_csr
 from xmlc.kernels.float32 import sigmoid
 from xmlc.models import PLT
 from xmlc.models.plt import training
@@ -13,7 +13,7 @@ from xmlc.models.plt._scores import node_key, slot_and_sign
 from xmlc.models.plt.solvers import Sgd
 from xmlc.models.plt.training import count_nonzeros, list_features, train_hashed
 from xmlc.models.plt.weights import drop_small
-from xmlc.trees import random_complete_tree
+from xmlc.models.trees import random_complete_tree
 
 
 def test_instances_of_nodes_are_listed_in_order(multilabel):

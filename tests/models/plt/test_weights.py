@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plt_cases import TREES, hashed_nodes, random_nodes, weights_of
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.models.plt import weights
 from xmlc.models.plt.weights import (
     CompactNodeWeights,

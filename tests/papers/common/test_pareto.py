@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_hex
 from report_cases import ranking, write
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.papers.building import draw_figure
 from xmlc.papers.common.figures import FAMILIES, pareto_front, place_labels, text_size
-from xmlc.plotting import write_figure
-from xmlc.tables.titles import family, model_title
+from xmlc.papers.plotting import write_figure
+from xmlc.papers.tables.titles import family, model_title
 
 MODELS = {
     "plt": (0.6, 2),

@@ -7,9 +7,9 @@ from record_files import as_record
 from report_cases import every_measure, every_method, inferred_from_estimates, ranking
 
 from xmlc.papers.common.tables import PEER_KEYS, TUNED, jobs_frame, peers, resources
+from xmlc.papers.tables.render import to_csv, to_latex, to_markdown
+from xmlc.papers.tables.table import Published
 from xmlc.records.step import StepRecord
-from xmlc.tables.render import to_csv, to_latex, to_markdown
-from xmlc.tables.table import Published
 
 
 @pytest.fixture

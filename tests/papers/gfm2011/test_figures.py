@@ -6,7 +6,7 @@ import pytest
 from matplotlib.colors import to_hex
 from record_cases import TIMED, simulation
 
-from xmlc.checksums import stamped
+from xmlc.core.checksums import stamped
 from xmlc.papers.building import draw_figure
 from xmlc.papers.gfm2011.figures import APART, PANELS, STYLES
 

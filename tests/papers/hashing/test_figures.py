@@ -3,7 +3,7 @@
 import pytest
 from report_cases import ranking, thresholds, write
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.papers.building import draw_figure
 
 EXACT_BYTES = 2_500_000  # of every record

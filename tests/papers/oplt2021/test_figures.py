@@ -5,7 +5,7 @@ import math
 import pytest
 from report_cases import dataset, sweep_over, write
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.papers.building import draw_figure
 
 

@@ -4,8 +4,8 @@ import pytest
 from built_tables import build_from
 from report_cases import dataset, ranking, sweep_over
 
-from xmlc.errors import XmlcError
-from xmlc.tables.render import to_markdown
+from xmlc.core.errors import XmlcError
+from xmlc.papers.tables.render import to_markdown
 
 TABLE2 = (
     "dataset,model,p@1,p@3,p@5,train_cpu_minutes\n"

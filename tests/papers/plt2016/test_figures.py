@@ -4,7 +4,7 @@ import pytest
 from matplotlib.colors import to_hex
 from report_cases import GRID, every_method, ranking, thresholds, write
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.papers.building import draw_figure
 from xmlc.papers.plt2016.figures import PARTS, STYLES
 

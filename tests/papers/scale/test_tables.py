@@ -4,9 +4,9 @@ import pytest
 from built_tables import build_from
 from report_cases import dataset, ranking
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.papers.scale.tables import EVERY, TOTAL
-from xmlc.tables.render import to_csv, to_markdown
+from xmlc.papers.tables.render import to_csv, to_markdown
 
 
 @pytest.fixture

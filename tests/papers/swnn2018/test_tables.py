@@ -7,13 +7,13 @@ import pytest
 from built_tables import build_from
 from report_cases import condensed, ranking, write
 
-from xmlc.csr import as_features, as_labels
 from xmlc.data.catalogue import Dataset
 from xmlc.data.prepare import prepare
 from xmlc.data.writer import save_repository
+from xmlc.kernels.csr import as_features, as_labels
 from xmlc.papers.building import build_table
+from xmlc.papers.tables.render import to_csv, to_markdown
 from xmlc.records.statistics import Statistics
-from xmlc.tables.render import to_csv, to_markdown
 
 PUBLISHED = (
     "dataset,model,p@1,p@3,p@5,max_p@1,max_p@3,max_p@5,S,alpha,beta,predict_ms\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from xmlc.cli._options import FILE
-from xmlc.compiling import compile_parts, missing, parts_of
+from xmlc.steps.compiling import compile_parts, missing, parts_of
 
 
 @click.command(

@@ -7,11 +7,11 @@ from pathlib import Path
 import click
 
 from xmlc.cli._options import FILE, data_option, threads_option
+from xmlc.core.passport import step_costs, with_passport
 from xmlc.data.prepared import Prepared
-from xmlc.measuring.subject import trained_on_all
-from xmlc.measuring.sweeps import condensed_rows
-from xmlc.passport import step_costs, with_passport
 from xmlc.records.condensed import CondensedRecord, PredictionThreads
+from xmlc.steps.subject import trained_on_all
+from xmlc.steps.sweeps import condensed_rows
 
 
 @click.command(help="Leave near-duplicates with the same label set out of the training set: quality against size.")

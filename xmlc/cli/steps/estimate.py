@@ -8,14 +8,14 @@ import click
 import numpy as np
 
 from xmlc.cli._options import FILE, data_option, model_option, out_option, threads_option
+from xmlc.core.files import atomic_folder
+from xmlc.core.passport import peak_bytes, step_costs, with_passport
 from xmlc.data.matrices import save_csr
 from xmlc.data.prepared import Prepared
-from xmlc.files import atomic_folder
-from xmlc.measuring.estimation import estimate_part
 from xmlc.models.registry import load_estimator
-from xmlc.passport import peak_bytes, step_costs, with_passport
 from xmlc.records.thresholds import Estimates
 from xmlc.records.training import TrainingRecord
+from xmlc.steps.estimation import estimate_part
 
 
 @click.command(help="Write the estimates above a floor for the validation and the test set, with their cost.")

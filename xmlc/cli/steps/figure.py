@@ -9,7 +9,7 @@ import click
 from xmlc.cli._options import gather_records, list_definitions, records_argument
 from xmlc.papers import every_figure
 from xmlc.papers.building import draw_figure
-from xmlc.plotting import write_figure
+from xmlc.papers.plotting import write_figure
 
 
 @click.command(help="Draw figure NAME of a paper from RECORDS; write the list of these records too.")

@@ -9,14 +9,14 @@ import click
 import numpy as np
 
 from xmlc.cli._options import FILE, FOLDER, data_option, threads_option
+from xmlc.core.extensions import import_file
+from xmlc.core.passport import step_costs, with_passport
 from xmlc.data.prepared import Prepared
-from xmlc.extensions import import_file
 from xmlc.inference.methods import METHODS, method_named
-from xmlc.measuring.inference import basis_of, check_sources, infer_and_score
 from xmlc.models.registry import load_estimator
-from xmlc.passport import step_costs, with_passport
 from xmlc.records.inference import InferenceCosts, InferenceRecord
 from xmlc.records.training import TrainingRecord
+from xmlc.steps.inference import basis_of, check_sources, infer_and_score
 
 
 @click.command(help="Infer a label set for each test instance by each METHOD, from a model or from its estimates.")

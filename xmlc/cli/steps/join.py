@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from xmlc.cli._options import FILE, FOLDER, out_option
-from xmlc.files import folder_bytes
-from xmlc.measuring.training import check_one_forest, joined_model, joined_record
+from xmlc.core.files import folder_bytes
 from xmlc.records.training import TrainingRecord
+from xmlc.steps.training import check_one_forest, joined_model, joined_record
 
 
 @click.command(help="Join shares of a forest, folders with model/ and train.json, in the order of their trees.")

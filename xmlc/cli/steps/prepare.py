@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 
 from xmlc.cli._options import FILE, FOLDER, SEED, catalogue_option, out_option, plan_option
+from xmlc.core.passport import step_costs
 from xmlc.data.catalogue import dataset as catalogue_entry
 from xmlc.data.catalogue import load_catalogue
 from xmlc.data.prepare import prepare
-from xmlc.passport import step_costs
 from xmlc.records.statistics import Statistics
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import click
 
 from xmlc.cli._options import FILE, SEED, data_option, parse_parameters, threads_option
+from xmlc.core.files import atomic_file
+from xmlc.core.passport import peak_bytes, step_costs, with_passport
 from xmlc.data.prepared import Prepared
-from xmlc.files import atomic_file
-from xmlc.measuring.streams import run_stream, shuffled_stream
-from xmlc.measuring.subject import description
 from xmlc.models.registry import make_estimator
-from xmlc.passport import peak_bytes, step_costs, with_passport
 from xmlc.records.progressive import ProgressiveCosts, ProgressiveRecord, ProgressiveRow
+from xmlc.steps.streams import run_stream, shuffled_stream
+from xmlc.steps.subject import description
 
 
 @click.command(help="Predict each instance of the shuffled training set, then learn it; write the curve.")

@@ -8,13 +8,13 @@ from pathlib import Path
 import click
 
 from xmlc.cli._options import FILE, data_option, model_option, threads_option
+from xmlc.core.passport import peak_bytes, step_costs, with_passport
 from xmlc.data.prepared import Prepared
-from xmlc.measuring.estimation import instances_for, mean_inner_products, predict_timed, share_certified
 from xmlc.metrics.ranking import K, propensities, propensity_parameters, ranking_metrics, standard_errors
 from xmlc.models.registry import load_estimator
-from xmlc.passport import peak_bytes, step_costs, with_passport
 from xmlc.records.ranking import RankingCosts, RankingRecord
 from xmlc.records.training import TrainingRecord
+from xmlc.steps.estimation import instances_for, mean_inner_products, predict_timed, share_certified
 
 
 @click.command(help="Rank the labels of the test set and score the ranking: P@k, nDCG@k, PSP@k.")

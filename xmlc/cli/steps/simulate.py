@@ -26,10 +26,10 @@ from xmlc.cli._options import FILE, SEED, threads_option
 @click.option("--out", type=FILE, required=True, help="Record to write.")
 def command(trials: int, seed: int, labels: int, rounds: int, threads: int, out: Path) -> None:
     """Simulate, measure, write."""
-    from xmlc.inference.growth import measure_growth
-    from xmlc.inference.simulation import PRIOR, SAMPLE_SIZES, simulate
-    from xmlc.passport import step_costs, with_passport
+    from xmlc.core.passport import step_costs, with_passport
     from xmlc.records.simulation import SimulationRecord
+    from xmlc.steps.growth import measure_growth
+    from xmlc.steps.simulation import PRIOR, SAMPLE_SIZES, simulate
 
     models = simulate(seed, trials, SAMPLE_SIZES, labels, threads)
     SimulationRecord(

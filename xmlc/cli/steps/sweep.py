@@ -9,11 +9,11 @@ from pathlib import Path
 import click
 
 from xmlc.cli._options import FILE, data_option, parse_parameters, threads_option
+from xmlc.core.passport import step_costs, with_passport
 from xmlc.data.prepared import Prepared
-from xmlc.measuring.subject import trained_on_all
-from xmlc.measuring.sweeps import sweep_rows
-from xmlc.passport import step_costs, with_passport
 from xmlc.records.sweep import SweepRecord, Threads
+from xmlc.steps.subject import trained_on_all
+from xmlc.steps.sweeps import sweep_rows
 
 
 @click.command(help="Train with several values of one hyperparameter, each on the whole training set, and rank.")

@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 
 from xmlc.cli._options import POSITIVE, SEED, catalogue_option, out_option, threads_option
+from xmlc.core.errors import XmlcError
 from xmlc.data.catalogue import dataset as catalogue_entry
 from xmlc.data.catalogue import load_catalogue
 from xmlc.data.synthetic import KINDS, SIZES, make_dataset
-from xmlc.errors import XmlcError
 
 COUNT = click.IntRange(min=1)
 

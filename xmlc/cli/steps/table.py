@@ -9,8 +9,8 @@ import click
 from xmlc.cli._options import FILE, FOLDER, gather_records, list_definitions, records_argument
 from xmlc.papers import every_table
 from xmlc.papers.building import build_table
-from xmlc.tables.made_of import MadeOf
-from xmlc.tables.render import to_markdown, write_table
+from xmlc.papers.tables.made_of import MadeOf
+from xmlc.papers.tables.render import to_markdown, write_table
 
 
 @click.command(help="Build table NAME of a paper from RECORDS; write the list of these records too.")

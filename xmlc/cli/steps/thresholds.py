@@ -13,15 +13,15 @@ from pathlib import Path
 import click
 
 from xmlc.cli._options import FILE, FOLDER, data_option, model_option, threads_option
+from xmlc.core.errors import XmlcError, let_through
+from xmlc.core.extensions import import_file
+from xmlc.core.files import check_replaceable, file_digest, replace_folder
+from xmlc.core.sources import PACKAGE
 from xmlc.data.prepared import Prepared
-from xmlc.errors import XmlcError, let_through
-from xmlc.extensions import import_file
-from xmlc.files import check_replaceable, file_digest, replace_folder
-from xmlc.measuring.thresholds import evaluate_method, tune_method
 from xmlc.models.registry import load_estimator
 from xmlc.records.thresholds import Estimates
 from xmlc.records.training import TrainingRecord
-from xmlc.sources import PACKAGE
+from xmlc.steps.thresholds import evaluate_method, tune_method
 
 UNFINISHED = ".xmlc-unfinished"  # a name that no folder of a user's has
 

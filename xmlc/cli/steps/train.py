@@ -7,15 +7,15 @@ from pathlib import Path
 import click
 
 from xmlc.cli._options import FILE, SEED, data_option, out_option, parse_parameters, threads_option
+from xmlc.core.files import folder_bytes
+from xmlc.core.passport import step_costs, with_passport
 from xmlc.data.prepared import Prepared
-from xmlc.files import folder_bytes
-from xmlc.measuring.subject import description
-from xmlc.measuring.training import fit_timed, training_costs
 from xmlc.models.registry import make_estimator
-from xmlc.passport import step_costs, with_passport
 from xmlc.records.base import Portion
 from xmlc.records.training import Search, TrainingRecord
-from xmlc.tuning.journal import TuningResult, read_result
+from xmlc.steps.subject import description
+from xmlc.steps.training import fit_timed, training_costs
+from xmlc.steps.tuning.journal import TuningResult, read_result
 
 PORTIONS: dict[str, Portion] = {"train": "full", "fit": "80"}
 

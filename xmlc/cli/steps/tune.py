@@ -10,16 +10,16 @@ from pathlib import Path
 import click
 
 from xmlc.cli._options import FILE, SEED, data_option, parse_parameters, threads_option
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import file_digest
+from xmlc.core.passport import passport
+from xmlc.core.sources import command_files, source_files
 from xmlc.data.prepared import Prepared
-from xmlc.errors import XmlcError
-from xmlc.files import file_digest
-from xmlc.measuring.subject import dataset_of
 from xmlc.models.registry import estimator_files, make_estimator
-from xmlc.passport import passport
-from xmlc.sources import command_files, source_files
-from xmlc.tuning.journal import Journal, Searched, TuningResult, journal_of, write_result
-from xmlc.tuning.plan import METHODS, plan_auto, plan_in_ranges, plan_in_stages, run_plan
-from xmlc.tuning.ranges import MOST_FITTED, MOST_VALIDATED
+from xmlc.steps.subject import dataset_of
+from xmlc.steps.tuning.journal import Journal, Searched, TuningResult, journal_of, write_result
+from xmlc.steps.tuning.plan import METHODS, plan_auto, plan_in_ranges, plan_in_stages, run_plan
+from xmlc.steps.tuning.ranges import MOST_FITTED, MOST_VALIDATED
 
 
 @click.command(help="Search hyperparameters on the 80/20 split: the best P@1 on the 20 % wins.")

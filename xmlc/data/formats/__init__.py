@@ -6,12 +6,12 @@ from pathlib import Path
 
 from scipy import sparse
 
+from xmlc.core.errors import XmlcError
 from xmlc.data.formats.arff import read_arff
 from xmlc.data.formats.coordinates import read_coordinates as read_coordinates
 from xmlc.data.formats.lines import first_line
 from xmlc.data.formats.rows import read_rows, read_two_files
 from xmlc.data.formats.vw import looks_like_vw, read_vw
-from xmlc.errors import XmlcError
 
 FORMATS = ("repository", "repository-two-files", "svmlight", "vw", "arff", "coordinates")
 

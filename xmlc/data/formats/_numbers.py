@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmlc.runtime.kernel_cache import njit
+from xmlc.core.kernel_cache import njit
 
 PLUS, MINUS, POINT, ZERO, NINE, UPPER_E, LOWER_E = 43, 45, 46, 48, 57, 69, 101
 EXACT_POWERS = np.array([float(10**k) for k in range(23)])  # exact in double precision

@@ -12,8 +12,8 @@ from xml.etree import ElementTree
 import numpy as np
 from scipy import sparse
 
+from xmlc.core.errors import XmlcError
 from xmlc.data.formats.lines import LineError, MalformedLines, decimal, quoted, read_bytes, text_lines, whole
-from xmlc.errors import XmlcError
 
 QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]+)\s*(\S.*)", re.IGNORECASE)

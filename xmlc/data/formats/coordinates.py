@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
+from xmlc.core.errors import XmlcError
 from xmlc.data.formats.lines import LARGEST, LineError, MalformedLines, decimal, most_columns, quoted, text_lines, whole
-from xmlc.errors import XmlcError
 
 
 def read_coordinates(files: Sequence[Path]) -> tuple[sparse.csr_array, sparse.csr_array]:

@@ -11,9 +11,9 @@ from typing import BinaryIO
 
 import numpy as np
 
+from xmlc.core.errors import XmlcError
 from xmlc.data.archives import Unreadable, is_compressed, open_plain
 from xmlc.data.formats._numbers import LARGEST_FLOAT32
-from xmlc.errors import XmlcError
 
 BLOCK_BYTES = 1 << 22
 LONGEST_LINE = 1 << 28  # an instance with ten million features; anything longer is no text of lines

@@ -13,6 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from xmlc.core.errors import XmlcError
+from xmlc.core.kernel_cache import njit
 from xmlc.data.formats._numbers import (
     LARGEST_FLOAT32,
     ONES,
@@ -36,9 +38,7 @@ from xmlc.data.formats.lines import (
     quoted,
 )
 from xmlc.data.matrices import resize
-from xmlc.errors import XmlcError
 from xmlc.kernels.arrays import copy_into
-from xmlc.runtime.kernel_cache import njit
 
 NEWLINE, RETURN, SPACE, TAB, COMMA, COLON, HASH = 10, 13, 32, 9, 44, 58, 35
 

@@ -8,15 +8,15 @@ from typing import NamedTuple, Protocol
 
 from scipy import sparse
 
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import atomic_folder, write_record
+from xmlc.core.parallel import row_blocks
+from xmlc.core.passport import step_costs
 from xmlc.data.catalogue import file_facts
 from xmlc.data.matrices import save_csr
 from xmlc.data.synthetic.few_shot import ObjectViews, ShortTexts
 from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.data.writer import repository_writer
-from xmlc.errors import XmlcError
-from xmlc.files import atomic_folder, write_record
-from xmlc.passport import step_costs
-from xmlc.runtime.parallel import row_blocks
 
 ROWS_AT_A_TIME = 1 << 16  # in memory; the posteriors of all rows are
 SIZES = ("n_train", "n_test", "n_features", "n_labels")

@@ -12,14 +12,14 @@ import math
 import numpy as np
 from scipy import sparse
 
+from xmlc.core.errors import XmlcError
+from xmlc.core.kernel_cache import njit
+from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.data.synthetic.labels import check_rows, popular_feature
-from xmlc.errors import XmlcError
 from xmlc.kernels.angles import cos
 from xmlc.kernels.counter_random import random_permutation, random_unit, stream_key
 from xmlc.kernels.float64 import exp
 from xmlc.kernels.streams import Stream
-from xmlc.runtime.kernel_cache import njit
-from xmlc.runtime.parallel import row_blocks, run_pieces
 
 ROWS_PER_BLOCK = 4096
 COLOUR_SHIFT = 0.01
@@ -72,7 +72,7 @@ class ObjectViews:
         ----------
         start, end : int
         n_jobs : int or None
-            Threads, see `xmlc.runtime.threads.resolve_threads`; the bits do not depend on it.
+            Threads, see `xmlc.core.threads.resolve_threads`; the bits do not depend on it.
 
         Returns
         -------

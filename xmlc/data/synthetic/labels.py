@@ -8,14 +8,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
+from xmlc.core.kernel_cache import njit
+from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.counter_random import random_below, random_unit, stream_key
 from xmlc.kernels.float64 import sigmoid
 from xmlc.kernels.streams import Stream
-from xmlc.runtime.kernel_cache import njit
-from xmlc.runtime.parallel import row_blocks, run_pieces
 
 POSTERIOR_FLOOR = 1e-3
 CANDIDATES_PER_LABEL = 8  # labels that an instance triggers, for each that it is to carry
@@ -94,7 +94,7 @@ class SyntheticModel:
         start, end : int
             Row ids; a training set 0 .. a and a test set a .. b come from one true model.
         n_jobs : int or None
-            Threads, see `xmlc.runtime.threads.resolve_threads`; the bits do not depend on it.
+            Threads, see `xmlc.core.threads.resolve_threads`; the bits do not depend on it.
 
         Returns
         -------

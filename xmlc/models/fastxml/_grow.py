@@ -7,14 +7,14 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from xmlc.gate.stored import Field
+from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import borrowed, copy_into, unowned
 from xmlc.kernels.counter_random import random_bits, stream_key
+from xmlc.kernels.stored import Field
 from xmlc.kernels.streams import Stream
 from xmlc.models.averaged_forest import LEAF, forest_fields, joined_forest
 from xmlc.models.fastxml._logistic import fit_logistic
 from xmlc.models.fastxml._partition import partition_by_ndcg
-from xmlc.runtime.kernel_cache import njit
 
 # A forest as flat arrays.
 

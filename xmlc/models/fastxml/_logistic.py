@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import borrowed
 from xmlc.kernels.counter_random import shuffle, stream_key
 from xmlc.kernels.float32 import exp_of_negative, log1p_of_share
 from xmlc.kernels.sums import sparse_dot, sparse_dots, total
-from xmlc.runtime.kernel_cache import njit
 
 CURVATURE_SHIFT = 1e-12
 SUFFICIENT_DECREASE = 0.01

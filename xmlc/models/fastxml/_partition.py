@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from xmlc.core.kernel_cache import njit
 from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import borrowed, row_of, unowned
-from xmlc.runtime.kernel_cache import njit
 
 # Gains are integers in units of 2**-16: their sums can be updated as instances change sides without drifting from what
 # a sum from scratch would give, do not depend on order, and equal ones are exactly equal.

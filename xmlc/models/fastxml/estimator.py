@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import KernelCSR, kernel_csr
-from xmlc.errors import XmlcError
-from xmlc.estimator import check_hyperparameters, hyperparameters
+from xmlc.core.errors import XmlcError
+from xmlc.core.kernel_cache import njit
+from xmlc.core.parallel import run_pieces
 from xmlc.kernels.arrays import borrowed, copy_into
+from xmlc.kernels.csr import KernelCSR, kernel_csr
+from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
 from xmlc.kernels.sums import sparse_dot
 from xmlc.metrics.ranking import propensities
 from xmlc.models._averages import Reached
@@ -16,8 +18,6 @@ from xmlc.models.averaged_forest import AveragedForest
 from xmlc.models.fastxml._grow import FOREST_FIELDS, BinaryForest, grow_tree, leaf_depths, single_tree
 from xmlc.models.fastxml._logistic import StoppingCriteria
 from xmlc.models.fastxml._partition import LABEL_BITS, dcg_table, discount_table, ideal_table
-from xmlc.runtime.kernel_cache import njit
-from xmlc.runtime.parallel import run_pieces
 
 COST = 1.0  # C of the logistic regression, the program's default: the sides' losses weigh C / share of the side
 

@@ -10,12 +10,12 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import borrowed
 from xmlc.kernels.counter_random import random_below, random_unit
 from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.sums import dot
 from xmlc.kernels.vectors import Vectors, index_at
-from xmlc.runtime.kernel_cache import njit
 
 SMALLEST_SQUARE = np.float32(1e-30)  # where sums of squares start, so that none is zero; gradients are far larger
 

@@ -7,16 +7,16 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import KernelCSR, kernel_csr
-from xmlc.errors import XmlcError
-from xmlc.estimator import check_hyperparameters, hyperparameters
+from xmlc.core.errors import XmlcError
+from xmlc.core.kernel_cache import njit
+from xmlc.core.parallel import run_pieces
 from xmlc.kernels import elementwise
+from xmlc.kernels.csr import KernelCSR, kernel_csr
+from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
 from xmlc.models._averages import Reached
 from xmlc.models.averaged_forest import AveragedForest
 from xmlc.models.ldsm._grow import FOREST_FIELDS, MultiwayForest, divides, grow_tree, route, sent_to, tree_depths
 from xmlc.models.ldsm._regressors import NodeSettings
-from xmlc.runtime.kernel_cache import njit
-from xmlc.runtime.parallel import run_pieces
 
 
 @hyperparameters

@@ -32,9 +32,9 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from xmlc.core.kernel_cache import njit
 from xmlc.kernels.float64 import exp, log, log1p
 from xmlc.kernels.vectors import DOUBLE, Vectors, index_at
-from xmlc.runtime.kernel_cache import njit
 
 TOLERANCE = 1e-20  # of the squared Newton decrement, relative to f
 SAFE = 1e-11  # below it the objective's own rounding hides what a step gains, and full steps converge

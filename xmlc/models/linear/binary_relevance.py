@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from xmlc.estimates import stack_estimates
+from xmlc.core.kernel_cache import njit
+from xmlc.core.parallel import row_blocks, run_pieces
+from xmlc.kernels.estimates import stack_estimates
 from xmlc.kernels.float64 import sigmoid
 from xmlc.models.linear.label_logistic import LabelLogistic
-from xmlc.runtime.kernel_cache import njit
-from xmlc.runtime.parallel import row_blocks, run_pieces
 
 CELLS = 4_000_000  # of instances x labels that are dense at a time: 32 MB
 

@@ -7,16 +7,16 @@ from typing import Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import as_labels
-from xmlc.errors import XmlcError
-from xmlc.estimator import check_hyperparameters, hyperparameters
-from xmlc.gate.stored import Field
+from xmlc.core.errors import XmlcError
+from xmlc.core.kernel_cache import njit
+from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.inference.samples import Samples, marginals_of
 from xmlc.kernels.counter_random import random_unit, stream_key
+from xmlc.kernels.csr import as_labels
+from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
 from xmlc.kernels.float32 import sigmoid
+from xmlc.kernels.stored import Field
 from xmlc.models.linear.label_logistic import LabelLogistic, Problem, make_problem
-from xmlc.runtime.kernel_cache import njit
-from xmlc.runtime.parallel import row_blocks, run_pieces
 
 CELLS = 4_000_000  # of instances x samples x labels that are drawn at a time
 

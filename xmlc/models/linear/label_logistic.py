@@ -10,16 +10,16 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import kernel_csr
-from xmlc.errors import XmlcError
-from xmlc.estimator import check_hyperparameters, hyperparameters
-from xmlc.gate.stored import Field
+from xmlc.core.errors import XmlcError
+from xmlc.core.kernel_cache import njit
+from xmlc.core.parallel import run_pieces
 from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.csr import kernel_csr
+from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
+from xmlc.kernels.stored import Field
 from xmlc.kernels.streams import Stream
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.linear._logistic import MAX_STEPS, TOLERANCE, solve_labels
-from xmlc.runtime.kernel_cache import njit
-from xmlc.runtime.parallel import run_pieces
 
 C_GRID = (5e-5, 5e-4, 5e-3, 5e-2, 5e-1, 5.0)
 SURE = 30.0  # score of a label that all training instances carry, minus that of one that none does: exp(-30) is 1e-13

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import kernel_csr
-from xmlc.gate.stored import Field
+from xmlc.core.kernel_cache import njit
+from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.kernels.bits import bits_float, float_bits
-from xmlc.runtime.kernel_cache import njit
-from xmlc.runtime.parallel import row_blocks, run_pieces
+from xmlc.kernels.csr import kernel_csr
+from xmlc.kernels.stored import Field
 
 MOST_WORDS = 16
 BLOCK_ROWS = 1 << 16  # instances of one block: its numbers fit 16 bits, its accumulators (512 KB) a level-2 cache

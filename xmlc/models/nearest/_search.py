@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from xmlc.core.kernel_cache import njit
 from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import unowned
 from xmlc.kernels.bits import bits_set
@@ -24,7 +25,6 @@ from xmlc.kernels.heaps import offer, take_best, worst_kept
 from xmlc.kernels.powers import power
 from xmlc.kernels.prefetch import prefetch
 from xmlc.models.nearest._index import LENGTH_STEPS, WORD_BITS, NeighbourIndex
-from xmlc.runtime.kernel_cache import njit
 
 HISTOGRAM_BARS = 512
 GROUPS_PER_NEIGHBOUR = 4  # with fewer groups than so many times S, their maxima say little about the S best

@@ -7,20 +7,20 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import kernel_csr, with_values, without_zeros
-from xmlc.errors import XmlcError
-from xmlc.estimates import stack_estimates
-from xmlc.estimator import check_hyperparameters, hyperparameters
-from xmlc.gate.stored import Field
+from xmlc.core.errors import XmlcError
+from xmlc.core.kernel_cache import njit
+from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.kernels.arrays import borrowed, row_of
+from xmlc.kernels.csr import kernel_csr, with_values, without_zeros
+from xmlc.kernels.estimates import stack_estimates
+from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
 from xmlc.kernels.heaps import insert_best
 from xmlc.kernels.powers import power
+from xmlc.kernels.stored import Field
 from xmlc.kernels.unit_length import scale_rows
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.nearest._index import INDEX_FIELDS, LEAST_ROWS, PIECES, NeighbourIndex, build_index
 from xmlc.models.nearest._search import SearchScratch, nearest_instances, search_scratch
-from xmlc.runtime.kernel_cache import njit
-from xmlc.runtime.parallel import row_blocks, run_pieces
 
 ROWS_PER_PIECE = 128
 
@@ -49,7 +49,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     beta : float
         Exponent of the Jaccard similarity, at least 0; with 0 the similarity is the cosine.
     n_jobs : int, optional
-        Threads; see `xmlc.runtime.threads.resolve_threads`.
+        Threads; see `xmlc.core.threads.resolve_threads`.
 
     Attributes
     ----------

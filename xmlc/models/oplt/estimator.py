@@ -8,12 +8,12 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import KernelCSR, as_features, as_labels, kernel_csr, unit_rows
-from xmlc.errors import XmlcError
-from xmlc.estimates import stack_estimates
-from xmlc.estimator import InvalidParameterError, check_hyperparameters, hyperparameters
-from xmlc.gate.stored import Field
+from xmlc.core.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation, stream_key
+from xmlc.kernels.csr import KernelCSR, as_features, as_labels, kernel_csr, unit_rows
+from xmlc.kernels.estimates import stack_estimates
+from xmlc.kernels.estimator import InvalidParameterError, check_hyperparameters, hyperparameters
+from xmlc.kernels.stored import Field
 from xmlc.kernels.streams import Stream
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.oplt.growth import BEST_GREEDY, COMPLETE, CPET, ONE_LEVEL, RANDOM, planted, planted_as
@@ -33,9 +33,9 @@ from xmlc.models.oplt.tree import (
     with_labels,
 )
 from xmlc.models.plt.estimator import PLT
-from xmlc.trees import LabelTree
-from xmlc.trees.kmeans import check_kmeans_shape, kmeans_tree
-from xmlc.trees.representations import label_representations
+from xmlc.models.trees import LabelTree
+from xmlc.models.trees.kmeans import check_kmeans_shape, kmeans_tree
+from xmlc.models.trees.representations import label_representations
 
 POLICIES = {
     "random": RANDOM,
@@ -94,7 +94,7 @@ class OPLT(SparseProbabilityEstimator):
     random_state : int
         Seed of the order of the instances in `fit`, of the random policy, and of the tree of ``warm_start``.
     n_jobs : int or None
-        Threads for prediction, see `xmlc.runtime.threads.resolve_threads`; learning takes one, as each instance changes
+        Threads for prediction, see `xmlc.core.threads.resolve_threads`; learning takes one, as each instance changes
         what the next one meets.
 
     Attributes

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from xmlc.core.kernel_cache import njit
 from xmlc.kernels.counter_random import random_below, stream_key
 from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.float64 import log
@@ -36,8 +37,7 @@ from xmlc.models.oplt.tree import (
     grown,
     with_labels,
 )
-from xmlc.runtime.kernel_cache import njit
-from xmlc.trees import LabelTree
+from xmlc.models.trees import LabelTree
 
 RANDOM, BEST_GREEDY, COMPLETE, CPET, ONE_LEVEL = range(5)
 RATIO, PRINTED, BINARY_LOG = range(3)  # how much smaller than its siblings a child is, for `best_child`

@@ -8,14 +8,14 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import KernelCSR
+from xmlc.core.kernel_cache import njit
+from xmlc.core.progress import Progress
 from xmlc.kernels.arrays import borrowed, unowned
+from xmlc.kernels.csr import KernelCSR
 from xmlc.models.oplt.growth import add_label, has_capacity
 from xmlc.models.oplt.prediction import labels_above, rank_labels
 from xmlc.models.oplt.rows import bits_for, empty_scratch, slots_of, update_classifiers
 from xmlc.models.oplt.tree import ABOVE, MARK, N_LEARNED, NONE, OnlineTree, Settings, grown
-from xmlc.runtime.kernel_cache import njit
-from xmlc.runtime.progress import Progress
 
 INSTANCES_PER_CALL = 8192  # between two signs of progress
 

@@ -6,13 +6,13 @@ from heapq import heappop, heappush
 
 import numpy as np
 
+from xmlc.core.kernel_cache import njit
 from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.top_k import key_estimate, key_number, rank_key
 from xmlc.models.oplt.rows import score_block, table_of
 from xmlc.models.oplt.tree import ABOVE, N_NODES, NONE, ROOT, SLOT, OnlineTree
 from xmlc.models.plt.weights import NodeWeights
-from xmlc.runtime.kernel_cache import njit
-from xmlc.trees import LabelTree
+from xmlc.models.trees import LabelTree
 
 
 def frozen(tree: OnlineTree) -> tuple[LabelTree, NodeWeights, np.ndarray]:

@@ -17,13 +17,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import borrowed
 from xmlc.kernels.counter_random import GOLDEN
 from xmlc.kernels.prefetch import prefetch
 from xmlc.kernels.sibling_rows import adagrad_to_rows, dense_scores, padded_size
 from xmlc.models.oplt.tree import ENTRIES_USED, NONE, SLOT, SLOTS_USED
 from xmlc.models.plt.solvers import logistic_derivatives
-from xmlc.runtime.kernel_cache import njit
 
 ROWS_AHEAD = 16  # entries of a table, at which a row is asked for before it is read
 

@@ -11,12 +11,12 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.errors import XmlcError
-from xmlc.estimator import hyperparameters
+from xmlc.core.errors import XmlcError
+from xmlc.core.threads import resolve_threads
 from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.estimator import hyperparameters
 from xmlc.kernels.streams import Stream
 from xmlc.models.peers.program import ProgramModel, estimates_above, ranking_of
-from xmlc.runtime.threads import resolve_threads
 
 
 @hyperparameters

@@ -9,12 +9,12 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import without_zeros
+from xmlc.core.errors import XmlcError
+from xmlc.core.threads import resolve_threads
 from xmlc.data.writer import save_repository
-from xmlc.errors import XmlcError
-from xmlc.estimator import hyperparameters
+from xmlc.kernels.csr import without_zeros
+from xmlc.kernels.estimator import hyperparameters
 from xmlc.models.peers.program import ProgramModel, estimates_above, ranking_of, silenced_output
-from xmlc.runtime.threads import resolve_threads
 
 
 @hyperparameters

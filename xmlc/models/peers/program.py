@@ -14,8 +14,8 @@ from typing import Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.estimates import stack_estimates
-from xmlc.files import atomic_folder
+from xmlc.core.files import atomic_folder
+from xmlc.kernels.estimates import stack_estimates
 from xmlc.models.base import SparseProbabilityEstimator
 
 

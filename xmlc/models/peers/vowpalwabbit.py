@@ -16,11 +16,11 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import unit_rows, without_zeros
-from xmlc.errors import XmlcError
-from xmlc.estimates import stack_estimates
-from xmlc.estimator import hyperparameters
+from xmlc.core.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.csr import unit_rows, without_zeros
+from xmlc.kernels.estimates import stack_estimates
+from xmlc.kernels.estimator import hyperparameters
 from xmlc.kernels.streams import Stream
 from xmlc.models.peers.program import SHOWN_BYTES, ProgramModel, estimates_above, ranking_of, silenced_output
 

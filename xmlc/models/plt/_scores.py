@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.extending import overload
 
+from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import borrowed, copy_into, unowned
 from xmlc.kernels.bits import bits_set
 from xmlc.kernels.counter_random import mix64
@@ -14,7 +15,6 @@ from xmlc.kernels.float32 import exp_of_negative, fma, sigmoid
 from xmlc.kernels.prefetch import prefetch
 from xmlc.kernels.sibling_rows import dense_scores
 from xmlc.models.plt.weights import CompactNodeWeights, HashedWeights, NodeWeights
-from xmlc.runtime.kernel_cache import njit
 
 LOGISTIC_LINK = 0
 LOOKUPS_PER_DENSE_ROW = 2  # from so many on it pays to make a sparse row dense

@@ -7,16 +7,16 @@ from typing import Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import kernel_csr
-from xmlc.estimator import InvalidParameterError, check_hyperparameters, hyperparameters
 from xmlc.kernels.counter_random import random_permutation, stream_key
+from xmlc.kernels.csr import kernel_csr
+from xmlc.kernels.estimator import InvalidParameterError, check_hyperparameters, hyperparameters
 from xmlc.kernels.streams import Stream
 from xmlc.models.plt.prediction import TreePrediction
 from xmlc.models.plt.solvers import AdaGrad, DualDescent, Sgd, Solver
 from xmlc.models.plt.training import train_hashed, train_nodes
-from xmlc.trees import LabelTree, huffman_tree, random_complete_tree
-from xmlc.trees.kmeans import check_kmeans_shape, kmeans_tree
-from xmlc.trees.representations import label_representations
+from xmlc.models.trees import LabelTree, huffman_tree, random_complete_tree
+from xmlc.models.trees.kmeans import check_kmeans_shape, kmeans_tree
+from xmlc.models.trees.representations import label_representations
 
 
 @hyperparameters
@@ -39,14 +39,14 @@ class PLT(TreePrediction):
         Degree b of the tree; a power of two for "kmeans".
     tree : {"random", "huffman", "kmeans"}
         The shape of the tree. Random and complete (plt2016, Section 6); Huffman's by label frequency, which puts
-        frequent labels near the root (`xmlc.trees.huffman_tree`); or by hierarchical balanced 2-means over the labels'
-        instances, which puts similar labels side by side (Parabel, Prabhu et al., WWW 2018;
-        `xmlc.trees.kmeans.kmeans_tree`).
+        frequent labels near the root (`xmlc.models.trees.huffman_tree`); or by hierarchical balanced 2-means over the
+        labels' instances, which puts similar labels side by side (Parabel, Prabhu et al., WWW 2018;
+        `xmlc.models.trees.kmeans.kmeans_tree`).
     max_leaf : int
         "kmeans": a node with at most this many labels has them as its children; Parabel has 100.
     label_features : int or None
         "kmeans": labels are compared by at most so many features each, their heaviest, which bounds the memory of the
-        tree (`xmlc.trees.representations.label_representations`). None: by all of their instances' features.
+        tree (`xmlc.models.trees.representations.label_representations`). None: by all of their instances' features.
     solver : {"sgd", "adagrad", "batch"}
         How the node classifiers are trained: by two-phase SGD; by AdaGrad without regularisation (oplt2021); or by dual
         coordinate descent with L2 regularisation, as in Parabel and napkinXC. The last two with exact weights only.

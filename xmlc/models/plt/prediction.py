@@ -10,18 +10,18 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.csr import KernelCSR
-from xmlc.errors import XmlcError
-from xmlc.estimates import stack_estimates
-from xmlc.estimator import check_value
-from xmlc.gate.arrays import Malformed
+from xmlc.core.errors import XmlcError
+from xmlc.core.parallel import batches, run_pieces
+from xmlc.kernels.checks import Malformed
+from xmlc.kernels.csr import KernelCSR
+from xmlc.kernels.estimates import stack_estimates
+from xmlc.kernels.estimator import check_value
 from xmlc.kernels.unit_length import scale_rows
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.plt._scores import LOGISTIC_LINK
 from xmlc.models.plt.search import EVERY_NODE, estimate_by_levels, rank_best_first, rank_by_levels
 from xmlc.models.plt.weights import HashedWeights, TreeWeights, drop_small, named, weights_from_state
-from xmlc.runtime.parallel import batches, run_pieces
-from xmlc.trees import LabelTree
+from xmlc.models.trees import LabelTree
 
 ROWS_PER_BATCH = 8192  # at most so many instances descend together
 

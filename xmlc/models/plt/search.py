@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xmlc.csr import KernelCSR
+from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import borrowed, copy_into, row_of, unowned
+from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.top_k import FREE, insert_key, key_estimate, key_number, rank_key
 from xmlc.models.plt._scores import child_estimates, children_of, empty_scratch
-from xmlc.runtime.kernel_cache import njit
 
 EVERY_NODE = np.int64(0)  # for a beam that keeps all
 ABOVE_ROOT = np.int32(-1)  # the node whose only child is the root

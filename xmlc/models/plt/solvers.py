@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numba.extending import overload
 
+from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import borrowed, copy_into, row_of
 from xmlc.kernels.counter_random import shuffle, stream_key
 from xmlc.kernels.float32 import fma, sigmoid
 from xmlc.kernels.sibling_rows import adagrad_to_rows, add_to_rows, dense_scores, padded_size
-from xmlc.runtime.kernel_cache import njit
 
 SMALL_CHANGE = np.float32(0.01)  # of the tolerance: a smaller change is not worth touching the weights
 

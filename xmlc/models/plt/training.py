@@ -6,10 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xmlc.csr import KernelCSR
+from xmlc.core.kernel_cache import njit
+from xmlc.core.parallel import run_pieces
+from xmlc.core.progress import Progress
 from xmlc.kernels.arrays import borrowed, copy_into
 from xmlc.kernels.bits import lowest_bit
 from xmlc.kernels.counter_random import stream_key
+from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.sibling_rows import NUMBERS_PER_LINE, aligned_buffer, padded_size
 from xmlc.kernels.streams import Stream
 from xmlc.models.plt._scores import ask_for_slots, slots_estimate
@@ -23,10 +26,7 @@ from xmlc.models.plt.weights import (
     sibling_type,
     starts_of,
 )
-from xmlc.runtime.kernel_cache import njit
-from xmlc.runtime.parallel import run_pieces
-from xmlc.runtime.progress import Progress
-from xmlc.trees import LabelTree
+from xmlc.models.trees import LabelTree
 
 NONZEROS_PER_GROUP = 1 << 18  # small blocks are handed out in groups of about this much work
 SPLIT_SHARE = 32  # a block with more than 1 / 32 of the work is split between its siblings

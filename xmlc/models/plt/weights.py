@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xmlc.errors import XmlcError
-from xmlc.gate.stored import Field, check_fields
-from xmlc.runtime.kernel_cache import njit
-from xmlc.runtime.parallel import run_pieces
+from xmlc.core.errors import XmlcError
+from xmlc.core.kernel_cache import njit
+from xmlc.core.parallel import run_pieces
+from xmlc.kernels.stored import Field, check_fields
 
 LARGEST_UINT16_DEGREE = 1 << 16
 LARGEST_BLOCK = np.iinfo(np.uint32).max

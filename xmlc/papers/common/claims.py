@@ -13,12 +13,12 @@ from typing import Any, Literal, TypeVar
 
 import pandas as pd
 
+from xmlc.papers.tables.columns import COST, column
+from xmlc.papers.tables.intervals import Estimate, estimate_from, estimate_of
+from xmlc.papers.tables.table import Panel, PanelColumn, Published, Table, TableDefinition, digests_line, table
+from xmlc.papers.tables.titles import model_title
 from xmlc.records.base import Record, Row
 from xmlc.suites.needs import Need
-from xmlc.tables.columns import COST, column
-from xmlc.tables.intervals import Estimate, estimate_from, estimate_of
-from xmlc.tables.table import Panel, PanelColumn, Published, Table, TableDefinition, digests_line, table
-from xmlc.tables.titles import model_title
 
 FEWEST_DATASETS = 3
 

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.papers.oplt2021.figures import macrof as macrof
+from xmlc.papers.plotting import BLUE, GREEN, PURPLE, VERMILION, add_grid, figure
 from xmlc.papers.plt2016.figures import figure1 as figure1
-from xmlc.plotting import BLUE, GREEN, PURPLE, VERMILION, add_grid, figure
+from xmlc.papers.tables.table import average_seeds
+from xmlc.papers.tables.titles import family, model_title
 from xmlc.records.ranking import RankingRecord
 from xmlc.records.ranking import frame as ranking_frame
 from xmlc.suites.needs import PEER_RANKINGS
-from xmlc.tables.table import average_seeds
-from xmlc.tables.titles import family, model_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.papers.gfm2011.tables import (
     INFERENCE_KEYS,
     INSTANCE_F_CONVENTION,
@@ -24,17 +24,8 @@ from xmlc.papers.plt2016.tables import table4 as table4
 from xmlc.papers.scale.tables import growth as growth
 from xmlc.papers.scale.tables import scale as scale
 from xmlc.papers.swnn2018.tables import condensed as condensed
-from xmlc.records.inference import ESTIMATES, InferenceRecord
-from xmlc.records.inference import frame as inference_frame
-from xmlc.records.ranking import RankingRecord
-from xmlc.records.ranking import frame as ranking_frame
-from xmlc.records.step import EVERY, StepRecord
-from xmlc.records.thresholds import ThresholdRecord
-from xmlc.records.thresholds import frame as threshold_frame
-from xmlc.suites.needs import BEST_INSTANCE_F, INFERRED_FROM_ESTIMATES, JOBS, PEER_RANKINGS, PEER_THRESHOLDS
-from xmlc.suites.suite import ModelSpec, Suite
-from xmlc.tables.columns import DEVIATION, MISSING
-from xmlc.tables.table import (
+from xmlc.papers.tables.columns import DEVIATION, MISSING
+from xmlc.papers.tables.table import (
     Panel,
     PanelColumn,
     Published,
@@ -46,7 +37,16 @@ from xmlc.tables.table import (
     table,
     undefined_note,
 )
-from xmlc.tables.titles import MACRO_F_CONVENTION, method_title, model_title
+from xmlc.papers.tables.titles import MACRO_F_CONVENTION, method_title, model_title
+from xmlc.records.inference import ESTIMATES, InferenceRecord
+from xmlc.records.inference import frame as inference_frame
+from xmlc.records.ranking import RankingRecord
+from xmlc.records.ranking import frame as ranking_frame
+from xmlc.records.step import EVERY, StepRecord
+from xmlc.records.thresholds import ThresholdRecord
+from xmlc.records.thresholds import frame as threshold_frame
+from xmlc.suites.needs import BEST_INSTANCE_F, INFERRED_FROM_ESTIMATES, JOBS, PEER_RANKINGS, PEER_THRESHOLDS
+from xmlc.suites.suite import ModelSpec, Suite
 
 JOB_KEYS = ("dataset", "model", "job")
 JOB_COSTS = ("planned_mb", "step_peak_mb", "planned_mb_ratio", "cpu_seconds", "step_threads")

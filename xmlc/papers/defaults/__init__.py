@@ -1,6 +1,6 @@
 """defaults: scores of estimators on datasets that nobody tuned; no paper's own tables."""
 
-from xmlc.tables.titles import name_models
+from xmlc.papers.tables.titles import name_models
 
 name_models(
     {

@@ -6,11 +6,21 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from xmlc.papers.tables.table import (
+    Panel,
+    PanelColumn,
+    Published,
+    Table,
+    average_seeds,
+    csv_frame,
+    notes,
+    side_by_side,
+    table,
+)
+from xmlc.papers.tables.titles import model_title
 from xmlc.records import ranking
 from xmlc.records.ranking import RankingRecord
 from xmlc.suites.needs import RANKINGS
-from xmlc.tables.table import Panel, PanelColumn, Published, Table, average_seeds, csv_frame, notes, side_by_side, table
-from xmlc.tables.titles import model_title
 
 KEYS = ("dataset", "model")
 SCORE = "p@1"

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from statistics import linear_regression
 
 from xmlc.papers.common.claims import Effect, by_method, claim, claims_table
+from xmlc.papers.tables.titles import method_title, model_title
 from xmlc.records.inference import InferenceRecord
 from xmlc.records.simulation import SimulationRecord
 from xmlc.suites.needs import INFERRED_FROM_MODELS, SIMULATIONS
-from xmlc.tables.titles import method_title, model_title
 
 # By model, the methods for F that the paper's Table 1 has; MEUF as published is `meuf-cubic`.
 FOR_F = {"pcc": ("gfm", "gfm-t", "meuf-approx", "meuf-cubic"), "br": ("meuf-approx", "meuf-cubic")}

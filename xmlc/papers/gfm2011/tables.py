@@ -8,11 +8,11 @@ import pandas as pd
 
 from xmlc.metrics.measures import FURTHER_SET_METRICS, SET_METRICS
 from xmlc.papers.gfm2011.claims import claims as claims
+from xmlc.papers.tables.table import Panel, Published, Table, average_seeds, csv_frame, notes, side_by_side, table
+from xmlc.papers.tables.titles import method_title, model_title
 from xmlc.records.inference import InferenceRecord
 from xmlc.records.inference import frame as inference_frame
 from xmlc.suites.needs import INFERRED_FROM_MODELS
-from xmlc.tables.table import Panel, Published, Table, average_seeds, csv_frame, notes, side_by_side, table
-from xmlc.tables.titles import method_title, model_title
 
 INFERENCE_KEYS = ("dataset", "model", "method")
 SIZES = ("m", "n_train", "n_test")

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from xmlc.errors import XmlcError
-from xmlc.plotting import BLUE, GREEN, VERMILION, add_grid, figure
+from xmlc.core.errors import XmlcError
+from xmlc.papers.plotting import BLUE, GREEN, VERMILION, add_grid, figure
+from xmlc.papers.tables.titles import method_title
 from xmlc.records.ranking import RankingRecord
 from xmlc.records.thresholds import ThresholdRecord
 from xmlc.suites.needs import RANKINGS, THRESHOLDS
-from xmlc.tables.titles import method_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

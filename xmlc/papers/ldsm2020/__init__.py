@@ -1,6 +1,6 @@
 """ldsm2020: LdSM, Logarithm-depth Streaming Multi-label Decision Trees."""
 
-from xmlc.tables.titles import name_models
+from xmlc.papers.tables.titles import name_models
 
 name_models(
     {

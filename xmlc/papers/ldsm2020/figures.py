@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.metrics.measures import RANKING_METRICS
-from xmlc.plotting import BLUE, GREEN, VERMILION, FigureDefinition, add_grid, apart, figure
+from xmlc.papers.plotting import BLUE, GREEN, VERMILION, FigureDefinition, add_grid, apart, figure
 from xmlc.records.base import Record
 from xmlc.records.forest import ForestRecord
 from xmlc.records.ranking import RankingRecord

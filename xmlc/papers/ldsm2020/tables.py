@@ -7,17 +7,11 @@ from dataclasses import replace
 
 import pandas as pd
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.papers.ldsm2020.claims import claims as claims
 from xmlc.papers.ldsm2020.claims import lemma_1_holds
-from xmlc.records import forest, statistics
-from xmlc.records.forest import ForestRecord
-from xmlc.records.ranking import RankingCosts, RankingRecord
-from xmlc.records.ranking import frame as ranking_frame
-from xmlc.records.statistics import Statistics
-from xmlc.suites.needs import ENSEMBLES, RANKINGS, STATISTICS
-from xmlc.tables.columns import MISSING, column
-from xmlc.tables.table import (
+from xmlc.papers.tables.columns import MISSING, column
+from xmlc.papers.tables.table import (
     AVERAGES,
     SUMMARY_KEYS,
     Panel,
@@ -33,7 +27,13 @@ from xmlc.tables.table import (
     side_by_side,
     table,
 )
-from xmlc.tables.titles import model_title
+from xmlc.papers.tables.titles import model_title
+from xmlc.records import forest, statistics
+from xmlc.records.forest import ForestRecord
+from xmlc.records.ranking import RankingCosts, RankingRecord
+from xmlc.records.ranking import frame as ranking_frame
+from xmlc.records.statistics import Statistics
+from xmlc.suites.needs import ENSEMBLES, RANKINGS, STATISTICS
 
 LDSM_KEYS, TREE_KEYS = ("dataset", "model"), ("dataset",)
 SCORES = tuple(f"{metric}@{k}" for metric in ("p", "ndcg") for k in (1, 3, 5))

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from xmlc.papers.common.claims import Effect, by_model, claim, claims_table
+from xmlc.papers.tables.titles import model_title, without_passes
 from xmlc.records.base import Record
 from xmlc.records.progressive import ProgressiveRecord
 from xmlc.records.ranking import RankingRecord
 from xmlc.records.sweep import SweepRecord, SweepRow
 from xmlc.suites.needs import FEW_SHOT_STREAMS, RANKINGS, sweeps_of
-from xmlc.tables.titles import model_title, without_passes
 
 WIKI10 = 30_938  # labels; the paper calls its datasets with more of them the larger ones
 SINGLE = 1.0  # label of an instance, in few-shot data

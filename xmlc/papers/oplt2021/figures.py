@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.papers.oplt2021.tables import ALPHAS, SAMPLES, with_samples
-from xmlc.plotting import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, add_grid, figure
+from xmlc.papers.plotting import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, add_grid, figure
+from xmlc.papers.tables.titles import model_title, without_passes
 from xmlc.records import sweep
 from xmlc.records.base import or_nan
 from xmlc.records.progressive import ProgressiveRecord
 from xmlc.records.sweep import SweepRecord
 from xmlc.suites.needs import FEW_SHOT_STREAMS, MULTI_LABEL_STREAMS
-from xmlc.tables.titles import model_title, without_passes
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,15 +6,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.papers.oplt2021.claims import claims as claims
-from xmlc.records import statistics, sweep
-from xmlc.records.ranking import RankingRecord
-from xmlc.records.ranking import frame as ranking_frame
-from xmlc.records.statistics import Statistics
-from xmlc.records.sweep import SweepRecord
-from xmlc.suites.needs import FEW_SHOT_RANKINGS, MULTI_LABEL_RANKINGS, RANKINGS, STATISTICS, sweeps_of
-from xmlc.tables.table import (
+from xmlc.papers.tables.table import (
     SUMMARY_KEYS,
     Panel,
     Published,
@@ -26,7 +20,13 @@ from xmlc.tables.table import (
     side_by_side,
     table,
 )
-from xmlc.tables.titles import without_passes
+from xmlc.papers.tables.titles import without_passes
+from xmlc.records import statistics, sweep
+from xmlc.records.ranking import RankingRecord
+from xmlc.records.ranking import frame as ranking_frame
+from xmlc.records.statistics import Statistics
+from xmlc.records.sweep import SweepRecord
+from xmlc.suites.needs import FEW_SHOT_RANKINGS, MULTI_LABEL_RANKINGS, RANKINGS, STATISTICS, sweeps_of
 
 OPLT_KEYS = ("dataset", "model")
 PRECISION, PROPENSITY_SCORED = ("p@1", "p@3", "p@5"), ("psp@1", "psp@3", "psp@5")

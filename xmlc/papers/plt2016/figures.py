@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from xmlc.errors import XmlcError
-from xmlc.plotting import BLUE, GREEN, VERMILION, add_grid, figure
+from xmlc.core.errors import XmlcError
+from xmlc.papers.plotting import BLUE, GREEN, VERMILION, add_grid, figure
+from xmlc.papers.tables.titles import method_title, model_title
 from xmlc.records.thresholds import GridScores, ThresholdRecord
 from xmlc.suites.needs import THRESHOLDS
-from xmlc.tables.titles import method_title, model_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

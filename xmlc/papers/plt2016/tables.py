@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from xmlc.errors import XmlcError
-from xmlc.estimator import Hyperparameters
+from xmlc.core.errors import XmlcError
+from xmlc.kernels.estimator import Hyperparameters
 from xmlc.metrics.measures import (
     FURTHER_RANKING_METRICS,
     FURTHER_SET_METRICS,
@@ -22,16 +22,8 @@ from xmlc.metrics.measures import (
     TUNABLE_MEASURES,
 )
 from xmlc.papers.plt2016.claims import claims as claims
-from xmlc.records import ranking, thresholds
-from xmlc.records.base import DATASET_COLUMNS, Record, Row
-from xmlc.records.ranking import RankingRecord
-from xmlc.records.thresholds import ThresholdRecord
-from xmlc.records.thresholds import frame as threshold_frame
-from xmlc.suites.needs import MEASURES as MEASURED
-from xmlc.suites.needs import RANKINGS, THRESHOLDS
-from xmlc.suites.suite import HyperparameterOrigin, ModelSpec, Suite
-from xmlc.tables.columns import DEVIATION, column
-from xmlc.tables.table import (
+from xmlc.papers.tables.columns import DEVIATION, column
+from xmlc.papers.tables.table import (
     Panel,
     PanelColumn,
     Published,
@@ -43,7 +35,7 @@ from xmlc.tables.table import (
     side_by_side,
     table,
 )
-from xmlc.tables.titles import (
+from xmlc.papers.tables.titles import (
     MACRO_F_CONVENTION,
     hyperparameter_title,
     method_order,
@@ -51,7 +43,15 @@ from xmlc.tables.titles import (
     model_title,
     search_title,
 )
-from xmlc.tuning.ranges import AUTO, Range
+from xmlc.records import ranking, thresholds
+from xmlc.records.base import DATASET_COLUMNS, Record, Row
+from xmlc.records.ranking import RankingRecord
+from xmlc.records.thresholds import ThresholdRecord
+from xmlc.records.thresholds import frame as threshold_frame
+from xmlc.steps.tuning.ranges import AUTO, Range
+from xmlc.suites.needs import MEASURES as MEASURED
+from xmlc.suites.needs import RANKINGS, THRESHOLDS
+from xmlc.suites.suite import HyperparameterOrigin, ModelSpec, Suite
 
 HASHED = "plt-hashed"  # the paper's own; "plt" is ours
 

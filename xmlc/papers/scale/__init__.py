@@ -1,6 +1,6 @@
 """The suite scale: costs of each step on large synthetic sets, and their growth."""
 
-from xmlc.tables.titles import name_models
+from xmlc.papers.tables.titles import name_models
 
 name_models(
     {

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from xmlc.errors import XmlcError
+from xmlc.core.errors import XmlcError
+from xmlc.papers.tables.columns import MISSING
+from xmlc.papers.tables.table import Panel, Published, Table, average_seeds, csv_frame, notes, side_by_side, table
+from xmlc.papers.tables.titles import model_title, step_title
 from xmlc.records.base import RecordedDataset
 from xmlc.records.ranking import RankingRecord
 from xmlc.records.ranking import frame as ranking_frame
 from xmlc.records.step import EVERY, StepRecord
 from xmlc.records.step import frame as step_frame
 from xmlc.suites.needs import GROWTH, STEPS
-from xmlc.tables.columns import MISSING
-from xmlc.tables.table import Panel, Published, Table, average_seeds, csv_frame, notes, side_by_side, table
-from xmlc.tables.titles import model_title, step_title
 
 GROWTH_KEYS = ("model", "dataset")
 GROWTH_COSTS = ("train_seconds", "predict_ms", "model_mb", "train_peak_mb")

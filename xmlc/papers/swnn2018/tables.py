@@ -9,14 +9,7 @@ import pandas as pd
 
 from xmlc.metrics.measures import MAXIMA
 from xmlc.papers.swnn2018.claims import claims as claims
-from xmlc.records import statistics
-from xmlc.records.condensed import CondensedRecord
-from xmlc.records.condensed import frame as condensed_frame
-from xmlc.records.ranking import RankingRecord, search_of
-from xmlc.records.ranking import frame as ranking_frame
-from xmlc.records.statistics import Statistics
-from xmlc.suites.needs import CONDENSED, RANKINGS, STATISTICS
-from xmlc.tables.table import (
+from xmlc.papers.tables.table import (
     SUMMARY_KEYS,
     Panel,
     PanelColumn,
@@ -31,7 +24,14 @@ from xmlc.tables.table import (
     summaries,
     table,
 )
-from xmlc.tables.titles import model_title
+from xmlc.papers.tables.titles import model_title
+from xmlc.records import statistics
+from xmlc.records.condensed import CondensedRecord
+from xmlc.records.condensed import frame as condensed_frame
+from xmlc.records.ranking import RankingRecord, search_of
+from xmlc.records.ranking import frame as ranking_frame
+from xmlc.records.statistics import Statistics
+from xmlc.suites.needs import CONDENSED, RANKINGS, STATISTICS
 
 NEAREST_KEYS = ("dataset", "model")
 PRECISION = ("p@1", "p@3", "p@5")

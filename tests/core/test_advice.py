@@ -1,0 +1,48 @@
+"""What is said of errors of the operating system: the file, what failed, what to do."""
+
+import errno
+import os
+import shutil
+
+import pytest
+
+from xmlc.core.advice import ADVICE, sentence_of
+from xmlc.core.errors import OF_THE_MACHINE, is_of_the_machine, let_through
+
+
+@pytest.mark.parametrize("number", ADVICE)
+def test_an_error_of_the_system_names_the_file_the_reason_and_what_to_do(number):
+    error = OSError(number, os.strerror(number), "results/x.npy")
+    sentence = sentence_of(error)
+    assert sentence.startswith(f"results/x.npy: {os.strerror(number)}. ")
+    assert sentence.endswith("then give the same command again")
+    assert "\n" not in sentence
+    if number in OF_THE_MACHINE:
+        with pytest.raises(OSError, match=r"results/x\.npy"):
+            let_through(error)
+
+
+def test_there_is_advice_for_each_error_of_the_machine():
+    assert set(ADVICE) > OF_THE_MACHINE
+
+
+def test_a_missing_file_is_named_and_is_no_fault_of_the_machine():
+    error = FileNotFoundError(errno.ENOENT, "No such file or directory", b"a.txt")
+    assert sentence_of(error) == "a.txt: No such file or directory"
+    assert not is_of_the_machine(error)
+    let_through(error)
+    let_through(ValueError("no space left on device"))
+
+
+def test_of_a_copy_the_file_that_is_written_is_named_and_of_a_folder_every_file():
+    assert sentence_of(OSError(errno.ENOSPC, "Full", "from", None, "to")).startswith("to: Full. Free space")
+    assert sentence_of(OSError(errno.EACCES, "No", "from", None, "to")).startswith("from: No. Give yourself")
+    assert sentence_of(shutil.Error([("a", "b", "full"), ("c", "d", "no")])) == "b: full; d: no"
+
+
+def test_a_file_where_a_folder_should_be_is_said():
+    assert "A file is there, where a folder is needed" in sentence_of(FileExistsError(17, "File exists", "out"))
+
+
+def test_an_error_that_is_not_of_the_system_keeps_its_traceback():
+    assert sentence_of(OSError("not a gzipped file")) is None

@@ -1,0 +1,134 @@
+"""Files and records that were changed since they were written are found, and named with what makes them again."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+import xxhash
+
+from xmlc.core import checksums
+from xmlc.core.checksums import (
+    NAME,
+    Damaged,
+    check_content,
+    check_file,
+    checksum_of,
+    content_checksum,
+    listed_in,
+    stamped,
+)
+from xmlc.core.files import atomic_folder, folder_bytes, write_record
+
+CHUNK = 1 << 18  # bytes that Python reads at a time
+
+
+@pytest.fixture
+def folder(tmp_path):
+    with atomic_folder(tmp_path / "data") as made:
+        (made / "train").mkdir()
+        np.save(made / "split.npy", np.arange(9))
+        np.save(made / "train/X.npy", np.arange(100))
+    return tmp_path / "data"
+
+
+def test_the_checksum_is_that_of_the_whole_file_whatever_its_size(tmp_path):
+    for size in (0, 1, CHUNK - 1, CHUNK, 3 * CHUNK + 5):
+        content = random.Random(size).randbytes(size)
+        (tmp_path / "a").write_bytes(content)
+        assert checksum_of(tmp_path / "a") == xxhash.xxh3_128_hexdigest(content)
+
+
+def test_the_checksum_is_the_published_one(tmp_path):
+    (tmp_path / "a").write_bytes(b"")  # XXH3's specification, test vector of the empty input with seed 0
+    assert checksum_of(tmp_path / "a") == "99aa06d3014798d86001c324468d497f"
+
+
+def test_a_folder_lists_its_files_those_of_its_own_folders_too(folder):
+    listed = listed_in(folder)
+    assert list(listed) == ["split.npy", "train/X.npy"]
+    assert listed["split.npy"]["bytes"] == (folder / "split.npy").stat().st_size
+    for file in ("split.npy", "train/X.npy"):
+        check_file(folder / file)
+    assert folder_bytes(folder) == sum(entry["bytes"] for entry in listed.values())
+
+
+@pytest.mark.parametrize("name", ["split.npy", "train/X.npy"])
+def test_every_bit_of_a_file_counts(folder, name):
+    file = folder / name
+    whole = file.read_bytes()
+    for bit in random.Random(0).sample(range(8 * len(whole)), 50):
+        content = bytearray(whole)
+        content[bit // 8] ^= 1 << bit % 8
+        file.unlink()
+        file.write_bytes(content)
+        checksums._checksum.cache_clear()  # the clock of a file system may be coarser than this loop
+        with pytest.raises(
+            Damaged, match=rf"{name}: was changed since .* delete \S+/data and make it again: snakemake"
+        ):
+            check_file(file)
+
+
+def test_what_is_missing_cut_or_was_never_written_is_named(folder):
+    (folder / "train/Y.npy").touch()
+    with pytest.raises(Damaged, match=rf"Y\.npy: {NAME} does not list it"):
+        check_file(folder / "train/Y.npy")
+    content = (folder / "split.npy").read_bytes()
+    (folder / "split.npy").write_bytes(content[:-1])
+    with pytest.raises(Damaged, match=rf"split\.npy: has {len(content) - 1} bytes, {len(content)} were written"):
+        check_file(folder / "split.npy")
+    (folder / "split.npy").unlink()
+    with pytest.raises(Damaged, match=r"split\.npy: cannot be read \(No such file"):
+        check_file(folder / "split.npy")
+
+
+def test_a_list_that_is_missing_torn_or_edited_is_named(folder):
+    file = folder / NAME
+    content = json.loads(file.read_text())
+    content["files"]["split.npy"]["bytes"] += 1
+    for text in (json.dumps(content), "{", "[]", "{}", "\udcff", json.dumps(stamped({"schema": 9, "files": {}}))):
+        file.unlink()
+        file.write_text(text, errors="surrogateescape")
+        checksums._listed.cache_clear()
+        with pytest.raises(Damaged, match=rf"{NAME}: .*delete \S+/data"):
+            check_file(folder / "split.npy")
+    file.unlink()
+    with pytest.raises(Damaged, match=rf"{NAME}: no readable list"):
+        check_file(folder / "split.npy")
+
+
+def test_a_file_is_read_once_until_it_changes(folder, monkeypatch):
+    read = []
+    monkeypatch.setattr(checksums, "checksum_of", lambda path: read.append(path) or checksum_of(path))
+    for _ in range(3):
+        check_file(folder / "split.npy")
+    assert len(read) == 1
+    with atomic_folder(folder) as made:
+        np.save(made / "split.npy", np.arange(9))
+    check_file(folder / "split.npy")
+    assert len(read) == 3, "once more when it is written, and once when it is opened"
+
+
+def test_a_records_checksum_is_of_its_content_alone(tmp_path):
+    content = {"b": [1, 2.5, None, True], "a": {"é": 1e-300}}
+    assert content_checksum(content) == content_checksum({"a": {"é": 1e-300}, "b": (1, 2.5, None, True)})
+    write_record(tmp_path / "r.json", content | {"n": np.float32(0.1)})
+    again = json.loads((tmp_path / "r.json").read_text())
+    assert list(again) == ["b", "a", "n", "checksum"]
+    assert check_content(tmp_path / "r.json", again) == content | {"n": float(np.float32(0.1))}
+
+
+@pytest.mark.parametrize(
+    "change", [{"a": 91.87}, {"more": 1}, {"checksum": "0" * 32}, {"checksum": None}, {"a": "31.87"}]
+)
+def test_an_edited_record_is_refused(tmp_path, change):
+    content = stamped({"a": 31.87, "b": 1}) | change
+    with pytest.raises(
+        Damaged, match=r"r\.json: was edited since .* delete (\S+r\.json) and make it again: snakemake \1"
+    ):
+        check_content(tmp_path / "r.json", content)
+
+
+def test_a_record_without_a_checksum_is_refused(tmp_path):
+    with pytest.raises(Damaged, match=r"r\.json: \$\.checksum: 'checksum' is a required property"):
+        check_content(tmp_path / "r.json", {"a": 1})

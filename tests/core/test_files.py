@@ -1,0 +1,207 @@
+"""Files and folders appear under their name only when they are whole."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from xmlc.core import files
+from xmlc.core.checksums import NAME as CHECKSUMS
+from xmlc.core.files import (
+    FORGOTTEN,
+    atomic_file,
+    atomic_folder,
+    locked,
+    read_json,
+    remove_leftovers,
+    sha256,
+    write_json,
+)
+
+WRITE = """
+import sys
+import numpy as np
+from xmlc.core import files
+from xmlc.core.files import atomic_folder
+files.EXCHANGE = sys.argv[3]
+for _ in range(20):
+    with atomic_folder(sys.argv[1]) as folder:
+        np.save(folder / "array.npy", np.full(50_000, int(sys.argv[2])))
+"""
+
+
+def fail_within(manager, write):
+    with manager as temporary:
+        write(temporary)
+        raise RuntimeError
+
+
+def test_file_appears_whole_or_not_at_all(tmp_path):
+    target = tmp_path / "deep" / "table.csv"
+    with atomic_file(target) as temporary:
+        temporary.write_text("new")
+        assert not target.exists()
+        assert temporary.suffix == ".csv"
+    assert target.read_text() == "new"
+    with pytest.raises(RuntimeError):
+        fail_within(atomic_file(target), lambda temporary: temporary.write_text("half"))
+    assert target.read_text() == "new"
+    assert [file.name for file in target.parent.iterdir()] == ["table.csv"]
+
+
+def test_folder_is_replaced_whole_or_not_at_all(tmp_path):
+    target = tmp_path / "data"
+    for content in ("old", "new"):
+        with atomic_folder(target) as temporary:
+            (temporary / content).write_text(content)
+    assert {file.name for file in target.iterdir()} == {"new", CHECKSUMS}
+    with pytest.raises(RuntimeError):
+        fail_within(atomic_folder(target), lambda temporary: (temporary / "half").write_text("half"))
+    assert {file.name for file in target.iterdir()} == {"new", CHECKSUMS}
+    assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.parametrize("manager", [atomic_file, atomic_folder])
+def test_an_error_of_writing_names_what_is_written_and_not_the_temporary_file(tmp_path, manager):
+    target = tmp_path / "results/x"
+
+    def full(temporary):
+        raise OSError(28, "No space left on device")
+
+    def full_below(temporary):
+        raise OSError(28, "No space left on device", "source", None, str(temporary / "a/b.npy"))
+
+    def cut_short(temporary):
+        raise OSError("500 requested and 12 written")
+
+    def no_right_to_read(temporary):
+        raise PermissionError(13, "Permission denied", "source")
+
+    for fail, name, second in (
+        (full, str(target), None),
+        (full_below, "source", str(target / "a/b.npy")),
+        (cut_short, str(target), None),
+        (no_right_to_read, "source", None),
+    ):
+        with (
+            pytest.raises(OSError, match=r"No space|not be written whole|denied") as error,
+            manager(target) as temporary,
+        ):
+            fail(temporary)
+        assert (error.value.filename, error.value.filename2) == (name, second)
+        assert list(target.parent.iterdir()) == []
+
+
+@pytest.mark.parametrize("exchange", [files.EXCHANGE, "none"])
+def test_a_reader_keeps_what_it_mapped_while_writers_replace_it(tmp_path, exchange):
+    """Three processes write the same folder again and again; whoever looks finds a whole one."""
+    target, n = tmp_path / "data", 50_000
+    with atomic_folder(target) as temporary:
+        np.save(temporary / "array.npy", np.full(n, -1))
+    mapped = np.load(target / "array.npy", mmap_mode="r")
+    commands = [[sys.executable, "-c", WRITE, str(target), str(number), exchange] for number in range(3)]
+    writers = [subprocess.Popen(command) for command in commands]
+    seen = set()
+    while any(writer.poll() is None for writer in writers):
+        try:
+            values = np.unique(np.load(target / "array.npy", mmap_mode="r"))
+        except FileNotFoundError:
+            continue  # it opened the folder just before that was deleted
+        assert values.size == 1
+        seen.add(int(values[0]))
+    assert [writer.returncode for writer in writers] == [0, 0, 0]
+    assert seen <= {-1, 0, 1, 2}
+    assert (mapped == -1).all()
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_who_writes_a_folder_removes_what_killed_processes_left_beside_it(tmp_path):
+    code = "import sys\nfrom xmlc.core.files import *\n"
+    code += "with {}(sys.argv[1] + '{}') as t:\n    print(t, flush=True); input()"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    running = [
+        subprocess.Popen([sys.executable, "-c", code.format(*made), str(tmp_path)], **pipes)
+        for made in (("atomic_file", "/a.csv"), ("atomic_folder", "/b"), ("atomic_folder", "/c"))
+    ]
+    temporary = [process.stdout.readline().strip() for process in running]
+    for process in running[:2]:
+        process.kill()
+        process.communicate()
+    assert {str(path) for path in tmp_path.iterdir()} == set(temporary)
+    with atomic_folder(tmp_path / "data") as folder, atomic_file(tmp_path / "own.csv") as file:
+        assert {str(path) for path in tmp_path.iterdir()} == {temporary[2], str(folder), str(file)}
+    running[2].communicate("\n")
+    assert {path.name for path in tmp_path.iterdir()} == {"data", "own.csv", "c"}
+
+
+def test_what_other_machines_and_people_made_is_kept(tmp_path):
+    elsewhere, kept = ".model+xmlc-node7+0a1b2c3d", {"model", "a+b+c", ".model+a1b2", ".model+xmlc-node7+a1b2"}
+    for name in kept | {elsewhere}:
+        (tmp_path / name).mkdir()
+    assert remove_leftovers(tmp_path) == {elsewhere}
+    assert {path.name for path in tmp_path.iterdir()} == kept | {elsewhere}
+    for name in kept | {elsewhere}:
+        os.utime(tmp_path / name, (time.time() - FORGOTTEN - 60,) * 2)
+    assert remove_leftovers(tmp_path) == {elsewhere}
+    assert {path.name for path in tmp_path.iterdir()} == kept
+
+
+HOLD = "import sys\nfrom pathlib import Path\nfrom xmlc.core.files import locked\nwith locked(Path(sys.argv[1])): {}"
+
+
+def test_a_lock_holds_until_its_process_ends(tmp_path):
+    code = HOLD.format("print(flush=True); input()")
+    running = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path / "it")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    running.stdout.readline()
+    with pytest.raises(BlockingIOError), locked(tmp_path / "it", wait=False):
+        pass
+    running.kill()
+    running.communicate()
+    for _ in range(2):
+        with locked(tmp_path / "it", wait=False) as is_locked:
+            assert is_locked
+
+
+def test_twenty_processes_have_a_lock_one_after_the_other(tmp_path):
+    code = HOLD.format("p = Path(sys.argv[1] + '.in'); p.mkdir(); p.rmdir()")
+    running = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "it")]) for _ in range(20)]
+    assert [process.wait() for process in running] == [0] * 20
+
+
+def test_the_modes_of_what_is_made_are_those_of_any_other_file(tmp_path):
+    with atomic_file(tmp_path / "a"), atomic_folder(tmp_path / "b"):
+        (tmp_path / "c").touch()
+        (tmp_path / "d").mkdir()
+    a, b, c, d = ((tmp_path / name).stat().st_mode for name in "abcd")
+    assert (a, b) == (c, d)
+
+
+def test_files_and_folders_are_made_inside_one_that_is_made(tmp_path):
+    with atomic_folder(tmp_path / "outer") as outer:
+        write_json(outer / "a.json", {})
+        for _ in range(2):
+            with atomic_folder(outer / "inner") as inner:
+                write_json(inner / "b/c.json", {})
+    assert sorted(path.name for path in tmp_path.rglob("*.json") if path.name != CHECKSUMS) == ["a.json", "c.json"]
+
+
+def test_json_takes_numpy_and_refuses_nan(tmp_path):
+    write_json(tmp_path / "a.json", {"i": np.int64(3), "f": np.float32(0.5), "a": np.arange(2), "p": tmp_path})
+    assert read_json(tmp_path / "a.json") == {"i": 3, "f": 0.5, "a": [0, 1], "p": str(tmp_path)}
+    with pytest.raises(ValueError):
+        write_json(tmp_path / "b.json", {"x": float("nan")})
+    with pytest.raises(TypeError):
+        write_json(tmp_path / "b.json", {"x": object()})
+    assert not (tmp_path / "b.json").exists()
+    assert json.loads((tmp_path / "a.json").read_text())["i"] == 3
+
+
+def test_sha256_is_the_standard_digest(tmp_path):
+    (tmp_path / "abc").write_bytes(b"abc")  # FIPS 180-2, appendix B.1
+    assert sha256(tmp_path / "abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

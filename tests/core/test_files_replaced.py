@@ -1,0 +1,227 @@
+"""Of the folders that may have the name of a new one, those of the package are replaced, and no others."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from xmlc.core import files
+from xmlc.core.checksums import NAME as CHECKSUMS
+from xmlc.core.checksums import SYSTEMS_OWN, stamped
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import atomic_folder
+
+KILLED = """
+import os, sys
+import numpy as np
+from xmlc.core import files
+from xmlc.core.checksums import check_file, listed_in
+from pathlib import Path
+
+target = Path(sys.argv[1])
+
+def write(value):
+    with files.atomic_folder(target) as folder:
+        for name in "abc":
+            np.save(folder / f"{name}.npy", np.full(200, value))
+
+def killed_after(left):
+    def trace(frame, event, argument):
+        nonlocal left
+        if frame.f_code.co_filename != files.__file__:
+            return None
+        left -= event == "line"
+        if left < 0:
+            os.kill(os.getpid(), 9)
+        return trace
+    return trace
+
+write(-1)
+values, status = [-1], 9
+while status:
+    number = len(values)
+    child = os.fork()
+    if child == 0:
+        sys.settrace(killed_after(number))
+        write(number)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    for name in listed_in(target):
+        check_file(target / name)
+    (value,) = {int(np.load(target / f"{name}.npy")[7]) for name in "abc"}
+    assert value in (values[-1], number)
+    values.append(value)
+print(*values)
+"""
+
+
+def write_own(path, content="new"):
+    with atomic_folder(path) as folder:
+        (folder / "train").mkdir()
+        (folder / "train/X.npy").write_text(content)
+        (folder / "model.json").write_text(content)
+
+
+def tree(place):
+    """Return all files below a folder with their contents, and all folders and links."""
+    kinds = {
+        path: (path.is_symlink() and os.readlink(path)) or (path.is_file() and path.read_bytes())
+        for path in place.rglob("*")
+    }
+    return {path.relative_to(place).as_posix(): kind for path, kind in kinds.items()}
+
+
+def with_foreign(path, name="thesis.tex"):
+    write_own(path, "old")
+    (path / name).write_text("mine")
+
+
+def foreign(path, name="thesis.tex", content="mine"):
+    path.mkdir()
+    (path / name).write_text(content)
+
+
+def linked(path, make):
+    make(path.parent / "there")
+    path.symlink_to("there")
+
+
+def with_list_edited(path):
+    write_own(path, "old")
+    (path / CHECKSUMS).write_text((path / CHECKSUMS).read_text().replace("model.json", "thesis.tex"))
+
+
+def of_systems(path):
+    write_own(path, "old")
+    for name in SYSTEMS_OWN:
+        (path / "train" / name).touch()
+        (path / name).touch()
+
+
+REPLACED = {
+    "nothing": lambda path: None,
+    "empty": lambda path: path.mkdir(),
+    "own": write_own,
+    "own, without some": lambda path: (write_own(path), (path / "model.json").unlink()),
+    "own, and of Snakemake": of_systems,
+}
+
+
+@pytest.mark.parametrize("kind", REPLACED)
+def test_a_folder_of_ones_own_is_replaced(tmp_path, kind):
+    REPLACED[kind](tmp_path / "model")
+    write_own(tmp_path / "model")
+    assert set(tree(tmp_path)) == {
+        "model",
+        *(f"model/{name}" for name in ("model.json", "train", "train/X.npy", CHECKSUMS)),
+    }
+    assert (tmp_path / "model/train/X.npy").read_text() == "new"
+
+
+REFUSED = {
+    "own, with a foreign file": (
+        with_foreign,
+        r"model: holds thesis\.tex, which .* did not write; give another folder",
+    ),
+    "own, with one in its folder": (lambda path: with_foreign(path, "train/thesis.tex"), "train/thesis.tex"),
+    "own, with a link": (lambda path: (write_own(path), (path / "more").symlink_to("train")), "holds more,"),
+    "own, its list edited": (with_list_edited, r"holds checksums\.json,"),
+    "foreign": (foreign, r"thesis\.tex"),
+    "foreign, with a folder": (lambda path: (path / "chapters").mkdir(parents=True), "holds chapters,"),
+    "foreign, with a list": (lambda path: foreign(path, CHECKSUMS, json.dumps(stamped({"files": {}}))), CHECKSUMS),
+    "foreign, with many": (lambda path: [(path / n).mkdir(parents=True) for n in "dabc"], "holds a,"),
+    "a link to an own one": (lambda path: linked(path, write_own), "is a symbolic link.*there"),
+    "a link to a foreign one": (lambda path: linked(path, foreign), "is a symbolic link"),
+    "a link to nothing": (lambda path: path.symlink_to("there"), "is a symbolic link"),
+    "a link to itself": (lambda path: path.symlink_to("model"), "is a symbolic link"),
+    "a file": (lambda path: path.write_text("mine"), "model: is no folder that you may write to"),
+    "below a file": (
+        lambda path: path.parent.joinpath("sub").write_text("mine"),
+        "sub: is no folder that you may write to",
+    ),
+}
+if os.geteuid() != 0:  # nothing is protected from root
+    REFUSED |= {
+        "protected": (lambda path: (write_own(path), path.chmod(0o555)), "model: is no folder that you may write to"),
+        "in a protected one": (
+            lambda path: (write_own(path.parent / "sub/x"), path.parent.joinpath("sub").chmod(0o555)),
+            "sub: is no folder that you may write to",
+        ),
+    }
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_any_other_is_refused_before_anything_is_done(tmp_path, kind):
+    make, said = REFUSED[kind]
+    path = tmp_path / ("sub/model" if said.startswith("sub:") else "model")
+    make(tmp_path / "model")
+    before = tree(tmp_path)
+    with pytest.raises(XmlcError, match=said), atomic_folder(path):
+        pytest.fail("began to write")
+    assert tree(tmp_path) == before
+
+
+@pytest.mark.parametrize("path", [".", "..", "{}", "sub/..", "../here/.."])
+def test_the_working_directory_and_those_above_are_refused(tmp_path, monkeypatch, path):
+    write_own(tmp_path / "here")
+    (tmp_path / "here/sub").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    before = tree(tmp_path)
+    with pytest.raises(XmlcError, match="working directory"), atomic_folder(path.format(tmp_path)):
+        pytest.fail("began to write")
+    assert tree(tmp_path) == before
+
+
+def test_what_was_put_there_meanwhile_is_not_lost(tmp_path):
+    def write():
+        with atomic_folder(tmp_path / "model") as folder:
+            (folder / "model.json").write_text("new")
+            (tmp_path / "model/thesis.tex").write_text("mine")
+
+    write_own(tmp_path / "model", "old")
+    before = tree(tmp_path)
+    with pytest.raises(XmlcError, match=r"thesis\.tex"):
+        write()
+    assert tree(tmp_path) == before | {"model/thesis.tex": b"mine"}
+
+
+@pytest.mark.parametrize("exchange", [files.EXCHANGE, "none"])
+def test_nothing_is_left_of_a_folder_that_is_mapped_when_it_is_replaced(tmp_path, monkeypatch, exchange):
+    monkeypatch.setattr(files, "EXCHANGE", exchange)
+    target, mapped = tmp_path / "model", []
+    for value in (1, 2):
+        with atomic_folder(target) as folder:
+            np.save(folder / "a.npy", np.full(50_000, value))
+        mapped.append(np.load(target / "a.npy", mmap_mode="r"))
+    assert set(tree(tmp_path)) == {"model", "model/a.npy", f"model/{CHECKSUMS}"}
+    assert [set(array.tolist()) for array in mapped] == [{1}, {2}]
+
+
+def test_a_folder_that_cannot_take_its_place_leaves_the_old_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "EXCHANGE", "none")
+    write_own(tmp_path / "model", "old")
+    before = tree(tmp_path)
+    rename = os.rename
+
+    def failing(source, target):
+        if "+" in str(source) and not str(source).endswith("-"):
+            raise PermissionError(13, "Permission denied", str(source))
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", failing)
+    with pytest.raises(PermissionError):
+        write_own(tmp_path / "model")
+    assert tree(tmp_path) == before
+
+
+def test_a_kill_at_any_line_leaves_the_old_or_the_new_one(tmp_path):
+    made = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "model")], capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    values = [int(value) for value in made.stdout.split()]
+    replaced = [value == number for number, value in enumerate(values[1:], 1)]
+    assert 20 < sum(not one for one in replaced)
+    assert 2 < sum(replaced)
+    assert replaced[-1]

@@ -1,0 +1,228 @@
+"""No kernel runs in an old form, and each form is compiled once."""
+
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import shared_kernels
+from repository import ROOT
+
+from xmlc.core import kernel_cache
+from xmlc.core.sources import imported_modules
+
+KERNEL = "from xmlc.core.kernel_cache import njit\n\n\n@njit(cache=True)\ndef "
+PROGRAM = {
+    "xmlc/a/inner.py": f"{KERNEL}inner(x):\n    return x + 1\n",
+    "xmlc/a/__init__.py": "from xmlc.a.constants import SUMMAND\n",
+    "xmlc/a/constants.py": "from xmlc.a.more import MORE\n\nSUMMAND = MORE + 10\n",
+    "xmlc/a/more.py": "MORE = 100\n",
+    "xmlc/a/outer.py": f"from xmlc.a import SUMMAND\nfrom xmlc.a import inner as other\n{KERNEL}outer(x):\n"
+    "    return other_inner(x) + SUMMAND\n\n\nother_inner = other.inner\n",
+    "xmlc/a/measure.py": "from typing import NamedTuple\nfrom xmlc.a.outer import outer\n",
+    "run.py": "{imports}from xmlc.a.outer import outer\nprint(outer(1), sum(outer.stats.cache_misses.values()))\n",
+}
+PROCESSORS = {"this": {}, "sse2": {"NUMBA_CPU_NAME": "x86-64", "NUMBA_CPU_FEATURES": "+sse,+sse2"}}
+IMPORTS = {"script": "", "numba first": "import numba\n", "command line": "import xmlc.cli\n"}
+
+
+@pytest.fixture
+def project(tmp_path):
+    """Give a package with the real cache and two kernels of which one calls the other, and a function that runs it."""
+    folder = tmp_path / "a project"
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "xmlc/core", folder / "xmlc/core", ignore=ignored)
+    shutil.copytree(ROOT / "xmlc/cli", folder / "xmlc/cli", ignore=ignored)
+    for file in (ROOT / "xmlc").glob("*.py"):
+        shutil.copy(file, folder / "xmlc")
+    for name, text in PROGRAM.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    for other in (folder / "xmlc/core").glob("*.py"):
+        if other.stem not in ("__init__", "kernel_cache"):
+            other.unlink()
+
+    def run(how="script", **variables):
+        """Return the result of ``outer(1)``, and how many kernels were compiled."""
+        (folder / "run.py").write_text(PROGRAM["run.py"].format(imports=IMPORTS[how]))
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+        environment |= {"PYTHONPATH": str(folder), "XDG_CACHE_HOME": str(tmp_path / "user's")} | variables
+        done = subprocess.run([sys.executable, folder / "run.py"], env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return tuple(map(int, done.stdout.split()))
+
+    return folder, run
+
+
+def edit(folder, name, old, new):
+    file = folder / name
+    text, time = file.read_text(), file.stat().st_mtime
+    assert old in text
+    file.write_text(text.replace(old, new))
+    os.utime(file, (time + 5, time + 5))  # bytecode of the same second and size would count as that of the new text
+
+
+def test_an_edited_kernel_runs_in_its_new_form_however_it_is_called(project):
+    folder, run = project
+    assert run() == (112, 1)
+    assert [run(how) for how in IMPORTS] == [(112, 0)] * 3
+    results = []
+    for number, how in enumerate(IMPORTS):
+        edit(folder, "xmlc/a/inner.py", f"x + {number + 1}", f"x + {number + 2}")
+        results.append((run(how), run(how)))
+    assert results == [((113, 1), (113, 0)), ((114, 1), (114, 0)), ((115, 1), (115, 0))]
+
+
+def test_a_constant_counts_wherever_it_comes_from_and_a_file_without_kernels_does_not(project):
+    folder, run = project
+    assert run() == (112, 1)
+    edit(folder, "xmlc/a/more.py", "100", "200")
+    assert run() == (212, 1)
+    edit(folder, "xmlc/a/measure.py", "import outer", "import outer\n\n\nclass Measure(NamedTuple):\n    name: str")
+    assert run() == (212, 0)
+
+
+def test_branches_in_turns_compile_once_each_and_old_ones_go(project):
+    folder, run = project
+    assert run() == (112, 1)
+    edit(folder, "xmlc/a/inner.py", "x + 1", "x + 2")
+    assert run() == (113, 1)
+    for old, new in (("2", "1"), ("1", "2")):
+        edit(folder, "xmlc/a/inner.py", f"x + {old}", f"x + {new}")
+        assert run() == (111 + int(new), 0)
+    for number in range(2, 2 + kernel_cache.KEPT):
+        edit(folder, "xmlc/a/inner.py", f"x + {number}", f"x + {number + 1}")
+        assert run()[1] == 1
+    assert len(list((folder / "xmlc/__pycache__").glob("kernels-*"))) == kernel_cache.KEPT
+
+
+@pytest.mark.parametrize("kind", ["given", "read-only package", "nothing can be written"])
+def test_kernels_are_kept_where_that_is_possible(project, kind):
+    folder, run = project
+    user, given = folder.parent / "user's", folder.parent / "given"
+    variables = {}
+    if kind == "given":
+        variables["NUMBA_CACHE_DIR"] = str(given)
+    else:
+        (folder / "xmlc/__pycache__").touch()  # a folder would need another user than root
+        if kind == "nothing can be written":
+            user.touch()
+    assert run(**variables) == (112, 1)
+    assert run(**variables) == (112, int(kind == "nothing can be written"))
+    place = {"given": given, "read-only package": user / "xmlc"}.get(kind)
+    assert place is None or re.fullmatch(r"kernels-[0-9a-f]{16}", os.listdir(place)[0])
+    edit(folder, "xmlc/a/inner.py", "x + 1", "x + 2")
+    assert run(**variables) == (113, 1)
+
+
+def test_every_kernel_is_kept_by_this_cache_and_every_import_of_its_file_counts():
+    """The digest finds kernels and imports by their text; the syntax trees say the same."""
+    kernels = [file for file in kernel_cache.PACKAGE.rglob("*.py") if kernel_cache.KERNEL.search(file.read_text())]
+    assert len(kernels) > 40
+    for file in kernel_cache.PACKAGE.rglob("*.py"):
+        own = file.name == "kernel_cache.py"
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module == "numba":
+                assert own or "njit" not in {alias.name for alias in node.names}, file
+    for file in kernels:
+        found = {path for path in kernel_cache._imported(file.read_text()) if path.exists()}
+        modules = {kernel_cache.PACKAGE.parent.joinpath(*name.split(".")) for name in imported_modules(file)}
+        assert {path.with_suffix(".py") for path in modules if path.with_suffix(".py").exists()} <= found, file
+
+
+def test_users_kernels_stay_where_numba_keeps_them(tmp_path):
+    (tmp_path / "theirs.py").write_text("import numba\n\n\n@numba.njit(cache=True)\ndef twice(x):\n    return 2 * x\n")
+    code = "import xmlc.kernels.top_k, theirs; theirs.twice(1); print(theirs.twice._cache.cache_path)"
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+    variables["PYTHONPATH"] = f"{tmp_path}{os.pathsep}{ROOT}"
+    done = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True)
+    assert Path(done.stdout.strip()) == tmp_path / "__pycache__"
+    assert list((tmp_path / "__pycache__").glob("*.nbi"))
+
+
+@pytest.mark.parametrize("ending", [".nbi", ".nbc"])
+def test_half_a_file_is_compiled_anew(project, ending):
+    folder, run = project
+    assert run() == (112, 1)
+    for file in (folder / "xmlc/__pycache__").rglob(f"*{ending}"):
+        file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    assert run() == (112, 1)
+    assert run() == (112, 0)
+
+
+def test_where_the_file_system_has_no_locks_nothing_is_kept(project):
+    folder, run = project
+    edit(folder, "xmlc/core/files.py", "fcntl.flock(handle", "raise OSError(95, 'no locks', handle")
+    assert run() == run() == (112, 1)
+    assert not list((folder / "xmlc/__pycache__").rglob("*.nb[ci]"))
+
+
+FAIL = """
+import pathlib
+from xmlc.a.outer import outer
+try:
+    outer("text")
+except Exception:
+    pathlib.Path("failed").touch()
+    input()
+print(outer(1))
+"""
+
+
+def test_a_kernel_that_does_not_compile_keeps_no_other_process_from_it(project):
+    folder, run = project
+    (folder / "fail.py").write_text(FAIL)
+    failed = subprocess.Popen(
+        [sys.executable, "fail.py"], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    while not (folder / "failed").exists():
+        assert failed.poll() is None
+        time.sleep(0.01)
+    assert run() == (112, 1), "the lock was given back"
+    assert failed.communicate("go\n")[0] == "112\n"
+
+
+@pytest.mark.slow
+def test_ten_starts_on_two_processors_share_a_folder_and_compile_each_kernel_once(tmp_path):
+    (tmp_path / "kernels_of_a_test.py").write_text(shared_kernels.SOURCE)
+    alone = {name: result(start(tmp_path, name, name)) for name in PROCESSORS}
+    assert alone["this"]["results"] != alone["sse2"]["results"], "code of the one cannot pass for the other's"
+    running = [(name, start(tmp_path, name, "shared")) for _ in range(5) for name in PROCESSORS]
+    compiled = dict.fromkeys(PROCESSORS, 0)
+    for name, process in running:
+        found = result(process)
+        assert found["results"] == alone[name]["results"]
+        compiled[name] += found["compiled"]
+    assert compiled == dict.fromkeys(PROCESSORS, 8)
+    assert len(list((tmp_path / "shared").rglob("*.nbc"))) == 2 * 8
+
+
+@pytest.mark.slow
+def test_who_is_killed_while_it_compiles_is_waited_for_no_longer(tmp_path):
+    (tmp_path / "kernels_of_a_test.py").write_text(shared_kernels.SOURCE)
+    for seconds in (1.0, 1.5, 2.0):
+        killed = start(tmp_path, "this", "shared")
+        time.sleep(seconds)
+        killed.kill()
+        killed.communicate()
+    assert result(start(tmp_path, "this", "shared"))["results"] == result(start(tmp_path, "this", "new"))["results"]
+
+
+def start(folder, processor, cache):
+    settings = {"NUMBA_CACHE_DIR": str(folder / cache), "NUMBA_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(
+        [sys.executable, str(ROOT / "tests/support/shared_kernels.py"), str(folder)],
+        env=os.environ | settings | PROCESSORS[processor],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def result(process):
+    return json.loads(process.communicate()[0])

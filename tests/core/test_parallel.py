@@ -1,0 +1,83 @@
+"""Pieces on threads: order, errors, thread counts."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from xmlc.core.errors import XmlcError
+from xmlc.core.parallel import row_blocks, run_pieces
+from xmlc.core.threads import resolve_threads
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 5])
+def test_results_come_in_the_order_of_the_pieces(n_jobs):
+    def work(i, pause):
+        time.sleep(pause)
+        return i
+
+    pieces = [(i, 0.002 * ((7 * i) % 5)) for i in range(20)]
+    assert run_pieces(work, pieces, n_jobs) == list(range(20))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_an_error_in_a_piece_reaches_the_caller(n_jobs):
+    def work(i):
+        if i == 2:
+            raise ValueError("piece 2")
+        return i
+
+    with pytest.raises(ValueError, match="piece 2"):
+        run_pieces(work, [(i,) for i in range(50)], n_jobs)
+
+
+def test_after_an_error_no_piece_is_begun():
+    begun = []
+
+    def work(i):
+        begun.append(i)
+        if i == 1:
+            raise ValueError("piece 1")
+        time.sleep(0.01)
+
+    with pytest.raises(ValueError, match="piece 1"):
+        run_pieces(work, [(i,) for i in range(50)], 2)
+    assert len(begun) < 10
+
+
+def test_the_calling_thread_works_too():
+    used = set()
+
+    def work():
+        used.add(threading.current_thread())
+        time.sleep(0.01)
+
+    run_pieces(work, [()] * 12, 3)
+    assert threading.main_thread() in used
+    assert len(used) == 3
+
+
+def test_row_blocks_cover_every_row_once():
+    assert row_blocks(0, 4) == []
+    assert row_blocks(10, 4) == [(0, 4), (4, 8), (8, 10)]
+
+
+def test_thread_counts_follow_scikit_learn():
+    assert resolve_threads(3) == 3
+    assert resolve_threads(-1) >= 1
+    with pytest.raises(XmlcError, match="n_jobs=0"):
+        resolve_threads(0)
+
+
+def test_a_job_uses_the_threads_it_was_given():
+    """Snakemake does not tell numba; the command line does, even beyond or below the number of cores."""
+    code = (
+        "from xmlc.core.threads import set_process_threads, resolve_threads; set_process_threads(3);"
+        "import numba; print(numba.get_num_threads(), resolve_threads(None))"
+    )
+    environment = {key: value for key, value in os.environ.items() if key != "NUMBA_NUM_THREADS"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    assert done.stdout.split() == ["3", "3"]

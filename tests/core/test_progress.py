@@ -1,0 +1,56 @@
+"""What a log says of a long step while it runs."""
+
+import numba
+import pytest
+
+from xmlc.core import progress
+from xmlc.core.progress import Progress
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that stands still until it is set."""
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_a_log_tells_share_time_rate_and_what_is_left(clock, capsys):
+    with Progress(4e6, "training", "nnz") as shown:
+        clock[0] += 5
+        shown.update(0.5e6)  # too soon for a line
+        clock[0] += 25
+        shown.update(0.5e6)
+        clock[0] += 90
+        shown.update(3e6)
+    lines = capsys.readouterr().err.splitlines()
+    assert [" ".join(line.split()) for line in lines] == [
+        "training: 25% 1.00M/4.00M [00:30<01:30, 33.3k nnz/s]",
+        "training: 100% 4.00M/4.00M [02:00<00:00, 33.3k nnz/s]",
+    ]
+
+
+def test_a_log_tells_what_is_done_where_nobody_knows_the_whole(clock, capsys):
+    with Progress(0, "fetching", "B") as shown:
+        clock[0] += 10
+        shown.update(5e6)
+    assert capsys.readouterr().err == "fetching: 5.00M B [00:10, 500k B/s]\n"
+
+
+@pytest.mark.parametrize("shown", [True, False])
+@pytest.mark.parametrize(("variable", "told"), [(None, True), ("0", False), ("1", True)])
+def test_numba_says_when_it_compiles_and_a_variable_switches_all_off(capsys, monkeypatch, shown, variable, told):
+    monkeypatch.setattr(progress, "_told", set())
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.delenv("XMLC_PROGRESS", raising=False)
+    if variable:
+        monkeypatch.setenv("XMLC_PROGRESS", variable)
+    with Progress(2, "adding", shown=shown) as counting:
+        assert numba.njit(lambda x: x + 1)(1) == 2
+        assert numba.njit(lambda x: x + 3)(1) == 4
+        counting.update(1)
+    said = capsys.readouterr().err
+    assert said.count("adding: compiling kernels") == told
+    assert ("adding:  50%" in said) == (told and shown)
+    assert numba.njit(lambda x: x + 2)(1) == 3
+    assert capsys.readouterr().err == ""  # nobody listens any more

@@ -1,0 +1,85 @@
+"""YAML that people write: what makes a reader hang, crash or choose in silence is refused, in a short sentence."""
+
+import jsonschema
+import pytest
+
+from xmlc.core.errors import XmlcError
+from xmlc.core.schemas import broken, nearest, read_yaml
+
+BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"a{k}: &a{k} [{', '.join([f'*a{k - 1}'] * 9)}]\n" for k in range(1, 9)
+)
+
+
+def read(tmp_path, text):
+    (tmp_path / "f.yaml").write_bytes(text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass"))
+    return read_yaml(tmp_path / "f.yaml")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (BOMB, "more than 1000000 values, or nested deeper than 50, with all its aliases"),
+        ("a: &a {b: [*a]}", "more than 1000000 values, or nested deeper than 50"),
+        ("a: " + "[" * 200_000 + "]" * 200_000, "larger, or nested deeper, than any configuration"),
+        ("x" * (1 << 24) + "x", "larger, or nested deeper"),
+        ("".join(f"{' ' * k}a:\n" for k in range(70)), "nested deeper than 50"),
+        ("a: 1\nb: 2\na: 3", r"not YAML \(found the key a a second time at line 3, column 1\)"),
+        ("b: {a: 1, a: 1}", "the key a a second time"),
+        ("1: a", "the key 1 is no text; write it in quotes"),
+        ("? [a, b]\n: 1", "not YAML .*unhashable key"),
+        ("a: 2020-02-30", "not YAML .*day is out of range"),
+        (b"a: \xff", "not YAML .*can't decode byte 0xff"),
+        ('a: "\\ud800"', "not YAML"),
+        ("!!python/object/apply:os.system [id]", "not YAML .*could not determine a constructor"),
+    ],
+    ids=range(13),
+)
+def test_what_cannot_be_read_or_would_not_end_is_refused(tmp_path, text, said):
+    with pytest.raises(XmlcError, match=f"f.yaml: .*{said}") as error:
+        read(tmp_path, text)
+    assert len(str(error.value)) < len(str(tmp_path)) + 250
+    assert "\n" not in str(error.value)
+
+
+def test_a_missing_file_or_a_folder_is_named(tmp_path):
+    with pytest.raises(XmlcError, match=r"none\.yaml: No such file"):
+        read_yaml(tmp_path / "none.yaml")
+    with pytest.raises(XmlcError, match="Is a directory"):
+        read_yaml(tmp_path)
+
+
+def test_aliases_merges_and_other_alphabets_are_read(tmp_path):
+    assert read(tmp_path, "a: &a {x: 1}\nb: {<<: *a, y: 'ü数'}\nc: [*a, *a]") == {
+        "a": {"x": 1},
+        "b": {"x": 1, "y": "ü数"},
+        "c": [{"x": 1}, {"x": 1}],
+    }
+    assert read(tmp_path, "\ufeffa: 1") == {"a": 1}
+    assert read(tmp_path, "") is None
+
+
+KEYS = {"type": "object", "additionalProperties": False, "properties": {"mirror": {}, "models": {}, "seeds": {}}}
+
+
+@pytest.mark.parametrize(
+    ("value", "schema", "said"),
+    [
+        ({"mirorr": 1}, KEYS, "unknown key 'mirorr', expected mirror"),
+        ({"model": 1, "Seed": 2}, KEYS, "unknown key 'model', expected models; unknown key 'Seed', expected seeds"),
+        ({f"k{number}": 1 for number in range(5)}, KEYS, "; and 2 more"),
+        (["x" * 5000], {"type": "object"}, f"['{'x' * 58}... is not of type 'object'"),
+        ("../x", {"pattern": "^[a-z]+$", "description": "a name"}, "found '../x'; expected a name"),
+        ("../x", {"pattern": "^[a-z]+$"}, "'../x' does not match ^[a-z]+$"),
+        ([], {"minItems": 1, "description": "some seeds"}, "[] names nothing; expected some seeds"),
+    ],
+)
+def test_what_breaks_a_schema_is_named_and_not_printed_whole(value, schema, said):
+    (problem,) = jsonschema.Draft202012Validator(schema).iter_errors(value)
+    assert said in broken(problem)
+    assert len(broken(problem)) < 200
+
+
+def test_the_nearest_names_come_first():
+    assert nearest("BIBTEXT", ["bibtex", "yeast", "scene"]) == "bibtex"
+    assert nearest("qqq", ["b", "a", "d", "c"]) == "one of a, b, c, d"

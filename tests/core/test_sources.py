@@ -1,0 +1,96 @@
+"""The source files that a module depends on: exactly those that it imports."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from xmlc.core import sources
+from xmlc.core.sources import imported_modules, source_digest, source_files
+
+
+def imported_at_run_time(module):
+    """Files of the package that importing a module really loads."""
+    code = (
+        f"import sys, {module}\n"
+        "print('\\n'.join(m.__file__ for n, m in sorted(sys.modules.items()) if n.split('.')[0] == 'xmlc'))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines())
+
+
+@pytest.mark.parametrize("module", ["xmlc.cli.steps.train", "xmlc.cli.steps.table", "xmlc.models.plt"])
+def test_closure_covers_what_is_imported(module, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)  # from elsewhere the paths are absolute
+    files = set(source_files(module))
+    # Numba loads what keeps compiled kernels, by its name in a variable; no result depends on it.
+    kept = set(source_files("xmlc.core.kernel_cache"))
+    assert imported_at_run_time(module) <= files | kept
+
+
+def test_lazy_imports_count_and_type_checking_does_not(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from typing import TYPE_CHECKING\n"
+        "import numpy\n"
+        "if TYPE_CHECKING:\n    import xmlc.core.progress\n"
+        "def f():\n    from xmlc.models.trees import label_tree\n"
+    )
+    assert imported_modules(file) == {"xmlc", "xmlc.models.trees", "xmlc.models.trees.label_tree"}
+    files = source_files(str(file))
+    assert str(file) in files
+    assert any(name.endswith("trees/label_tree.py") for name in files)
+    assert not any(name.endswith("progress.py") for name in files)
+
+
+def test_imports_are_found_in_every_kind_of_statement(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "import typing\n"
+        "try:\n    import xmlc.core.errors\nexcept OSError:\n    import xmlc.core.files\n"
+        "else:\n    import xmlc.kernels.csr\nfinally:\n    import xmlc.kernels.bits\n"
+        "while True:\n    with open('x'):\n        import xmlc.core.threads\n"
+        "if typing.TYPE_CHECKING:\n    import xmlc.core.progress\nelif 1:\n    import xmlc.core.parallel\n"
+        "class A:\n    async def f(self):\n"
+        "        match self:\n            case 1:\n                import xmlc.kernels.estimates\n"
+        "def __getattr__(name):\n    import xmlc.core.sources\n"
+    )
+    found = {"errors", "files", "csr", "kernels", "kernels.bits", "estimates"}
+    found |= {"runtime", "runtime.threads", "runtime.parallel"}
+    assert imported_modules(file) == {"xmlc"} | {f"xmlc.{name}" for name in found}
+
+
+@pytest.fixture
+def digest():
+    """Digest files as a new process does, which has read none of them."""
+
+    def of(*files):
+        sources._content_digest.cache_clear()
+        return source_digest(map(str, files))
+
+    return of
+
+
+def test_the_digest_is_of_names_and_contents_and_of_no_times_or_order(digest, tmp_path):
+    one, two = tmp_path / "one.py", tmp_path / "two.py"
+    one.write_text("1")
+    two.write_text("2")
+    before = digest(one, two)
+    os.utime(one, (0, 0))
+    assert digest(two, one) == before
+    assert digest(one) != before
+    one.write_text("2")
+    two.write_text("1")
+    assert digest(one, two) != before
+
+
+def test_the_digest_is_the_same_wherever_the_package_lies(digest, tmp_path, monkeypatch):
+    found = []
+    for place in ("here", "there"):
+        file = tmp_path / place / "xmlc/step.py"
+        file.parent.mkdir(parents=True)
+        file.write_text("1")
+        monkeypatch.setattr(sources, "PACKAGE", file.parent)
+        found.append(digest(file))
+    assert found[0] == found[1]

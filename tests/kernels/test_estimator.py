@@ -1,0 +1,101 @@
+"""Our estimators among scikit-learn's, and that importing them leaves scikit-learn alone."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
+
+from xmlc.core.errors import XmlcError
+from xmlc.kernels.estimator import check_hyperparameters
+from xmlc.models import PLT
+from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.registry import ESTIMATORS, estimator_class
+from xmlc.thresholds import STO
+
+
+class Constant(SparseProbabilityEstimator):
+    """Needs no kernel; scores best with share 0.25."""
+
+    def __init__(self, share=0.5, extra=(1, 2)):
+        self.share = share
+        self.extra = extra
+
+    def fit(self, X, Y):
+        self._training_data(X, Y)
+        return self
+
+    def score(self, X, Y):
+        return -abs(self.share - 0.25)
+
+
+def test_hyperparameters_are_scikit_learns(multilabel):
+    model = PLT(arity=4, n_jobs=2)
+    assert clone(model).get_params() == model.unfitted().get_params() == model.get_params()
+    assert repr(model) == "PLT(arity=4, n_jobs=2)"
+    assert repr(Constant()) == "Constant()"
+    extra = [1]
+    assert Constant(extra=extra).unfitted().extra is not extra
+    assert STO().set_params() is not None
+    with pytest.raises(
+        ValueError, match=r"Constant has no hyperparameter 'arty'; expected any of \['extra', 'share'\]"
+    ):
+        Constant().set_params(arty=3)
+    with pytest.raises(XmlcError, match="2 instances"):
+        Constant().fit(np.ones((2, 3)), np.ones((1, 3), dtype=bool))
+
+
+def test_it_is_searched_over_a_grid_and_ends_a_pipeline(multilabel):
+    X, Y = multilabel(30, 5, 3)
+    search = GridSearchCV(Constant(), {"share": [0.1, 0.25, 0.7]}, cv=2).fit(X, Y.toarray())
+    assert search.best_params_ == {"share": 0.25}
+    pipeline = make_pipeline(MaxAbsScaler(), Constant()).fit(X, Y)
+    assert pipeline.set_params(constant__share=0.1).get_params()["constant__share"] == 0.1
+    assert pipeline.score(X, Y) == -0.15
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["xmlc.models.plt", "xmlc.models.linear.binary_relevance", "xmlc.cli.steps.thresholds"],
+)
+def test_a_step_does_not_wait_for_scikit_learn(module):
+    code = f"import sys, {module}; sys.exit('sklearn' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_it_works_without_scikit_learn():
+    """An import of a module that is None in sys.modules fails as if it were not installed."""
+    code = """
+import sys
+sys.modules.update(dict.fromkeys(["sklearn", "sklearn.exceptions", "threadpoolctl"]))
+import numpy as np
+import benchmarks.inference
+import benchmarks.logistic
+import benchmarks.plt
+from xmlc.core.errors import XmlcError
+from xmlc.models import BinaryRelevance
+from xmlc.core.passport import passport
+passport(1)
+X = np.eye(6, 4, dtype=np.float32)
+try:
+    BinaryRelevance().predict_proba(X)
+except XmlcError as error:
+    assert isinstance(error, ValueError) and isinstance(error, AttributeError)
+    assert "this BinaryRelevance is not fitted; call fit first" in str(error)
+    sys.exit(0 if BinaryRelevance(n_jobs=1).fit(X, np.eye(6, 2, dtype=bool)).predict_proba(X).shape == (6, 2) else 1)
+sys.exit(2)
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name", [name for name in ESTIMATORS if "-" not in name])
+def test_defaults_are_within_the_limits_and_nothing_predicts_before_fit(name):
+    model = estimator_class(name)()
+    check_hyperparameters(model)
+    for predict in (model.predict_proba, lambda X: model.predict_top_k(X, 1)):
+        with pytest.raises((ValueError, AttributeError), match="is not fitted; call fit first"):
+            predict(np.eye(3))

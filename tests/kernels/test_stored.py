@@ -1,0 +1,107 @@
+"""Files of arrays are whole and as described, or named with the command that makes them again."""
+
+import numpy as np
+import pytest
+from hostile_cases import good_pair
+from scipy import sparse
+
+from xmlc.core.checksums import Damaged, list_files
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import read_json, write_json
+from xmlc.data.matrices import load_csr, save_csr
+from xmlc.kernels.checks import Malformed
+from xmlc.kernels.stored import Field, check_fields, load_array, load_description
+from xmlc.models import PLT
+
+
+@pytest.mark.parametrize("content", [b"", b"\x93NUMPY", b"\x93NUMPY\x01\x00\x10\x00{'descr': '<i4' ", b"{}"])
+def test_what_is_no_array_is_named(tmp_path, content):
+    (tmp_path / "a.npy").write_bytes(content)
+    list_files(tmp_path)
+    with pytest.raises(Malformed, match=r"a\.npy: no whole array of numpy"):
+        load_array(tmp_path / "a.npy")
+    with pytest.raises(Damaged, match=r"b\.npy: checksums\.json does not list it"):
+        load_array(tmp_path / "b.npy")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": "1"}', '{"version": true}', '{"version": 1.5}'])
+def test_what_describes_nothing_is_named(tmp_path, text):
+    (tmp_path / "a.json").write_text(text)
+    list_files(tmp_path)
+    with pytest.raises(Malformed, match=r"a\.json: "):
+        load_description(tmp_path / "a.json", {"version": int})
+
+
+@pytest.mark.parametrize(
+    ("file", "array", "fault"),
+    [
+        ("indices", np.array([0, 2_000_000_000], dtype=np.int32), "indices: entry 1 is 2000000000, expected 0 .. 2"),
+        ("indptr", np.array([0, 2], dtype=np.int64), "indptr: found int64 of shape"),
+        ("data", np.ones(2, dtype=np.float64), "data: found float64"),
+    ],
+)
+def test_a_matrix_that_does_not_fit_its_description_names_how_it_is_made_again(tmp_path, file, array, fault):
+    save_csr(tmp_path, "X", sparse.csr_array(np.array([[1, 1, 0], [0, 0, 0]], dtype=np.float32)))
+    np.save(tmp_path / f"X.{file}.npy", array)
+    list_files(tmp_path)
+    with pytest.raises(XmlcError, match=rf"/X: {fault}.*; delete .* make it again with xmlc estimate"):
+        load_csr(tmp_path, "X", made_by="estimate")
+
+
+FIELDS = (
+    Field("starts", np.int64, ("parts + 1",), starts="numbers"),
+    Field("numbers", np.uint32, ("numbers", "2 * width"), below="n_labels"),
+    Field("places", np.int32, ("parts",), least=-1, below="parts"),
+    Field("weights", np.float32, (None,), finite=True, optional=True),
+)
+
+
+def a_model():
+    starts, numbers = np.array([0, 1, 3]), np.zeros((3, 4), dtype=np.uint32)
+    return {"starts": starts, "numbers": numbers, "places": np.array([-1, 1], dtype=np.int32)}
+
+
+def test_arrays_that_fit_one_another_pass():
+    check_fields(a_model(), FIELDS, n_labels=1)
+    check_fields(a_model() | {"weights": np.ones(7, dtype=np.float32)}, FIELDS, n_labels=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "fault"),
+    [
+        ("more", np.zeros(1), "more: is no array of such a model"),
+        ("places", np.zeros(2, dtype=np.int64), r"places: found int64 of shape \(2,\), expected int32 of shape \(2\)"),
+        ("places", np.array([0, 2], dtype=np.int32), r"places: entry 1 is 2, expected -1 \.\. 1"),
+        ("numbers", np.zeros((3, 3), dtype=np.uint32), r"numbers: found .*, expected uint32 of shape \(3, 2\)"),
+        ("starts", np.array([0, 4, 3]), "starts: entry 2 is 3, less than the one before it"),
+        ("starts", np.array([0, 1, 2]), "starts: ends with 2, expected 3, the size of numbers"),
+        ("weights", np.array([np.inf], dtype=np.float32), "weights: holds a value that is not finite"),
+    ],
+)
+def test_an_array_that_is_not_as_its_field_says_is_named(name, array, fault):
+    with pytest.raises(Malformed, match=fault):
+        check_fields(a_model() | {name: array}, FIELDS, n_labels=1)
+
+
+def test_an_array_that_is_missing_is_named():
+    with pytest.raises(Malformed, match="places: is missing"):
+        check_fields({name: array for name, array in a_model().items() if name != "places"}, FIELDS, n_labels=1)
+
+
+@pytest.mark.parametrize(
+    ("entry", "value", "message"),
+    [
+        ("n_labels", 7, "the tree has 6 labels, expected 7"),
+        ("n_features", 3, r"features: entry \d+ is \d+, expected 0 \.\. 2"),
+        ("format", 99, "found a model of PLT, format 99; expected PLT, format 1"),
+        ("hyperparameters", {"arity": 2}, r"hyperparameters are \['arity'\], expected C, arity"),
+    ],
+)
+def test_a_model_of_another_version_is_refused(tmp_path, entry, value, message):
+    X, Y = good_pair()
+    PLT(epochs=1, arity=2, max_leaf=2).fit(X, Y).save(tmp_path / "model")
+    file = tmp_path / "model/model.json"
+    write_json(file, read_json(file) | {entry: value})
+    list_files(file.parent)
+    with pytest.raises(XmlcError, match=message + r".*; delete it and train the model again \(xmlc train\)"):
+        PLT.load(tmp_path / "model")

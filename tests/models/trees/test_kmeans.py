@@ -1,0 +1,152 @@
+"""2-means trees: against dense twins, balanced, the same on any number of threads."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from small_data import random_data
+
+from xmlc.core.errors import XmlcError
+from xmlc.kernels.counter_random import random_below, stream_key
+from xmlc.kernels.csr import kernel_csr
+from xmlc.kernels.streams import Stream
+from xmlc.models.trees import kmeans
+from xmlc.models.trees.kmeans import bisect, halve, kmeans_tree
+from xmlc.models.trees.representations import label_representations
+
+
+def twin_bisection(rows, key):
+    """The side of each row in plain NumPy, from dense float64 sums made anew, and the mean cosine of each round."""
+    rows = rows.astype(np.float64)
+    n = len(rows)
+    first, second = random_below(key, 0, n), random_below(key, 1, n - 1)
+    halves = [[first], [second + (second >= first)]]
+    means = [-np.inf]
+    while len(means) <= 50:
+        sums = np.array([rows[half].sum(axis=0) for half in halves])
+        lengths = np.linalg.norm(sums, axis=1)
+        cosines = rows @ np.where(lengths > 1e-3, sums.T / np.where(lengths > 0, lengths, 1), 0)
+        differences = np.rint((cosines[:, 1] - cosines[:, 0]) * 2**20)
+        ranking = sorted(range(n), key=lambda i: (differences[i], i))
+        halves = [sorted(ranking[: (n + 1) // 2]), sorted(ranking[(n + 1) // 2 :])]
+        means.append(sum(cosines[halves[side], side].sum() for side in (0, 1)) / n)
+        if means[-1] - means[-2] < 1e-4:
+            break
+    return np.isin(np.arange(n), halves[1]).astype(int).tolist(), means
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(2, 40), st.integers(1, 30), st.integers(0, 99))
+def test_bisection_equals_the_twin(m, d, seed):
+    representations = label_representations(*random_data(30, d, m, seed))
+    key = np.uint64(stream_key(np.int64(seed), np.int64(5)))
+    sums = np.zeros((d, 2), dtype=np.float32)
+    sides = bisect(kernel_csr(representations), np.arange(m), key, sums)
+    expected, means = twin_bisection(representations.toarray(), key)
+    assert sides.tolist() == expected
+    assert not sums.any()
+    # Each step of balanced 2-means is the best one given the other, so no round makes it worse.
+    assert all(after >= before - 1e-6 for before, after in pairwise(means))
+
+
+def test_a_sum_that_cancels_out_is_similar_to_nothing():
+    # Side 0 holds two opposite rows: of their sum nothing but rounding is left, which must not pass for a direction.
+    products = np.array([[3e-8, 0.1], [-2e-8, -0.1], [1e-8, 1.0]])
+    halves = np.empty(3, dtype=np.int8)
+    mean = halve(products, np.array([0, 0, 1], dtype=np.int8), halves)
+    assert halves.tolist() == [0, 0, 1]
+    assert mean == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_ties_go_to_the_smaller_member(side):
+    products = np.full((5, 2), 0.5)
+    halves = np.empty(5, dtype=np.int8)
+    halve(products, np.array([side, 1 - side, -1, -1, -1], dtype=np.int8), halves)
+    assert halves.tolist() == [0, 0, 0, 1, 1]
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(1, 150), st.sampled_from([2, 4, 8, 16]), st.integers(1, 12), st.integers(0, 20))
+def test_tree_is_balanced(m, arity, max_leaf, seed):
+    X, Y = random_data(40, 12, m, seed)
+    tree = kmeans_tree(label_representations(X, Y), arity, max_leaf, seed)
+    assert tree.n_labels == m
+    sizes = (tree.label >= 0).astype(int)  # labels below each node
+    for node in range(tree.n_nodes - 1, 0, -1):
+        sizes[tree.parent[node]] += sizes[node]
+    assert sizes[0] == m
+    for node in range(tree.n_nodes):
+        below = sizes[tree.children[node] : tree.children[node + 1]]
+        if sizes[node] == 1:
+            assert below.size == 0
+        elif sizes[node] <= max_leaf:
+            assert below.tolist() == [1] * sizes[node]
+        else:
+            # log2(arity) times every part of at least two is cut into halves, the first with the odd one.
+            parts = [sizes[node]]
+            for _ in range(arity.bit_length() - 1):
+                parts = [half for part in parts for half in ((part + 1) // 2, part // 2) if half]
+            assert below.tolist() == parts
+
+
+@pytest.mark.parametrize("arity", [2, 8])
+def test_tree_does_not_depend_on_the_number_of_threads(arity, monkeypatch):
+    representations = label_representations(*random_data(300, 50, 500, seed=1))
+    monkeypatch.setattr(kmeans, "MIN_NONZEROS_TO_SPLIT", 256)  # many pieces even here
+    trees = [kmeans_tree(representations, arity, 5, seed=3, n_jobs=n_jobs) for n_jobs in (1, 2, 5)]
+    monkeypatch.undo()
+    trees.append(kmeans_tree(representations, arity, 5, seed=3, n_jobs=1))  # one piece
+    assert all(tree.label.tobytes() == trees[0].label.tobytes() for tree in trees)
+    assert kmeans_tree(representations, arity, 5, seed=4).label.tolist() != trees[0].label.tolist()
+
+
+@pytest.mark.parametrize("arity", [2, 8])
+def test_tree_equals_bisections_by_the_twin(arity):
+    representations = label_representations(*random_data(100, 30, 90, seed=6))
+    rows = representations.toarray()
+    key = np.uint64(stream_key(np.int64(3), np.int64(Stream.KMEANS)))
+
+    def below(labels, number, left):
+        if len(labels) > 1 and left == 0 and len(labels) > 5:
+            left = arity.bit_length() - 1
+        if len(labels) < 2 or left == 0:
+            return labels.tolist()
+        sides = np.array(twin_bisection(rows[labels], np.uint64(stream_key(key, np.int64(number))))[0])
+        return [x for side in (0, 1) for x in below(labels[sides == side], 2 * number + side, left - 1)]
+
+    tree = kmeans_tree(representations, arity, 5, seed=3)
+    assert leaves_in_order(tree) == below(np.arange(90), 1, 0)
+
+
+def leaves_in_order(tree, node=0):
+    """Labels below a node, depth first."""
+    if tree.label[node] >= 0:
+        return [int(tree.label[node])]
+    return [x for child in range(tree.children[node], tree.children[node + 1]) for x in leaves_in_order(tree, child)]
+
+
+def test_arity_flattens_the_levels_of_the_binary_tree():
+    representations = label_representations(*random_data(200, 40, 256, seed=2))
+    binary, flat = (kmeans_tree(representations, arity, 1, seed=0) for arity in (2, 4))
+    assert binary.depth.max() == 8
+    assert flat.depth.max() == 4
+    leaves = [tree.label[tree.label >= 0].tolist() for tree in (binary, flat)]
+    assert leaves[0] == leaves[1]
+
+
+def test_labels_without_instances_keep_their_order():
+    tree = kmeans_tree(sparse.csr_array((40, 3), dtype=np.float32), 2, 5, seed=0)
+    assert tree.label[tree.label >= 0].tolist() == list(range(40))
+
+
+@pytest.mark.parametrize(
+    ("m", "arity", "max_leaf", "message"),
+    [(5, 6, 2, "power of two"), (5, 1, 2, "power of two"), (5, 2, 0, "max_leaf=0"), (0, 2, 1, "at least one label")],
+)
+def test_arguments_are_checked(m, arity, max_leaf, message):
+    with pytest.raises(XmlcError, match=message):
+        kmeans_tree(sparse.csr_array((m, 3), dtype=np.float32), arity, max_leaf, seed=0)

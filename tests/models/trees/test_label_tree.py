@@ -1,0 +1,159 @@
+"""Label trees: shape, order, thresholds of inner nodes; Huffman trees against brute force and Kraft's equality."""
+
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xmlc.core.errors import XmlcError
+from xmlc.models.trees import LabelTree, complete_tree, huffman_tree, random_complete_tree
+
+ARITIES = st.integers(2, 5)
+TREES = st.tuples(st.integers(1, 80), st.integers(2, 20), st.integers(0, 5))
+
+
+@settings(deadline=None, max_examples=60)
+@given(TREES)
+def test_random_complete_tree_is_complete(shape):
+    m, arity, seed = shape
+    tree = random_complete_tree(m, arity, seed)
+    degree = np.diff(tree.children)
+    inner = degree[degree > 0]
+    assert tree.n_labels == m
+    assert sorted(tree.label[degree == 0].tolist()) == list(range(m))
+    assert (inner[:-1] == arity).all()  # only the last inner node may have fewer children
+    assert inner.size == 0 or 2 <= inner[-1] <= arity
+    leaf_depths = tree.depth[degree == 0]
+    assert leaf_depths.max() - leaf_depths.min() <= 1
+    assert (tree.label[tree.leaf] == np.arange(m)).all()
+
+
+@settings(deadline=None, max_examples=60)
+@given(TREES)
+def test_node_thresholds_are_minima_over_the_subtree(shape):
+    m, arity, seed = shape
+    tree = random_complete_tree(m, arity, seed)
+    thresholds = np.random.default_rng(seed).random(m, dtype=np.float32)
+
+    def minimum(node):
+        if tree.label[node] >= 0:
+            return thresholds[tree.label[node]]
+        return min(minimum(child) for child in range(tree.children[node], tree.children[node + 1]))
+
+    assert tree.node_thresholds(thresholds).tolist() == [minimum(node) for node in range(tree.n_nodes)]
+
+
+def test_parent_and_depth_agree_with_children():
+    tree = random_complete_tree(37, 3, seed=1)
+    for node in range(tree.n_nodes):
+        for child in range(tree.children[node], tree.children[node + 1]):
+            assert tree.parent[child] == node
+            assert tree.depth[child] == tree.depth[node] + 1
+    assert tree.parent[0] == -1
+    assert tree.depth[0] == 0
+
+
+def test_seed_decides_the_order_of_the_labels():
+    same = [random_complete_tree(50, 4, seed=7).label.tolist() for _ in range(2)]
+    assert same[0] == same[1]
+    assert same[0] != random_complete_tree(50, 4, seed=8).label.tolist()
+
+
+@pytest.mark.parametrize(
+    ("children", "label"),
+    [
+        ([1, 3, 3], [-1, 0]),  # a child that does not exist
+        ([1, 3, 3, 3], [-1, 0, 0]),  # a label twice
+        ([1, 3, 3, 3], [0, 1, 2]),  # an inner node with a label
+        ([0, 2, 3, 3], [-1, 0, 1]),  # the root is its own child
+    ],
+)
+def test_arrays_that_are_no_tree_are_refused(children, label):
+    with pytest.raises(XmlcError, match="not a label tree"):
+        LabelTree.from_children(np.array(children), np.array(label))
+
+
+def test_arity_and_label_count_are_checked():
+    with pytest.raises(XmlcError, match="at least 2 children"):
+        random_complete_tree(5, 1, seed=0)
+    with pytest.raises(XmlcError, match="at least one label"):
+        complete_tree(np.array([], dtype=np.int32), 2)
+
+
+def cost(tree, frequencies):
+    return sum(frequencies * tree.depth[tree.leaf])
+
+
+def cheapest(frequencies, arity):
+    """The smallest cost over all trees, by splitting every set of labels in every way."""
+
+    @cache
+    def tree_cost(labels):
+        if len(labels) == 1:
+            return 0
+        return sum(frequencies[label] for label in labels) + forest_cost(labels, arity, len(labels) - 1)
+
+    @cache
+    def forest_cost(labels, n_trees, largest):
+        # The tree with the first label is chosen, and the others go to at most n_trees - 1 more.
+        if not labels:
+            return 0
+        if n_trees == 0:
+            return np.inf
+        rest = labels[1:]
+        best = np.inf
+        for size in range(min(len(rest), largest - 1) + 1):
+            for others in combinations(rest, size):
+                left = tuple(label for label in rest if label not in others)
+                best = min(best, tree_cost((labels[0], *others)) + forest_cost(left, n_trees - 1, largest))
+        return best
+
+    return tree_cost(tuple(range(len(frequencies))))
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=6), ARITIES)
+def test_no_tree_is_cheaper(frequencies, arity):
+    assert cost(huffman_tree(np.array(frequencies), arity), frequencies) == cheapest(frequencies, arity)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.integers(0, 50), min_size=2, max_size=90), ARITIES)
+def test_padded_tree_fulfils_krafts_equality(frequencies, arity):
+    tree = huffman_tree(np.array(frequencies), arity)
+    degree = np.diff(tree.children)
+    inner = degree[degree > 0]
+    assert tree.n_labels == len(frequencies)
+    assert (inner < arity).sum() <= 1
+    assert inner.min() >= 2
+    # The children that padding would add stand beside those of the one narrow node, on the deepest level.
+    scale = arity ** int(tree.depth.max())
+    total = sum(scale // arity ** int(depth) for depth in tree.depth[tree.leaf])
+    assert total + (arity - inner.min()) == scale
+    # A more frequent label is never deeper.
+    depths = tree.depth[tree.leaf][np.argsort(frequencies, kind="stable")]
+    by_frequency = np.sort(frequencies)
+    assert all(a >= b for a, b, f, g in zip(depths, depths[1:], by_frequency, by_frequency[1:]) if f < g)
+
+
+def test_equal_frequencies_make_a_shallow_tree():
+    assert huffman_tree(np.zeros(1024), 2).depth.max() == 10
+    assert huffman_tree(np.zeros(125), 5).depth.max() == 3
+
+
+def test_huffman_ties_go_to_the_smaller_label():
+    tree = huffman_tree(np.array([1, 1, 1, 5]), 2)
+    assert tree.leaf[0] < tree.leaf[1]
+    assert tree.depth[tree.leaf].tolist() == [3, 3, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("frequencies", "arity", "message"),
+    [([1, 2], 1, "at least 2 children"), ([], 2, "at least one label"), ([1, -1], 2, "not negative")],
+)
+def test_arguments_of_huffman_trees_are_checked(frequencies, arity, message):
+    with pytest.raises(XmlcError, match=message):
+        huffman_tree(np.array(frequencies), arity)

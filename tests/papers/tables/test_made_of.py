@@ -1,0 +1,56 @@
+"""The file that says what a table was made of: paths come back, and what is something else is refused."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from xmlc.core.checksums import stamped
+from xmlc.core.errors import XmlcError
+from xmlc.papers.tables.made_of import MadeOf, same_data
+
+DIGESTS = {"yeast": "12ab"}
+MADE = MadeOf("claims", "plt2016", (Path("a/1.json"), Path("a/0.json")), Path("results/published"), None, DIGESTS)
+CONTENT = {
+    "schema": 1,
+    "table": "claims",
+    "paper": "plt2016",
+    "records": ["a/1.json", "a/0.json"],
+    "published": "results/published",
+    "suite": None,
+    "digests": DIGESTS,
+}
+
+
+def test_what_is_written_is_read_again(tmp_path):
+    path = MADE.write(tmp_path / "claims")
+    assert path.name == "claims.made-of.json"
+    assert path.read_text() == json.dumps(stamped(CONTENT), indent=2) + "\n"
+    assert MadeOf.read(path) == MadeOf.beside(tmp_path / "claims.csv") == MADE
+    assert MadeOf.beside(tmp_path / "table1.csv") is None
+
+
+def test_data_are_the_same_by_their_digests_if_these_are_known():
+    assert same_data(MADE, DIGESTS)
+    assert not same_data(MADE, {"yeast": "34cd"})
+    assert not same_data(MADE, DIGESTS | {"scene": "56ef"})
+    assert not same_data(None, DIGESTS)
+    assert not same_data(MadeOf("claims", "plt2016", ()), {})
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ({"schema": 2}, r"\$\.schema: "),
+        ({"records": [1]}, r"\$\.records\[0\]: Expected"),
+        ({"suite": 3}, r"\$\.suite: Expected"),
+        ({"more": 3}, r"\$: .*unknown field `more`"),
+    ],
+)
+def test_what_does_not_fit_is_named_with_its_place(tmp_path, change, found):
+    path = tmp_path / "x.made-of.json"
+    path.write_text(json.dumps(stamped(CONTENT | change)))
+    with pytest.raises(
+        XmlcError, match=rf"x\.made-of\.json: {found}.*expected what `xmlc table` of this version writes"
+    ):
+        MadeOf.read(path)

@@ -1,0 +1,166 @@
+"""Printed numbers judged with all that is known of them."""
+
+import math
+
+import numpy as np
+import pytest
+from repository import ROOT
+
+from xmlc.papers import table_of
+from xmlc.papers.tables.table import Published
+from xmlc.report.judge import Judge, OurNumber, contrast_of
+from xmlc.report.runs import CellRuns, Place, Runs
+from xmlc.report.verdict import Verdict
+
+TABLE2, TABLE1, TABLE7 = table_of("table2", "plt2016"), table_of("table1", "plt2016"), table_of("table7", "ldsm2020")
+PRINTED = Published(
+    {
+        ("yeast", "plt", method): {"macro_f": text, "inner_products": "55"}
+        for method, text in {"fta": "11.12", "sto": "10.96", "ofo": "11.20"}.items()
+    }
+    | {("yeast", "fastxml", "sto"): {"macro_f": "12.00", "inner_products": "-"}},
+    TABLE2.keys,
+)
+STO = Place("plt2016", "table2", ("yeast", "plt", "sto"), "macro_f")
+SAME = frozenset({("plt2016", "yeast")})
+
+
+def judge_with(*values, split_error=None, same=SAME, place=STO, **about):
+    return Judge(Runs({place: CellRuns(dict(enumerate(values)), split_error)}), same_split=same, **about)
+
+
+def verdict_of(judge, value, place=STO, definition=TABLE2, printed=PRINTED, **found):
+    return judge.judge(definition, place, printed, OurNumber(value, **found))
+
+
+def test_a_contrast_is_the_nearest_number_that_the_paper_compares_with():
+    assert contrast_of(TABLE2, STO, PRINTED) == pytest.approx(0.16)  # the other methods of the same model
+    fastxml = Place("plt2016", "table2", ("yeast", "fastxml", "sto"), "macro_f")
+    assert contrast_of(TABLE2, fastxml, PRINTED) == pytest.approx(1.04)  # the same method of the other model
+    same = Place("plt2016", "table2", ("yeast", "plt", "sto"), "inner_products")
+    assert contrast_of(TABLE2, same, PRINTED) is None  # 55 everywhere: nothing to tell apart
+    assert contrast_of(None, STO, PRINTED) is None
+
+
+def test_a_number_is_reproduced_if_its_interval_can_tell_it_from_others():
+    narrow = verdict_of(judge_with(10.96, 10.95, 10.97), 10.96)
+    assert narrow.verdict is Verdict.REPRODUCED
+    assert narrow.difference == pytest.approx(0)
+    assert "deviation 0.01 of 3 runs, 1 beside 1" in narrow.reason
+    assert verdict_of(judge_with(10.86, 10.96, 11.06), 10.96).verdict is Verdict.UNCERTAIN
+
+
+def test_two_columns_exchanged_are_noticed_or_too_uncertain():
+    ours = {"fta": 11.12, "sto": 10.96, "ofo": 11.20}
+    for deviation, verdicts in (
+        (0.002, {Verdict.NOT_REPRODUCED, Verdict.BETTER}),
+        (0.2, {Verdict.UNCERTAIN}),
+    ):
+        found = set()
+        for method, other in (("fta", "sto"), ("sto", "fta")):
+            place = Place("plt2016", "table2", ("yeast", "plt", method), "macro_f")
+            values = [ours[other] + deviation * step for step in (-1, 0, 1)]
+            found.add(verdict_of(judge_with(*values, place=place), ours[other], place).verdict)
+        assert found == verdicts
+
+
+def test_without_runs_there_is_no_judgement():
+    judgement = verdict_of(Judge(same_split=SAME), 10.96)
+    assert judgement.verdict is Verdict.NO_RUNS
+    assert "snakemake deviations" in judgement.reason
+    # The deviation of another model, method, dataset or table is none of this cell.
+    for row in (("yeast", "plt", "fta"), ("scene", "plt", "sto"), ("yeast", "fastxml", "sto")):
+        place = Place("plt2016", "table2", row, "macro_f")
+        assert verdict_of(judge_with(10.0, 12.0, place=place), 10.96).verdict is Verdict.NO_RUNS
+
+
+def test_runs_at_hand_count_before_those_on_file():
+    judgement = verdict_of(Judge(same_split=SAME), 10.96, seeds=5, deviation=0.01)
+    assert judgement.verdict is Verdict.REPRODUCED
+    assert "of 5 runs, 5 beside 1" in judgement.reason
+
+
+def test_another_split_adds_its_error_or_leaves_the_number_unjudged():
+    unknown = judge_with(10.96, 10.95, 10.97, same=frozenset())
+    assert verdict_of(unknown, 10.96).verdict is Verdict.NO_RUNS
+    known = judge_with(10.96, 10.95, 10.97, same=frozenset(), split_error=0.5)
+    judgement = verdict_of(known, 10.0)
+    assert judgement.interval == pytest.approx(1.96 * 0.5 * math.sqrt(2), rel=1e-3)
+    assert judgement.verdict is Verdict.UNCERTAIN
+
+
+def test_a_mean_of_several_printed_runs_has_a_narrower_interval():
+    one, five = (
+        verdict_of(judge_with(10.9, 11.0, 11.0, printed_runs={"plt2016": runs}), 10.96).interval for runs in (1, 5)
+    )
+    assert five == pytest.approx(one * math.sqrt(1.2 / 2), rel=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "failed", "verdict"),
+    [
+        (STO, None, False, Verdict.NOT_RUN),
+        (STO, math.nan, False, Verdict.NOT_RUN),
+        (STO, None, True, Verdict.FAILED),
+        (Place("plt2016", "table2", ("yeast", "fastxml", "sto"), "inner_products"), 5.0, False, None),  # "-" is printed
+        (Place("plt2016", "table2", ("scene", "plt", "sto"), "macro_f"), 5.0, False, None),  # nothing is printed
+        (Place("plt2016", "table2", ("yeast", "plt", "sto"), "macro_f_std"), 5.0, False, None),
+    ],
+)
+def test_cells_without_a_number(place, value, failed, verdict):
+    judgement = verdict_of(judge_with(10.96, 10.95), value, place, failed=failed)
+    assert (judgement and judgement.verdict) is verdict
+
+
+@pytest.mark.parametrize(
+    ("column", "text", "value", "verdict"),
+    [
+        ("n_train", "1211", 1211.0, Verdict.EQUAL),
+        ("n_test", "1169", 1196.0, Verdict.DIFFERENT),
+        ("labels_per_instance", "4.79", 4.794, Verdict.EQUAL),
+        ("train_minutes", "5", 5.0, None),
+    ],
+)
+def test_constants_are_equal_or_different_and_costs_are_not_judged(column, text, value, verdict):
+    printed = Published({("yeast", "plt"): {column: text}}, TABLE1.keys)
+    place = Place("plt2016", "table1", ("yeast", "plt"), column)
+    judgement = verdict_of(Judge(), value, place, TABLE1, printed)
+    assert (judgement and judgement.verdict) is verdict
+
+
+def test_the_projects_judge_knows_splits_and_printed_runs():
+    judge = Judge.of_project(ROOT / "config")
+    assert judge.printed_runs["oplt2021"] == 5
+    assert judge.printed_runs["plt2016"] == 1
+    assert ("gfm2011", "scene") in judge.same_split
+    assert ("ldsm2020", "delicious") not in judge.same_split
+    assert "Table 1 on scene" in judge.calibrated["gfm2011", "br"]
+    assert ("plt2016", "plt") not in judge.calibrated
+
+
+@pytest.mark.parametrize(("shift", "least", "most"), [(0.0, 0.93, 0.99), (2.0, 0.0, 0.05)])
+def test_simulated_papers_on_delicious_with_our_own_deviations(shift, least, most):
+    """Printed numbers are drawn from our own runs on our split: of the same distribution, or two points more."""
+    place = Place("ldsm2020", "table7", ("delicious", "ldsm"), "p@1")
+    runs = list(Runs.read(ROOT / "config/runs.csv").cells[place].values.values())
+    mean, deviation = np.mean(runs), np.std(runs, ddof=1)
+    rng, within, trials = np.random.default_rng(0), 0, 2000
+    for _ in range(trials):
+        ours = mean + deviation * rng.standard_normal(5)
+        text = f"{mean + shift + deviation * rng.standard_normal():.2f}"
+        printed = Published({place.row: {"p@1": text}}, TABLE7.keys)
+        judge = judge_with(*ours, place=place, same=frozenset({("ldsm2020", "delicious")}))
+        found = OurNumber(ours.mean(), 5, ours.std(ddof=1))
+        verdict = judge.judge(TABLE7, place, printed, found).verdict
+        assert verdict in (Verdict.REPRODUCED, Verdict.BETTER, Verdict.NOT_REPRODUCED)  # nothing to be told from
+        within += verdict is Verdict.REPRODUCED
+    assert least <= within / trials < most
+
+
+def test_a_number_with_settings_from_printed_results_is_marked():
+    about = {("plt2016", "plt"): "C_grid: kept because a printed row has its digits then"}
+    judgement = verdict_of(judge_with(10.96, 10.96, calibrated=about), 10.96)
+    assert judgement.verdict is Verdict.REPRODUCED
+    assert judgement.calibrated.startswith("C_grid: ")
+    other = {("plt2016", "fastxml"): "max_leaf: kept"}
+    assert verdict_of(judge_with(10.96, 10.96, calibrated=other), 10.96).calibrated == ""

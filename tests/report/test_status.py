@@ -1,0 +1,106 @@
+"""What of a run is done, missing and failed."""
+
+import re
+
+import pytest
+from click.testing import CliRunner
+from page_cases import plan_with
+from suite_cases import write_suite
+
+from xmlc.cli.results import status_command as command
+from xmlc.report.failures import failures
+from xmlc.report.status import MADE, status_of
+from xmlc.suites.settings import remember
+
+FULL = "results/{0}/{1}/seed{2}/full/ranking.json"
+
+
+TABLES = {
+    "table1": [FULL.format("yeast", model, seed) for model, seed in (("plt", 0), ("plt", 1), ("fastxml", 0))],
+    "table2": [FULL.format("yeast", "plt", 0), FULL.format("scene", "plt", 0)],
+}
+PLAN = plan_with(TABLES, {"figure1": []})
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Two datasets: of yeast one record of three is there and one failed, of scene all is there."""
+    monkeypatch.chdir(tmp_path)
+    there = [FULL.format("yeast", "plt", 0), FULL.format("scene", "plt", 0), "results/tables/plt2016/table2.md"]
+    for file in there:
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).touch()
+    log = tmp_path / "logs/yeast/plt/seed1/full/train.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("PLT: 10 % after 12 s\nxmlc: error: no room left on\n  the device\n")
+    return tmp_path
+
+
+def test_files_are_counted_by_dataset_and_those_made_of_them_by_paper(run):
+    found = status_of(PLAN, run, failures(run / "logs"))
+    counts = {key[1]: (part.done, part.missing, part.failed) for key, part in found.items()}
+    assert counts == {"yeast": (1, 1, 1), "scene": (1, 0, 0), MADE: (1, 2, 0)}
+
+
+def test_records_are_missing_because_of_the_one_job_that_writes_them_all(run):
+    names = ("evaluation/sto", "evaluation/fta", "inference/h")
+    records = [f"results/yeast/plt/seed0/80/{name}.json" for name in names]
+    (run / "logs/yeast/plt/seed0/80").mkdir(parents=True)
+    (run / "logs/yeast/plt/seed0/80/thresholds.log").write_text("xmlc: error: threshold method sto failed\n")
+    progress = status_of(plan_with({"table2": records}), run, failures(run / "logs"))["plt2016", "yeast"]
+    assert (progress.done, progress.missing, progress.failed) == (0, 1, 2)
+    assert [failure.step for failure in progress.failures] == ["thresholds"]
+
+
+def test_a_suite_that_nobody_asks_for_is_told_of_when_it_was_begun_or_is_named(run):
+    def papers(*named):
+        return {paper for paper, _ in status_of(PLAN, run, [], named)}
+
+    assert papers() == {"plt2016"}
+    assert papers("scale") == {"scale"}
+    (run / "results/big").mkdir()
+    (run / "results/big/statistics.json").touch()
+    assert papers() == {"plt2016", "scale"}
+
+
+@pytest.fixture
+def configured(run):
+    """A project with one paper, which asks for a table of rankings of one PLT on two datasets."""
+    (run / "config").mkdir()
+    (run / "config/config.yaml").write_text("papers: [plt2016]\n")
+    (run / "config/datasets.yaml").write_text("")
+    write_suite(run / "config/papers/plt2016.yaml", {"plt": {}}, datasets=["scene", "yeast"], tables=["table1"])
+    for own in ("demo", "scale"):
+        write_suite(run / f"config/{own}.yaml", {})
+    (run / "results/tables/plt2016/table1.md").touch()
+    return run
+
+
+def test_the_exit_status_is_0_only_when_all_is_there(configured):
+    def status(*options):
+        return CliRunner().invoke(command, options)
+
+    done = status()
+    assert done.exit_code == 0, done.output
+    assert "3 of 3 files are there; 0 steps failed" in done.output
+    assert status("seeds=[0, 1]").exit_code == 1
+    assert status("datasets=[scene]").exit_code == 0
+    (configured / FULL.format("scene", "plt", 0)).unlink()
+    assert status("datasets=[scene]").exit_code == 1
+
+
+def test_the_settings_are_by_default_those_of_the_last_run(configured):
+    def status(*options):
+        done = CliRunner().invoke(command, options)
+        return done.exit_code, done.output.splitlines()[0]
+
+    assert status() == (0, status("papers=[plt2016]")[1]), "there was none"
+    remember({})
+    assert status()[0] == 0
+    remember({"datasets": ["scene", "none"], "seeds": [0], "mirror": "a b"})
+    code, first = status()
+    assert code == 1
+    assert re.fullmatch(
+        r"settings of the last run, \d{4}-\d\d-\d\d \d\d:\d\d: datasets=\[scene, none\] seeds=\[0\] mirror=a b", first
+    )
+    assert status("datasets=[scene]")[0] == 0, "settings that are given are the only ones"

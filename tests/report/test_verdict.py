@@ -1,0 +1,99 @@
+"""Kinds of printed numbers, and verdicts by interval, on constants, and beside earlier numbers of ours."""
+
+import pytest
+
+from xmlc.papers import table_of
+from xmlc.report.verdict import (
+    Kind,
+    Verdict,
+    equal_line,
+    judge_constant,
+    judge_exactly,
+    judge_measured,
+    kind_of,
+    reproduced_line,
+    unit_of_last_digit,
+)
+
+
+@pytest.mark.parametrize(
+    ("difference", "interval", "contrast", "better", "verdict"),
+    [
+        (0.4, 0.5, None, "higher", Verdict.REPRODUCED),
+        (0.5, 0.5, None, "higher", Verdict.REPRODUCED),
+        (0.50001, 0.5, None, "higher", Verdict.BETTER),
+        (-0.50001, 0.5, None, "higher", Verdict.NOT_REPRODUCED),
+        (-0.6, 0.5, None, "lower", Verdict.BETTER),
+        (0.6, 0.5, None, "lower", Verdict.NOT_REPRODUCED),
+        (0.6, 0.5, None, None, Verdict.NOT_REPRODUCED),
+        (0.0, 0.5, 1.0, "higher", Verdict.REPRODUCED),  # as wide as the contrast: either of the two could be told
+        (0.0, 0.5, 0.99, "higher", Verdict.UNCERTAIN),
+        (-0.6, 0.5, 0.1, "higher", Verdict.NOT_REPRODUCED),  # outside is outside, whatever the contrast
+    ],
+)
+def test_a_measured_number_is_judged_by_its_interval(difference, interval, contrast, better, verdict):
+    assert judge_measured(difference, interval, contrast, better) is verdict
+
+
+@pytest.mark.parametrize(
+    ("difference", "unit", "verdict"),
+    [(0.005, 0.01, Verdict.EQUAL), (0.0051, 0.01, Verdict.DIFFERENT), (27, 1, Verdict.DIFFERENT)],
+)
+def test_a_constant_is_equal_within_half_a_unit(difference, unit, verdict):
+    judgement = judge_constant(difference, unit)
+    assert (judgement.verdict, judgement.interval) == (verdict, unit / 2)
+
+
+# An earlier number and one of now, by verdict: 0.1 is the same float64 in both, 0.3 the next one.
+NUMBERS = {
+    Verdict.EQUAL: [("40.0", "40"), ("0.1", "0.1000000000000000055"), ("0.0", "-0.0"), ("nan", "")],
+    Verdict.DIFFERENT: [("0.30000000000000004", "0.3"), ("10/100", "10"), ("inf", "1"), ("good", "bad")],
+    Verdict.MISSING: [("40.0", "")],
+    Verdict.NEW: [("", "40.0"), ("nan", "40.0")],
+}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [(*pair, verdict) for verdict, pairs in NUMBERS.items() for pair in pairs]
+    + [(text, text, Verdict.EQUAL) for text in ("10/100", "", "inf", "good")],
+)
+def test_verdicts_beside_an_earlier_number_of_ours(old, new, expected):
+    assert judge_exactly(old, new).verdict is expected
+
+
+def test_the_headlines_count():
+    counts = {Verdict.REPRODUCED: 30, Verdict.BETTER: 8, Verdict.UNCERTAIN: 4, Verdict.NOT_RUN: 20, Verdict.FAILED: 0}
+    # What was not run has no verdict.
+    assert reproduced_line(counts) == "30 of 42 measured cells reproduced, 8 better, 4 too uncertain to say"
+    # What only our side has is no cell of the earlier one.
+    assert equal_line({Verdict.EQUAL: 1, Verdict.MISSING: 1, Verdict.NEW: 2}) == "1 of 2 cells equal, 1 missing, 2 new"
+
+
+def test_a_unit_of_the_last_digit():
+    found = [unit_of_last_digit(text) for text in ("72.4", "72.40", "2456", "1e-05", "0.000001", "2e3", "nan")]
+    assert found == pytest.approx([0.1, 0.01, 1, 1e-5, 1e-6, 1, 0])
+
+
+@pytest.mark.parametrize(
+    ("paper", "table", "column", "model", "kind"),
+    [
+        ("plt2016", "table1", "n_train", "plt", Kind.DATASET),
+        ("plt2016", "table1", "p@1", "plt", Kind.MEASURED),
+        ("plt2016", "table1", "p@1", "fastxml", Kind.MEASURED),  # which its authors ran themselves
+        ("plt2016", "table2", "test_ms", "plt", Kind.COST),
+        ("plt2016", "table2", "inner_products", "plt", Kind.MEASURED),  # counted, not timed
+        ("plt2016", "table3", "low", "plt", Kind.CONFIGURATION),
+        ("plt2016", "table4", "a", "plt", Kind.CONFIGURATION),
+        ("ldsm2020", "table7", "p@1", "ldsm", Kind.MEASURED),
+        ("ldsm2020", "table7", "p@1", "fastxml", Kind.QUOTED),
+        ("ldsm2020", "table4", "depth", None, Kind.MEASURED),
+        ("swnn2018", "table6", "S", "swnn-searched", Kind.CONFIGURATION),
+        ("swnn2018", "table6", "max_p@3", "swnn-searched", Kind.DATASET),
+        ("swnn2018", "table6", "p@1", "dismec", Kind.QUOTED),
+        ("gfm2011", "table1", "instance_f", "br", Kind.MEASURED),
+        ("oplt2021", "table2", "train_cpu_minutes", "iplt", Kind.COST),
+    ],
+)
+def test_the_kind_of_a_printed_number(paper, table, column, model, kind):
+    assert kind_of(column, table_of(table, paper), model) is kind

@@ -1,0 +1,60 @@
+"""Kernels compiled ahead of a run: what of a suite, and whether that is all."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+import yaml
+from repository import ROOT
+
+from xmlc.steps.compiling import Part, compile_part, compile_parts, missing, parts_of
+
+DEMO = ROOT / "config/demo.yaml"
+# A program of others has nothing to compile, and need not be installed.
+THEIRS = Part("model", "theirs", json.dumps({"estimator": "omikuji-parabel", "hyperparameters": {}}))
+
+
+def test_parts_are_what_the_configuration_names():
+    parts = {part.title: json.loads(part.arguments) for part in parts_of(DEMO)}
+    assert list(parts) == ["plt", "fastxml", "data", "ranking", "inference", "thresholds"]
+    assert parts["fastxml"] == {"estimator": "fastxml", "hyperparameters": {"n_trees": 10}}
+    assert set(parts["thresholds"]["methods"]) >= {"sto", "ofo-ab", "for-micro-f"}
+    assert "gfm-sizes" in parts["inference"]["methods"]
+
+
+@pytest.mark.parametrize("suite", sorted((ROOT / "config/papers").glob("*.yaml")), ids=lambda file: file.stem)
+def test_every_model_of_every_paper_is_a_part_those_as_in_another_too(suite):
+    models = [part.title for part in parts_of(suite) if part.kind == "model"]
+    assert models == list(yaml.safe_load(suite.read_text())["models"])
+    assert all(json.loads(part.arguments)["estimator"] for part in parts_of(suite) if part.kind == "model")
+
+
+def test_only_the_processes_that_compile_are_told_their_threads(monkeypatch):
+    monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
+    list(compile_parts([THEIRS], 1))
+    assert "NUMBA_NUM_THREADS" not in os.environ  # numba would refuse to change its pool in this process
+
+
+def test_a_part_is_compiled_once_for_its_content(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    other = THEIRS._replace(arguments=json.dumps({"estimator": "omikuji-parabel", "hyperparameters": {"a": 1}}))
+    assert missing([THEIRS, other]) == [THEIRS, other]
+    compile_part(THEIRS)
+    assert missing([THEIRS, other]) == [other]
+    monkeypatch.setattr("xmlc.steps.compiling.cpu_name", lambda: "another processor")
+    assert missing([THEIRS]) == [THEIRS]
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))  # nothing can be kept there
+    compile_part(THEIRS)
+    assert missing([THEIRS]) == [THEIRS]
+
+
+@pytest.mark.slow
+def test_a_step_compiles_nothing_that_its_part_has_not(tmp_path):
+    """Otherwise a first run would compile it after all, on one core."""
+    command = [sys.executable, str(ROOT / "tests/support/compiled_steps.py"), str(DEMO), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1]) == []

@@ -1,0 +1,179 @@
+"""Searches: bounded, in stages, at random."""
+
+import json
+
+import pytest
+import yaml
+from command_line import call
+from search_cases import FIRST, GIVEN, NEEDS_SMAC, SPACE, trials_of
+from small_data import prepare_tiny
+
+from xmlc.cli.steps.train import command as train_command
+from xmlc.cli.steps.tune import command as tune_command
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import read_json
+from xmlc.data.prepared import Prepared
+from xmlc.metrics import precision_at_k
+from xmlc.models import PLT, SparseWeightedNearestNeighbors
+from xmlc.steps.tuning import plan
+from xmlc.steps.tuning.plan import METHODS, parse_stages, search_in_stages
+from xmlc.steps.tuning.ranges import MOST_FITTED, MOST_VALIDATED, parse_auto
+
+SEARCH = {"stages": [[{"gamma": 0.1}, {"gamma": 1}], [{"epochs": 2}]], "in_trials": {"arity": 4}}
+
+
+@pytest.fixture
+def data(tmp_path):
+    return prepare_tiny(tmp_path)
+
+
+def tune(data, out, *arguments):
+    common = ("--data", data, "--estimator", "plt", "--parameters", '{"lam": 0.001, "arity": 2}', "--out", out)
+    call(tune_command, *common, "--auto", json.dumps(SEARCH), *arguments)
+    return yaml.safe_load(out.read_text())
+
+
+def what(result):
+    return [{key: value for key, value in trial.items() if key != "train_seconds"} for trial in result["trials"]]
+
+
+def test_trials_take_a_sample_of_each_part_and_their_own_values(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(plan, "MOST_FITTED", 50)
+    monkeypatch.setattr(plan, "MOST_VALIDATED", 11)
+    result = tune(data, tmp_path / "r.yaml")
+    assert (result["method"], result["budget"], result["space"]) == ("auto", 3, SEARCH)
+    assert result["at_most"] == {"fitted": 50, "validated": 11}
+    assert result["fixed"] == {"lam": 0.001, "arity": 4}
+    (X, Y), (X_val, Y_val) = Prepared(data).part("fit", 50), Prepared(data).part("val", 11)
+    assert (X.shape[0], X_val.shape[0]) == (50, 11)
+    for trial in result["trials"]:
+        model = PLT(**{"lam": 0.001, "arity": 4} | trial["hyperparameters"], random_state=0).fit(X, Y)
+        assert trial["p@1"] == precision_at_k(Y_val, model.predict_top_k(X_val, 5)[0], 1)
+    assert what(tune(data, tmp_path / "again.yaml", "--threads", 2)) == what(result)
+
+
+def test_the_model_has_the_best_values_and_none_that_only_trials_have(data, tmp_path):
+    result = tune(data, tmp_path / "r.yaml")
+    assert result["at_most"] == {"fitted": MOST_FITTED, "validated": MOST_VALIDATED}
+    common = ("--data", data, "--estimator", "plt", "--name", "plt", "--out", tmp_path / "model")
+    given = ("--parameters", '{"lam": 0.001, "arity": 2}', "--tuned", tmp_path / "r.yaml")
+    call(train_command, *common, *given, "--record", tmp_path / "train.json")
+    record = read_json(tmp_path / "train.json")
+    assert result["best"]["hyperparameters"].items() <= record["hyperparameters"].items()
+    assert record["hyperparameters"]["arity"] == 2
+    assert (record["tuning"]["method"], record["tuning"]["budget"]) == ("auto", 3)
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", "{}", '{"stages": [[{"a": 1}]], "more": 1}', '{"stages": [], "in_trials": 1}']
+)
+def test_what_is_no_such_search_is_refused(text):
+    with pytest.raises(XmlcError, match="search"):
+        parse_auto(text)
+
+
+STAGES = [[{"S": "labels-per-instance", "alpha": 0.0}, {"S": 3, "alpha": 1.0}], [{"S": 5}, {"S": 3}, {"S": 40}]]
+
+
+def tried(stages, worth):
+    trials = []
+
+    def objective(trial):
+        trials.append(trial)
+        return worth(trial)
+
+    search_in_stages(stages, objective)
+    return trials
+
+
+def test_later_stages_start_from_the_best_of_all_before():
+    stages = [[{"a": 1, "b": 1}, {"a": 2, "b": 1}, {"a": 3, "b": 1}], [{"b": 2}, {"b": 3}], [{"c": 0}]]
+    found = tried(stages, lambda trial: -abs(trial["a"] - 2) + (trial["b"] == 2))
+    assert found[3:] == [{"a": 2, "b": 2}, {"a": 2, "b": 3}, {"a": 2, "b": 2, "c": 0}]
+
+
+def test_a_stage_that_finds_nothing_better_leaves_the_best():
+    found = tried([[{"a": 1}], [{"a": 2}, {"a": 3}], [{"b": 0}]], lambda trial: -trial["a"])
+    assert found[-1] == {"a": 1, "b": 0}
+
+
+def test_of_equally_good_ones_the_first_wins_and_nothing_is_tried_twice():
+    found = tried([[{"a": 1, "b": 25}, {"a": 2, "b": 25}], [{"b": 25}, {"b": 50}]], lambda trial: 0.5)
+    assert found == [{"a": 1, "b": 25}, {"a": 2, "b": 25}, {"a": 1, "b": 50}]
+
+
+@pytest.mark.parametrize(("mean", "expected"), [(0.3, 1), (2.5, 3), (4.24, 4), (19.02, 19)])
+def test_the_average_number_of_labels_is_rounded_and_at_least_one(mean, expected):
+    stages = parse_stages(json.dumps(STAGES), mean)
+    assert stages[0][0] == {"S": expected, "alpha": 0.0}
+    assert stages[1:] == STAGES[1:]
+
+
+@pytest.mark.parametrize("text", ["[[", "[]", "[[]]", "{}", "[{}]", '[[{"S": 1}], []]', "[[1]]", "[[{}]]"])
+def test_what_is_no_list_of_stages_is_refused(text):
+    with pytest.raises(XmlcError, match="stages"):
+        parse_stages(text, 1.0)
+
+
+def tune_stages(data, out, *arguments):
+    call(tune_command, "--data", data, "--estimator", "swnn", "--out", out, *arguments)
+    return yaml.safe_load(out.read_text())
+
+
+def test_the_command_tries_the_stages_and_training_takes_the_best(data, tmp_path):
+    result = tune_stages(data, tmp_path / "r.yaml", "--stages", json.dumps(STAGES), "--parameters", '{"beta": 1}')
+    prepared = Prepared(data)
+    average = max(1, int(prepared.meta["labels_per_instance"] + 0.5))
+    assert (result["method"], result["budget"], result["space"]) == ("stages", len(result["trials"]), STAGES)
+    (X, Y), (X_val, Y_val) = prepared.part("fit"), prepared.part("val")
+    assert result["trials"][0]["hyperparameters"] == {"S": average, "alpha": 0.0}
+    for trial in result["trials"]:
+        model = SparseWeightedNearestNeighbors(beta=1, **trial["hyperparameters"]).fit(X, Y)
+        assert trial["p@1"] == precision_at_k(Y_val, model.predict_top_k(X_val, 1)[0], 1)
+    assert result["best"] == max(result["trials"], key=lambda trial: trial["p@1"])
+    common = ("--data", data, "--estimator", "swnn", "--name", "x", "--out", tmp_path / "model")
+    call(train_command, *common, "--record", tmp_path / "train.json", "--tuned", tmp_path / "r.yaml")
+    record = read_json(tmp_path / "train.json")
+    assert result["best"]["hyperparameters"].items() <= record["hyperparameters"].items()
+    assert record["tuning"]["budget"] == len(result["trials"])
+
+
+def test_refusals_before_anything_is_trained(data, tmp_path):
+    with pytest.raises(XmlcError, match="swnn has no hyperparameter gamma"):
+        tune_stages(data, tmp_path / "r.yaml", "--stages", '[[{"gamma": 1}]]')
+    for both in ((), ("--stages", "[[]]", "--space", "{}")):
+        with pytest.raises(XmlcError, match="one of the three"):
+            tune_stages(data, tmp_path / "r.yaml", *both)
+    assert not (tmp_path / "r.yaml").exists()
+
+
+EACH = [pytest.param(method, marks=NEEDS_SMAC if method == "smac" else ()) for method in METHODS]
+
+
+@pytest.mark.parametrize("method", EACH)
+def test_the_first_trial_is_what_was_given(method):
+    trials = trials_of(method, 6)
+    assert trials[0] == FIRST
+    assert len(trials) == 6
+    for name, values in SPACE.items():
+        assert all(trial[name] in values for trial in trials), name
+    assert trials_of(method, 1) == [FIRST]
+
+
+@pytest.mark.parametrize("method", EACH)
+@pytest.mark.parametrize("given", [{**GIVEN, "gamma": 11.0}, {**GIVEN, "epochs": 10.5}, {"gamma": 1.0}])
+def test_what_lies_outside_the_space_is_no_trial(method, given):
+    trials = trials_of(method, 3, given=given)
+    assert len(trials) == 3
+    assert given["gamma"] not in [trial["gamma"] for trial in trials]
+
+
+@pytest.mark.parametrize("method", EACH)
+def test_a_seed_repeats_a_search_and_another_does_not(method):
+    trials = trials_of(method, 7, seed=3)
+    assert trials_of(method, 7, seed=3) == trials
+    assert trials_of(method, 7, seed=4)[1:] != trials[1:]
+
+
+def test_a_longer_random_search_extends_a_shorter_one():
+    assert trials_of("random", 20)[:8] == trials_of("random", 8)

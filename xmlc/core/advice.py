@@ -1,0 +1,55 @@
+"""What is said of an error of the operating system: the file, what failed, and what to do."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+
+from xmlc.core.errors import WRITING_ONLY
+
+AGAIN = "then give the same command again"
+MOVE_AWAY = f"move it away, or name another place, {AGAIN}"
+ADVICE = {
+    errno.ENOSPC: f"Free space there (`df -h` shows how much there is), {AGAIN}",
+    errno.EDQUOT: f"Free space there or have the quota raised, {AGAIN}",
+    errno.EFBIG: f"Raise the limit of the size of files (`ulimit -f`), {AGAIN}",
+    errno.EROFS: f"Make the file system writable, or name a place that is, {AGAIN}",
+    errno.EACCES: f"Give yourself the right to it (`ls -ld` shows who has it), or name another place, {AGAIN}",
+    errno.EPERM: f"Give yourself the right to it (`ls -ld` shows who has it), or name another place, {AGAIN}",
+    errno.EMFILE: f"Raise the limit of open files (`ulimit -n`), {AGAIN}",
+    errno.ENFILE: f"End other programs on this machine, {AGAIN}",
+    errno.EIO: f"Look at the disk (`dmesg` has the reason), {AGAIN}",
+    errno.ESTALE: f"Look at the network file system, {AGAIN}",
+    errno.ENOMEM: f"End other programs on this machine, or ask for more memory, {AGAIN}",
+    errno.EEXIST: f"A file is there, where a folder is needed: {MOVE_AWAY}",
+    errno.ENOTDIR: f"A file is there, where a folder is needed: {MOVE_AWAY}",
+    errno.EISDIR: f"A folder is there, where a file is needed: {MOVE_AWAY}",
+}
+
+
+def sentence_of(error: OSError) -> str | None:
+    """Say in a sentence which file an error of the operating system concerns, what failed, and what to do.
+
+    Parameters
+    ----------
+    error : OSError
+
+    Returns
+    -------
+    str or None
+        None for an error that does not come from the operating system.
+    """
+    if isinstance(error, shutil.Error):  # of a copied folder: a list of source, target and reason
+        reasons = error.args[0] if error.args else ()
+        return "; ".join(f"{reason[1]}: {reason[2]}" for reason in reasons if isinstance(reason, tuple)) or str(error)
+    if error.errno is None:
+        return None
+    writes = error.errno in WRITING_ONLY
+    name = (writes and error.filename2) or error.filename  # of a copy, the second is what is written
+    if name is None and writes:
+        name = "standard output or error"
+    where = f"{os.fsdecode(name)}: " if isinstance(name, str | bytes | os.PathLike) else ""
+    said = f"{where}{error.strerror or error}"
+    advice = ADVICE.get(error.errno)
+    return f"{said}. {advice}" if advice else said

@@ -1,0 +1,177 @@
+"""Checksums of files and records, which find what was damaged or edited since a step of the workflow wrote it.
+
+XXH3 with 128 bits (the library xxHash, Collet 2012-2024) reads as fast as memory, and gives the same digits on any
+machine. It is no signature: who edits a file on purpose can write its checksum, too.
+
+A folder has one file, `NAME`, with the size and checksum of each of its files; `xmlc.core.files.atomic_folder` writes
+it. A record has the checksum of its own content under the key `KEY`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import cast
+
+import xxhash
+
+from xmlc.core.errors import XmlcError, let_through
+
+NAME = "checksums.json"
+KEY = "checksum"
+SCHEMA = 1
+SYSTEMS_OWN = {".snakemake_timestamp", ".DS_Store"}  # put into any folder, by Snakemake and by macOS
+REMEMBERED = 10_000  # files that a process opened
+Files = dict[str, dict[str, int | str]]  # of a folder, by path within it: their bytes and xxh3_128
+State = tuple[int, int, int]  # a file's number on its disk, its size, and when it was changed
+
+
+class Damaged(XmlcError):
+    """A file is not what was written; the message says which, and what makes it again.
+
+    Attributes
+    ----------
+    file, target : Path
+        What was changed; what to delete, which Snakemake makes again.
+    """
+
+    def __init__(self, file: Path, fault: str, target: Path):
+        again = f"delete {target} and make it again: snakemake {target}, or whatever else wrote it"
+        super().__init__(f"{file}: {fault}; {again}")
+        self.file, self.target = file, target
+
+
+def check_file(path: Path) -> None:
+    """Prove that a file is as it was written, by the list in its folder or in the one above.
+
+    Raises
+    ------
+    Damaged
+    """
+    folder = path.parent
+    if not (folder / NAME).is_file() and (folder.parent / NAME).is_file():
+        folder = folder.parent
+    check_listed(folder, path.relative_to(folder).as_posix())
+
+
+def check_listed(folder: Path, name: str) -> None:
+    """Prove that a file of a folder is as it was written; what this process has proven it does not read again.
+
+    Raises
+    ------
+    Damaged
+        It is missing, is none of those that were written, or has another content.
+    """
+    file, entry = folder / name, listed_in(folder).get(name)
+    if entry is None:
+        raise Damaged(file, f"{NAME} does not list it", folder)
+    try:
+        state = state_of(file)
+        found = _checksum(str(file), state) if state[1] == entry["bytes"] else None
+    except OSError as error:
+        let_through(error)
+        raise Damaged(file, f"cannot be read ({error.strerror})", folder) from error
+    if found is None:
+        raise Damaged(file, f"has {state[1]} bytes, {entry['bytes']} were written", folder)
+    if found != entry["xxh3_128"]:
+        raise Damaged(file, f"was changed since it was written: its checksum is {found}", folder)
+
+
+def checksum_of(path: str | os.PathLike[str]) -> str:
+    """Return the checksum of a file, 32 hexadecimal digits; it is read in pieces and never all in memory."""
+    with open(path, "rb", buffering=0) as file:
+        return hashlib.file_digest(file, xxhash.xxh3_128).hexdigest()
+
+
+def content_checksum(content: Mapping[str, object]) -> str:
+    """Return the checksum of a record's content but for `KEY`, whatever the order of keys and the white space."""
+    rest = {name: value for name, value in content.items() if name != KEY}
+    return xxhash.xxh3_128_hexdigest(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode("ascii"))
+
+
+def stamped(content: Mapping[str, object]) -> dict[str, object]:
+    """Return plain content with its checksum as the last key."""
+    rest = {name: value for name, value in content.items() if name != KEY}
+    return rest | {KEY: content_checksum(rest)}
+
+
+def check_content(path: Path, content: Mapping[str, object]) -> dict[str, object]:
+    """Return a record's content without its checksum, if that is right.
+
+    Raises
+    ------
+    Damaged
+        There is none, or the content is another.
+    """
+    if KEY not in content:
+        raise Damaged(path, f"$.{KEY}: {KEY!r} is a required property; it is of another version or was edited", path)
+    try:
+        found = content_checksum(content)
+    except (TypeError, ValueError, RecursionError) as error:  # YAML has dates, and what contains itself
+        raise Damaged(path, f"was edited since it was written: no record holds this ({error})", path) from error
+    if content[KEY] != found:
+        raise Damaged(path, f"was edited since it was written: the checksum of its content is {found}", path)
+    return {name: value for name, value in content.items() if name != KEY}
+
+
+def list_files(folder: Path) -> None:
+    """Write the list of a folder's files, those of its own folders included; nobody else may write to it yet."""
+    files: Files = {}
+    for file in sorted(folder.rglob("*")):
+        if file.is_file():
+            name = file.relative_to(folder).as_posix()
+            files[name] = {"bytes": file.stat().st_size, "xxh3_128": checksum_of(file)}
+    files.pop(NAME, None)
+    text = json.dumps(stamped({"schema": SCHEMA, "files": files}), indent=2) + "\n"
+    (folder / NAME).write_text(text, encoding="utf-8")
+
+
+def listed_in(folder: Path) -> Files:
+    """Read the list of a folder's files.
+
+    Raises
+    ------
+    Damaged
+        It is missing, is not readable, or was edited.
+    """
+    file = folder / NAME
+    try:
+        return _listed(file, state_of(file))
+    except (OSError, ValueError, TypeError, RecursionError) as error:
+        let_through(error)
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise Damaged(file, f"no readable list of the files beside it ({reason})", folder) from error
+
+
+def unlisted_in(folder: Path) -> list[str]:
+    """Name the files in a folder that the list of its files does not; without a readable list, all that is in it."""
+    try:
+        listed = {NAME, *listed_in(folder)}
+    except Damaged:
+        return sorted(set(os.listdir(folder)) - SYSTEMS_OWN)
+    files = (file for file in folder.rglob("*") if file.is_symlink() or not file.is_dir())
+    return sorted({file.relative_to(folder).as_posix() for file in files if file.name not in SYSTEMS_OWN} - listed)
+
+
+def state_of(path: str | os.PathLike[str]) -> State:
+    """Return what tells a file, or another one of its name, apart from what it was before."""
+    found = os.stat(path)
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _checksum(path: str, state: State) -> str:
+    """Remember checksums: steps open the same arrays for each method and each part."""
+    return checksum_of(path)
+
+
+@lru_cache(maxsize=256)
+def _listed(file: Path, state: State) -> Files:
+    content = check_content(file, json.loads(file.read_text(encoding="utf-8")))
+    if content.get("schema") != SCHEMA:
+        raise ValueError(f"expected a list of schema {SCHEMA}")
+    return cast(Files, content["files"])

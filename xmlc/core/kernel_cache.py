@@ -1,0 +1,169 @@
+"""Where compiled kernels are kept, so that an edited kernel is never run in its old form.
+
+Numba compiles a kernel anew when the file that defines it changes, but not when a kernel that it calls from another
+file does. The kernels of this package are therefore kept in a folder named after the content of all files that hold
+kernels and of all that these import. Kernels of users stay where numba keeps them.
+
+Numba's index of a kernel is read, changed and written: two processes that did so at once would give one name to the
+code of both. So one process at a time compiles a kernel and keeps it, and others that need it wait for that. Where the
+file system has no locks, nothing is kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numba
+from numba.core import caching
+from numba.core.compiler_lock import global_compiler_lock
+
+from xmlc.core.files import locked
+
+PACKAGE = Path(__file__).parents[1]
+KEPT = 3  # folders of kernels, of the last branches, say
+KERNEL = re.compile(r"^@(njit|overload|intrinsic)\b", re.MULTILINE)
+IMPORT = re.compile(r"^\s*(?:from|import) (xmlc[\w.]*)(?: import (\([^)]*\)|.*))?", re.MULTILINE)
+
+
+def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Return numba's decorator of the same name, with ``cache=True`` keeping what is compiled in `kernel_folder`."""
+    cached = options.pop("cache", False)
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        kernel = numba.njit(**options)(function)
+        if cached:
+            kernel._cache = KernelCache(function)
+            kernel.compile = kernel._cache.alone(kernel.compile)
+        return kernel
+
+    return decorate
+
+
+def kernel_folder() -> Path:
+    """Return the folder for the kernels as they are now.
+
+    It lies in NUMBA_CACHE_DIR where that is set, else in the package, or in the user's cache where the package is
+    read-only. Where nothing can be written, each process compiles what it needs.
+    """
+    return _folder(os.environ.get("NUMBA_CACHE_DIR"))
+
+
+def kernel_digest() -> str:
+    """Return 16 hexadecimal digits that change with any file that holds kernels or that such a file imports."""
+    files = {file: file.read_text(encoding="utf-8") for file in sorted(PACKAGE.rglob("*.py"))}
+    waiting, found = [file for file, text in files.items() if KERNEL.search(text)], set()
+    while waiting:
+        found.add(file := waiting.pop())
+        waiting += (used for used in _imported(files[file]) if used in files and used not in found)
+    digest = hashlib.sha256()
+    for file in sorted(found):
+        digest.update(f"{file.relative_to(PACKAGE)}\0{files[file]}\0".encode())
+    return digest.hexdigest()[:16]
+
+
+class Locator(caching.InTreeCacheLocator):
+    """Says where the kernels of a source file are kept: by folders as in the package, and the same for a copy of it."""
+
+    def __init__(self, py_func: Callable[..., object], py_file: str):
+        super().__init__(py_func, py_file)
+        folder = Path(py_file).parent
+        room = ".".join(folder.relative_to(PACKAGE).parts) if folder.is_relative_to(PACKAGE) else folder.name
+        self._cache_path = str(kernel_folder() / room)
+
+    def get_source_stamp(self) -> object:
+        """Return what changes with the source file, but not with the time of its copy."""
+        return _content_digest(self._py_file)
+
+    def ensure_cache_path(self) -> None:
+        """Make no folder yet: numba asks for each kernel, and the lock of the first one that is compiled makes it."""
+
+
+class KernelCache(caching.FunctionCache):
+    """Numba's cache of one kernel, in a place of our own and with a lock of the process that compiles it."""
+
+    class _impl_class(caching.CompileResultCacheImpl):
+        _locator_classes = [Locator]  # noqa: RUF012 - numba's attribute, too
+
+    _locks: ClassVar[dict[Path, ExitStack]] = {}  # of this process; kernels of one name have one
+
+    def __init__(self, py_func: Callable[..., object]):
+        super().__init__(py_func)
+        self._file = Path(self.cache_path, f"{self._impl.filename_base}.lock")
+
+    def alone(self, compile_kernel: Callable[[object], Any]) -> Callable[[object], Any]:
+        """Return numba's method that loads or compiles a kernel, with an end of the lock at its end or its error."""
+
+        def compile_alone(signature: object) -> Any:
+            with global_compiler_lock:
+                is_inner = self._file in self._locks
+                try:
+                    return compile_kernel(signature)
+                finally:
+                    if not is_inner and self._file in self._locks:
+                        self._locks.pop(self._file).close()
+
+        return compile_alone
+
+    def load_overload(self, sig: object, target_context: Any) -> Any:
+        """Return the code for some types, by whichever process; None if this process is to compile it."""
+        found = self._loaded(sig, target_context)
+        if found is None and self._file not in self._locks:
+            with suppress(OSError), ExitStack() as lock:  # where nothing can be written, nothing is kept
+                if lock.enter_context(locked(self._file)):
+                    self._locks[self._file] = lock.pop_all()
+                    found = self._loaded(sig, target_context)  # perhaps it was compiled meanwhile
+        return found
+
+    def save_overload(self, sig: object, data: Any) -> None:
+        """Keep compiled code, where that is possible."""
+        if self._file in self._locks:
+            with suppress(OSError):  # a full disk
+                super().save_overload(sig, data)
+
+    def _loaded(self, sig: object, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # half a file, after a power failure: pickle raises whatever it leads to
+            if self._file in self._locks:
+                for file in self._file.parent.glob(f"{self._file.stem}.*nb[ci]"):
+                    file.unlink(missing_ok=True)
+            return None
+
+
+@cache
+def _content_digest(file: str) -> bytes:
+    return hashlib.sha256(Path(file).read_bytes()).digest()
+
+
+@cache
+def _folder(given: str | None) -> Path:
+    name = f"kernels-{kernel_digest()}"
+    own = PACKAGE / "__pycache__"
+    for_user = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "xmlc"
+    for parent in (Path(given),) if given else (own, for_user):
+        folder = parent / name
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            os.utime(folder)  # the last ones used are kept
+            if parent == own:
+                for old in sorted(own.glob("kernels-*"), key=os.path.getmtime)[:-KEPT]:
+                    shutil.rmtree(old, ignore_errors=True)
+        if os.access(folder, os.W_OK):
+            break
+    return folder
+
+
+def _imported(text: str) -> Iterator[Path]:
+    """List the files that imports may stand for: of a module or package, and of each name in it that may be one."""
+    for module, names in IMPORT.findall(text):
+        for dotted in (module, *(f"{module}.{name}" for name in re.findall(r"\w+", names))):
+            path = PACKAGE.parent.joinpath(*dotted.split("."))
+            yield from (path.with_suffix(".py"), path / "__init__.py")

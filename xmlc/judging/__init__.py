@@ -1,1 +1,0 @@
-"""Judging of numbers: all of them by a fingerprint, each beside its expected value."""

@@ -1,0 +1,116 @@
+"""scikit-learn's conventions for estimators, without the time that importing scikit-learn takes.
+
+``import sklearn.base`` brings scipy.stats and pandas with it and takes 1.0 s of CPU, more than most steps of a suite
+compute: one of them took 1.5 s to be imported, and takes 0.56 without. Its base class does little. Nothing here
+needs scikit-learn to be installed.
+"""
+
+from __future__ import annotations
+
+import inspect
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar, dataclass_transform
+
+from xmlc.core.errors import XmlcError
+from xmlc.kernels.domains import fault_of
+
+Hyperparameters = dict[str, object]  # values by name: numbers, text, truth values or None, as JSON has them
+E = TypeVar("E", bound="Estimator")
+
+
+def check_hyperparameters(estimator: Estimator) -> None:
+    """Refuse hyperparameters outside their domains, which `xmlc.kernels.domains` has.
+
+    Raises
+    ------
+    InvalidParameterError
+        With the name, what was found, and what was expected.
+    """
+    for name, value in estimator.get_params().items():
+        check_value(type(estimator), name, value)
+
+
+def check_value(cls: type, name: str, value: object) -> None:
+    """Refuse a value outside the domain of a hyperparameter, as `check_hyperparameters` does."""
+    fault = fault_of(cls, name, value)
+    if fault is not None:
+        raise InvalidParameterError(fault)
+
+
+def not_fitted(estimator: object) -> Exception:
+    """Return the error that something must be fitted first, to be raised: scikit-learn's where that is installed."""
+    message = f"this {type(estimator).__name__} is not fitted; call fit first"
+    try:
+        from sklearn.exceptions import NotFittedError
+    except ImportError:
+        return UnfittedError(message)
+    error: Exception = NotFittedError(message)
+    return error
+
+
+class InvalidParameterError(XmlcError, ValueError, TypeError):
+    """A hyperparameter is out of its range; a ValueError and TypeError, as scikit-learn's of this name."""
+
+
+class UnfittedError(XmlcError, ValueError, AttributeError):
+    """Replaces scikit-learn's NotFittedError where that is not installed; like it a ValueError and AttributeError."""
+
+
+class Estimator:
+    """Base of estimators that scikit-learn's tools accept: clone, pipelines, searches over a grid.
+
+    Hyperparameters are the arguments of ``__init__``, which stores them as they are under their names. A class may
+    write it, or declare the hyperparameters in its body and leave it to the decorator ``hyperparameters`` below.
+    """
+
+    @classmethod
+    def _hyperparameter_names(cls) -> list[str]:
+        if cls.__init__ is object.__init__:
+            return []
+        return sorted(name for name in inspect.signature(cls.__init__).parameters if name != "self")
+
+    def get_params(self, deep: bool = True) -> Hyperparameters:
+        """Return the hyperparameters by name; ``deep`` is there for scikit-learn, none of ours is an estimator."""
+        return {name: getattr(self, name) for name in self._hyperparameter_names()}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set hyperparameters.
+
+        Raises
+        ------
+        ValueError
+            There is no such hyperparameter; scikit-learn raises it too.
+        """
+        names = self._hyperparameter_names()
+        for name, value in params.items():
+            if name not in names:
+                raise ValueError(f"{type(self).__name__} has no hyperparameter {name!r}; expected any of {names}")
+            setattr(self, name, value)
+        return self
+
+    def unfitted(self) -> Self:
+        """Return an estimator with the same hyperparameters that has learned nothing: scikit-learn's ``clone``."""
+        return type(self)(**deepcopy(self.get_params()))
+
+    def __repr__(self) -> str:
+        """Name the class and the hyperparameters that are not at their defaults."""
+        usual = inspect.signature(type(self)).parameters
+        own = {name: value for name, value in self.get_params().items() if repr(value) != repr(usual[name].default)}
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in own.items())})"
+
+    def __sklearn_tags__(self) -> Any:
+        """Return the tags of scikit-learn's own base class; only scikit-learn's tools call this."""
+        from sklearn.base import BaseEstimator
+
+        return BaseEstimator.__sklearn_tags__(self)
+
+
+@dataclass_transform(eq_default=False)
+def hyperparameters(cls: type[E]) -> type[E]:
+    """Make the annotated names in the body of an estimator's class its hyperparameters.
+
+    They become the arguments of ``__init__`` in their order, those of a base class first; those that stand behind
+    ``_: KW_ONLY`` are given by keyword only. Estimators are compared by identity and shown by `Estimator.__repr__`.
+    """
+    return dataclass(eq=False, repr=False)(cls)

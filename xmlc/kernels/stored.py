@@ -1,0 +1,156 @@
+"""Arrays and descriptions on disk: read as they were written, or an error that names the file.
+
+Checksums find what an accident changed. The list of an estimator's `Field` finds a model of another version.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from xmlc.core.checksums import check_file
+from xmlc.core.errors import let_through
+from xmlc.kernels.checks import Malformed, check_array, check_below, check_starts
+
+
+def load_array(path: Path, dtype: Any = None, shape: Sequence[int | None] | None = None, mmap: bool = True) -> Any:
+    """Read a ``.npy`` file, memory-mapped copy-on-write by default.
+
+    Parameters
+    ----------
+    path : Path
+    dtype : dtype, optional
+        What it must hold.
+    shape : sequence of int or None, optional
+        What its shape must be; see `check_array`.
+    mmap : bool
+
+    Returns
+    -------
+    ndarray, or numpy's memmap
+
+    Raises
+    ------
+    Damaged
+        The file is missing, or was changed since it was written.
+    Malformed
+        It is no whole ``.npy`` file, or holds something else.
+    """
+    check_file(path)
+    mode: Literal["c"] | None = "c" if mmap else None
+    try:
+        array = np.load(path, mmap_mode=mode, allow_pickle=False)
+    except Exception as error:  # a header that is none makes numpy raise nine kinds of them
+        let_through(error)
+        raise Malformed(str(path), f"no whole array of numpy ({error})") from None
+    if dtype is not None and shape is not None:
+        check_array(array, str(path), dtype, shape)
+    return array
+
+
+def load_description(path: Path, types: dict[str, type]) -> dict[str, Any]:
+    """Read a JSON file that describes arrays beside it, and prove that it has these entries.
+
+    Raises
+    ------
+    Damaged
+        It is missing, or was changed since it was written.
+    Malformed
+        It is no JSON, or an entry is missing or of another type.
+    """
+    check_file(path)
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        let_through(error)
+        raise Malformed(str(path), f"no JSON ({error})") from None
+    for name, kind in types.items():
+        found = content.get(name) if isinstance(content, dict) else None
+        if not isinstance(found, kind) or isinstance(found, bool) != (kind is bool):
+            raise Malformed(str(path), f"{name} is {found!r}, expected {kind.__name__}")
+    return dict(content)
+
+
+@dataclass(frozen=True)
+class Field:
+    """An array of a stored model.
+
+    Attributes
+    ----------
+    name : str
+    dtype : dtype or None
+        None: one of several.
+    shape : tuple of int, str or None
+        A text is a size by name, as in "nodes + 1" or "2 * nodes"; the first array that has it says how large it is.
+        None: any size.
+    least : int
+        Its numbers are at least this, if ``below`` is given.
+    below : int, str or None
+        And below this number, or this size.
+    starts : str or None
+        It is where the parts of an array of this size start: from 0 to the size, and never falling.
+    finite : bool
+        None of its numbers is NaN or infinite.
+    optional : bool
+        It may be missing.
+    """
+
+    name: str
+    dtype: Any
+    shape: tuple[int | str | None, ...] = ()
+    least: int = 0
+    below: int | str | None = None
+    starts: str | None = None
+    finite: bool = False
+    optional: bool = False
+
+
+SIZE = re.compile(r"(?:(\d+) \* )?(\w+)(?: \+ (\d+))?")
+
+
+def check_fields(arrays: Mapping[str, np.ndarray], fields: Iterable[Field], **sizes: int) -> None:
+    """Compare the arrays of a stored model with the list of its fields.
+
+    Parameters
+    ----------
+    arrays : mapping of str to ndarray
+    fields : iterable of Field
+        All that a model may have.
+    **sizes : int
+        Sizes that are known, such as ``n_features``.
+
+    Raises
+    ------
+    Malformed
+        An array is missing, is one too many, or is not as its field says.
+    """
+    expected = {field.name: field for field in fields}
+    for name in sorted(set(arrays) ^ set(expected)):
+        if name in arrays or not expected[name].optional:
+            raise Malformed(name, "is no array of such a model" if name in arrays else "is missing")
+    for name, array in arrays.items():
+        field, found = expected[name], (*array.shape, 0, 0, 0)
+        shape = [_bound(size, n, sizes) if isinstance(size, str) else size for size, n in zip(field.shape, found)]
+        check_array(array, name, field.dtype or array.dtype, shape)
+    for name, array in arrays.items():
+        field = expected[name]
+        if field.below is not None:
+            check_below(array, name, sizes[field.below] if isinstance(field.below, str) else field.below, field.least)
+        if field.starts is not None:
+            check_starts(array, name, sizes[field.starts], field.starts)
+        if field.finite and not np.isfinite(array).all():
+            raise Malformed(name, "holds a value that is not finite")
+
+
+def _bound(size: str, found: int, sizes: dict[str, int]) -> int:
+    """Return a size as a number; a name that is met for the first time gets the value that makes it fit."""
+    parts = SIZE.fullmatch(size)
+    assert parts is not None, size
+    times, name, more = int(parts[1] or 1), parts[2], int(parts[3] or 0)
+    return times * sizes.setdefault(name, (found - more) // times) + more

@@ -1,1 +1,0 @@
-"""Measurements of a model: quality, time and counts, after a run that compiles everything."""

@@ -1,0 +1,201 @@
+"""The one form of a label tree, nodes in breadth-first order; complete trees, and Huffman's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+
+import numpy as np
+
+from xmlc.core.errors import XmlcError
+from xmlc.kernels.checks import Malformed
+from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.streams import Stream
+
+
+@dataclass(frozen=True)
+class LabelTree:
+    """A rooted tree whose leaves are the labels (plt2016, Section 5.2).
+
+    Nodes are numbered in breadth-first order, the root is 0. The children of node ``t`` are therefore the
+    contiguous numbers ``children[t] .. children[t + 1] - 1``, and a leaf has none.
+
+    Attributes
+    ----------
+    children : ndarray of int64, shape (n_nodes + 1,)
+        Number of the first child of each node.
+    parent : ndarray of int32, shape (n_nodes,)
+        Parent of each node; -1 for the root.
+    label : ndarray of int32, shape (n_nodes,)
+        Label of each leaf; -1 for an inner node.
+    """
+
+    children: np.ndarray
+    parent: np.ndarray
+    label: np.ndarray
+
+    @classmethod
+    def from_children(cls, children: np.ndarray, label: np.ndarray) -> LabelTree:
+        """Build a tree from the two arrays that determine it, and check them.
+
+        Raises
+        ------
+        Malformed
+            The arrays are not a tree in breadth-first order whose leaves carry each label exactly once.
+        """
+        children = np.asarray(children, dtype=np.int64)
+        label = np.asarray(label, dtype=np.int32)
+        n_nodes = label.size
+        degree = np.diff(children)
+        if children.size != n_nodes + 1 or n_nodes == 0 or children[0] != 1 or children[-1] != n_nodes:
+            raise Malformed("children", "not a label tree: children must run from 1 to the number of nodes")
+        if (degree < 0).any() or (children[:-1] <= np.arange(n_nodes)).any():
+            raise Malformed("children", "not a label tree: nodes are not in breadth-first order")
+        leaves = degree == 0
+        if (label[~leaves] != -1).any() or not np.array_equal(np.sort(label[leaves]), np.arange(leaves.sum())):
+            raise Malformed("label", "not a label tree: the leaves must carry each label exactly once")
+        parent = np.empty(n_nodes, dtype=np.int32)
+        parent[0] = -1
+        parent[1:] = np.repeat(np.arange(n_nodes, dtype=np.int32), degree)
+        return cls(children, parent, label)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, the root and the leaves included."""
+        return self.label.size
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels, that is of leaves."""
+        return int((self.label >= 0).sum())
+
+    @property
+    def leaf(self) -> np.ndarray:
+        """Leaf of each label, int32, shape (m,)."""
+        leaves = np.flatnonzero(self.label >= 0)
+        result = np.empty(leaves.size, dtype=np.int32)
+        result[self.label[leaves]] = leaves
+        return result
+
+    @property
+    def depth(self) -> np.ndarray:
+        """Number of edges from the root to each node, int32, shape (n_nodes,)."""
+        level_ends = self._level_ends()
+        return np.repeat(np.arange(len(level_ends), dtype=np.int32), np.diff([0, *level_ends]))
+
+    def node_thresholds(self, thresholds: np.ndarray) -> np.ndarray:
+        """Threshold of each node: a leaf's own, an inner node's the minimum of its children's.
+
+        plt2016, Section 5.2: with them one search serves a different threshold for each label.
+
+        Parameters
+        ----------
+        thresholds : ndarray of float32, shape (m,)
+
+        Returns
+        -------
+        ndarray of float32, shape (n_nodes,)
+        """
+        result = np.full(self.n_nodes, np.inf, dtype=np.float32)
+        leaves = self.label >= 0
+        result[leaves] = thresholds[self.label[leaves]]
+        inner = np.flatnonzero(~leaves)
+        if inner.size == 0:
+            return result
+        # Children of consecutive inner nodes lie side by side, so one level is one segmented minimum;
+        # levels are taken from the deepest, because a minimum needs its children's minima first.
+        level_ends = self._level_ends()
+        for start, end in reversed(list(zip([0, *level_ends[:-1]], level_ends))):
+            level = inner[np.searchsorted(inner, start) : np.searchsorted(inner, end)]
+            if level.size:
+                result[level] = np.minimum.reduceat(result, self.children[level])
+                last = level[-1]
+                result[last] = result[self.children[last] : self.children[last + 1]].min()
+        return result
+
+    def _level_ends(self) -> list[int]:
+        ends, start, end = [], 0, 1
+        while start < end:
+            ends.append(end)
+            start, end = end, int(self.children[end])
+        return ends
+
+
+def complete_tree(labels: np.ndarray, arity: int) -> LabelTree:
+    """Return the complete ``arity``-ary tree whose leaves, in breadth-first order, carry ``labels``.
+
+    Every inner node has ``arity`` children but for the last one, which has at least two.
+
+    Parameters
+    ----------
+    labels : ndarray of int, shape (m,)
+        A permutation of 0 .. m - 1.
+    arity : int
+        The degree b of the tree, at least 2.
+    """
+    m = labels.size
+    if arity < 2:
+        raise XmlcError(f"arity={arity}: a label tree needs at least 2 children per node")
+    if m == 0:
+        raise XmlcError("a label tree needs at least one label, found none")
+    n_inner = -(-(m - 1) // (arity - 1))
+    n_nodes = n_inner + m
+    children = np.minimum(1 + arity * np.arange(n_nodes + 1, dtype=np.int64), n_nodes)
+    label = np.full(n_nodes, -1, dtype=np.int32)
+    label[n_inner:] = labels
+    return LabelTree.from_children(children, label)
+
+
+def random_complete_tree(m: int, arity: int, seed: int) -> LabelTree:
+    """Return a complete ``arity``-ary tree over ``m`` labels in random order."""
+    return complete_tree(random_permutation(m, seed, Stream.COMPLETE_TREE, np.int32), arity)
+
+
+def huffman_tree(frequencies: np.ndarray, arity: int) -> LabelTree:
+    """Return the ``arity``-ary tree that minimises the sum over labels of frequency times depth.
+
+    With one label per instance, that sum is the number of positive examples of all node classifiers (Huffman, "A
+    method for the construction of minimum-redundancy codes", Proceedings of the IRE 1952; Busa-Fekete et al., "On the
+    computational complexity of the probabilistic label tree algorithms", 2019); with several it bounds it from above.
+    Every inner node has ``arity`` children but for one of the deepest, which has at least two. Takes O(m log m).
+
+    Parameters
+    ----------
+    frequencies : ndarray of float or int, shape (m,)
+        How often each label occurs, at least 0. Ties go to the smaller label, and to labels before merged nodes.
+    arity : int
+        The degree b of the tree, at least 2.
+
+    Raises
+    ------
+    XmlcError
+        ``arity`` is below 2, or ``frequencies`` is empty, negative or not finite.
+    """
+    frequencies = np.ascontiguousarray(frequencies, dtype=np.float64)
+    if arity < 2:
+        raise XmlcError(f"arity={arity}: a label tree needs at least 2 children per node")
+    if frequencies.ndim != 1 or frequencies.size == 0:
+        raise XmlcError(f"frequencies of shape {frequencies.shape}: expected one number for each of at least one label")
+    if not (np.isfinite(frequencies) & (frequencies >= 0)).all():
+        raise XmlcError("frequencies must be finite and not negative")
+    m = frequencies.size
+    lightest_first = [(weight, label) for label, weight in enumerate(frequencies.tolist())]
+    heapify(lightest_first)
+    merged: list[list[int]] = []  # node m + i of the heap has the children merged[i]
+    # Only the first, lightest merge may have fewer than arity nodes: it is the one that stands deepest.
+    width = 2 + (m - 2) % (arity - 1)
+    while len(lightest_first) > 1:
+        total, taken = 0.0, list[int]()
+        for _ in range(width):
+            weight, node = heappop(lightest_first)
+            total += weight
+            taken.append(node)
+        heappush(lightest_first, (total, m + len(merged)))
+        merged.append(taken)
+        width = arity
+    nodes, children, label = [lightest_first[0][1]], [1], []
+    for node in nodes:  # which grows: breadth first
+        nodes += merged[node - m] if node >= m else []
+        children.append(len(nodes))
+        label.append(node if node < m else -1)
+    return LabelTree.from_children(np.array(children), np.array(label))

@@ -1,0 +1,92 @@
+"""Labels represented by their instances: sums of sparse rows, of unit length."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.core.errors import XmlcError
+from xmlc.core.parallel import run_pieces
+from xmlc.kernels.csr import as_features, as_labels, proven, unit_rows, without_zeros
+
+NONZEROS_PER_PIECE = 1 << 20  # of instances, counted once for each of their labels
+
+
+def label_representations(
+    X: object, Y: object, n_jobs: int | None = None, most_features: int | None = None
+) -> sparse.csr_array:
+    """Represent each label by its instances: the sum of their unit-length features, scaled to unit length.
+
+    As in Parabel (Prabhu et al., "Parabel: Partitioned label trees for extreme classification with application
+    to dynamic search advertising", WWW 2018), where the features of the label's positive instances are averaged.
+    Sparse throughout: blocks of rows of the product of Y's transpose and X, whose sums are float64 and rounded once.
+    Needs the result twice while its blocks are joined, and beside it a unit-length copy of X in float64 and, for each
+    thread, a block's sums and 12 bytes per feature.
+
+    Parameters
+    ----------
+    X : sparse or dense array, shape (n, d)
+    Y : sparse or dense boolean array, shape (n, m)
+    n_jobs : int or None
+        Threads, see `xmlc.core.threads.resolve_threads`; the bits do not depend on it.
+    most_features : int or None
+        A label keeps at most so many features, those with the largest sums in magnitude, of equal ones the smaller
+        numbers. A label of many instances has most features of the vocabulary: on the shape of Amazon-3M all of them
+        would be 20 GB. None keeps all.
+
+    Returns
+    -------
+    csr_array of float32, shape (m, d)
+        Rows of unit length, sorted indices; the row of a label without instances is empty.
+
+    Raises
+    ------
+    XmlcError
+        X and Y differ in their number of instances, or X holds a value that is not finite.
+    """
+    X, Y = as_features(X), as_labels(Y)
+    if X.shape[0] != Y.shape[0]:
+        raise XmlcError(f"X has {X.shape[0]} instances but Y has {Y.shape[0]}")
+    by_label, x = sparse.csr_array(Y.T).astype(np.float64), unit_rows(X).astype(np.float64)
+    nonzeros = 1 + x.nnz // max(X.shape[0], 1)  # of an instance
+    blocks = item_blocks(np.diff(by_label.indptr) * nonzeros, NONZEROS_PER_PIECE)
+    rows = run_pieces(_represent, [(by_label, x, most_features, *block) for block in blocks], n_jobs)
+    result = sparse.csr_array(sparse.vstack(rows, format="csr"))
+    result.has_sorted_indices = True
+    return without_zeros(proven(result))
+
+
+def _represent(
+    by_label: sparse.csr_array, x: sparse.csr_array, most_features: int | None, start: int, end: int
+) -> sparse.csr_array:
+    """Return the representations of the labels ``start .. end - 1``, float32."""
+    sums = (by_label[start:end] @ x).tocsc().tocsr()  # which sorts the features; products with Y's ones are exact
+    n, rows = end - start, np.repeat(np.arange(end - start), np.diff(sums.indptr))
+    indices, data = sums.indices, _unit_length(rows, sums.data, n)
+    if most_features is not None:
+        # Bits of numbers without a sign are in their order. The sort is stable: of equal ones the smaller feature.
+        heaviest_first = np.argsort((rows << 32) - np.abs(data).view(np.int32), kind="stable")
+        ranks = np.empty(rows.size, dtype=np.int64)
+        ranks[heaviest_first] = np.arange(rows.size) - sums.indptr[rows]
+        shorter, kept = np.diff(sums.indptr) > most_features, ranks < most_features
+        rows, indices, data = rows[kept], indices[kept], data[kept]
+        data = np.where(shorter[rows], _unit_length(rows, data, n), data)
+    starts = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=n))))
+    return sparse.csr_array((data, indices, starts), shape=(n, x.shape[1]))
+
+
+def _unit_length(rows: np.ndarray, values: np.ndarray, n_rows: int) -> np.ndarray:
+    """Scale rows, given by the row of each value, to unit length, float32; a row of zeros stays as it is."""
+    exact = values.astype(np.float64)
+    squares = np.bincount(rows, weights=exact * exact, minlength=n_rows)  # adds the values of a row in their order
+    scales = 1.0 / np.sqrt(np.where(squares > 0.0, squares, 1.0))
+    return values.astype(np.float32) * scales.astype(np.float32)[rows]
+
+
+def item_blocks(costs: np.ndarray, cost_per_block: int) -> list[tuple[int, int]]:
+    """Cut a row of items into blocks ``(start, end)`` of about equal cost, at least one item each."""
+    block = (np.cumsum(costs) - costs) // cost_per_block
+    bounds = np.concatenate(([0], np.flatnonzero(np.diff(block)) + 1, [costs.size]))
+    return list(pairwise(bounds.tolist()))

@@ -1,0 +1,109 @@
+"""Names as people read them, and the conventions that every table states."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from xmlc.core.errors import XmlcError
+from xmlc.core.passport import StepCosts
+
+PORTIONS = {"full": "100 %", "80": "80 %"}
+METHODS = {
+    "fta": "FTA",
+    "sto": "STO",
+    "ofo": "OFO",
+    "fta-unbounded": "FTA, 1/c",
+    "fta-labelwise": "FTA label-wise",
+    "ofo-ab": "OFO (a, b)",
+    # Label sets inferred instance by instance (gfm2011).
+    "h": "H",
+    "gfm": "GFM",
+    "gfm-t": "GFM-T",
+    "gfm-t-few": "GFM-T, 5 thresholds",
+    "meuf-approx": "MEUF approx.",
+    "meuf-cubic": "MEUF, as published",
+    "meuf": "MEUF",
+    "lewis": "Lewis",
+    "multinomial": "multinomial",
+    "gfm-sizes": "GFM, sizes learned",
+}
+# By `name_models`: each paper's room names its models.
+_MODELS = {"oracle": "oracle"}
+# Baselines, by how the names of their models begin; every other model is ours.
+PROGRAMS = {"napkinxc": "napkinXC", "omikuji": "omikuji", "vw": "Vowpal Wabbit"}
+OURS = "xmlc"
+PASSES = re.compile(r"(.+)-(\d+)-pass(?:es)?")
+HYPERPARAMETERS = {"arity": "arity b", "lam": "lambda", "gamma": "gamma", "epochs": "epochs"}
+SEARCHES = {"random": "random search", "smac": "SMAC", "stages": "search in stages", "auto": "auto"}
+
+# Models that are given the true posteriors: a table shows them as a limit, never as the best.
+LIMITS = ("oracle",)
+
+MACRO_F_CONVENTION = (
+    "Macro-F is the mean over all m labels, where a label without positives and without predictions counts 1 "
+    "(0/0 = 1); a label is predicted when its estimate is strictly greater than its threshold. Models are trained on "
+    "80 % of the training set, thresholds are tuned on the other 20 %."
+)
+
+
+def method_title(name: str) -> str:
+    """Return a threshold method's name in print."""
+    return METHODS.get(name, name)
+
+
+def name_models(titles: Mapping[str, str]) -> None:
+    """Give models names in print, by their names in suites and records; a model has one.
+
+    Raises
+    ------
+    XmlcError
+        A model has another name already.
+    """
+    for name, title in titles.items():
+        if _MODELS.setdefault(name, title) != title:
+            raise XmlcError(f"model {name} is called {_MODELS[name]} and {title} in print; expected one name")
+
+
+def model_title(name: str) -> str:
+    """Return a model's name in print, with the passes that stand in it."""
+    base, passes = without_passes(name)
+    title = _MODELS.get(base, base)
+    return title if passes is None else f"{title}, {passes} pass{'es' * (passes > 1)}"
+
+
+def without_passes(name: str) -> tuple[str, int | None]:
+    """Split the name of a model that differs from others by passes alone: ``oplt-b-3-passes`` is ("oplt-b", 3).
+
+    Any other name comes back whole, with None.
+    """
+    found = PASSES.fullmatch(name)
+    return (found[1], int(found[2])) if found else (name, None)
+
+
+def family(name: str) -> str:
+    """Return the program that a model belongs to."""
+    return PROGRAMS.get(name.partition("-")[0], OURS)
+
+
+def hyperparameter_title(name: str) -> str:
+    """Return a hyperparameter's name in print, with the letter that the papers use."""
+    return HYPERPARAMETERS.get(name, name)
+
+
+def search_title(method: str, budget: int) -> str:
+    """Say how hyperparameters were searched."""
+    return f"{SEARCHES.get(method, method)}, {budget} trial{'s' * (budget != 1)}"
+
+
+def method_order(names: Iterable[str]) -> list[str]:
+    """Sort methods as the papers list them, unknown ones behind by name."""
+    known = list(METHODS)
+    return sorted(names, key=lambda name: (known.index(name) if name in known else len(known), name))
+
+
+def step_title(step: StepCosts) -> str:
+    """Name a step: a threshold step by its method, a training by the portion of the training set."""
+    if step["method"]:
+        return f"{step['name']}, {method_title(step['method'])}"
+    return f"{step['name']}, {PORTIONS[step['portion'] or 'full']}" if step["name"] == "train" else step["name"]

@@ -1,0 +1,95 @@
+"""Failed steps of a run, with their messages: read from the logs, which hold the last attempt only."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from xmlc.papers.tables.made_of import MadeOf
+from xmlc.suites import paths
+
+MESSAGE = re.compile(r"^xmlc: error: (.+(?:\n(?!xmlc: error: |Traceback ).+)*)", re.MULTILINE)
+TRACEBACK = "Traceback (most recent call last):"
+LONGEST = 400
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One step whose last attempt ended with an error; the reason is its message on one line.
+
+    The step has the name of its log, such as ``train`` or ``table2``; dataset, model and portion may be empty.
+    """
+
+    log: Path
+    step: str
+    dataset: str
+    model: str
+    seed: int | None
+    portion: str
+    reason: str
+
+    def concerns(self, dataset: str | None, model: str | None) -> bool:
+        """Return whether a cell of this dataset and model may be missing because of it."""
+        return self.dataset == dataset and self.model in ("", model)
+
+
+def failures(logs: Path) -> list[Failure]:
+    """Read a folder of logs, laid out as `xmlc.suites.paths` says.
+
+    A job that was killed leaves no message, so it is missing and has not failed.
+    """
+    found = []
+    for log in sorted(logs.rglob("*.log")):
+        text = log.read_text(encoding="utf-8", errors="replace")
+        if reason := error_message(text):
+            found.append(_failure(log, log.relative_to(logs).with_suffix(""), reason))
+    return found
+
+
+def separate_deleted(tables: Sequence[MadeOf]) -> tuple[list[MadeOf], list[Failure]]:
+    """Separate tables whose records still exist from tables whose records were deleted.
+
+    Returns
+    -------
+    whole : list of MadeOf
+    gone : list of Failure
+        One for each of the others, with the command that makes it again.
+    """
+    whole, gone = [], []
+    for made in tables:
+        missing = next((record for record in made.records if not record.exists()), None)
+        if missing is None:
+            whole.append(made)
+            continue
+        reason = f"its records are gone; `snakemake results/tables/{made.paper}/{made.table}.md` makes them again"
+        gone.append(Failure(missing, f"{made.paper}, {made.table}", "", "", None, "", reason))
+    return whole, gone
+
+
+def error_message(text: str) -> str | None:
+    """Return the error that a log ends with, on one line, or None."""
+    messages = MESSAGE.findall(text)
+    if messages:
+        reason = messages[-1]
+    elif TRACEBACK in text:
+        reason = [line for line in text.splitlines() if line.strip()][-1]
+    else:
+        return None
+    reason = " ".join(reason.split())
+    return reason if len(reason) <= LONGEST else reason[: LONGEST - 1] + "…"
+
+
+def _failure(log: Path, place: Path, reason: str) -> Failure:
+    """Return the failure that a log describes; ``place`` is its path within the folder of logs, without ending."""
+    path = f"logs/{place.as_posix()}.log"
+    if paths.LOG_OF_TABLE.read(path) or paths.LOG_OF_FIGURE.read(path):
+        return Failure(log, place.as_posix(), "", "", None, "", reason)
+    if found := paths.LOG_OF_TUNING.read(path):
+        return Failure(log, "tune", found["dataset"], found["model"], None, "", reason)
+    if found := paths.LOG_OF_METHOD.read(path) or paths.LOG_OF_RUN.read(path):
+        step = "/".join(found[name] for name in ("folder", "step") if name in found)
+        return Failure(log, step, found["dataset"], found["model"], int(found["seed"]), found["portion"], reason)
+    found = paths.LOG_OF_DATASET.read(path) or {"dataset": "", "step": place.as_posix()}
+    return Failure(log, found["step"], found["dataset"], "", None, "", reason)

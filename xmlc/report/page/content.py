@@ -1,0 +1,415 @@
+"""Contents of the page as plain values: papers, tables, figures as SVG, the best model of each dataset."""
+
+from __future__ import annotations
+
+import io
+import re
+import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import matplotlib as mpl
+import pandas as pd
+from matplotlib.figure import Figure
+
+from xmlc.core.errors import XmlcError
+from xmlc.metrics.measures import MEASURE_METHODS
+from xmlc.papers import figure_of
+from xmlc.papers.building import build_table, read_published
+from xmlc.papers.common.claims import CLAIMS, Word, claims_line, counted
+from xmlc.papers.common.figures import COSTS, pareto
+from xmlc.papers.plotting import SETTINGS
+from xmlc.papers.tables.columns import MISSING, column
+from xmlc.papers.tables.fingerprint import TABLE, Fingerprint, of_parts
+from xmlc.papers.tables.made_of import MadeOf
+from xmlc.papers.tables.render import title_of
+from xmlc.papers.tables.table import Published, average_seeds
+from xmlc.papers.tables.titles import LIMITS, method_title, model_title
+from xmlc.records import ranking, thresholds
+from xmlc.records.ranking import COST_COLUMNS, RankingRecord
+from xmlc.records.thresholds import ThresholdRecord
+from xmlc.report.compare import calibrated_line, kind_lines
+from xmlc.report.facts import Source, passport_of, sources_of
+from xmlc.report.failures import Failure
+from xmlc.report.judge import Judge
+from xmlc.report.page.expected import PAPER, REFERENCE, Expectation, Expected, count, reference_of
+from xmlc.report.page.tables import PageCell, PagePanel, PageTable, Passports, ShownPassport, table_on_page
+from xmlc.report.verdict import Kind, Verdict, reproduced_line
+from xmlc.suites import paths
+from xmlc.suites.suite import find_suite
+
+PARETO = "pareto"
+CALIBRATED = "‡"  # behind numbers whose settings were chosen on the printed test results
+PARETO_COSTS = [COST_COLUMNS[name][0] for name in COSTS]
+NUMBERED = re.compile(r"^Figure \d+( of \w+)?: ")
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure: its title, its caption, and the SVG to stand in the page."""
+
+    identifier: str
+    title: str
+    caption: str
+    svg: str
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Cells counted by verdict."""
+
+    #: Beside what the paper prints.
+    printed: Counter[tuple[Kind, Verdict]] = field(default_factory=Counter)
+    #: Beside this suite's own numbers, where the paper prints none.
+    accepted: Counter[Verdict] = field(default_factory=Counter)
+    #: Measured cells with settings that were chosen on the printed test results.
+    calibrated: int = 0
+
+    @classmethod
+    def of(cls, expectations: Sequence[Expectation], printed: bool) -> Tally:
+        """Count expectations; without ``printed`` the paper's own are counted with another table."""
+        kinds = count(expectations, PAPER) if printed else {}
+        beside = Counter({(kind, verdict): n for kind, own in kinds.items() for verdict, n in own.items()})
+        calibrated = [e for e in expectations if printed and e.judgement is not None and e.judgement.calibrated]
+        return cls(beside, sum(count(expectations, REFERENCE).values(), Counter()), len(calibrated))
+
+    def __add__(self, other: Tally) -> Tally:
+        """Count both."""
+        calibrated = self.calibrated + other.calibrated
+        return Tally(self.printed + other.printed, self.accepted + other.accepted, calibrated)
+
+    def of_kind(self, kind: Kind) -> Counter[Verdict]:
+        """Count the printed cells of one kind by verdict."""
+        return Counter({verdict: n for (own, verdict), n in self.printed.items() if own is kind})
+
+    @property
+    def counts(self) -> Counter[Verdict]:
+        """Count the cells that the paper measured and that were run."""
+        counts = self.of_kind(Kind.MEASURED)
+        del counts[Verdict.NOT_RUN]
+        return counts
+
+    @property
+    def total(self) -> int:
+        """How many of these there are."""
+        return self.counts.total()
+
+    @property
+    def headline(self) -> str:
+        """Count the measured cells by verdict, in one line."""
+        if self.total:
+            return reproduced_line(self.counts)
+        return "No cell that the paper measured was run" if self.printed else self.accepted_line or "Nothing to compare"
+
+    @property
+    def others(self) -> list[str]:
+        """Count the other kinds of printed cells by verdict, then cells not run, and our own cells."""
+        lines = [f"{CALIBRATED} {calibrated_line(self.calibrated)}"] if self.calibrated else []
+        lines += kind_lines({kind: self.of_kind(kind) for kind in Kind})
+        not_run = sum(n for (_, verdict), n in self.printed.items() if verdict is Verdict.NOT_RUN)
+        lines += [f"{not_run} printed cells not run"] if not_run else []
+        shown = self.accepted_line if self.total or self.printed else ""
+        return lines + ([shown] if shown else [])
+
+    @property
+    def accepted_line(self) -> str:
+        """Say how many of our own numbers are as accepted before, or nothing."""
+        return f"{self.accepted_count} cells as accepted before (results/reference)" if self.accepted_count else ""
+
+    @property
+    def accepted_count(self) -> str:
+        """Count them, such as ``36 of 36``, or say nothing."""
+        return f"{self.accepted[Verdict.EQUAL]} of {self.accepted.total()}" if self.accepted else ""
+
+    @property
+    def shares(self) -> list[tuple[Verdict, int, float]]:
+        """Return verdict, number and percent of all, for a bar."""
+        shown = self.counts if self.printed else self.accepted
+        return [
+            (verdict, shown[verdict], 100 * shown[verdict] / shown.total()) for verdict in Verdict if shown[verdict]
+        ]
+
+
+@dataclass
+class PagePaper:
+    """One paper or suite: its tables and figures, their fingerprint, and how much of it was reproduced."""
+
+    name: str
+    title: str
+    fingerprint: Fingerprint
+    tables: list[PageTable]
+    drawings: list[Drawing]
+    tally: Tally
+    left_out: list[tuple[str, str, str]]
+    #: The paper's statements by verdict; none where their table was not made.
+    claims: Counter[Word] = field(default_factory=Counter)
+
+
+@dataclass
+class Page:
+    """The whole page; its fingerprint is that of the folder of tables."""
+
+    papers: list[PagePaper]
+    fingerprint: Fingerprint
+    tally: Tally
+    failures: list[Failure]
+    passports: list[ShownPassport]
+    made: str
+    versions: list[str]
+    machines: list[str]
+    datasets: list[str]
+    #: The best model of each dataset.
+    best: PagePanel | None
+
+    @property
+    def own(self) -> bool:
+        """Say whether no dataset was run that a paper prints: the page is about these data, not about papers."""
+        return not self.tally.total
+
+    @property
+    def claims(self) -> Counter[Word]:
+        """Count the statements of all papers by verdict."""
+        return sum((paper.claims for paper in self.papers), Counter())
+
+    @property
+    def headline(self) -> str:
+        """Count the papers' claims, or their cells, by verdict; of data that no paper prints, return their names."""
+        if self.own and self.datasets:
+            return f"Results on {', '.join(self.datasets)}"
+        return claims_line(self.claims) if self.claims else self.tally.headline
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Input folders of a page; the published tables are named by the provenance of the tables."""
+
+    figures: Path = Path(paths.FIGURES)
+    reference: Path = Path(paths.ACCEPTED)
+    config: Path = Path("config")
+
+
+def page_of(tables: Sequence[MadeOf], failed: list[Failure], judge: Judge, folders: Folders) -> Page:
+    """Gather the page of finished tables.
+
+    Raises
+    ------
+    XmlcError
+        No table is finished, or a record behind one does not fit.
+    """
+    if not tables:
+        raise XmlcError("no finished table is found; make some first, as with `make demo` or `snakemake plt2016`")
+    sources = sources_of(tables)
+    passports = Passports(sources)
+    papers = [
+        _paper(paper, [made for made in tables if made.paper == paper], sources, failed, judge, folders, passports)
+        for paper in dict.fromkeys(made.paper for made in tables)
+    ]
+    abouts = [passport_of(source.record) for source in sources]
+    versions = [f"{name} {text}" for about in abouts for name, text in about.items() if name not in _NOT_PACKAGES]
+    return Page(
+        papers=papers,
+        fingerprint=of_parts({paper.name: paper.fingerprint for paper in papers}),
+        tally=sum((paper.tally for paper in papers), Tally()),
+        failures=failed,
+        passports=passports.shown,
+        made=max((about.get("time", "") for about in abouts), default=""),
+        versions=list(dict.fromkeys(versions)),
+        machines=list(dict.fromkeys(about["cpu"] for about in abouts if about.get("cpu"))),
+        datasets=list(dict.fromkeys(source.record.dataset_name for source in sources)),
+        best=best_of(sources),
+    )
+
+
+_NOT_PACKAGES = ("machine", "cpu", "threads", "time")
+
+
+def _paper(
+    name: str,
+    tables: Sequence[MadeOf],
+    sources: Sequence[Source],
+    failed: list[Failure],
+    judge: Judge,
+    folders: Folders,
+    passports: Passports,
+) -> PagePaper:
+    suite = find_suite(name, folders.config)
+    built, tally, fingerprints = [], Tally(), {}
+    claims: Counter[Word] = Counter()
+    for made in tables:
+        table = build_table(made.table, made.paper, made.records, made.published, made.suite)
+        printed = read_published(made.table, made.paper, made.published)
+        expected = Expected(table, printed, reference_of(table, folders.reference), judge, failed)
+        # A table that is part of another in the paper has no file of its own; the rest is counted with that other.
+        file = made.published and made.published / name / f"{table.name}.csv"
+        own = Published.read(file, table.keys) if file and file.is_file() else None
+        page_table, expectations = table_on_page(table, expected, passports, title_of(table), own)
+        built.append(page_table)
+        fingerprints[table.name + TABLE] = page_table.fingerprint
+        tally += Tally.of(expectations, printed=own is not None)
+        claims += counted(table) if table.name == CLAIMS else Counter()
+    mine = [source for source in sources if source.paper == name]
+    datasets = {source.record.dataset_name for source in mine if getattr(source.record, "dataset", None)}
+    left_out = [
+        (dataset, model, reason)
+        for model, definition in (suite.all_models if suite else {}).items()
+        for dataset, reason in definition.without.items()
+        if dataset in datasets
+    ]
+    title = suite.title if suite else name
+    drawings = _drawings(name, mine, folders.figures / name)
+    return PagePaper(name, title, of_parts(fingerprints), built, drawings, tally, left_out, claims)
+
+
+def _drawings(paper: str, sources: Sequence[Source], folder: Path) -> list[Drawing]:
+    """Return the finished figures, and a Pareto figure of the rankings if none is among them."""
+    drawings = []
+    for number, file in enumerate(sorted(folder.glob("*.svg"))):
+        drawings.append(_drawing(paper, file.stem, file.read_text(encoding="utf-8"), f"{paper}-f{number}-"))
+    rankings = [s.record for s in sources if isinstance(s.record, RankingRecord) and s.record.portion == "full"]
+    timed = [r for r in rankings if all(getattr(r.costs, key) is not None for key in PARETO_COSTS)]
+    if timed and all(drawing.identifier != f"{paper}-{PARETO}" for drawing in drawings):
+        drawings.append(_drawing(paper, PARETO, svg_of(pareto(paper, timed)), f"{paper}-p-"))
+    return sorted(drawings, key=lambda drawing: drawing.identifier == f"{paper}-{PARETO}")
+
+
+def _drawing(paper: str, name: str, svg: str, prefix: str) -> Drawing:
+    number = name.removeprefix("figure")
+    title = f"Figure {number}" if number.isdecimal() else "Quality against time" if name == PARETO else name
+    return Drawing(f"{paper}-{name}", title, _caption(paper, name), inline(svg, prefix, f"{title}, {paper}"))
+
+
+def _caption(paper: str, name: str) -> str:
+    """Return the caption of a figure, in the words of the function that draws it."""
+    try:
+        text = figure_of(name, paper).draw.__doc__ or ""
+    except XmlcError:
+        return ""
+    line = NUMBERED.sub("", text.strip().partition("\n")[0].removeprefix("Draw "))
+    return line[:1].upper() + line[1:]
+
+
+HEADINGS = ["Best by P@1", "P@1 (%)", "Best by macro-F", "Macro-F (%)", "of it 0/0 = 1 (%)"]
+
+
+def best_of(sources: Sequence[Source]) -> PagePanel | None:
+    """Return a row for each dataset: the best model by P@1, the best model and method by macro-F, on the test set.
+
+    Means over seeds are compared; models that are given the truth, and thresholds for other measures, are left out. The
+    last column is the share of labels that macro-F counts as 1 because they are neither in the test set nor predicted.
+    None without such records.
+    """
+    found = {source.path: source.record for source in sources}.values()
+    records = [record for record in found if record.model_name not in LIMITS]
+    ranked = [r for r in records if isinstance(r, RankingRecord) and r.portion == "full"]
+    tuned = [r for r in records if isinstance(r, ThresholdRecord) and r.method not in MEASURE_METHODS]
+    by_precision = _best(ranking.frame(ranked), ["dataset", "model"], "p@1")
+    by_f = _best(thresholds.frame(tuned), ["dataset", "model", "method"], "macro_f")
+    rows = []
+    for dataset in {**by_precision, **by_f}:
+        cells = [PageCell(MISSING)] * len(HEADINGS)
+        if (row := by_precision.get(dataset)) is not None:
+            cells[:2] = [PageCell(_title(row)), _number(row["p@1"])]
+        if (row := by_f.get(dataset)) is not None:
+            convention = row["macro_f"] - row["macro_f_zero"]
+            cells[2:] = [PageCell(_title(row)), _number(row["macro_f"]), _number(convention)]
+        rows.append(([dataset], cells))
+    return PagePanel("", ["Dataset"], HEADINGS, rows) if rows else None
+
+
+def _best(frame: pd.DataFrame, keys: Sequence[str], name: str) -> dict[str, pd.Series]:
+    if frame.empty:
+        return {}
+    averaged = average_seeds(frame, keys).sort_values(name, ascending=False, kind="stable")
+    best = averaged.drop_duplicates("dataset").set_index("dataset", drop=False)
+    return {dataset: best.loc[dataset] for dataset in dict.fromkeys(frame["dataset"])}
+
+
+def _title(row: pd.Series) -> str:
+    method = [method_title(str(row["method"]))] if "method" in row else []
+    return ", ".join([model_title(str(row["model"])), *method])
+
+
+def _number(value: float) -> PageCell:
+    return PageCell(column("macro_f").printed(value), value)
+
+
+SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
+HREF = f"{{{XLINK}}}href"
+URL_OF_SVG = re.compile(r"url\(#([^)]+)\)")
+# A page has one style sheet and one script; what describes the file is for files.
+LEFT_OUT = {"metadata", "script", "style", "foreignObject", "image", "a"}
+FONTS = "'DejaVu Sans', Verdana, sans-serif"
+
+ET.register_namespace("", SVG)
+ET.register_namespace("xlink", XLINK)
+
+
+def svg_of(figure: Figure) -> str:
+    """Draw a figure as SVG."""
+    text = io.StringIO()
+    with mpl.rc_context(SETTINGS):
+        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    return text.getvalue()
+
+
+def inline(svg: str, prefix: str, title: str) -> str:
+    """Return a drawing to stand inside HTML.
+
+    Its identifiers get a prefix, as several drawings share a page; whatever is no drawing is left out; references
+    beyond the drawing itself are dropped. It is as wide as it was drawn, or as there is room.
+
+    Parameters
+    ----------
+    svg : str
+        A whole SVG file.
+    prefix : str
+        Begins every identifier.
+    title : str
+        Read aloud instead of the drawing.
+
+    Raises
+    ------
+    XmlcError
+        It is no SVG.
+    """
+    try:
+        root = ET.fromstring(svg)
+    except ET.ParseError as error:
+        raise XmlcError(f"figure {title!r} is no SVG ({error}); draw it again") from error
+    if root.tag != f"{{{SVG}}}svg":
+        raise XmlcError(f"figure {title!r} is <{root.tag}> and no SVG; draw it again")
+    _clean(root, prefix)
+    width = root.attrib.pop("width", "")
+    root.attrib.pop("height", None)
+    root.attrib |= {"role": "img", "aria-label": title}
+    root.attrib["style"] = f"stroke-linejoin:round;stroke-linecap:butt;width:{_points(width)}"
+    return ET.tostring(root, encoding="unicode")
+
+
+def _clean(element: ET.Element, prefix: str) -> None:
+    for child in list(element):
+        if not isinstance(child.tag, str) or child.tag.rpartition("}")[2] in LEFT_OUT:
+            element.remove(child)
+        else:
+            _clean(child, prefix)
+    for name, value in list(element.attrib.items()):
+        if name == "id":
+            element.attrib[name] = prefix + value
+        elif name == HREF or name == "href":
+            if value.startswith("#"):
+                element.attrib[name] = f"#{prefix}{value[1:]}"
+            else:
+                del element.attrib[name]
+        elif name.startswith("on"):
+            del element.attrib[name]
+        else:
+            value = URL_OF_SVG.sub(lambda found: f"url(#{prefix}{found.group(1)})", value)
+            element.attrib[name] = re.sub(r"'DejaVu Sans'[^;]*", FONTS, value) if "font" in value else value
+
+
+def _points(width: str) -> str:
+    """Return the width that it was drawn in, enlarged a little: print is finer than screens."""
+    number = re.fullmatch(r"([0-9.]+)(pt|px)?", width)
+    return f"{float(number.group(1)) * 1.5:.0f}px" if number else "100%"

@@ -1,0 +1,80 @@
+"""The page as HTML: one file with its style and script in it, which loads nothing from outside."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from importlib.resources import files
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from xmlc import __version__
+from xmlc.papers.common.claims import Word, claims_line
+from xmlc.report.page.content import CALIBRATED, Page
+from xmlc.report.verdict import Verdict
+
+ROOM = "xmlc.report.page"
+# A verdict's sign, its class in the style sheet, and what it means.
+SIGNS = {
+    Verdict.REPRODUCED: ("≈", "good", "reproduced: within the interval of this cell"),
+    Verdict.BETTER: ("↑", "better", "better than printed, outside the interval of this cell"),
+    Verdict.NOT_REPRODUCED: ("≠", "outside", "not reproduced: outside the interval of this cell"),
+    Verdict.UNCERTAIN: ("?", "unsure", "too uncertain to say: the interval is wider than what the paper compares"),
+    Verdict.NO_RUNS: ("○", "notrun", "not judged: no runs with several seeds"),
+    Verdict.EQUAL: ("=", "equal", "equal at the printed precision"),
+    Verdict.DIFFERENT: ("≠", "outside", "different"),
+    Verdict.NOT_RUN: ("–", "notrun", "not run"),
+    Verdict.FAILED: ("✕", "failed", "failed"),
+    Verdict.MISSING: ("–", "notrun", "missing"),
+    Verdict.NEW: ("+", "notrun", "new"),
+    Verdict.OTHER_DATA: ("–", "notrun", "of other or unknown data, not compared"),
+}
+# Of a claim's verdict, by how it begins.
+WORDS: dict[Word, str] = {
+    "holds": "good",
+    "does not hold": "outside",
+    "mixed": "unsure",
+    "cannot be told": "notrun",
+    "no data": "notrun",
+}
+# What the paper's measured cells can be, in the order of the overview.
+LEGEND = (
+    Verdict.REPRODUCED,
+    Verdict.BETTER,
+    Verdict.NOT_REPRODUCED,
+    Verdict.UNCERTAIN,
+    Verdict.NO_RUNS,
+    Verdict.FAILED,
+)
+
+
+def to_html(page: Page) -> str:
+    """Return the page; every value in it is escaped, and its policy lets a browser load nothing else.
+
+    Of the drawings, which are markup themselves, `xmlc.report.page.content.inline` has left nothing but shapes.
+    """
+    environment = Environment(
+        loader=PackageLoader(ROOM), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    script = Markup(_template("report.js"))
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return environment.get_template("report.html.j2").render(
+        page=page,
+        signs=SIGNS,
+        legend=LEGEND,
+        calibrated=CALIBRATED,
+        words=WORDS,
+        class_of_word=lambda text: next((kind for word, kind in WORDS.items() if text.startswith(word)), ""),
+        claims_line=claims_line,
+        also=(Verdict.EQUAL, Verdict.NOT_RUN),
+        style=Markup(_template("report.css")),
+        script=script,
+        digest=digest,
+        version=__version__,
+        markup=Markup,
+    )
+
+
+def _template(name: str) -> str:
+    return files(ROOM).joinpath("templates", name).read_text(encoding="utf-8")

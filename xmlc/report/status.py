@@ -1,0 +1,154 @@
+"""Files done, missing and failed of a run, paper by paper and dataset by dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tabulate import tabulate
+
+from xmlc.core.errors import XmlcError
+from xmlc.papers.plan import SuitePlan
+from xmlc.report.failures import Failure
+from xmlc.suites import paths
+
+HEADINGS = ("Paper", "Dataset", "Done", "Missing", "Failed", "")
+WIDTH = 20
+MADE = "tables, figures"
+JOBS_OF_FOLDERS = {"inference": "infer", "evaluation": "thresholds"}  # one job writes all records of such a folder
+
+
+@dataclass
+class FileCounts:
+    """How many files of one kind are there.
+
+    Attributes
+    ----------
+    done, missing, failed : int
+        Files that are there, that are not, and of the latter those whose step ended with an error.
+    failures : list of Failure
+    """
+
+    done: int = 0
+    missing: int = 0
+    failed: int = 0
+    failures: list[Failure] = field(default_factory=list)
+
+    @property
+    def complete(self) -> bool:
+        """Say whether everything is there."""
+        return not (self.missing or self.failed)
+
+    @property
+    def bar(self) -> str:
+        """Draw it, such as ``#####x....``: done, failed, missing."""
+        total = self.done + self.missing + self.failed
+        done = WIDTH * self.done // total if total else WIDTH
+        failed = min(-(-WIDTH * self.failed // total), WIDTH - done) if total else 0
+        return "#" * done + "x" * failed + "." * (WIDTH - done - failed)
+
+
+Status = dict[tuple[str, str], FileCounts]
+
+
+def status_of(
+    plan: Mapping[str, SuitePlan], root: Path, failed: Sequence[Failure], papers: Sequence[str] = ()
+) -> Status:
+    """Find out which of the planned files are there.
+
+    Parameters
+    ----------
+    plan : mapping of str to SuitePlan
+    root : Path
+        Folder that its paths start from.
+    failed : sequence of Failure
+    papers : sequence of str
+        Only these; if there are none, those that the settings name and those that were begun.
+
+    Returns
+    -------
+    dict
+        By (paper, dataset); what is made of the records stands under `MADE`.
+
+    Raises
+    ------
+    XmlcError
+        The plan has no such paper.
+    """
+    if unknown := [paper for paper in papers if paper not in plan]:
+        raise XmlcError(f"paper {unknown[0]!r} is not configured; expected one of {', '.join(plan)}")
+    found: Status = {}
+    for paper in papers or plan:
+        part = _paper_status(paper, plan[paper], root, failed)
+        if papers or plan[paper].requested or any(counts.done for counts in part.values()):
+            found |= part
+    return found
+
+
+def _paper_status(paper: str, suite: SuitePlan, root: Path, failed: Sequence[Failure]) -> Status:
+    found: Status = {}
+    lists = [*suite.tables.values(), *suite.figures.values()]
+    for file in dict.fromkeys(file for files in lists for file in files):
+        _count(found.setdefault((paper, _dataset(file)), FileCounts()), root, file, failed)
+    made = [paths.TABLE.of(paper=paper, table=name) + ".md" for name in suite.tables]
+    made += [paths.FIGURE.of(paper=paper, figure=name) + ".svg" for name in suite.figures]
+    for file in made:
+        _count(found.setdefault((paper, MADE), FileCounts()), root, file, failed)
+    return found
+
+
+def _dataset(file: str) -> str:
+    """Return the dataset that a file is of: the folder within results/ or resources/."""
+    return Path(file).parts[1]
+
+
+def _count(counts: FileCounts, root: Path, file: str, failed: Sequence[Failure]) -> None:
+    if (root / file).exists():
+        counts.done += 1
+        return
+    causes = [failure for failure in failed if _causes(failure, Path(file))]
+    counts.failures += [failure for failure in causes if failure not in counts.failures]
+    if causes:
+        counts.failed += 1
+    else:
+        counts.missing += 1
+
+
+def _causes(failure: Failure, file: Path) -> bool:
+    """Say whether a file is missing because of this step: its own, or one that it needs."""
+    if not failure.dataset:
+        return failure.step == "/".join(file.with_suffix("").parts[1:])
+    if _dataset(str(file)) != failure.dataset:
+        return False
+    if not failure.model:
+        return True
+    run = paths.IN_RUN.read(file)
+    if run is None or run["model"] != failure.model:
+        return False
+    if failure.seed is not None and failure.seed != int(run["seed"]):
+        return False
+    step = Path(failure.step).name
+    wrote = step in ("train", "tune", "estimate", file.stem) or JOBS_OF_FOLDERS.get(file.parent.name) == step
+    return wrote and failure.portion in ("", run["portion"])
+
+
+def to_text(status: Status) -> str:
+    """Return the status as a table for a terminal, then each failure with its message and log."""
+    rows, last = [], None
+    for (paper, dataset), counts in status.items():
+        numbers = [number or "" for number in (counts.done, counts.missing, counts.failed)]
+        rows.append([paper if paper != last else "", dataset, *numbers, counts.bar])
+        last = paper
+    align = ("left", "left", "right", "right", "right", "left")
+    lines = (
+        [tabulate(rows, headers=HEADINGS, colalign=align, disable_numparse=True)] if rows else ["nothing is planned"]
+    )
+    failures = list(dict.fromkeys(failure for counts in status.values() for failure in counts.failures))
+    for failure in failures:
+        about = " ".join(part for part in (failure.dataset, failure.model, failure.step) if part)
+        lines.append(f"\nfailed: {about}\n  {failure.reason}\n  {failure.log}")
+    done = sum(counts.done for counts in status.values())
+    total = sum(counts.done + counts.missing + counts.failed for counts in status.values())
+    lines.append(f"\n{done} of {total} files are there; {len(failures)} step{'s' * (len(failures) != 1)} failed.")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,168 @@
+"""Kinds of printed numbers, and the verdict on a number beside the expected one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from typing import Literal
+
+from xmlc.papers.tables.columns import column
+from xmlc.papers.tables.table import TableDefinition
+
+
+class Kind(StrEnum):
+    """The kinds of printed cells, each of which is counted apart."""
+
+    MEASURED = "measured"
+    DATASET = "statistics of datasets"
+    CONFIGURATION = "configuration"
+    QUOTED = "quoted from other work"
+    COST = "costs"
+
+
+def kind_of(name: str, definition: TableDefinition | None = None, model: str | None = None) -> Kind:
+    """Return the kind of a printed cell.
+
+    Parameters
+    ----------
+    name : str
+        Its column.
+    definition : TableDefinition or None
+        Its table, which names the models that the paper measured itself.
+    model : str or None
+        The model of its row.
+    """
+    about = column(name)
+    if about.cost:
+        return Kind.COST
+    if about.kind != "measure":
+        return Kind.DATASET if about.kind == "constant" else Kind.CONFIGURATION
+    own = definition.measured_models if definition is not None else ()
+    return Kind.QUOTED if own and model is not None and model not in own else Kind.MEASURED
+
+
+# Two decimal numbers that differ by exactly half a unit do so in floating point up to the last bits.
+ROUNDING = 1 + 1e-9
+
+
+class Verdict(StrEnum):
+    """Verdicts on a cell.
+
+    A number that a paper measured is reproduced, better, not reproduced or too uncertain to say; a printed constant, or
+    a number of ours beside an earlier one, is equal or different; the others were not compared.
+    """
+
+    REPRODUCED = "reproduced"
+    BETTER = "better"
+    NOT_REPRODUCED = "not reproduced"
+    UNCERTAIN = "too uncertain to say"
+    EQUAL = "equal"
+    DIFFERENT = "different"
+    NO_RUNS = "without runs to judge by"
+    NOT_RUN = "not run"
+    FAILED = "failed"
+    MISSING = "missing"
+    NEW = "new"
+    OTHER_DATA = "of other or unknown data, not compared"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A verdict, with the numbers that it rests on."""
+
+    verdict: Verdict
+    #: Found minus expected; NaN where one is no number.
+    difference: float = math.nan
+    #: The difference that is no difference: half the width of the cell's interval, or half a unit of the last printed
+    #: digit of a constant; NaN where there is none.
+    interval: float = math.nan
+    #: What the interval is made of, or why there is none.
+    reason: str = ""
+    #: Which settings were chosen because the printed test results come out with them; empty if none.
+    calibrated: str = ""
+
+
+def judge_measured(
+    difference: float, interval: float, contrast: float | None, better: Literal["higher", "lower"] | None
+) -> Verdict:
+    """Judge a measured number by its interval.
+
+    Parameters
+    ----------
+    difference : float
+        Ours minus printed.
+    interval : float
+        Half the width.
+    contrast : float or None
+        The smallest difference to another printed number that the paper compares this one with. An interval wider than
+        that (twice ``interval``) could not tell the two from each other.
+    better : {"higher", "lower"} or None
+    """
+    if abs(difference) > interval * ROUNDING:
+        gained = (difference > 0) if better == "higher" else (difference < 0) if better == "lower" else False
+        return Verdict.BETTER if gained else Verdict.NOT_REPRODUCED
+    wide = contrast is not None and 2 * interval > contrast * ROUNDING
+    return Verdict.UNCERTAIN if wide else Verdict.REPRODUCED
+
+
+def judge_constant(difference: float, unit: float) -> Judgement:
+    """Judge a number without chance: it is equal within half a unit of the last printed digit."""
+    equal = abs(difference) <= unit / 2 * ROUNDING
+    return Judgement(Verdict.EQUAL if equal else Verdict.DIFFERENT, difference, unit / 2)
+
+
+def judge_exactly(old: str, new: str) -> Judgement:
+    """Judge a cell of ours beside an earlier one: the same number to the last bit, or the same text.
+
+    A cell that is blank or NaN is none.
+    """
+    before, after = number(old), number(new)
+    if is_blank(old) or is_blank(new):
+        both = is_blank(old) and is_blank(new)
+        return Judgement(Verdict.EQUAL if both else Verdict.NEW if is_blank(old) else Verdict.MISSING)
+    if before is None or after is None:
+        return Judgement(Verdict.EQUAL if old == new else Verdict.DIFFERENT)
+    return Judgement(Verdict.EQUAL if before == after else Verdict.DIFFERENT, after - before)
+
+
+def equal_line(counts: Mapping[Verdict, int]) -> str:
+    """Say how many cells of ours are as before, as in "38 of 44 cells equal, 4 different, 2 missing"."""
+    return _line(counts, Verdict.EQUAL, "cells equal")
+
+
+def reproduced_line(counts: Mapping[Verdict, int]) -> str:
+    """Count the measured cells by verdict: "98 of 132 measured cells reproduced, 4 better, 30 not reproduced".
+
+    What was not run has no verdict and is not among them.
+    """
+    ran: dict[Verdict, int] = {verdict: count for verdict, count in counts.items() if verdict is not Verdict.NOT_RUN}
+    return _line(ran, Verdict.REPRODUCED, "measured cells reproduced")
+
+
+def _line(counts: Mapping[Verdict, int], good: Verdict, words: str) -> str:
+    total = sum(counts.values()) - counts.get(Verdict.NEW, 0)
+    others = [verdict for verdict in Verdict if verdict is not good and counts.get(verdict)]
+    return ", ".join([f"{counts.get(good, 0)} of {total} {words}", *(f"{counts[one]} {one}" for one in others)])
+
+
+def number(text: str) -> float | None:
+    """Read a cell as a number; None where it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def is_blank(text: str) -> bool:
+    """Say whether a cell holds nothing: it is empty or NaN."""
+    value = number(text)
+    return text == "" or (value is not None and math.isnan(value))
+
+
+def unit_of_last_digit(text: str) -> float:
+    """Return the value of one unit of the last printed decimal; a number without decimals counts by ones."""
+    exponent = Decimal(text).as_tuple().exponent
+    return float(f"1e{min(exponent, 0)}") if isinstance(exponent, int) else 0.0

@@ -1,1 +1,0 @@
-"""How a process computes: its threads, its pieces of work, its compiled kernels, and its progress reports."""

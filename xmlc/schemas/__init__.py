@@ -1,1 +1,0 @@
-"""YAML that people write: read with care, and told where and how it breaks its schema."""

@@ -1,0 +1,1 @@
+"""What the steps of the workflow do: measurements, hyperparameter search, compilation ahead."""

@@ -1,0 +1,201 @@
+"""Kernels compiled ahead of a first run: what a suite's steps call, called on a few made-up instances.
+
+A step would compile what it needs by itself, but on one core, and the same basic functions in every process. Here parts
+that have little in common are compiled side by side, a process for each core.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import platform
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import redirect_stderr, suppress
+from io import StringIO
+from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, NamedTuple
+
+from xmlc.core.passport import cpu_name, timed
+from xmlc.core.threads import set_process_threads
+from xmlc.kernels.estimator import Hyperparameters
+from xmlc.suites.suite import read_suite
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+N_TRAIN, N_TEST, N_FEATURES, N_LABELS = 60, 20, 40, 24
+FLOOR = 0.01
+
+
+class Part(NamedTuple):
+    """Kernels that are compiled together: ``kind`` is a key of `COMPILE`, ``arguments`` are JSON.
+
+    Each kind does what the steps of its name do, on so few instances that compiling is all that takes time.
+    """
+
+    kind: str
+    title: str
+    arguments: str
+
+
+def parts_of(suite: Path) -> list[Part]:
+    """List what the steps of a suite compile, the costly parts first.
+
+    Parameters
+    ----------
+    suite : Path
+        Its configuration, such as ``config/demo.yaml``.
+
+    Raises
+    ------
+    XmlcError
+        The file cannot be read, or is no suite's.
+    """
+    configured = read_suite(suite)
+    parts = []
+    for name, model in configured.models.items():
+        if model.estimator != "oracle":  # which looks posteriors up
+            arguments = {"estimator": model.estimator, "hyperparameters": model.hyperparameters}
+            parts.append(Part("model", name, json.dumps(arguments, sort_keys=True)))
+    parts += [Part("data", "data", "{}"), Part("ranking", "ranking", "{}")]
+    inferring = {method for model in configured.models for method in configured.inferred(model)}
+    if inferring:
+        parts.append(Part("inference", "inference", json.dumps({"methods": sorted(inferring)})))
+    if tuned := [*configured.methods, *configured.measure_methods]:
+        parts.append(Part("thresholds", "thresholds", json.dumps({"methods": tuned})))
+    return parts
+
+
+def compile_parts(parts: Sequence[Part], cores: int) -> Iterator[tuple[Part, float]]:
+    """Compile parts in ``cores`` processes; yield each when it is done, with its wall seconds."""
+    with ProcessPoolExecutor(cores, get_context("spawn"), set_process_threads, (1,)) as pool:
+        running = {pool.submit(compile_part, part): part for part in parts}
+        for future in as_completed(running):
+            yield running[future], future.result()
+
+
+def compile_part(part: Part) -> float:
+    """Compile one part in this process and return the wall seconds that it took."""
+    with redirect_stderr(StringIO()):  # progress bars over a few instances are useless
+        _, seconds = timed(lambda: COMPILE[part.kind](**json.loads(part.arguments)))
+    mark(part)
+    return seconds
+
+
+def missing(parts: Sequence[Part]) -> list[Part]:
+    """Return those parts that were not compiled yet by this version of the package on this kind of machine."""
+    return [part for part in parts if not _mark(part).exists()]
+
+
+def mark(part: Part) -> None:
+    """Remember, beside the compiled kernels, that a part is compiled."""
+    with suppress(OSError):  # then it is compiled again, like its kernels
+        _mark(part).parent.mkdir(exist_ok=True)
+        _mark(part).touch()
+
+
+def _mark(part: Part) -> Path:
+    """Return the file that stands for a compiled part."""
+    from xmlc.core.kernel_cache import kernel_folder
+
+    about = (*part, platform.python_version(), importlib.metadata.version("numba"), platform.machine(), cpu_name())
+    return kernel_folder() / "compiled" / hashlib.sha256("\0".join(about).encode()).hexdigest()[:16]
+
+
+def _few(seed: int = 0) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:
+    """Make up instances, label sets and estimates of them, which have nothing to do with each other."""
+    import numpy as np
+    from scipy import sparse
+
+    rng = np.random.default_rng(seed)
+    X = sparse.csr_array(sparse.random_array((N_TRAIN, N_FEATURES), density=0.3, rng=rng, dtype=np.float32))
+    shown = rng.random((N_TRAIN, N_LABELS), dtype=np.float32)
+    Y = sparse.csr_array(shown > 0.85)
+    P = sparse.csr_array(np.where(shown > 0.6, shown, np.float32(0)))
+    return X, Y, P
+
+
+def _compile_model(estimator: str, hyperparameters: Hyperparameters) -> None:
+    """Train, rank, estimate, and predict with a threshold for each label; baselines compile nothing."""
+    import numpy as np
+
+    from xmlc.models.registry import ESTIMATORS, make_estimator
+    from xmlc.models.warm_up import warm_up
+
+    if ESTIMATORS.get(estimator, "").startswith("xmlc.models.peers."):
+        return
+    X, Y, _ = _few()
+    model = make_estimator(estimator, hyperparameters, seed=0, n_jobs=1)
+    warm_up(model, X, Y)
+    model.fit(X, Y)
+    model.predict_top_k(X, 5)
+    model.predict_proba(X, FLOOR)
+    model.predict_proba(X, np.full(N_LABELS, 0.5, dtype=np.float32))
+
+
+def _compile_data() -> None:
+    """Draw a synthetic dataset, write it, read and prepare it."""
+    from xmlc.data.catalogue import Dataset
+    from xmlc.data.prepare import prepare
+    from xmlc.data.synthetic import make_dataset
+
+    sizes = {"n_train": N_TRAIN, "n_test": N_TEST, "n_features": N_FEATURES, "n_labels": N_LABELS, "nonzeros": 10}
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        made = folder / "made"
+        make_dataset("few", "labels", {"labels_per_instance": 1.0, **sizes}, made, n_jobs=1)
+        prepare(Dataset("few"), made, folder / "data")
+
+
+def _compile_ranking() -> None:
+    """Score rankings, which are the same kernels for every model."""
+    import numpy as np
+
+    from xmlc.metrics.ranking import K, propensities, propensity_parameters, ranking_metrics
+
+    _, Y, _ = _few()
+    labels = np.tile(np.arange(max(K), dtype=np.int32), (N_TRAIN, 1))
+    ranking_metrics(Y, labels, propensities(Y, *propensity_parameters("few")))
+
+
+def _compile_thresholds(methods: list[str]) -> None:
+    """Tune every method and score what it predicts; those of an extension compile when they are used."""
+    from xmlc.metrics import classification_metrics
+    from xmlc.thresholds.apply import apply_thresholds
+    from xmlc.thresholds.bounds import priors
+    from xmlc.thresholds.tune import METHODS, tune
+
+    _, Y, P = _few()
+    for method in methods:
+        if method in METHODS:
+            tuned = tune(method, P, Y, priors(Y), floor=FLOOR)
+            classification_metrics(Y, apply_thresholds(P, tuned.thresholds))
+
+
+def _compile_inference(methods: list[str]) -> None:
+    """Infer by every method from estimates, and score the label sets; an extension's compile when they are used."""
+    from xmlc.inference.distributions import floor_bound, labels_below_floor
+    from xmlc.inference.methods import METHODS, infer_blocks
+    from xmlc.inference.sizes import fit_size_weights
+    from xmlc.metrics import classification_metrics
+
+    _, Y, P = _few()
+    weights = fit_size_weights(P, Y)
+    for method in filter(METHODS.__contains__, methods):
+        inferred = infer_blocks(method, P, 1, size_weights=weights if METHODS[method].takes_sizes else None)
+        if inferred:
+            classification_metrics(Y, inferred[0])
+            floor_bound(*inferred, labels_below_floor(P, Y), kappa=0.0)
+
+
+COMPILE: dict[str, Callable[..., None]] = {
+    "model": _compile_model,
+    "data": _compile_data,
+    "ranking": _compile_ranking,
+    "inference": _compile_inference,
+    "thresholds": _compile_thresholds,
+}

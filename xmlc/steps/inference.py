@@ -1,0 +1,267 @@
+"""Label sets inferred from samples or marginals of a model, or from saved estimates; timed and scored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.core.errors import XmlcError
+from xmlc.core.passport import WARM_UP_ROWS, peak_bytes, timed
+from xmlc.data.matrices import load_csr
+from xmlc.data.prepared import Prepared
+from xmlc.inference.distributions import floor_loss, labels_below_floor
+from xmlc.inference.methods import infer_blocks, method_named, n_instances, take_instances
+from xmlc.inference.samples import Samples
+from xmlc.inference.sizes import fit_size_weights
+from xmlc.metrics.classification import classification_metrics
+from xmlc.models.abilities import DrawsSamples
+from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.records.inference import FlooredEstimates, InferringCosts, SizeWeights
+from xmlc.records.thresholds import Estimates
+from xmlc.steps.estimation import instances_for, predict_timed
+
+
+@dataclass(frozen=True)
+class Basis:
+    """The common input of all inference methods of one job.
+
+    Attributes
+    ----------
+    given : Given
+    Y : boolean csr_array, shape (n, m)
+        The truth.
+    n_samples : int or None
+        Label sets drawn for each instance; None where marginals are given.
+    floored : FlooredEstimates or None
+        What a floor left of marginals.
+    sizes : SizeWeights or None
+        Where a method needs them.
+    """
+
+    given: Given
+    Y: sparse.csr_array
+    n_samples: int | None
+    floored: FlooredEstimates | None
+    sizes: SizeWeights | None
+
+
+def check_sources(methods: Iterable[str], model: Path | None, estimates: Path | None) -> None:
+    """Check that these methods can infer from the given input, before anything is read.
+
+    Raises
+    ------
+    XmlcError
+        There is no such method, or it needs estimates; or not one of ``model`` and ``estimates`` is given.
+    """
+    if needs_sizes(methods) and estimates is None:
+        raise XmlcError("gfm-sizes learns from estimates of the validation set: give --estimates in place of --model")
+    if (model is None) == (estimates is None):
+        raise XmlcError("give either --model or --estimates: label sets are inferred from one of them")
+
+
+def needs_sizes(methods: Iterable[str]) -> bool:
+    """Return whether any of these methods needs sizes; each must be known."""
+    return any([method_named(name).takes_sizes for name in methods])
+
+
+def basis_of(
+    prepared: Prepared,
+    methods: Iterable[str],
+    model: SparseProbabilityEstimator | None,
+    estimates: Path | None,
+    floor: float,
+    n_samples: int,
+) -> Basis:
+    """Draw samples from a model, estimate its marginals, or read estimates; learn sizes where a method needs them.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    methods : iterable of str
+        Names in `xmlc.inference.METHODS`.
+    model : SparseProbabilityEstimator or None
+        Trained.
+    estimates : Path or None
+        In place of a model: folder written by `xmlc estimate`.
+    floor : float
+        Only greater marginals are estimated.
+    n_samples : int
+        Label sets drawn for each instance.
+
+    Raises
+    ------
+    XmlcError
+        Estimates and test set do not belong together.
+    """
+    if model is None:
+        if estimates is None:
+            raise TypeError("neither a model nor estimates")
+        given = read_estimates(estimates)
+    else:
+        given = draw_or_estimate(prepared, model, floor, n_samples)
+    Y, n = prepared.part("test")[1], n_instances(given.distribution)
+    if n != Y.shape[0]:
+        raise XmlcError(
+            f"estimates of {n} instances, a test set of {Y.shape[0]}; they do not belong together: delete {estimates} "
+            "and make it again"
+        )
+    marginals, sizes = given.marginals, None
+    floored = None if marginals is None or given.floor <= 0 else describe_estimates(marginals, given.floor, Y)
+    if estimates is not None and needs_sizes(methods):
+        sizes = learn_sizes(load_csr(estimates, "val", mmap=False, made_by="estimate"), prepared.part("val")[1])
+    return Basis(given, Y, n_samples if marginals is None else None, floored, sizes)
+
+
+def describe_estimates(marginals: sparse.csr_array, floor: float, Y: sparse.csr_array) -> FlooredEstimates:
+    """Count the estimates above the floor, shape (n, m), and the true labels below it."""
+    return FlooredEstimates(
+        floor=floor,
+        estimates_per_instance=marginals.nnz / max(Y.shape[0], 1),
+        missed_per_instance=float(labels_below_floor(marginals, Y).mean()),
+    )
+
+
+def read_estimates(folder: Path) -> Given:
+    """Read the test set's estimates of an `xmlc estimate` folder, and their cost."""
+    meta = Estimates.read(folder)
+    ms = meta.parts["test"].ms_per_instance
+    return Given(
+        load_csr(folder, "test", mmap=False, made_by="estimate"), estimate_ms_per_instance=ms, floor=meta.floor
+    )
+
+
+def draw_or_estimate(prepared: Prepared, model: SparseProbabilityEstimator, floor: float, n_samples: int) -> Given:
+    """Draw label sets for the test set from a model of the joint distribution; estimate the marginals of any other.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    model : SparseProbabilityEstimator
+        Trained.
+    floor : float
+        Only greater marginals are estimated.
+    n_samples : int
+        Label sets drawn for each instance.
+    """
+    X = instances_for(model, prepared, "test")
+    if isinstance(model, DrawsSamples):
+        drawn, ms = predict_timed(model, X, lambda rows: model.sample(rows, n_samples))
+        return Given(Samples(drawn, n_samples), draw_ms_per_instance=ms)
+    spe, ms = predict_timed(model, X, lambda rows: model.predict_proba(rows, floor))
+    return Given(spe, estimate_ms_per_instance=ms, floor=floor)
+
+
+@dataclass(frozen=True)
+class Given:
+    """Distributions or marginals to infer label sets from, with their costs.
+
+    Attributes
+    ----------
+    distribution : Samples, or csr_array of shape (n, m)
+        Label vectors of a model that can be drawn from; of any other the marginals p(Y_i = 1).
+    draw_ms_per_instance, estimate_ms_per_instance : float or None
+        Milliseconds; one of the two is None, and both are for an oracle.
+    floor : float
+        Marginals up to this count as 0.
+    """
+
+    distribution: Samples | sparse.csr_array
+    draw_ms_per_instance: float | None = None
+    estimate_ms_per_instance: float | None = None
+    floor: float = 0.0
+
+    @property
+    def marginals(self) -> sparse.csr_array | None:
+        """The marginals, where they are given."""
+        return None if isinstance(self.distribution, Samples) else self.distribution
+
+
+@dataclass(frozen=True)
+class Inferred:
+    """Quality and costs of the label sets of one method.
+
+    Attributes
+    ----------
+    finished : bool
+        False where the clock ran out; then there are no other numbers.
+    metrics : dict of str to float, or None
+        As from `xmlc.metrics.classification_metrics`.
+    expected_f : float or None
+        Mean of what the method takes for the expected F-measures.
+    floor_loss : float or None
+        Of an exact maximiser from estimates with a floor; see `xmlc.inference.distributions.floor_loss`.
+    costs : InferringCosts
+    """
+
+    finished: bool
+    metrics: dict[str, float] | None
+    expected_f: float | None
+    floor_loss: float | None
+    costs: InferringCosts
+
+
+def learn_sizes(estimates: sparse.csr_array, Y: sparse.csr_array) -> SizeWeights:
+    """Learn how many labels instances have from estimates and truth of the validation set, both of shape (n, m)."""
+    fit_size_weights(estimates[:WARM_UP_ROWS], Y[:WARM_UP_ROWS])
+    weights, seconds = timed(lambda: fit_size_weights(estimates, Y))
+    return SizeWeights(weights=tuple(weights.tolist()), learn_seconds=seconds)
+
+
+def infer_and_score(
+    method: str,
+    given: Given,
+    Y: sparse.csr_array,
+    time_limit: float | None = None,
+    threads: int = 1,
+    size_weights: np.ndarray | None = None,
+) -> Inferred:
+    """Run one method, compiled beforehand on a few rows, within its time, and score its label sets.
+
+    Parameters
+    ----------
+    method : str
+        A name in `xmlc.inference.METHODS`.
+    given : Given
+    Y : boolean csr_array, shape (n, m)
+        The truth.
+    time_limit : float or None
+        Seconds of inferring after which the method is stopped.
+    threads : int
+    size_weights : ndarray of float64, shape (S,), or None
+        For a method that takes sizes.
+
+    Raises
+    ------
+    XmlcError
+        There is no such method, or size weights are missing.
+    """
+    few = take_instances(given.distribution, slice(0, WARM_UP_ROWS))
+    infer_blocks(method, few, threads, size_weights=size_weights)
+    inferred, seconds = timed(lambda: infer_blocks(method, given.distribution, threads, time_limit, size_weights))
+    costs = _costs(given, None if inferred is None else seconds, Y.shape[0], threads)
+    if inferred is None:
+        return Inferred(False, None, None, None, costs)
+    Y_hat, expected_f = inferred
+    loss, marginals = None, given.marginals
+    if marginals is not None and given.floor > 0 and method_named(method).is_exact:
+        loss = floor_loss(marginals, given.floor, Y, Y_hat, expected_f)
+    return Inferred(True, classification_metrics(Y, Y_hat), float(expected_f.mean()), loss, costs)
+
+
+def _costs(given: Given, seconds: float | None, n: int, threads: int) -> InferringCosts:
+    """Add the time of inferring to the time of drawing or estimating; an oracle has neither of the two."""
+    ms = None if seconds is None else 1e3 * seconds / max(n, 1)
+    before = given.estimate_ms_per_instance if given.draw_ms_per_instance is None else given.draw_ms_per_instance
+    whole = None if ms is None or before is None else 1e-3 * n * (before + ms)
+    return InferringCosts(
+        draw_ms_per_instance=given.draw_ms_per_instance,
+        estimate_ms_per_instance=given.estimate_ms_per_instance,
+        infer_ms_per_instance=ms,
+        inference_seconds=whole,
+        threads=threads,
+        infer_peak_bytes=peak_bytes(),
+    )

@@ -1,0 +1,61 @@
+"""Head of a record: its dataset, and how its model was made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from xmlc.core.errors import XmlcError
+from xmlc.data.prepared import Prepared
+from xmlc.kernels.estimator import Hyperparameters
+from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.records.base import Portion, RecordedDataset
+from xmlc.records.training import TrainingRecord
+
+
+def dataset_of(prepared: Prepared) -> RecordedDataset:
+    """Return the part of a record that says which data it is about."""
+    meta = prepared.meta
+    return RecordedDataset(
+        digest=prepared.digest,
+        name=meta["name"],
+        n_train=meta["n_train"],
+        n_test=meta["n_test"],
+        d=meta["d"],
+        m=meta["m"],
+        labels_per_instance=meta["labels_per_instance"],
+        instances_per_label=meta["instances_per_label"],
+    )
+
+
+def hyperparameters_of(model: SparseProbabilityEstimator) -> Hyperparameters:
+    """Return the hyperparameters of a model, without threads and seed."""
+    return {key: value for key, value in model.get_params().items() if key not in ("n_jobs", "random_state")}
+
+
+def description(
+    prepared: Prepared, model: SparseProbabilityEstimator, estimator: str, name: str, seed: int, portion: Portion
+) -> dict[str, Any]:
+    """Return the fields of `xmlc.records.base.Record`: the model, called ``name`` in tables, and its data."""
+    return {
+        "dataset": dataset_of(prepared),
+        "estimator": estimator,
+        "model": name,
+        "hyperparameters": hyperparameters_of(model),
+        "seed": seed,
+        "portion": portion,
+    }
+
+
+def trained_on_all(file: Path, prepared: Prepared) -> TrainingRecord:
+    """Read the record of a training, which must be on the whole training set of a dataset.
+
+    Raises
+    ------
+    XmlcError
+        It is on something else, or the file is no such record.
+    """
+    record = TrainingRecord.read(file)
+    if record.portion != "full" or record.dataset.digest != prepared.digest:
+        raise XmlcError(f"{file}: expected the training on the whole training set of {prepared.folder}")
+    return record

@@ -1,0 +1,185 @@
+"""One estimator trained with each value of a hyperparameter or on fewer instances, and forests by their first trees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.core.errors import XmlcError
+from xmlc.core.passport import WARM_UP_ROWS, timed
+from xmlc.data.prepared import Prepared
+from xmlc.metrics.ranking import K, precision_and_ndcg, precision_at_k
+from xmlc.models.abilities import Forest
+from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.condensing import kept_instances
+from xmlc.models.registry import make_estimator
+from xmlc.models.warm_up import warm_up
+from xmlc.records.condensed import CondensedRow
+from xmlc.records.forest import ForestRow, LevelObjectives, TreeShapes
+from xmlc.records.sweep import SweepRow
+from xmlc.records.training import TrainingRecord
+from xmlc.steps.estimation import predict_timed
+
+Data = tuple[sparse.csr_array, sparse.csr_array]
+
+
+def sweep_rows(
+    prepared: Prepared, base: TrainingRecord, swept: str, values: Iterable[object], threads: int
+) -> tuple[SweepRow, ...]:
+    """Train on the whole training set with each value of a hyperparameter, and rank the labels of the test set.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    base : TrainingRecord
+        Its estimator, hyperparameters and seed are those of all rows; the swept one is put over them.
+    swept : str
+        Name of the hyperparameter.
+    values : iterable
+    threads : int
+    """
+    train, test = prepared.part("train"), prepared.part("test")
+    rows = []
+    for value in values:
+        model = make_estimator(base.estimator, base.hyperparameters | {swept: value}, base.seed, threads)
+        rows.append(_train_and_rank(model, value, train, test))
+    return tuple(rows)
+
+
+def _train_and_rank(model: SparseProbabilityEstimator, value: object, train: Data, test: Data) -> SweepRow:
+    warm_up(model, *train)
+    _, seconds = timed(lambda: model.fit(*train))
+    (labels, _), ms = predict_timed(model, test[0], partial(model.predict_top_k, k=max(K)))
+    trees = shape_of_trees(model)
+    return SweepRow(
+        value=value,
+        metrics=precision_and_ndcg(test[1], labels),
+        depth=max(trees.depths) if trees else None,
+        nodes=sum(trees.nodes) / len(trees.nodes) if trees else None,
+        train_seconds=seconds,
+        predict_ms_per_instance=ms,
+    )
+
+
+def condensed_rows(
+    prepared: Prepared, base: TrainingRecord, similarities: Iterable[float], threads: int
+) -> tuple[CondensedRow, ...]:
+    """Index all training instances, then those kept at each similarity, and rank the labels of the test set.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    base : TrainingRecord
+        Of an estimator that keeps its training instances.
+    similarities : iterable of float
+        Cosines from which on an instance stands for another.
+    threads : int
+
+    Raises
+    ------
+    XmlcError
+        The estimator keeps no training instances.
+    """
+    (X, Y), test = prepared.part("train"), prepared.part("test")
+    model = make_estimator(base.estimator, base.hyperparameters, base.seed, threads)
+    _kept_bytes(model.unfitted().fit(X[:WARM_UP_ROWS], Y[:WARM_UP_ROWS]))  # refuses at once what keeps none
+    rows = [_index_and_rank(model, None, (X, Y), test)]
+    for similarity in similarities:
+        kept = kept_instances(X, Y, similarity)
+        rows.append(_index_and_rank(model.unfitted(), similarity, (X[kept], Y[kept]), test))
+    return tuple(rows)
+
+
+def _index_and_rank(
+    model: SparseProbabilityEstimator, similarity: float | None, train: Data, test: Data
+) -> CondensedRow:
+    model.fit(*train)
+    (labels, _), ms = predict_timed(model, test[0], partial(model.predict_top_k, k=max(K)))
+    return CondensedRow(
+        similarity=similarity,
+        instances=train[0].shape[0],
+        index_bytes=_kept_bytes(model),
+        metrics={f"p@{k}": precision_at_k(test[1], labels, k) for k in K},
+        predict_ms_per_instance=ms,
+    )
+
+
+def _kept_bytes(model: SparseProbabilityEstimator) -> int:
+    """Return the bytes that a fitted model keeps of its training instances, its learned ``index_bytes_``."""
+    kept: int | None = getattr(model, "index_bytes_", None)
+    if kept is None:
+        raise XmlcError(f"{type(model).__name__} keeps no training instances; expected swnn")
+    return kept
+
+
+EXEMPLARY = 2  # trees whose objectives are recorded
+
+
+def rank_by_first_trees(
+    model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array, sizes: Iterable[int]
+) -> tuple[ForestRow, ...]:
+    """Rank with so many of the first trees alone, if there are more, and then with all.
+
+    Parameters
+    ----------
+    model : Forest
+        Trained.
+    X : csr_array, shape (n, d)
+    Y : boolean csr_array, shape (n, m)
+        The truth.
+    sizes : iterable of int
+
+    Raises
+    ------
+    XmlcError
+        The model is no forest.
+    """
+    if not isinstance(model, Forest):
+        raise XmlcError(f"{type(model).__name__} is no forest: it cannot predict with its first trees alone")
+    rows = []
+    for n in [*sorted(size for size in set(sizes) if size < model.n_trees), model.n_trees]:
+        first = model.trees(n)
+        (labels, _), ms = predict_timed(first, X, partial(first.predict_top_k, k=max(K)))
+        rows.append(ForestRow(n_trees=n, metrics=precision_and_ndcg(Y, labels), predict_ms_per_instance=ms))
+    return tuple(rows)
+
+
+def shape_of_trees(model: SparseProbabilityEstimator) -> TreeShapes | None:
+    """Return depths and numbers of nodes tree by tree; None where a fitted estimator does not report them.
+
+    It reports them by two learned attributes, ndarrays of int64, shape (n_trees,): ``tree_depths_``, depth of the
+    deepest leaf, a root's being 0; ``n_nodes_``, number of nodes, leaves included.
+    """
+    depths, nodes = getattr(model, "tree_depths_", None), getattr(model, "n_nodes_", None)
+    if depths is None or nodes is None:
+        return None
+    return TreeShapes(depths=tuple(depths.tolist()), nodes=tuple(nodes.tolist()))
+
+
+def objectives_by_level(model: SparseProbabilityEstimator) -> tuple[LevelObjectives, ...]:
+    """Summarise the objectives that the nodes of the first trees reached, level by level, after each epoch.
+
+    A fitted estimator has them as a learned attribute: ``objectives_``, for each tree the level of each node that was
+    split (ndarray of int32, shape (nodes,), the root's being 1) and its objective after each epoch (ndarray of float64,
+    shape (nodes, epochs)). Nothing for one without it.
+    """
+    trees = getattr(model, "objectives_", [])[:EXEMPLARY]
+    return tuple(
+        _summary(tree, int(level), values[levels == level])
+        for tree, (levels, values) in enumerate(trees)
+        for level in np.unique(levels)
+    )
+
+
+def _summary(tree: int, level: int, values: np.ndarray) -> LevelObjectives:
+    return LevelObjectives(
+        tree=tree,
+        level=level,
+        nodes=values.shape[0],
+        minimum=tuple(values.min(axis=0).tolist()),
+        mean=tuple(values.mean(axis=0).tolist()),
+        maximum=tuple(values.max(axis=0).tolist()),
+    )

@@ -1,0 +1,195 @@
+"""The trials that a search has finished, kept beside its result until that is there.
+
+A file of lines: what the trials depend on, then one trial in each, with a checksum. A line counts if it is whole and as
+it was written, so that a process may be killed at any time; from the first on that is not, trials are made again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TypedDict, cast
+
+import yaml
+
+from xmlc.core.checksums import KEY, content_checksum, stamped
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import atomic_file, errors_named
+from xmlc.core.passport import Passport
+from xmlc.kernels.estimator import Hyperparameters
+from xmlc.records.training import Trial, parsed_search
+
+Say = Callable[[str], None]
+
+
+class Journal:
+    """Keeps trials in a file, and returns trials that an interrupted search has kept there.
+
+    Parameters
+    ----------
+    path : Path
+    depends_on : mapping
+        What the worth of a trial depends on beside its hyperparameters, as JSON. Trials that depend on anything else
+        are dropped.
+    say : callable
+        Is told what was found in the file, if there is one.
+    """
+
+    def __init__(self, path: Path, depends_on: Mapping[str, object], say: Say) -> None:
+        self._path = path
+        first = _line(depends_on)
+        kept = _whole_lines(path)
+        if kept and kept[0] != first:
+            say(f"{path.name}: {_differences(kept[0], first)} changed since its trials; the search starts anew")
+            kept = []
+        elif len(kept) > 1:
+            say(f"{path.name}: {len(kept) - 1} finished trials are taken from it")
+        self._finished: dict[str, Trial] = {}
+        for line in kept[1:]:
+            trial = json.loads(line)
+            del trial[KEY]
+            self._finished[_line(trial["hyperparameters"])] = trial
+        with atomic_file(path) as temporary:
+            temporary.write_text("".join(kept or [first]), encoding="utf-8")
+
+    def finished(self, hyperparameters: Hyperparameters) -> Trial | None:
+        """Return the trial with these hyperparameters, if it was finished."""
+        return self._finished.get(_line(hyperparameters))
+
+    def keep(self, trial: Trial) -> None:
+        """Write a trial behind the others; when this returns it is on the disk."""
+        with errors_named(self._path), self._path.open("a", encoding="utf-8") as file:
+            file.write(_line(stamped(trial)))
+            file.flush()
+            os.fsync(file.fileno())
+
+    def remove(self) -> None:
+        """Remove the file: the result has the trials."""
+        self._path.unlink(missing_ok=True)
+
+
+def journal_of(result: Path) -> Path:
+    """Name the journal of a search with this result, beside it."""
+    return result.with_suffix(".journal.jsonl")
+
+
+def _line(content: object) -> str:
+    return json.dumps(content, sort_keys=True, allow_nan=False) + "\n"
+
+
+def _whole_lines(path: Path) -> list[str]:
+    """Return the lines of a file up to the first that has no end, is no JSON object, or has a wrong checksum."""
+    lines: list[str] = []
+    text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    for line in text.splitlines(keepends=True):
+        if not (line.endswith("}\n") and _is_json(line) and (not lines or _is_unchanged(line))):
+            break
+        lines.append(line)
+    return lines
+
+
+def _is_json(line: str) -> bool:
+    try:
+        json.loads(line)
+    except json.JSONDecodeError:
+        return False
+    return True
+
+
+def _is_unchanged(line: str) -> bool:
+    content = json.loads(line)
+    return bool(content.get(KEY) == content_checksum(content))
+
+
+def _differences(before: str, now: str) -> str:
+    """Name the keys of two JSON objects that differ."""
+    old, new = json.loads(before), json.loads(now)
+    return ", ".join(name for name in sorted({*old, *new}) if old.get(name) != new.get(name))
+
+
+NEEDED = ("dataset", "estimator", "method", "budget", "seed", "best")
+
+
+class Searched(TypedDict):
+    """The input of a search, in the order of the file's keys.
+
+    Attributes
+    ----------
+    dataset : mapping
+        Which data, ``digest`` among them.
+    estimator, method : str
+    budget : int
+        Trials that were allowed.
+    chosen_by : str
+        What was maximised.
+    space : object
+        Ranges or stages as configured.
+    fixed : dict
+        Hyperparameters of all trials.
+    at_most : mapping
+        Instances that trials were trained on (``fitted``) and scored on (``validated``) at most; None for all.
+    seed : int
+    """
+
+    dataset: Mapping[str, object]
+    estimator: str
+    method: str
+    budget: int
+    chosen_by: str
+    space: object
+    fixed: Hyperparameters
+    at_most: Mapping[str, int | None]
+    seed: int
+
+
+class TuningResult(Searched):
+    """The result of a search.
+
+    Attributes
+    ----------
+    best : Trial
+    trials : list of Trial
+        In order: hyperparameters, precisions as shares, seconds of training.
+    passport : Passport
+    """
+
+    best: Trial
+    trials: list[Trial]
+    passport: Passport
+
+
+def write_result(path: Path, content: TuningResult) -> None:
+    """Write a search's result with the checksum of its content, whole or not at all."""
+    plain = yaml.safe_load(yaml.safe_dump(content, sort_keys=False))
+    with atomic_file(path) as temporary:
+        temporary.write_text(yaml.safe_dump(stamped(plain), sort_keys=False), encoding="utf-8")
+
+
+def read_result(path: Path, estimator: str, dataset_digest: str) -> TuningResult:
+    """Read a file of `write_result`, for training on the data of its search.
+
+    Parameters
+    ----------
+    path : Path
+    estimator : str
+        What is to be trained.
+    dataset_digest : str
+        Of the prepared data that it is to be trained on.
+
+    Raises
+    ------
+    XmlcError
+        The file is no result of a search, was edited, or is one of another estimator or of other data.
+    """
+    content = parsed_search(path)
+    if not isinstance(content, dict) or not set(NEEDED) <= set(content):
+        raise XmlcError(f"{path}: expected a result of `xmlc tune` with {', '.join(NEEDED)}; make it again")
+    found = content["estimator"], content["dataset"]["digest"]
+    if found != (estimator, dataset_digest):
+        raise XmlcError(
+            f"{path}: tuned for estimator {found[0]} on data with digest {found[1][:12]}; expected {estimator} on "
+            f"{dataset_digest[:12]}: tune again"
+        )
+    return cast(TuningResult, content)

@@ -1,0 +1,347 @@
+"""A search: its trials, planned in ranges or in stages, its objective, and the methods that run it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy import sparse
+
+from xmlc.core.errors import XmlcError
+from xmlc.core.passport import timed
+from xmlc.core.progress import Progress
+from xmlc.data.prepared import Prepared
+from xmlc.kernels.counter_random import random_unit, stream_key
+from xmlc.kernels.domains import LABELS_PER_INSTANCE
+from xmlc.kernels.estimator import Hyperparameters, check_value
+from xmlc.kernels.streams import Stream
+from xmlc.metrics.ranking import precision_at_k
+from xmlc.models.registry import make_estimator
+from xmlc.models.warm_up import warm_up
+from xmlc.records.training import Trial
+from xmlc.steps.tuning.journal import Journal
+from xmlc.steps.tuning.ranges import AUTO, MOST_FITTED, MOST_VALIDATED, Objective, Space, parse_auto, parse_space
+
+
+@dataclass(frozen=True)
+class SearchPlan:
+    """A search that is ready to run.
+
+    Attributes
+    ----------
+    method : str
+        Its name in results.
+    budget : int
+        Trials at most.
+    tried : dict of str to tuple
+        Of each hyperparameter that is searched the values, or the ends of the interval, that may be tried.
+    run : callable
+        Is given the objective.
+    in_trials : dict
+        Hyperparameters of all trials that the model which is trained afterwards does not have.
+    at_most : dict of str to int or None
+        Instances that trials are trained on (``fitted``) and scored on (``validated``) at most; None for all.
+    """
+
+    method: str
+    budget: int
+    tried: Mapping[str, tuple[object, ...]]
+    run: Callable[[Objective], None]
+    in_trials: Hyperparameters = field(default_factory=dict)
+    at_most: Mapping[str, int | None] = field(default_factory=lambda: {"fitted": None, "validated": None})
+
+
+def plan_in_ranges(
+    space: Mapping[str, object], method: str, budget: int, seed: int, first: Hyperparameters
+) -> SearchPlan:
+    """Plan a search in ranges, as they are configured; ``first`` are the hyperparameters of the first trial.
+
+    Raises
+    ------
+    XmlcError
+        A range is none.
+    """
+    ranges = parse_space(space)
+    tried = {name: values.ends() for name, values in ranges.items()}
+    return SearchPlan(method, budget, tried, lambda objective: search(method, ranges, objective, budget, seed, first))
+
+
+def plan_in_stages(stages: str, labels_per_instance: float) -> SearchPlan:
+    """Plan trials in stages, given as JSON.
+
+    Raises
+    ------
+    XmlcError
+        They are no stages.
+    """
+    parsed = parse_stages(stages, labels_per_instance)
+    tried: dict[str, tuple[object, ...]] = {}
+    for name, value in (item for stage in parsed for trial in stage for item in trial.items()):
+        tried[name] = (*tried.get(name, ()), value)
+    return SearchPlan(IN_STAGES, sum(map(len, parsed)), tried, lambda objective: search_in_stages(parsed, objective))
+
+
+def plan_auto(search: str, labels_per_instance: float) -> SearchPlan:
+    """Plan a bounded search, given as JSON.
+
+    Raises
+    ------
+    XmlcError
+        It is none.
+    """
+    parsed = parse_auto(search)
+    stages = plan_in_stages(parsed.stages, labels_per_instance)
+    at_most = {"fitted": MOST_FITTED, "validated": MOST_VALIDATED}
+    return replace(stages, method=AUTO, in_trials=parsed.in_trials, at_most=at_most)
+
+
+def run_plan(
+    plan: SearchPlan,
+    prepared: Prepared,
+    estimator: str,
+    fixed: Hyperparameters,
+    seed: int,
+    threads: int,
+    journal: Journal | None = None,
+) -> list[Trial]:
+    """Search on the 80/20 split, and return the trials in order; the test set is never looked at.
+
+    Parameters
+    ----------
+    plan : SearchPlan
+    prepared : Prepared
+    estimator : str
+        Name, or ``path/to/file.py:ClassName``.
+    fixed : dict
+        Hyperparameters of all trials; those of a trial are put over them.
+    seed, threads : int
+        Of the estimators.
+    journal : Journal or None
+        Has the trials of a search that was interrupted, and is given the others.
+
+    Raises
+    ------
+    XmlcError
+        A hyperparameter is not one of the estimator's, or a value that may be tried is outside its domain.
+    """
+    # That every name of the search is a hyperparameter, and every value one of its values, shows before training.
+    first = make_estimator(estimator, {name: values[0] for name, values in plan.tried.items()}, seed, threads)
+    for name, values in plan.tried.items():
+        for value in values:
+            check_value(type(first), name, value)
+    fixed = fixed | plan.in_trials
+    fit, validation = prepared.part("fit", plan.at_most["fitted"]), prepared.part("val", plan.at_most["validated"])
+    warm_up(make_estimator(estimator, fixed, seed, threads), *fit)
+    with Progress(plan.budget, f"tuning {estimator}", "trials") as progress:
+        objective = ValidationPrecision(estimator, fixed, seed, threads, fit, validation, progress, journal)
+        plan.run(objective)
+    return objective.trials
+
+
+IN_STAGES = "stages"
+Stages = list[list[Hyperparameters]]
+
+
+def parse_stages(text: str, labels_per_instance: float) -> Stages:
+    """Read stages given as JSON: a list of stages, each a list of objects of hyperparameters.
+
+    Parameters
+    ----------
+    text : str
+        The value ``"labels-per-instance"`` stands for the average number of labels per instance.
+    labels_per_instance : float
+        Of the training set; it is rounded to a whole number of at least 1.
+
+    Raises
+    ------
+    XmlcError
+        It is no JSON, or no list of stages with at least one object in each.
+    """
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise XmlcError(f"stages {text!r} are not JSON: {error}") from error
+    good = isinstance(content, list) and all(isinstance(stage, list) and stage for stage in content)
+    if not (good and content and all(isinstance(trial, dict) and trial for stage in content for trial in stage)):
+        raise XmlcError(
+            f'stages {text!r}: expected a list of stages, each a list of objects, such as [[{{"alpha": 0}}, '
+            '{"alpha": 1}], [{"S": 25}, {"S": 50}]]'
+        )
+    average = max(1, math.floor(labels_per_instance + 0.5))
+
+    def value(given: object) -> object:
+        return average if given == LABELS_PER_INSTANCE else given
+
+    return [[{name: value(given) for name, given in trial.items()} for trial in stage] for stage in content]
+
+
+def search_in_stages(stages: Stages, objective: Objective) -> None:
+    """Call ``objective`` with every trial of one stage after the other.
+
+    A trial is what the stage gives, put over the best of all earlier stages; of equally good ones the first is the
+    best. What was tried before is not tried again.
+
+    Parameters
+    ----------
+    stages : list of list of dict
+    objective : callable
+        Takes hyperparameters and returns what is to be maximised.
+    """
+    tried: list[Hyperparameters] = []
+    best: Hyperparameters = {}
+    highest = -math.inf
+    for stage in stages:
+        start = best
+        for changes in stage:
+            trial = start | changes
+            if trial in tried:
+                continue
+            tried.append(trial)
+            worth = objective(trial)
+            if worth > highest:
+                best, highest = trial, worth
+
+
+Part = tuple[sparse.csr_array, sparse.csr_array]
+
+
+class ValidationPrecision:
+    """The objective of every search: fit to one part, return P@1 on the other, and keep the trial.
+
+    Parameters
+    ----------
+    estimator : str
+        Name, or ``path/to/file.py:ClassName``.
+    fixed : dict
+        Hyperparameters of all trials; those of a trial are put over them.
+    seed : int
+        Of the estimators. Trials share it, so that hyperparameters are all they differ in.
+    threads : int
+    fit, validation : (X, Y)
+        X : (n, d) float32 CSR; Y : (n, m) bool CSR.
+    progress : Progress
+        Counts the trials.
+    journal : Journal or None
+        Trials that it has are not trained again; it is given the others.
+
+    Attributes
+    ----------
+    trials : list of Trial
+        In order: hyperparameters, precisions as shares, seconds of training.
+    """
+
+    def __init__(
+        self,
+        estimator: str,
+        fixed: Hyperparameters,
+        seed: int,
+        threads: int,
+        fit: Part,
+        validation: Part,
+        progress: Progress,
+        journal: Journal | None = None,
+    ) -> None:
+        self._estimator, self._fixed, self._seed, self._threads = estimator, fixed, seed, threads
+        self._fit, self._validation, self._progress, self._journal = fit, validation, progress, journal
+        self.trials: list[Trial] = []
+
+    def __call__(self, hyperparameters: Hyperparameters) -> float:
+        """Train with these hyperparameters and return P@1 on the validation part, a share."""
+        trial = self._journal.finished(hyperparameters) if self._journal else None
+        if trial is None:
+            trial = self._tried(hyperparameters)
+            if self._journal:
+                self._journal.keep(trial)
+        self.trials.append(trial)
+        self._progress.update(1)
+        return trial["p@1"]
+
+    def _tried(self, hyperparameters: Hyperparameters) -> Trial:
+        model = make_estimator(self._estimator, self._fixed | hyperparameters, self._seed, self._threads)
+        _, seconds = timed(lambda: model.fit(*self._fit))
+        X, Y = self._validation
+        labels, _ = model.predict_top_k(X, 5)
+        return {
+            "hyperparameters": hyperparameters,
+            "p@1": float(precision_at_k(Y, labels, 1)),
+            "p@3": float(precision_at_k(Y, labels, 3)),
+            "p@5": float(precision_at_k(Y, labels, 5)),
+            "train_seconds": round(seconds, 3),
+        }
+
+
+METHODS = ("random", "smac")
+
+
+def search(method: str, space: Space, objective: Objective, budget: int, seed: int, given: Hyperparameters) -> None:
+    """Call ``objective`` with up to ``budget`` trials, the given hyperparameters first.
+
+    That the given ones are trial 0 means that no search can end below them on what the objective measures. They are
+    left out where one of them lies outside its range: the search is then free to find worse.
+
+    Parameters
+    ----------
+    method : {"random", "smac"}
+        ``smac`` ends early when the space has no further value.
+    space : dict of str to Range
+    objective : callable
+        Takes one value for each hyperparameter of the space and returns what is to be maximised; a finite number.
+    budget : int
+        Number of trials, at least 1.
+    seed : int
+        Not negative. The trials depend on the seed, the space, the given values and what the objective returned.
+    given : dict of str to value
+        Hyperparameters as they are without a search; those that are not in the space are ignored.
+
+    Raises
+    ------
+    XmlcError
+        The method is unknown, the budget is empty, or the method's package is not installed.
+    """
+    if method not in METHODS:
+        raise XmlcError(f"search method {method!r} is unknown; expected one of {', '.join(METHODS)}")
+    if budget < 1:
+        raise XmlcError(f"a search of {budget} trials; at least one is needed")
+    first = {name: given[name] for name in space if name in given and given[name] in space[name]}
+    known = first if len(first) == len(space) else None
+    if method == "smac":
+        _require_smac()
+        from xmlc.steps.tuning.smac_search import smac_search
+
+        smac_search(space, objective, budget, seed, known)
+    else:
+        random_search(space, objective, budget, seed, known)
+
+
+def _require_smac() -> None:
+    try:
+        import smac  # noqa: F401
+    except ImportError as error:
+        raise XmlcError(
+            f"search by SMAC: the package smac cannot be imported ({error}); install it with  pip install "
+            "'smac==2.4.*'  (beside a checkout: make env EXTRAS=tune), or search at random"
+        ) from error
+
+
+def random_search(
+    space: Space, objective: Objective, budget: int, seed: int, first: Hyperparameters | None = None
+) -> None:
+    """Try ``first``, then random draws; a longer search extends a shorter one."""
+    if first is not None:
+        objective(first)
+    for trial in random_trials(space, budget - (first is not None), seed):
+        objective(trial)
+
+
+def random_trials(space: Space, n_trials: int, seed: int) -> Iterator[Hyperparameters]:
+    """Draw hyperparameters at random; trial i depends on (seed, i) alone."""
+    for trial in range(n_trials):
+        key = stream_key(seed, Stream.TRIAL + trial)
+        yield {name: space[name].at(_unit(key, i)) for i, name in enumerate(sorted(space))}
+
+
+def _unit(key: int, counter: int) -> float:
+    return float(random_unit(np.uint64(key), counter))

@@ -1,0 +1,132 @@
+"""The values that hyperparameters may take, and the bounded search of `tuning: auto`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from xmlc.core.errors import XmlcError
+from xmlc.kernels.estimator import Hyperparameters
+
+Space = dict[str, "Range"]
+Objective = Callable[[Hyperparameters], float]
+
+
+@dataclass(frozen=True)
+class Range:
+    """The values that one hyperparameter may take.
+
+    Attributes
+    ----------
+    values : tuple
+        A finite choice; empty for an interval.
+    low, high : float
+        Ends of an interval, both in it.
+    log : bool
+        Whether values are drawn uniformly on a logarithmic scale.
+    integer : bool
+        Whether values are rounded to integers.
+    """
+
+    values: tuple[object, ...] = ()
+    low: float = 0.0
+    high: float = 1.0
+    log: bool = False
+    integer: bool = False
+
+    @classmethod
+    def parse(cls, name: str, content: object) -> Range:
+        """Read a range from configuration: a list of values, or ``{low, high, log, integer}``.
+
+        Raises
+        ------
+        XmlcError
+            It is neither, the interval is empty, or a logarithmic one reaches zero.
+        """
+        if isinstance(content, list) and content:
+            return cls(values=tuple(content))
+        if isinstance(content, dict) and {"low", "high"} <= set(content) <= {"low", "high", "log", "integer"}:
+            result = cls(**content)
+            if result.low < result.high and (result.low > 0 or not result.log):
+                return result
+        raise XmlcError(
+            f"range of {name}: found {content!r}; expected a list of values, or low < high with optional log and "
+            "integer (low > 0 where log is true)"
+        )
+
+    def at(self, u: float) -> object:
+        """Return the value at ``u`` in [0, 1), as it is `typed`."""
+        if self.values:
+            return self.values[int(u * len(self.values))]
+        if self.log:
+            from xmlc.kernels.float64 import exp, log  # kernels: reading ranges alone does not load numba
+
+            low, high = float(self.low), float(self.high)
+            return self.typed(exp(log(low) + u * (log(high) - log(low))))
+        return self.typed(self.low + u * (self.high - self.low))
+
+    def ends(self) -> tuple[object, ...]:
+        """Return the values of a choice, or the ends of an interval."""
+        return self.values or (self.typed(self.low), self.typed(self.high))
+
+    def typed(self, value: float) -> int | float:
+        """Return a number of an interval as a person would type it: an integer, or three significant digits."""
+        if self.integer:
+            return round(value)
+        return float(min(max(float(f"{value:.3g}"), self.low), self.high))
+
+    def __contains__(self, value: object) -> bool:
+        """Say whether the range has this value."""
+        if self.values:
+            return value in self.values
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return False
+        return self.low <= value <= self.high and (not self.integer or value == round(value))
+
+
+def parse_space(content: Mapping[str, object]) -> Space:
+    """Read the ranges of several hyperparameters, in alphabetical order.
+
+    Raises
+    ------
+    XmlcError
+        There is none, or one of them is no range.
+    """
+    if not content:
+        raise XmlcError("the space of the search is empty; give the range of at least one hyperparameter")
+    return {name: Range.parse(name, content[name]) for name in sorted(content)}
+
+
+AUTO = "auto"
+MOST_FITTED = 20_000  # instances of the 80 % that a trial is trained on
+MOST_VALIDATED = 5_000  # and of the 20 % that it is scored on
+
+
+@dataclass(frozen=True)
+class AutoSearch:
+    """Trials in stages, as JSON (`xmlc.steps.tuning.plan`), and values that trials have and the later model has not."""
+
+    stages: str
+    in_trials: Hyperparameters
+
+
+def parse_auto(text: str) -> AutoSearch:
+    """Read a search given as JSON.
+
+    Raises
+    ------
+    XmlcError
+        It is no JSON object with ``stages`` and, maybe, ``in_trials``.
+    """
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise XmlcError(f"search {text!r} is not JSON: {error}") from error
+    good = isinstance(content, dict) and {"stages"} <= {*content} <= {"stages", "in_trials"}
+    if not good or not isinstance(content.get("in_trials", {}), dict):
+        raise XmlcError(
+            f'search {text!r}: expected stages and values of the trials alone, such as {{"stages": [[{{"eta": 0.1}}, '
+            '{"eta": 1}]], "in_trials": {"n_trees": 10}}'
+        )
+    return AutoSearch(json.dumps(content["stages"]), content.get("in_trials", {}))

@@ -1,5 +1,0 @@
-"""Label trees as arrays."""
-
-from xmlc.trees.label_tree import LabelTree, complete_tree, huffman_tree, random_complete_tree
-
-__all__ = ["LabelTree", "complete_tree", "huffman_tree", "random_complete_tree"]
