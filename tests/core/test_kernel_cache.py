@@ -44,9 +44,6 @@ def project(tmp_path):
     for name, text in PROGRAM.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
-    for other in (folder / "xmlc/core").glob("*.py"):
-        if other.stem not in ("__init__", "kernel_cache"):
-            other.unlink()
 
     def run(how="script", **variables):
         """Return the result of ``outer(1)``, and how many kernels were compiled."""
