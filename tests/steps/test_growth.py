@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from xmlc.cli.steps import simulate as simulate_command
-from xmlc.inference import growth
+from xmlc.steps import growth
 from xmlc.steps.simulation import MODELS
 
 
