@@ -69,7 +69,7 @@ def _log_pair(m):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def log2(x):
-    """Return the logarithm to base 2, error below 0.6 ulp: exact of powers of 2. Edges as `xmlc.kernels.float64.log`."""
+    """Return the logarithm to base 2, error below 0.6 ulp, exact of powers of 2; edges: `xmlc.kernels.float64.log`."""
     x = np.float64(x)
     if not 0.0 < x < np.inf:
         return log_of_no_positive(x)
