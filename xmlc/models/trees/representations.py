@@ -74,7 +74,7 @@ def _represent(
         rows, indices, data = rows[kept], indices[kept], data[kept]
         data = np.where(shorter[rows], _unit_length(rows, data, n), data)
     starts = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=n))))
-    return sparse.csr_array((data, indices, starts), shape=(n, x.shape[1]))
+    return sparse.csr_array((data, indices, starts.astype(indices.dtype)), shape=(n, x.shape[1]))
 
 
 def _unit_length(rows: np.ndarray, values: np.ndarray, n_rows: int) -> np.ndarray:
