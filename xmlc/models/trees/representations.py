@@ -54,6 +54,8 @@ def label_representations(
     blocks = item_blocks(np.diff(by_label.indptr) * nonzeros, NONZEROS_PER_PIECE)
     rows = run_pieces(_represent, [(by_label, x, most_features, *block) for block in blocks], n_jobs)
     result = sparse.csr_array(sparse.vstack(rows, format="csr"))
+    if result.nnz <= np.iinfo(np.int32).max:
+        result.indices, result.indptr = result.indices.astype(np.int32), result.indptr.astype(np.int32)
     result.has_sorted_indices = True
     return without_zeros(proven(result))
 
@@ -74,7 +76,7 @@ def _represent(
         rows, indices, data = rows[kept], indices[kept], data[kept]
         data = np.where(shorter[rows], _unit_length(rows, data, n), data)
     starts = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=n))))
-    return sparse.csr_array((data, indices, starts.astype(indices.dtype)), shape=(n, x.shape[1]))
+    return sparse.csr_array((data, indices, starts), shape=(n, x.shape[1]))
 
 
 def _unit_length(rows: np.ndarray, values: np.ndarray, n_rows: int) -> np.ndarray:
