@@ -35,7 +35,7 @@ ALLOWED = {
     ("models/base.py", "sklearn.utils.ClassifierTags"): "a class without numbers",
     ("models/trees/representations.py", "@"): "products with ones are exact, and added in the order of the instances",
     ("metrics/progressive.py", "**"): "a whole number, exact in Python",
-    ("data/formats/_numbers.py", "**"): "a whole number, exact in Python",
+    ("data/formats/lines.py", "**"): "a whole number, exact in Python",
 }
 MATH = {"ceil", "copysign", "floor", "fsum", "inf", "isfinite", "isinf", "isnan", "nan", "pi", "sqrt"}  # all exact
 NUMPY = {

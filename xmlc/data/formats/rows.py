@@ -15,26 +15,24 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.data.formats._numbers import (
+from xmlc.data.formats.lines import (
+    LARGEST,
     LARGEST_FLOAT32,
+    LISTED,
     ONES,
     TOPS,
+    LineError,
+    MalformedLines,
+    decimal,
     eight_bytes,
     first_marked,
+    line_blocks,
+    most_columns,
+    most_counts,
     parse_decimal,
     parse_integer,
     parse_short_decimal,
     parse_short_integer,
-)
-from xmlc.data.formats.lines import (
-    LARGEST,
-    LISTED,
-    LineError,
-    MalformedLines,
-    decimal,
-    line_blocks,
-    most_columns,
-    most_counts,
     quoted,
 )
 from xmlc.data.matrices import resize
