@@ -51,7 +51,7 @@ def seeds_option(default: int, text: str) -> Option:
 
 
 peers_option = flag_option("peers", "Whether to run the baselines too (extra `peers`).")
-out_option = click.option("--out", type=FILE, help="File for all rows: CSV if it ends in .csv, else JSON.")
+out_option = click.option("--out", type=FILE, help="File for all rows: .csv as in results/benchmarks/, else JSON.")
 budgets_option = click.option("--budgets", is_flag=True, help="Check the budgets; fail if a figure is over its budget.")
 
 

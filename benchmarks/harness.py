@@ -358,7 +358,7 @@ def write_report(report: Report, path: Path) -> None:
     """Write the rows, as CSV if the file is called so, else as JSON beside contenders and passport; NaN is null."""
     if path.suffix == ".csv":
         with atomic_file(path) as temporary:
-            temporary.write_text(rows_csv(report.rows), encoding="utf-8")
+            temporary.write_text(rows_csv(report), encoding="utf-8")
         return
     contenders = [asdict(contender) for contender in report.contenders]
     rows = [{name: _or_null(value) for name, value in asdict(row).items()} for row in report.rows]
@@ -366,16 +366,26 @@ def write_report(report: Report, path: Path) -> None:
     write_json(path, head | {"passport": report.passport, "contenders": contenders, "rows": rows})
 
 
-def rows_csv(rows: Sequence[Row]) -> str:
-    """Return rows as CSV: rounds are separated by spaces, NaN is an empty cell."""
+def rows_csv(report: Report) -> str:
+    """Return rows as ``results/benchmarks/*.csv`` have them: rounds are separated by spaces, NaN is an empty cell."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     names = [one.name for one in fields(Row)]
-    writer.writerow(names)
-    for row in rows:
-        cells = {name: _or_null(getattr(row, name)) for name in names}
-        writer.writerow((cells | {"rounds": " ".join(map(repr, row.rounds))}).values())
+    writer.writerow([*names, "commit", "machine", "date"])
+    made_by = commit(), report.passport.get("cpu", ""), report.passport.get("time", "")
+    for row in report.rows:
+        cells = {name: _or_null(getattr(row, name)) for name in names} | {"rounds": " ".join(map(repr, row.rounds))}
+        writer.writerow([*cells.values(), *made_by])
     return text.getvalue()
+
+
+def commit() -> str:
+    """Name the commit of this clone, with "-dirty" if files were edited since; empty without git."""
+    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
+    try:
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
 
 
 def _or_null(value: object) -> object:

@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+from repository import ROOT
 from scipy import sparse
 
 from benchmarks.harness import (
@@ -29,7 +30,7 @@ REPORT = Report(
     benchmark="plt",
     dataset="a",
     about="9 instances",
-    passport={"cpu": "one"},
+    passport={"cpu": "one", "time": "now"},
     contenders=[Contender("ours", "this package", {"arity": 2}, (1, 2))],
     rows=ROWS,
 )
@@ -104,7 +105,7 @@ def test_rankings_on_several_threads_are_compared_with_one():
 def test_json_has_rows_contenders_and_passport_and_nan_is_null(tmp_path):
     write_report(REPORT, tmp_path / "a.json")
     content = json.loads((tmp_path / "a.json").read_text())
-    assert (content["benchmark"], content["passport"]) == ("plt", {"cpu": "one"})
+    assert (content["benchmark"], content["passport"]) == ("plt", {"cpu": "one", "time": "now"})
     assert content["contenders"][0]["hyperparameters"] == {"arity": 2}
     first, second = content["rows"]
     assert (first["value"], first["rounds"], first["threads"]) == (1.5, [2.0, 1.5], 2)
@@ -112,12 +113,16 @@ def test_json_has_rows_contenders_and_passport_and_nan_is_null(tmp_path):
     assert second["note"] == "too small"
 
 
-def test_csv_has_a_line_for_each_row(tmp_path):
+def test_csv_has_a_line_for_each_row_and_the_columns_of_the_stored_measurements(tmp_path):
     write_report(REPORT, tmp_path / "a.csv")
     with open(tmp_path / "a.csv", newline="") as file:
         first, second = csv.DictReader(file)
     assert (first["contender"], first["value"], first["rounds"]) == ("ours", "1.5", "2.0 1.5")
     assert (second["value"], second["rounds"]) == ("", "")
+    assert (second["machine"], second["date"]) == ("one", "now")
+    for path in (ROOT / "results/benchmarks").glob("*.csv"):
+        with open(path, newline="") as file:
+            assert next(csv.reader(file)) == [*first], path
 
 
 def test_a_process_that_fails_is_an_error(tmp_path):

@@ -20,7 +20,7 @@ from xmlc.suites import paths
 FOLDERS = paths.DATA, paths.MODEL, paths.ESTIMATES, paths.THRESHOLDS
 RECORDS = paths.STATISTICS, paths.TUNING, paths.IN_RUN, paths.SIMULATION
 READERS: dict[str, Callable[[Path], object]] = {".json": read_json, ".yaml": read_yaml}
-SOURCES = paths.PUBLISHED, paths.ACCEPTED
+SOURCES = paths.PUBLISHED, paths.ACCEPTED, paths.MEASURED
 Check = Callable[[], object]
 
 
