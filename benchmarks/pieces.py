@@ -28,8 +28,7 @@ from xmlc.inference import (
 )
 from xmlc.kernels import elementwise
 from xmlc.kernels.angles import cos, sin
-from xmlc.kernels.csr import unit_rows
-from xmlc.kernels.estimates import top_k_of
+from xmlc.kernels.csr import top_k_of, unit_rows
 from xmlc.metrics import (
     classification_metrics,
     macro_f,

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from xmlc.core.errors import XmlcError
-from xmlc.kernels.estimates import top_k_of
+from xmlc.kernels.csr import top_k_of
 from xmlc.models import FastXML, LdSM, averaged_forest
 from xmlc.models.averaged_forest import joined_starts, shifted_codes
 

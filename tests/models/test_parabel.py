@@ -11,7 +11,7 @@ from sklearn.base import clone
 from small_data import random_multilabel
 
 from xmlc.core.errors import XmlcError
-from xmlc.kernels.estimates import top_k_of
+from xmlc.kernels.csr import top_k_of
 from xmlc.models import PLT, Parabel
 from xmlc.models._averages import TreeEstimates, mean_above, mean_top_k
 from xmlc.models.peers.omikuji import OmikujiParabel

@@ -7,7 +7,7 @@ import pytest
 
 from xmlc.core.files import atomic_folder
 from xmlc.core.sources import PACKAGE
-from xmlc.kernels.checks import Malformed
+from xmlc.kernels.csr import Malformed
 from xmlc.kernels.stored import load_array
 
 SOURCES = {file: ast.parse(file.read_text(encoding="utf-8")) for file in sorted(PACKAGE.rglob("*.py"))}

@@ -14,8 +14,7 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import write_json
-from xmlc.kernels.checks import Malformed
-from xmlc.kernels.csr import proven
+from xmlc.kernels.csr import Malformed, proven
 from xmlc.kernels.stored import Field, check_fields, load_array, load_description
 
 FORMAT_VERSION = 1

@@ -15,8 +15,7 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.inference.samples import Samples, checked_samples
-from xmlc.kernels.csr import as_labels
-from xmlc.kernels.probabilities import as_estimates, check_probabilities
+from xmlc.kernels.csr import as_estimates, as_labels, check_probabilities
 from xmlc.metrics.classification import agreement
 
 
@@ -89,7 +88,7 @@ def as_marginals(marginals: Any) -> sparse.csr_array:
     Raises
     ------
     XmlcError
-        An entry is no probability (see `xmlc.kernels.probabilities.as_estimates`), or the shape is not (n, m).
+        An entry is no probability (see `xmlc.kernels.csr.as_estimates`), or the shape is not (n, m).
     """
     has_dtype = isinstance(marginals, np.ndarray) or sparse.issparse(marginals)
     dtype = np.float32 if has_dtype and marginals.dtype == np.float32 else np.float64

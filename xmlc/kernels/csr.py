@@ -1,7 +1,13 @@
-"""CSR arrays: the form that kernels take."""
+"""CSR arrays: features, label sets and sparse probability estimates (SPE), proven and in the form that kernels take.
+
+scipy's constructors look at the ends of index arrays only, and its own conversions read where the indices say, as
+kernels do. So the arrays are proven before anything else is done with them: a check costs one pass over an array, and
+raises `Malformed` with the name of the array and its first wrong entry.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,10 +15,13 @@ from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError
 from xmlc.core.parallel import row_blocks, run_pieces
-from xmlc.kernels.checks import INDEXED, prove_sparse
 
 NONZEROS_PER_PIECE = 1 << 17  # that are scaled
 OF_LISTS = "sklearn.preprocessing.MultiLabelBinarizer(sparse_output=True) makes a matrix of label lists"
+MOST_COLUMNS = np.iinfo(np.int32).max
+COMPRESSED = ("csr", "csc", "bsr")
+INDEXED = (*COMPRESSED, "coo")  # formats that are index arrays
+ROUNDING = 1e-6  # by which the sigmoid of a float32 may exceed 1
 
 
 class KernelCSR(NamedTuple):
@@ -128,6 +137,38 @@ def as_labels(Y: object) -> sparse.csr_array:
     return without_zeros(as_csr(Y, bool, "Y"))
 
 
+def as_estimates(spe: Any, dtype: type = np.float32, name: str = "the SPE") -> sparse.csr_array:
+    """Return estimates as a canonical CSR array with values in (0, 1], without copying one that is so already.
+
+    Stored zeros are dropped, as they come from dense matrices; what exceeds 1 by rounding becomes 1.
+
+    Parameters
+    ----------
+    spe : sparse matrix or array-like, shape (n, m)
+    dtype : type
+        float32 or float64.
+    name : str
+        What messages call it.
+
+    Raises
+    ------
+    InvalidDataError
+        It is not two-dimensional, its index arrays lead out of it, or a value is no probability.
+    """
+    result = without_zeros(as_csr(spe, dtype, name))
+    check_probabilities(result.data, name, 1 + ROUNDING)
+    return with_values(result, np.minimum(result.data, 1)) if result.nnz and result.data.max() > 1 else result
+
+
+def check_probabilities(values: np.ndarray, name: str, most: float = 1.0) -> None:
+    """Refuse values that are NaN, negative or above ``most``."""
+    if values.size and not (values.min() >= 0 and values.max() <= most):
+        wrong = values[~((values >= 0) & (values <= most))].flat[0]
+        raise InvalidDataError(
+            f"{name} holds {wrong}; expected probabilities in 0 .. 1: apply a sigmoid to scores or logits"
+        )
+
+
 def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
     """Return any matrix as a canonical CSR array of a type, proven: the gate for what a user gives.
 
@@ -207,3 +248,182 @@ def _check_truth_values(matrix: Any, name: str) -> None:
         f"Unknown label type: {name} holds {entries.data[first]} in row {entries.row[first]}, "
         f"column {entries.col[first]}; expected labels of 0 and 1, or boolean: Y > 0 makes them of others; {OF_LISTS}"
     )
+
+
+def stack_estimates(counts: np.ndarray, labels: np.ndarray, estimates: np.ndarray, n_labels: int) -> sparse.csr_array:
+    """Assemble an SPE from the labels found per instance, instance after instance, in any order within one."""
+    indptr = np.concatenate(([0], np.cumsum(counts)))
+    spe = sparse.csr_array((estimates, labels, indptr), shape=(counts.size, n_labels))
+    spe.sort_indices()
+    return spe
+
+
+def top_k_of(spe: sparse.csr_array, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rank the stored estimates of each instance.
+
+    Returns
+    -------
+    labels : ndarray of int32, shape (n, k)
+        Best first, ties to the smaller label; -1 where there are fewer than k estimates.
+    scores : ndarray of float32, shape (n, k)
+        0 where there is no label.
+    """
+    rows = np.repeat(np.arange(spe.shape[0]), np.diff(spe.indptr))
+    order = np.lexsort((spe.indices, -spe.data, rows))
+    rank = np.arange(spe.nnz) - spe.indptr[rows]
+    best = rank < k
+    labels = np.full((spe.shape[0], k), -1, dtype=np.int32)
+    scores = np.zeros((spe.shape[0], k), dtype=np.float32)
+    labels[rows[best], rank[best]] = spe.indices[order[best]]
+    scores[rows[best], rank[best]] = spe.data[order[best]]
+    return labels, scores
+
+
+class Malformed(InvalidDataError):
+    """An array is not what a kernel would take it for.
+
+    Attributes
+    ----------
+    field : str
+        Name of the array.
+    fault : str
+        What was found, and what was expected.
+    """
+
+    def __init__(self, field: str, fault: str):
+        super().__init__(f"{field}: {fault}")
+        self.field, self.fault = field, fault
+
+
+def check_array(array: Any, field: str, dtype: Any, shape: Sequence[int | None]) -> np.ndarray:
+    """Return an array as kernels take it, if it has this type and shape.
+
+    Parameters
+    ----------
+    array : ndarray
+        Memory-mapped or not.
+    field : str
+    dtype : dtype
+    shape : sequence of int or None
+        None: any length.
+
+    Returns
+    -------
+    ndarray
+        The same memory, numpy's own class.
+
+    Raises
+    ------
+    Malformed
+        The type or the shape is another, or the array does not lie row by row.
+    """
+    array, dtype = np.asarray(array), np.dtype(dtype)
+    fits = len(shape) == array.ndim and all(want in (None, size) for want, size in zip(shape, array.shape))
+    if array.dtype != dtype or not fits:
+        wanted = ", ".join("any" if size is None else str(size) for size in shape)
+        raise Malformed(field, f"found {array.dtype} of shape {array.shape}, expected {dtype} of shape ({wanted})")
+    if not array.flags.c_contiguous:
+        raise Malformed(field, "its rows do not lie one after the other")
+    return array
+
+
+def check_starts(starts: np.ndarray, field: str, end: int, of: str) -> None:
+    """Prove that the places where parts of an array start run from 0 to its size and never fall.
+
+    Parameters
+    ----------
+    starts : ndarray of an integer type, shape (parts + 1,)
+    field : str
+    end : int
+        Size of the array.
+    of : str
+        Its name.
+
+    Raises
+    ------
+    Malformed
+    """
+    if starts.size == 0 or starts[0] != 0:
+        raise Malformed(field, f"begins with {starts[:1].tolist()}, expected 0")
+    if (starts[1:] < starts[:-1]).any():
+        first = int(np.argmax(starts[1:] < starts[:-1])) + 1
+        raise Malformed(field, f"entry {first} is {starts[first]}, less than the one before it, {starts[first - 1]}")
+    if starts[-1] != end:
+        raise Malformed(field, f"ends with {starts[-1]}, expected {end}, the size of {of}")
+
+
+def check_below(values: np.ndarray, field: str, limit: int, least: int = 0) -> None:
+    """Prove that integers lie in ``least .. limit - 1``.
+
+    Raises
+    ------
+    Malformed
+    """
+    if values.size and not (values.min() >= least and values.max() < limit):
+        flat = values.reshape(-1)
+        first = int(np.argmax((flat < least) | (flat >= limit)))
+        raise Malformed(field, f"entry {first} is {flat[first]}, expected {least} .. {limit - 1}")
+
+
+def ascend(indices: np.ndarray, starts: np.ndarray) -> bool:
+    """Tell whether indices ascend strictly within each part; ``starts`` says where parts start, checked already."""
+    falls = indices[1:] <= indices[:-1]
+    falls[starts[(starts > 0) & (starts < indices.size)] - 1] = False
+    return not falls.any()
+
+
+def prove_sparse(matrix: Any, name: str) -> bool:
+    """Prove that the index arrays of a sparse matrix are whole and stay within it.
+
+    One pass over the indices. Formats that hold no index arrays (``lil``, ``dok``, ``dia``) are converted by scipy in
+    terms of checked ones, and are proven as what they are converted to.
+
+    Parameters
+    ----------
+    matrix : scipy sparse matrix or array
+    name : str
+        What messages call it.
+
+    Returns
+    -------
+    bool
+        Indices ascend strictly within each row (of CSC: column); True only for CSR, CSC and BSR.
+
+    Raises
+    ------
+    Malformed
+    """
+    if max(matrix.shape) > MOST_COLUMNS:
+        raise Malformed(name, f"has shape {matrix.shape}, expected at most {MOST_COLUMNS} rows and columns")
+    if matrix.format in COMPRESSED:
+        return _prove_compressed(matrix, name)
+    if matrix.format == "coo":
+        for axis, field in enumerate(("row", "col")):
+            indices = _as_indices(getattr(matrix, field), f"{name}.{field}")
+            if indices.size != matrix.data.shape[0]:
+                raise Malformed(f"{name}.{field}", f"has {indices.size} entries for {matrix.data.shape[0]} values")
+            check_below(indices, f"{name}.{field}", matrix.shape[axis])
+    return False
+
+
+def _prove_compressed(matrix: Any, name: str) -> bool:
+    n_parts, width = matrix.shape if matrix.format != "csc" else matrix.shape[::-1]
+    if matrix.format == "bsr":
+        n_parts, width = (size // side for size, side in zip(matrix.shape, matrix.blocksize))
+    starts, indices = (_as_indices(getattr(matrix, field), f"{name}.{field}") for field in ("indptr", "indices"))
+    if starts.size != n_parts + 1:
+        raise Malformed(f"{name}.indptr", f"has {starts.size} entries, expected {n_parts + 1}")
+    nnz = int(starts[-1])
+    stored = min(indices.size, matrix.data.shape[0])
+    if nnz > stored:
+        raise Malformed(f"{name}.indptr", f"ends with {nnz}, but only {stored} entries are stored")
+    check_starts(starts, f"{name}.indptr", nnz, f"{name}.indices")
+    check_below(indices[:nnz], f"{name}.indices", width)
+    return ascend(indices[:nnz], starts)
+
+
+def _as_indices(indices: Any, field: str) -> np.ndarray:
+    array = np.asarray(indices)
+    if array.ndim != 1 or array.dtype not in (np.int32, np.int64):
+        raise Malformed(field, f"found {array.dtype} of shape {array.shape}, expected one row of int32 or int64")
+    return np.ascontiguousarray(array)

@@ -21,9 +21,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError, XmlcError
-from xmlc.kernels.checks import MOST_COLUMNS, check_below
-from xmlc.kernels.csr import as_csr, as_labels, kernel_csr
-from xmlc.kernels.estimates import top_k_of
+from xmlc.kernels.csr import MOST_COLUMNS, as_csr, as_labels, check_below, kernel_csr, top_k_of
 from xmlc.metrics.measure import Measure
 
 K = (1, 3, 5)  # what the papers take

@@ -12,8 +12,7 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.parallel import batches, row_blocks, run_pieces
-from xmlc.kernels.csr import KernelCSR
-from xmlc.kernels.estimates import stack_estimates, top_k_of
+from xmlc.kernels.csr import KernelCSR, stack_estimates, top_k_of
 from xmlc.kernels.stored import Field
 from xmlc.models._averages import Histograms, Reached, average_above, average_top_k
 from xmlc.models.base import SparseProbabilityEstimator

@@ -13,9 +13,7 @@ from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError, XmlcError
 from xmlc.core.files import atomic_folder, write_json
-from xmlc.kernels.checks import Malformed
-from xmlc.kernels.csr import KernelCSR, as_features, as_labels, kernel_csr, unit_rows
-from xmlc.kernels.estimates import top_k_of
+from xmlc.kernels.csr import KernelCSR, Malformed, as_features, as_labels, kernel_csr, top_k_of, unit_rows
 from xmlc.kernels.estimator import Estimator, InvalidParameterError, check_hyperparameters, not_fitted
 from xmlc.kernels.stored import Field, check_fields, load_array, load_description
 

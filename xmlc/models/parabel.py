@@ -9,9 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.parallel import row_blocks, run_pieces
-from xmlc.kernels.checks import Malformed
 from xmlc.kernels.counter_random import stream_key
-from xmlc.kernels.estimates import stack_estimates
+from xmlc.kernels.csr import Malformed, stack_estimates
 from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
 from xmlc.kernels.streams import Stream
 from xmlc.models._averages import TreeEstimates, mean_above, mean_top_k

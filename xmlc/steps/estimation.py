@@ -11,7 +11,7 @@ from scipy import sparse
 
 from xmlc.core.passport import WARM_UP_ROWS, timed
 from xmlc.data.prepared import Prepared
-from xmlc.kernels.probabilities import ROUNDING, check_probabilities
+from xmlc.kernels.csr import ROUNDING, check_probabilities
 from xmlc.models.abilities import looks_up
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.records.thresholds import PartEstimates

@@ -12,9 +12,8 @@ from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError, XmlcError
 from xmlc.core.parallel import run_pieces
-from xmlc.kernels.csr import as_features, as_labels, kernel_csr
+from xmlc.kernels.csr import as_estimates, as_features, as_labels, kernel_csr
 from xmlc.kernels.estimator import Estimator, not_fitted
-from xmlc.kernels.probabilities import as_estimates
 from xmlc.thresholds._kernels import copy_above, count_above
 
 

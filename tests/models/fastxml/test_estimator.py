@@ -9,7 +9,7 @@ from real_data import assert_precision, bibtex
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
-from xmlc.kernels.estimates import top_k_of
+from xmlc.kernels.csr import top_k_of
 from xmlc.metrics import propensities, psp_at_k
 from xmlc.models import FastXML
 from xmlc.models.tail_classifiers import TailClassifiers

@@ -10,8 +10,7 @@ from scipy import sparse
 from small_data import random_multilabel
 
 from xmlc.core.errors import XmlcError
-from xmlc.kernels.csr import unit_rows
-from xmlc.kernels.estimates import top_k_of
+from xmlc.kernels.csr import top_k_of, unit_rows
 from xmlc.models import SparseWeightedNearestNeighbors
 from xmlc.models.nearest import _index, estimator
 

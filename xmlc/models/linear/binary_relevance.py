@@ -7,7 +7,7 @@ from scipy import sparse
 
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import row_blocks, run_pieces
-from xmlc.kernels.estimates import stack_estimates
+from xmlc.kernels.csr import stack_estimates
 from xmlc.kernels.float64 import sigmoid
 from xmlc.models.linear.label_logistic import LabelLogistic
 

@@ -11,8 +11,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.kernels.arrays import borrowed, row_of
-from xmlc.kernels.csr import kernel_csr, with_values, without_zeros
-from xmlc.kernels.estimates import stack_estimates
+from xmlc.kernels.csr import kernel_csr, stack_estimates, with_values, without_zeros
 from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
 from xmlc.kernels.heaps import insert_best
 from xmlc.kernels.powers import power

@@ -10,8 +10,7 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation, stream_key
-from xmlc.kernels.csr import KernelCSR, as_features, as_labels, kernel_csr, unit_rows
-from xmlc.kernels.estimates import stack_estimates
+from xmlc.kernels.csr import KernelCSR, as_features, as_labels, kernel_csr, stack_estimates, unit_rows
 from xmlc.kernels.estimator import InvalidParameterError, check_hyperparameters, hyperparameters
 from xmlc.kernels.stored import Field
 from xmlc.kernels.streams import Stream

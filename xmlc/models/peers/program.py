@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.files import atomic_folder
-from xmlc.kernels.estimates import stack_estimates
+from xmlc.kernels.csr import stack_estimates
 from xmlc.models.base import SparseProbabilityEstimator
 
 

@@ -18,8 +18,7 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.counter_random import random_permutation
-from xmlc.kernels.csr import unit_rows, without_zeros
-from xmlc.kernels.estimates import stack_estimates
+from xmlc.kernels.csr import stack_estimates, unit_rows, without_zeros
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.kernels.streams import Stream
 from xmlc.models.peers.program import SHOWN_BYTES, ProgramModel, estimates_above, ranking_of, silenced_output

@@ -12,9 +12,7 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.parallel import batches, run_pieces
-from xmlc.kernels.checks import Malformed
-from xmlc.kernels.csr import KernelCSR
-from xmlc.kernels.estimates import stack_estimates
+from xmlc.kernels.csr import KernelCSR, Malformed, stack_estimates
 from xmlc.kernels.estimator import check_value
 from xmlc.kernels.unit_length import scale_rows
 from xmlc.models.base import SparseProbabilityEstimator

@@ -8,8 +8,8 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 
 from xmlc.core.errors import XmlcError
-from xmlc.kernels.checks import Malformed
 from xmlc.kernels.counter_random import random_permutation
+from xmlc.kernels.csr import Malformed
 from xmlc.kernels.streams import Stream
 
 
