@@ -1,40 +1,12 @@
 # The suite's entry. `snakemake --cores 8` reproduces what config/config.yaml lists; README.md and docs/running.md name others.
-import json
-
 from snakemake.utils import min_version
 
-from xmlc.papers import figure_of, table_of
-from xmlc.papers.plan import (
-    records_of_dataset,
-    result_files,
-    sources_of_figure,
-    sources_of_table,
-    suite_of_table,
-    table_files,
-)
-from xmlc.suites.slurm import before_submission
 from xmlc.core.sources import command_files, source_digest
-from xmlc.suites import paths
+from xmlc.papers import figure_of, plan, table_of
+from xmlc.suites import jobs, paths
 from xmlc.suites.controller import check_downloads, guard, read_project, refuse_typos, remove_old_logs
-from xmlc.suites.jobs import (
-    models_outside,
-    datasets_inferred_alone,
-    folder_above,
-    for_each,
-    gather_pattern,
-    infer_beside,
-    inference_jobs,
-    one_of,
-    options,
-    progress_with,
-    quick_jobs,
-    rank_with,
-    sweep_with,
-    threshold_jobs,
-    train_with,
-    without_ending,
-)
 from xmlc.suites.resources import Requests
+from xmlc.suites.slurm import before_submission
 
 min_version("9.19")
 
@@ -53,44 +25,45 @@ onstart:
     remove_old_logs(workflow)
 
 
-include: "workflow/rules/common.smk"
+# Digests of source files and of entries of the catalogue are parameters, so that an edit reruns what it concerns.
+code_of = lambda command, *further: lambda wildcards: source_digest([*command_files(command), *further])
+code_for = lambda command, *further: lambda wildcards: source_digest(
+    [*project.files_for(command, wildcards.model), *further]
+)
+entry = lambda wildcards: repr(project.entry(wildcards.dataset))
+estimator = lambda wildcards: project.models[wildcards.model].estimator
+hyperparameters = lambda wildcards: project.hyperparameters(wildcards.model, wildcards.dataset)
+tuned = lambda wildcards: project.tuned_by(wildcards.model, wildcards.dataset) or []
+tuned_option = lambda wildcards, input: ["--tuned", input.tuned] if input.tuned else []
+
+# Memory and minutes that jobs request of a machine, and how many threads a step can use.
+requests = Requests(project, workflow)
+quick = jobs.quick_jobs(project)
+
+
+wildcard_constraints:
+    **paths.WILDCARDS,
+    model=jobs.one_of(project.models),
+    paper=jobs.one_of(project.suites),
+
+
 include: "workflow/rules/models.smk"
 include: "workflow/rules/measuring.smk"
-include: "workflow/rules/quick.smk"
 include: "workflow/rules/results.smk"
 
 
-rule all:
-    default_target: True
-    input:
-        lambda wildcards: [file for paper in project.planned_papers for file in result_files(project, paper)],
-    localrule: True
+for step in workflow.rules:
+    step.conda_env = "../envs/xmlc.yaml"  # with `snakemake --software-deployment-method conda`
 
 
-rule tables:
-    input:
-        lambda wildcards: [file for paper in project.planned_papers for file in table_files(project, paper)],
-    localrule: True
-
-
-# One target for each suite and for each dataset, named after it; what is named demo is the suite. Their files are looked
-# up when they are asked for: each job of a cluster reads this file, and needs no table.
-for paper in project.suites:
+# Targets by name. Their files are looked up when they are asked for: each job of a cluster reads this file, and needs no
+# table.
+for target, files in plan.targets(project).items():
 
     rule:
         name:
-            paper
+            target
+        default_target: target == "all"
         input:
-            lambda wildcards, paper=paper: result_files(project, paper),
+            lambda wildcards, files=files: files(),
         localrule: True
-
-
-for dataset in project.selected_datasets():
-    if dataset not in project.suites:
-
-        rule:
-            name:
-                dataset
-            input:
-                lambda wildcards, dataset=dataset: records_of_dataset(project, dataset),
-            localrule: True

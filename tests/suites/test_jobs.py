@@ -1,9 +1,7 @@
 """What is one job: each record of a method is made by one, whatever suites ask for it."""
 
 import re
-import subprocess
 from functools import cache
-from types import SimpleNamespace
 
 import pytest
 from repository import ROOT
@@ -11,18 +9,7 @@ from suite_cases import project_of, suite
 
 from xmlc.core.errors import XmlcError
 from xmlc.suites import paths
-from xmlc.suites.jobs import (
-    InferenceJob,
-    QuickJob,
-    ThresholdJob,
-    datasets_inferred_alone,
-    for_each,
-    infer_beside,
-    inference_jobs,
-    models_outside,
-    quick_jobs,
-    threshold_jobs,
-)
+from xmlc.suites.jobs import InferenceJob, SeedJob, each, inference_jobs, one_seed, quick_jobs, threshold_jobs
 from xmlc.suites.project import Project
 
 CONFIG = ROOT / "config"
@@ -50,14 +37,14 @@ def expression(pattern, datasets, models):
 
 
 def makers(jobs, path):
-    """Name the jobs that make a file."""
-    return [job.name for job in jobs if any(expression(*output).match(path) for output in outputs(job))]
+    """Name the job that makes a file, in a list: the first of the jobs that could."""
+    return [job.name for job in jobs if any(expression(*output).match(path) for output in outputs(job))][:1]
 
 
 def outputs(job):
     """List the patterns of what a job makes, each with what its wildcards may be."""
     models = "|".join(map(re.escape, job.models))
-    patterns = [pattern.of(method=method) for method in job.methods for pattern in (paths.EVALUATION, paths.THRESHOLDS)]
+    patterns = [*job.records, *(paths.THRESHOLDS.of(method=method) for method in job.methods)]
     return [(pattern, job.datasets, models) for pattern in patterns]
 
 
@@ -103,8 +90,8 @@ def test_what_no_suite_asks_for_is_a_job_of_its_own(project, jobs):
     assert makers(jobs, "results/demo/nobody/seed0/80/evaluation/fta.json") == []
 
 
-def test_names_of_jobs_are_their_own(project, jobs):
-    names = [job.name for job in [*jobs, *inference_jobs(project)]]
+def test_names_of_jobs_are_their_own(jobs):
+    names = [job.name for job in jobs]
     assert len(set(names)) == len(names)
 
 
@@ -139,16 +126,16 @@ def test_label_sets_are_inferred_by_one_job_beside_thresholds_where_they_can(tmp
         demo=suite({"plt": {}}, datasets=["made"], methods=["fta"]),
     )
     # Thresholds of `plt` are another suite's than its inference; of `bare` there are none; the demo infers nothing.
-    *jobs, _ = threshold_jobs(project)
-    assert {(job.name, *job.models): job.inference and job.inference.methods for job in jobs} == {
+    jobs = threshold_jobs(project)
+    assert {(job.name, *job.models): job.inference and job.inference.methods for job in jobs[:-1]} == {
         ("thresholds_papers", "plt"): ["gfm"],
         ("thresholds_papers_other", "other"): None,
+        ("thresholds_papers_bare", "bare"): ["h"],
         ("thresholds_demo", "plt"): None,
     }
-    alone = datasets_inferred_alone(jobs)
-    for path, by_itself in (("yeast/plt", False), ("made/plt", True), ("yeast/bare", True), ("yeast/other", True)):
-        record = f"results/{path}/seed0/80/inference/gfm.json"
-        assert bool(expression(paths.INFERENCE.of(portion="80"), alone, ".+").match(record)) == by_itself
+    records = {"yeast/plt": "gfm", "made/plt": "gfm", "yeast/bare": "h", "yeast/other": "gfm"}
+    found = [makers(jobs, f"results/{run}/seed0/80/inference/{method}.json") for run, method in records.items()]
+    assert found == [["thresholds_papers"], [], ["thresholds_papers_bare"], []]
 
 
 def test_quick_models_are_one_job_for_all_seeds_that_suites_have(tmp_path):
@@ -160,17 +147,15 @@ def test_quick_models_are_one_job_for_all_seeds_that_suites_have(tmp_path):
     )
     jobs = quick_jobs(project)
     assert jobs == [
-        QuickJob(["fast"], [0, 1], "of_2_seeds"),
-        QuickJob(["both"], [0, 1, 3], "of_3_seeds"),
-        QuickJob(["peer"], [3], "of_1_seed"),
+        SeedJob(["fast"], [0, 1], "_of_2_seeds"),
+        SeedJob(["both"], [0, 1, 3], "_of_3_seeds"),
+        SeedJob(["peer"], [3], "_of_1_seed"),
     ]
-    assert jobs[0].paths_by_seed(paths.RANKING) == [paths.RANKING.of(seed=0), paths.RANKING.of(seed=1)]
-    assert jobs[0].common_path(paths.RANKING, dataset="yeast") == "results/yeast/{model}/seeds/full/ranking.json"
-    single = models_outside(jobs, project.models)
-    for run, by_itself in (("plt/seed0", True), ("fast/seed0", False), ("fast/seed10", True), ("both/seed2", True)):
-        path = f"results/yeast/{run}/full/train.json"
-        assert bool(expression(paths.TRAINING.of(portion="full"), ".+", single).match(path)) == by_itself
-    assert models_outside([], ["a", "b.c"]) == r"a|b\.c"
+    assert jobs[0].of(paths.RANKING) == [paths.RANKING.of(seed=0), paths.RANKING.of(seed=1)]
+    assert (jobs[0].seeds_of({"dataset": "yeast"}), jobs[0].seed) == (["0", "1"], "s")
+    single = one_seed(project)
+    assert single.of(paths.RANKING) == [paths.RANKING]
+    assert (single.seeds_of({"seed": "7"}), single.seed, single.suffix) == (["7"], "{seed}", "")
     # Trees that a cluster grows in several jobs are none of them.
     scattered = project_of(tmp_path / "scattered", {"scatter": 2}, b=suite(peers={"peer": quick | {"forest": True}}))
     assert quick_jobs(scattered) == []
@@ -185,22 +170,17 @@ def test_inference_from_a_model_is_one_job_for_each_portion(tmp_path):
         b=suite({"plt": {}}, inference=infer | {"methods": {"plt": ["meuf", "h"]}}),
         c=suite({"plt": {}}, inference=full),
     )
-    assert inference_jobs(project) == [
-        InferenceJob("plt", "80", ["gfm", "h", "meuf"], 200, None),
-        InferenceJob("plt", "full", ["h"], 9, 60),
-    ]
-    estimates, model = inference_jobs(project)
-    assert (estimates.name, estimates.option, estimates.predicts) == ("infer_80_plt", "--estimates", False)
-    assert estimates.source == "results/{dataset}/{model}/seed{seed}/80/spe"
-    assert (model.name, model.option, model.predicts) == ("infer_full_plt", "--model", True)
-    assert model.source == "results/{dataset}/{model}/seed{seed}/full/model"
+    assert inference_jobs(project, "80") == {"plt": InferenceJob("plt", "80", 200, None, ["gfm", "h", "meuf"])}
+    (model,) = inference_jobs(project, "full").values()
+    assert model == InferenceJob("plt", "full", 9, 60, ["h"])
+    assert model.options("--method") == ["--method", "h", "--time-limit", "60"]
+    assert model.records == ["results/{dataset}/{model}/seed{seed}/full/inference/h.json"]
 
 
 def test_every_inference_that_a_suite_asks_for_is_in_one_job(project):
-    jobs = inference_jobs(project)
     for one in project.suites.values():
         for model, methods in one.inference.methods.items() if one.inference else ():
-            (job,) = (job for job in jobs if (job.model, job.portion) == (model, one.inference.portion))
+            job = inference_jobs(project, one.inference.portion)[model]
             assert set(methods) <= set(job.methods)
             assert len(set(job.methods)) == len(job.methods)
 
@@ -208,37 +188,16 @@ def test_every_inference_that_a_suite_asks_for_is_in_one_job(project):
 def test_inference_that_contradicts_is_refused(tmp_path):
     infer = {"portion": "full", "methods": {"plt": ["h"]}}
     with pytest.raises(XmlcError, match="config: a infers from plt, which is none of its models"):
-        inference_jobs(project_of(tmp_path, a=suite({"br": {}}, inference=infer)))
+        inference_jobs(project_of(tmp_path, a=suite({"br": {}}, inference=infer)), "full")
     for other in ({"samples": 50}, {"time_limit": 5}):
         project = project_of(
             tmp_path, a=suite({"plt": {}}, inference=infer), b=suite({"plt": {}}, inference=infer | other)
         )
         with pytest.raises(XmlcError, match="b infers from plt with other samples or time limit than another"):
-            inference_jobs(project)
+            inference_jobs(project, "full")
 
 
-def test_what_is_inferred_beside_thresholds_follows_their_command():
-    snakemakes = {
-        "wildcards": SimpleNamespace(),
-        "input": SimpleNamespace(data="data", estimates="80/spe", training="80/train.json"),
-        "output": ["80/thresholds/fta", "80/evaluation/fta.json", "80/inference/h.json"],
-        "threads": 2,
-        "resources": SimpleNamespace(mem_mb=300),
-    }
-    alone = ThresholdJob("thresholds_a", ["fta"], ["plt"], "yeast")
-    assert infer_beside(alone, [])(**snakemakes) == ""
-    beside = ThresholdJob(
-        "thresholds_a", ["fta"], ["plt"], "yeast", inference=InferenceJob("plt", "80", ["h"], 9, None)
-    )
-    assert infer_beside(beside, ["my file.py"])(**snakemakes) == (
-        "; xmlc infer --data data --estimates 80/spe --training 80/train.json --method h --samples 9"
-        " --extension 'my file.py' --threads 2 --plan thresholds 300 --out 80/inference 2> ${log[1]}"
-    )
-
-
-def test_a_command_runs_for_the_first_words_of_each_list_then_for_the_second_until_one_fails():
-    text = for_each({"seed": "{seeds}", "seed_log": "{logs}"}, 'echo "$seed of $seed_log"; [ $seed != 2 ]')
-    words = "set -euo pipefail; " + text.format(seeds="0 2 5", logs="a b c")
-    done = subprocess.run(["bash", "-c", words], capture_output=True, text=True)
-    assert done.stdout.splitlines() == ["0 of a", "2 of b"]
-    assert done.returncode == 1
+def test_options_of_several_runs_stand_in_turn():
+    assert each(seed=[0, 2], out=["a", "b"]) == ["--seed", "0", "--out", "a", "--seed", "2", "--out", "b"]
+    with pytest.raises(ValueError, match="shorter"):
+        each(seed=[0, 2], out=["a"])

@@ -227,11 +227,13 @@ def test_sweeps_and_extensions_are_a_suites_own(tmp_path):
         a=suite({"plt": {}}, sweeps={"arity": sweep}, extensions=["z.py", "b.py"]),
         b=suite(extensions=["b.py"]),
     )
-    found = project.sweep("a", "arity")
-    assert (found.values_on("one"), found.values_on("large"), found.hyperparameters) == ([2, 4], [2], {})
+    found = project.sweep_options("a", "arity", "yeast")
+    options = ["--parameters", "{}", "--hyperparameter", "arity", "--value", "2"]
+    assert found == [*options, "--value", "4"]
+    assert project.sweep_options("a", "arity", "large") == options
     assert project.extensions == ["b.py", "z.py"]
     with pytest.raises(XmlcError, match="config: b has no sweep arity; expected one of none"):
-        project.sweep("b", "arity")
+        project.sweep_options("b", "arity", "yeast")
 
 
 def test_a_sweep_is_not_made_on_datasets_that_it_is_without(tmp_path):

@@ -8,17 +8,14 @@ rule rank:
         paths.RANKING,
     log:
         paths.LOG_OF_RUN.of(portion="full", step="rank"),
-    wildcard_constraints:
-        model=one_seed,
-    conda:
-        "../envs/xmlc.yaml"
     threads: requests.threads("rank")
     resources:
         **requests.of("rank"),
     params:
         code=code_for("rank"),
     shell:
-        rank_with("{input.model}", "{input.training}", "{output}", "{log}")
+        "xmlc rank --data {input.data} --model {input.model} --training {input.training}"
+        " --threads {threads} --plan rank {resources.mem_mb} --out {output} 2> {log}"
 
 
 # Sparse probability estimates: the waist between models and threshold methods.
@@ -31,10 +28,6 @@ rule estimate:
         directory(paths.ESTIMATES),
     log:
         paths.LOG_OF_RUN.of(portion="80", step="estimate"),
-    benchmark:
-        paths.BENCHMARK_OF_RUN.of(portion="80", step="estimate")
-    conda:
-        "../envs/xmlc.yaml"
     threads: requests.threads("estimate")
     resources:
         **requests.of("estimate"),
@@ -47,9 +40,11 @@ rule estimate:
 
 
 # Threshold methods on the validation estimates, and what they reach on the test set; beside them, from the same
-# estimates, label sets inferred for each instance of the test set.
+# estimates, label sets inferred for each instance of the test set. Of two rules for a file, the first of the list makes it.
+thresholds = jobs.threshold_jobs(project)
+workflow.ruleorder(*(job.name for job in thresholds))
+
 for job in thresholds:
-    beside = [job.inference] if job.inference else []
 
     rule:
         name:
@@ -60,68 +55,56 @@ for job in thresholds:
             training=paths.TRAINING.of(portion="80"),
             estimates=paths.ESTIMATES,
         output:
+            job.records,
             [directory(paths.THRESHOLDS.of(method=method)) for method in job.methods],
-            [paths.EVALUATION.of(method=method) for method in job.methods],
-            [record for inference in beside for record in inference.records],
         log:
             paths.LOG_OF_RUN.of(portion="80", step=job.log),
-            [paths.LOG_OF_RUN.of(portion="80", step="infer") for _ in beside],
         wildcard_constraints:
             dataset=job.datasets,
-            model=one_of(job.models),
-        conda:
-            "../envs/xmlc.yaml"
-        threads: requests.threads("infer" if beside else "thresholds")
+            model=jobs.one_of(job.models),
+        threads: requests.threads(job.steps[-1])
         resources:
-            **requests.of("thresholds", *["infer" for _ in beside]),
+            **requests.of(*job.steps),
         params:
             code=code_for("thresholds", *project.extensions),
-            inferring=code_of("infer", *project.extensions) if beside else "",
             methods=job.methods,
-            inferred=job.inference.options if beside else [],
-            extensions=options("--extension", project.extensions),
-            out=lambda wildcards, output: folder_above(output[0], 2),
-            then=infer_beside(job, project.extensions),
+            inferred=job.inference.options("--infer") if job.inference else [],
+            extensions=jobs.options("--extension", project.extensions),
+            out=lambda wildcards, output: jobs.folder_above(output[0], 2),
         shell:
-            "log=({log}); xmlc thresholds {params.methods} --data {input.data} --model {input.model} --training {input.training}"
-            " --estimates {input.estimates} {params.extensions:q} --threads {threads}"
-            " --plan thresholds {resources.mem_mb} --out {params.out} 2> ${{log[0]}}"
-            "{params.then}"
+            "xmlc thresholds {params.methods} {params.inferred} --data {input.data} --model {input.model}"
+            " --training {input.training} --estimates {input.estimates} {params.extensions:q} --threads {threads}"
+            " --plan thresholds {resources.mem_mb} --out {params.out} 2> {log}"
 
 
-# Label sets inferred for each instance of the test set.
-for job in inference_jobs(project):
+# Label sets inferred from models on the whole training set: all methods of a model are one job.
+for job in jobs.inference_jobs(project, "full").values():
 
     rule:
         name:
-            job.name
+            f"infer_{job.model}"
         input:
             data=paths.DATA,
-            training=paths.TRAINING.of(portion=job.portion),
-            given=job.source,
+            model=paths.MODEL.of(portion="full"),
+            training=paths.TRAINING.of(portion="full"),
         output:
             job.records,
         log:
-            paths.LOG_OF_RUN.of(portion=job.portion, step="infer"),
-        benchmark:
-            paths.BENCHMARK_OF_RUN.of(portion=job.portion, step="infer")
+            paths.LOG_OF_RUN.of(portion="full", step="infer"),
         wildcard_constraints:
-            dataset=paths.NAME if job.predicts else datasets_inferred_alone(thresholds),
             model=job.model,
-        conda:
-            "../envs/xmlc.yaml"
         threads: requests.threads("infer")
         resources:
             **requests.of("infer"),
         params:
-            code=(code_for if job.predicts else code_of)("infer", *project.extensions),
-            given=job.option,
-            options=job.options,
-            extensions=options("--extension", project.extensions),
-            out=lambda wildcards, output: folder_above(output[0]),
+            code=code_for("infer", *project.extensions),
+            samples=job.samples,
+            methods=job.options("--method"),
+            extensions=jobs.options("--extension", project.extensions),
+            out=lambda wildcards, output: jobs.folder_above(output[0]),
         shell:
-            "xmlc infer --data {input.data} {params.given} {input.given} --training {input.training} {params.options}"
-            " {params.extensions:q} --threads {threads} --plan infer {resources.mem_mb}"
+            "xmlc infer --data {input.data} --model {input.model} --training {input.training} {params.methods}"
+            " --samples {params.samples} {params.extensions:q} --threads {threads} --plan infer {resources.mem_mb}"
             " --out {params.out} 2> {log}"
 
 
@@ -134,64 +117,74 @@ rule forest:
         paths.FOREST,
     log:
         paths.LOG_OF_RUN.of(portion="full", step="forest"),
-    conda:
-        "../envs/xmlc.yaml"
     threads: requests.threads("forest")
     resources:
         **requests.of("forest"),
     params:
         code=code_for("forest"),
-        sizes=lambda wildcards: options("--trees", project.ensemble_sizes(wildcards.model)),
+        sizes=lambda wildcards: jobs.options("--trees", project.ensemble_sizes(wildcards.model)),
     shell:
         "xmlc forest --data {input.data} --model {input.model} --training {input.training} {params.sizes}"
         " --threads {threads} --plan forest {resources.mem_mb} --out {output} 2> {log}"
 
 
-rule sweep:
-    input:
-        data=paths.DATA,
-        training=paths.TRAINING.of(portion="full"),
-    output:
-        paths.SWEEP,
-    log:
-        paths.LOG_OF_RUN.of(portion="full", step="sweep-{paper}-{sweep}"),
-    wildcard_constraints:
-        model=one_seed,
-    conda:
-        "../envs/xmlc.yaml"
-    threads: requests.threads("sweep")
-    resources:
-        **requests.of("sweep"),
-    params:
-        code=code_for("sweep"),
-        hyperparameter=lambda wildcards: swept(wildcards).hyperparameter,
-        values=lambda wildcards: options("--value", map(json.dumps, swept(wildcards).values_on(wildcards.dataset))),
-        hyperparameters=lambda wildcards: json.dumps(swept(wildcards).hyperparameters),
-    shell:
-        sweep_with("{input.training}", "{output}", "{log}")
+# One hyperparameter tried with several values, and models on a stream of the training set, each instance predicted
+# before it is learned: with one seed, and of models that train in minutes with all seeds.
+for job in [jobs.one_seed(project), *quick]:
+
+    rule:
+        name:
+            f"sweep{job.suffix}"
+        input:
+            data=paths.DATA,
+            training=job.of(paths.TRAINING, portion="full"),
+        output:
+            job.of(paths.SWEEP),
+        log:
+            paths.LOG_OF_RUN.of(seed=job.seed, portion="full", step="sweep-{paper}-{sweep}"),
+        wildcard_constraints:
+            model=jobs.one_of(job.models),
+        threads: requests.threads("sweep")
+        resources:
+            **requests.of("sweep", times=len(job.seeds)),
+        params:
+            code=code_for("sweep"),
+            sweep=lambda wildcards: project.sweep_options(wildcards.paper, wildcards.sweep, wildcards.dataset),
+            runs=lambda wildcards, input, output: jobs.each(training=input.training, out=output),
+        shell:
+            "xmlc sweep --data {input.data} {params.sweep:q} {params.runs} --threads {threads}"
+            " --plan sweep {resources.mem_mb} 2> {log}"
+
+    rule:
+        name:
+            f"progressive{job.suffix}"
+        input:
+            data=paths.DATA,
+        output:
+            record=job.of(paths.PROGRESSIVE),
+            curve=job.of(paths.CURVE),
+        log:
+            paths.LOG_OF_RUN.of(seed=job.seed, portion="full", step="progressive"),
+        wildcard_constraints:
+            model=jobs.one_of(job.models),
+        resources:
+            **requests.of("progressive", times=len(job.seeds)),
+        params:
+            code=code_for("progressive"),
+            estimator=estimator,
+            hyperparameters=hyperparameters,
+            runs=lambda wildcards, output, job=job: jobs.each(
+                seed=job.seeds_of(wildcards), curve=output.curve, out=output.record
+            ),
+        shell:
+            "xmlc progressive --data {input.data} --estimator {params.estimator:q} --name {wildcards.model}"
+            " --parameters {params.hyperparameters:q} {params.runs} --threads {threads}"
+            " --plan progressive {resources.mem_mb} 2> {log}"
 
 
-# Models on a stream of the training set, each instance predicted before it is learned.
-rule progressive:
-    input:
-        data=paths.DATA,
-    output:
-        record=paths.PROGRESSIVE,
-        curve=paths.CURVE,
-    log:
-        paths.LOG_OF_RUN.of(portion="full", step="progressive"),
-    wildcard_constraints:
-        model=one_seed,
-    conda:
-        "../envs/xmlc.yaml"
-    resources:
-        **requests.of("progressive"),
-    params:
-        code=code_for("progressive"),
-        estimator=lambda wildcards: project.models[wildcards.model].estimator,
-        hyperparameters=hyperparameters,
-    shell:
-        progress_with("{wildcards.seed}", "{output.curve}", "{output.record}", "{log}")
+for job in quick:
+    workflow.ruleorder(f"sweep{job.suffix}", "sweep")
+    workflow.ruleorder(f"progressive{job.suffix}", "progressive")
 
 
 # How small an index of nearest neighbours can be: near-duplicates with the same label set are left out.
@@ -203,16 +196,13 @@ rule condense:
         paths.CONDENSED,
     log:
         paths.LOG_OF_RUN.of(portion="full", step="condense"),
-    conda:
-        "../envs/xmlc.yaml"
     threads: requests.threads("condense")
     resources:
         **requests.of("condense"),
     params:
         code=code_for("condense"),
-        similarities=options("--similarity", [0.99, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.1]),
     shell:
-        "xmlc condense --data {input.data} --training {input.training} {params.similarities} --threads {threads}"
+        "xmlc condense --data {input.data} --training {input.training} --threads {threads}"
         " --plan condense {resources.mem_mb} --out {output} 2> {log}"
 
 
@@ -222,13 +212,9 @@ rule simulate:
         paths.SIMULATION,
     log:
         paths.LOG_OF_SIMULATION,
-    benchmark:
-        paths.BENCHMARK_OF_SIMULATION
-    conda:
-        "../envs/xmlc.yaml"
     resources:
         **requests.of("simulate"),
     params:
         code=code_of("simulate"),
     shell:
-        "xmlc simulate --threads {threads}" " --plan simulate {resources.mem_mb} --out {output} > {log} 2>&1"
+        "xmlc simulate --threads {threads} --plan simulate {resources.mem_mb} --out {output} > {log} 2>&1"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -67,21 +67,40 @@ def plan_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def out_option(help: str, required: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def out_option(
+    help: str, required: bool = True, multiple: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add ``--out``, a folder that the command replaces; a refusal of its end comes at its start."""
 
-    def check(ctx: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
-        if value is not None:
-            check_replaceable(value)
+    def check(ctx: click.Context, parameter: click.Parameter, value: Any) -> Any:
+        for folder in value if multiple else [value] if value else []:
+            check_replaceable(folder)
         return value
 
-    return click.option("--out", type=FOLDER, required=required, callback=check, help=f"{help} {REPLACED}")
+    return click.option(
+        "--out", type=FOLDER, required=required, multiple=multiple, callback=check, help=f"{help} {REPLACED}"
+    )
 
 
 data_option = click.option("--data", type=FOLDER, required=True, help="Folder written by `xmlc prepare`.")
 model_option = click.option(
     "--model", "model_folder", type=FOLDER, required=True, help="Folder written by `xmlc train`."
 )
+
+
+def in_turn(**given: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+    """Return the first values of repeated options, then the second ones, and so on.
+
+    Raises
+    ------
+    click.UsageError
+        They are not given equally often.
+    """
+    counts = {len(values) for values in given.values()}
+    if len(counts) > 1:
+        said = ", ".join(f"--{name} {len(values)} times" for name, values in given.items())
+        raise click.UsageError(f"found {said}; expected each as often as the others")
+    return zip(*given.values(), strict=True)
 
 
 def parse_parameters(text: str) -> Hyperparameters:

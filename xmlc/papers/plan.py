@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,28 @@ def plan_of(project: Project) -> dict[str, SuitePlan]:
         )
         for paper, suite in project.suites.items()
     }
+
+
+def targets(project: Project) -> dict[str, Callable[[], list[str]]]:
+    """Return the files of each target by its name: all, tables, peers, a suite, a dataset."""
+
+    def of_planned(files: Callable[[Project, str], list[str]]) -> list[str]:
+        return [file for paper in project.planned_papers for file in files(project, paper)]
+
+    found: dict[str, Callable[[], list[str]]] = {
+        "all": partial(of_planned, result_files),
+        "tables": partial(of_planned, table_files),
+        "peers": partial(peers_files, project),
+    }
+    found |= {paper: partial(result_files, project, paper) for paper in project.suites}
+    names = [name for name in project.selected_datasets() if name not in found]  # the suite demo, not its dataset
+    return found | {name: partial(records_of_dataset, project, name) for name in names}
+
+
+def peers_files(project: Project) -> list[str]:
+    """List the table and the figure of baselines of each planned suite that has some (extra `peers`)."""
+    tables = [f"{paths.TABLE.of(paper=paper, table='peers')}.md" for paper in project.with_peers]
+    return tables + [f"{paths.FIGURE.of(paper=paper, figure='pareto')}.svg" for paper in project.with_peers]
 
 
 def table_files(project: Project, paper: str) -> list[str]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
-from xmlc.core.passport import WARM_UP_ROWS, peak_bytes, timed
+from xmlc.core.passport import WARM_UP_ROWS, peak_bytes, step_costs, timed, with_passport
 from xmlc.data.matrices import load_csr
 from xmlc.data.prepared import Prepared
 from xmlc.inference.distributions import floor_loss, labels_below_floor
@@ -20,8 +20,9 @@ from xmlc.inference.sizes import fit_size_weights
 from xmlc.metrics.classification import classification_metrics
 from xmlc.models.abilities import DrawsSamples
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.records.inference import FlooredEstimates, InferringCosts, SizeWeights
+from xmlc.records.inference import FlooredEstimates, InferenceCosts, InferenceRecord, InferringCosts, SizeWeights
 from xmlc.records.thresholds import Estimates
+from xmlc.records.training import TrainingRecord
 from xmlc.steps.estimation import instances_for, predict_timed
 
 
@@ -250,6 +251,44 @@ def infer_and_score(
     if marginals is not None and given.floor > 0 and method_named(method).is_exact:
         loss = floor_loss(marginals, given.floor, Y, Y_hat, expected_f)
     return Inferred(True, classification_metrics(Y, Y_hat), float(expected_f.mean()), loss, costs)
+
+
+def write_inferences(
+    basis: Basis, methods: Iterable[str], record: TrainingRecord, time_limit: float | None, threads: int, out: Path
+) -> None:
+    """Infer label sets by one method after the other, and write the record of each.
+
+    Parameters
+    ----------
+    basis : Basis
+    methods : iterable of str
+        Names in `xmlc.inference.METHODS`.
+    record : TrainingRecord
+        Of the model behind the basis.
+    time_limit : float or None
+        Seconds of inferring after which a method is stopped.
+    threads : int
+    out : Path
+        Folder for ``<method>.json``.
+    """
+    weights = None if basis.sizes is None else np.array(basis.sizes.weights)
+    for method in methods:
+        found = infer_and_score(method, basis.given, basis.Y, time_limit, threads, weights)
+        InferenceRecord(
+            **record.head_fields(),
+            tuning=record.tuning,
+            method=method,
+            samples=basis.n_samples,
+            time_limit=time_limit,
+            estimates=basis.floored,
+            sizes=basis.sizes if method_named(method).takes_sizes else None,
+            finished=found.finished,
+            metrics=found.metrics,
+            expected_f=found.expected_f,
+            floor_loss=found.floor_loss,
+            costs=InferenceCosts(**asdict(record.costs), **asdict(found.costs)),
+            **with_passport(step_costs("infer", threads, *record.run_names, method)),
+        ).write(out / f"{method}.json")
 
 
 def _costs(given: Given, seconds: float | None, n: int, threads: int) -> InferringCosts:

@@ -7,7 +7,9 @@ from functools import cache
 from pathlib import Path
 
 NAME = r"[a-z0-9][a-z0-9._-]*"  # of a dataset
-WILDCARDS = {"dataset": NAME, "seed": r"\d+", "portion": "full|80", "method": r"[a-z0-9-]+", "rest": ".+"}
+WORD = r"[a-z0-9-]+"
+WILDCARDS = {"dataset": NAME, "seed": r"\d+", "portion": "full|80", "rest": ".+"}
+WILDCARDS |= dict.fromkeys(("method", "table", "figure", "sweep"), WORD)
 
 
 class Pattern(str):
@@ -82,7 +84,7 @@ TABLE = Pattern(f"{TABLES}/{{paper}}/{{table}}")
 FIGURE = Pattern(f"{FIGURES}/{{paper}}/{{figure}}")
 PAGE, FACTS = "results/report.html", "results/results.csv"
 
-# What each step says while it runs, and what Snakemake measures of it.
+# What each step says while it runs.
 LOG_OF_DATASET = Pattern("logs/{dataset}/{step}.log")
 LOG_OF_TUNING = Pattern("logs/{dataset}/tuning/{model}.log")
 LOG_OF_RUN = Pattern(f"logs/{ONE_RUN}/{{step}}.log")
@@ -91,6 +93,3 @@ LOG_OF_TABLE = Pattern("logs/tables/{paper}/{table}.log")
 LOG_OF_FIGURE = Pattern("logs/figures/{paper}/{figure}.log")
 LOG = Pattern("logs/{step}.log")
 LOG_OF_SIMULATION = Pattern("logs/simulations/{paper}.log")
-BENCHMARK_OF_DATASET = Pattern("logs/{dataset}/{step}.jsonl")
-BENCHMARK_OF_RUN = Pattern(f"logs/{ONE_RUN}/{{step}}.jsonl")
-BENCHMARK_OF_SIMULATION = Pattern("logs/simulations/{paper}.jsonl")

@@ -22,7 +22,7 @@ from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.registry import ESTIMATORS, estimator_files
 from xmlc.suites import paths
 from xmlc.suites.settings import Settings
-from xmlc.suites.suite import CONFIG, ModelSpec, Run, Suite, Sweep, Task, read_suites
+from xmlc.suites.suite import CONFIG, ModelSpec, Run, Suite, Task, read_suites
 
 
 @dataclass(frozen=True)
@@ -195,8 +195,8 @@ class Project:
         """Selected suites that have baselines."""
         return [paper for paper in self.settings.papers if self.suites[paper].peers]
 
-    def sweep(self, paper: str, name: str) -> Sweep:
-        """Return a sweep of a suite.
+    def sweep_options(self, paper: str, name: str, dataset: str) -> list[str]:
+        """Return the options of `xmlc sweep` for a sweep of a suite on one dataset.
 
         Raises
         ------
@@ -206,7 +206,10 @@ class Project:
         sweeps = self.suites[paper].sweeps
         if name not in sweeps:
             raise XmlcError(f"config: {paper} has no sweep {name}; expected one of {', '.join(sweeps) or 'none'}")
-        return sweeps[name]
+        sweep = sweeps[name]
+        values = [word for value in sweep.values_on(dataset) for word in ("--value", json.dumps(value))]
+        parameters = ["--parameters", json.dumps(sweep.hyperparameters)]
+        return [*parameters, "--hyperparameter", sweep.hyperparameter, *values]
 
     def files_for(self, command: str, model: str) -> list[str]:
         """Return the source files that a command and a model's estimator depend on, each once."""

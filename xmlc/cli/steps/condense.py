@@ -22,7 +22,8 @@ from xmlc.steps.sweeps import condensed_rows
     "similarities",
     type=float,
     multiple=True,
-    required=True,
+    default=[0.99, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.1],
+    show_default=True,
     help="Cosine similarity of near-duplicates, at least; repeatable. The whole training set is measured first.",
 )
 @threads_option

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 
 import click
-import numpy as np
 
 from xmlc.cli._options import FILE, FOLDER, data_option, threads_option
 from xmlc.core.extensions import import_file
-from xmlc.core.passport import step_costs, with_passport
 from xmlc.data.prepared import Prepared
-from xmlc.inference.methods import METHODS, method_named
+from xmlc.inference.methods import METHODS
 from xmlc.models.registry import load_estimator
-from xmlc.records.inference import InferenceCosts, InferenceRecord
 from xmlc.records.training import TrainingRecord
-from xmlc.steps.inference import basis_of, check_sources, infer_and_score
+from xmlc.steps.inference import basis_of, check_sources, write_inferences
 
 
 @click.command(help="Infer a label set for each test instance by each METHOD, from a model or from its estimates.")
@@ -54,21 +50,4 @@ def command(
     prepared = Prepared(data, record.seed)
     model = None if model_folder is None else load_estimator(record.estimator, model_folder, threads)
     basis = basis_of(prepared, methods, model, estimates, floor, samples)
-    weights = None if basis.sizes is None else np.array(basis.sizes.weights)
-    for method in methods:
-        found = infer_and_score(method, basis.given, basis.Y, time_limit, threads, weights)
-        InferenceRecord(
-            **record.head_fields(),
-            tuning=record.tuning,
-            method=method,
-            samples=basis.n_samples,
-            time_limit=time_limit,
-            estimates=basis.floored,
-            sizes=basis.sizes if method_named(method).takes_sizes else None,
-            finished=found.finished,
-            metrics=found.metrics,
-            expected_f=found.expected_f,
-            floor_loss=found.floor_loss,
-            costs=InferenceCosts(**asdict(record.costs), **asdict(found.costs)),
-            **with_passport(step_costs("infer", threads, *record.run_names, method)),
-        ).write(out / f"{method}.json")
+    write_inferences(basis, methods, record, time_limit, threads, out)

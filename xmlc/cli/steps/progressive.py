@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, SEED, data_option, parse_parameters, threads_option
+from xmlc.cli._options import FILE, SEED, data_option, in_turn, parse_parameters, threads_option
 from xmlc.core.files import atomic_file
 from xmlc.core.passport import peak_bytes, step_costs, with_passport
 from xmlc.data.prepared import Prepared
@@ -24,17 +24,31 @@ from xmlc.steps.subject import description
 @click.option("--estimator", required=True, help="Name, or path/to/file.py:ClassName; one that learns a stream.")
 @click.option("--name", required=True, help="Name of the model in figures.")
 @click.option("--parameters", default="{}", help="Hyperparameters as a JSON object.")
-@click.option(
-    "--seed", type=SEED, default=0, show_default=True, help="Seed of the order of the stream, and of the model."
-)
+@click.option("--seed", "seeds", type=SEED, multiple=True, default=[0], show_default=True,
+              help="Of the stream's order and the model; repeatable, with as many --curve and --out.")  # fmt: skip
 @threads_option
-@click.option("--curve", type=FILE, required=True, help="CSV file to write.")
-@click.option("--out", type=FILE, required=True, help="JSON record to write.")
+@click.option("--curve", "curves", type=FILE, multiple=True, required=True, help="CSV file to write.")
+@click.option("--out", type=FILE, multiple=True, required=True, help="JSON record to write.")
 def command(
-    data: Path, estimator: str, name: str, parameters: str, seed: int, threads: int, curve: Path, out: Path
+    data: Path,
+    estimator: str,
+    name: str,
+    parameters: str,
+    seeds: tuple[int, ...],
+    threads: int,
+    curves: tuple[Path, ...],
+    out: tuple[Path, ...],
 ) -> None:
-    """Run the stream and write its record and curve."""
+    """Run the stream with each seed."""
     prepared = Prepared(data)
+    for seed, curve, record in in_turn(seed=seeds, curve=curves, out=out):
+        _run(prepared, estimator, name, parameters, seed, threads, curve, record)
+
+
+def _run(
+    prepared: Prepared, estimator: str, name: str, parameters: str, seed: int, threads: int, curve: Path, out: Path
+) -> None:
+    """Run one stream and write its record and curve."""
     model = make_estimator(estimator, parse_parameters(parameters), seed, threads)
     found = run_stream(model, *shuffled_stream(prepared, seed))
     write_curve(curve, found.rows)

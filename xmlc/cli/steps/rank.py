@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, data_option, model_option, threads_option
+from xmlc.cli._options import FILE, FOLDER, data_option, in_turn, threads_option
 from xmlc.core.passport import peak_bytes, step_costs, with_passport
 from xmlc.data.prepared import Prepared
 from xmlc.metrics.ranking import K, propensities, propensity_parameters, ranking_metrics, standard_errors
@@ -19,13 +19,24 @@ from xmlc.steps.estimation import instances_for, mean_inner_products, predict_ti
 
 @click.command(help="Rank the labels of the test set and score the ranking: P@k, nDCG@k, PSP@k.")
 @data_option
-@model_option
-@click.option("--training", type=FILE, required=True, help="Record written by `xmlc train`.")
+@click.option("--model", "models", type=FOLDER, multiple=True, required=True,
+              help="Folder written by `xmlc train`; repeatable, with as many --training and --out.")  # fmt: skip
+@click.option(
+    "--training", "trainings", type=FILE, multiple=True, required=True, help="Record written by `xmlc train`."
+)
 @threads_option
-@click.option("--out", type=FILE, required=True, help="JSON record to write.")
-def command(data: Path, model_folder: Path, training: Path, threads: int, out: Path) -> None:
-    """Rank and score."""
-    prepared, record = Prepared(data), TrainingRecord.read(training)
+@click.option("--out", type=FILE, multiple=True, required=True, help="JSON record to write.")
+def command(
+    data: Path, models: tuple[Path, ...], trainings: tuple[Path, ...], threads: int, out: tuple[Path, ...]
+) -> None:
+    """Rank and score with each model."""
+    prepared = Prepared(data)
+    for files in in_turn(model=models, training=trainings, out=out):
+        _rank(prepared, threads, *files)
+
+
+def _rank(prepared: Prepared, threads: int, model_folder: Path, training: Path, out: Path) -> None:
+    record = TrainingRecord.read(training)
     model = load_estimator(record.estimator, model_folder, threads)
     X, (_, Y) = instances_for(model, prepared, "test"), prepared.part("test")
     (labels, _), ms_per_instance = predict_timed(model, X, lambda rows: model.predict_top_k(rows, max(K)))

@@ -1,4 +1,4 @@
-"""`xmlc thresholds`: all threshold methods of one model, tuned and evaluated in one job.
+"""`xmlc thresholds`: all threshold methods of one model, and inference from the same estimates, in one job.
 
 Starting a process, reading the estimates and loading the model take longer than most methods do.
 """
@@ -18,38 +18,51 @@ from xmlc.core.extensions import import_file
 from xmlc.core.files import check_replaceable, file_digest, replace_folder
 from xmlc.core.sources import PACKAGE
 from xmlc.data.prepared import Prepared
+from xmlc.inference.methods import METHODS
 from xmlc.models.registry import load_estimator
 from xmlc.records.thresholds import Estimates
 from xmlc.records.training import TrainingRecord
+from xmlc.steps.inference import basis_of, check_sources, write_inferences
 from xmlc.steps.thresholds import evaluate_method, tune_method
 
 UNFINISHED = ".xmlc-unfinished"  # a name that no folder of a user's has
 
 
-@click.command(help="Tune thresholds by each METHOD on the validation set, and evaluate them on the test set.")
+@click.command(
+    help="Tune thresholds by each METHOD on the validation set, and evaluate them on the test set. "
+    "With --infer, then infer label sets of the test set from the same estimates."
+)
 @data_option
 @model_option
 @click.option("--training", type=FILE, required=True, help="Record written by `xmlc train`.")
 @click.option("--estimates", type=FOLDER, required=True, help="Folder written by `xmlc estimate`.")
 @click.option("--extension", type=FILE, multiple=True, help="Python file that registers a method of your own.")
-@click.argument("methods", nargs=-1, required=True)
+@click.option("--infer", "inferred", multiple=True, help=f"One of {', '.join(METHODS)}; repeatable.")
+@click.option("--time-limit", type=float, default=None, help="Seconds after which a method of --infer is stopped.")
+@click.argument("methods", nargs=-1)
 @threads_option
-@click.option("--out", type=FOLDER, required=True, help="Folder for thresholds/<method>/ and evaluation/<method>.json.")
+@click.option("--out", type=FOLDER, required=True,
+              help="Folder for thresholds/<method>/, {evaluation,inference}/<method>.json.")  # fmt: skip
 def command(
     data: Path,
     model_folder: Path,
     training: Path,
     estimates: Path,
     extension: tuple[Path, ...],
+    inferred: tuple[str, ...],
+    time_limit: float | None,
     methods: tuple[str, ...],
     threads: int,
     out: Path,
 ) -> None:
-    """Tune and evaluate each method; the next attempt repeats only the failed ones."""
+    """Tune and evaluate each method; the next attempt repeats only the failed ones. Then infer."""
+    if not methods and not inferred:
+        raise click.UsageError("name a METHOD, or one to infer by with --infer")
     for method in methods:
         check_replaceable(out / "thresholds" / method)
     for file in extension:
         import_file(file)
+    check_sources(inferred, None, estimates)
     record = TrainingRecord.read(training)
     prepared = Prepared(data, record.seed)
     model = load_estimator(record.estimator, model_folder, threads)
@@ -70,9 +83,12 @@ def command(
     if failed:
         reasons = "; ".join(f"threshold method {method} failed: {reason}" for method, reason in failed.items())
         raise XmlcError(f"{reasons}; results of the other {len(methods) - len(failed)} are kept for the next attempt")
+    if inferred:
+        basis = basis_of(prepared, inferred, None, estimates, 0.0, 0)
+        write_inferences(basis, inferred, record, time_limit, threads, out / "inference")
     for folder in ("thresholds", "evaluation"):
         (out / folder).mkdir(parents=True, exist_ok=True)
     for method in methods:
         replace_folder(work / "thresholds" / method, out / "thresholds" / method)
         os.replace(work / "evaluation" / f"{method}.json", out / "evaluation" / f"{method}.json")
-    shutil.rmtree(out / UNFINISHED)
+    shutil.rmtree(out / UNFINISHED, ignore_errors=True)  # without METHODS there is none

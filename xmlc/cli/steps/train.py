@@ -1,4 +1,4 @@
-"""`xmlc train`: one estimator on one part of one dataset."""
+"""`xmlc train`: one estimator on one part of one dataset, with one seed or several."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, SEED, data_option, out_option, parse_parameters, threads_option
+from xmlc.cli._options import FILE, SEED, data_option, in_turn, out_option, parse_parameters, threads_option
 from xmlc.core.files import folder_bytes
 from xmlc.core.passport import step_costs, with_passport
 from xmlc.data.prepared import Prepared
@@ -31,12 +31,11 @@ PORTIONS: dict[str, Portion] = {"train": "full", "fit": "80"}
               help="YAML file written by `xmlc tune`; its best hyperparameters override --parameters.")  # fmt: skip
 @click.option("--trees", "share", default=None, metavar="I-of-N",
               help="Grow only the I-th of N shares of a forest's trees; `xmlc join` joins them.")  # fmt: skip
-@click.option(
-    "--seed", type=SEED, default=0, show_default=True, help="Seed of the estimator and of the run's 80/20 split."
-)
+@click.option("--seed", "seeds", type=SEED, multiple=True, default=[0], show_default=True,
+              help="Of the estimator and the 80/20 split; repeatable, with as many --out and --record.")  # fmt: skip
 @threads_option
-@out_option("Folder for the model.")
-@click.option("--record", type=FILE, required=True, help="JSON file for the costs.")
+@out_option("Folder for the model.", multiple=True)
+@click.option("--record", "records", type=FILE, multiple=True, required=True, help="JSON file for the costs.")
 def command(
     data: Path,
     part: str,
@@ -45,25 +44,28 @@ def command(
     parameters: str,
     tuned: Path | None,
     share: str | None,
-    seed: int,
+    seeds: tuple[int, ...],
     threads: int,
-    out: Path,
-    record: Path,
+    out: tuple[Path, ...],
+    records: tuple[Path, ...],
 ) -> None:
-    """Train and save."""
-    prepared, hyperparameters = Prepared(data, seed), parse_parameters(parameters)
-    result = None if tuned is None else read_result(tuned, estimator, prepared.digest)
-    hyperparameters |= result["best"]["hyperparameters"] if result else {}
-    model = make_estimator(estimator, hyperparameters, seed, threads)
-    times = fit_timed(model, *prepared.part(part), share)
-    model.save(out)
-    last = with_passport(step_costs("train", threads, prepared.meta["name"], name, PORTIONS[part], written=out))
-    TrainingRecord(
-        **description(prepared, model, estimator, name, seed, PORTIONS[part]),
-        costs=training_costs(model, *times, threads, folder_bytes(out)),
-        tuning=search_of(result),
-        **last,
-    ).write(record)
+    """Train and save with each seed."""
+    hyperparameters, result = parse_parameters(parameters), None
+    for seed, folder, record in in_turn(seed=seeds, out=out, record=records):
+        prepared = Prepared(data, seed)
+        if tuned is not None:
+            result = read_result(tuned, estimator, prepared.digest)
+            hyperparameters |= result["best"]["hyperparameters"]
+        model = make_estimator(estimator, hyperparameters, seed, threads)
+        times = fit_timed(model, *prepared.part(part), share)
+        model.save(folder)
+        last = with_passport(step_costs("train", threads, prepared.meta["name"], name, PORTIONS[part], written=folder))
+        TrainingRecord(
+            **description(prepared, model, estimator, name, seed, PORTIONS[part]),
+            costs=training_costs(model, *times, threads, folder_bytes(folder)),
+            tuning=search_of(result),
+            **last,
+        ).write(record)
 
 
 def search_of(result: TuningResult | None) -> Search | None:
