@@ -12,7 +12,7 @@ HEAD = """# Hyperparameters
 What each hyperparameter may be, and its default. `xmlc/kernels/domains.py` has this table once. Estimators refuse other
 values with an `InvalidParameterError` (a `ValueError`) that says what was expected; so do searches whose ranges leave
 an interval, and models on disk. At the ends of the intervals nothing overflows; what is sensible is narrower
-([Defaults](defaults.md)), and [the reference](reference/models.md) says what they mean.
+([Models](models.md)), and [the reference](reference/models.md) says what they mean.
 """
 
 

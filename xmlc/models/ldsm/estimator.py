@@ -36,7 +36,7 @@ class LdSM(AveragedForest):
     Where paper and program differ, an option says which is which. As printed, Algorithms 1 to 5 are ``exceed=True,
     ties="first", initial_weights="uniform", prune=False, average="leaves"``, but for the nodes that stay leaves
     (Notes); the defaults are the program's, but for passes and step size, which rank better on the mean over six
-    datasets (docs/defaults.md).
+    datasets (docs/models.md).
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ class PLT(TreePrediction):
     A tree over the labels; the classifier of node t estimates P(z_t = 1 | z_parent = 1, x), and a label's estimate is
     the product along its path (equation (9)). The root has a classifier too, for which an instance without labels is a
     negative example. Node classifiers are by default trained by two-phase stochastic gradient descent with L2
-    regularisation (Appendix B). The defaults rank best on the mean over ten datasets (docs/defaults.md); the paper's
+    regularisation (Appendix B). The defaults rank best on the mean over ten datasets (docs/models.md); the paper's
     trees are ``tree="random"``, and it searches ``arity``, ``lam``, ``gamma`` and ``epochs`` for each dataset.
 
     Hyperparameters stand in groups: the tree (``arity`` to ``label_features``), the solver (``solver`` to ``epochs``),

@@ -64,7 +64,7 @@ def bound_of_the_purity(records: Sequence[ForestRecord]) -> Iterator[Effect]:
     number is at most J - B + lambda_2. Factor, number and the balancing term B are at least 0, so no node has J below
     -lambda_2.
 
-    Take the node whose J is lowest; docs/ldsm.md says which step of the proof is wrong.
+    Take the node whose J is lowest; docs/models.md says which step of the proof is wrong.
 
     Source: Section 3.1, Lemma 3, inequality 4
     """
