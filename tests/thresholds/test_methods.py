@@ -1,6 +1,5 @@
 """Each threshold method against a plain search for the best thresholds, and in one pass without stored estimates."""
 
-from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -8,27 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.base import clone
-from threshold_cases import CASES, all_threshold_vectors, candidate_sets, f_of, random_case, row_wise_ofo
+from threshold_cases import CASES, candidate_sets, f_of, random_case, row_wise_ofo
 
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.csr import kernel_csr
-from xmlc.metrics import macro_f, micro_f, micro_jaccard
-from xmlc.metrics.classification import TUNABLE, measure_scores
-from xmlc.metrics.measure import F1, JACCARD, f_beta
+from xmlc.metrics import macro_f
+from xmlc.metrics.measure import f_beta
 from xmlc.models import PLT
-from xmlc.thresholds import FTA, OFO, STO, CommonThreshold, MicroLabelWise, apply_thresholds, fit_in_one_pass
-from xmlc.thresholds._kernels import (
-    best_instance_cut,
-    count_fixed,
-    follow_online_f,
-    mark_column_hits,
-    overlap_units,
-    priced_cuts,
-    sort_keys,
-)
-from xmlc.thresholds.apply import columns
+from xmlc.thresholds import FTA, OFO, STO, apply_thresholds, fit_in_one_pass
 from xmlc.thresholds.bounds import GRID, kappa, lower_bounds
+from xmlc.thresholds.methods import count_fixed, follow_online_f
 
 # STO against all sets of predictions.
 
@@ -176,190 +164,6 @@ def test_ofo_takes_a_and_b_per_label():
     found = OFO(a=a, b=b).fit(spe, Y).thresholds_
     for j in range(5):
         assert found[j] == OFO(a=a[j], b=b[j]).fit(spe, Y).thresholds_[j]
-
-
-# Label-wise thresholds for micro-averaged measures against all combinations of label-wise cuts.
-
-
-SCORES = {F1: micro_f, f_beta(2): lambda Y, Y_hat: micro_f(Y, Y_hat, beta=2), JACCARD: micro_jaccard}
-
-
-@settings(deadline=None, max_examples=12)
-@given(n=CASES["n"], seed=CASES["seed"], overlap=st.sampled_from(sorted(SCORES)))
-def test_no_combination_of_thresholds_is_better(n, seed, overlap):
-    spe, Y = random_case(n, 3, seed, levels=3)
-    score = SCORES[overlap]
-    best = max(score(Y, apply_thresholds(spe, tau)) for tau in all_threshold_vectors(spe))
-    assert score(Y, MicroLabelWise(overlap).fit(spe, Y).predict(spe)) == pytest.approx(best, abs=1e-12)
-
-
-@settings(deadline=None, max_examples=40)
-@given(**CASES, price=st.sampled_from([0.0, 0.25, 0.4, 1.0]))
-def test_priced_cuts_equal_trying_every_cut(n, m, seed, price):
-    spe, Y = random_case(n, m, seed)
-    data = columns(spe, Y)
-    keys, chosen = np.zeros(spe.nnz, dtype=np.uint32), np.full((m, 2), -1)
-    thresholds = np.full(m, -1, dtype=np.float32)
-    for start, end in ((0, m // 2), (m // 2, m)):
-        sort_keys(data, start, end, keys)
-        priced_cuts(data, start, end, keys, price, chosen, thresholds.view(np.uint32))
-    estimates, truth = spe.toarray(), Y.toarray()
-    for j in range(m):
-        levels = [np.float32(2), *np.unique(estimates[estimates[:, j] > 0, j])[::-1]]
-        counts = [(int(truth[estimates[:, j] >= v, j].sum()), int((estimates[:, j] >= v).sum())) for v in levels]
-        gains = [h - price * k for h, k in counts]
-        best = gains.index(max(gains))
-        assert tuple(chosen[j]) == counts[best]
-        if len(levels) > 1:
-            assert thresholds[j] == (levels[1] if best == 0 else np.nextafter(levels[best], np.float32(0)))
-        else:
-            assert thresholds[j] == -1
-
-
-def test_without_estimates_or_positives_and_on_two_threads():
-    spe, Y = random_case(300, 40, 7, levels=1000)
-    one, two = (MicroLabelWise(n_jobs=jobs).fit(spe, Y).thresholds_ for jobs in (1, 2))
-    np.testing.assert_array_equal(one, two)
-    nothing = sparse.csr_array(Y.shape, dtype=bool)
-    assert MicroLabelWise().fit(spe, nothing).predict(spe).nnz == 0
-    assert not MicroLabelWise().fit(sparse.csr_array(Y.shape, dtype=np.float32), Y).thresholds_.any()
-
-
-# One threshold for all labels, and STO for other measures, against trying every attainable cut in exact fractions.
-
-
-COMMON = {name: measure for name, measure in TUNABLE.items() if measure.average != "macro"}
-
-
-def exact_value(overlap, truth, predicted):
-    """Overlap of two masks as a fraction."""
-    gain, recall, shared = map(Fraction, overlap)
-    hits, positives, k = (int(part.sum()) for part in (truth & predicted, truth, predicted))
-    total = recall * positives + k - shared * hits
-    return gain * hits / total if total else Fraction(1)
-
-
-def exact_score(measure, truth, predicted):
-    """A measure of dense label sets as a fraction, by its definition."""
-    if measure.average == "micro":
-        return exact_value(measure.overlap, truth, predicted)
-    sets = list(zip(truth.T, predicted.T) if measure.average == "macro" else zip(truth, predicted))
-    return sum(exact_value(measure.overlap, *pair) for pair in sets) / len(sets)
-
-
-def attainable_sets(estimates):
-    """What `>` on a common threshold can predict: the empty set first, then ties together."""
-    return [estimates > np.inf, *(estimates >= v for v in np.unique(estimates[estimates > 0])[::-1])]
-
-
-@THOROUGH
-@given(**CASES, name=st.sampled_from(sorted(COMMON)), levels=st.sampled_from([2, 6, 40]))
-def test_a_common_threshold_is_the_best_attainable_one(n, m, seed, name, levels):
-    spe, Y = random_case(n, m, seed, levels)
-    estimates, truth = spe.toarray(), Y.toarray()
-    scores = [exact_score(COMMON[name], truth, chosen) for chosen in attainable_sets(estimates)]
-    method = CommonThreshold(*COMMON[name]).fit(spe, Y)
-    found = method.predict(spe).toarray()
-    np.testing.assert_array_equal(found, attainable_sets(estimates)[scores.index(max(scores))])
-    assert measure_scores(Y, found, [name])[name] == pytest.approx(float(max(scores)), abs=1e-12)
-    assert method.thresholds_.dtype == np.float32
-    assert (method.thresholds_ == method.thresholds_[0]).all()
-
-
-def test_nothing_is_predicted_where_nothing_is_best():
-    spe = sparse.csr_array(np.float32([[0.5, 0.25], [0.75, 0.0]]))
-    Y = sparse.csr_array((2, 2), dtype=bool)
-    for average in ("micro", "instance"):
-        method = CommonThreshold(average).fit(spe, Y)
-        assert (method.thresholds_ == np.float32(0.75)).all()
-        assert method.predict(spe).nnz == 0
-        empty = CommonThreshold(average).fit(sparse.csr_array((2, 2), dtype=np.float32), Y)
-        assert empty.thresholds_.tolist() == [0, 0]
-
-
-@THOROUGH
-@given(**CASES, beta=st.sampled_from([0.5, 1.0, 2.0]))
-def test_sto_maximises_f_beta_label_by_label(n, m, seed, beta):
-    spe, Y = random_case(n, m, seed)
-    estimates, truth = spe.toarray(), Y.toarray()
-    predicted = STO(overlap=f_beta(beta)).fit(spe, Y).predict(spe).toarray()
-    for j in range(m):
-        sets = attainable_sets(estimates[:, j])
-        scores = [exact_value(f_beta(beta), truth[:, j], chosen) for chosen in sets]
-        np.testing.assert_array_equal(predicted[:, j], sets[scores.index(max(scores))])
-
-
-@THOROUGH
-@given(**CASES)
-def test_jaccard_has_the_thresholds_of_f(n, m, seed):
-    """J = F / (2 - F) grows with F: so do a label's cuts and, one threshold on pooled counts, micro-Jaccard's."""
-    spe, Y = random_case(n, m, seed)
-    for of_f, of_jaccard in ((STO(), STO(overlap=JACCARD)), (CommonThreshold(), CommonThreshold(overlap=JACCARD))):
-        np.testing.assert_array_equal(of_f.fit(spe, Y).thresholds_, of_jaccard.fit(spe, Y).thresholds_)
-    estimates, truth = spe.toarray(), Y.toarray()
-    predicted = STO(overlap=JACCARD).fit(spe, Y).predict(spe).toarray()
-    for j in range(m):
-        best = max(exact_value(JACCARD, truth[:, j], chosen) for chosen in attainable_sets(estimates[:, j]))
-        assert exact_value(JACCARD, truth[:, j], predicted[:, j]) == best
-
-
-def test_instance_jaccard_has_thresholds_of_its_own():
-    """By head: the top label alone gives (1 + 0) / 2 for both, all labels (2/3 + 2/4) / 2 for F but (1/2 + 1/3) / 2."""
-    estimates = np.float32([[0.5, 0.9, 0.0], [0.3, 0.3, 0.3]])
-    Y = np.array([[False, True, False], [False, True, False]])
-    predicted = [CommonThreshold("instance", overlap).fit(estimates, Y).predict(estimates) for overlap in (F1, JACCARD)]
-    assert [sets.nnz for sets in predicted] == [5, 1]
-
-
-@given(
-    hits=st.integers(0, 5), missed=st.integers(0, 5), wrong=st.integers(0, 5), measure=st.sampled_from(sorted(COMMON))
-)
-def test_units_are_the_overlap(hits, missed, wrong, measure):
-    overlap = COMMON[measure].overlap
-    counts = hits, hits + missed, hits + wrong
-    value = overlap_units(*overlap, *counts) * 2.0**-40
-    assert value == pytest.approx(float(overlap.of(*map(np.array, counts))), abs=2.0**-41)
-
-
-def test_the_sum_does_not_drift():
-    """Every instance ends where it would start: 1. The best is the last cut, and no rounding hides it."""
-    n, m = 300, 40
-    estimates = np.random.default_rng(0).uniform(0.1, 1, (n, m)).astype(np.float32)
-    Y = np.ones((n, m), dtype=bool)
-    threshold = CommonThreshold("instance", f_beta(2)).fit(estimates, Y).thresholds_[0]
-    assert threshold == np.nextafter(estimates.min(), np.float32(0))
-
-
-@THOROUGH
-@given(**CASES)
-def test_hits_in_column_order_equal_dense_comparison(n, m, seed):
-    spe, Y = random_case(n, m, seed)
-    data, cut = columns(spe, Y), m // 2
-    hits = np.zeros(data.estimates.size, dtype=bool)
-    mark_column_hits(data, 0, cut, hits)
-    assert not hits[data.starts[cut] :].any()
-    mark_column_hits(data, cut, m, hits)
-    labels = np.repeat(np.arange(m), np.diff(data.starts))
-    np.testing.assert_array_equal(hits, Y.toarray()[data.rows, labels])
-
-
-def test_the_kernel_equals_its_twin_on_instances_without_labels():
-    keys = np.array(
-        [(np.float32(v).view(np.uint32).item() << 32) | i << 1 | h for v, i, h in [(0.2, 1, 1), (0.6, 0, 0)]]
-    )
-    found = best_instance_cut(np.sort(keys.astype(np.uint64)), np.int32([0, 1]), *F1)
-    # Empty: (1 + 0) / 2; above 0.6: (0 + 0) / 2; all: (0 + 1) / 2, which is no better than the empty set.
-    assert np.array([found], dtype=np.uint32).view(np.float32)[0] == np.float32(0.6)
-
-
-def test_threads_change_nothing_and_parameters_are_checked():
-    spe, Y = random_case(300, 40, 7, levels=1000)
-    for average in ("micro", "instance"):
-        one, two = (CommonThreshold(average, n_jobs=jobs).fit(spe, Y).thresholds_ for jobs in (1, 2))
-        np.testing.assert_array_equal(one, two)
-        assert clone(CommonThreshold(average, JACCARD)).overlap == JACCARD
-    with pytest.raises(XmlcError, match="average='macro': expected 'micro' or 'instance'; STO"):
-        CommonThreshold("macro").fit(spe, Y)
 
 
 @given(prior=st.floats(0, 1), beta=st.floats(0.2, 4))

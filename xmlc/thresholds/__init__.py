@@ -12,8 +12,8 @@ PUBLIC = {
     "FTA": "xmlc.thresholds.methods",
     "OFO": "xmlc.thresholds.methods",
     "STO": "xmlc.thresholds.methods",
-    "CommonThreshold": "xmlc.thresholds.methods",
-    "MicroLabelWise": "xmlc.thresholds.methods",
+    "CommonThreshold": "xmlc.thresholds.pooled",
+    "MicroLabelWise": "xmlc.thresholds.pooled",
     "apply_thresholds": "xmlc.thresholds.apply",
     "fit_in_one_pass": "xmlc.thresholds.apply",
 }

@@ -11,10 +11,10 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError, XmlcError
+from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_pieces
 from xmlc.kernels.csr import as_estimates, as_features, as_labels, kernel_csr
 from xmlc.kernels.estimator import Estimator, not_fitted
-from xmlc.thresholds._kernels import copy_above, count_above
 
 
 def apply_thresholds(spe: object, thresholds: float | np.ndarray) -> sparse.csr_array:
@@ -246,3 +246,37 @@ def fit_in_one_pass(method: M, model: Estimating, X: object, Y: object, floor: f
         block = slice(start, start + instances)
         method.partial_fit(model.predict_proba(X[block], floors), Y[block])
     return method
+
+
+@njit(cache=True, nogil=True)
+def count_above(indptr, labels, estimates, thresholds, counts):
+    """Count the estimates of each instance that are strictly greater than their label's threshold.
+
+    Reads 8 bytes per stored estimate, and its threshold.
+
+    Parameters
+    ----------
+    indptr : int64 (n + 1,), labels : uint32, estimates : float32
+        The SPE, instance by instance.
+    thresholds : float32 (m,)
+    counts : int64 (n,)
+        Written.
+    """
+    for i in range(counts.size):
+        row, values = labels[indptr[i] : indptr[i + 1]], estimates[indptr[i] : indptr[i + 1]]
+        count = 0
+        for e in range(row.size):
+            count += values[e] > thresholds[row[e]]
+        counts[i] = count
+
+
+@njit(cache=True, nogil=True)
+def copy_above(indptr, labels, estimates, thresholds, kept):
+    """Write the labels that `count_above` counted into ``kept``, uint32, instance after instance."""
+    place = 0
+    for i in range(indptr.size - 1):
+        row, values = labels[indptr[i] : indptr[i + 1]], estimates[indptr[i] : indptr[i + 1]]
+        for e in range(row.size):
+            if values[e] > thresholds[row[e]]:
+                kept[place] = row[e]
+                place += 1

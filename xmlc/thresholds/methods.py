@@ -1,4 +1,8 @@
-"""The threshold methods: STO, FTA, OFO for the macro F-measure (plt2016, Section 4), and cuts for pooled counts."""
+"""The threshold methods for the macro F-measure: STO, FTA and OFO (plt2016, Section 4).
+
+Kernels that tune work on a range of labels in column form (see `Columns`), read every stored estimate and every
+positive once (8 and 4 bytes), and write their own labels' part of the result and nothing else.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +12,10 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from xmlc.core.errors import XmlcError
+from xmlc.core.kernel_cache import njit
 from xmlc.kernels.csr import kernel_csr
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.metrics.measure import F1, Overlap
-from xmlc.thresholds._kernels import (
-    best_cut,
-    best_instance_cut,
-    count_fixed,
-    fixed_counts,
-    follow_online_f,
-    mark_column_hits,
-    ofo_thresholds,
-    priced_cuts,
-    sort_keys,
-    sto_thresholds,
-)
 from xmlc.thresholds.apply import Columns, ThresholdMethod, checked_pair, per_label, run_by_label
 from xmlc.thresholds.bounds import GRID, checked_grid, kappa
 
@@ -303,129 +296,222 @@ class OFO(ThresholdMethod):
         return a, b, lower, np.maximum((a / b).astype(np.float32), lower)
 
 
-# One common threshold for all labels, exact on the validation set, for micro- and instance-averaged measures.
+@njit(cache=True, nogil=True)
+def column_of(columns, label):
+    """Return a label's part of `Columns`: rows and values of its estimates, and the rows of its positives."""
+    first, last = columns.starts[label], columns.starts[label + 1]
+    true_rows = columns.true_rows[columns.true_starts[label] : columns.true_starts[label + 1]]
+    return columns.rows[first:last], columns.estimates[first:last], true_rows
 
 
-@hyperparameters
-class CommonThreshold(ThresholdMethod):
-    """The common threshold with the highest micro- or instance-averaged measure on the validation set.
-
-    Every cut between two different estimates is tried, in one pass over the sorted estimates; of equal ones the
-    highest threshold wins (fewest predictions). If nothing is best predicted, the threshold is the largest estimate.
-    Time is O(e log e) for e stored estimates, memory 8 bytes (micro) or 16 (instance) for each besides the SPE.
-
-    Parameters
-    ----------
-    average : {"micro", "instance"}
-        Counts summed over all pairs of instance and label, or the mean over instances (0/0 = 1).
-    overlap : Overlap
-        The measure: `xmlc.metrics.measure.f_beta` or ``JACCARD``.
-    n_jobs : int or None
-        Threads; the result does not depend on it.
-
-    Attributes
-    ----------
-    thresholds_ : ndarray of float32, shape (m,)
-        The same number m times.
-
-    Notes
-    -----
-    With the true probabilities the best prediction for a micro-averaged measure is one common threshold (Koyejo et
-    al., NIPS 2015), so a threshold for each label could only fit the validation set more closely; where a model's
-    estimates are not as good, see `MicroLabelWise`. For an instance-averaged measure a common threshold is a
-    heuristic: there the best one differs from instance to instance.
-
-    Examples
-    --------
-    >>> from xmlc.thresholds import CommonThreshold
-    >>> spe = [[0.6, 0.3], [0.4, 0.2], [0.1, 0.1]]
-    >>> Y = [[1, 1], [1, 0], [0, 0]]
-    >>> method = CommonThreshold(average="micro").fit(spe, Y)
-    >>> method.predict(spe).toarray().astype(int).tolist()
-    [[1, 1], [1, 0], [0, 0]]
-    """
-
-    average: str = "micro"
-    overlap: Overlap = F1
-    n_jobs: int | None = None
-
-    def fit_columns(self, data: Columns) -> Self:
-        """Sort all estimates and take the best cut."""
-        if self.average not in ("micro", "instance"):
-            raise XmlcError(f"average={self.average!r}: expected 'micro' or 'instance'; STO is for 'macro'")
-        self.thresholds_ = np.zeros(data.n_labels, dtype=np.float32)
-        if data.estimates.size:
-            hits = np.empty(data.estimates.size, dtype=bool)
-            run_by_label(mark_column_hits, data, self.n_jobs, hits)
-            cut = self._micro_cut if self.average == "micro" else self._instance_cut
-            self.thresholds_.view(np.uint32)[:] = cut(data, hits)
-        return self
-
-    def _micro_cut(self, data: Columns, hits: np.ndarray) -> np.uint32:
-        # All pairs are one set, as those of one label are for STO.
-        keys = data.estimates.view(np.uint32) << np.uint32(1) | hits
-        keys.sort()
-        return best_cut(keys, self.overlap.recall * data.true_rows.size)
-
-    def _instance_cut(self, data: Columns, hits: np.ndarray) -> np.uint32:
-        keys = data.estimates.view(np.uint32).astype(np.uint64)
-        keys <<= np.uint64(32)
-        keys |= data.rows << np.uint32(1) | hits
-        keys.sort()
-        # Instances behind the last that has an estimate or a label change nothing.
-        n_instances = int(data.rows.max()) + 1
-        positives = np.bincount(data.true_rows, minlength=n_instances).astype(np.int32)
-        return best_instance_cut(keys, positives, *self.overlap)
+@njit(cache=True, nogil=True)
+def mark_hits(rows, true_rows):
+    """Mark which of the ascending ``rows`` occur in the ascending ``true_rows``; both uint32."""
+    hits = np.zeros(rows.size, dtype=np.bool_)
+    b = 0
+    for a in range(rows.size):
+        while b < true_rows.size and true_rows[b] < rows[a]:
+            b += 1
+        hits[a] = b < true_rows.size and true_rows[b] == rows[a]
+    return hits
 
 
-# One threshold per label for micro-averaged measures, exact on the validation set.
+@njit(cache=True, nogil=True)
+def best_cut(keys, n_positives):
+    """Find the estimate at which cutting maximises the label's F-measure (plt2016, Algorithm 1, line 9).
 
-
-@hyperparameters
-class MicroLabelWise(ThresholdMethod):
-    """The thresholds, one for each label, with the highest micro-averaged measure on the validation set.
-
-    The measure grows with r = TP / (w P + predicted) of the pooled counts, where w is its weight of the positives. At
-    the best r every label is cut where TP - r * predicted is most, and r follows from the cuts: a fixed point, reached
-    from below in a few rounds (Dinkelbach, Management Science 1967). It is the plug-in rule of Koyejo et al. (NIPS
-    2015), which predicts what is more probable than r, but it takes a label's estimates as a ranking only.
-
-    With the true probabilities one common threshold is as good, and `CommonThreshold`, which chooses one number
-    instead of m, fits the validation set less closely; where a model's estimates are too high for some labels and too
-    low for others, this method makes up for it. Time is O(e log e) for e stored estimates, memory 4 bytes for each.
+    Candidates are the sets {estimate >= v} for each distinct v, and the empty set. h / (w P + k), which F_beta grows
+    with (w = beta^2), is compared by products, which are exact for w = 1 and below 2^53; of equal ones the
+    smallest set wins. Without any hit that is the empty set.
 
     Parameters
     ----------
-    overlap, n_jobs
-        The measure and the threads, as of `CommonThreshold`.
+    keys : uint32, not empty
+        Estimates with their hits, ascending: the bits of the float32 estimate, shifted left by one, and in the
+        lowest bit whether the instance carries the label. Positive floats are ordered as their bits are, and those
+        up to 1 leave the highest bit free, so that one plain sort orders estimates and hits together.
+    n_positives : float
+        w P, where P are the label's positives.
 
-    Attributes
-    ----------
-    thresholds_ : ndarray of float32, shape (m,)
-        Of a label without estimates 0, of one for which nothing is best predicted its largest estimate.
-
-    Examples
-    --------
-    >>> from xmlc.thresholds import MicroLabelWise
-    >>> spe = [[0.6, 0.3], [0.4, 0.2], [0.1, 0.1]]
-    >>> Y = [[1, 1], [1, 0], [0, 0]]
-    >>> MicroLabelWise().fit(spe, Y).thresholds_
-    array([0.39999998, 0.29999998], dtype=float32)
+    Returns
+    -------
+    uint32
+        Bits of the threshold: of the largest float32 below the chosen v (which is the bits of v less one), so that
+        ``>`` on the threshold is ``>=`` on v; or of the largest estimate, if the empty set is chosen.
     """
+    threshold = keys[-1] >> np.uint32(1)
+    best_h, best_k, h, k = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    for i in range(keys.size - 1, -1, -1):
+        bits = keys[i] >> np.uint32(1)
+        h += np.int64(keys[i] & np.uint32(1))
+        k += 1
+        if i > 0 and keys[i - 1] >> np.uint32(1) == bits:
+            continue
+        if h * (n_positives + best_k) > best_h * (n_positives + k):
+            best_h, best_k, threshold = h, k, bits - np.uint32(1)
+    return threshold
 
-    overlap: Overlap = F1
-    n_jobs: int | None = None
 
-    def fit_columns(self, data: Columns) -> Self:
-        """Sort each label's estimates once, then cut at a rising price until the cuts reach no more."""
-        keys = np.empty(data.estimates.size, dtype=np.uint32)
-        run_by_label(sort_keys, data, self.n_jobs, keys)
-        self.thresholds_ = np.zeros(data.n_labels, dtype=np.float32)
-        chosen = np.zeros((data.n_labels, 2), dtype=np.int64)
-        price, reached = -1.0, 0.0
-        while reached > price:
-            price = reached
-            run_by_label(priced_cuts, data, self.n_jobs, keys, price, chosen, self.thresholds_.view(np.uint32))
-            hits, predicted = chosen.sum(axis=0)
-            reached = hits / max(self.overlap.recall * data.true_rows.size + predicted, 1)
-        return self
+@njit(cache=True, nogil=True)
+def sto_thresholds(columns, start, end, floors, recall, thresholds):
+    """Run `best_cut` for the labels ``start .. end - 1`` on the estimates above their floors.
+
+    Parameters
+    ----------
+    columns : Columns
+    floors : float32 (m,)
+        kappa_j.
+    recall : float64
+        The measure's weight of the positives (see `xmlc.metrics.measure.Overlap`), 1 for F.
+    thresholds : float32 (m,)
+        Written; the floor for a label without estimates above it.
+    """
+    as_bits = thresholds.view(np.uint32)
+    for label in range(start, end):
+        rows, estimates, true_rows = column_of(columns, label)
+        bits, hits = estimates.view(np.uint32), mark_hits(rows, true_rows)
+        keys = np.empty(estimates.size, dtype=np.uint32)
+        n_keys = 0
+        for i in range(estimates.size):
+            if estimates[i] > floors[label]:
+                keys[n_keys] = bits[i] << np.uint32(1) | np.uint32(hits[i])
+                n_keys += 1
+        if n_keys == 0:
+            thresholds[label] = floors[label]
+        else:
+            as_bits[label] = best_cut(np.sort(keys[:n_keys]), recall * true_rows.size)
+
+
+@njit(cache=True, nogil=True)
+def fixed_counts(columns, start, end, fixed, lower, hits, predicted):
+    """Count hits and predictions at every fixed threshold max(fixed[g], lower[j]), in one pass.
+
+    Parameters
+    ----------
+    columns : Columns
+    fixed : float32 (g,)
+        Ascending, so that an estimate need not be compared beyond the first threshold that it does not exceed.
+    lower : float32 (m,)
+    hits, predicted : int32 (m, g), zeros
+        Written in the rows ``start .. end - 1``.
+    """
+    for label in range(start, end):
+        rows, estimates, true_rows = column_of(columns, label)
+        hit = mark_hits(rows, true_rows)
+        for i in range(estimates.size):
+            for g in range(fixed.size):
+                if not estimates[i] > max(fixed[g], lower[label]):
+                    break
+                predicted[label, g] += 1
+                hits[label, g] += hit[i]
+
+
+@njit(cache=True, nogil=True)
+def ofo_thresholds(columns, start, end, a, b, lower, thresholds):
+    """Run online F-measure optimisation for the labels ``start .. end - 1`` (plt2016, Algorithm 2).
+
+    A label's thresholds depend on no other label, so the pass over instances may go label by label: the instances
+    that matter are those where it is true or has an estimate.
+
+    Parameters
+    ----------
+    columns : Columns
+    a, b : float64 (m,)
+        Initial values of (7); the last ones on return.
+    lower : float32 (m,)
+        Thresholds are kept at or above it.
+    thresholds : float32 (m,)
+        Written.
+    """
+    for label in range(start, end):
+        rows, estimates, true_rows = column_of(columns, label)
+        a_j, b_j = a[label], b[label]
+        tau = max(np.float32(a_j / b_j), lower[label])
+        i = t = 0
+        while i < rows.size or t < true_rows.size:
+            is_true = t < true_rows.size and (i == rows.size or true_rows[t] <= rows[i])
+            has_estimate = i < rows.size and (not is_true or true_rows[t] == rows[i])
+            is_predicted = has_estimate and estimates[i] > tau
+            if is_true or is_predicted:
+                a_j += is_true and is_predicted
+                b_j += is_true
+                b_j += is_predicted
+                tau = max(np.float32(a_j / b_j), lower[label])
+            t += is_true
+            i += has_estimate
+        a[label], b[label], thresholds[label] = a_j, b_j, tau
+
+
+# Thresholds in one pass over instances whose estimates are not kept: kernels (plt2016, Sections 4.2 and 4.3).
+#
+# They read an SPE and the truth instance by instance, labels ascending, and change what was counted of the labels
+# that an instance has or has an estimate of. What they count after some blocks of instances is what they count after
+# one.
+
+
+@njit(cache=True, nogil=True)
+def count_fixed(spe, truth, fixed, lower, positives, hits, predicted):
+    """Count each label's positives, hits and predictions at every fixed threshold max(fixed[g], lower[j]).
+
+    Parameters
+    ----------
+    spe, truth : KernelCSR
+    fixed : float32 (g,)
+        Ascending, so that an estimate need not be compared beyond the first threshold that it does not exceed.
+    lower : float32 (m,)
+    positives : int32 (m,), hits, predicted : int32 (m, g)
+        Added to.
+    """
+    for i in range(spe.indptr.size - 1):
+        labels, estimates, true_labels = instance_of(spe, truth, i)
+        for label in true_labels:
+            positives[label] += 1
+        t = 0
+        for e in range(labels.size):
+            label = labels[e]
+            while t < true_labels.size and true_labels[t] < label:
+                t += 1
+            is_true = t < true_labels.size and true_labels[t] == label
+            for g in range(fixed.size):
+                if not estimates[e] > max(fixed[g], lower[label]):
+                    break
+                predicted[label, g] += 1
+                hits[label, g] += is_true
+
+
+@njit(cache=True, nogil=True)
+def follow_online_f(spe, truth, a, b, lower, thresholds):
+    """Run online F-measure optimisation instance by instance (plt2016, Algorithm 2, as printed).
+
+    Parameters
+    ----------
+    spe, truth : KernelCSR
+    a, b : float64 (m,)
+        Sums (7); added to.
+    lower : float32 (m,)
+        Thresholds are kept at or above it.
+    thresholds : float32 (m,)
+        tau_j of equation (8) before the first instance; after the last one on return.
+    """
+    for i in range(spe.indptr.size - 1):
+        labels, estimates, true_labels = instance_of(spe, truth, i)
+        e = t = 0
+        while e < labels.size or t < true_labels.size:
+            is_true = t < true_labels.size and (e == labels.size or true_labels[t] <= labels[e])
+            has_estimate = e < labels.size and (not is_true or true_labels[t] == labels[e])
+            label = true_labels[t] if is_true else labels[e]
+            is_predicted = has_estimate and estimates[e] > thresholds[label]
+            if is_true or is_predicted:
+                a[label] += is_true and is_predicted
+                b[label] += is_true
+                b[label] += is_predicted
+                thresholds[label] = max(np.float32(a[label] / b[label]), lower[label])
+            t += is_true
+            e += has_estimate
+
+
+@njit(cache=True, nogil=True)
+def instance_of(spe, truth, i):
+    """Return the labels with an estimate of an instance, their estimates, and the labels that it has."""
+    first, last = spe.indptr[i], spe.indptr[i + 1]
+    return spe.indices[first:last], spe.data[first:last], truth.indices[truth.indptr[i] : truth.indptr[i + 1]]

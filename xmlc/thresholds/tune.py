@@ -13,7 +13,8 @@ from xmlc.metrics.classification import TUNABLE, AveragedOverlap, measure_scores
 from xmlc.metrics.measure import Overlap
 from xmlc.thresholds.apply import apply_thresholds, checked_pair, columns
 from xmlc.thresholds.bounds import GRID, checked_grid, kappa, lower_bounds
-from xmlc.thresholds.methods import OFO, STO, CommonThreshold, MicroLabelWise, fixed_thresholds, label_counts
+from xmlc.thresholds.methods import OFO, STO, fixed_thresholds, label_counts
+from xmlc.thresholds.pooled import CommonThreshold, MicroLabelWise
 
 
 @dataclass(frozen=True)

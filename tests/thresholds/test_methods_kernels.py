@@ -9,8 +9,8 @@ from scipy import sparse
 from threshold_cases import CASES, random_case
 
 from xmlc.kernels.csr import kernel_csr
-from xmlc.thresholds._kernels import best_cut, copy_above, count_above, fixed_counts, mark_hits, sto_thresholds
-from xmlc.thresholds.apply import columns
+from xmlc.thresholds.apply import columns, copy_above, count_above
+from xmlc.thresholds.methods import best_cut, fixed_counts, mark_hits, sto_thresholds
 
 BELOW = np.float32(0)
 
