@@ -67,7 +67,7 @@ def test_two_columns_exchanged_are_noticed_or_too_uncertain():
 def test_without_runs_there_is_no_judgement():
     judgement = verdict_of(Judge(same_split=SAME), 10.96)
     assert judgement.verdict is Verdict.NO_RUNS
-    assert "snakemake deviations" in judgement.reason
+    assert "xmlc deviations" in judgement.reason
     # The deviation of another model, method, dataset or table is none of this cell.
     for row in (("yeast", "plt", "fta"), ("scene", "plt", "sto"), ("yeast", "fastxml", "sto")):
         place = Place("plt2016", "table2", row, "macro_f")

@@ -43,7 +43,7 @@ def test_a_papers_own_table_1_is_made_from_inference_on_the_whole_training_set(f
     settings = ("--config", "datasets=[small-set]", f"mirror={finished.folder}/inference-mirror")
     table = "results/tables/gfm2011/table1"
     planned = finished.planned(f"{table}.csv", *settings)
-    assert planned == {"download": 1, "prepare": 1, "train": 2, "infer_full_pcc": 1, "infer_full_br": 1, "table": 1}
+    assert planned == {"download": 1, "prepare": 1, "train": 2, "infer_pcc": 1, "infer_br": 1, "table": 1}
     finished.run_well(f"{table}.csv", *settings)
     rows = pd.read_csv(finished.folder / f"{table}.csv")
     assert rows[["model", "method"]].to_numpy().tolist() == [["br", "gfm"], ["pcc", "gfm"]]  # sorted by the copy

@@ -76,7 +76,7 @@ def test_all_papers_are_at_most_500_jobs_and_few_read_the_same_estimates(project
         planned = project.planned("all")
     assert sum(planned.values()) <= 500
     estimates = planned["estimate"]
-    readers = [count for rule, count in planned.items() if rule.startswith(("thresholds_", "infer_80"))]
+    readers = [count for rule, count in planned.items() if rule.startswith("thresholds_")]
     assert sum(readers) <= 3 * estimates
 
 

@@ -24,7 +24,7 @@ from xmlc.report.verdict import (
 from xmlc.suites import paths
 from xmlc.suites.suite import read_suite
 
-NO_RUNS = "no runs with several seeds: `snakemake deviations` measures them"
+NO_RUNS = "no runs with several seeds: `xmlc deviations` keeps them"
 NO_SPLIT_ERROR = "the paper's split is not known to be ours, and no error of another was measured"
 
 

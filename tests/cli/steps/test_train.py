@@ -1,0 +1,42 @@
+"""`xmlc train`, `xmlc rank` and `xmlc sweep` with several seeds in one process."""
+
+from command_line import run
+from small_data import prepare_tiny
+
+from xmlc.core.files import read_json
+
+
+def test_several_seeds_in_one_process_are_as_each_alone(tmp_path):
+    data = ("--data", prepare_tiny(tmp_path))
+    model = ("--estimator", "plt", "--name", "x", "--parameters", '{"epochs": 2}')
+    value = ("--hyperparameter", "arity", "--value", "4")
+
+    def each(folder, seeds, **options):
+        runs = [
+            (f"--{option}", tmp_path / folder / str(seed) / name) for seed in seeds for option, name in options.items()
+        ]
+        return [word for pair in runs for word in pair]
+
+    for folder, *seeds in (("both", 0, 3), ("alone", 0), ("alone", 3)):
+        given = [word for seed in seeds for word in ("--seed", seed)]
+        trained = each(folder, seeds, out="model", record="train.json")
+        assert run("train", *data, *model, *given, *trained) == 0
+        assert run("rank", *data, *each(folder, seeds, model="model", training="train.json", out="ranking.json")) == 0
+        assert run("sweep", *data, *value, *each(folder, seeds, training="train.json", out="sweep.json")) == 0
+    for seed in ("0", "3"):
+        both, alone = tmp_path / "both" / seed, tmp_path / "alone" / seed
+        names = {file.name for file in both.glob("model/*.npy")}
+        assert names == {file.name for file in alone.glob("model/*.npy")} != set()
+        assert all((both / "model" / name).read_bytes() == (alone / "model" / name).read_bytes() for name in names)
+        ranked, swept = ([read_json(at / name) for at in (both, alone)] for name in ("ranking.json", "sweep.json"))
+        assert [record["seed"] for record in ranked + swept] == 4 * [int(seed)]
+        assert ranked[0]["metrics"] == ranked[1]["metrics"]
+        assert swept[0]["rows"][0]["metrics"] == swept[1]["rows"][0]["metrics"]
+
+
+def test_options_of_several_runs_are_given_equally_often(tmp_path, capsys):
+    files = ("--out", tmp_path / "model", "--record", tmp_path / "train.json")
+    given = ("--data", prepare_tiny(tmp_path), "--estimator", "plt", "--name", "x", "--seed", 0, "--seed", 1)
+    assert run("train", *given, *files) == 2
+    assert "--seed 2 times, --out 1 times" in capsys.readouterr().err
+    assert not (tmp_path / "model").exists()
