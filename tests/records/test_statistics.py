@@ -1,12 +1,21 @@
-"""The statistics of a dataset, and their frame."""
+"""The statistics of a dataset by hand and against plain Python, their file, and their frame."""
+
+import json
+from dataclasses import asdict
+from statistics import fmean, median, quantiles
 
 import msgspec
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from record_cases import statistics
 from record_files import RecordFile, save
 
 from xmlc.core.errors import XmlcError
-from xmlc.records.statistics import Statistics, frame, read_statistics
+from xmlc.core.files import read_json, write_json
+from xmlc.kernels.csr import as_features, as_labels
+from xmlc.records.statistics import Statistics, five_numbers, frame, part_statistics, read_statistics
 
 CONTENT = statistics()
 
@@ -32,3 +41,58 @@ def test_the_frame_has_sizes_and_averages():
     assert row == {"dataset": "yeast", "d": 103, "m": 14, "n_train": 1500, "n_test": 917} | dict.fromkeys(
         ("labels_per_instance", "instances_per_label"), 2.125
     )
+
+
+def test_statistics_by_hand():
+    X = np.array([[1, 0, 2], [0, 0, 0], [3, 0, 0]])
+    Y = np.array([[1, 1, 0, 0], [0, 0, 0, 0], [1, 0, 0, 0]], dtype=bool)
+    found = part_statistics(as_features(X), as_labels(Y))
+    assert found.instances == 3
+    assert asdict(found.labels_per_instance) == {
+        "min": 0, "lower_quartile": 0.5, "median": 1, "upper_quartile": 1.5, "max": 2, "mean": 1
+    }  # fmt: skip
+    assert asdict(found.instances_per_label) == {
+        "min": 0, "lower_quartile": 0, "median": 0.5, "upper_quartile": 1.25, "max": 2, "mean": 0.75
+    }  # fmt: skip
+    assert asdict(found.instances_per_label_seen) == {
+        "min": 1, "lower_quartile": 1.25, "median": 1.5, "upper_quartile": 1.75, "max": 2, "mean": 1.5
+    }  # fmt: skip
+    assert found.activations_per_instance.mean == 1
+    assert found.occurrences_per_feature.mean == 1
+    assert found.occurrences_per_feature_seen.mean == 1.5
+    assert found.occurrences_per_feature.max == 2
+    assert (found.instances_without_labels, found.instances_without_features) == (1, 1)
+    assert (found.labels_never_seen, found.features_never_seen) == (2, 1)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.integers(0, 10**6), min_size=2, max_size=40))
+def test_five_numbers_equal_the_standard_library(counts):
+    found = five_numbers(np.array(counts))
+    lower, median, upper = quantiles(counts, n=4, method="inclusive")
+    expected = [min(counts), lower, median, upper, max(counts), fmean(counts)]
+    np.testing.assert_allclose(list(asdict(found).values()), expected, rtol=1e-12)
+
+
+def test_nothing_is_summarised_as_zeros():
+    assert set(asdict(five_numbers(np.array([]))).values()) == {0.0}
+    empty = part_statistics(as_features(np.zeros((0, 3))), as_labels(np.zeros((0, 2), dtype=bool)))
+    assert (empty.labels_never_seen, empty.features_never_seen, empty.instances) == (2, 3, 0)
+
+
+def test_counts_equal_plain_python(multilabel, tmp_path):
+    X, Y = multilabel(60, 9, 30, seed=4, density=0.1, labels=1.0)
+    found = part_statistics(X, Y)
+    features, labels = X.toarray() != 0, Y.toarray()
+    for key, counts in (
+        ("labels_per_instance", [sum(row) for row in labels.tolist()]),
+        ("instances_per_label", [sum(column) for column in labels.T.tolist()]),
+        ("activations_per_instance", [sum(row) for row in features.tolist()]),
+        ("occurrences_per_feature", [sum(column) for column in features.T.tolist()]),
+    ):
+        assert getattr(found, key).mean == fmean(counts)
+        assert getattr(found, key).median == median(counts)
+    assert found.instances_without_labels == sum(not any(row) for row in labels.tolist())
+    assert found.labels_never_seen == sum(not any(column) for column in labels.T.tolist()) > 0
+    write_json(tmp_path / "statistics.json", asdict(found))
+    assert read_json(tmp_path / "statistics.json") == json.loads(json.dumps(asdict(found))) == asdict(found)

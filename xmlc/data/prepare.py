@@ -19,7 +19,6 @@ from xmlc.data.formats import FORMATS, load, read_coordinates
 from xmlc.data.formats.lines import LineError, MalformedLines, quoted, text_lines, whole
 from xmlc.data.matrices import load_csr, resize, save_csr
 from xmlc.data.prepared import COUNTED, FORMAT_VERSION, Counts, Meta, fit_mask
-from xmlc.data.statistics import PartStatistics, part_statistics
 
 RELATIVE_TOLERANCE = 5e-3  # averages are printed with three to six digits
 PARTS: tuple[Literal["train", "test"], ...] = ("train", "test")
@@ -33,12 +32,13 @@ class Preparation(NamedTuple):
     ----------
     meta : Meta
         Its description; ``notes`` are the differences from the published numbers and the labels without instances.
-    train, test : PartStatistics
+    train, test : (csr_array, csr_array)
+        Features and label sets.
     """
 
     meta: Meta
-    train: PartStatistics
-    test: PartStatistics
+    train: Part
+    test: Part
 
 
 def prepare(dataset: Dataset, source: Path, out: Path, validation_share: float = 0.2, seed: int = 0) -> Preparation:
@@ -61,8 +61,7 @@ def prepare(dataset: Dataset, source: Path, out: Path, validation_share: float =
     """
     files = source_files(dataset, source)
     train, test = _same_width(*read_parts(source, files))
-    of_train, of_test = part_statistics(*train), part_statistics(*test)
-    counts = _counts(train, test, of_train)
+    counts = _counts(train, test)
     notes = differences(counts, dataset.published) if dataset.published else []
     notes += absent_labels(train[1], test[1])
     meta: Meta = {
@@ -82,7 +81,7 @@ def prepare(dataset: Dataset, source: Path, out: Path, validation_share: float =
                 save_csr(folder / name, "P", load_csr(source, f"{name}.P", made_by="synth"))
         np.save(folder / "split.npy", fit_mask(train[0].shape[0], validation_share, seed))
         write_json(folder / "meta.json", meta)
-    return Preparation(meta, of_train, of_test)
+    return Preparation(meta, train, test)
 
 
 def source_files(dataset: Dataset, source: Path) -> Layout:
@@ -193,14 +192,15 @@ def absent_labels(train: sparse.csr_array, test: sparse.csr_array) -> list[str]:
     ]
 
 
-def _counts(train: Part, test: Part, of_train: PartStatistics) -> Counts:
+def _counts(train: Part, test: Part) -> Counts:
+    (n, d), (_, m), positives = train[0].shape, train[1].shape, train[1].nnz
     return {
-        "n_train": train[0].shape[0],
+        "n_train": n,
         "n_test": test[0].shape[0],
-        "d": train[0].shape[1],
-        "m": train[1].shape[1],
-        "labels_per_instance": of_train.labels_per_instance.mean,
-        "instances_per_label": of_train.instances_per_label.mean,
+        "d": d,
+        "m": m,
+        "labels_per_instance": positives / max(n, 1),
+        "instances_per_label": positives / max(m, 1),
     }
 
 

@@ -13,7 +13,7 @@ from xmlc.data.writer import save_repository
 from xmlc.kernels.csr import as_features, as_labels
 from xmlc.papers.building import build_table
 from xmlc.papers.tables.render import to_csv, to_markdown
-from xmlc.records.statistics import Statistics
+from xmlc.records.statistics import Statistics, part_statistics
 
 PUBLISHED = (
     "dataset,model,p@1,p@3,p@5,max_p@1,max_p@3,max_p@5,S,alpha,beta,predict_ms\n"
@@ -142,7 +142,7 @@ def statistics(tmp_path_factory):
         save_repository(folder / f"source/{name}.txt", *matrices(rows))
     meta, train, test = prepare(Dataset("hand"), folder / "source", folder / "data")
     sizes = {name: meta[name] for name in ("name", "digest", "d", "m")}
-    Statistics(**sizes, train=train, test=test).write(folder / "statistics.json")
+    Statistics(**sizes, train=part_statistics(*train), test=part_statistics(*test)).write(folder / "statistics.json")
     return folder / "statistics.json"
 
 

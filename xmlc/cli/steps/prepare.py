@@ -11,7 +11,7 @@ from xmlc.core.passport import step_costs
 from xmlc.data.catalogue import dataset as catalogue_entry
 from xmlc.data.catalogue import load_catalogue
 from xmlc.data.prepare import prepare
-from xmlc.records.statistics import Statistics
+from xmlc.records.statistics import Statistics, part_statistics
 
 
 @click.command(help="Read a dataset, check it against its published numbers, split it 80/20, write arrays.")
@@ -35,8 +35,8 @@ def command(
         d=meta["d"],
         m=meta["m"],
         notes=tuple(meta["notes"]),
-        train=train,
-        test=test,
+        train=part_statistics(*train),
+        test=part_statistics(*test),
         step=step_costs("prepare", 1, meta["name"], written=out),
     ).write(statistics)
     for note in meta["notes"]:
