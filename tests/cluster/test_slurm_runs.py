@@ -1,4 +1,4 @@
-"""The workflow on a real Slurm, one node on this machine, as docs/cluster.md tells to run it."""
+"""The workflow on a real Slurm, one node on this machine, as docs/running.md tells to run it."""
 
 import shutil
 import signal
