@@ -53,7 +53,7 @@ import numpy as np
 from xmlc.metrics import classification_metrics
 from xmlc.report.facts import Source, fact_rows
 from xmlc.papers.building import build_table
-from xmlc.records.reading import read_record
+from xmlc.papers.building import read_record
 Y = np.eye(4, dtype=bool)
 computed = classification_metrics(Y, Y[:, [0, 1, 3, 2]])
 tables = {}

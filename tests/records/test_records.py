@@ -12,10 +12,10 @@ from report_cases import ranking, thresholds, write
 
 import xmlc.records
 from xmlc.core.errors import XmlcError
+from xmlc.papers.building import kinds, read_records
 from xmlc.records import ranking as rankings
 from xmlc.records import thresholds as evaluations
 from xmlc.records.ranking import RankingRecord
-from xmlc.records.reading import kinds, read_records
 from xmlc.records.thresholds import ThresholdRecord
 
 

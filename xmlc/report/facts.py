@@ -18,7 +18,7 @@ import pandas as pd
 from xmlc.core.passport import Passport, StepCosts
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.papers import table_of
-from xmlc.papers.building import OTHER_FILES, OfTables, files_of_kinds
+from xmlc.papers.building import OTHER_FILES, OfTables, files_of_kinds, kinds, read_record, read_records
 from xmlc.papers.tables.columns import COLUMNS, column
 from xmlc.papers.tables.made_of import MadeOf
 from xmlc.papers.tables.table import summaries
@@ -27,7 +27,6 @@ from xmlc.records import forest
 from xmlc.records.base import Row
 from xmlc.records.forest import ForestRecord
 from xmlc.records.ranking import RankingRecord, search_of
-from xmlc.records.reading import kinds, read_record, read_records
 from xmlc.records.statistics import Statistics
 from xmlc.records.step import StepRecord
 from xmlc.records.sweep import SweepRecord

@@ -12,13 +12,12 @@ import pandas as pd
 from xmlc.core.errors import XmlcError, let_through
 from xmlc.core.files import atomic_file
 from xmlc.papers import table_of
-from xmlc.papers.building import build_table, read_published
+from xmlc.papers.building import build_table, read_published, read_record
 from xmlc.papers.tables.columns import DEVIATION, column
 from xmlc.papers.tables.intervals import student_quantile
 from xmlc.papers.tables.made_of import MadeOf
 from xmlc.records.base import parsed
 from xmlc.records.ranking import RankingRecord
-from xmlc.records.reading import read_record
 from xmlc.report.verdict import Kind, kind_of, number
 
 

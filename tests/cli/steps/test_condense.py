@@ -9,8 +9,8 @@ from xmlc.data.prepared import Prepared
 from xmlc.metrics import precision_at_k
 from xmlc.models import SparseWeightedNearestNeighbors
 from xmlc.models.condensing import kept_instances
+from xmlc.papers.building import read_records
 from xmlc.records.condensed import CondensedRecord
-from xmlc.records.reading import read_records
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from small_data import prepare_tiny
 from xmlc.data.prepared import Prepared
 from xmlc.metrics import precision_and_ndcg
 from xmlc.models.fastxml import FastXML
+from xmlc.papers.building import read_records
 from xmlc.records.forest import ForestRecord
-from xmlc.records.reading import read_records
 from xmlc.records.sweep import SweepRecord
 
 

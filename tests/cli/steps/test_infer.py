@@ -15,8 +15,8 @@ from xmlc.data.matrices import load_csr, save_csr
 from xmlc.data.prepared import Prepared
 from xmlc.inference import Samples, fit_size_weights, gfm, gfm_sizes, hamming, marginals_of
 from xmlc.metrics import classification_metrics
+from xmlc.papers.building import read_records
 from xmlc.records.inference import InferenceRecord
-from xmlc.records.reading import read_records
 
 DRAWN = '''"""A model that draws every label with one probability, and can do nothing else."""
 

@@ -12,8 +12,8 @@ from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.streams import Stream
 from xmlc.metrics import macro_f
 from xmlc.metrics.progressive import checkpoints
+from xmlc.papers.building import read_records
 from xmlc.records.progressive import ProgressiveRecord
-from xmlc.records.reading import read_records
 
 # Names the label of the instance before, and predicts its set; `random_state` tells that it got the seed.
 STUB = """
