@@ -15,7 +15,7 @@ from xmlc.papers.common.claims import CLAIMS, Word, counted
 from xmlc.papers.tables.columns import column
 from xmlc.papers.tables.fingerprint import read_table
 from xmlc.papers.tables.made_of import finished_tables
-from xmlc.papers.tables.render import to_csv
+from xmlc.papers.tables.table import to_csv
 from xmlc.records.base import parsed
 from xmlc.report.compare import compare_frames
 

@@ -16,8 +16,7 @@ from xmlc.papers import table_of
 from xmlc.papers.plt2016.tables import by_method
 from xmlc.papers.tables.columns import column
 from xmlc.papers.tables.fingerprint import fingerprint
-from xmlc.papers.tables.render import panel_to_markdown
-from xmlc.papers.tables.table import Published
+from xmlc.papers.tables.table import Published, panel_to_markdown
 from xmlc.steps.tuning.plan import plan_in_stages
 from xmlc.suites.suite import read_suite
 

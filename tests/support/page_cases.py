@@ -7,7 +7,7 @@ from xmlc.papers.building import build_table, draw_figure
 from xmlc.papers.plan import SuitePlan
 from xmlc.papers.plotting import write_figure
 from xmlc.papers.tables.made_of import MadeOf, finished_tables
-from xmlc.papers.tables.render import write_table
+from xmlc.papers.tables.table import write_table
 from xmlc.report.failures import failures
 from xmlc.report.judge import Judge
 from xmlc.report.page.content import Folders, page_of

@@ -8,8 +8,7 @@ from record_files import as_record
 from report_cases import ranking, thresholds
 
 from xmlc.papers.common.claims import Effect, claim, claims_line, claims_table, counted, outcome_of
-from xmlc.papers.tables.render import fingerprint_of, to_csv, to_markdown
-from xmlc.papers.tables.table import Published
+from xmlc.papers.tables.table import Published, fingerprint_of, to_csv, to_markdown
 from xmlc.suites.needs import RANKINGS, THRESHOLDS
 
 NOTHING = Published({}, ("claim",))

@@ -7,8 +7,7 @@ from record_files import as_record
 from report_cases import every_measure, every_method, inferred_from_estimates, ranking
 
 from xmlc.papers.common.tables import PEER_KEYS, TUNED, jobs_frame, peers, resources
-from xmlc.papers.tables.render import to_csv, to_latex, to_markdown
-from xmlc.papers.tables.table import Published
+from xmlc.papers.tables.table import Published, to_csv, to_latex, to_markdown
 from xmlc.records.step import StepRecord
 
 

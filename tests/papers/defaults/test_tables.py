@@ -6,7 +6,7 @@ import pytest
 from built_tables import build_from
 from report_cases import ranking
 
-from xmlc.papers.tables.render import to_markdown
+from xmlc.papers.tables.table import to_markdown
 
 P_AT_1 = {  # by model, on yeast and on scene
     "plt-default": (0.70, 0.60),

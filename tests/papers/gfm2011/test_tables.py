@@ -8,7 +8,7 @@ from built_tables import build_from
 from report_cases import inference
 
 from xmlc.inference.methods import METHODS
-from xmlc.papers.tables.render import to_csv, to_markdown
+from xmlc.papers.tables.table import to_csv, to_markdown
 from xmlc.papers.tables.titles import METHODS as TITLES
 from xmlc.suites.suite import FOLDER
 

@@ -5,7 +5,7 @@ from built_tables import build_from
 from report_cases import dataset, ranking, sweep_over
 
 from xmlc.core.errors import XmlcError
-from xmlc.papers.tables.render import to_markdown
+from xmlc.papers.tables.table import to_markdown
 
 TABLE2 = (
     "dataset,model,p@1,p@3,p@5,train_cpu_minutes\n"

@@ -6,7 +6,7 @@ from report_cases import every_measure, every_method, ranking, thresholds, write
 
 from xmlc.metrics.measures import TUNABLE_MEASURES
 from xmlc.papers.building import build_table
-from xmlc.papers.tables.render import to_csv, to_latex, to_markdown
+from xmlc.papers.tables.table import to_csv, to_latex, to_markdown
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from report_cases import dataset, ranking
 
 from xmlc.core.errors import XmlcError
 from xmlc.papers.scale.tables import EVERY, TOTAL
-from xmlc.papers.tables.render import to_csv, to_markdown
+from xmlc.papers.tables.table import to_csv, to_markdown
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from xmlc.data.prepare import prepare
 from xmlc.data.writer import save_repository
 from xmlc.kernels.csr import as_features, as_labels
 from xmlc.papers.building import build_table
-from xmlc.papers.tables.render import to_csv, to_markdown
+from xmlc.papers.tables.table import to_csv, to_markdown
 from xmlc.records.statistics import Statistics, part_statistics
 
 PUBLISHED = (

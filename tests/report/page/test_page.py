@@ -19,7 +19,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.papers.common.claims import claims_line, counted
 from xmlc.papers.tables.fingerprint import fingerprint
 from xmlc.papers.tables.made_of import MadeOf
-from xmlc.papers.tables.render import write_table
+from xmlc.papers.tables.table import write_table
 from xmlc.report.facts import Source
 from xmlc.report.judge import Judge
 from xmlc.report.page.content import Folders, inline, page_of

@@ -10,7 +10,7 @@ from xmlc.cli._options import FILE, FOLDER, gather_records, list_definitions, re
 from xmlc.papers import every_table
 from xmlc.papers.building import build_table
 from xmlc.papers.tables.made_of import MadeOf
-from xmlc.papers.tables.render import to_markdown, write_table
+from xmlc.papers.tables.table import to_markdown, write_table
 
 
 @click.command(help="Build table NAME of a paper from RECORDS; write the list of these records too.")

@@ -24,8 +24,7 @@ from xmlc.papers.plotting import SETTINGS
 from xmlc.papers.tables.columns import MISSING, column
 from xmlc.papers.tables.fingerprint import TABLE, Fingerprint, of_parts
 from xmlc.papers.tables.made_of import MadeOf
-from xmlc.papers.tables.render import title_of
-from xmlc.papers.tables.table import Published, average_seeds
+from xmlc.papers.tables.table import Published, average_seeds, title_of
 from xmlc.papers.tables.titles import LIMITS, method_title, model_title
 from xmlc.records import ranking, thresholds
 from xmlc.records.ranking import COST_COLUMNS, RankingRecord

@@ -16,8 +16,7 @@ from xmlc.papers import table_of
 from xmlc.papers.common.claims import CLAIMS
 from xmlc.papers.tables.columns import DEVIATION, Column, column
 from xmlc.papers.tables.made_of import MadeOf, same_data
-from xmlc.papers.tables.render import to_csv
-from xmlc.papers.tables.table import Published, Table
+from xmlc.papers.tables.table import Published, Table, to_csv
 from xmlc.report.compare import Cell, compare_frames
 from xmlc.report.failures import Failure
 from xmlc.report.judge import Judge, OurNumber

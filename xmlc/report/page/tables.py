@@ -15,9 +15,8 @@ from xmlc.papers import table_of
 from xmlc.papers.building import OfTables
 from xmlc.papers.tables.columns import DEVIATION, MISSING, Column, column
 from xmlc.papers.tables.fingerprint import Fingerprint
-from xmlc.papers.tables.render import fingerprint_of
 from xmlc.papers.tables.table import PAPER as PAPERS_HEADING
-from xmlc.papers.tables.table import Panel, Published, Table, side_by_side
+from xmlc.papers.tables.table import Panel, Published, Table, fingerprint_of, side_by_side
 from xmlc.papers.tables.titles import method_title, model_title, without_passes
 from xmlc.report.facts import Source, passport_columns
 from xmlc.report.page.expected import PAPER, Expectation, Expected, tags
