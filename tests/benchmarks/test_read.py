@@ -18,6 +18,7 @@ def test_synthetic_text_has_the_shape_it_promises(tmp_path):
     assert 700 < (tmp_path / "a.txt").stat().st_size / 500 < 1100  # bytes per row
 
 
+@pytest.mark.slow
 def test_both_readers_take_turns_on_one_file(tmp_path, capsys):
     file = tmp_path / "train.txt"
     file.write_text("3 4 5\n1,2 0:1 3:0.1\n 1:2.5e-3\n4 2:7\n")

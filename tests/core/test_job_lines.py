@@ -82,6 +82,7 @@ def snakemake(tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_a_run_writes_a_line_for_each_job_and_at_its_end_where_tables_are(snakemake, tmp_path):
     code, lines = snakemake("b")
     assert code == 1
@@ -108,6 +109,7 @@ def test_a_run_writes_a_line_for_each_job_and_at_its_end_where_tables_are(snakem
     assert [line for line in snakemake("--forceall", "--quiet", "all")[1] if "of" in line] == []
 
 
+@pytest.mark.slow
 def test_a_dry_run_counts_jobs_and_says_why(snakemake, tmp_path):
     code, lines = snakemake("--dry-run")
     assert code == 0

@@ -55,6 +55,7 @@ def of_quick_run(made, datasets):
     return replace(made, records=tuple(kept))
 
 
+@pytest.mark.slow
 def test_the_accepted_tables_are_those_of_the_archived_records(finished):
     for made in finished:
         frame, keys = frame_of(made)
@@ -65,6 +66,7 @@ def test_the_accepted_tables_are_those_of_the_archived_records(finished):
     }
 
 
+@pytest.mark.slow
 def test_the_archived_runs_are_those_that_ci_repeats(finished):
     """Whatever changes the numbers that CI makes again changes those of the five seeds, which are then out of date."""
     compared = 0

@@ -12,7 +12,7 @@ import pandas as pd
 import yaml
 from repository import ROOT
 
-from xmlc.core.kernel_cache import kernel_digest
+from xmlc.core.kernel_cache import kernel_folder
 from xmlc.papers.tables.columns import COLUMNS
 
 COPIED = ("Snakefile", "config", "workflow", "profiles", "xmlc", "results/published")
@@ -36,7 +36,6 @@ class Project:
         few = {"methods": ["fta", "sto", "ofo-ab"], "measures": ["instance-f"]}
         few["inference"] = {"portion": "80", "methods": {"plt": ["gfm"]}}
         self.edit_yaml("config/demo.yaml", lambda content: content.update(few))
-        copy_kernels(folder)
         # The forest has a run of its own, on a set of a mirror; here it would cost a compilation for nothing.
         self.edit_yaml("config/demo.yaml", lambda content: content["models"].pop("fastxml"))
         self.edit_yaml("config/papers/plt2016.yaml", lambda content: content.update(few))
@@ -54,7 +53,8 @@ class Project:
         path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
         self.environment = os.environ | {"PYTHONPATH": path}
         self.environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-        self.environment.pop("NUMBA_CACHE_DIR", None)  # the copy keeps its own compiled kernels, see `copy_kernels`
+        # Named after the content of their files, all kernels are kept with the project's own and compiled once.
+        self.environment["NUMBA_CACHE_DIR"] = str(kernel_folder().parent)
 
     @contextmanager
     def restored(self, *names):
@@ -117,13 +117,3 @@ def finished_demo(folder):
     project = Project(folder)
     project.run_well("demo")
     return project
-
-
-def copy_kernels(folder):
-    """Hand the kernels compiled so far to a copy of the project.
-
-    The copy compiles them anew as soon as a file that holds kernels changes.
-    """
-    kernels = Path("xmlc/__pycache__") / f"kernels-{kernel_digest()}"
-    if (ROOT / kernels).is_dir():
-        shutil.copytree(ROOT / kernels, folder / kernels, ignore=shutil.ignore_patterns("*.tmp.*"), dirs_exist_ok=True)

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import time
 from base64 import urlsafe_b64decode
+from pathlib import Path
 
 import pandas as pd
 from project_copy import Project
@@ -56,7 +57,7 @@ class SmallRun(Project):
 
     def kernels(self):
         """Files of compiled kernels."""
-        return sorted(self.folder.glob("xmlc/__pycache__/kernels-*/**/*"))
+        return sorted(Path(self.environment["NUMBA_CACHE_DIR"]).glob("kernels-*/**/*"))
 
     def unmake(self, first="download"):
         """Remove what a step and those after it made; of the first step, all that any run left."""

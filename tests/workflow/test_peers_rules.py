@@ -1,11 +1,13 @@
 """Which jobs the peers of a suite come to."""
 
+import pytest
 import yaml
 from project_copy import Project
 
 from xmlc.data.writer import save_repository
 
 
+@pytest.mark.slow
 def test_peers_run_where_the_configuration_says(tmp_path, multilabel):
     project = Project(tmp_path)
     X, Y = multilabel(100, 15, 12)

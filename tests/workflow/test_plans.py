@@ -12,6 +12,7 @@ def project(tmp_path_factory):
     return Project(tmp_path_factory.mktemp("plans"))
 
 
+@pytest.mark.slow
 def test_swnn2018_searches_whatever_is_configured_and_its_first_tables_need_no_model(project):
     settings = ("--config", "datasets=[far-set]", "mirror=http://localhost/none")
     planned = project.planned("swnn2018", *settings)
@@ -26,6 +27,7 @@ def test_swnn2018_searches_whatever_is_configured_and_its_first_tables_need_no_m
     assert planned == {"download": 1, "prepare": 1, "table": 1}
 
 
+@pytest.mark.slow
 def test_ldsm2020_scores_forests_by_their_trees_and_shares_models_with_other_papers(project):
     settings = ("--config", "datasets=[far-set]", "mirror=http://localhost/none")
     planned = project.planned("ldsm2020", *settings)
@@ -38,6 +40,7 @@ def test_ldsm2020_scores_forests_by_their_trees_and_shares_models_with_other_pap
     assert (planned["train"], planned["forest"]) == (3, 2)  # BR is left out where labels are many
 
 
+@pytest.mark.slow
 def test_the_target_tables_makes_no_figure_nor_what_only_figures_need(project):
     settings = ("--config", "datasets=[far-set]", "mirror=http://localhost/none", "papers=[demo, oplt2021]")
     planned = project.planned("tables", *settings)
@@ -45,6 +48,7 @@ def test_the_target_tables_makes_no_figure_nor_what_only_figures_need(project):
     assert not {"figure", "progressive", "progressive_of_5_seeds"} & set(planned)
 
 
+@pytest.mark.slow
 def test_oplt2021_tells_few_shot_datasets_from_others(project):
     settings = ("--config", "mirror=http://localhost/none", "models=[parabel-single, oplt-b-1-pass]")
     both = project.planned("oplt2021", *settings, "datasets=[far-set, synthetic-aloi-like]")
@@ -58,6 +62,7 @@ def test_oplt2021_tells_few_shot_datasets_from_others(project):
     assert (one["table"], one["figure"]) == (4, 1)
 
 
+@pytest.mark.slow
 def test_a_seed_that_no_suite_has_is_a_job_of_its_own(project):
     settings = ("--config", "mirror=http://localhost/none")
     record = "results/far-set/oplt-b-1-pass/seed{}/full/ranking.json"
@@ -98,6 +103,7 @@ def test_thresholds_of_a_model_are_one_job_where_they_are_configured(project):
     assert other == {"synthesise": 1} | before | {"thresholds_anywhere": 1}
 
 
+@pytest.mark.slow
 def test_a_set_that_nobody_tuned_is_searched_once_for_each_model_that_can_be(project):
     """Not where a model has values for the set, and nowhere with `tuning=null`."""
     settings = ("--config", "datasets=[far-set, bibtex]", "mirror=http://localhost/none", "seeds=[0, 1]")

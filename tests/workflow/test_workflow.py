@@ -68,6 +68,7 @@ def test_a_bad_line_stops_the_run_and_leaves_nothing(finished, multilabel):
     assert not (finished.folder / "results/bad-set/data").exists()
 
 
+@pytest.mark.slow
 def test_an_edited_record_and_damaged_data_are_refused_named_and_made_again(finished):
     before, record = finished.tables(), finished.folder / "results/demo/plt/seed0/full/ranking.json"
     table, array = (

@@ -15,6 +15,7 @@ from xmlc.steps.tuning.plan import METHODS
 from xmlc.steps.tuning.ranges import parse_space
 
 
+@pytest.mark.slow
 @NEEDS_SMAC
 def test_smac_does_not_depend_on_the_hash_of_text():
     """The order of a set of SMAC's would change the trials from one process to the next."""
@@ -36,6 +37,7 @@ def test_smac_does_not_depend_on_the_hash_of_text():
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 @NEEDS_SMAC
 def test_smac_learns():
     """It spends what comes after its design near the top of the hill, where random draws seldom fall."""
