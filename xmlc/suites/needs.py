@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xmlc.suites import paths
 from xmlc.suites.paths import Pattern
-from xmlc.suites.suite import Run, Task
+from xmlc.suites.suite import Run, Suite, Task
 
 if TYPE_CHECKING:  # records and tables name their needs, and do not depend on the project
     from xmlc.suites.project import Project
@@ -17,6 +17,7 @@ PEER_METHODS = ("fta", "sto", "ofo")  # those whose macro-F stands in the table 
 
 # Of a project and a suite's name, for its datasets or for some: the records, in the order of a table's rows.
 Files = Callable[["Project", str, Sequence[str] | None], list[str]]
+Runs = Callable[["Project", str, Sequence[str] | None], list[Run]]
 
 
 @dataclass(frozen=True)
@@ -50,27 +51,66 @@ class Declared:
         return [file for need in self.needs for file in need.files(project, paper, datasets)]
 
 
-def of_each_run(pattern: Pattern) -> Files:
-    """Name one file of each run of a suite's models: the dataset, model and seed of its path are the run's."""
+def _own_runs(project: Project, paper: str, datasets: Sequence[str] | None) -> list[Run]:
+    return project.runs(paper, datasets)
+
+
+def of_each_run(
+    pattern: Pattern,
+    kept: Callable[[Project, Suite, Run], bool] = lambda project, suite, run: True,
+    runs: Runs = _own_runs,
+) -> Files:
+    """Name one file of each run of a suite's models that is kept."""
 
     def files(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-        return [run.file(pattern) for run in project.runs(paper, datasets)]
+        suite = project.suites[paper]
+        return [run.file(pattern) for run in runs(project, paper, datasets) if kept(project, suite, run)]
 
     return files
 
 
-_ranked = of_each_run(paths.RANKING)
+def of_methods(
+    pattern: Pattern,
+    methods: Callable[[Suite, Run], Iterable[str]],
+    runs: Runs = _own_runs,
+) -> Files:
+    """Name one file of each method of each run of a suite's models."""
+
+    def files(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+        suite = project.suites[paper]
+        return [run.file(pattern, method=m) for run in runs(project, paper, datasets) for m in methods(suite, run)]
+
+    return files
 
 
 def _ranked_on(task: Task) -> Files:
-    def files(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-        return _ranked(project, paper, project.of_task(paper, task, datasets))
-
-    return files
+    return of_each_run(paths.RANKING, lambda project, suite, run: suite.task_of(run.dataset) == task)
 
 
-def _growing(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-    return _ranked(project, paper, project.suites[paper].growth)
+def _progressive_on(task: Task) -> Files:
+    def is_stream(project: Project, suite: Suite, run: Run) -> bool:
+        return run.model in suite.progressive and suite.task_of(run.dataset) == task
+
+    return of_each_run(paths.PROGRESSIVE, is_stream)
+
+
+def _is_of_ensembles(project: Project, suite: Suite, run: Run) -> bool:
+    return suite.ensembles is not None and run.model in suite.ensembles.models
+
+
+def _is_nearest(project: Project, suite: Suite, run: Run) -> bool:
+    return project.models[run.model].estimator == "swnn"
+
+
+def _evaluated(methods: Callable[[Suite], Sequence[str]]) -> Files:
+    return of_methods(paths.EVALUATION, lambda suite, run: [] if suite.is_ranked_only(run) else methods(suite))
+
+
+def _inferred(portion: str) -> Files:
+    def methods(suite: Suite, run: Run) -> list[str]:
+        return suite.inferred(run.model) if suite.inference and suite.inference.portion == portion else []
+
+    return of_methods(Pattern(paths.INFERENCE.of(portion=portion)), methods)
 
 
 def _ranked_beside(model: str, most_labels: int) -> Files:
@@ -92,57 +132,9 @@ def _ranked_beside(model: str, most_labels: int) -> Files:
             if homes and is_small(project, dataset) and all(model in project.models_on(home, dataset) for home in homes)
             for seed in project.suites[paper].seeds
         ]
-        return _ranked(project, paper, datasets) + [run.file(paths.RANKING) for run in beside]
+        return RANKINGS.files(project, paper, datasets) + [run.file(paths.RANKING) for run in beside]
 
     return files
-
-
-def _evaluated(methods_of: Callable[[Project, str], Sequence[str]]) -> Files:
-    def files(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-        methods, suite = methods_of(project, paper), project.suites[paper]
-        runs = [run for run in project.runs(paper, datasets) if not suite.is_ranked_only(run)]
-        return [run.file(paths.EVALUATION, method=m) for run in runs for m in methods]
-
-    return files
-
-
-def _for_instance_f(project: Project, paper: str) -> list[str]:
-    return [method for method in project.suites[paper].measure_methods if method == "for-instance-f"]
-
-
-def _inferred(portion: str) -> Files:
-    def files(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-        suite = project.suites[paper]
-        if suite.inference is None or suite.inference.portion != portion:
-            return []
-        return [
-            run.file(paths.INFERENCE, portion=portion, method=method)
-            for run in project.runs(paper, datasets)
-            for method in suite.inferred(run.model)
-        ]
-
-    return files
-
-
-def _of_datasets(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-    return [paths.STATISTICS.of(dataset=dataset) for dataset in datasets or project.datasets_of(paper)]
-
-
-def _condensed(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-    nearest = [name for name, model in project.models.items() if model.estimator == "swnn"]
-    return [run.file(paths.CONDENSED) for run in project.runs(paper, datasets) if run.model in nearest]
-
-
-def _searched(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-    """List the results of the searches that a suite's models are trained with, each once for all seeds."""
-    found = [project.tuned_by(run.model, run.dataset) for run in project.runs(paper, datasets)]
-    return list(dict.fromkeys(file for file in found if file))
-
-
-def _by_first_trees(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-    ensembles = project.suites[paper].ensembles
-    models = ensembles.models if ensembles else []
-    return [run.file(paths.FOREST) for run in project.runs(paper, datasets) if run.model in models]
 
 
 def sweeps_of(*names: str) -> Need:
@@ -161,84 +153,77 @@ def sweeps_of(*names: str) -> Need:
     return Need("sweep", "full", files)
 
 
-def _progressive_on(task: Task) -> Files:
-    def files(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-        models = project.suites[paper].progressive
-        runs = project.runs(paper, project.of_task(paper, task, datasets))
-        return [run.file(paths.PROGRESSIVE) for run in runs if run.model in models]
-
-    return files
+def _searched(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+    """List the results of the searches that a suite's models are trained with, each once for all seeds."""
+    found = [project.tuned_by(run.model, run.dataset) for run in project.runs(paper, datasets)]
+    return list(dict.fromkeys(file for file in found if file))
 
 
-def _simulated(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-    return [paths.SIMULATION.of(paper=paper)]
-
-
-def _with_peers(project: Project, paper: str, datasets: Sequence[str] | None = None) -> Iterator[Run]:
+def _with_peers(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[Run]:
     """List the runs of a suite's models and of the baselines beside them, dataset by dataset."""
-    for dataset in project.datasets_of(paper) if datasets is None else datasets:
-        for model in [*project.models_on(paper, dataset), *project.peers_on(paper, dataset)]:
-            for seed in project.suites[paper].seeds:
-                yield Run(dataset, model, seed)
-
-
-def _ranked_with_peers(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-    return [run.file(paths.RANKING) for run in _with_peers(project, paper, datasets)]
-
-
-def _evaluated_with_peers(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-    """List the records of threshold methods, but for baselines whose scores take none."""
-    suite = project.suites[paper]
-    ranks_only = [name for name, peer in suite.peers.items() if peer.ranks_only]
-    methods = [method for method in PEER_METHODS if method in suite.methods]
-    runs = [
-        run
-        for run in _with_peers(project, paper, datasets)
-        if run.model not in ranks_only and not suite.is_ranked_only(run)
+    return [
+        Run(dataset, model, seed)
+        for dataset in (project.datasets_of(paper) if datasets is None else datasets)
+        for model in [*project.models_on(paper, dataset), *project.peers_on(paper, dataset)]
+        for seed in project.suites[paper].seeds
     ]
-    return [run.file(paths.EVALUATION, method=method) for run in runs for method in methods]
+
+
+def _peer_methods(suite: Suite, run: Run) -> list[str]:
+    """List the methods of a run's model, none of a baseline whose scores take no thresholds."""
+    peer = suite.peers.get(run.model)
+    if suite.is_ranked_only(run) or (peer and peer.ranks_only):
+        return []
+    return [method for method in PEER_METHODS if method in suite.methods]
 
 
 def _steps(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
     """List the files with the costs of each step of a suite's run, in running order."""
     steps: list[str] = []
+    suite = project.suites[paper]
     for dataset in project.datasets_of(paper):
         made = [paths.RESOURCE.of(dataset=dataset)] if project.entry(dataset).synthetic else []
         steps += [*made, paths.STATISTICS.of(dataset=dataset)]
         for run in project.runs(paper, [dataset]):
             steps += [run.file(paths.TRAINING, portion="full"), run.file(paths.RANKING)]
-            if project.suites[paper].is_ranked_only(run):
+            if suite.is_ranked_only(run):
                 continue
             steps += [run.file(paths.TRAINING, portion="80"), run.file(paths.ESTIMATES)]
-            for method in project.suites[paper].methods:
+            for method in suite.methods:
                 steps += [run.file(paths.THRESHOLDS, method=method), run.file(paths.EVALUATION, method=method)]
     return steps
 
 
 def _jobs(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
     """List the files with the costs of each step, inference included."""
-    inferred = [_inferred(portion)(project, paper, datasets) for portion in ("full", "80")]
+    inferred = [need.files(project, paper, datasets) for need in (INFERRED_FROM_MODELS, INFERRED_FROM_ESTIMATES)]
     return [*_steps(project, paper), *inferred[0], *inferred[1]]
 
 
+def _of_datasets(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+    return [paths.STATISTICS.of(dataset=dataset) for dataset in datasets or project.datasets_of(paper)]
+
+
 STATISTICS = Need("statistics", "", _of_datasets)
-RANKINGS = Need("ranking", "full", _ranked)
+RANKINGS = Need("ranking", "full", of_each_run(paths.RANKING))
 RANKINGS_BESIDE_BR = Need("ranking", "full", _ranked_beside("br", most_labels=500))
 MULTI_LABEL_RANKINGS = Need("ranking", "full", _ranked_on("multi-label"))
 FEW_SHOT_RANKINGS = Need("ranking", "full", _ranked_on("few-shot"))
-GROWTH = Need("ranking", "full", _growing)
-THRESHOLDS = Need("thresholds", "80", _evaluated(lambda project, paper: project.suites[paper].methods))
-MEASURES = Need("thresholds", "80", _evaluated(lambda project, paper: project.suites[paper].measure_methods))
-BEST_INSTANCE_F = Need("thresholds", "80", _evaluated(_for_instance_f))
+GROWTH = Need("ranking", "full", lambda project, paper, _: RANKINGS.files(project, paper, project.suites[paper].growth))
+THRESHOLDS = Need("thresholds", "80", _evaluated(lambda suite: suite.methods))
+MEASURES = Need("thresholds", "80", _evaluated(lambda suite: suite.measure_methods))
+BEST_INSTANCE_F = Need(
+    "thresholds", "80", _evaluated(lambda suite: [m for m in suite.measure_methods if m == "for-instance-f"])
+)
 INFERRED_FROM_MODELS = Need("inference", "full", _inferred("full"))
 INFERRED_FROM_ESTIMATES = Need("inference", "80", _inferred("80"))
-CONDENSED = Need("condensed", "full", _condensed)
-ENSEMBLES = Need("forest", "full", _by_first_trees)
+CONDENSED = Need("condensed", "full", of_each_run(paths.CONDENSED, _is_nearest))
+ENSEMBLES = Need("forest", "full", of_each_run(paths.FOREST, _is_of_ensembles))
 MULTI_LABEL_STREAMS = Need("progressive", "full", _progressive_on("multi-label"))
 FEW_SHOT_STREAMS = Need("progressive", "full", _progressive_on("few-shot"))
 SEARCHES = Need("training", "", _searched)
-SIMULATIONS = Need("simulation", "", _simulated)
-PEER_RANKINGS = Need("ranking", "full", _ranked_with_peers)
-PEER_THRESHOLDS = Need("thresholds", "80", _evaluated_with_peers)
+SIMULATIONS = Need("simulation", "", lambda project, paper, _: [paths.SIMULATION.of(paper=paper)])
+PEER_RANKINGS = Need("ranking", "full", of_each_run(paths.RANKING, runs=_with_peers))
+PEER_THRESHOLDS = Need("thresholds", "80", of_methods(paths.EVALUATION, _peer_methods, runs=_with_peers))
 STEPS = Need("step", "", _steps)
 JOBS = Need("step", "", _jobs)

@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 import sys
 from bisect import bisect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json
@@ -70,31 +70,6 @@ COUNTS = {"n_train": 50_000, "n_test": 10_000, "d": 100_000, "m": 50_000, "nonze
 SYNTHETIC = {"n_features": "d", "n_labels": "m"}  # names of the counts of a set that is made
 
 
-class Wildcards(Protocol):
-    """Wildcards of a job; iterating over them gives their values."""
-
-    def get(self, name: str, otherwise: str | None = None, /) -> str | None:
-        """Return one by name."""
-
-    def __contains__(self, name: object, /) -> bool:
-        """Tell whether there is one of this name."""
-
-    def __iter__(self) -> Iterator[str]:
-        """Go through them."""
-
-
-class Snakemake(Protocol):
-    """The used part of Snakemake's workflow."""
-
-    @property
-    def global_resources(self) -> Mapping[str, object]:
-        """Limits of all jobs together."""
-
-    @property
-    def local_exec(self) -> bool:
-        """Whether jobs run on this machine."""
-
-
 class Size(NamedTuple):
     """How large a dataset is: instances, features, labels, and averages for an instance."""
 
@@ -121,7 +96,7 @@ class Requests:
         Asked when jobs are planned: what it knows of its executor comes after the rules.
     """
 
-    def __init__(self, project: Project, workflow: Snakemake):
+    def __init__(self, project: Project, workflow: Any):
         self.project, self.workflow = project, workflow
         self._told: set[str] = set()  # datasets
 
@@ -135,21 +110,21 @@ class Requests:
             How often all steps are done, such as once for each seed. Several steps are a class of minutes higher.
         """
 
-        def memory(wildcards: Wildcards, attempt: int) -> int:
+        def memory(wildcards: Mapping[str, str], attempt: int) -> int:
             mb = attempt * math.ceil(max(most_bytes(self.project, step, wildcards) for step in steps) / 1e6)
             self._tell_if_large(mb, " ".join([" and ".join(steps), *wildcards]), wildcards.get("dataset") or "")
             return mb if self.workflow.local_exec else mb + BESIDE
 
-        def runtime(wildcards: Wildcards, attempt: int) -> int:
+        def runtime(wildcards: Mapping[str, str], attempt: int) -> int:
             more = len(steps) > 1 or times > 1
             return attempt * max(minutes(self.project, step, wildcards, more) for step in steps)
 
         return {"mem_mb": memory, "runtime": runtime}
 
-    def threads(self, step: str) -> Callable[[Wildcards], int]:
+    def threads(self, step: str) -> Callable[[Mapping[str, str]], int]:
         """Return a function for the threads of a step's job: its model's, and no more than the step can use."""
 
-        def chosen(wildcards: Wildcards) -> int:
+        def chosen(wildcards: Mapping[str, str]) -> int:
             model = wildcards.get("model")
             given = self.project.settings.threads if model is None else self.project.threads(model)
             return min(given, MOST_THREADS.get(step, given))
@@ -172,7 +147,7 @@ class Requests:
         print(sentence, file=sys.stderr, flush=True)
 
 
-def most_bytes(project: Project, step: str, wildcards: Wildcards) -> float:
+def most_bytes(project: Project, step: str, wildcards: Mapping[str, str]) -> float:
     """Return an upper bound of the memory that a step takes.
 
     Parameters
@@ -224,7 +199,7 @@ def _trained_bytes(spec: ModelSpec, dataset: str, size: Size) -> float:
     return times * size.bytes
 
 
-def minutes(project: Project, step: str, wildcards: Wildcards, more: bool = False) -> int:
+def minutes(project: Project, step: str, wildcards: Mapping[str, str], more: bool = False) -> int:
     """Return the wall minutes that a step may take, or one of several that are one job."""
     dataset, model = wildcards.get("dataset"), wildcards.get("model")
     spec = None if model is None else project.models[model]
