@@ -3,7 +3,8 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from xmlc.models.plt.weights import CompactNodeWeights, HashedWeights, NodeWeights, drop_small
+from xmlc.models.plt.compact import drop_small
+from xmlc.models.plt.weights import CompactNodeWeights, HashedWeights, NodeWeights
 from xmlc.models.trees import random_complete_tree
 
 # Labels, children of a node, and the seed of small label trees.

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from xmlc.models.plt._scores import child_estimates, children_of, empty_scratch
+from xmlc.models.plt.weights import child_estimates, children_of, empty_scratch
 
 MOST_FEATURES = 1000
 

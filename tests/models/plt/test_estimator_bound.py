@@ -10,7 +10,7 @@ from scipy import sparse
 
 from xmlc.kernels.csr import kernel_csr
 from xmlc.models import PLT
-from xmlc.models.plt._scores import LOGISTIC_LINK, children_of
+from xmlc.models.plt.weights import LOGISTIC_LINK, children_of
 from xmlc.models.trees import huffman_tree, random_complete_tree
 
 M = 5

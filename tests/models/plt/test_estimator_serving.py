@@ -6,7 +6,7 @@ from plt_cases import random_nodes, weights_of
 
 from xmlc.core.errors import XmlcError
 from xmlc.models import PLT
-from xmlc.models.plt.weights import drop_small
+from xmlc.models.plt.compact import drop_small
 
 
 @pytest.mark.parametrize("options", [{}, {"weight_cut": 0.02}, {"unit_norm": False}, {"hash_bits": 12}])

@@ -14,9 +14,9 @@ from xmlc.kernels.csr import kernel_csr
 from xmlc.kernels.estimator import InvalidParameterError
 from xmlc.models import PLT
 from xmlc.models.plt import prediction
-from xmlc.models.plt._scores import LOGISTIC_LINK
+from xmlc.models.plt.compact import drop_small
 from xmlc.models.plt.search import EVERY_NODE, estimate_by_levels, rank_best_first, rank_by_levels
-from xmlc.models.plt.weights import drop_small
+from xmlc.models.plt.weights import LOGISTIC_LINK
 
 SEARCHES = ("certified", "beam", "exact")
 SIZES = {"n": st.integers(1, 30), "d": st.integers(1, 12), "m": st.integers(1, 40), "seed": st.integers(0, 99)}

@@ -9,10 +9,10 @@ from xmlc.kernels.csr import kernel_csr
 from xmlc.kernels.float32 import sigmoid
 from xmlc.models import PLT
 from xmlc.models.plt import training
-from xmlc.models.plt._scores import node_key, slot_and_sign
+from xmlc.models.plt.compact import drop_small
 from xmlc.models.plt.solvers import Sgd
 from xmlc.models.plt.training import count_nonzeros, list_features, train_hashed
-from xmlc.models.plt.weights import drop_small
+from xmlc.models.plt.weights import node_key, slot_and_sign
 from xmlc.models.trees import random_complete_tree
 
 

@@ -1,64 +1,26 @@
-"""Weights of a label tree: what is above a cut is what is kept, and each type comes back from its arrays."""
+"""Each type of weights comes back from its arrays; features are looked up in a block, and scores made estimates."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plt_cases import TREES, hashed_nodes, random_nodes, weights_of
+from plt_cases import hashed_nodes, random_nodes
 
 from xmlc.core.errors import XmlcError
-from xmlc.models.plt import weights
+from xmlc.models.plt.compact import drop_small
 from xmlc.models.plt.weights import (
+    LOGISTIC_LINK,
     CompactNodeWeights,
     HashedWeights,
     NodeWeights,
-    Rows,
-    drop_small,
-    join_rows,
-    sibling_type,
+    clear_features,
+    empty_scratch,
+    estimate_scores,
+    find_marked,
+    mark_features,
+    match_features,
     weights_from_state,
 )
-
-
-@settings(deadline=None, max_examples=20)
-@given(d=st.integers(0, 12), cut=st.sampled_from([0.0, 0.3, 1.0, 99.0]), **TREES)
-def test_what_is_kept_is_what_exceeds_the_cut(m, arity, d, seed, cut):
-    _, nodes = random_nodes(m, arity, d, seed)
-    compact = drop_small(nodes, cut, 1)
-    expected = {place: value for place, value in weights_of(nodes).items() if abs(value) > np.float32(cut)}
-    assert weights_of(compact) == expected
-    assert compact.weights.size == len(expected)
-    assert compact.features.size == len({place[:2] for place in expected})  # no feature without a weight
-    np.testing.assert_array_equal(compact.bias, nodes.bias)
-
-
-def test_blocks_made_compact_in_any_shares_are_the_same(monkeypatch):
-    _, nodes = random_nodes(60, 4, 20, 1)
-    whole = drop_small(nodes, 0.2)
-    monkeypatch.setattr(weights, "WEIGHTS_PER_PIECE", 50)
-    for n_jobs in (1, 2):
-        for one, other in zip(whole, drop_small(nodes, 0.2, n_jobs), strict=True):
-            np.testing.assert_array_equal(one, other)
-
-
-def test_siblings_are_numbered_by_what_they_need():
-    assert sibling_type(np.array([1, 1 << 16])) is np.uint16
-    assert sibling_type(np.array([1, (1 << 16) + 1])) is np.uint32
-
-
-def test_a_block_of_more_weights_than_can_be_counted_is_refused():
-    children, label, bias = np.array([1, 1]), np.zeros(1, np.int32), np.zeros(1, np.float32)
-    sizes, none = np.full(2, (1 << 32) - 1, dtype=np.uint32), np.empty(0, dtype=np.float32)
-    rows = Rows(np.zeros(2, np.int64), np.arange(2, dtype=np.uint32), sizes, none.astype(np.uint16), none)
-    with pytest.raises(XmlcError, match="keep 8589934590 weights"):
-        join_rows(children, label, bias, [rows])
-
-
-@pytest.mark.parametrize("cut", [-0.1, float("nan")])
-def test_a_cut_that_is_none_is_refused(cut):
-    _, nodes = random_nodes(5, 2, 3, 0)
-    with pytest.raises(XmlcError, match="expected a number of at least 0"):
-        drop_small(nodes, cut)
 
 
 def hashed_weights():
@@ -89,3 +51,33 @@ def test_arrays_of_no_weights_are_refused():
     arrays, _ = state_of(hashed_weights())
     with pytest.raises(XmlcError, match="found the arrays and numbers bias, children"):
         weights_from_state(arrays, {}, 10**6, 9)
+
+
+@settings(deadline=None, max_examples=30)
+@given(d=st.integers(1, 300), wanted=st.integers(0, 60), known=st.integers(0, 300), seed=st.integers(0, 99))
+def test_features_are_found_by_either_lookup(d, wanted, known, seed):
+    rng = np.random.default_rng(seed)
+    ids, features = (np.sort(rng.choice(d, min(d, size), replace=False)).astype(np.uint32) for size in (wanted, known))
+    values = rng.random(ids.size).astype(np.float32)
+    inside = np.isin(ids, features)
+    expected = np.searchsorted(features, ids[inside]), values[inside]
+    scratch = empty_scratch((d, ids.size, 1), 0, 0)
+    count = match_features(ids, values, features, scratch.ids, scratch.values)
+    np.testing.assert_array_equal(scratch.ids[:count], expected[0])
+    np.testing.assert_array_equal(scratch.values[:count], expected[1])
+    mark_features(features, scratch)
+    count = find_marked(ids, values, *scratch[:4])
+    np.testing.assert_array_equal(scratch.ids[:count], expected[0])
+    np.testing.assert_array_equal(scratch.values[:count], expected[1])
+    clear_features(features, scratch)
+    assert not scratch.words.any()
+
+
+def test_links_are_their_formulas():
+    scores = np.array([-30, -1, 0, 0.5, 1, 2, 30], dtype=np.float32)
+    gap = np.maximum(1 - scores.astype(float), 0)
+    formulas = {LOGISTIC_LINK: 1 / (1 + np.exp(-scores.astype(float)))} | {p: np.exp(-(gap**p)) for p in (1, 2, 3, 4)}
+    for link, expected in formulas.items():
+        estimates = scores.copy()
+        estimate_scores(estimates, link)
+        np.testing.assert_allclose(estimates, expected, rtol=1e-5, atol=1e-37)

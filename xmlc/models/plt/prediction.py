@@ -16,9 +16,9 @@ from xmlc.kernels.csr import KernelCSR, Malformed, stack_estimates
 from xmlc.kernels.estimator import check_value
 from xmlc.kernels.unit_length import scale_rows
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.plt._scores import LOGISTIC_LINK
+from xmlc.models.plt.compact import drop_small
 from xmlc.models.plt.search import EVERY_NODE, estimate_by_levels, rank_best_first, rank_by_levels
-from xmlc.models.plt.weights import HashedWeights, TreeWeights, drop_small, named, weights_from_state
+from xmlc.models.plt.weights import LOGISTIC_LINK, HashedWeights, TreeWeights, named, weights_from_state
 from xmlc.models.trees import LabelTree
 
 ROWS_PER_BATCH = 8192  # at most so many instances descend together

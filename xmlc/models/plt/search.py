@@ -17,7 +17,7 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import borrowed, copy_into, row_of, unowned
 from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.top_k import FREE, insert_key, key_estimate, key_number, rank_key
-from xmlc.models.plt._scores import child_estimates, children_of, empty_scratch
+from xmlc.models.plt.weights import child_estimates, children_of, empty_scratch
 
 EVERY_NODE = np.int64(0)  # for a beam that keeps all
 ABOVE_ROOT = np.int32(-1)  # the node whose only child is the root
@@ -36,7 +36,7 @@ def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
         Instances ``start .. end - 1`` are searched.
     nodes : NodeWeights, CompactNodeWeights or HashedWeights
     link : int
-        See `xmlc.models.plt._scores.estimate_scores`.
+        See `xmlc.models.plt.weights.estimate_scores`.
     thresholds : float32 (n_nodes,)
         A node is expanded, a leaf reported, when its estimate is greater.
     beam : int

@@ -15,17 +15,9 @@ from xmlc.kernels.counter_random import stream_key
 from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.sibling_rows import NUMBERS_PER_LINE, aligned_buffer, padded_size
 from xmlc.kernels.streams import Stream
-from xmlc.models.plt._scores import ask_for_slots, slots_estimate
+from xmlc.models.plt.compact import join_rows, kept_rows, sibling_type, starts_of
 from xmlc.models.plt.solvers import Sgd, Solver, numbers_per_weight, solve
-from xmlc.models.plt.weights import (
-    CompactNodeWeights,
-    HashedWeights,
-    NodeWeights,
-    join_rows,
-    kept_rows,
-    sibling_type,
-    starts_of,
-)
+from xmlc.models.plt.weights import CompactNodeWeights, HashedWeights, NodeWeights, ask_for_slots, slots_estimate
 from xmlc.models.trees import LabelTree
 
 NONZEROS_PER_GROUP = 1 << 18  # small blocks are handed out in groups of about this much work

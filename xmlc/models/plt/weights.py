@@ -1,21 +1,27 @@
-"""The weights of a label tree's nodes: dense, compact without small ones, or hashed; how they are cut and stored."""
+"""The weights of a label tree's nodes: dense, compact without small ones, or hashed; their estimates, and their fields.
+
+The estimates are those of the children of one node, for the instances that reach it: kernels that all searches call.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba.extending import overload
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.core.parallel import run_pieces
+from xmlc.kernels.arrays import borrowed, copy_into, unowned
+from xmlc.kernels.bits import bits_set
+from xmlc.kernels.counter_random import mix64
+from xmlc.kernels.float32 import exp_of_negative, fma, sigmoid
+from xmlc.kernels.prefetch import prefetch
+from xmlc.kernels.sibling_rows import dense_scores
 from xmlc.kernels.stored import Field, check_fields
 
-LARGEST_UINT16_DEGREE = 1 << 16
-LARGEST_BLOCK = np.iinfo(np.uint32).max
-WEIGHTS_PER_PIECE = 1 << 22
+LOGISTIC_LINK = 0
+LOOKUPS_PER_DENSE_ROW = 2  # from so many on it pays to make a sparse row dense
 
 
 class NodeWeights(NamedTuple):
@@ -137,137 +143,6 @@ FIELDS: dict[Any, tuple[Field, ...]] = {
 }
 
 
-class Rows(NamedTuple):
-    """Sparse rows of some blocks, block after block and by feature within each.
-
-    Attributes
-    ----------
-    blocks : int64 (rows,)
-    features : uint32 (rows,)
-    sizes : uint32 (rows,)
-        How many weights each row has.
-    siblings : uint16 or uint32, weights : float32
-        As in `CompactNodeWeights`.
-    """
-
-    blocks: np.ndarray
-    features: np.ndarray
-    sizes: np.ndarray
-    siblings: np.ndarray
-    weights: np.ndarray
-
-
-def drop_small(nodes: TreeWeights, cut: float, n_jobs: int | None = None) -> CompactNodeWeights:
-    """Drop the weights w with abs(w) <= cut, and the features that are left without any.
-
-    Parameters
-    ----------
-    nodes : TreeWeights
-    cut : float
-        At least 0; with 0 nothing but zeros is dropped, and the estimates stay the same bits.
-    n_jobs : int or None
-        Threads, see `run_pieces`.
-
-    Raises
-    ------
-    XmlcError
-        ``cut`` is negative or no number, a block keeps more than 2**32 - 1 weights, or the weights are hashed.
-    """
-    if not cut >= 0:
-        raise XmlcError(f"cut={cut}: expected a number of at least 0, below which weights are dropped")
-    if isinstance(nodes, HashedWeights):
-        raise XmlcError(f"{named(nodes)} are shared by all nodes, none can be dropped")
-    tree = nodes.children, nodes.label, nodes.bias
-    if isinstance(nodes, CompactNodeWeights):
-        return join_rows(*tree, [_rows_left(nodes, np.float32(cut))])
-    degrees = np.concatenate(([1], np.diff(nodes.children)))
-    return join_rows(*tree, kept_rows(*nodes[2:6], degrees, 0, cut, sibling_type(degrees), n_jobs))
-
-
-def sibling_type(degrees: np.ndarray) -> type:
-    """Return the type in which the siblings of blocks of these sizes are numbered."""
-    return np.uint16 if degrees.max(initial=1) <= LARGEST_UINT16_DEGREE else np.uint32
-
-
-def kept_rows(
-    feature_starts: np.ndarray,
-    features: np.ndarray,
-    weight_starts: np.ndarray,
-    weights: np.ndarray,
-    degrees: np.ndarray,
-    begin: int,
-    cut: float,
-    sibling_type: type,
-    n_jobs: int | None,
-) -> list[Rows]:
-    """Return the weights w with abs(w) > cut of the dense blocks from block ``begin`` on, as parts one after another.
-
-    Parameters
-    ----------
-    feature_starts, features, weight_starts, weights
-        As in `NodeWeights`, of these blocks.
-    degrees : int64
-        Number of siblings of each.
-    """
-    piece = weight_starts[1:] // WEIGHTS_PER_PIECE
-    bounds = [0, *(np.flatnonzero(np.diff(piece)) + 1).tolist(), degrees.size]
-
-    dense = (feature_starts, weight_starts, weights, degrees, np.float32(cut))
-    kept = run_pieces(weights_above, [(*dense, *block) for block in pairwise(bounds)], n_jobs)
-    row_blocks = np.repeat(np.arange(begin, begin + degrees.size), np.diff(feature_starts))
-    return [_rows_of(rows, siblings.astype(sibling_type), own, row_blocks, features) for rows, siblings, own in kept]
-
-
-def _rows_of(
-    rows: np.ndarray, siblings: np.ndarray, weights: np.ndarray, row_blocks: np.ndarray, row_features: np.ndarray
-) -> Rows:
-    """Put weights into rows, given the row of each, ascending, and the block and feature of each row."""
-    starts = np.flatnonzero(np.diff(rows, prepend=-1))
-    sizes = np.diff(starts, append=rows.size).astype(np.uint32)
-    return Rows(row_blocks[rows[starts]], row_features[rows[starts]], sizes, siblings, weights)
-
-
-def join_rows(children: np.ndarray, label: np.ndarray, bias: np.ndarray, parts: list[Rows]) -> CompactNodeWeights:
-    """Put the sparse rows of a whole tree together; ``parts`` is emptied, so that only one array is there twice."""
-    columns = {name: list(pieces) for name, pieces in zip(Rows._fields, zip(*parts, strict=True), strict=True)}
-    parts.clear()
-    siblings, weights, features, sizes, blocks = (
-        _joined(columns.pop(name)) for name in ("siblings", "weights", "features", "sizes", "blocks")
-    )
-    n_blocks = children.size
-    entries = np.bincount(blocks, weights=sizes, minlength=n_blocks).astype(np.int64)  # exact below 2**53
-    if entries.max(initial=0) > LARGEST_BLOCK:
-        raise XmlcError(
-            f"the children of one node keep {entries.max()} weights, expected at most {LARGEST_BLOCK}; "
-            "raise the cut or lower the arity"
-        )
-    feature_starts, entry_starts = starts_of(np.bincount(blocks, minlength=n_blocks)), starts_of(entries)
-    row_starts = np.zeros(features.size + n_blocks, dtype=np.uint32)
-    places = np.arange(features.size) + blocks + 1
-    row_starts[places] = np.cumsum(sizes, dtype=np.int64) - entry_starts[blocks]
-    return CompactNodeWeights(
-        children, label, feature_starts, features, entry_starts, row_starts, siblings, weights, bias
-    )
-
-
-def _joined(pieces: Sequence[np.ndarray]) -> np.ndarray:
-    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
-
-
-def starts_of(counts: np.ndarray) -> np.ndarray:
-    """Return where each of some runs of so many entries starts, and the end of the last."""
-    return np.concatenate(([0], np.cumsum(counts)))
-
-
-def _rows_left(nodes: CompactNodeWeights, cut: np.float32) -> Rows:
-    """Return the weights w with abs(w) > cut of rows that are sparse already."""
-    blocks = np.repeat(np.arange(nodes.children.size), np.diff(nodes.feature_starts))
-    starts = nodes.entry_starts[blocks] + nodes.row_starts[np.arange(blocks.size) + blocks]
-    kept = np.flatnonzero(np.abs(nodes.weights) > cut)
-    rows = np.searchsorted(starts, kept, side="right") - 1
-    return _rows_of(rows, nodes.siblings[kept], nodes.weights[kept], blocks, nodes.features)
-
-
 def named(nodes: HashedWeights) -> str:
     """Return the words for hashed weights that begin a sentence of an error."""
     return f"hash_bits={nodes.table.size.bit_length() - 1}: hashed weights"
@@ -294,27 +169,357 @@ def weights_from_state(
 
 
 @njit(cache=True, nogil=True)
-def weights_above(feature_starts, weight_starts, weights, degrees, cut, start, end):
-    """Return the weights w with abs(w) > cut of the dense blocks ``start .. end - 1``.
+def children_of(nodes, node):
+    """Return the first child of a node and their number; node -1 has the root as its child."""
+    if node < 0:
+        return np.int64(0), np.int64(1)
+    return nodes.children[node], nodes.children[node + 1] - nodes.children[node]
 
-    Arguments as for `kept_rows`.
+
+class Scratch(NamedTuple):
+    """Memory that one search works in.
+
+    Attributes
+    ----------
+    words : uint64 (n_features // 64 + 1,)
+        A set of features, one bit for each; all zero between uses.
+    ranks : uint32 (n_features // 64 + 1,)
+        Index of the first feature of a word in its block; meaningless where the word is zero.
+    ids : uint32 (max_nonzeros,), values : float32 (max_nonzeros,)
+        What is found of one instance.
+    dense : float32
+        Sparse rows of a block are made dense here if they fit.
+    estimates : float32
+        Of the children of a node, for at least one instance.
+    """
+
+    words: np.ndarray
+    ranks: np.ndarray
+    ids: np.ndarray
+    values: np.ndarray
+    dense: np.ndarray
+    estimates: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def empty_scratch(shape, n_dense, n_estimates):
+    """Make a `Scratch` for data of a shape: features, most non-zeros of an instance, most siblings of a node."""
+    n_features, max_nonzeros, max_degree = shape
+    words = np.zeros(n_features // 64 + 1, dtype=np.uint64)
+    ids, values = np.empty(max_nonzeros, dtype=np.uint32), np.empty(max_nonzeros, dtype=np.float32)
+    dense, estimates = np.empty(n_dense, dtype=np.float32), np.empty(max(n_estimates, max_degree), dtype=np.float32)
+    return Scratch(words, np.empty(words.size, dtype=np.uint32), ids, values, dense, estimates)
+
+
+def child_estimates(x: Any, rows: np.ndarray, node: int, nodes: Any, link: int, scratch: Any, estimates: Any) -> None:
+    """Write the estimates of the children of one node, given the node, for some instances.
+
+    One of the three functions below, by the type of the weights.
+
+    Parameters
+    ----------
+    x : KernelCSR
+    rows : int32 (q,)
+        The instances.
+    node : int
+        -1 for what is above the root.
+    nodes : NodeWeights, CompactNodeWeights or HashedWeights
+    link : int
+        See `estimate_scores`; hashed weights are those of logistic regression whatever it is.
+    scratch : Scratch
+    estimates : float32 (q * siblings,)
+        Overwritten, instance after instance.
+    """
+    raise TypeError("only kernels call this")
+
+
+@overload(child_estimates)
+def _choose_child_estimates(x, rows, node, nodes, link, scratch, estimates):
+    of_weights = {NodeWeights: dense_estimates, CompactNodeWeights: compact_estimates, HashedWeights: hashed_estimates}
+    return of_weights[nodes.instance_class].py_func
+
+
+@njit(cache=True, nogil=True)
+def dense_estimates(x, rows, node, nodes, link, scratch, estimates):
+    """Write the estimates of `NodeWeights`, see `child_estimates`.
+
+    An instance costs a look-up of 1.4 ns per non-zero and 1.4 ns per non-zero that the block knows and 16 siblings
+    while the block's rows are in the second-level cache, 2 to 4 ns where they come from the third; marking a block's
+    features, 1.3 ns for each. AMD EPYC; a machine's limit for such rows is 1.4 ns (second level) to 6.5 (memory).
+    """
+    scratch, block, (first, degree) = unowned(scratch), node + 1, children_of(nodes, node)
+    features = borrowed(nodes.features, nodes.feature_starts[block], nodes.feature_starts[block + 1])
+    weights = borrowed(nodes.weights, nodes.weight_starts[block], nodes.weight_starts[block + 1])
+    bias = borrowed(nodes.bias, first, first + degree)
+    marked = mark_if_it_pays(features, expected_nonzeros(x, rows), scratch)
+    for q in range(rows.size):
+        ids, values = find_features(x, rows[q], features, marked, scratch)
+        dense_scores(ids, values, weights, degree, bias, borrowed(estimates, q * degree, (q + 1) * degree))
+    if marked:
+        clear_features(features, scratch)
+    estimate_scores(estimates, link)
+
+
+@njit(cache=True, nogil=True)
+def compact_estimates(x, rows, node, nodes, link, scratch, estimates):
+    """Write the estimates of `CompactNodeWeights`, see `child_estimates`.
+
+    Rows are made dense if enough look-ups follow, each of which is two to four times quicker with dense rows.
+    """
+    scratch, block, (first, degree) = unowned(scratch), node + 1, children_of(nodes, node)
+    features = borrowed(nodes.features, nodes.feature_starts[block], nodes.feature_starts[block + 1])
+    begin, end = nodes.entry_starts[block], nodes.entry_starts[block + 1]
+    siblings, weights = borrowed(nodes.siblings, begin, end), borrowed(nodes.weights, begin, end)
+    start, n_rows = nodes.feature_starts[block] + block, features.size
+    row_starts = borrowed(nodes.row_starts, start, start + n_rows + 1)
+    bias, n_lookups = borrowed(nodes.bias, first, first + degree), expected_nonzeros(x, rows)
+    is_dense = n_lookups >= LOOKUPS_PER_DENSE_ROW * n_rows and n_rows * degree <= scratch.dense.size
+    dense = borrowed(scratch.dense, 0, n_rows * degree if is_dense else 0)
+    if is_dense:
+        dense[:] = 0
+        for row in range(n_rows):
+            for entry in range(np.uint64(row_starts[row]), np.uint64(row_starts[row + 1])):
+                dense[row * degree + siblings[entry]] = weights[entry]
+    marked = mark_if_it_pays(features, n_lookups, scratch)
+    for q in range(rows.size):
+        ids, values = find_features(x, rows[q], features, marked, scratch)
+        scores = borrowed(estimates, q * degree, (q + 1) * degree)
+        if is_dense:
+            dense_scores(ids, values, dense, degree, bias, scores)
+        else:
+            sparse_child_scores(ids, values, row_starts, siblings, weights, bias, scores)
+    if marked:
+        clear_features(features, scratch)
+    estimate_scores(estimates, link)
+
+
+@njit(cache=True, nogil=True)
+def hashed_estimates(x, rows, node, nodes, link, scratch, estimates):
+    """Write the estimates of `HashedWeights`, see `child_estimates`.
+
+    The slots of the next node are under way while those of one are read.
+    """
+    first, degree = children_of(nodes, node)
+    for q in range(rows.size):
+        ids, values = row_of_csr(x, rows[q])
+        slots, signed = np.empty((2, ids.size), dtype=np.uint64), np.empty((2, ids.size), dtype=np.float32)
+        ask_for_slots(ids, values, nodes, first, slots[0], signed[0])
+        for c in range(degree):
+            now = c & 1
+            if c + 1 < degree:
+                ask_for_slots(ids, values, nodes, first + c + 1, slots[1 - now], signed[1 - now])
+            estimates[q * degree + c] = slots_estimate(slots[now], signed[now], nodes, first + c)
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def row_of_csr(x, row):
+    """Return the features of an instance and their values."""
+    start, end = x.indptr[row], x.indptr[row + 1]
+    return borrowed(x.indices, start, end), borrowed(x.data, start, end)
+
+
+@njit(cache=True, nogil=True)
+def expected_nonzeros(x, rows):
+    """Return how many non-zeros so many instances have on the average."""
+    return rows.size * (x.indptr[-1] - x.indptr[0]) / max(x.indptr.size - 1, 1)
+
+
+@njit(cache=True, nogil=True)
+def are_first(features):
+    """Tell whether features are all below their number, so that each is its own index in the block."""
+    return features.size > 0 and features[features.size - 1] == features.size - 1
+
+
+@njit(cache=True, nogil=True)
+def mark_if_it_pays(features, n_lookups, scratch):
+    """Mark a block's features if so many look-ups make it worth; return whether `clear_features` must follow."""
+    pays = not are_first(features) and marking_pays(features.size, n_lookups)
+    if pays:
+        mark_features(features, scratch)
+    return pays
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def find_features(x, row, features, marked, scratch):
+    """Return the indices in a block of those features of an instance that it knows, and their values."""
+    ids, values = row_of_csr(x, row)
+    if are_first(features):
+        end = ids.size
+        while end > 0 and ids[end - 1] >= features.size:
+            end -= 1
+        return borrowed(ids, 0, end), borrowed(values, 0, end)
+    if marked:
+        count = find_marked(ids, values, scratch.words, scratch.ranks, scratch.ids, scratch.values)
+    else:
+        count = match_features(ids, values, features, scratch.ids, scratch.values)
+    return borrowed(scratch.ids, 0, count), borrowed(scratch.values, 0, count)
+
+
+@njit(cache=True, nogil=True)
+def estimate_scores(scores, link):
+    """Turn linear scores (float32) into probability estimates, in place.
+
+    With link 0 (the logistic loss) an estimate is 1 / (1 + exp(-s)); link p from 1 on, for the squared hinge loss,
+    makes it exp(-max(0, 1 - s)**p): p is 2 in Parabel (Prabhu et al., WWW 2018, Section 4).
+    """
+    if link == LOGISTIC_LINK:
+        for c in range(scores.size):
+            scores[c] = sigmoid(scores[c])
+    else:
+        for c in range(scores.size):
+            gap = max(np.float32(1.0) - scores[c], np.float32(0.0))
+            power = gap
+            for _ in range(1, link):
+                power *= gap
+            scores[c] = exp_of_negative(-power)
+
+
+@njit(cache=True, nogil=True)
+def sparse_child_scores(ids, values, row_starts, siblings, weights, bias, scores):
+    """Add up the linear scores of all siblings for one instance, from the sparse rows of a block.
+
+    As `dense_scores`, and the same bits where both hold the same weights: a weight that is not stored would add zero.
+    Rows differ in length, so a processor guesses wrong where each ends, and could not read ahead of a row that is not
+    in the cache: all are asked for first.
+    """
+    copy_into(scores, bias)
+    for k in range(ids.size):
+        start = np.uint64(row_starts[ids[k]])
+        prefetch(siblings, start)
+        prefetch(weights, start)
+    for k in range(ids.size):
+        value = values[k]
+        start, end = np.uint64(row_starts[ids[k]]), np.uint64(row_starts[ids[k] + np.uint32(1)])
+        for entry in range(start, end):
+            scores[siblings[entry]] = fma(value, weights[entry], scores[siblings[entry]])
+
+
+@njit(cache=True, nogil=True)
+def mark_features(features, scratch):
+    """Enter ascending ``features`` into the empty set of a `Scratch`; reads 4 bytes per feature."""
+    words, ranks = scratch.words, scratch.ranks
+    six, low = np.uint32(6), np.uint64(63)
+    for index in range(features.size):
+        feature = features[index]
+        at = feature >> six
+        word = words[at]
+        ranks[at] = index if word == 0 else ranks[at]  # which cannot be predicted, so that a branch would cost more
+        words[at] = word | (np.uint64(1) << (np.uint64(feature) & low))
+
+
+@njit(cache=True, nogil=True)
+def clear_features(features, scratch):
+    """Empty the set of a `Scratch` that holds ``features``."""
+    words, six = scratch.words, np.uint32(6)
+    if 8 * features.size > words.size:  # eight neighbouring words take as long as one somewhere
+        words[:] = 0
+        return
+    for feature in features:
+        words[feature >> six] = 0
+
+
+@njit(cache=True, nogil=True)
+def find_marked(ids, values, words, ranks, out_ids, out_values):
+    """Look an instance's features up in the set of a `Scratch`; return how many there are, write indices and values.
+
+    What is looked up is 12 bytes per 64 features of the data, which the first-level cache holds up to some 200,000
+    features. Every feature is written and the next one writes over it unless it was there: which are there cannot be
+    predicted, and a wrong guess costs more than the write.
+    """
+    six, low, one = np.uint32(6), np.uint64(63), np.uint64(1)
+    count = np.uint64(0)
+    for k in range(ids.size):
+        feature = ids[k]
+        word, bit = words[feature >> six], np.uint64(feature) & low
+        out_ids[count] = ranks[feature >> six] + np.uint32(bits_set(word & ((one << bit) - one)))
+        out_values[count] = values[k]
+        count += (word >> bit) & one
+    return np.int64(count)
+
+
+@njit(cache=True, nogil=True)
+def match_features(ids, values, features, out_ids, out_values):
+    """Find an instance's features among the ascending ``features`` of a block.
+
+    All are searched at once, each halving its range in the same step: no step waits for another's answer and none has
+    to be guessed. Measured on an AMD EPYC, a feature takes 0.7 ns for each halving; a search that starts where the last
+    one ended has fewer comparisons but takes 8 to 60 ns, because its turns cannot be foreseen.
+
+    Parameters
+    ----------
+    ids : uint32, values : float32
+        The instance.
+    features : uint32
+    out_ids : uint32, out_values : float32
+        As long as the instance at least.
 
     Returns
     -------
-    rows : int64, siblings : uint32, kept : float32
-        The row of each weight, its place there, and the weight.
+    int
+        How many were found; their indices and values are in ``out_ids`` and ``out_values``.
     """
-    count = 0
-    for weight in weights[weight_starts[start] : weight_starts[end]]:
-        count += abs(weight) > cut
-    rows, siblings = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.uint32)
-    kept, count = np.empty(count, dtype=np.float32), 0
-    for block in range(start, end):
-        place = weight_starts[block]
-        for row in range(feature_starts[block], feature_starts[block + 1]):
-            for c in range(degrees[block]):
-                if abs(weights[place]) > cut:
-                    rows[count], siblings[count], kept[count] = row, c, weights[place]
-                    count += 1
-                place += 1
-    return rows, siblings, kept
+    size = features.size
+    if size == 0:
+        return 0
+    for k in range(ids.size):
+        out_ids[k] = 0
+    while size > 1:
+        half = np.uint32(size >> 1)
+        probes = features[half - np.uint32(1) :]
+        for k in range(ids.size):
+            index = out_ids[k]
+            out_ids[k] = index + half * np.uint32(probes[index] < ids[k])
+        size -= half
+    count = np.uint64(0)
+    for k in range(ids.size):
+        index = out_ids[k]
+        out_ids[count], out_values[count] = index, values[k]
+        count += np.uint64(features[index] == ids[k])
+    return np.int64(count)
+
+
+@njit(cache=True, nogil=True)
+def marking_pays(n_features, n_lookups):
+    """Tell whether marking a block's features is quicker than to search for those of its instances one by one.
+
+    Measured on an AMD EPYC: marking and clearing take 1.3 ns per feature of the block, a look-up 1.4 ns, and a search
+    0.7 ns for each halving.
+    """
+    halvings, size = 0, n_features
+    while size > 1:
+        size -= size >> 1
+        halvings += 1
+    return 1.3 * n_features < n_lookups * (0.7 * halvings - 1.4)
+
+
+@njit(cache=True, nogil=True)
+def node_key(seed, node):
+    """Return the uint64 key under which a node hashes its features."""
+    return mix64(np.uint64(seed) ^ mix64(np.uint64(node) + np.uint64(1)))
+
+
+@njit(cache=True, nogil=True)
+def slot_and_sign(key, feature, mask):
+    """Return the slot of (node, feature) and its sign, from independent bits of one hash."""
+    bits = mix64(key + np.uint64(feature))
+    sign = np.float32(1.0) if bits >> np.uint64(63) else np.float32(-1.0)
+    return bits & mask, sign
+
+
+@njit(cache=True, nogil=True)
+def ask_for_slots(ids, values, nodes, node, slots, signed):
+    """Find the slots of one node's features, prefetch them, and give the values their signs."""
+    key, mask = node_key(nodes.seed, node), np.uint64(nodes.table.size - 1)
+    for k in range(ids.size):
+        slot, sign = slot_and_sign(key, ids[k], mask)
+        slots[k], signed[k] = slot, sign * values[k]
+        prefetch(nodes.table, np.int64(slot))
+
+
+@njit(cache=True, nogil=True)
+def slots_estimate(slots, signed, nodes, node):
+    """Return the probability estimate of one node for one instance, laid out by `ask_for_slots`."""
+    score = nodes.bias[node]
+    for k in range(slots.size):
+        score += signed[k] * nodes.table[slots[k]]
+    return sigmoid(np.float32(score * np.float32(1.0 / nodes.scale[node])))

@@ -1,0 +1,52 @@
+"""Weights without the small ones: those above a cut stay, in any shares of work, and no others."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from plt_cases import TREES, random_nodes, weights_of
+
+from xmlc.core.errors import XmlcError
+from xmlc.models.plt import compact as compacting
+from xmlc.models.plt.compact import Rows, drop_small, join_rows, sibling_type
+
+
+@settings(deadline=None, max_examples=20)
+@given(d=st.integers(0, 12), cut=st.sampled_from([0.0, 0.3, 1.0, 99.0]), **TREES)
+def test_what_is_kept_is_what_exceeds_the_cut(m, arity, d, seed, cut):
+    _, nodes = random_nodes(m, arity, d, seed)
+    compact = drop_small(nodes, cut, 1)
+    expected = {place: value for place, value in weights_of(nodes).items() if abs(value) > np.float32(cut)}
+    assert weights_of(compact) == expected
+    assert compact.weights.size == len(expected)
+    assert compact.features.size == len({place[:2] for place in expected})  # no feature without a weight
+    np.testing.assert_array_equal(compact.bias, nodes.bias)
+
+
+def test_blocks_made_compact_in_any_shares_are_the_same(monkeypatch):
+    _, nodes = random_nodes(60, 4, 20, 1)
+    whole = drop_small(nodes, 0.2)
+    monkeypatch.setattr(compacting, "WEIGHTS_PER_PIECE", 50)
+    for n_jobs in (1, 2):
+        for one, other in zip(whole, drop_small(nodes, 0.2, n_jobs), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_siblings_are_numbered_by_what_they_need():
+    assert sibling_type(np.array([1, 1 << 16])) is np.uint16
+    assert sibling_type(np.array([1, (1 << 16) + 1])) is np.uint32
+
+
+def test_a_block_of_more_weights_than_can_be_counted_is_refused():
+    children, label, bias = np.array([1, 1]), np.zeros(1, np.int32), np.zeros(1, np.float32)
+    sizes, none = np.full(2, (1 << 32) - 1, dtype=np.uint32), np.empty(0, dtype=np.float32)
+    rows = Rows(np.zeros(2, np.int64), np.arange(2, dtype=np.uint32), sizes, none.astype(np.uint16), none)
+    with pytest.raises(XmlcError, match="keep 8589934590 weights"):
+        join_rows(children, label, bias, [rows])
+
+
+@pytest.mark.parametrize("cut", [-0.1, float("nan")])
+def test_a_cut_that_is_none_is_refused(cut):
+    _, nodes = random_nodes(5, 2, 3, 0)
+    with pytest.raises(XmlcError, match="expected a number of at least 0"):
+        drop_small(nodes, cut)
