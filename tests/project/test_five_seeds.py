@@ -1,6 +1,7 @@
-"""results/reference/five-seeds: the archived records give its tables, CI's numbers and the README's counts."""
+"""results/reference/five-seeds: the archived records give its tables, CI's numbers and the pages' counts."""
 
 import io
+import re
 from dataclasses import replace
 from typing import get_args
 
@@ -8,8 +9,10 @@ import pandas as pd
 import pytest
 import yaml
 from archive_cases import unpack_tar
+from click.testing import CliRunner
 from repository import ROOT
 
+from xmlc.cli import group
 from xmlc.papers.building import build_table
 from xmlc.papers.common.claims import CLAIMS, Word, counted
 from xmlc.papers.tables.columns import column
@@ -23,6 +26,8 @@ FIVE = ROOT / "results/reference/five-seeds"
 SETTINGS = yaml.safe_load((ROOT / "config/reference.yaml").read_text())
 # Of the README's counts of claims, in the order of the verdicts.
 HEADINGS = ("hold", "do not hold", "mixed", "cannot be told", "no data")
+# Of the counts of printed cells on the page of results, beside those that were reproduced.
+VERDICTS = ("better", "not reproduced", "too uncertain to say", "without runs to judge by")
 
 
 @pytest.fixture(scope="module")
@@ -96,3 +101,15 @@ def test_the_readme_counts_the_claims(finished):
             lines.append(f"| `{made.paper}` | {counts.total()} | {' | '.join(str(counts[word]) for word in words)} |")
     expected = "\n".join(lines)
     assert expected in (ROOT / "README.md").read_text(), f"put into the README:\n\n{expected}"
+
+
+def test_the_page_of_results_counts_the_printed_cells_that_were_judged():
+    page = (ROOT / "docs/results.md").read_text()
+    for paper in SETTINGS["papers"]:
+        folders = [str(ROOT / name / paper) for name in ("results/published", "results/reference/five-seeds")]
+        arguments = ["compare", *folders, "--published", "--report-only", "--runs", str(ROOT / "config/runs.csv")]
+        said = CliRunner().invoke(group, arguments).output.partition(";")[0]
+        reproduced, judged = re.match(r"(\d+) of (\d+) measured cells reproduced", said).groups()
+        others = [re.search(rf", (\d+) {words}", said) for words in VERDICTS]
+        counts = [judged, reproduced, *(found[1] if found else "0" for found in others)]
+        assert f"| `{paper}` | {' | '.join(counts)} |" in page
