@@ -43,9 +43,9 @@ def test_edits_of_a_model_or_a_figure_stay_there(finished, name, first):
         assert set(planned) == {"figure", "demo"}
 
 
-def test_an_edit_of_inference_runs_what_is_one_job_with_it_and_estimates_nothing(finished):
+def test_an_edit_of_inference_runs_the_command_of_thresholds_and_estimates_nothing(finished):
     planned = finished.planned_after_an_edit("xmlc/inference/gfm.py")
-    assert planned == {"thresholds_demo_plt": 1, "table": 4, "figure": 1, "demo": 1}
+    assert planned == {"thresholds_demo": 1, "thresholds_demo_plt": 1, "table": 4, "figure": 1, "demo": 1}
 
 
 def test_hyperparameters_rerun_only_their_model(finished):
