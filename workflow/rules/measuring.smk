@@ -129,8 +129,12 @@ rule forest:
 
 
 # One hyperparameter tried with several values, and models on a stream of the training set, each instance predicted
-# before it is learned: with one seed, and of models that train in minutes with all seeds.
-for job in [jobs.one_seed(project), *quick]:
+# before it is learned. Of models that train in minutes, all seeds are one job.
+by_seeds = [*quick, jobs.one_seed(project)]
+workflow.ruleorder(*(f"sweep{job.suffix}" for job in by_seeds))
+workflow.ruleorder(*(f"progressive{job.suffix}" for job in by_seeds))
+
+for job in by_seeds:
 
     rule:
         name:
@@ -180,11 +184,6 @@ for job in [jobs.one_seed(project), *quick]:
             "xmlc progressive --data {input.data} --estimator {params.estimator:q} --name {wildcards.model}"
             " --parameters {params.hyperparameters:q} {params.runs} --threads {threads}"
             " --plan progressive {resources.mem_mb} 2> {log}"
-
-
-for job in quick:
-    workflow.ruleorder(f"sweep{job.suffix}", "sweep")
-    workflow.ruleorder(f"progressive{job.suffix}", "progressive")
 
 
 # How small an index of nearest neighbours can be: near-duplicates with the same label set are left out.

@@ -161,9 +161,7 @@ for job in quick:
             estimator=estimator,
             hyperparameters=hyperparameters,
             tuned=tuned_option,
-            trained=lambda wildcards, output, job=job: jobs.each(
-                seed=job.seeds_of(wildcards), out=output.model, record=output.record
-            ),
+            trained=lambda wildcards, output, job=job: jobs.each(seed=job.seeds, out=output.model, record=output.record),
             ranked=lambda wildcards, output: jobs.each(model=output.model, training=output.record, out=output.ranking),
         shell:
             "xmlc train --data {input.data} --estimator {params.estimator:q} --name {wildcards.model}"
@@ -172,7 +170,8 @@ for job in quick:
             " && xmlc rank --data {input.data} {params.ranked}"
             " --threads {threads} --plan train-and-rank {resources.mem_mb} 2>> {log}"
 
-    workflow.ruleorder(f"train_and_rank{job.suffix}", "train", "rank")
+
+workflow.ruleorder(*(f"train_and_rank{job.suffix}" for job in quick), "train", "rank")
 
 
 ruleorder: synthesise > download
