@@ -171,7 +171,7 @@ class Parabel(SparseProbabilityEstimator):
         # An empty block keeps the types of the result when there are no instances.
         for first, last in row_blocks(X.shape[0], max(LABELS_PER_BLOCK // max(met, 1), 1)) or [(0, 0)]:
             found = [tree.set_params(n_jobs=self.n_jobs).estimates_in_beam(X[first:last]) for tree in self.trees_]
-            self.inner_products_[first:last] = sum(tree.inner_products_ for tree in self.trees_)
+            self.inner_products_[first:last] = sum(np.asarray(tree.inner_products_) for tree in self.trees_)
             counts, labels, estimates = (np.concatenate(part) for part in zip(*found))
             found_by = TreeEstimates(np.concatenate(([0], np.cumsum(counts))), labels, estimates)
             blocks = row_blocks(last - first, ROWS_PER_MEAN) or [(0, 0)]
