@@ -56,9 +56,9 @@ from xmlc.models.trees.representations import label_representations
 from xmlc.papers.tables.fingerprint import Fingerprint, fingerprint
 from xmlc.steps.simulation import MODELS, draw, exact_labels_by_size, simulate
 from xmlc.steps.tuning.ranges import Range
-from xmlc.thresholds.apply import apply_thresholds
 from xmlc.thresholds.bounds import priors
-from xmlc.thresholds.methods import FTA
+from xmlc.thresholds.methods import apply_thresholds
+from xmlc.thresholds.one_pass import FTA
 from xmlc.thresholds.tune import METHODS as TUNED
 from xmlc.thresholds.tune import tune
 

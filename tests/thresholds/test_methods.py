@@ -1,25 +1,17 @@
-"""Each threshold method against a plain search for the best thresholds, and in one pass without stored estimates."""
-
-from itertools import pairwise
+"""The rule: strictly greater, in float32, of what is stored; and STO against a plain search for the best thresholds."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from threshold_cases import CASES, candidate_sets, f_of, random_case, row_wise_ofo
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from threshold_cases import CASES, candidate_sets, f_of, random_case
 
 from xmlc.core.errors import XmlcError
-from xmlc.kernels.csr import kernel_csr
-from xmlc.metrics import macro_f
-from xmlc.metrics.measure import f_beta
-from xmlc.models import PLT
-from xmlc.thresholds import FTA, OFO, STO, apply_thresholds, fit_in_one_pass
-from xmlc.thresholds.bounds import GRID, kappa, lower_bounds
-from xmlc.thresholds.methods import count_fixed, follow_online_f
-
-# STO against all sets of predictions.
-
+from xmlc.thresholds import FTA, OFO, STO, apply_thresholds
+from xmlc.thresholds.methods import Columns, as_estimates, columns, label_pieces, per_label
 
 THOROUGH = settings(deadline=None, max_examples=60)
 
@@ -83,218 +75,118 @@ def test_sto_threshold_is_just_below_the_chosen_estimate():
     assert apply_thresholds(unseen, np.array([tau])).toarray().tolist() == [[True], [False]]
 
 
-# FTA, common and label-wise, against macro-F at each threshold of its grid.
+def test_an_estimate_must_exceed_its_threshold():
+    spe = sparse.csr_array(np.array([[0.5, 0.25, 0.0]], dtype=np.float32))
+    predicted = apply_thresholds(spe, np.array([0.5, 0.2, -1], dtype=np.float32))
+    assert predicted.toarray().tolist() == [[False, True, False]]
+    assert predicted.dtype == bool
+    assert apply_thresholds(spe, 0.3).toarray().tolist() == [[True, False, False]]
 
 
-@THOROUGH
-@given(**CASES)
-def test_fta_scores_are_macro_f_at_each_threshold(n, m, seed):
-    spe, Y = random_case(n, m, seed)
-    method = FTA().fit(spe, Y)
-    vectors = [np.full(m, 1 / c, dtype=np.float32) for c in GRID]
-    expected = [macro_f(Y, apply_thresholds(spe, tau)) for tau in vectors]
-    np.testing.assert_allclose(method.scores_, expected)
-    best = max(expected)
-    assert method.thresholds_[0] == max(tau[0] for tau, score in zip(vectors, expected) if score >= best - 1e-15)
+def test_comparison_is_in_float32_whatever_comes():
+    tenth = np.array([np.float32(0.1)])  # greater than the float64 0.1
+    for spe in (np.array([[0.1]]), np.array([[0.1]], dtype=np.float32)):
+        for thresholds in (tenth, np.array([0.1])):
+            assert apply_thresholds(spe, thresholds).nnz == 0
+    assert apply_thresholds(np.array([[0.1]]), np.nextafter(tenth, np.float32(0))).nnz == 1
 
 
-@THOROUGH
-@given(**CASES)
-def test_label_wise_fta_is_the_best_of_its_set_for_each_label(n, m, seed):
-    spe, Y = random_case(n, m, seed)
-    nu = lower_bounds(np.random.default_rng(seed).uniform(0, 0.9, m))
-    method = FTA(label_wise=True, lower_bounds=nu).fit(spe, Y)
-    estimates, truth = spe.toarray(), Y.toarray()
-    for j in range(m):
-        allowed = [max(np.float32(1 / c), np.float32(nu[j])) for c in GRID]
-        scores = [f_of(truth[:, j], estimates[:, j] > tau) for tau in allowed]
-        assert method.thresholds_[j] in allowed
-        assert f_of(truth[:, j], estimates[:, j] > method.thresholds_[j]) == pytest.approx(max(scores))
+def test_indices_stay_32_bit_and_sorted():
+    spe, _ = random_case(20, 6, 2)
+    wide = sparse.csr_array((spe.data, spe.indices.astype(np.int64), spe.indptr.astype(np.int64)), shape=spe.shape)
+    predicted = apply_thresholds(wide, 0.4)
+    assert predicted.indices.dtype == predicted.indptr.dtype == np.int32
+    assert predicted.has_sorted_indices
+    np.testing.assert_array_equal(predicted.toarray(), spe.toarray() > np.float32(0.4))
 
 
-def test_fta_ties_go_to_the_highest_threshold_in_any_order_of_the_grid():
-    spe = sparse.csr_array(np.array([[0.9], [0.01]], dtype=np.float32))
-    Y = sparse.csr_array(np.array([[True], [False]]))
-    for grid in ((2, 5, 10), (10, 2, 5), (5, 10, 2, 2)):
-        method = FTA(grid=grid).fit(spe, Y)
-        assert method.thresholds_.tolist() == [0.5]
-        assert method.scores_.tolist() == [1.0] * len(grid)
+def test_bad_thresholds_are_named():
+    spe, _ = random_case(4, 3, 0)
+    for wrong in (np.zeros(2), np.zeros(9)):
+        with pytest.raises(XmlcError, match=r"thresholds has shape .* expected a number or \(3,\)"):
+            apply_thresholds(spe, wrong)
+    with pytest.raises(XmlcError, match="thresholds holds NaN"):
+        apply_thresholds(spe, np.array([0.1, np.nan, 0.2]))
 
 
-def test_fta_scores_equal_macro_f_to_the_last_bit():
-    rng = np.random.default_rng(3)
-    spe = sparse.random_array((40, 30_000), density=0.05, rng=rng, dtype=np.float32, format="csr")
-    Y = sparse.csr_array(sparse.random_array((40, 30_000), density=0.05, rng=rng, format="csr") > 0.3)
-    method = FTA().fit(spe, Y)
-    assert method.scores_.tolist() == [macro_f(Y, apply_thresholds(spe, 1 / c)) for c in GRID]
+def test_methods_follow_scikit_learn():
+    spe, Y = random_case(8, 3, 0)
+    lower = np.full(3, 0.1, dtype=np.float32)
+    for method in (STO(kappa=lower), FTA(grid=(2, 4), label_wise=True, lower_bounds=lower), OFO(2, 9, lower)):
+        with pytest.raises(NotFittedError):
+            method.predict(spe)
+        copy = clone(method)
+        assert method.fit(spe, Y) is method
+        np.testing.assert_array_equal(copy.fit(spe, Y).thresholds_, method.thresholds_)
+        assert method.thresholds_.dtype == np.float32
 
 
-# OFO against Algorithm 2 as printed.
+# The column view: what it holds, how it is cut, what it costs, and that no input is written to.
 
 
-@THOROUGH
-@given(**CASES)
-def test_ofo_equals_the_row_wise_algorithm(n, m, seed):
-    spe, Y = random_case(n, m, seed)
-    lower = np.random.default_rng(seed).uniform(0, 0.3, m).astype(np.float32)
-    for a, b in ((1, 2), (1, 20), (100, 500)):
-        method = OFO(a=a, b=b, lower_bounds=lower).fit(spe, Y)
-        np.testing.assert_array_equal(method.thresholds_, row_wise_ofo(spe, Y, a, b, lower))
-    np.testing.assert_array_equal(
-        OFO(a=1, b=3).fit(spe, Y).thresholds_, row_wise_ofo(spe, Y, 1, 3, np.zeros(m, np.float32))
-    )
+METHODS = (STO(kappa=0.01), FTA(), FTA(label_wise=True), OFO(b=10))
 
 
-def test_ofo_converges_to_half_the_optimal_f():
-    """Equation (4) and the consistency of OFO: with true posteriors, tau approaches F* / 2."""
-    rng = np.random.default_rng(1)
-    eta = rng.beta(0.6, 2.0, 200_000).astype(np.float32)
-    Y = rng.random(eta.size) < eta
-    spe, truth = sparse.csr_array(eta[:, None]), sparse.csr_array(Y[:, None])
-    tau = OFO(a=1, b=10).fit(spe, truth).thresholds_[0]
-    optimum = STO().fit(spe, truth)
-    best_f = macro_f(truth, optimum.predict(spe))
-    assert tau == pytest.approx(best_f / 2, abs=0.01)
-    assert macro_f(truth, apply_thresholds(spe, np.array([tau]))) == pytest.approx(best_f, abs=0.005)
-
-
-def test_ofo_takes_a_and_b_per_label():
-    spe, Y = random_case(14, 5, 8)
-    a, b = np.arange(1, 6), np.arange(10, 15)
-    found = OFO(a=a, b=b).fit(spe, Y).thresholds_
+def test_columns_hold_the_matrices_label_by_label():
+    spe, Y = random_case(9, 5, 4)
+    view = columns(spe, Y)
     for j in range(5):
-        assert found[j] == OFO(a=a[j], b=b[j]).fit(spe, Y).thresholds_[j]
+        part = slice(view.starts[j], view.starts[j + 1])
+        rows = np.flatnonzero(spe.toarray()[:, j])
+        np.testing.assert_array_equal(view.rows[part], rows)
+        np.testing.assert_array_equal(view.estimates[part], spe.toarray()[rows, j])
+        true = view.true_rows[view.true_starts[j] : view.true_starts[j + 1]]
+        np.testing.assert_array_equal(true, np.flatnonzero(Y.toarray()[:, j]))
 
 
-@given(prior=st.floats(0, 1), beta=st.floats(0.2, 4))
-def test_the_lower_bound_is_the_threshold_of_predicting_everything(prior, beta):
-    """F_beta of predicting everything, divided by 1 + beta^2; for beta = 1 the paper's pi / (1 + pi)."""
-    n = 1000.0
-    everything = f_beta(beta).of(np.array(prior * n), np.array(prior * n), np.array(n))
-    assert lower_bounds(np.array([prior]), beta**2)[0] == pytest.approx(float(everything) / (1 + beta**2))
-    assert lower_bounds(np.array([prior]))[0] == prior / (1 + prior)
+@settings(deadline=None, max_examples=60)
+@given(sizes=st.lists(st.integers(0, 40), max_size=30), entries=st.integers(1, 50))
+def test_pieces_cover_every_label_once_in_order(sizes, entries):
+    starts = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
+    empty = np.empty(0)
+    view = Columns(starts, empty, empty, np.zeros_like(starts), empty)
+    pieces = label_pieces(view, entries)
+    assert [label for start, end in pieces for label in range(start, end)] == list(range(len(sizes)))
+    for start, end in pieces:  # no piece has more than it should, up to its last label; empty labels count too
+        assert starts[end - 1] - starts[start] + (end - 1 - start) <= entries
 
 
-# FTA and OFO in one pass without stored estimates, against twins that store everything; kappa_j = max(1/c, nu_j).
+def test_estimates_in_any_form_are_the_same_and_are_not_copied_without_need():
+    spe, Y = random_case(9, 5, 4)
+    assert np.shares_memory(as_estimates(spe).data, spe.data)
+    assert np.shares_memory(as_estimates(spe).indices, spe.indices)
+    expected = STO().fit(spe, Y).thresholds_
+    shuffled = spe.copy()
+    for i in range(9):
+        part = slice(spe.indptr[i], spe.indptr[i + 1])
+        shuffled.indices[part], shuffled.data[part] = spe.indices[part][::-1], spe.data[part][::-1]
+    shuffled.has_sorted_indices = shuffled.has_canonical_format = False
+    before = shuffled.indices.copy()
+    for form in (spe.toarray(), sparse.csc_array(spe), spe.astype(np.float64), sparse.csr_matrix(spe), shuffled):
+        method = STO().fit(form, Y.toarray())
+        np.testing.assert_array_equal(method.thresholds_, expected)
+        np.testing.assert_array_equal(method.predict(form).toarray(), method.predict(spe).toarray())
+    np.testing.assert_array_equal(shuffled.indices, before)
 
 
-BLOCKS = st.lists(st.integers(0, 14), max_size=4)
-FIXED = np.array([0.1, 0.3, 0.5], dtype=np.float32)
+@pytest.mark.parametrize(("n", "m"), [(0, 3), (3, 0), (0, 0)])
+def test_no_instances_and_no_labels(n, m):
+    spe, Y = sparse.csr_array((n, m), dtype=np.float32), sparse.csr_array((n, m), dtype=bool)
+    for method in METHODS:
+        assert method.fit(spe, Y).thresholds_.shape == (m,)
+        assert method.predict(spe).shape == (n, m)
 
 
-def nu_of(m, seed):
-    return lower_bounds(np.random.default_rng(seed).uniform(0, 0.9, m))
-
-
-def blocks(spe, Y, cuts):
-    """Cut the rows at the given places, some of which are none: blocks may be empty."""
-    ends = [0, *sorted(cuts), spe.shape[0]]
-    return [(spe[start:end], Y[start:end]) for start, end in pairwise(ends)]
-
-
-@THOROUGH
-@given(**CASES)
-def test_counters_equal_those_of_stored_dense_estimates(n, m, seed):
-    spe, Y = random_case(n, m, seed)
-    lower = nu_of(m, seed).astype(np.float32)
-    positives, hits, predicted = (np.zeros(shape, dtype=np.int32) for shape in (m, (m, 3), (m, 3)))
-    count_fixed(kernel_csr(spe), kernel_csr(Y), FIXED, lower, positives, hits, predicted)
-    estimates, truth = spe.toarray(), Y.toarray()
-    np.testing.assert_array_equal(positives, truth.sum(axis=0))
-    for g, fixed in enumerate(FIXED):
-        sets = estimates > np.maximum(fixed, lower)
-        np.testing.assert_array_equal(predicted[:, g], sets.sum(axis=0))
-        np.testing.assert_array_equal(hits[:, g], (sets & truth).sum(axis=0))
-
-
-@THOROUGH
-@given(**CASES)
-def test_the_online_thresholds_equal_algorithm_2(n, m, seed):
-    spe, Y = random_case(n, m, seed)
-    lower = nu_of(m, seed).astype(np.float32)
-    a, b = np.full(m, 1.0), np.full(m, 4.0)
-    thresholds = np.maximum(np.float32(0.25), lower)
-    follow_online_f(kernel_csr(spe), kernel_csr(Y), a, b, lower, thresholds)
-    np.testing.assert_array_equal(thresholds, row_wise_ofo(spe, Y, 1, 4, lower))
-
-
-@THOROUGH
-@given(**CASES, cuts=BLOCKS, label_wise=st.booleans(), bounded=st.booleans())
-def test_one_pass_of_fta_gives_the_bits_of_stored_estimates(n, m, seed, cuts, label_wise, bounded):
-    spe, Y = random_case(n, m, seed)
-    method = FTA(label_wise=label_wise, lower_bounds=nu_of(m, seed) if bounded else None)
-    stored, streamed = method.unfitted().fit(spe, Y), method.unfitted()
-    for block in blocks(spe, Y, [min(cut, n) for cut in cuts]):
-        streamed.partial_fit(*block)
-    np.testing.assert_array_equal(streamed.thresholds_, stored.thresholds_)
-    np.testing.assert_array_equal(streamed.scores_, stored.scores_)
-
-
-@THOROUGH
-@given(**CASES, cuts=BLOCKS)
-def test_one_pass_of_ofo_gives_the_bits_of_stored_estimates(n, m, seed, cuts):
-    spe, Y = random_case(n, m, seed)
-    method = OFO(b=5, lower_bounds=nu_of(m, seed))
-    stored, streamed = method.unfitted().fit(spe, Y), method.unfitted()
-    for block in blocks(spe, Y, [min(cut, n) for cut in cuts]):
-        streamed.partial_fit(*block)
-    np.testing.assert_array_equal(streamed.thresholds_, stored.thresholds_)
-
-
-@pytest.mark.parametrize("method", [FTA(), FTA(label_wise=True), OFO(b=3)])
-def test_fit_forgets_and_partial_fit_goes_on(method):
-    spe, Y = random_case(14, 5, 3)
-    whole = method.unfitted().fit(spe, Y).thresholds_
-    method.fit(spe[9:], Y[9:]).fit(spe[:6], Y[:6]).partial_fit(spe[6:], Y[6:])
-    np.testing.assert_array_equal(method.thresholds_, whole)
-
-
-@THOROUGH
-@given(**CASES)
-def test_bounded_fta_is_the_best_kappa_of_section_6_2(n, m, seed):
-    spe, Y = random_case(n, m, seed)
-    nu = nu_of(m, seed)
-    method = FTA(lower_bounds=nu).fit(spe, Y)
-    vectors = [kappa(c, nu) for c in GRID]
-    np.testing.assert_allclose(method.scores_, [macro_f(Y, apply_thresholds(spe, tau)) for tau in vectors])
-    np.testing.assert_array_equal(method.thresholds_, vectors[int(method.scores_.argmax())])
-    np.testing.assert_array_equal(method.floors(m), vectors[-1])
-
-
-@pytest.fixture(scope="module")
-def tree():
-    rng = np.random.default_rng(7)
-    X = sparse.random_array((300, 40), density=0.2, rng=rng, format="csr")
-    Y = sparse.csr_array(X @ rng.normal(size=(40, 12)) > 1.0)
-    return PLT(tree="random", arity=3, epochs=3).fit(X[:200], Y[:200]), X[200:], Y[200:], nu_of(12, 7)
-
-
-@pytest.mark.parametrize("instances", [1, 33, 1000])
-def test_a_model_is_asked_for_no_estimate_that_does_not_matter(tree, instances):
-    """Estimates end at the lowest kappa_j, and the thresholds are those that all estimates give."""
-    model, X, Y, nu = tree
-    all_estimates = model.predict_proba(X)
-    for method in (FTA(lower_bounds=nu), FTA(grid=(2, 5), label_wise=True), OFO(lower_bounds=nu), OFO()):
-        found = fit_in_one_pass(method.unfitted(), model, X, Y, instances=instances).thresholds_
-        np.testing.assert_array_equal(found, method.fit(all_estimates, Y).thresholds_)
-    asked = model.predict_proba(X, FTA(lower_bounds=nu).floors(12))
-    assert asked.nnz < all_estimates.nnz
-
-
-def test_a_floor_leaves_estimates_out(tree):
-    model, X, Y, _ = tree
-    found = fit_in_one_pass(OFO(), model, X, Y, floor=0.2).thresholds_
-    np.testing.assert_array_equal(found, OFO().fit(model.predict_proba(X, 0.2), Y).thresholds_)
-
-
-def test_malformed_streams_are_refused(tree):
-    model, X, Y, _ = tree
-    with pytest.raises(XmlcError, match="X has 99 instances but Y has 100"):
-        fit_in_one_pass(FTA(), model, X[:-1], Y)
-    with pytest.raises(XmlcError, match="instances=0: expected at least one at a time"):
-        fit_in_one_pass(FTA(), model, X, Y, instances=0)
-    spe = model.predict_proba(X)
-    with pytest.raises(XmlcError, match="11 labels and 12 thresholds, but 12 and 12 were counted before"):
-        FTA().fit(spe, Y).partial_fit(spe[:, :11], Y[:, :11])
-    with pytest.raises(XmlcError, match="11 labels, but there were 12 before"):
-        OFO().fit(spe, Y).partial_fit(spe[:, :11], Y[:, :11])
+def test_bad_values_are_named():
+    spe, Y = random_case(4, 3, 0)
+    with pytest.raises(XmlcError, match=r"the SPE has shape \(4, 3\), the truth \(4, 2\)"):
+        columns(spe, Y[:, :2])
+    with pytest.raises(XmlcError, match="1 dimensions, expected 2"):
+        columns(np.ones(3), Y)
+    for bad in (1.5, -0.1, np.nan):
+        with pytest.raises(XmlcError, match=r"expected probabilities in 0 \.\. 1: apply a sigmoid"):
+            columns(np.array([[bad, 0.5]]), np.array([[True, True]]))
+    with pytest.raises(XmlcError, match=r"kappa has shape \(2,\), expected a number or \(3,\)"):
+        per_label(np.zeros(2), 3, np.float32, "kappa")
+    with pytest.raises(XmlcError, match="kappa holds NaN"):
+        STO(kappa=np.nan).fit(spe, Y)

@@ -9,8 +9,8 @@ from scipy import sparse
 from threshold_cases import CASES, random_case
 
 from xmlc.kernels.csr import kernel_csr
-from xmlc.thresholds.apply import columns, copy_above, count_above
-from xmlc.thresholds.methods import best_cut, fixed_counts, mark_hits, sto_thresholds
+from xmlc.thresholds.methods import best_cut, columns, copy_above, count_above, mark_hits, sto_thresholds
+from xmlc.thresholds.one_pass import fixed_counts
 
 BELOW = np.float32(0)
 

@@ -15,7 +15,7 @@ from xmlc.metrics import micro_f, micro_jaccard
 from xmlc.metrics.classification import TUNABLE, measure_scores
 from xmlc.metrics.measure import F1, JACCARD, f_beta
 from xmlc.thresholds import STO, CommonThreshold, MicroLabelWise, apply_thresholds
-from xmlc.thresholds.apply import columns
+from xmlc.thresholds.methods import columns
 from xmlc.thresholds.pooled import best_instance_cut, mark_column_hits, overlap_units, priced_cuts, sort_keys
 
 THOROUGH = settings(deadline=None, max_examples=60)

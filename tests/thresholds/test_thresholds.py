@@ -10,15 +10,15 @@ from threshold_cases import CASES, random_case
 from xmlc.core.errors import XmlcError
 from xmlc.metrics import macro_f
 from xmlc.thresholds import FTA, OFO, STO
-from xmlc.thresholds.apply import columns, label_pieces
 from xmlc.thresholds.bounds import GRID
+from xmlc.thresholds.methods import columns, label_pieces
 
 THOROUGH = settings(deadline=None, max_examples=60)
 
 
 @pytest.mark.parametrize("how", ["n_jobs", "numba"])
 def test_same_bits_on_any_number_of_threads(how, monkeypatch):
-    monkeypatch.setattr("xmlc.thresholds.apply.label_pieces", lambda data: label_pieces(data, 500))
+    monkeypatch.setattr("xmlc.thresholds.methods.label_pieces", lambda data: label_pieces(data, 500))
     rng = np.random.default_rng(2)
     spe = sparse.random_array((300, 9000), density=0.01, rng=rng, dtype=np.float32, format="csr")
     Y = sparse.csr_array(sparse.random_array((300, 9000), density=0.01, rng=rng, format="csr") > 0.5)

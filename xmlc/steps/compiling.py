@@ -165,8 +165,8 @@ def _compile_ranking() -> None:
 def _compile_thresholds(methods: list[str]) -> None:
     """Tune every method and score what it predicts; those of an extension compile when they are used."""
     from xmlc.metrics import classification_metrics
-    from xmlc.thresholds.apply import apply_thresholds
     from xmlc.thresholds.bounds import priors
+    from xmlc.thresholds.methods import apply_thresholds
     from xmlc.thresholds.tune import METHODS, tune
 
     _, Y, P = _few()

@@ -19,8 +19,8 @@ from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.records.thresholds import Chosen, Estimates, GridScores, ThresholdCosts, ThresholdRecord, TunedThresholds
 from xmlc.records.training import TrainingRecord
 from xmlc.steps.estimation import instances_for, mean_inner_products, predict_timed
-from xmlc.thresholds.apply import apply_thresholds
 from xmlc.thresholds.bounds import priors
+from xmlc.thresholds.methods import apply_thresholds
 from xmlc.thresholds.tune import Tuned, scores_of, tune
 
 

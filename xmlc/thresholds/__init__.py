@@ -9,13 +9,13 @@ from __future__ import annotations
 from xmlc.core.lazy import lazy_names
 
 PUBLIC = {
-    "FTA": "xmlc.thresholds.methods",
-    "OFO": "xmlc.thresholds.methods",
+    "FTA": "xmlc.thresholds.one_pass",
+    "OFO": "xmlc.thresholds.one_pass",
     "STO": "xmlc.thresholds.methods",
     "CommonThreshold": "xmlc.thresholds.pooled",
     "MicroLabelWise": "xmlc.thresholds.pooled",
-    "apply_thresholds": "xmlc.thresholds.apply",
-    "fit_in_one_pass": "xmlc.thresholds.apply",
+    "apply_thresholds": "xmlc.thresholds.methods",
+    "fit_in_one_pass": "xmlc.thresholds.one_pass",
 }
 
 __getattr__, __dir__ = lazy_names(__name__, PUBLIC)

@@ -1,4 +1,4 @@
-"""The threshold methods for the macro F-measure: STO, FTA and OFO (plt2016, Section 4).
+"""The rule by which a threshold becomes a prediction, the base of threshold methods, and STO (plt2016, Section 4.2).
 
 Kernels that tune work on a range of labels in column form (see `Columns`), read every stored estimate and every
 positive once (8 and 4 bytes), and write their own labels' part of the result and nothing else.
@@ -6,18 +6,104 @@ positive once (8 and 4 bytes), and write their own labels' part of the result an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, Self
+from abc import abstractmethod
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from scipy import sparse
 
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import InvalidDataError, XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.csr import kernel_csr
-from xmlc.kernels.estimator import hyperparameters
+from xmlc.core.parallel import run_pieces
+from xmlc.kernels.csr import as_estimates, as_labels, kernel_csr
+from xmlc.kernels.estimator import Estimator, hyperparameters, not_fitted
 from xmlc.metrics.measure import F1, Overlap
-from xmlc.thresholds.apply import Columns, ThresholdMethod, checked_pair, per_label, run_by_label
-from xmlc.thresholds.bounds import GRID, checked_grid, kappa
+
+
+def apply_thresholds(spe: object, thresholds: float | np.ndarray) -> sparse.csr_array:
+    """Predict a label where its estimate is strictly greater than its threshold, compared in float32.
+
+    The paper writes ``>=`` for the threshold classifier (Section 3) and ``>`` for SPEs and OFO (Section 4). Where
+    estimates are fractions with many ties, as a forest's are, the two differ, so one is used throughout: ``>``,
+    which makes a threshold and the floor of an SPE mean the same. STO returns the largest float32 below its
+    chosen estimate, so that its ``>=`` is kept too.
+
+    Time is linear in the stored estimates, memory in the instances and the predictions.
+
+    Parameters
+    ----------
+    spe : csr_array of float32, shape (n, m)
+        What is not stored is never predicted, whatever the threshold.
+    thresholds : float or ndarray of float32, shape (m,)
+
+    Returns
+    -------
+    csr_array of bool, shape (n, m)
+
+    Raises
+    ------
+    XmlcError
+        There is not one threshold for each label, one is NaN, or an estimate is no probability.
+
+    Examples
+    --------
+    >>> from xmlc.thresholds import apply_thresholds
+    >>> apply_thresholds([[0.6, 0.3], [0.4, 0.2]], [0.4, 0.25]).toarray().astype(int).tolist()
+    [[1, 1], [0, 0]]
+    """
+    spe = as_estimates(spe)
+    if thresholds is None or np.asarray(thresholds).dtype.kind not in "biuf":
+        raise InvalidDataError(f"thresholds={thresholds!r}: expected a number, or one for each label")
+    limits = per_label(thresholds, spe.shape[1], np.float32, "thresholds")
+    rows = kernel_csr(spe)
+    counts = np.empty(spe.shape[0], dtype=np.int64)
+    count_above(*rows, limits, counts)
+    indptr = np.concatenate(([0], np.cumsum(counts)))
+    kept = np.empty(indptr[-1], dtype=np.uint32)
+    copy_above(*rows, limits, kept)
+    # With both index arrays of one type scipy keeps them as they are.
+    indptr = indptr.astype(np.int32 if indptr[-1] < 2**31 else np.int64)
+    predicted = sparse.csr_array((np.ones(kept.size, dtype=bool), kept.view(np.int32), indptr), shape=spe.shape)
+    predicted.has_canonical_format = True
+    return predicted
+
+
+class ThresholdMethod(Estimator):
+    """Base of the threshold methods: ``fit`` learns one threshold per label, ``predict`` applies them.
+
+    Attributes
+    ----------
+    thresholds_ : ndarray of float32, shape (m,)
+    """
+
+    def fit(self, spe: object, Y: object) -> Self:
+        """Learn the thresholds.
+
+        Parameters
+        ----------
+        spe : csr_array of float32, shape (n, m)
+            Estimates of the validation set. Stored zeros are dropped; what exceeds 1 by rounding is 1.
+        Y : boolean CSR, shape (n, m)
+            Its label sets.
+
+        Raises
+        ------
+        XmlcError
+            The shapes differ, an estimate is no probability, or a hyperparameter is out of its range.
+        """
+        return self.fit_columns(columns(spe, Y))
+
+    @abstractmethod
+    def fit_columns(self, data: Columns) -> Self:
+        """Learn the thresholds from the result of `columns`: a sweep over a grid brings it into that form once."""
+
+    def predict(self, spe: object) -> sparse.csr_array:
+        """Predict label sets, boolean CSR of shape (n, m), with the learned thresholds (see `apply_thresholds`)."""
+        if not hasattr(self, "thresholds_"):
+            raise not_fitted(self)
+        return apply_thresholds(spe, self.thresholds_)
 
 
 @hyperparameters
@@ -64,236 +150,121 @@ class STO(ThresholdMethod):
         return self
 
 
-# FTA: the fixed thresholds approach (plt2016, Section 4.2).
+# Labels are uneven: a piece holds as many as have this many estimates and positives together.
+ENTRIES_PER_PIECE = 1 << 18
 
 
-class ThresholdCounts(NamedTuple):
-    """FTA's counts on a validation set: three counters for each label, the last two at each fixed threshold.
+class Columns(NamedTuple):
+    """Estimates and truth, label by label: the form that the kernels take.
 
     Attributes
     ----------
-    positives : int32 (m,)
-        Instances that carry the label.
-    hits, predicted : int32 (m, g)
-        Instances for which it is predicted and carried, and for which it is predicted. Thresholds ascend.
+    starts : int64 (m + 1,), rows : uint32, estimates : float32
+        The SPE in CSC form, rows ascending within a label, estimates in (0, 1].
+    true_starts : int64 (m + 1,), true_rows : uint32
+        The truth in CSC form.
     """
 
-    positives: np.ndarray
-    hits: np.ndarray
-    predicted: np.ndarray
+    starts: np.ndarray
+    rows: np.ndarray
+    estimates: np.ndarray
+    true_starts: np.ndarray
+    true_rows: np.ndarray
 
-    @classmethod
-    def zeros(cls, n_labels: int, n_thresholds: int) -> ThresholdCounts:
-        """Return the counts of no instance."""
-        return cls(*(np.zeros(shape, dtype=np.int32) for shape in (n_labels, *((n_labels, n_thresholds),) * 2)))
-
-    def scores(self) -> np.ndarray:
-        """Return each label's F (0/0 = 1) at each threshold, the highest first, float64 of shape (m, g)."""
-        return F1.of(self.hits, self.positives[:, None], self.predicted)[:, ::-1]
+    @property
+    def n_labels(self) -> int:
+        """Number of labels m."""
+        return self.starts.size - 1
 
 
-@hyperparameters
-class FTA(ThresholdMethod):
-    """The best of a few fixed thresholds on the validation set: 1/c, or max(1/c, nu_j) with lower bounds nu_j.
+def checked_pair(spe: object, Y: object) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Return an SPE and the truth in canonical form.
+
+    Raises
+    ------
+    XmlcError
+        The shapes differ, or an estimate is no probability.
+    """
+    spe, Y = as_estimates(spe), as_labels(Y)
+    if spe.shape != Y.shape:
+        raise XmlcError(f"the SPE has shape {spe.shape}, the truth {Y.shape}; they must be the same")
+    return spe, Y
+
+
+def columns(spe: object, Y: object) -> Columns:
+    """Bring an SPE and the truth into column form; errors are those of `checked_pair`."""
+    spe, Y = checked_pair(spe, Y)
+    estimates, truth = sparse.csc_array(spe), sparse.csc_array(Y)
+    return Columns(
+        estimates.indptr.astype(np.int64),
+        estimates.indices.astype(np.int32, copy=False).view(np.uint32),
+        estimates.data,
+        truth.indptr.astype(np.int64),
+        truth.indices.astype(np.int32, copy=False).view(np.uint32),
+    )
+
+
+def label_pieces(data: Columns, entries: int = ENTRIES_PER_PIECE) -> list[tuple[int, int]]:
+    """Cut the labels into ranges ``(start, end)`` of about equal work; the cuts depend on the data alone."""
+    work = data.starts + data.true_starts + np.arange(data.starts.size)
+    cuts = np.searchsorted(work, np.arange(entries, work[-1], entries))
+    bounds = np.unique(np.concatenate(([0], cuts, [data.n_labels]))).tolist()
+    return list(pairwise(bounds))
+
+
+def run_by_label(kernel: Callable[..., None], data: Columns, n_jobs: int | None, *arguments: Any) -> None:
+    """Call ``kernel(data, start, end, *arguments)`` for every piece; kernels write into arrays among them."""
+    run_pieces(kernel, [(data, start, end, *arguments) for start, end in label_pieces(data)], n_jobs)
+
+
+def per_label(value: float | np.ndarray | None, n_labels: int, dtype: type, name: str) -> np.ndarray:
+    """Return a number, or one number per label, as an array of shape (m,); None stands for 0.
+
+    Raises
+    ------
+    XmlcError
+        The shape is another, or a value is NaN.
+    """
+    values: np.ndarray = np.asarray(0.0 if value is None else value, dtype=dtype)
+    if values.shape not in ((), (n_labels,)):
+        raise XmlcError(f"{name} has shape {values.shape}, expected a number or ({n_labels},), one for each label")
+    if np.isnan(values).any():
+        raise XmlcError(f"{name} holds NaN")
+    return np.ascontiguousarray(np.broadcast_to(values, (n_labels,)))
+
+
+@njit(cache=True, nogil=True)
+def count_above(indptr, labels, estimates, thresholds, counts):
+    """Count the estimates of each instance that are strictly greater than their label's threshold.
+
+    Reads 8 bytes per stored estimate, and its threshold.
 
     Parameters
     ----------
-    grid : sequence of float
-        Values c.
-    label_wise : bool
-        False: one c for all labels (Section 4.2: "more stable"). True: for each label
-        its own best c (line 9 of Algorithm 1 restricted to a fixed set).
-    lower_bounds : ndarray of shape (m,) or None
-        nu_j = pi_j / (pi_j + 1), the lower end of the range of an optimal threshold (equation (5)), with pi_j the
-        label's prior estimated from the training part (``xmlc.thresholds.bounds.lower_bounds``). Given, every threshold
-        is kappa_j = max(1/c, nu_j), as Section 6.2 prints it; None: 1/c, the same number for all labels, as in the
-        authors' program.
-    n_jobs : int or None
-        Threads; the result does not depend on it.
-
-    Attributes
-    ----------
-    thresholds_ : ndarray of float32, shape (m,)
-    scores_ : ndarray of float64, shape (len(grid),)
-        Validation macro-F (0/0 = 1) of each value of the grid, in its order, with it for every label.
-
-    Notes
-    -----
-    Of thresholds with equal score the highest wins: it predicts least and costs least.
-
-    ``fit`` counts in stored estimates, label by label and on several threads; ``partial_fit`` counts instance by
-    instance in estimates that may be forgotten (Section 4.2, last paragraph). Both keep 2 * len(grid) + 1 counters
-    of 4 bytes for each label, and give the same bits.
-
-    Examples
-    --------
-    >>> from xmlc.thresholds import FTA
-    >>> spe = [[0.6, 0.3], [0.4, 0.2], [0.1, 0.1]]
-    >>> Y = [[1, 1], [1, 0], [0, 0]]
-    >>> fta = FTA(grid=[2, 4, 8]).fit(spe, Y)
-    >>> fta.thresholds_, fta.scores_.round(3)
-    (array([0.25, 0.25], dtype=float32), array([0.333, 1.   , 0.833]))
+    indptr : int64 (n + 1,), labels : uint32, estimates : float32
+        The SPE, instance by instance.
+    thresholds : float32 (m,)
+    counts : int64 (n,)
+        Written.
     """
-
-    grid: Sequence[float] = GRID
-    label_wise: bool = False
-    lower_bounds: np.ndarray | None = None
-    n_jobs: int | None = None
-
-    def fit_columns(self, data: Columns) -> Self:
-        """Count hits and predictions at every fixed threshold in one pass, then choose."""
-        lower = self._lower(data.n_labels)
-        return self._choose(label_counts(data, checked_grid(self.grid), lower, self.n_jobs), lower)
-
-    def partial_fit(self, spe: object, Y: object) -> Self:
-        """Count more instances, then choose by all that were counted since the last ``fit``.
-
-        Choosing takes O(m) time at each call, so several instances at a call are better than one.
-
-        Parameters
-        ----------
-        spe : csr_array of float32, shape (n, m)
-            Their estimates above `floors`, in (0, 1].
-        Y : boolean CSR, shape (n, m)
-            Their label sets.
-
-        Raises
-        ------
-        XmlcError
-            As ``fit``, or there are more or fewer labels than before.
-        """
-        spe, Y = checked_pair(spe, Y)
-        lower, grid = self._lower(Y.shape[1]), checked_grid(self.grid)
-        counts = getattr(self, "_counts", None) or ThresholdCounts.zeros(Y.shape[1], len(grid))
-        counted = counts.hits.shape
-        if counted != (Y.shape[1], len(grid)):
-            raise XmlcError(
-                f"{Y.shape[1]} labels and {len(grid)} thresholds, but {counted[0]} and {counted[1]} were counted before"
-            )
-        count_fixed(kernel_csr(spe), kernel_csr(Y), fixed_thresholds(grid)[::-1].copy(), lower, *counts)
-        return self._choose(counts, lower)
-
-    def floors(self, n_labels: int) -> np.ndarray:
-        """Return the lowest thresholds that are tried, float32 of shape (m,): no estimate below them is needed."""
-        return kappa(checked_grid(self.grid)[-1], self._lower(n_labels))
-
-    def _lower(self, n_labels: int) -> np.ndarray:
-        return per_label(self.lower_bounds, n_labels, np.float32, "lower_bounds")
-
-    def _choose(self, counts: ThresholdCounts, lower: np.ndarray) -> Self:
-        grid, scores = checked_grid(self.grid), counts.scores()
-        # Contiguous, so that the sum runs in the same order as in `macro_f` and equals it to the last bit.
-        macro = np.ascontiguousarray(scores.T).mean(axis=1) if lower.size else np.zeros(len(grid))
-        self.scores_ = macro[[grid.index(c) for c in self.grid]]
-        # The grid ascends, so the first of equal scores is the highest threshold.
-        chosen = scores.argmax(axis=1) if self.label_wise else np.full(lower.size, macro.argmax())
-        self.thresholds_ = np.maximum(fixed_thresholds(grid)[chosen], lower)
-        self._counts = counts
-        return self
+    for i in range(counts.size):
+        row, values = labels[indptr[i] : indptr[i + 1]], estimates[indptr[i] : indptr[i + 1]]
+        count = 0
+        for e in range(row.size):
+            count += values[e] > thresholds[row[e]]
+        counts[i] = count
 
 
-def fixed_thresholds(grid: Sequence[float]) -> np.ndarray:
-    """Return the thresholds 1/c of a grid, float32 in its order."""
-    return (1.0 / np.asarray(grid, dtype=np.float64)).astype(np.float32)
-
-
-def label_counts(data: Columns, grid: Sequence[float], lower: np.ndarray, n_jobs: int | None) -> ThresholdCounts:
-    """Count at each threshold max(1/c, lower) of a grid, which must ascend in c."""
-    counts = ThresholdCounts.zeros(data.n_labels, len(grid))
-    counts.positives[:] = np.diff(data.true_starts)
-    fixed = fixed_thresholds(grid)[::-1].copy()
-    run_by_label(fixed_counts, data, n_jobs, fixed, lower, counts.hits, counts.predicted)
-    return counts
-
-
-# OFO: online F-measure optimisation (plt2016, Section 4.3, Algorithm 2; Busa-Fekete et al., NIPS 2015).
-
-
-@hyperparameters
-class OFO(ThresholdMethod):
-    """Thresholds tau_j = a_j / b_j that follow the online F-measure in one pass over the validation set.
-
-    Parameters
-    ----------
-    a, b : float or ndarray of shape (m,)
-        Initial values of a_j and b_j, with 0 < a / b <= 0.5 (equation (5)).
-    lower_bounds : ndarray of shape (m,) or None
-        nu_j: thresholds are kept at or above it, the initial one too (Section 6.2).
-    n_jobs : int or None
-        Threads; the result does not depend on it.
-
-    Attributes
-    ----------
-    thresholds_ : ndarray of float32, shape (m,)
-        What stands after the last instance.
-
-    Notes
-    -----
-    Instances are taken in the order of the rows. An estimate that the SPE leaves out counts as not predicted.
-
-    ``fit`` goes label by label through stored estimates, which gives what Algorithm 2 gives instance by instance, as no
-    label depends on another; ``partial_fit`` is Algorithm 2 as printed, and keeps a_j, b_j and tau_j alone.
-
-    Examples
-    --------
-    >>> from xmlc.thresholds import OFO
-    >>> spe = [[0.6, 0.3], [0.4, 0.2], [0.1, 0.1]]
-    >>> Y = [[1, 1], [1, 0], [0, 0]]
-    >>> OFO(a=1, b=4).fit(spe, Y).thresholds_
-    array([0.375     , 0.33333334], dtype=float32)
-    """
-
-    a: float | np.ndarray = 1.0
-    b: float | np.ndarray = 20.0
-    lower_bounds: np.ndarray | None = None
-    n_jobs: int | None = None
-
-    def fit_columns(self, data: Columns) -> Self:
-        """Pass over the validation set once."""
-        a, b, lower, self.thresholds_ = self._initial(data.n_labels)
-        run_by_label(ofo_thresholds, data, self.n_jobs, a, b, lower, self.thresholds_)
-        self._sums = (a, b)
-        return self
-
-    def partial_fit(self, spe: object, Y: object) -> Self:
-        """Pass over more instances, from the state since the last ``fit``.
-
-        Parameters
-        ----------
-        spe : csr_array of float32, shape (n, m)
-            Their estimates, in (0, 1]. Those at or below the label's threshold are not needed: at most `floors`.
-        Y : boolean CSR, shape (n, m)
-            Their label sets.
-
-        Raises
-        ------
-        XmlcError
-            As ``fit``, or there are more or fewer labels than before.
-        """
-        spe, Y = checked_pair(spe, Y)
-        a, b, lower, initial = self._initial(Y.shape[1])
-        if hasattr(self, "_sums"):
-            a, b = self._sums
-            if a.size != Y.shape[1]:
-                raise XmlcError(f"{Y.shape[1]} labels, but there were {a.size} before")
-        else:
-            self.thresholds_ = initial
-        follow_online_f(kernel_csr(spe), kernel_csr(Y), a, b, lower, self.thresholds_)
-        self._sums = (a, b)
-        return self
-
-    def floors(self, n_labels: int) -> np.ndarray:
-        """Return the values that no threshold falls below, float32 of shape (m,): nu_j, or 0."""
-        return per_label(self.lower_bounds, n_labels, np.float32, "lower_bounds")
-
-    def _initial(self, n_labels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return a, b, nu and the thresholds before the first instance."""
-        a = per_label(self.a, n_labels, np.float64, "a").copy()
-        b = per_label(self.b, n_labels, np.float64, "b").copy()
-        if not ((a > 0) & (2 * a <= b) & np.isfinite(b)).all():
-            raise XmlcError(f"a={self.a}, b={self.b}: the initial threshold a/b must lie in (0, 0.5], with a and b > 0")
-        lower = self.floors(n_labels)
-        return a, b, lower, np.maximum((a / b).astype(np.float32), lower)
+@njit(cache=True, nogil=True)
+def copy_above(indptr, labels, estimates, thresholds, kept):
+    """Write the labels that `count_above` counted into ``kept``, uint32, instance after instance."""
+    place = 0
+    for i in range(indptr.size - 1):
+        row, values = labels[indptr[i] : indptr[i + 1]], estimates[indptr[i] : indptr[i + 1]]
+        for e in range(row.size):
+            if values[e] > thresholds[row[e]]:
+                kept[place] = row[e]
+                place += 1
 
 
 @njit(cache=True, nogil=True)
@@ -380,138 +351,3 @@ def sto_thresholds(columns, start, end, floors, recall, thresholds):
             thresholds[label] = floors[label]
         else:
             as_bits[label] = best_cut(np.sort(keys[:n_keys]), recall * true_rows.size)
-
-
-@njit(cache=True, nogil=True)
-def fixed_counts(columns, start, end, fixed, lower, hits, predicted):
-    """Count hits and predictions at every fixed threshold max(fixed[g], lower[j]), in one pass.
-
-    Parameters
-    ----------
-    columns : Columns
-    fixed : float32 (g,)
-        Ascending, so that an estimate need not be compared beyond the first threshold that it does not exceed.
-    lower : float32 (m,)
-    hits, predicted : int32 (m, g), zeros
-        Written in the rows ``start .. end - 1``.
-    """
-    for label in range(start, end):
-        rows, estimates, true_rows = column_of(columns, label)
-        hit = mark_hits(rows, true_rows)
-        for i in range(estimates.size):
-            for g in range(fixed.size):
-                if not estimates[i] > max(fixed[g], lower[label]):
-                    break
-                predicted[label, g] += 1
-                hits[label, g] += hit[i]
-
-
-@njit(cache=True, nogil=True)
-def ofo_thresholds(columns, start, end, a, b, lower, thresholds):
-    """Run online F-measure optimisation for the labels ``start .. end - 1`` (plt2016, Algorithm 2).
-
-    A label's thresholds depend on no other label, so the pass over instances may go label by label: the instances
-    that matter are those where it is true or has an estimate.
-
-    Parameters
-    ----------
-    columns : Columns
-    a, b : float64 (m,)
-        Initial values of (7); the last ones on return.
-    lower : float32 (m,)
-        Thresholds are kept at or above it.
-    thresholds : float32 (m,)
-        Written.
-    """
-    for label in range(start, end):
-        rows, estimates, true_rows = column_of(columns, label)
-        a_j, b_j = a[label], b[label]
-        tau = max(np.float32(a_j / b_j), lower[label])
-        i = t = 0
-        while i < rows.size or t < true_rows.size:
-            is_true = t < true_rows.size and (i == rows.size or true_rows[t] <= rows[i])
-            has_estimate = i < rows.size and (not is_true or true_rows[t] == rows[i])
-            is_predicted = has_estimate and estimates[i] > tau
-            if is_true or is_predicted:
-                a_j += is_true and is_predicted
-                b_j += is_true
-                b_j += is_predicted
-                tau = max(np.float32(a_j / b_j), lower[label])
-            t += is_true
-            i += has_estimate
-        a[label], b[label], thresholds[label] = a_j, b_j, tau
-
-
-# Thresholds in one pass over instances whose estimates are not kept: kernels (plt2016, Sections 4.2 and 4.3).
-#
-# They read an SPE and the truth instance by instance, labels ascending, and change what was counted of the labels
-# that an instance has or has an estimate of. What they count after some blocks of instances is what they count after
-# one.
-
-
-@njit(cache=True, nogil=True)
-def count_fixed(spe, truth, fixed, lower, positives, hits, predicted):
-    """Count each label's positives, hits and predictions at every fixed threshold max(fixed[g], lower[j]).
-
-    Parameters
-    ----------
-    spe, truth : KernelCSR
-    fixed : float32 (g,)
-        Ascending, so that an estimate need not be compared beyond the first threshold that it does not exceed.
-    lower : float32 (m,)
-    positives : int32 (m,), hits, predicted : int32 (m, g)
-        Added to.
-    """
-    for i in range(spe.indptr.size - 1):
-        labels, estimates, true_labels = instance_of(spe, truth, i)
-        for label in true_labels:
-            positives[label] += 1
-        t = 0
-        for e in range(labels.size):
-            label = labels[e]
-            while t < true_labels.size and true_labels[t] < label:
-                t += 1
-            is_true = t < true_labels.size and true_labels[t] == label
-            for g in range(fixed.size):
-                if not estimates[e] > max(fixed[g], lower[label]):
-                    break
-                predicted[label, g] += 1
-                hits[label, g] += is_true
-
-
-@njit(cache=True, nogil=True)
-def follow_online_f(spe, truth, a, b, lower, thresholds):
-    """Run online F-measure optimisation instance by instance (plt2016, Algorithm 2, as printed).
-
-    Parameters
-    ----------
-    spe, truth : KernelCSR
-    a, b : float64 (m,)
-        Sums (7); added to.
-    lower : float32 (m,)
-        Thresholds are kept at or above it.
-    thresholds : float32 (m,)
-        tau_j of equation (8) before the first instance; after the last one on return.
-    """
-    for i in range(spe.indptr.size - 1):
-        labels, estimates, true_labels = instance_of(spe, truth, i)
-        e = t = 0
-        while e < labels.size or t < true_labels.size:
-            is_true = t < true_labels.size and (e == labels.size or true_labels[t] <= labels[e])
-            has_estimate = e < labels.size and (not is_true or true_labels[t] == labels[e])
-            label = true_labels[t] if is_true else labels[e]
-            is_predicted = has_estimate and estimates[e] > thresholds[label]
-            if is_true or is_predicted:
-                a[label] += is_true and is_predicted
-                b[label] += is_true
-                b[label] += is_predicted
-                thresholds[label] = max(np.float32(a[label] / b[label]), lower[label])
-            t += is_true
-            e += has_estimate
-
-
-@njit(cache=True, nogil=True)
-def instance_of(spe, truth, i):
-    """Return the labels with an estimate of an instance, their estimates, and the labels that it has."""
-    first, last = spe.indptr[i], spe.indptr[i + 1]
-    return spe.indices[first:last], spe.data[first:last], truth.indices[truth.indptr[i] : truth.indptr[i + 1]]

@@ -11,8 +11,7 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.metrics.measure import F1, Overlap
-from xmlc.thresholds.apply import Columns, ThresholdMethod, run_by_label
-from xmlc.thresholds.methods import best_cut, column_of, mark_hits
+from xmlc.thresholds.methods import Columns, ThresholdMethod, best_cut, column_of, mark_hits, run_by_label
 
 
 @hyperparameters

@@ -11,9 +11,9 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.metrics.classification import TUNABLE, AveragedOverlap, measure_scores
 from xmlc.metrics.measure import Overlap
-from xmlc.thresholds.apply import apply_thresholds, checked_pair, columns
 from xmlc.thresholds.bounds import GRID, checked_grid, kappa, lower_bounds
-from xmlc.thresholds.methods import OFO, STO, fixed_thresholds, label_counts
+from xmlc.thresholds.methods import STO, apply_thresholds, checked_pair, columns
+from xmlc.thresholds.one_pass import OFO, fixed_thresholds, label_counts
 from xmlc.thresholds.pooled import CommonThreshold, MicroLabelWise
 
 
