@@ -34,13 +34,6 @@ def test_datasets_are_those_asked_for_but_a_suite_of_its_own_keeps_its_own(tmp_p
     assert [project.datasets_of(name) for name in ("a", "b", "demo")] == [["bibtex"], ["bibtex"], ["made"]]
 
 
-def test_datasets_of_a_task(tmp_path):
-    project = project_of(tmp_path, a=suite(datasets=["yeast", "aloi"], few_shot=["aloi", "other"]))
-    assert project.of_task("a", "few-shot") == ["aloi"]
-    assert project.of_task("a", "multi-label") == ["yeast"]
-    assert project.of_task("a", "few-shot", ["other", "yeast"]) == ["other"]
-
-
 @pytest.mark.parametrize(
     ("settings", "said"),
     [

@@ -22,7 +22,7 @@ from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.registry import ESTIMATORS, estimator_files
 from xmlc.suites import paths
 from xmlc.suites.settings import Settings
-from xmlc.suites.suite import CONFIG, ModelSpec, Run, Suite, Task, read_suites
+from xmlc.suites.suite import CONFIG, ModelSpec, Run, Suite, read_suites
 
 
 @dataclass(frozen=True)
@@ -80,10 +80,6 @@ class Project:
     def selected_datasets(self) -> list[str]:
         """Name every selected dataset of any suite, in order."""
         return list(dict.fromkeys(name for paper in self.suites for name in self.datasets_of(paper)))
-
-    def of_task(self, paper: str, task: Task, datasets: Sequence[str] | None = None) -> list[str]:
-        """Name the datasets, of some or of a suite, that it has for a task."""
-        return [name for name in datasets or self.datasets_of(paper) if self.suites[paper].task_of(name) == task]
 
     def models_on(self, paper: str, dataset: str) -> list[str]:
         """Name the models that a suite runs on a dataset."""
