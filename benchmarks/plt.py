@@ -186,7 +186,8 @@ def add_searches(rows: Rows, solver: str, model: PLT, data: Data) -> None:
     for named, search in SEARCHES.items():
         searching, name = with_hyperparameters(model, search=search), name_of(solver, named)
         labels, _ = searching.predict_top_k(data.X_test, TOP)
-        rows.add(name, PREDICTION, OPENED, "", searching.inner_products_.mean())
+        if searching.inner_products_ is not None:
+            rows.add(name, PREDICTION, OPENED, "", searching.inner_products_.mean())
         if searching.certified_ is not None:
             rows.add(name, PREDICTION, CERTIFIED, PERCENT, 100 * searching.certified_.mean())
         rows.add(name, PREDICTION, EXACT, PERCENT, 100 * (labels == exact).all(axis=1).mean())

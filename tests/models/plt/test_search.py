@@ -13,7 +13,7 @@ from small_data import random_multilabel
 from xmlc.kernels.csr import kernel_csr
 from xmlc.kernels.estimator import InvalidParameterError
 from xmlc.models import PLT
-from xmlc.models.plt import prediction
+from xmlc.models.plt import estimator
 from xmlc.models.plt.compact import drop_small
 from xmlc.models.plt.search import EVERY_NODE, estimate_by_levels, rank_best_first, rank_by_levels
 from xmlc.models.plt.weights import LOGISTIC_LINK
@@ -141,7 +141,7 @@ def test_batches_and_threads_do_not_show(multilabel, monkeypatch, weight_cut, se
     X, Y = multilabel(300, 40, 90, seed=2)
     model = PLT(tree="random", arity=4, epochs=2, weight_cut=weight_cut, search=search, beam=4, n_jobs=1).fit(X, Y)
     whole = (*model.predict_top_k(X, 3), model.inner_products_, model.predict_proba(X, 0.02).toarray())
-    monkeypatch.setattr(prediction, "ROWS_PER_BATCH", 37)
+    monkeypatch.setattr(estimator, "ROWS_PER_BATCH", 37)
     for n_jobs in (1, 2):
         model.set_params(n_jobs=n_jobs)
         cut = (*model.predict_top_k(X, 3), model.inner_products_, model.predict_proba(X, 0.02).toarray())
@@ -178,7 +178,7 @@ def test_a_beam_costs_less_and_says_where_it_is_exact(multilabel):
 def test_a_ranking_that_opens_most_of_the_tree_warns(multilabel, monkeypatch):
     X, Y = multilabel(60, 10, 90, seed=4)
     model = PLT(tree="random", arity=4, epochs=1, beam=3).fit(X, Y)
-    monkeypatch.setattr(prediction, "COSTLY", 10)
+    monkeypatch.setattr(estimator, "COSTLY", 10)
     with pytest.warns(
         UserWarning,
         match=r"evaluated \d+ of 120 node classifiers .* at most 3 nodes of a level, proved exact here for \d+ %",
