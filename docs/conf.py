@@ -6,8 +6,8 @@ from pathlib import Path
 import xmlc
 
 HERE = Path(__file__).parent
-for name in ("closures", "hyperparameters"):  # pages that follow from the code
-    (HERE / f"{name}.md").write_text(runpy.run_path(str(HERE / f"{name}.py"))["page"](), encoding="utf-8")
+page = runpy.run_path(str(HERE / "hyperparameters.py"))["page"]()  # it follows from the code
+(HERE / "hyperparameters.md").write_text(page, encoding="utf-8")
 
 project = "xmlc"
 author = "the xmlc developers"

@@ -9,10 +9,9 @@ from xmlc.models.registry import ESTIMATORS, estimator_class
 
 HEAD = """# Hyperparameters
 
-What each hyperparameter may be, and its default. `xmlc/kernels/domains.py` has this table once. Estimators refuse other
-values with an `InvalidParameterError` (a `ValueError`) that says what was expected; so do searches whose ranges leave
-an interval, and models on disk. At the ends of the intervals nothing overflows; what is sensible is narrower
-([Models](models.md)), and [the reference](reference/models.md) says what they mean.
+The domain and the default of each hyperparameter; [the reference](reference/models.md) says what it means. Estimators
+refuse other values with an `InvalidParameterError` (a `ValueError`) that names the domain, as do searches and models on
+disk. At the ends of the intervals nothing overflows; sensible values are narrower ([Models](models.md)).
 """
 
 
