@@ -6,16 +6,19 @@ from pathlib import Path
 
 import click
 import numpy as np
+from scipy import sparse
 
 from xmlc.cli._options import FILE, data_option, model_option, out_option, threads_option
 from xmlc.core.files import atomic_folder
 from xmlc.core.passport import peak_bytes, step_costs, with_passport
 from xmlc.data.matrices import save_csr
 from xmlc.data.prepared import Prepared
+from xmlc.kernels.csr import ROUNDING, check_probabilities
+from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import load_estimator
-from xmlc.records.thresholds import Estimates
+from xmlc.records.thresholds import Estimates, PartEstimates
 from xmlc.records.training import TrainingRecord
-from xmlc.steps.estimation import estimate_part
+from xmlc.steps.estimation import instances_for, predict_timed
 
 
 @click.command(help="Write the estimates above a floor for the validation and the test set, with their cost.")
@@ -35,10 +38,26 @@ def command(data: Path, model_folder: Path, training: Path, floor: float, thread
     with atomic_folder(out) as folder:
         parts = {}
         for part in ("val", "test"):
-            found = estimate_part(model, prepared, part, floor)
-            save_csr(folder, part, found.spe)
-            if found.inner_products is not None:
-                np.save(folder / f"{part}.inner_products.npy", found.inner_products)
-            parts[part] = found.about
+            spe, parts[part] = estimate_part(model, prepared, part, floor)
+            save_csr(folder, part, spe)
+            if model.inner_products_ is not None:
+                np.save(folder / f"{part}.inner_products.npy", model.inner_products_)
         peak, last = peak_bytes(), with_passport(step_costs("estimate", threads, *record.run_names, written=folder))
         Estimates(floor=floor, parts=parts, peak_bytes=peak, **last).write(folder)
+
+
+def estimate_part(
+    model: SparseProbabilityEstimator, prepared: Prepared, part: str, floor: float
+) -> tuple[sparse.csr_array, PartEstimates]:
+    """Estimate the probabilities of one part, those greater than ``floor``; return them and their costs."""
+    X = instances_for(model, prepared, part)
+    spe, ms_per_instance = predict_timed(model, X, lambda rows: model.predict_proba(rows, floor))
+    check_probabilities(spe.data, "what the model estimates", 1 + ROUNDING)
+    n = max(X.shape[0], 1)
+    about = PartEstimates(
+        instances=X.shape[0],
+        estimates_per_instance=spe.nnz / n,
+        inner_products_per_instance=None if model.inner_products_ is None else float(model.inner_products_.sum() / n),
+        ms_per_instance=ms_per_instance,
+    )
+    return spe, about
