@@ -47,9 +47,7 @@ wildcard_constraints:
     paper=jobs.one_of(project.suites),
 
 
-include: "workflow/rules/models.smk"
-include: "workflow/rules/measuring.smk"
-include: "workflow/rules/results.smk"
+include: "workflow/rules/steps.smk"
 
 
 for step in workflow.rules:
