@@ -12,7 +12,7 @@ TEXT = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
 FLOORS = {room: int(floor) for floor, room in re.findall(r"^\| (\d+) \| `(\w+)` \|", TEXT, re.MULTILINE)}
 WALK = TEXT.partition("## The walk of one number")[2].partition("\n## ")[0]
 MODULES = sorted(PACKAGE.rglob("*.py"))
-MOST_FILES, MOST_PYTHON_IN_RULES, MOST_UNTYPED = 25, 80, 40
+MOST_FILES, MOST_PYTHON_IN_RULES, MOST_UNTYPED = 30, 80, 40
 LEAST_LINES, MOST_LINES = 40, 600
 IN_A_RULE = re.compile(r"^(use rule|rule|checkpoint)\b")
 
