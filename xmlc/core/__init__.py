@@ -1,1 +1,1 @@
-"""What every room may use: errors, whole files, schemas, threads and progress, provenance."""
+"""Shared by every room: errors, whole files, schemas, threads and progress, provenance."""

@@ -1,4 +1,4 @@
-"""What is said of an error of the operating system: the file, what failed, and what to do."""
+"""Messages on errors of the operating system: the file, the failure and the remedy."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ADVICE = {
 
 
 def sentence_of(error: OSError) -> str | None:
-    """Say in a sentence which file an error of the operating system concerns, what failed, and what to do.
+    """Return a sentence on an error of the operating system: its file, the failure and the remedy.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Checksums of files and records, which find what was damaged or edited since a step of the workflow wrote it.
+"""Checksums of files and records: they find damage and edits since a step of the workflow wrote them.
 
 XXH3 with 128 bits (the library xxHash, Collet 2012-2024) reads as fast as memory, and gives the same digits on any
 machine. It is no signature: who edits a file on purpose can write its checksum, too.
@@ -31,7 +31,7 @@ State = tuple[int, int, int]  # a file's number on its disk, its size, and when 
 
 
 class Damaged(XmlcError):
-    """A file is not what was written; the message says which, and what makes it again.
+    """A file differs from the one written; the message names it and the command that makes it again.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ def check_file(path: Path) -> None:
 
 
 def check_listed(folder: Path, name: str) -> None:
-    """Prove that a file of a folder is as it was written; what this process has proven it does not read again.
+    """Prove that a file of a folder is as it was written; a process reads each file once.
 
     Raises
     ------
@@ -158,7 +158,7 @@ def unlisted_in(folder: Path) -> list[str]:
 
 
 def state_of(path: str | os.PathLike[str]) -> State:
-    """Return what tells a file, or another one of its name, apart from what it was before."""
+    """Return the state of a file, which differs after an edit and for another file of its name."""
     found = os.stat(path)
     return found.st_ino, found.st_size, found.st_mtime_ns
 

@@ -11,18 +11,18 @@ OF_THE_MACHINE |= {errno.ESTALE, errno.ENOMEM}
 
 
 class XmlcError(Exception):
-    """Something the user can mend: the message says what was found, what was expected and what to do.
+    """A fault that the user can mend: the message gives the value found, the value expected and the remedy.
 
     The command line prints the message alone, without a traceback, and exits with status 1.
     """
 
 
 class InvalidDataError(XmlcError, ValueError):
-    """Data is not what was asked for; a ValueError, as it is of NumPy's and scikit-learn's functions."""
+    """Invalid data; a ValueError, as of NumPy's and scikit-learn's functions."""
 
 
 def is_of_the_machine(error: BaseException) -> bool:
-    """Tell whether an error is about the machine (a full disk, missing rights), and not about what a file contains."""
+    """Tell whether an error is about the machine (a full disk, missing rights) rather than a file's content."""
     return isinstance(error, OSError) and error.errno in OF_THE_MACHINE
 
 

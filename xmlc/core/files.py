@@ -112,7 +112,7 @@ def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextmanager
 def _temporary(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
-    """Make a temporary file or folder beside ``path``, locked while a block runs, and remove what it is at its end."""
+    """Make a temporary file or folder beside ``path``, locked while a block runs, and remove it at the end."""
     temporary = path.with_name(f".{path.name}{OURS}{token_hex(4)}{path.suffix}")
     with errors_named(path, temporary), ExitStack() as stack:
         stack.callback(_remove, temporary)

@@ -1,4 +1,4 @@
-"""One line for each job that Snakemake starts: how much is done, since when, and what is running now.
+"""One line for each job that Snakemake starts: progress, time since the start, and the running jobs.
 
 Snakemake's own messages are a dozen lines for each job, or none. These are plain, as good in a file as on a screen.
 They take the place of what Snakemake writes to the screen, and of nothing in its log file. No plugin of its
@@ -44,7 +44,7 @@ class JobLines(logging.Handler):
         self.jobs: dict[int, str] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Count, and write what is worth a line."""
+        """Count a message, and write a line if it is worth one."""
         line, about = None, record.__dict__
         event = about.get("event")
         if event == LogEvent.RUN_INFO:
@@ -96,7 +96,7 @@ def show_lines(settings: Any) -> bool:
 
 
 def described(rule: str, wildcards: Mapping[str, str]) -> str:
-    """Say what a job does and on what, such as ``train plt on demo, 80 %``."""
+    """Describe a job by its step and subject, such as ``train plt on demo, 80 %``."""
     step, _, seeds = rule.partition("_of_")  # train_and_rank_of_5_seeds
     # thresholds_demo, infer_pcc: the rest is made of wildcards
     words = [step.replace("_", " ") if seeds else rule.split("_")[0]]
@@ -116,7 +116,7 @@ def end_of(log: Path) -> str:
 
 
 def plan_of(dag: Any) -> str:
-    """Say how many jobs of each rule would run, and why.
+    """Count the jobs of each rule that would run, by reason.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ IMPORT = re.compile(r"^\s*(?:from|import) (xmlc[\w.]*)(?: import (\([^)]*\)|.*))
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Return numba's decorator of the same name, with ``cache=True`` keeping what is compiled in `kernel_folder`."""
+    """Return numba's decorator of the same name, with ``cache=True`` keeping compiled kernels in `kernel_folder`."""
     cached = options.pop("cache", False)
 
     def decorate(function: Callable[..., Any]) -> Any:
@@ -79,7 +79,7 @@ class Locator(caching.InTreeCacheLocator):
         self._cache_path = str(kernel_folder() / room)
 
     def get_source_stamp(self) -> object:
-        """Return what changes with the source file, but not with the time of its copy."""
+        """Return a stamp that changes with the source file, but not with the time of its copy."""
         return _content_digest(self._py_file)
 
     def ensure_cache_path(self) -> None:

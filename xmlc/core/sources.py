@@ -89,7 +89,7 @@ def _with_packages(names: Iterable[str]) -> frozenset[str]:
 
 
 def _running_statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Walk through statements, those inside others included; no expression holds an import."""
+    """Walk through statements, nested ones included; no expression holds an import."""
     for node in body:
         if isinstance(node, ast.If) and _is_type_checking(node.test):
             yield from _running_statements(node.orelse)

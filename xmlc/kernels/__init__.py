@@ -1,1 +1,1 @@
-"""What the kernels of several rooms share: functions, sums, vectors, random numbers and their streams, heaps, top k."""
+"""Shared by the kernels of several rooms: functions, sums, vectors, random numbers and their streams, heaps, top k."""

@@ -17,7 +17,7 @@ LARGEST_ANGLE = 1e6
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def _quarter_turns(x):
-    """Return n, r and what r lost by rounding, with x = n pi / 2 + r and abs(r) <= pi / 4, for abs(x) <= 1e6."""
+    """Return n, r and the rounding error of r, with x = n pi / 2 + r and abs(r) <= pi / 4, for abs(x) <= 1e6."""
     shifted = x * TWO_BY_PI + TO_WHOLE
     n = shifted - TO_WHOLE
     high = x - n * HALF_PI[0]

@@ -1,4 +1,4 @@
-"""What kernels do with whole arrays: kernels."""
+"""Copies and views of whole arrays: kernels."""
 
 from __future__ import annotations
 

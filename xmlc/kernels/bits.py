@@ -1,4 +1,4 @@
-"""Bits of words: sets of small numbers in uint64, and of float32, what kernels need beyond Python's operators."""
+"""Bits of words: sets of small numbers in uint64, and of float32, beyond Python's operators: kernels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numba.extending import intrinsic
 
 @intrinsic
 def bits_set(typing_context: Any, word: Any) -> Any:
-    """Return how many bits of a uint64 are 1."""
+    """Return the number of 1 bits of a uint64."""
 
     def generate(context, builder, signature, arguments):
         return builder.ctpop(arguments[0])

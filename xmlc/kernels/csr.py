@@ -40,7 +40,7 @@ class KernelCSR(NamedTuple):
 
 
 def kernel_csr(matrix: sparse.csr_array) -> KernelCSR:
-    """Bring a CSR matrix to the canonical kernel form, without copying what already has it.
+    """Bring a CSR matrix to the canonical kernel form, without a copy where it has it already.
 
     The last gate before kernels: a matrix that `as_csr` or `load_csr` did not prove is proven here.
 
@@ -170,7 +170,7 @@ def check_probabilities(values: np.ndarray, name: str, most: float = 1.0) -> Non
 
 
 def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
-    """Return any matrix as a canonical CSR array of a type, proven: the gate for what a user gives.
+    """Return any matrix as a canonical CSR array of a type, proven: the gate for a user's matrices.
 
     Without a copy of what has that form already.
 
@@ -280,7 +280,7 @@ def top_k_of(spe: sparse.csr_array, k: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Malformed(InvalidDataError):
-    """An array is not what a kernel would take it for.
+    """An array does not have the form that a kernel expects.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The gate for hyperparameters: what each may be, the one table that validation, documentation and tuning read.
+"""The gate for hyperparameters: one table of their domains, which validation, documentation and tuning read.
 
 At the ends of every interval nothing overflows and no loop is endless.
 """
@@ -219,7 +219,7 @@ def domains_of(cls: type) -> Mapping[str, Domain]:
 
 
 def fault_of(cls: type, name: str, value: object) -> str | None:
-    """Return what is wrong with a value, as a sentence that says what was expected; None if nothing is."""
+    """Return the fault of a value, as a sentence that gives the expected values; None if there is none."""
     domain = domains_of(cls).get(name)
     if domain is None or value in domain:
         return None

@@ -23,7 +23,7 @@ def exp(x: ArrayLike) -> np.ndarray:
 
 
 def log(x: ArrayLike) -> np.ndarray:
-    """Return the natural logarithm of each number, error below 1 ulp; -infinity of 0, NaN of what is negative."""
+    """Return the natural logarithm of each number, error below 1 ulp; -infinity of 0, NaN of negative numbers."""
     return _over(log_into, x)
 
 

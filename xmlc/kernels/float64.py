@@ -74,7 +74,7 @@ def exp(x):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def sigmoid(x):
-    """Return 1 / (1 + exp(-x)), error below 2.5 ulp, for small results as for those near 1; NaN of NaN."""
+    """Return 1 / (1 + exp(-x)), error below 2.5 ulp, for small results and near 1; NaN of NaN."""
     x = np.float64(x)
     e = exp(-abs(x))
     return 1.0 / (1.0 + e) if x >= 0.0 else e / (1.0 + e)
@@ -103,7 +103,7 @@ def log_series(z):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def _log_of_parts(k, f, rest):
-    """Return k ln 2 + log(1 + f) + rest, for a ``rest`` much smaller than what it is added to."""
+    """Return k ln 2 + log(1 + f) + rest, for a ``rest`` much smaller than the sum."""
     s = f / (2.0 + f)
     z = s * s
     minus = s * (f - z * (TWO_THIRDS + z * log_series(z)))
@@ -112,7 +112,7 @@ def _log_of_parts(k, f, rest):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def log(x):
-    """Return the natural logarithm, error below 1 ulp; -infinity of 0, NaN of what is negative and of NaN."""
+    """Return the natural logarithm, error below 1 ulp; -infinity of 0, NaN of negative numbers and of NaN."""
     x = np.float64(x)
     if not 0.0 < x < np.inf:
         return log_of_no_positive(x)

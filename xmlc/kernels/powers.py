@@ -29,7 +29,7 @@ LOG2_E_REST, TWO_THIRDS_REST = 2.0355273740931033e-17, 3.700743415417188e-17
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def _product(a, b):
-    """Return the product of two numbers below 2**995 and what it lost by rounding (Dekker)."""
+    """Return the product of two numbers below 2**995 and its rounding error (Dekker)."""
     product = a * b
     over = 134217729.0 * a  # 2**27 + 1: leaves the upper half of the bits
     a_high = over - (over - a)
@@ -42,7 +42,7 @@ def _product(a, b):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def _sum(larger, smaller):
-    """Return the sum of two numbers and what it lost by rounding; the first is 0 or larger than the second."""
+    """Return the sum of two numbers and its rounding error; the first is 0 or larger than the second."""
     total = larger + smaller
     return total, smaller - (total - larger)
 

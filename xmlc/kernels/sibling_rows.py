@@ -27,7 +27,7 @@ NUMBERS_PER_LINE = 16  # float32 in a cache line of 64 bytes
 
 @njit(cache=True, nogil=True)
 def padded_size(n_siblings):
-    """Return how many numbers a row of so many siblings takes."""
+    """Return the size of a row of weights, in numbers, for so many siblings."""
     if n_siblings <= 4:
         return 4
     if n_siblings <= 8:

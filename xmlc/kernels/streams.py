@@ -1,4 +1,4 @@
-"""The streams of random numbers: the one list of what draws from the user's seed by a number of its own.
+"""The streams of random numbers: one list of the uses of the user's seed, each with a number of its own.
 
 A stream is drawn from the key ``stream_key(seed, stream)`` of `xmlc.kernels.counter_random`: two uses of one seed must
 not have the same number, or they draw the same random numbers. What is seeded by a key that nothing else has (the nodes
@@ -12,7 +12,7 @@ from enum import IntEnum
 
 
 class Stream(IntEnum):
-    """What draws random numbers. Kernels take ``Stream.NAME.value``; ``+ k`` in a comment is a run of streams."""
+    """A use of random numbers. Kernels take ``Stream.NAME.value``; ``+ k`` in a comment is a run of streams."""
 
     # Data
     SPLIT = 0x5B1  # which rows of a training set are its validation part

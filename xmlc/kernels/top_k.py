@@ -54,7 +54,7 @@ def insert_key(keys, key):
 
 @njit(cache=True, nogil=True)
 def insert_key_far(keys, key):
-    """Do what `insert_key` does, from the end of the list on and no farther than the key goes."""
+    """Insert a key as `insert_key` does, from the end of the list on and no farther than the key's place."""
     place = keys.size - 1
     last = keys[place]
     if key <= last:

@@ -152,7 +152,7 @@ class OPLT(SparseProbabilityEstimator):
     )
 
     def fit(self, X: object, Y: object) -> Self:
-        """Forget what was learned and learn a training set, in an order drawn once from the seed.
+        """Forget all instances and learn a training set, in an order drawn once from the seed.
 
         Parameters and errors are those of `xmlc.models.base.SparseProbabilityEstimator.fit`.
         """

@@ -236,7 +236,7 @@ def push_down(tree, v, label, settings):
 
 @njit(cache=True, nogil=True)
 def wanted_width(width, settings):
-    """Return how wide to make a block that must have ``width`` columns: half as much more where there is no end.
+    """Return the columns to reserve for a block of ``width`` columns: half as many more where there is no end.
 
     Rows that were outgrown are of no use to another block of a tree of one level; so they take no more than the rest.
     """
@@ -392,7 +392,7 @@ def extends_leaf(settings, degree, leaf_children):
 
 @njit(cache=True, nogil=True)
 def has_capacity(tree, nodes, slots, entries):
-    """Tell whether so much more fits; if not, write down what is wanted."""
+    """Tell whether so much more fits; if not, write down the capacity wanted."""
     counters = tree.counters
     if (
         counters[N_NODES] + nodes <= tree.nodes.size

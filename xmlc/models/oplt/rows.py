@@ -51,7 +51,7 @@ def empty_scratch(max_nonzeros, tree):
 
 @njit(cache=True, nogil=True)
 def open_block(tree, v, width, auxiliary, bits):
-    """Give node v a block of ``width`` columns, without features; all weights, those of the constant too, are zero."""
+    """Give node v a block of ``width`` columns, without features; all weights are zero, the constant's too."""
     node = tree.nodes[v]
     node.width, node.auxiliary, node.padded = width, auxiliary, padded_size(width)
     node.n_features, node.table_bits = 0, bits
@@ -67,7 +67,7 @@ def table_of(tree, v):
 
 @njit(cache=True, nogil=True)
 def find_rows(table, bits, ids, rows, padded, slots):
-    """Write the slot of each feature's row, 0 if the table has none; return how many it has, and prefetch those."""
+    """Write the slot of each feature's row, 0 if the table has none; return the number found, and prefetch them."""
     ask_for_homes(table, bits, ids)
     known = 0
     for k in range(ids.size):
@@ -255,7 +255,7 @@ def open_copies(tree, v, source, auxiliary, copies, inverse):
 
 @njit(cache=True, nogil=True)
 def slots_of(padded):
-    """Return how many slots a row of ``padded`` siblings takes: their weights and their sums of squares."""
+    """Return the size of a row in slots: weights and sums of squares of ``padded`` siblings."""
     return 2 * padded // SLOT
 
 
@@ -314,7 +314,7 @@ def give_table(tree, bits, index):
 
 @njit(cache=True, nogil=True, inline="always")
 def home_of(feature, bits):
-    """Return where a feature should stand in a table of 2**bits entries (Fibonacci hashing)."""
+    """Return a feature's first place in a table of 2**bits entries (Fibonacci hashing)."""
     return (np.uint64(feature) * GOLDEN) >> np.uint64(64 - bits)
 
 

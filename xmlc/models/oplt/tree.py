@@ -49,7 +49,7 @@ NODE = np.dtype(
 
 
 class OnlineTree(NamedTuple):
-    """What kernels work on; the arrays have capacity to spare, `grown` gives more.
+    """The tree as kernels take it; the arrays have capacity to spare, `grown` gives more.
 
     Attributes
     ----------
@@ -114,12 +114,12 @@ def empty_online_tree(max_degree: int) -> OnlineTree:
 
 
 def largest_row(max_degree: int) -> int:
-    """Return how many slots a row of so many children and an auxiliary classifier takes."""
+    """Return the size of a row in slots, for so many children and an auxiliary classifier."""
     return int(padded_size(max_degree + 1)) // 4
 
 
 def grown(tree: OnlineTree) -> OnlineTree:
-    """Return the tree with capacity for what its counters say is wanted, and some more; what it holds stays."""
+    """Return the tree with the capacity that its counters want, and some more; its content stays."""
     counters = tree.counters
     nodes = _longer(tree.nodes, int(counters[N_NODES] + counters[NODES_WANTED]), 1.5)
     rows = _longer(tree.rows, int(counters[SLOTS_USED] + counters[SLOTS_WANTED]) * SLOT, 1.25)
@@ -129,7 +129,7 @@ def grown(tree: OnlineTree) -> OnlineTree:
 
 
 def _longer(array: np.ndarray, size: int, factor: float) -> np.ndarray:
-    """Return an array of at least ``size`` entries that begins with those of ``array``; the others are zero.
+    """Return an array of at least ``size`` entries that begins with ``array``; further entries are zero.
 
     An array that owns its memory grows in place, so that the system moves its pages and it need not fit twice: kernels
     keep no view between calls, and `OPLT` hands out copies.

@@ -1,4 +1,4 @@
-"""The PLT estimator: how it is trained, how it predicts, and what it keeps on disk."""
+"""The PLT estimator: training, prediction and storage."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ class PLT(SparseProbabilityEstimator):
         return labels, scores
 
     def estimates_in_beam(self, X: object) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Estimate all labels that a search by beam meets: what `xmlc.models.Parabel` averages over its trees.
+        """Estimate all labels that a search by beam meets; `xmlc.models.Parabel` averages them over its trees.
 
         With ``search="beam"`` the ``beam`` best inner nodes of each level are expanded, otherwise all, and every label
         below them is reported unless its estimate is rounded to 0.
@@ -367,7 +367,7 @@ class PLT(SparseProbabilityEstimator):
     def _ranked(
         self, x: KernelCSR, k: int, search: str, title: str
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray]:
-        """Return labels, estimates, where a beam is exact (None without one), and inner products of some instances."""
+        """Return labels, estimates, certificates (None without a beam), and inner products of some instances."""
         if search == "exact" or isinstance(self.nodes_, HashedWeights):
             labels, scores, inner_products = self._searched(rank_best_first, x, title, k)
             return labels, scores, None, inner_products
@@ -409,7 +409,7 @@ class PLT(SparseProbabilityEstimator):
         return self._measured[1]
 
     def _link(self) -> int:
-        """Return how scores become estimates, see `estimate_scores`."""
+        """Return the link from scores to estimates, see `estimate_scores`."""
         return int(self.hinge_power) if (self.solver, self.loss) == ("batch", "squared_hinge") else LOGISTIC_LINK
 
     def _warn_of_flat_estimates(self, inner_products: np.ndarray) -> None:
@@ -425,7 +425,7 @@ class PLT(SparseProbabilityEstimator):
         )
 
     def _search(self) -> tuple[str, int]:
-        """Return how to rank, and the width of a beam; they may have been set since the training."""
+        """Return the search and the width of its beam; they may have been set since the training."""
         for name in ("search", "beam"):
             check_value(type(self), name, getattr(self, name))
         return self.search, int(self.beam)

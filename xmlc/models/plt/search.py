@@ -1,4 +1,4 @@
-"""How a label tree is searched: for labels above thresholds, for the best ones by beam, for the best ones exactly.
+"""Searches of a label tree: for labels above thresholds, for the best ones by beam, for the best ones exactly.
 
 `estimate_by_levels` and `rank_by_levels` descend level by level with many instances at once. The pairs of an instance
 and a node to expand are sorted by node, so that a block of weights is read once per batch and a look-up of a feature
@@ -261,7 +261,7 @@ def keep_best(met, n_met, n_rows, beam):
 
 @njit(cache=True, nogil=True)
 def take_best(frontier, begin, first, estimates, label, leaves, beams, missed, certifies, left, n):
-    """Keep the best leaves and inner nodes of each instance; return the length of the list of those left out.
+    """Keep the best leaves and inner nodes of each instance; return the length of the list of nodes left out.
 
     Parameters
     ----------
@@ -376,7 +376,7 @@ def with_capacity(frontier, used, more):
 
 @njit(cache=True, nogil=True)
 def sorted_by_node(frontier, size):
-    """Return the first ``size`` entries ordered by node, those of one node in the order they had."""
+    """Return the first ``size`` entries ordered by node, and as before within a node."""
     nodes = np.empty(size, dtype=np.int32)
     for i in range(size):
         nodes[i] = key_number(frontier.keys[i])
@@ -385,7 +385,7 @@ def sorted_by_node(frontier, size):
 
 @njit(cache=True, nogil=True)
 def sorted_by(numbers, frontier):
-    """Return the first entries of a frontier ordered by a whole number of each, those of one number as they were."""
+    """Return the first entries of a frontier ordered by a whole number of each, and as before within a number."""
     rows, keys = frontier
     result = empty_frontier(numbers.size)
     if numbers.size == 0:

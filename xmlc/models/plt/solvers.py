@@ -85,7 +85,7 @@ Solver = Sgd | AdaGrad | DualDescent
 
 
 def numbers_per_weight(solver):
-    """Return how many float32 a solver keeps for each weight: AdaGrad the weight and its sum of squared derivatives."""
+    """Return the float32 of a weight in a solver's state: of AdaGrad the weight and its sum of squared derivatives."""
     raise TypeError("only kernels call this")
 
 
@@ -329,7 +329,7 @@ def some_columns(rows, columns, size):
 
 @njit(cache=True, nogil=True)
 def put_columns(rows, columns, result):
-    """Copy the first columns of a matrix to those of another that ``columns`` names."""
+    """Copy the first columns of a matrix to the ``columns`` of another."""
     for i in range(rows.shape[0]):
         for c in range(columns.size):
             result[i, columns[c]] = rows[i, c]

@@ -29,7 +29,7 @@ BITS_PER_WORD = np.uint64(64)
 
 
 class Reach(NamedTuple):
-    """Which instances reach which node: those with z_t = 1 for their parent.
+    """The instances that reach each node: z_t = 1 for its parent.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ def _features(
     end: int,
     n_jobs: int | None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return where the features of each block ``begin .. end - 1`` start, and those of the blocks that have some."""
+    """Return the starts of the features of the blocks ``begin .. end - 1``, and these features."""
     rows = (x.indptr, x.indices, reach.order, reach.block_starts, reach.block_positions)
     groups = _groups(blocks, nonzeros[blocks])
     listed = run_pieces(list_features, [(*rows, group, nonzeros, n_features) for group in groups], n_jobs)
@@ -265,7 +265,7 @@ def train_piece(x, reach, pieces, i, features, bias, solver, scratch, buffer):
 
 @njit(cache=True, nogil=True)
 def row_length(solver, width):
-    """Return how many float32 a solver keeps for a feature of so many siblings."""
+    """Return the float32 of a feature in a solver's state, for so many siblings."""
     return numbers_per_weight(solver) * padded_size(width)
 
 
@@ -304,7 +304,7 @@ def reach_of(y, order, leaf, parent):
 
 @njit(cache=True, nogil=True)
 def positive_nodes(labels, leaf, parent, mark, stamp, positives):
-    """List the nodes with z_t = 1 for one instance: those on the paths from its labels to the root.
+    """List the nodes with z_t = 1 for one instance: the paths from its labels to the root.
 
     Parameters
     ----------

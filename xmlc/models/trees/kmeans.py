@@ -266,7 +266,7 @@ def bisect(rows, members, key, sums):
 
 @njit(cache=True, nogil=True)
 def place_halves(order, start, members, halves):
-    """Write the members of side 0, then those of side 1, to ``order[start:]``, each as they were."""
+    """Write the members of side 0, then of side 1, to ``order[start:]``, each in their order."""
     places = np.array([start, start + (members.size + 1) // 2])
     for i in range(members.size):
         order[places[halves[i]]] = members[i]
@@ -275,7 +275,7 @@ def place_halves(order, start, members, halves):
 
 @njit(cache=True, nogil=True)
 def bisections_left(size, left, depth, max_leaf):
-    """Return how many rounds of bisection a segment still has to go through.
+    """Return the rounds of bisection that a segment has left.
 
     ``left`` are those that its node's children are made by; if there are none, the segment is a node itself, and
     is parted in ``depth`` rounds if it is larger than ``max_leaf``.
