@@ -119,7 +119,7 @@ def grow_tree(
     shuffled: bool,
     settings: NodeSettings,
 ) -> MultiwayForest:
-    """Grow a tree, always splitting the leaf with the highest priority, the newest among equal ones.
+    """Grow a tree by Algorithm 1: split the leaf with the highest priority, the newest among equal ones.
 
     Parameters
     ----------
@@ -151,12 +151,13 @@ def grow_tree(
     first_children: list[int] = []
     learned: list[tuple[np.ndarray, ...]] = []
     queue = [(-priority_of(y, root, scratch[-1]), 0)]
-    while queue and len(members) < enough:
-        priority, negative = heapq.heappop(queue)
+    while queue and len(members) < enough:  # Algorithm 1: while Q is not empty and t < T_max
+        priority, negative = heapq.heappop(queue)  # v = Q.pop()
         node = members[-negative]
         if priority == 0 or node.size < 2:
             continue
         node_key = np.uint64(stream_key(np.uint64(key), np.int64(-negative)))
+        # TrainRegressors (Algorithm 2) and CreateChildren (Algorithm 4)
         sent, priorities, *regressors = split_node(x, y, node, d, data, settings, node_key, *scratch)
         if not priorities.size:
             continue
@@ -165,7 +166,7 @@ def grow_tree(
         learned.append(tuple(regressors))
         end = 0
         for size, own_priority in zip(regressors[-1].tolist(), priorities.tolist()):
-            heapq.heappush(queue, (-own_priority, -len(members)))
+            heapq.heappush(queue, (-own_priority, -len(members)))  # Q.push(ch[m], priority)
             members.append(sent[end : end + size].copy())
             depths.append(depths[-negative] + 1)
             end += size
@@ -210,7 +211,7 @@ def _as_forest(
 
 @njit(cache=True, nogil=True)
 def split_node(x, y, node, d, data, settings, key, scratch, dense, label_counts):
-    """Train the regressors of a node and send its instances on.
+    """Train the regressors of a node (Algorithm 2) and send its instances to its children (Algorithm 4).
 
     Returns
     -------
@@ -275,7 +276,10 @@ def fit_node(x, y, node, d, data, settings, key, scratch, objectives):
 
 @njit(cache=True, nogil=True)
 def priority_of(y, node, label_counts):
-    """Return the sum of a node's label histogram minus its maximum; ``label_counts`` is zero before and after."""
+    """Return the priority of Algorithm 1, the sum of a node's label histogram minus its maximum.
+
+    ``label_counts`` is zero before and after.
+    """
     total, largest, indptr, indices = 0, 0, y.indptr, y.indices
     for i in node:
         for label in borrowed(indices, indptr[i], indptr[i + 1]):
@@ -501,7 +505,8 @@ def clear(features, arity, dense):
 def directions_of(ids, values, dense, biases, margins):
     """Return the directions of an instance, a bit each; ``margins``, float32 (M,), is overwritten by w_j . x.
 
-    If no margin reaches 1/2, the largest one decides, the first among equal ones.
+    Algorithms 4 and 5, with >= for their >: if no margin reaches 1/2, the largest one decides, the first among equal
+    ones.
     """
     arity = biases.size
     for j in range(biases.size):

@@ -63,7 +63,7 @@ def start_slots(slots, arity, n_all, key):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def train_regressors(data, n, n_labels, settings, key, slots, objectives):
-    """Stream the instances of a node ``epochs`` times through its M regressors.
+    """Stream the instances of a node ``epochs`` times through its M regressors (Algorithm 2).
 
     Each instance is given its best directions; each regressor takes one step of logistic regression towards 1 or 0,
     and its margin after the step, clamped to 0 .. 1, counts as the probability of its direction.
@@ -242,7 +242,7 @@ def direction_costs(own, n_labels, totals, n_seen, lambda_1, lambda_2, costs):
 
 @njit(cache=True, nogil=True)
 def best_directions(costs, random_ties, key, counter):
-    """Return the s > 0 with the smallest cost.
+    """Return the s > 0 with the smallest cost: the result of Algorithm 3.
 
     Among equal ones the first, or, with ``random_ties``, any with the same probability, all directions at once being
     chosen only if nothing else is as good.

@@ -248,7 +248,7 @@ def settings_of(model: LdSM) -> NodeSettings:
 
 @njit(cache=True, nogil=True)
 def find_leaves(x, first, last, forest, root, d, n_products):
-    """Send a block of instances down one tree, each to one leaf or several.
+    """Send a block of instances down one tree, each to one leaf or several: GetLeaves of Algorithm 5.
 
     Parameters
     ----------

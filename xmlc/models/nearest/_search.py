@@ -1,4 +1,4 @@
-"""The S nearest training instances of a query: kernels.
+"""The S nearest training instances of a query, N(1; x), ..., N(S; x) of swnn2018, Section 3.3: kernels.
 
 For each block of instances: the postings of the query's rarer features are added to one integer per instance; words of
 bits say which of the frequent features, which would have most of the postings, it shares, and bound what they add; from

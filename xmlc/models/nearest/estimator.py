@@ -176,6 +176,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
 
         def work(start: int, end: int) -> tuple[np.ndarray, ...]:
             scratch = self._take_scratch()
+            # N(1; x), ..., N(S; x) and their Sim (Section 3.3); ``use`` sums their votes.
             numbers, similarities, n_products = nearest_instances(x, start, end, self.index_, scratch)
             self._idle_scratch.append(scratch)
             return n_products, *use(numbers, similarities)
@@ -237,7 +238,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
 
 @njit(cache=True, nogil=True)
 def vote(neighbours, similarities, alpha, label_starts, labels, votes, seen):
-    """Add up the votes of one instance's neighbours.
+    """Add up the votes of one instance's neighbours: f(x) of Section 3.3.
 
     A vote is relative to that of the nearest, so that none overflows or vanishes; votes are added from the nearest to
     the farthest, in float64.

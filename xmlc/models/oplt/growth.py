@@ -168,7 +168,7 @@ def add_label(tree, ids, values, label, scratch, settings):
 
 @njit(cache=True, nogil=True)
 def extend_inner(tree, v, label, settings):
-    """Variant 1: a leaf becomes one more child of an inner node."""
+    """Variant 1 (Figure 1 b; AddLeaf, Algorithm 6): a leaf becomes one more child of an inner node."""
     node = tree.nodes[v]
     leaf_children = node.leaf_children + 1
     if extends_inner(settings, node.degree + 1, leaf_children):
@@ -188,7 +188,7 @@ def extend_inner(tree, v, label, settings):
 
 @njit(cache=True, nogil=True)
 def extend_leaf(tree, v, label, settings):
-    """Variant 3: a leaf becomes an inner node above two leaves, one with its label and one with the new.
+    """Variant 3 (Figure 1 d; Algorithms 5 and 6): a leaf becomes the parent of leaves of its label and of the new one.
 
     A leaf's block has its auxiliary classifier and nothing else; in its rows there is room for two more.
     """
@@ -209,7 +209,7 @@ def extend_leaf(tree, v, label, settings):
 
 @njit(cache=True, nogil=True)
 def push_down(tree, v, label, settings):
-    """Variant 2: a new node takes over all children of v, whose children it and a new leaf become.
+    """Variant 2 (Figure 1 c; Algorithms 5 and 6): a new node takes all children of v; it and a new leaf replace them.
 
     The new node's classifiers are copies of the auxiliary one of v, so it takes over the whole block.
     """

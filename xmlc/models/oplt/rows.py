@@ -176,7 +176,10 @@ def update_classifiers(tree, positives, ids, values, scratch, rate, eps):
 
 @njit(cache=True, nogil=True)
 def copy_auxiliary(tree, v, first, middle, end):
-    """Make columns of block v copies of its auxiliary classifier, from ``middle`` on its inverses."""
+    """Make columns of block v copies of its auxiliary classifier, from ``middle`` on its inverses.
+
+    Copies are of oplt2021, Algorithm 5, lines 7 and 8; inverses of Algorithm 6, line 3.
+    """
     node, rows = tree.nodes[v], tree.rows
     padded, bias = np.int64(node.padded), np.int64(node.bias)
     copy_columns(rows, bias, padded, bias, padded, first, middle, end)
