@@ -5,7 +5,7 @@ from file_server import serve
 
 from xmlc.core.errors import XmlcError
 from xmlc.data.catalogue import Dataset
-from xmlc.data.download import Mirror, download, mirror_at
+from xmlc.data.download import Place, download, mirror_at
 
 FILES = {"train.txt": b"1 2 2\n0 0:1\n", "test.txt": b"1 2 2\n1 1:1\n"}
 NAMES = ("Möbius Lüge & Söhne", "a'b\"c$d", "数据", "100%25")
@@ -39,7 +39,8 @@ def test_an_address_with_letters_beyond_ascii_and_blanks_is_found(tmp_path):
 
 def test_the_home_folder_has_its_sign(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert mirror_at("~/x/") == Mirror(f"{tmp_path}/x", False)
+    (tmp_path / "x").mkdir()
+    assert mirror_at("~/x/") == Place(f"{tmp_path}/x")
 
 
 @pytest.mark.parametrize(

@@ -175,6 +175,21 @@ def test_every_format_gives_the_same_arrays(tmp_path, format):
     assert prepared.part("test")[1].toarray().tolist() == [[False, True]]
 
 
+def test_numbers_as_names_of_features_are_their_columns(tmp_path):
+    folder = tmp_path / "resources"
+    folder.mkdir()
+    entry = Dataset("set", format="vw", zero_based=False)
+    (folder / "train.txt").write_text("1,2 | 3:0.5 1:2\n | 0:1\n")
+    (folder / "test.txt").write_text("2 | 4 3:6\n")
+    _, prepared = run(tmp_path, folder, entry)
+    assert prepared.part("train")[0].toarray().tolist() == [[0, 2, 0, 0.5, 0], [1, 0, 0, 0, 0]]
+    assert prepared.part("test")[0].toarray().tolist() == [[0, 0, 0, 6, 1]]
+    (folder / "test.txt").write_text("2 | word 3:6\n")
+    _, prepared = run(tmp_path, folder, entry)
+    assert prepared.part("train")[0].toarray().tolist() == [[0.5, 2, 0, 0], [0, 0, 1, 0]], "both files by their names"
+    assert prepared.part("test")[0].toarray().tolist() == [[6, 0, 0, 1]]
+
+
 def test_command_line_prints_differences_and_writes_everything(tmp_path, source, capsys):
     catalogue = tmp_path / "datasets.yaml"
     catalogue.write_text("tiny: {url: 'http://localhost/x.zip', published: {n_train: 51, source: a paper}}\n")

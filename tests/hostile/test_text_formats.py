@@ -15,6 +15,7 @@ IN_CI = 20_000
 pytestmark = pytest.mark.slow
 ROWS = b"1,2 0:1 3:0.5\n 1:-2e-3\n0 \n2,0 3:17.25 0:1 2:0.1000000000000000055\n4\n"
 VW = b"3 | 5:0.5 word\n1,2 2.0 'tag|a x:2 x:1 |b:0.5 x\n| 5:1\n2 1 0.5 tag|\n'tag| 5:0\n"
+VW_IDS = b"3 | 5:0.5 7\n1,2,1 2.0 'tag| 2:2 5:1\n | 5:1\n2 1 0.5 tag|\n'tag| 0:0 5:2\n"
 INPUTS = {
     "repository": [
         (b"5 4 5\n" + ROWS,),
@@ -28,10 +29,10 @@ INPUTS = {
     ],
     "svmlight": [(ROWS,), (b"# made by hand\n1,1 1:2#tail 1:3\n 2:1 # 0:5\n#\n",)],
     "svmlight from 1": [(ROWS.replace(b"0:", b"5:").replace(b",0", b"").replace(b"\n0", b"\n7"),)],
-    "vw": [(VW,)],
-    "vw from 1": [(VW,), (b"1,2 | a:1 b\n2 | b c:0.25\n",)],
+    "vw": [(VW_IDS,)],
+    "vw by names from 1": [(VW,), (b"1,2 | a:1 b\n2 | b c:0.25\n",)],
     "coordinates": [(b"1\n1\n3\n", b"4\n1\n2\n", b"0.5\n1\n2e0\n", b"1\n3\n3\n", b"2\n1\n2\n")],
-    "any": [(b"5 4 5\n" + ROWS,), (VW,), (b"1 2 3\n0|0:1\n",)],
+    "any": [(b"5 4 5\n" + ROWS,), (VW_IDS,), (b"1 2 3\n0|0:1\n",)],
 }
 
 
@@ -43,7 +44,7 @@ def naive_any(content):
     if len(numbers) == 3 and all(number.isdigit() for number in numbers):
         return naive.repository(content)
     naive.vw_row(first, 0)
-    return naive.vw(content, 0)
+    return naive.vw_ids(content, 0)
 
 
 def with_labels(features, labels):
@@ -58,8 +59,11 @@ READERS = {
         lambda path: load(path, "svmlight", zero_based=False),
         lambda content: naive.svmlight(content, 1),
     ),
-    "vw": (lambda path: load(path, "vw"), lambda content: naive.vw(content, 0)),
-    "vw from 1": (lambda path: load(path, "vw", zero_based=False), lambda content: naive.vw(content, 1)),
+    "vw": (lambda path: load(path, "vw"), lambda content: naive.vw_ids(content, 0)),
+    "vw by names from 1": (
+        lambda path: load(path, "vw", zero_based=False, vocabulary={}),
+        lambda content: naive.vw(content, 1),
+    ),
     "coordinates": (lambda *paths: read_coordinates(paths), naive.coordinates),
     "any": (load, naive_any),
 }

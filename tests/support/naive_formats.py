@@ -112,11 +112,22 @@ def with_widths(rows, label_sets):
     return rows, label_sets, d, m
 
 
-def vw(content, base):
+def vw_ids(content, base):
+    """Features by the numbers that their names are."""
+    names = {}
+    rows, label_sets, _, m = vw(content, base, names)
+    spaces, numbers = zip(*(name.split("|", 1) for name in names)) if names else ((), ())
+    demand(len(set(spaces)) <= 1 and all(re.fullmatch("0|[1-9][0-9]*", number) for number in numbers))
+    demand(all(int(number) < MOST_COLUMNS for number in numbers))
+    ids = [int(number) for number in numbers]
+    return [{ids[k]: value for k, value in row.items()} for row in rows], label_sets, max(ids, default=-1) + 1, m
+
+
+def vw(content, base, numbers=None):
     lines = [line.decode("utf-8", errors="backslashreplace").rstrip("\r") for line in lines_of(content)]
     while lines and not lines[-1].strip():
         lines.pop()
-    numbers, rows, label_sets = {}, [], []
+    numbers, rows, label_sets = {} if numbers is None else numbers, [], []
     for line in lines:
         labels, pairs = vw_row(line, base)
         label_sets.append(labels)

@@ -124,7 +124,7 @@ class Dataset:
     #: Where one data file is cut by lists of row numbers.
     split_files: SplitFiles | None = None
     #: Where to fetch it: ``("drive", id)``, ``("url", address)``, ``("urls", {file name: address})``, or ``("source",
-    #: "mirror")`` where the mirror holds it in this entry's files and format.
+    #: "mirror")`` where only a mirror holds it.
     sources: tuple[tuple[str, Any], ...] = field(default=())
     #: The same data in other files, tried when this entry's own sources fail.
     alternatives: tuple[Dataset, ...] = field(default=())
@@ -150,9 +150,9 @@ class Dataset:
         return (*self.train, *self.test) if self.format == "repository" else ()
 
     @property
-    def own_mirror_layout(self) -> bool:
-        """Whether the mirror holds this entry's own files rather than train.txt and test.txt."""
-        return ("source", "mirror") in self.sources
+    def addresses(self) -> tuple[tuple[str, Any], ...]:
+        """The sources that are addresses."""
+        return tuple((kind, address) for kind, address in self.sources if kind != "source")
 
 
 def load_catalogue(path: str | Path | None) -> dict[str, Dataset]:

@@ -74,6 +74,11 @@ class DownloadTask:
         """The entry itself and its alternatives."""
         return (self.dataset, *self.dataset.alternatives)
 
+    @property
+    def layouts(self) -> tuple[Dataset, ...]:
+        """The files in which a folder or mirror may hold it: those of the entries, or the repository format's."""
+        return layouts(self.dataset)
+
     def by_hand(self) -> str:
         """Return the advice for a failed download."""
         where = f" (see {self.dataset.homepage})" if self.dataset.homepage else ""
@@ -81,7 +86,8 @@ class DownloadTask:
 
     def wanted(self) -> str:
         """Name the files that make the dataset."""
-        return ", or ".join(", ".join(entry.files) for entry in self.entries)
+        named = ", or ".join(f"{', '.join(entry.files)} ({entry.format})" for entry in self.layouts)
+        return f"{named}, each plain or compressed (.gz, .xz, .bz2)"
 
 
 Attempt = Callable[[Path], Fetched]
@@ -107,7 +113,9 @@ def download(
     out : Path
         Usually ``resources/<dataset>``. Gets the data files and ``source.json``, which describes them.
     mirror : str, optional
-        Folder or base URL laid out ``<dataset>/{train,test}.txt[.gz|.xz|.bz2]``, in the repository format.
+        Folder or base URL that has the dataset in ``<dataset>/``. There, as in ``manual/<dataset>``, lie the files that
+        the catalogue names, or ``train.txt`` and ``test.txt`` in the repository format, each plain or compressed; in a
+        folder also one archive with them.
     digests : Path, optional
         JSON file of the recorded digests, one for each dataset; ``digests/<dataset>.json`` beside ``out``.
     on_missing : callable, optional
@@ -143,8 +151,7 @@ def download(
             raise XmlcError(f"{name}: {error}. {task.by_hand()}") from error
     if problems:
         raise XmlcError(f"{name}: {'; '.join(problems)}. {task.by_hand()}")
-    reason = "expects it under a mirror" if dataset.own_mirror_layout else "knows no address for it"
-    raise XmlcError(f"{name}: the catalogue {reason}. Give a mirror that has it, or: {task.by_hand()}")
+    raise XmlcError(f"{name}: the catalogue knows no address for it. Give a mirror that has it, or: {task.by_hand()}")
 
 
 def check_sources(entries: Iterable[Dataset], mirror: str | None, resources: Path, known: Iterable[str]) -> None:
@@ -166,23 +173,26 @@ def check_sources(entries: Iterable[Dataset], mirror: str | None, resources: Pat
     XmlcError
         With datasets of nearly this name.
     """
-    entries, place = list(entries), mirror_at(mirror) if mirror else None
-    folder = Path(place.base) if place and not place.is_url else None
-    if entries and place and not place.is_there:
-        raise XmlcError(place.lacks(""))
+    entries = list(entries)
+    place = mirror_at(mirror) if mirror and entries else None
     for entry in entries:
-        has_address = any(kind != "source" for one in (entry, *entry.alternatives) for kind, _ in one.sources)
         by_hand = resources / "manual" / entry.name
-        if has_address or by_hand.is_dir() or (place and place.is_url):
+        if any(one.addresses for one in (entry, *entry.alternatives)) or by_hand.is_dir() or (place and place.is_url):
             continue
-        if folder and any((folder / entry.name / f"{entry.train[0]}{suffix}").is_file() for suffix in SUFFIXES):
+        if place and place.under(entry.name).listed:
             continue
-        there = [one.name for one in folder.iterdir() if one.is_dir()] if folder else []
-        found = f"the mirror has no {entry.name}/{entry.train[0]}" if folder else "no mirror is given"
+        there = [one.name for one in Path(place.base).iterdir() if one.is_dir()] if place else []
+        found = f"the mirror {place.base} has no files in {entry.name}/" if place else "no mirror is given"
         expected = " or ".join(get_close_matches(entry.name, sorted({*there, *known}))) or "a mirror that has it"
         raise XmlcError(
             f"dataset {entry.name}: the catalogue knows no address for it, and {found}; expected {expected}"
         )
+
+
+def layouts(dataset: Dataset) -> tuple[Dataset, ...]:
+    """Return the entries, each with other files, in which a folder or a mirror may hold a dataset, in this order."""
+    entries = {entry.files: entry for entry in (Dataset(dataset.name), *dataset.alternatives[::-1], dataset)}
+    return tuple(entries.values())[::-1]
 
 
 def _into(out: Path, task: DownloadTask, attempt: Attempt) -> str:
@@ -201,41 +211,56 @@ def _attempts(task: DownloadTask, mirror: str | None) -> Iterator[Attempt]:
     if task.manual.is_dir() and any(task.manual.iterdir()):
         yield partial(_from_hand, task)
     if mirror:
-        yield partial(_from_mirror, task, mirror_at(mirror))
+        yield partial(_from_place, task, mirror_at(mirror).under(task.dataset.name))
     for entry in task.entries:
-        for kind, address in entry.sources:
+        for kind, address in entry.addresses:
             if kind == "urls":
                 yield partial(_from_files, task, entry, address)
-            elif kind in ("drive", "url"):
+            else:
                 yield partial(_from_archive, task, entry, kind, address)
 
 
 def _from_hand(task: DownloadTask, folder: Path) -> Fetched:
-    """Take files, or one archive, that the user put there."""
+    """Take what the user put there, which must be the dataset."""
     origin = f"manual/{task.dataset.name}"
-    there = {file.name: file for file in task.manual.iterdir() if file.is_file() and not file.name.startswith(".")}
     try:
-        for entry in task.entries:
-            if set(entry.files) <= set(there):
-                for name in entry.files:
-                    shutil.copyfile(there[name], folder / name)
-                check_folder(folder, entry.with_header)
-                return Fetched(origin, origin, _layout(entry))
-        if len(there) == 1 and not set(there) & {name for entry in task.entries for name in entry.files}:
-            (archive,) = there.values()
-            return Fetched(origin, origin, _layout(_unpack_any(archive, task, folder)))
-        listed = ", ".join(sorted(there)) or "no file"
-        raise XmlcError(f"found {listed}, expected {task.wanted()}, or one archive with them")
+        return _from_place(task, Place(str(task.manual), origin=origin, key=origin), folder)
+    except NotThere as error:
+        raise XmlcError(str(error)) from error
+
+
+def _from_place(task: DownloadTask, place: Place, folder: Path) -> Fetched:
+    """Take the first layout that is there whole; from a folder, also one archive with its files."""
+    problem: XmlcError | None = None
+    started = False
+    for entry in task.layouts:
+        try:
+            found: dict[str, str] = {}
+            for name in entry.files:
+                found[name] = _take(task, place, entry, name, folder)
+            return Fetched(place.origin, place.key, _layout(entry, found))
+        except NotThere:
+            started = started or bool(found)
+        except NoData as error:
+            problem = problem or error
+        for file in folder.iterdir():
+            file.unlink()
+    if problem:
+        raise problem
+    try:
+        if len(place.listed) == 1 and not started:
+            return Fetched(place.origin, place.key, _layout(_unpack_any(place.listed[0], task, folder)))
     except XmlcError as error:
-        error.args = (f"{task.manual}: {error}",)
-        raise
+        raise XmlcError(f"{place.listed[0]}: {error}") from error
+    found_there = ", ".join(file.name for file in place.listed) or "no file that could be the dataset's"
+    raise (XmlcError if started else NotThere)(f"{place.base}: found {found_there}, expected {task.wanted()}")
 
 
 def _unpack_any(archive: Path, task: DownloadTask, folder: Path) -> Dataset:
-    """Unpack an archive that holds the files of one of the entries; return which."""
+    """Unpack an archive that holds the files of one of the layouts; return which."""
     check_is_data(archive)
     problems = []
-    for entry in task.entries:
+    for entry in task.layouts:
         try:
             unpack(archive, entry.files, folder, task.limits.gigabytes)
             check_folder(folder, entry.with_header)
@@ -247,32 +272,16 @@ def _unpack_any(archive: Path, task: DownloadTask, folder: Path) -> Dataset:
     raise XmlcError("; ".join(problems))
 
 
-def _from_mirror(task: DownloadTask, mirror: Mirror, folder: Path) -> Fetched:
-    """Take the files from a mirror, compressed or not."""
-    is_url, base = mirror.is_url, f"{mirror.base}/{task.dataset.name}"
-    own = task.dataset.own_mirror_layout
-    entry = task.dataset if own else Dataset(task.dataset.name)
-    found: dict[str, str] = {}
-    for name in entry.files:
-        taken = _first_suffix(task, base, name, folder, is_url, name in entry.with_header)
-        if taken is None and not found:
-            raise NotThere(mirror.lacks(f"{task.dataset.name}/{name}[.gz|.xz|.bz2]"))
-        if taken is None:
-            raise XmlcError(f"{base}: found {', '.join(found.values())}, but no {name}[.gz|.xz|.bz2]")
-        found[name] = taken
-    layout = _layout(entry, found)
-    return Fetched(base, base, layout) if is_url else Fetched("mirror", f"mirror {Path(base).resolve()}", layout)
+def _take(task: DownloadTask, place: Place, entry: Dataset, name: str, folder: Path) -> str:
+    """Take the first of ``name``, ``name.gz`` ... that is there; return its name in ``folder``.
 
-
-def _first_suffix(
-    task: DownloadTask, base: str, name: str, folder: Path, is_url: bool, with_header: bool
-) -> str | None:
-    """Take the first of ``name``, ``name.gz`` ... that is there; return which, or None."""
-    no_data: XmlcError | None = None
+    A set that has addresses is kept as they give it, uncompressed, so that its digest does not tell where it is from.
+    """
+    no_data: NoData | None = None
     for candidate in (f"{name}{suffix}" for suffix in SUFFIXES):
-        address, target = f"{base}/{candidate}", folder / candidate
+        address, target = f"{place.base}/{candidate}", folder / candidate
         try:
-            if is_url:
+            if place.is_url:
                 fetch_http(address, target, task.partial, task.limits)
             elif Path(address).is_file():
                 shutil.copyfile(address, target)
@@ -283,15 +292,18 @@ def _first_suffix(
         except XmlcError as error:
             raise XmlcError(f"{address}: {error}") from error
         try:
-            check_is_data(target, with_header)
-            return candidate
-        except XmlcError as error:  # some servers answer a page where they have no such file
+            check_is_data(target, name in entry.with_header)
+        except NoData as error:  # some servers answer a page where they have no such file
             target.unlink()
             error.args = (f"{address}: {error}",)
             no_data = no_data or error
-    if no_data:
-        raise no_data
-    return None
+            continue
+        if not entry.addresses or candidate == name:
+            return candidate
+        unpack(target, [name], folder, task.limits.gigabytes)
+        target.unlink()
+        return name
+    raise no_data or NotThere(f"{place.base} has no {name}")
 
 
 def _from_files(task: DownloadTask, entry: Dataset, addresses: dict[str, str], folder: Path) -> Fetched:
@@ -375,24 +387,36 @@ def _check_digests(record: Path, origin: str, key: str, files: Mapping[str, File
 
 
 @dataclass(frozen=True)
-class Mirror:
-    """A place that holds datasets."""
+class Place:
+    """A folder, or an address without the last slash: a mirror, or what it has of one dataset.
 
-    #: A folder, or an address without the last slash.
+    Attributes
+    ----------
+    base : str
+    is_url : bool
+    origin, key : str
+        See `Fetched`.
+    """
+
     base: str
-    is_url: bool
+    is_url: bool = False
+    origin: str = ""
+    key: str = ""
 
     @property
-    def is_there(self) -> bool:
-        """Whether it is a folder, or an address of the web, which is not asked."""
-        return self.is_url or Path(self.base).is_dir()
+    def listed(self) -> list[Path]:
+        """The files of a folder, hidden ones left out; none of an address, nor of a folder that is not there."""
+        files = Path(self.base).iterdir() if not self.is_url and Path(self.base).is_dir() else ()
+        return sorted(file for file in files if file.is_file() and not file.name.startswith("."))
 
-    def lacks(self, file: str) -> str:
-        """Say that it has no such file."""
-        return f"the mirror {self.base} " + (f"has no {file}" if self.is_there else "is no folder on this machine")
+    def under(self, name: str) -> Place:
+        """Return the mirror's place for a dataset."""
+        base = f"{self.base}/{name}"
+        origin, key = (base, base) if self.is_url else ("mirror", f"mirror {Path(base).resolve()}")
+        return Place(base, self.is_url, origin, key)
 
 
-def mirror_at(given: str) -> Mirror:
+def mirror_at(given: str) -> Place:
     """Read the address or folder of a mirror.
 
     Parameters
@@ -404,7 +428,7 @@ def mirror_at(given: str) -> Mirror:
     Raises
     ------
     XmlcError
-        It is neither, or an address to which nothing can be appended.
+        It is neither, an address to which nothing can be appended, or a folder that is not there.
     """
     scheme = SCHEME.match(given)
     kind = scheme.group().lower() if scheme else "file://"
@@ -419,7 +443,9 @@ def mirror_at(given: str) -> Mirror:
             raise XmlcError(f"mirror {given!r}: expected the name of a server behind {kind}")
     else:
         base = str(Path(unquote(given[len(kind) :]) if scheme else given).expanduser())
-    return Mirror(base, is_url)
+        if not Path(base).is_dir():
+            raise XmlcError(f"the mirror {base} is no folder on this machine")
+    return Place(base, is_url)
 
 
 def _host(address: str) -> str | None:
@@ -429,7 +455,11 @@ def _host(address: str) -> str | None:
         return None
 
 
-class OtherFormat(XmlcError):
+class NoData(XmlcError):
+    """A file is not what it should be."""
+
+
+class OtherFormat(NoData):
     """A file is in another format than the repository's; ``entry`` is the entry for the catalogue, or empty."""
 
     def __init__(self, message: str, entry: str):
@@ -460,34 +490,34 @@ def check_is_data(path: Path, with_header: bool = False) -> None:
     ------
     OtherFormat
         A file that must have a header is in another format.
-    XmlcError
+    NoData
         With what was found.
     """
     try:
         with open_plain(path) as file:
             head = file.read(HEAD)
     except Unreadable as error:
-        raise XmlcError(f"found a damaged file ({error})") from error
+        raise NoData(f"found a damaged file ({error})") from error
     if head.startswith(ARCHIVES) or head[TAR_PLACE:].startswith(TAR_MARK):
         return
     head = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if not head:
-        raise XmlcError("found an empty file")
+        raise NoData("found an empty file")
     lower = head.lower()
     if lower.startswith(b"<") and any(mark in lower for mark in HTML_MARKS):
-        raise XmlcError(WEB_PAGE)
+        raise NoData(WEB_PAGE)
     if lower.startswith(b"version https://git-lfs.github.com/"):
-        raise XmlcError("found a Git LFS pointer instead of the file that it points to")
+        raise NoData("found a Git LFS pointer instead of the file that it points to")
     if head.startswith((b"{", b"[")):
-        raise XmlcError(f"found JSON instead of data: {_shown(head)}")
+        raise NoData(f"found JSON instead of data: {_shown(head)}")
     first = next((line for line in head.splitlines() if line.strip() and not line.startswith((b"#", b"%"))), b"")
     if with_header and not HEADER.fullmatch(first):
         for format, line, entry in OTHERS:
             if line.fullmatch(first):
                 raise OtherFormat(f"found what looks like {format}: {_shown(head)}", entry)
-        raise XmlcError(f"found no header of three counts, as data in the repository's format has: {_shown(head)}")
+        raise NoData(f"found no header of three counts, as data in the repository's format has: {_shown(head)}")
     if not (first.startswith((b"@", b"<")) or b"|" in first or not NUMBERS.sub(b"", first.partition(b"#")[0])):
-        raise XmlcError(f"found a text instead of data: {_shown(head)}")
+        raise NoData(f"found a text instead of data: {_shown(head)}")
 
 
 def check_folder(folder: Path, with_header: Iterable[str] = ()) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -17,6 +18,7 @@ from xmlc.data.archives import SUFFIXES
 from xmlc.data.catalogue import Dataset, Layout, PublishedCounts, SplitFiles
 from xmlc.data.formats import FORMATS, load, read_coordinates
 from xmlc.data.formats.lines import LineError, MalformedLines, quoted, text_lines, whole
+from xmlc.data.formats.vw import NoIds, by_ids
 from xmlc.data.matrices import load_csr, resize, save_csr
 from xmlc.data.prepared import COUNTED, FORMAT_VERSION, Counts, Meta, fit_mask
 
@@ -153,12 +155,16 @@ def read_parts(source: Path, files: Layout) -> tuple[Part, Part]:
         first, second = (read_coordinates([source / name for name in names]) for names in (train, test))
         return first, second
     labels = source / files["labels"] if files["labels"] else None
-    # Of vw, the test file uses the numbers that the training file gave.
+    # Of vw, one numbering of the names in both files; names that are numbers of columns stay these.
     vocabulary: dict[str, int] | None = {} if format == "vw" else None
     first, second = (
         load(source / name, format, zero_based=files["zero_based"], labels=labels, vocabulary=vocabulary)
         for (name,) in (train, test)
     )
+    if vocabulary is not None:
+        with suppress(NoIds):
+            ids = [by_ids(source / train[0], X, vocabulary) for X, _ in (first, second)]
+            return (ids[0], first[1]), (ids[1], second[1])
     return first, second
 
 

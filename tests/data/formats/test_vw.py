@@ -1,5 +1,7 @@
 """Vowpal Wabbit's text: round trips from structured rows, the vocabulary, and every kind of malformed line."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -23,6 +25,39 @@ def test_rows_by_hand(tmp_path):
     X_test, Y_test = load(test, zero_based=False, vocabulary=vocabulary)
     assert X_test.toarray().tolist() == [[0, 4, 0, 0, 1]]
     assert Y_test.toarray().tolist() == [[False, True]]
+
+
+def test_two_files_read_one_after_the_other_agree(tmp_path):
+    train, test = tmp_path / "train.vw", tmp_path / "test.vw"
+    train.write_text("1 | 7:0.5 2:4\n2 | 0 2:3\n")
+    test.write_text("2 | 2:5 7:6\n1 | 9:8\n")
+    (X, _), (X_test, _) = (load(path, zero_based=False) for path in (train, test))
+    assert X.toarray().tolist() == [[0, 0, 4, 0, 0, 0, 0, 0.5], [1, 0, 3, 0, 0, 0, 0, 0]]
+    assert X_test.toarray().tolist() == [[0, 0, 5, 0, 0, 0, 0, 6, 0, 0], [0] * 9 + [8]]
+    assert load(train, n_features=10)[0].shape == (2, 10), "as wide as the other"
+    vocabulary = {}
+    X, X_test = (load(path, vocabulary=vocabulary)[0].toarray() for path in (train, test))
+    assert list(vocabulary) == ["|7", "|2", "|0", "|9"]
+    assert (X.tolist(), X_test.tolist()) == ([[0.5, 4, 0], [0, 3, 1]], [[6, 5, 0, 0], [0, 0, 0, 8]])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("1 | word\n", "found a feature named 'word', expected whole numbers in one namespace"),
+        ("1 | 07:1\n", "found a feature named '07'"),
+        ("1 | 1 -2\n", "found a feature named '-2'"),
+        ("1 |a 1 |b 1\n", "found 2 namespaces"),
+        ("1 | 3\n1 | 10\n", "found feature 10, expected numbers of 0 .. 9"),
+        ("1 | 99999999999\n", "found feature 99999999999"),
+    ],
+)
+def test_names_that_tell_no_number_need_a_vocabulary(tmp_path, text, said):
+    (tmp_path / "a.vw").write_text(text)
+    with pytest.raises(XmlcError) as error:
+        load(tmp_path / "a.vw", "vw", n_features=10)
+    assert said in str(error.value)
+    assert load(tmp_path / "a.vw", "vw", n_features=10, vocabulary={})[0].shape[1] == 10
 
 
 NAMES = st.text(st.characters(exclude_characters=" \t\n\r|:\x00", exclude_categories=["Cs"]), min_size=1, max_size=3)
@@ -54,6 +89,9 @@ def test_structured_rows_come_back(tmp_path_factory, rows, base):
                     names.setdefault((own, name), len(names))
     path = tmp_path_factory.mktemp("vw") / "a.vw"
     path.write_bytes("".join(line + "\n" for line in lines).encode())
+    if not all(space == "" and re.fullmatch("0|[1-9][0-9]*", name) for space, name in names):
+        with pytest.raises(XmlcError, match=r"a\.vw: found .*, expected whole numbers in one namespace"):
+            load(path, "vw", zero_based=base == 0, n_labels=7)
     vocabulary = {}
     X, Y = load(path, "vw", zero_based=base == 0, vocabulary=vocabulary, n_labels=7)
     assert vocabulary == {f"{space}|{name}": number for (space, name), number in names.items()}
@@ -90,6 +128,6 @@ def test_structured_rows_come_back(tmp_path_factory, rows, base):
 def test_malformed_lines_are_named(tmp_path, line, message):
     (tmp_path / "a.vw").write_text(f"1 | a:1\n{line}\n1 | a:1\n")
     with pytest.raises(XmlcError) as error:
-        load(tmp_path / "a.vw", "vw", zero_based=False, n_labels=3)
+        load(tmp_path / "a.vw", "vw", zero_based=False, n_labels=3, vocabulary={})
     assert f"a.vw:2: {message}" in str(error.value)
     assert "1 malformed line;" in str(error.value)

@@ -18,7 +18,7 @@ from xmlc.data.fetching import USUAL, Limits
 @click.command()
 @click.argument("dataset")
 @out_option("Folder to write, such as resources/DATASET.")
-@click.option("--mirror", help="Folder or base URL laid out DATASET/{train,test}.txt[.gz|.xz|.bz2].")
+@click.option("--mirror", help="Folder or base URL that has the dataset's files in DATASET/.")
 @click.option(
     "--digests", type=FILE, help="File of the SHA-256 digests on record.  [default: digests/DATASET.json beside OUT]"
 )
@@ -44,9 +44,10 @@ def command(
     The sources are, in this order: a copy that you put into the folder manual/DATASET beside OUT (the files, or one
     archive with them); the mirror, if one is given; the sources that the catalogue names.
 
-    A dataset outside the catalogue only needs a folder of its name under the mirror. An interrupted download
-    goes on where the server says that the file is still the same. Digests are recorded the first time and checked
-    from then on.
+    In both places lie the files that the catalogue names, or train.txt and test.txt in the repository's format; each
+    plain or compressed (.gz, .xz, .bz2). A dataset outside the catalogue needs no more than such a folder. An
+    interrupted download goes on where the server says that the file is still the same. Digests are recorded the first
+    time and checked from then on.
     """
     known = load_catalogue(catalogue)
     entry = catalogue_entry(dataset, known)

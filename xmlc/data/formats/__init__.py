@@ -39,8 +39,9 @@ def load(
           labels starts with a space;
         - ``repository-two-files``: features and labels apart, each with a header of two numbers;
         - ``svmlight``: rows as above without a header, ``#`` begins a comment;
-        - ``vw``: Vowpal Wabbit text, ``label,label | feature:value feature ...``; a feature given twice adds up, as
-          words do, where the other formats take it for an error;
+        - ``vw``: Vowpal Wabbit text, ``label,label | feature:value feature ...``. Whole numbers are ids of features, as
+          in the program; other names need a ``vocabulary``. A feature given twice adds up, as words do, where the
+          other formats take it for an error;
         - ``arff``: Mulan's ARFF, dense or sparse, with an XML file that names the labels.
     zero_based : bool
         Whether ids of labels start from 0 rather than 1, and in ``svmlight`` those of features, too. ``arff`` has names
@@ -50,7 +51,7 @@ def load(
     n_features, n_labels : int, optional
         d and m where the format has no header; otherwise the largest id found decides.
     vocabulary : dict, optional
-        Numbers of feature names of ``vw``, added to; give the same one for training and test files.
+        Numbers of feature names of ``vw``, added to; give the same one, empty at first, for training and test file.
 
     Returns
     -------

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 
+from xmlc.core.errors import XmlcError
 from xmlc.data.formats.lines import LARGEST, LineError, MalformedLines, decimal, most_columns, quoted, text_lines, whole
 
+ID = re.compile("0|[1-9][0-9]*")  # of a feature, as its name
 BLANK = "an instance; it would shift the rows (one without labels starts with |)"
 
 
@@ -22,9 +25,14 @@ def read_vw(
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Read lines ``label[,label] [importance] ['tag]|namespace[:scale] feature[:value] ...``; see `load`.
 
-    A feature is known by its namespace and name and gets the next free number of ``vocabulary``. As in the program, one
-    without a value counts 1, a namespace's scale multiplies its values, and a feature given twice, as words of a text
-    are, adds up. Importance and tag are checked and left out.
+    A feature is known by its namespace and name and gets the next free number of ``vocabulary``; without one its name
+    is its number. As in the program, a feature without a value counts 1, a namespace's scale multiplies its values, and
+    a feature given twice, as words of a text are, adds up. Importance and tag are checked and left out.
+
+    Raises
+    ------
+    XmlcError
+        Malformed lines; names that are no numbers, or a number beyond ``n_features``, without a ``vocabulary``.
     """
     known = {} if vocabulary is None else vocabulary
     malformed = MalformedLines(path)
@@ -52,11 +60,57 @@ def read_vw(
         indptr.append(len(ids))
         label_indptr.append(len(labels))
     malformed.raise_any()
-    n_features = max(n_features or 0, len(known))
+    width = max(n_features or 0, len(known))
     n_labels = max(labels, default=-1) + 1 if n_labels is None else n_labels
-    X = _matrix(np.array(values, dtype=np.float32), ids, indptr, n_features)
+    X = _matrix(np.array(values, dtype=np.float32), ids, indptr, width)
     X.eliminate_zeros()
+    if vocabulary is None:
+        X = by_ids(path, X, known, n_features)
     return X, _matrix(np.ones(len(labels), dtype=bool), labels, label_indptr, n_labels)
+
+
+class NoIds(XmlcError):
+    """Names of features that tell no number."""
+
+
+def by_ids(
+    path: Path, X: sparse.csr_array, vocabulary: dict[str, int], n_features: int | None = None
+) -> sparse.csr_array:
+    """Return features in the columns that their names give, where all names are whole numbers in one namespace.
+
+    Parameters
+    ----------
+    path : Path
+        The file, whose size tells which numbers are believed.
+    X : csr_array
+        Features by the numbers of ``vocabulary``, which it may have more than.
+    vocabulary : dict
+        Names as `read_vw` writes them.
+    n_features : int, optional
+        The width; the largest number plus 1.
+
+    Raises
+    ------
+    NoIds
+        There are other names, two namespaces, or a number that is too large.
+    """
+    namespaces = {key.partition("|")[0] for key in vocabulary}
+    names = [key.partition("|")[2] for key in vocabulary]
+    other = next((name for name in names if not ID.fullmatch(name)), None)
+    if other is not None or len(namespaces) > 1:
+        found = f"a feature named {quoted(other)}" if other is not None else f"{len(namespaces)} namespaces"
+        raise NoIds(
+            f"{path}: found {found}, expected whole numbers in one namespace, which are the features' numbers; number "
+            "other names by vocabulary=, with the same dictionary for training and test file"
+        )
+    limit = most_columns(path) if n_features is None else n_features
+    if (largest := max(map(int, names), default=-1)) >= limit:
+        raise NoIds(f"{path}: found feature {largest}, expected numbers of 0 .. {limit - 1}")
+    ids = np.array(names, dtype=np.int32)
+    width = largest + 1 if n_features is None else n_features
+    numbered = sparse.csr_array((X.data, ids[X.indices], X.indptr), shape=(X.shape[0], width))
+    numbered.sort_indices()
+    return numbered
 
 
 def looks_like_vw(line: str) -> bool:

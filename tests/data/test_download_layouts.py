@@ -1,0 +1,118 @@
+"""A mirror, a folder for downloads by hand and the catalogue's addresses give the same dataset, in any layout."""
+
+import gzip
+import lzma
+
+import pytest
+from archive_cases import zip_of
+from file_server import serve
+
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import read_json
+from xmlc.data.catalogue import Dataset
+from xmlc.data.download import check_sources, download
+from xmlc.data.prepare import prepare
+
+VW = {"a_train.vw": b"2 | 3:0.5 1:1\n1 | 2:2\n", "a_test.vw": b"2 | 1:4 3:1\n"}
+SVM = {"a_train.svm": b"1 1:1\n", "a_test.svm": b"2 2:1\n"}
+OWN = {"train.txt": b"2 4 2\n1 1:1 3:0.5\n0 2:2\n", "test.txt": b"1 4 2\n1 1:4 3:1\n"}
+COMPRESSED = {f"{name}.gz": gzip.compress(content) for name, content in VW.items()}
+MIXED = {"a_train.vw": VW["a_train.vw"], "a_test.vw.xz": lzma.compress(VW["a_test.vw"])}
+LAYOUTS = {
+    "vw": VW,
+    "vw.gz": COMPRESSED,
+    "mixed": MIXED,
+    "svm": SVM,
+    "own": OWN,
+    "own.xz": {f"{name}.xz": lzma.compress(content) for name, content in OWN.items()},
+    "archive": {"a.zip": zip_of(VW)},
+}
+
+
+@pytest.fixture
+def server():
+    with serve() as server:
+        server.files = {f"/far/{name}": content for name, content in VW.items()}
+        yield server
+
+
+def entry_of(server):
+    """A set like ALOI: two files of Vowpal Wabbit's with addresses, and an alternative that can only be put there."""
+    other = Dataset("tiny", "svmlight", False, ("a_train.svm",), ("a_test.svm",))
+    urls = {name: f"{server.url}/far/{name}" for name in VW}
+    return Dataset(
+        "tiny", "vw", False, ("a_train.vw",), ("a_test.vw",), sources=(("urls", urls),), alternatives=(other,)
+    )
+
+
+def prepared(folder, server, place, files):
+    """Fetch the set from a place that has these files; return where it is from, and the digest of what is prepared."""
+    resources, mirror = folder / place / "resources", None
+    if place == "mirror":
+        mirror = str(folder / "a mirror")
+    elif place == "address":
+        mirror, here = f"{server.url}/m", {f"/m/tiny/{name}": content for name, content in files.items()}
+        server.files |= here
+    if place in ("mirror", "manual"):
+        target = folder / "a mirror/tiny" if place == "mirror" else resources / "manual/tiny"
+        target.mkdir(parents=True)
+        for name, content in files.items():
+            (target / name).write_bytes(content)
+    entry = entry_of(server)
+    origin = download(entry, resources / "tiny", mirror)
+    meta, train, test = prepare(entry, resources / "tiny", folder / place / "data")
+    return origin, meta["digest"], train[0].toarray().tolist(), test[0].toarray().tolist()
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_layout_gives_the_same_in_every_place(tmp_path, server, layout):
+    files = LAYOUTS[layout]
+    origins = {"mirror": "mirror", "manual": "manual/tiny", "address": f"{server.url}/m/tiny"}
+    if layout == "archive":
+        del origins["address"]  # whose files cannot be listed
+    found = {place: prepared(tmp_path, server, place, files) for place in origins}
+    assert {place: origin for place, (origin, *_) in found.items()} == origins
+    _, *downloaded = prepared(tmp_path, server, "download", {})
+    alike = {tuple(map(str, rest)) for _, *rest in found.values()}
+    assert len(alike) == 1, "one digest and the same numbers"
+    same = tuple(map(str, downloaded)) in alike
+    assert same == (layout in ("vw", "vw.gz", "mixed", "archive")), "other files have another digest"
+
+
+@pytest.mark.parametrize("place", ["mirror", "manual"])
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"a_train.vw": VW["a_train.vw"]}, "found a_train.vw, expected a_train.vw, a_test.vw (vw), or a_train.svm"),
+        ({"train.txt": OWN["train.txt"]}, "found train.txt, expected a_train.vw"),
+        ({"train.txt": VW["a_train.vw"], "test.txt": b""}, "train.txt: found what looks like Vowpal Wabbit's format"),
+        ({"a_train.vw": b"{}", "a_test.vw": b"{}"}, "a_train.vw: found JSON instead of data"),
+        ({"a.zip": zip_of(SVM | {"a_train.svm": b"{}"})}, "found JSON instead of data"),
+    ],
+)
+def test_what_a_place_has_of_a_dataset_must_be_right(tmp_path, server, place, files, said):
+    with pytest.raises(XmlcError) as error:
+        prepared(tmp_path, server, place, files)
+    assert said in str(error.value)
+    assert not (tmp_path / place / "resources/tiny").exists()
+    assert [path for path, _ in server.requests if path.startswith("/far")] == [], "the addresses are not asked"
+
+
+def test_other_files_are_no_dataset(tmp_path, server):
+    files = {"a.csv": b"1,2\n", "b.csv": b"1,2\n"}
+    with pytest.raises(XmlcError, match=r"manual/tiny: found a\.csv, b\.csv, expected a_train\.vw, a_test\.vw \(vw\)"):
+        prepared(tmp_path, server, "manual", files)
+    assert prepared(tmp_path, server, "mirror", files)[0].split() == [f"{server.url}/far/{name}" for name in VW]
+
+
+def test_a_set_without_address_may_lie_in_either_layout(tmp_path):
+    for files in (VW, COMPRESSED, OWN):
+        mirror = tmp_path / f"m{len(list(tmp_path.iterdir()))}"
+        (mirror / "tiny").mkdir(parents=True)
+        for name, content in files.items():
+            (mirror / "tiny" / name).write_bytes(content)
+        entry = Dataset("tiny", "vw", False, ("a_train.vw",), ("a_test.vw",), sources=(("source", "mirror"),))
+        check_sources([entry], str(mirror), tmp_path / "none", [])
+        download(entry, mirror / "resources/tiny", str(mirror))
+        stored = read_json(mirror / "resources/tiny/source.json")["train"]
+        assert stored == [next(name for name in files if "train" in name)], "kept as it is found"
