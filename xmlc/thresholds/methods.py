@@ -1,4 +1,4 @@
-"""The rule by which a threshold becomes a prediction, the base of threshold methods, and STO (plt2016, Section 4.2).
+"""The rule by which a threshold becomes a prediction, the base of threshold methods, and STO (plt2016, Section 4.1).
 
 Kernels that tune work on a range of labels in column form (see `Columns`), read every stored estimate and every
 positive once (8 and 4 bytes), and write their own labels' part of the result and nothing else.
