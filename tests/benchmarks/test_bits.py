@@ -98,6 +98,7 @@ def test_every_estimator_and_method_is_among_the_pieces():
     assert not missing
 
 
+@pytest.mark.slow
 def test_a_worker_writes_words_parts_and_what_it_ran_on(monkeypatch, tmp_path):
     monkeypatch.setitem(pieces.GROUPS, "fake", {"mean": lambda data: {"X": data.X.sum(axis=0)}})
     bits.main("fake", str(tmp_path / "out.json"))

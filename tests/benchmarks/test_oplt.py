@@ -20,6 +20,7 @@ def in_this_process(module, *arguments):
     return json.loads(json.dumps(asdict(bench.run(*arguments))))
 
 
+@pytest.mark.slow
 @pytest.mark.needs("peers")
 def test_trainings_are_timed_and_ranked(tmp_path, monkeypatch):
     monkeypatch.setattr(bench, "in_own_process", in_this_process)

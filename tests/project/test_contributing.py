@@ -194,6 +194,7 @@ def demo(house):
     return {name: pd.read_csv(house.folder / f"results/tables/demo/{name}.csv") for name in few["tables"]}
 
 
+@pytest.mark.slow
 def test_a_model_takes_one_file_and_three_lines(house, demo):
     assert house.touched["A model, a threshold method"] == {
         "my_model.py": NEW, "my_method.py": NEW, "config/demo.yaml": EDITED
@@ -204,11 +205,13 @@ def test_a_model_takes_one_file_and_three_lines(house, demo):
     assert demo["table1"]["p@1"].between(20, 100).all()
 
 
+@pytest.mark.slow
 def test_a_threshold_method_takes_one_file_and_its_name(demo):
     assert demo["table2"][["model", "method"]].to_numpy().tolist() == [["centroids", "half"]]
     assert demo["table2"]["macro_f"].notna().all()
 
 
+@pytest.mark.slow
 def test_an_inference_method_takes_one_file_and_its_name(house, demo):
     assert house.touched["An inference method"] == {"my_inference.py": NEW, "config/demo.yaml": EDITED}
     table = demo["instance-f"].set_index("method")
@@ -217,6 +220,7 @@ def test_an_inference_method_takes_one_file_and_its_name(house, demo):
     assert 0 < table.loc["top-label", "instance_f"] < 100
 
 
+@pytest.mark.slow
 def test_a_measure_takes_one_file(house, demo):
     assert house.touched["A measure"] == {"xmlc/metrics/ranking.py": EDITED}
     assert demo["table1"]["coverage@5"].between(1, 100).all()
