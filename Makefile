@@ -15,7 +15,11 @@ $(foreach extra,$(filter-out $(KNOWN),$(LISTED)),$(error EXTRAS has $(extra); ex
 # pip would compile all modules to bytecode on one core, the packages' own tests too. Where Python is told to write no
 # bytecode (PYTHONDONTWRITEBYTECODE, as in many containers) each process would compile what it imports anew.
 BYTECODE = "$(BIN)/python" -m compileall -qq -j $(CORES) -x /tests/ $(ENV)/lib || true
-INSTALL = "$(BIN)/python" -m pip install --no-compile --quiet --disable-pip-version-check --constraint constraints.txt --editable
+# What pip says goes into a file, whose last lines are shown where it fails.
+SAID = $(ENV)/install.log
+PIP  = "$(BIN)/python" -m pip install --no-compile --disable-pip-version-check --constraint constraints.txt --editable
+INSTALL = @echo 'Installing $(1) into $(ENV); pip writes to $(SAID)'; $(PIP) "$(1)" >$(SAID) 2>&1 || \
+	{ tail -n 15 $(SAID); echo 'pip failed; all that it said: $(SAID)'; exit 1; }
 
 .PHONY: env demo compare reference-tables reference accept five-seeds report bits test test-all fuzz lint docs report-of-five-seeds clean
 # Two installations into one environment would disturb each other, and the targets use all cores themselves.
@@ -26,21 +30,21 @@ env: $(ENV)/has-base $(LISTED:%=$(ENV)/has-%)
 # The stamp of an extra is written after its installation, so that an interrupted installation is repeated.
 $(ENV)/has-base: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "xmlc needs Python 3.11 or newer; call make with PYTHON=python3.12, say")'
-	"$(BIN)/python" -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(ENV)
-	$(INSTALL) .
+	@"$(BIN)/python" -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(ENV)
+	$(call INSTALL,.)
 	@$(BYTECODE)
 	@touch $@
 
 $(KNOWN:%=$(ENV)/has-%): $(ENV)/has-%: $(ENV)/has-base
-	$(INSTALL) ".[$*]"
+	$(call INSTALL,.[$*])
 	@$(BYTECODE)
 	@touch $@
 
 # Small jobs finish sooner in parallel, on one thread each, than one after the other on all threads.
 demo: $(ENV)/has-base
 	@PATH="$(BIN):$$PATH" xmlc compile config/demo.yaml --cores $(CORES)
-	PATH="$(BIN):$$PATH" snakemake --cores $(CORES) --config threads=1 -- demo
-	@PATH="$(BIN):$$PATH" xmlc show results/tables/demo/*.md results/figures/demo/*.png
+	@PATH="$(BIN):$$PATH" snakemake --cores $(CORES) --config threads=1 -- demo
+	@PATH="$(BIN):$$PATH" xmlc show --brief results/tables/demo/table2.md
 	@PATH="$(BIN):$$PATH" xmlc fingerprint results/tables/demo
 
 compare: $(ENV)/has-base

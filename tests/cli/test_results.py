@@ -1,6 +1,7 @@
 """`xmlc report` and `xmlc facts` where some of the records that tables were made of are gone."""
 
 import pandas as pd
+import pytest
 from command_line import run
 from page_cases import PAPER, small_run
 
@@ -20,3 +21,15 @@ def test_a_table_whose_records_are_gone_is_named_and_the_others_are_shown(tmp_pa
     facts = pd.read_csv(tmp_path / "facts.csv")
     assert (facts["status"] == "failed").sum() == 2
     assert (facts["status"] == "measured").any()
+
+
+@pytest.mark.parametrize(
+    "text", ["**Table 1.** Caption.\n\n**First**\n\n| a |\n|--:|\n| 1 |", "Caption.\n\n| a |\n|--:|\n| 1 |"]
+)
+def test_the_first_panel_is_shown_briefly(tmp_path, capsys, text):
+    more = "\n\n**Second**\n\n| b |\n|--:|\n| 2 |\n\n- A note.\n"
+    (tmp_path / "t.md").write_text(text + more)
+    assert run("show", "--brief", tmp_path / "t.md") == 0
+    assert capsys.readouterr().out == f"\n{text.removeprefix('**Table 1.** Caption.').strip()}\n\n"
+    assert run("show", tmp_path / "t.md") == 0
+    assert capsys.readouterr().out.startswith(f"\n{text}{more}\nWritten:\n")

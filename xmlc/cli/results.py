@@ -29,8 +29,13 @@ if TYPE_CHECKING:
 
 @click.command(help="Print Markdown tables and name other result files.")
 @click.argument("files", type=FILE, nargs=-1, required=True)
-def show_command(files: tuple[Path, ...]) -> None:
+@click.option("--brief", is_flag=True, help="Print only the first panel of each table, without its notes and paths.")
+def show_command(files: tuple[Path, ...], brief: bool) -> None:
     """Print Markdown tables first, then all paths."""
+    if brief:
+        for file in files:
+            click.echo(f"\n{first_panel(file.read_text(encoding='utf-8'))}\n")
+        return
     for file in files:
         if file.suffix == ".md":
             click.echo(f"\n{file.read_text(encoding='utf-8').strip()}\n")
@@ -38,6 +43,13 @@ def show_command(files: tuple[Path, ...]) -> None:
     for file in files:
         beside = sorted(other.suffix for other in file.parent.glob(f"{file.stem}.*"))
         click.echo(f"  {file.with_suffix('')}{{{','.join(beside)}}}" if len(beside) > 1 else f"  {file}")
+
+
+def first_panel(text: str) -> str:
+    """Return the first rows of a Markdown table, with the heading above them."""
+    blocks = text.strip().split("\n\n")
+    first = next((k for k, block in enumerate(blocks) if block.startswith("|")), 0)
+    return "\n\n".join(blocks[max(first - 1, 0) : first + 1])
 
 
 @click.command(
