@@ -12,9 +12,9 @@ BIN    := $(CURDIR)/$(ENV)/bin
 comma  := ,
 LISTED := $(subst $(comma), ,$(EXTRAS))
 $(foreach extra,$(filter-out $(KNOWN),$(LISTED)),$(error EXTRAS has $(extra); expected some of $(KNOWN), separated by commas))
-# pip would compile all modules to bytecode on one core, the packages' own tests too. Where Python is told to write no
-# bytecode (PYTHONDONTWRITEBYTECODE, as in many containers) each process would compile what it imports anew.
-BYTECODE = "$(BIN)/python" -m compileall -qq -j $(CORES) -x /tests/ $(ENV)/lib || true
+# pip would compile all modules to bytecode, also those that nothing imports; here a module's first import does. Where
+# Python is told to write no bytecode, as in many containers, each process would compile what it imports anew.
+export PYTHONDONTWRITEBYTECODE =
 # What pip says goes into a file, whose last lines are shown where it fails.
 SAID = $(ENV)/install.log
 PIP  = "$(BIN)/python" -m pip install --no-compile --disable-pip-version-check --constraint constraints.txt --editable
@@ -32,12 +32,10 @@ $(ENV)/has-base: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "xmlc needs Python 3.11 or newer; call make with PYTHON=python3.12, say")'
 	@"$(BIN)/python" -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(ENV)
 	$(call INSTALL,.)
-	@$(BYTECODE)
 	@touch $@
 
 $(KNOWN:%=$(ENV)/has-%): $(ENV)/has-%: $(ENV)/has-base
 	$(call INSTALL,.[$*])
-	@$(BYTECODE)
 	@touch $@
 
 # Small jobs finish sooner in parallel, on one thread each, than one after the other on all threads.
