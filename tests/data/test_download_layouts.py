@@ -79,6 +79,16 @@ def test_every_layout_gives_the_same_in_every_place(tmp_path, server, layout):
     assert same == (layout in ("vw", "vw.gz", "mixed", "archive")), "other files have another digest"
 
 
+def test_a_compressed_copy_of_train_txt_stays_one_also_of_a_set_with_addresses(tmp_path):
+    urls = {name: f"http://localhost/none/{name}" for name in OWN}
+    entry = Dataset("tiny", sources=(("urls", urls),))
+    (tmp_path / "mirror/tiny").mkdir(parents=True)
+    for name, content in LAYOUTS["own.xz"].items():
+        (tmp_path / "mirror/tiny" / name).write_bytes(content)
+    download(entry, tmp_path / "tiny", str(tmp_path / "mirror"))
+    assert read_json(tmp_path / "tiny/source.json")["train"] == ["train.txt.xz"]
+
+
 @pytest.mark.parametrize("place", ["mirror", "manual"])
 @pytest.mark.parametrize(
     ("files", "said"),

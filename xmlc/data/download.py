@@ -19,6 +19,7 @@ from xmlc.data.catalogue import Dataset, FileFacts, Layout, file_facts
 from xmlc.data.fetching import USUAL, WEB_PAGE, Limits, NotThere, fetch_drive, fetch_http
 
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+OF_MIRRORS = ("train.txt", "test.txt")  # in the repository's format
 HEAD = 2048
 HTML_MARKS = (b"<html", b"<!doctype html", b"<head", b"<body", b"<script")
 ARCHIVES = (b"PK\x03\x04", b"PK\x05\x06")
@@ -275,7 +276,8 @@ def _unpack_any(archive: Path, task: DownloadTask, folder: Path) -> Dataset:
 def _take(task: DownloadTask, place: Place, entry: Dataset, name: str, folder: Path) -> str:
     """Take the first of ``name``, ``name.gz`` ... that is there; return its name in ``folder``.
 
-    A set that has addresses is kept as they give it, uncompressed, so that its digest does not tell where it is from.
+    Files that the source names are kept as its addresses give them, uncompressed, so that a dataset's digest does not
+    tell where it is from. `train.txt` and `test.txt` stay as found: accepted tables name the digests of such copies.
     """
     no_data: NoData | None = None
     for candidate in (f"{name}{suffix}" for suffix in SUFFIXES):
@@ -298,7 +300,7 @@ def _take(task: DownloadTask, place: Place, entry: Dataset, name: str, folder: P
             error.args = (f"{address}: {error}",)
             no_data = no_data or error
             continue
-        if not entry.addresses or candidate == name:
+        if candidate == name or not entry.addresses or entry.files == OF_MIRRORS:
             return candidate
         unpack(target, [name], folder, task.limits.gigabytes)
         target.unlink()
