@@ -174,6 +174,7 @@ def test_inference_from_a_model_is_one_job_for_each_portion(tmp_path):
     (model,) = inference_jobs(project, "full").values()
     assert model == InferenceJob("plt", "full", 9, 60, ["h"])
     assert model.options("--method") == ["--method", "h", "--time-limit", "60"]
+    assert InferenceJob("plt", "full", 9, 0, []).options("--method") == ["--time-limit", "0"]
     assert model.records == ["results/{dataset}/{model}/seed{seed}/full/inference/h.json"]
 
 

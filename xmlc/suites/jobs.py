@@ -80,7 +80,8 @@ class InferenceJob:
 
     def options(self, name: str) -> list[str]:
         """Return the options of `xmlc` that name methods, and the time limit."""
-        return [*options(name, self.methods), *options("--time-limit", [self.time_limit] if self.time_limit else [])]
+        limit = [] if self.time_limit is None else [self.time_limit]
+        return [*options(name, self.methods), *options("--time-limit", limit)]
 
 
 def inference_jobs(project: Project, portion: str) -> dict[str, InferenceJob]:

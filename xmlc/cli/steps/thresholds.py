@@ -91,4 +91,5 @@ def command(
     for method in methods:
         replace_folder(work / "thresholds" / method, out / "thresholds" / method)
         os.replace(work / "evaluation" / f"{method}.json", out / "evaluation" / f"{method}.json")
-    shutil.rmtree(out / UNFINISHED, ignore_errors=True)  # without METHODS there is none
+    if methods:
+        shutil.rmtree(out / UNFINISHED)
