@@ -63,10 +63,11 @@ def test_single_trees_beside_ensembles(tmp_path):
 
 
 def test_the_overview_is_of_delicious_if_it_is_there(tmp_path):
-    figure = draw(tmp_path, "1", forest(), forest("delicious", p1=0.2), sweep("delicious"))
+    binary = forest("delicious", "ldsm-mean", p1=0.2)
+    figure = draw(tmp_path, "1", forest(), forest("delicious"), binary, sweep("delicious"))
     assert figure.get_suptitle() == "delicious"
     assert curve(figure.axes[0], "P@1").get_ydata()[0] == pytest.approx(25)
-    assert len(figure.axes) == 4
+    assert [axes.get_title() for axes in figure.axes] == ["ldsm-mean, M = 2", "ldsm, M = 2", "", ""]
     assert draw(tmp_path / "other", "1", forest()).get_suptitle() == "yeast"
 
 

@@ -25,7 +25,7 @@ R = TypeVar("R", bound=Record)
 Scores = dict[str, float]  # by measure, in percent
 
 OURS, OTHER = "ldsm", "fastxml"
-BINARY = "ldsm-mean"  # its trees are binary on delicious, as those of Figures 3 and 7; Table 4 has M = 4
+BINARY = "ldsm-mean"  # its trees are binary on delicious, as those of Figures 1, 3 and 7; Table 4 has M = 4
 EXEMPLARY_DATASET = "delicious"  # of Figure 1
 SIZES = sweeps_of("max-nodes")
 # By k; precision is solid, nDCG dashed. nDCG@1 is P@1.
@@ -76,11 +76,15 @@ def figure1(
     names = _datasets([*forests, *sweeps, *rankings])
     name = EXEMPLARY_DATASET if EXEMPLARY_DATASET in names else names[0]
     sheet, grid = _sheet(2, 2, 1.25)
-    _draw_growth(grid[0, 0], _of_model(_of_dataset(forests, name), OURS))
-    if swept := _of_dataset(sweeps, name):
-        _draw_sweep(grid[0, 1], swept)
-    else:
-        grid[0, 1].set_axis_off()
+    grown = [record for record in _of_dataset(forests, name) if record.model == BINARY]
+    above: list[tuple[Callable[[Axes, Any], None], Sequence[ForestRecord | SweepRecord]]]
+    above = [(_draw_growth, grown), (_draw_sweep, _of_dataset(sweeps, name))]
+    for axes, (draw, records) in zip(grid[0], above, strict=True):
+        if records:
+            draw(axes, records)
+            axes.set_title(f"{records[0].model}, M = {records[0].setting('arity'):g}")
+        else:
+            axes.set_axis_off()
     groups = _compared(_of_dataset(forests, name), _of_dataset(rankings, name))
     for axes, metric in zip(grid[1], LINES, strict=True):
         _draw_bars(axes, groups, metric)
