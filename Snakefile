@@ -26,14 +26,17 @@ onstart:
 
 
 # Digests of source files and of entries of the catalogue are parameters, so that an edit reruns what it concerns.
-code_of = lambda command, *further: lambda wildcards: source_digest([*command_files(command), *further])
-code_for = lambda command, *further: lambda wildcards: source_digest(
-    [*project.files_for(command, wildcards.model), *further]
-)
+code_of = lambda command: lambda wildcards: source_digest(command_files(command))
+code_for = lambda command, *more: lambda wildcards: source_digest([*project.files_for(command, wildcards.model), *more])
 entry = lambda wildcards: repr(project.entry(wildcards.dataset))
 estimator = lambda wildcards: project.models[wildcards.model].estimator
 hyperparameters = lambda wildcards: project.hyperparameters(wildcards.model, wildcards.dataset)
 tuned = lambda wildcards: project.tuned_by(wildcards.model, wildcards.dataset) or []
+trained = lambda portion: {
+    "data": paths.DATA,
+    "model": paths.MODEL.of(portion=portion),
+    "training": paths.TRAINING.of(portion=portion),
+}
 tuned_option = lambda wildcards, input: ["--tuned", input.tuned] if input.tuned else []
 
 # Memory and minutes that jobs request of a machine, and how many threads a step can use.
@@ -50,6 +53,8 @@ wildcard_constraints:
 include: "workflow/rules/steps.smk"
 
 
+# Of two rules that can make a file, the one further down does.
+workflow.ruleorder(*reversed([step.name for step in workflow.rules]))
 for step in workflow.rules:
     step.conda_env = "../envs/xmlc.yaml"  # with `snakemake --software-deployment-method conda`
 

@@ -37,8 +37,8 @@ def expression(pattern, datasets, models):
 
 
 def makers(jobs, path):
-    """Name the job that makes a file, in a list: the first of the jobs that could."""
-    return [job.name for job in jobs if any(expression(*output).match(path) for output in outputs(job))][:1]
+    """Name the job that makes a file, in a list: the last of the jobs that could."""
+    return [job.name for job in jobs if any(expression(*output).match(path) for output in outputs(job))][-1:]
 
 
 def outputs(job):
@@ -103,7 +103,7 @@ def test_of_a_model_that_two_papers_have_the_methods_of_both_are_one_job(tmp_pat
         b=suite(shared, methods=["sto", "ofo"], measures=["macro-f"], peers={"peer": {}}),
         demo=suite(shared, datasets=["made"], methods=["ofo-ab"]),
     )
-    *configured, anywhere = threshold_jobs(project)
+    anywhere, *configured = threshold_jobs(project)
     found = {job.name: (job.methods, job.models) for job in configured}
     assert found == {
         "thresholds_papers": (["fta", "sto", "ofo", "for-macro-f"], ["shared"]),
@@ -112,9 +112,9 @@ def test_of_a_model_that_two_papers_have_the_methods_of_both_are_one_job(tmp_pat
         "thresholds_demo": (["ofo-ab"], ["shared"]),
     }
     assert anywhere.models == list(project.models)
-    assert makers([*configured, anywhere], "results/made/shared/seed0/80/evaluation/ofo-ab.json") == ["thresholds_demo"]
+    assert makers([anywhere, *configured], "results/made/shared/seed0/80/evaluation/ofo-ab.json") == ["thresholds_demo"]
     for path in ("made/shared/seed0/80/evaluation/fta.json", "yeast/shared/seed0/80/evaluation/ofo-ab.json"):
-        assert makers([*configured, anywhere], f"results/{path}") == ["thresholds_anywhere"]
+        assert makers([anywhere, *configured], f"results/{path}") == ["thresholds_anywhere"]
 
 
 def test_label_sets_are_inferred_by_one_job_beside_thresholds_where_they_can(tmp_path):
@@ -127,7 +127,7 @@ def test_label_sets_are_inferred_by_one_job_beside_thresholds_where_they_can(tmp
     )
     # Thresholds of `plt` are another suite's than its inference; of `bare` there are none; the demo infers nothing.
     jobs = threshold_jobs(project)
-    assert {(job.name, *job.models): job.inference and job.inference.methods for job in jobs[:-1]} == {
+    assert {(job.name, *job.models): job.inference and job.inference.methods for job in jobs[1:]} == {
         ("thresholds_papers", "plt"): ["gfm"],
         ("thresholds_papers_other", "other"): None,
         ("thresholds_papers_bare", "bare"): ["h"],

@@ -130,9 +130,26 @@ rule join_trees:
         **requests.of("join"),
     params:
         code=code_for("join"),
-        shares=lambda wildcards, input: [jobs.folder_above(model) for model in input.models],
     shell:
-        "xmlc join {params.shares:q} --out {output.model} --record {output.record} 2> {log}"
+        "xmlc join $(dirname {input.models}) --out {output.model} --record {output.record} 2> {log}"
+
+
+# What is measured of trained models: rankings, estimates, label sets, forests by their trees, sweeps, streams.
+rule rank:
+    input:
+        **trained("full"),
+    output:
+        paths.RANKING,
+    log:
+        paths.LOG_OF_RUN.of(portion="full", step="rank"),
+    threads: requests.threads("rank")
+    resources:
+        **requests.of("rank"),
+    params:
+        code=code_for("rank"),
+    shell:
+        "xmlc rank --data {input.data} --model {input.model} --training {input.training}"
+        " --threads {threads} --plan rank {resources.mem_mb} --out {output} 2> {log}"
 
 
 # Models with the key `quick`, which train in minutes: all seeds are one job, and training and ranking are.
@@ -171,39 +188,10 @@ for job in quick:
             " --threads {threads} --plan train-and-rank {resources.mem_mb} 2>> {log}"
 
 
-workflow.ruleorder(*(f"train_and_rank{job.suffix}" for job in quick), "train", "rank")
-
-
-ruleorder: synthesise > download
-ruleorder: join_trees > train
-
-
-# What is measured of trained models: rankings, estimates, label sets, forests by their trees, sweeps, streams.
-rule rank:
-    input:
-        data=paths.DATA,
-        model=paths.MODEL.of(portion="full"),
-        training=paths.TRAINING.of(portion="full"),
-    output:
-        paths.RANKING,
-    log:
-        paths.LOG_OF_RUN.of(portion="full", step="rank"),
-    threads: requests.threads("rank")
-    resources:
-        **requests.of("rank"),
-    params:
-        code=code_for("rank"),
-    shell:
-        "xmlc rank --data {input.data} --model {input.model} --training {input.training}"
-        " --threads {threads} --plan rank {resources.mem_mb} --out {output} 2> {log}"
-
-
 # Sparse probability estimates: the waist between models and threshold methods.
 rule estimate:
     input:
-        data=paths.DATA,
-        model=paths.MODEL.of(portion="80"),
-        training=paths.TRAINING.of(portion="80"),
+        **trained("80"),
     output:
         directory(paths.ESTIMATES),
     log:
@@ -220,19 +208,14 @@ rule estimate:
 
 
 # Threshold methods on the validation estimates, and what they reach on the test set; beside them, from the same
-# estimates, label sets inferred for each instance of the test set. Of two rules for a file, the first of the list makes it.
-thresholds = jobs.threshold_jobs(project)
-workflow.ruleorder(*(job.name for job in thresholds))
-
-for job in thresholds:
+# estimates, label sets inferred for each instance of the test set.
+for job in jobs.threshold_jobs(project):
 
     rule:
         name:
             job.name
         input:
-            data=paths.DATA,
-            model=paths.MODEL.of(portion="80"),
-            training=paths.TRAINING.of(portion="80"),
+            **trained("80"),
             estimates=paths.ESTIMATES,
         output:
             job.records,
@@ -250,11 +233,10 @@ for job in thresholds:
             methods=job.methods,
             inferred=job.inference.options("--infer") if job.inference else [],
             extensions=jobs.options("--extension", project.extensions),
-            out=lambda wildcards, output: jobs.folder_above(output[0], 2),
         shell:
             "xmlc thresholds {params.methods} {params.inferred} --data {input.data} --model {input.model}"
             " --training {input.training} --estimates {input.estimates} {params.extensions:q} --threads {threads}"
-            " --plan thresholds {resources.mem_mb} --out {params.out} 2> {log}"
+            " --plan thresholds {resources.mem_mb} --out $(dirname $(dirname {output[0]})) 2> {log}"
 
 
 # Label sets inferred from models on the whole training set: all methods of a model are one job.
@@ -264,9 +246,7 @@ for job in jobs.inference_jobs(project, "full").values():
         name:
             f"infer_{job.model}"
         input:
-            data=paths.DATA,
-            model=paths.MODEL.of(portion="full"),
-            training=paths.TRAINING.of(portion="full"),
+            **trained("full"),
         output:
             job.records,
         log:
@@ -281,18 +261,15 @@ for job in jobs.inference_jobs(project, "full").values():
             samples=job.samples,
             methods=job.options("--method"),
             extensions=jobs.options("--extension", project.extensions),
-            out=lambda wildcards, output: jobs.folder_above(output[0]),
         shell:
             "xmlc infer --data {input.data} --model {input.model} --training {input.training} {params.methods}"
             " --samples {params.samples} {params.extensions:q} --threads {threads} --plan infer {resources.mem_mb}"
-            " --out {params.out} 2> {log}"
+            " --out $(dirname {output[0]}) 2> {log}"
 
 
 rule forest:
     input:
-        data=paths.DATA,
-        model=paths.MODEL.of(portion="full"),
-        training=paths.TRAINING.of(portion="full"),
+        **trained("full"),
     output:
         paths.FOREST,
     log:
@@ -310,11 +287,7 @@ rule forest:
 
 # One hyperparameter tried with several values, and models on a stream of the training set, each instance predicted
 # before it is learned. Of models that train in minutes, all seeds are one job.
-by_seeds = [*quick, jobs.one_seed(project)]
-workflow.ruleorder(*(f"sweep{job.suffix}" for job in by_seeds))
-workflow.ruleorder(*(f"progressive{job.suffix}" for job in by_seeds))
-
-for job in by_seeds:
+for job in [jobs.one_seed(project), *quick]:
 
     rule:
         name:

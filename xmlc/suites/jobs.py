@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from xmlc.core.errors import XmlcError
 from xmlc.suites import paths
@@ -135,7 +134,7 @@ class ThresholdJob:
 
 
 def threshold_jobs(project: Project) -> list[ThresholdJob]:
-    """List the jobs of all suites; the last is the job of any other method, named by the path of its record.
+    """List the jobs of all suites; the first is the job of any other method, named by the path of its record.
 
     Methods that several papers have of a model are one job. Suites with datasets of their own have jobs of their own.
     """
@@ -155,8 +154,8 @@ def threshold_jobs(project: Project) -> list[ThresholdJob]:
         beside = inferred.get((place, models[0]))
         jobs[name] = ThresholdJob(name, models, own.get(place, papers), list(named), beside)
     step = "thresholds/{method}"
-    last = ThresholdJob("thresholds_anywhere", list(project.models), paths.NAME, ["{method}"], log=step)
-    return [*jobs.values(), last]
+    anywhere = ThresholdJob("thresholds_anywhere", list(project.models), paths.NAME, ["{method}"], log=step)
+    return [anywhere, *jobs.values()]
 
 
 Place = tuple[str, str]  # of a suite, or the papers, and a model
@@ -205,8 +204,3 @@ def one_of(names: Iterable[str]) -> str:
 def gather_pattern(pattern: str) -> str:
     """Return a pattern for Snakemake's ``gather``, which fills in ``scatteritem`` alone."""
     return pattern.replace("{", "{{").replace("}", "}}").replace("{{scatteritem}}", "{scatteritem}")
-
-
-def folder_above(path: str, levels: int = 1) -> str:
-    """Return the folder that a path lies in, or one so many levels above."""
-    return str(Path(path).parents[levels - 1])
