@@ -1,23 +1,21 @@
 """What Slurm's commands print is understood; tests/cluster asks a real Slurm."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 from snakemake_interface_common.exceptions import WorkflowError
 
 from xmlc.suites import slurm
-from xmlc.suites.slurm import Demand, Nodes
+from xmlc.suites.slurm import DEFAULT, Demand, Size
 
 INFINITE = float("inf")
-SMALL, LARGE = Nodes("short", True, 16, 64_000, 240.0), Nodes("long", False, 64, 512_000, INFINITE)
+SMALL, LARGE = Size(16, 64_000, 240.0), Size(64, 512_000, INFINITE)
+NODES = {"short": [SMALL], DEFAULT: [SMALL], "long": [LARGE]}
 RUN = "6b692cbf-b5dc-4024-bf81-e45e623283bb"
 
 
-def needs(**differing):
-    return Demand(
-        **{"about": "train (demo, plt)", "partition": None, "threads": 8, "memory_mb": 4000, "minutes": 60} | differing
-    )
+def needs(partition=DEFAULT, threads=8, memory_mb=4000, minutes=60):
+    return Demand(Size(threads, memory_mb, minutes), "train (demo, plt)", partition)
 
 
 @pytest.fixture
@@ -25,7 +23,7 @@ def commands(monkeypatch):
     """Answers by command, the last one again and again; what was asked is in the list ``asked``."""
     answers, asked = {}, []
 
-    def answer(command):
+    def answer(*command):
         asked.append(list(command))
         texts = answers.get(command[0], [""])
         return texts.pop(0) if len(texts) > 1 else texts[0]
@@ -37,7 +35,7 @@ def commands(monkeypatch):
 
 def test_kinds_of_nodes_are_read(commands):
     commands.answers["sinfo"] = ["short*|16|64000|4:00:00\nlong|64|512000+|infinite\nlong|128|512000|infinite\n"]
-    assert slurm.partitions() == [SMALL, LARGE, replace(LARGE, threads=128)]
+    assert slurm.partitions() == NODES | {"long": [LARGE, LARGE._replace(threads=128)]}
 
 
 @pytest.mark.parametrize(
@@ -58,7 +56,7 @@ def test_time_limits_are_read(limit, expected):
     ],
 )
 def test_what_a_node_has_is_accepted(demand):
-    slurm.refuse_misfits([demand], [SMALL, LARGE])
+    slurm.refuse_misfits([demand], NODES)
 
 
 @pytest.mark.parametrize(
@@ -66,18 +64,18 @@ def test_what_a_node_has_is_accepted(demand):
 )
 def test_what_no_node_has_is_refused(excess):
     with pytest.raises(WorkflowError, match=r"would wait for ever \(1\), such as train"):
-        slurm.refuse_misfits([needs(), needs(**excess)], [SMALL, LARGE])
+        slurm.refuse_misfits([needs(), needs(**excess)], NODES)
 
 
 def test_threads_and_memory_must_be_of_the_same_node():
-    nodes = [Nodes("main", True, 4, 512_000, INFINITE), Nodes("main", True, 64, 8_000, INFINITE)]
+    nodes = {DEFAULT: [Size(4, 512_000, INFINITE), Size(64, 8_000, INFINITE)]}
     with pytest.raises(WorkflowError, match=r"asks for 8 threads, 9,000 MB"):
         slurm.refuse_misfits([needs(threads=8, memory_mb=9_000)], nodes)
 
 
 def test_an_unknown_partition_is_refused_with_those_that_exist():
     with pytest.raises(WorkflowError, match=r"no partition main; it has long, short. Edit `slurm_partition`"):
-        slurm.refuse_misfits([needs(partition="main")], [SMALL, LARGE])
+        slurm.refuse_misfits([needs(partition="main")], NODES)
 
 
 def test_only_jobs_of_the_executor_in_this_folder_are_those_of_a_killed_run(commands, tmp_path):
@@ -94,16 +92,17 @@ def test_only_jobs_of_the_executor_in_this_folder_are_those_of_a_killed_run(comm
 
 def test_cancelled_jobs_are_awaited(commands, tmp_path):
     lines = [f"{number}|{RUN}|rule_train|{tmp_path}" for number in (12, 13)]
-    commands.answers["squeue"] = ["\n".join(lines), lines[1], ""]
-    slurm.cancel(["12", "13"], str(tmp_path))
-    assert commands.asked[0] == ["scancel", "12", "13"]
-    assert [words[0] for words in commands.asked[1:]] == ["squeue"] * 3
+    commands.answers["squeue"] = ["\n".join(lines)] * 2 + [lines[1], ""]
+    slurm.cancel_left(str(tmp_path))
+    assert commands.asked[1] == ["scancel", "12", "13"]
+    assert [words[0] for words in commands.asked] == ["squeue", "scancel", *["squeue"] * 3]
 
 
-def test_jobs_that_do_not_end_stop_the_run(commands, tmp_path):
+def test_jobs_that_do_not_end_stop_the_run(commands, tmp_path, monkeypatch):
+    monkeypatch.setattr(slurm, "PATIENCE", 0)
     commands.answers["squeue"] = [f"12|{RUN}|rule_train|{tmp_path}"]
     with pytest.raises(WorkflowError, match="do not end: 12"):
-        slurm.cancel(["12"], str(tmp_path), patience=0)
+        slurm.cancel_left(str(tmp_path))
 
 
 def test_other_executors_are_asked_nothing(commands):
@@ -113,4 +112,4 @@ def test_other_executors_are_asked_nothing(commands):
 
 def test_a_slurm_that_does_not_answer_is_named():
     with pytest.raises(WorkflowError, match="Slurm does not answer `no-such-command`"):
-        slurm.ask(["no-such-command"])
+        slurm.ask("no-such-command")

@@ -11,54 +11,44 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 from snakemake_interface_common.exceptions import WorkflowError
 
 EXECUTOR = "slurm"
 PROFILE = "profiles/slurm/profile.yaml"
+DEFAULT = "(default)"  # the partition of jobs that name none
 #: Seconds to wait until cancelled jobs have ended; Slurm kills what does not end by itself after half a minute.
 PATIENCE = 180.0
 PAUSE = 2.0
 #: The executor names its jobs after the run, a random identifier behind an optional prefix; the rule is their comment.
-NAME_OF_RUN = re.compile(r"(?:[\w-]+_)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-COMMENT = re.compile(r"(?:rule|group)_")
-#: Resources that send a job to another cluster, whose nodes are not asked for.
-OTHER_CLUSTERS = ("slurm_cluster", "cluster", "clusters")
+JOB_OF_RUN = re.compile(r"([^|]+)\|(?:[\w-]+_)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\|(?:rule|group)_[^|]*\|(.*)")
 
 
-@dataclass(frozen=True)
-class Nodes:
-    """Nodes of a partition that are alike."""
+class Size(NamedTuple):
+    """What a job asks for, or what a job on one kind of nodes can have at most."""
 
-    partition: str
-    is_default: bool
     threads: int
     memory_mb: int
-    #: Longest job, minutes; infinite where there is no limit.
     minutes: float
 
     def __str__(self) -> str:
-        """Return the limits of a job there, in words."""
-        limit = "" if self.minutes == float("inf") else f", jobs of {self.minutes:,.0f} minutes"
+        """Return it in words."""
+        limit = "" if self.minutes == float("inf") else f", {self.minutes:,.0f} minutes"
         return f"{self.threads} threads, {self.memory_mb:,} MB{limit}"
 
+    def fits(self, node: Size) -> bool:
+        """Whether a node, with nothing else on it, can run the job."""
+        return all(asked <= there for asked, there in zip(self, node, strict=True))
 
-@dataclass(frozen=True)
-class Demand:
-    """Resources requested by a job."""
 
+class Demand(NamedTuple):
+    """A job with what it asks for."""
+
+    size: Size
     about: str
-    partition: str | None
-    threads: int
-    memory_mb: int
-    minutes: float
-
-    def fits(self, nodes: Nodes) -> bool:
-        """Whether one of these nodes, with nothing else on it, can run the job."""
-        return self.threads <= nodes.threads and self.memory_mb <= nodes.memory_mb and self.minutes <= nodes.minutes
+    partition: str
 
 
 def before_submission(workflow: Any) -> None:
@@ -76,76 +66,58 @@ def before_submission(workflow: Any) -> None:
     WorkflowError
         A partition that does not exist, a job that would wait for ever, jobs that do not end, or no answer from Slurm.
     """
-    if workflow.executor_plugin.name != EXECUTOR:
-        return
-    jobs = [job for job in workflow.dag.needrun_jobs() if not job.is_local]
-    if not any(job.resources.get(key) for job in jobs for key in OTHER_CLUSTERS):
-        refuse_misfits(map(demand, jobs), partitions())
-    folder = os.getcwd()
-    if left := jobs_in(folder):
-        print(f"Cancelling jobs that a killed run left in this folder: {', '.join(left)}", file=sys.stderr, flush=True)
-        cancel(left, folder)
+    if workflow.executor_plugin.name == EXECUTOR:
+        refuse_misfits([demand(job) for job in workflow.dag.needrun_jobs() if not job.is_local], partitions())
+        cancel_left(os.getcwd())
 
 
 def demand(job: Any) -> Demand:
-    """Return the resources of a Snakemake job's first attempt; 0 where they are known only later."""
-    partition, memory, minutes = (job.resources.get(key) for key in ("slurm_partition", "mem_mb", "runtime"))
-    return Demand(
-        f"{job.rule.name} ({', '.join(job.wildcards)})" if job.wildcards else job.rule.name,
-        str(partition) if partition else None,
-        job.threads,
-        memory if isinstance(memory, int) else 0,
-        minutes if isinstance(minutes, int) else 0,
-    )
+    """Return what the first attempt of a Snakemake job asks for; 0 of what is known only later."""
+    memory, minutes = (job.resources.get(key) for key in ("mem_mb", "runtime"))
+    size = Size(job.threads, *(value if isinstance(value, int) else 0 for value in (memory, minutes)))
+    about = f"{job.rule.name} ({', '.join(job.wildcards)})" if job.wildcards else job.rule.name
+    return Demand(size, about, str(job.resources.get("slurm_partition") or DEFAULT))
 
 
-def refuse_misfits(demands: Iterable[Demand], nodes: Sequence[Nodes]) -> None:
+def refuse_misfits(demands: Iterable[Demand], nodes: Mapping[str, list[Size]]) -> None:
     """Raise an error that names the largest job that no node of its partition can have, if there is one.
 
     Parameters
     ----------
     demands : iterable of Demand
-        What jobs ask for.
-    nodes : sequence of Nodes
-        All kinds of nodes of all partitions.
+    nodes : dict of str to list of Size
+        The kinds of nodes of each partition, as of `partitions`.
     """
-    there = ", ".join(sorted({each.partition for each in nodes})) or "none"
     misfits = []
-    for each in demands:
-        names = each.partition.split(",") if each.partition else [n.partition for n in nodes if n.is_default]
-        known = [n for n in nodes if n.partition in names]
-        if unknown := set(names) - {n.partition for n in known}:
+    for job in demands:
+        names = job.partition.split(",")
+        if unknown := set(names) - set(nodes):
             raise WorkflowError(
-                f"this cluster has no partition {', '.join(sorted(unknown))}; it has {there}."
-                f" Edit `slurm_partition` in {PROFILE}."
+                f"this cluster has no partition {', '.join(sorted(unknown))}; it has"
+                f" {', '.join(sorted(set(nodes) - {DEFAULT})) or 'none'}. Edit `slurm_partition` in {PROFILE}."
             )
-        if not any(each.fits(n) for n in known):
-            misfits.append((each, sorted(set(map(str, known)))))
+        if not any(job.size.fits(node) for name in names for node in nodes[name]):
+            misfits.append(job)
     if misfits:
-        largest, kinds = max(misfits, key=lambda misfit: (misfit[0].threads, misfit[0].memory_mb, misfit[0].minutes))
+        size, about, partition = max(misfits)
+        kinds = sorted({str(node) for name in partition.split(",") for node in nodes[name]})
         raise WorkflowError(
-            f"jobs that no node can run would wait for ever ({len(misfits)}), such as {largest.about}, which asks for"
-            f" {largest.threads} threads, {largest.memory_mb:,} MB and {largest.minutes:,} minutes. The nodes of the"
-            f" partition {largest.partition or '(default)'} have {'; or '.join(kinds)}. Ask for fewer threads"
+            f"jobs that no node can run would wait for ever ({len(misfits)}), such as {about}, which asks for {size}."
+            f" The nodes of the partition {partition} have {'; or '.join(kinds)}. Ask for fewer threads"
             f" (`--config threads=...`) or for another partition (`slurm_partition` in {PROFILE})."
         )
 
 
-def partitions() -> list[Nodes]:
-    """Return the kinds of nodes of all partitions, as ``sinfo`` lists them."""
-    lines = ask(["sinfo", "--noheader", "--exact", "--format", "%P|%c|%m|%l"]).splitlines()
-    return [_nodes(*line.strip().split("|")) for line in lines]
-
-
-def _nodes(partition: str, threads: str, memory: str, limit: str) -> Nodes:
-    # A sign behind a number says that some of the nodes have more.
-    return Nodes(
-        partition.rstrip("*"),
-        partition.endswith("*"),
-        int(threads.rstrip("+")),
-        int(memory.rstrip("+")),
-        minutes(limit),
-    )
+def partitions() -> dict[str, list[Size]]:
+    """Return the kinds of nodes of each partition, and of the default one, as ``sinfo`` lists them."""
+    found: dict[str, list[Size]] = {}
+    for line in ask("sinfo", "--noheader", "--exact", "--format", "%P|%c|%m|%l").splitlines():
+        name, threads, memory, limit = line.strip().split("|")
+        # A sign behind a number says that some of the nodes have more.
+        size = Size(int(threads.rstrip("+")), int(memory.rstrip("+")), minutes(limit))
+        for key in [name.rstrip("*"), DEFAULT] if name.endswith("*") else [name]:
+            found.setdefault(key, []).append(size)
+    return found
 
 
 def minutes(limit: str) -> float:
@@ -153,37 +125,32 @@ def minutes(limit: str) -> float:
     if not limit[:1].isdigit():
         return float("inf")
     days, _, clock = limit.rpartition("-")
-    parts = [int(part) for part in clock.split(":")]
-    hours, mins, seconds = [0] * (3 - len(parts)) + parts
-    return 1440 * int(days or 0) + 60 * hours + mins + seconds / 60
+    seconds = 0
+    for part in clock.split(":"):
+        seconds = 60 * seconds + int(part)
+    return 1440 * int(days or 0) + seconds / 60
 
 
-def cancel(jobs: Sequence[str], folder: str, patience: float = PATIENCE) -> None:
-    """Cancel the jobs that a run left in a folder, and wait until they have ended.
+def cancel_left(folder: str) -> None:
+    """Cancel the jobs that a killed run left in a folder, and wait until they have ended.
 
     A run that is killed cannot cancel its jobs. They would go on beside those of the next run, which makes the same
-    results: their controller alone knew what they were for.
-
-    Parameters
-    ----------
-    jobs : sequence of str
-        Their numbers.
-    folder : str
-        Where the run was started; nobody else may run the workflow there now.
-    patience : float
-        Seconds to wait.
+    results: their controller alone knew what they were for. Nobody else may run the workflow there now.
 
     Raises
     ------
     WorkflowError
-        They have not ended by then.
+        They have not ended after `PATIENCE`.
     """
-    ask(["scancel", *jobs])
-    deadline = time.monotonic() + patience
-    while remaining := jobs_in(folder):
+    if not (left := jobs_in(folder)):
+        return
+    print(f"Cancelling jobs that a killed run left in this folder: {', '.join(left)}", file=sys.stderr, flush=True)
+    ask("scancel", *left)
+    deadline = time.monotonic() + PATIENCE
+    while left := jobs_in(folder):
         if time.monotonic() > deadline:
             raise WorkflowError(
-                f"jobs of a killed run do not end: {', '.join(remaining)}. Give the command again when `squeue --me` no"
+                f"jobs of a killed run do not end: {', '.join(left)}. Give the command again when `squeue --me` no"
                 " longer lists them."
             )
         time.sleep(PAUSE)
@@ -191,21 +158,15 @@ def cancel(jobs: Sequence[str], folder: str, patience: float = PATIENCE) -> None
 
 def jobs_in(folder: str) -> list[str]:
     """Return the numbers of this user's jobs that wait or run and that the executor submitted in a folder."""
-    lines = ask(["squeue", "--me", "--noheader", "--format", "%i|%j|%k|%Z"]).splitlines()
-    jobs = [line.strip().split("|", 3) for line in lines]
-    return [
-        number
-        for number, name, comment, place in jobs
-        if NAME_OF_RUN.fullmatch(name)
-        and COMMENT.match(comment)
-        and os.path.realpath(place) == os.path.realpath(folder)
-    ]
+    lines = ask("squeue", "--me", "--noheader", "--format", "%i|%j|%k|%Z").splitlines()
+    found = [job for line in lines if (job := JOB_OF_RUN.fullmatch(line.strip()))]
+    return [job[1] for job in found if os.path.realpath(job[2]) == os.path.realpath(folder)]
 
 
-def ask(command: Sequence[str]) -> str:
+def ask(*command: str) -> str:
     """Return the output of a Slurm command."""
     try:
         return subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout
     except (OSError, subprocess.SubprocessError) as error:
         said = getattr(error, "stderr", None) or str(error)
-        raise WorkflowError(f"Slurm does not answer `{' '.join(command[:1])}`: {said.strip()}") from None
+        raise WorkflowError(f"Slurm does not answer `{command[0]}`: {said.strip()}") from None
