@@ -55,14 +55,16 @@ def targets(project: Project) -> dict[str, Callable[[], list[str]]]:
         "peers": partial(peers_files, project),
     }
     found |= {paper: partial(result_files, project, paper) for paper in project.suites}
-    names = [name for name in project.selected_datasets() if name not in found]  # the suite demo, not its dataset
-    return found | {name: partial(records_of_dataset, project, name) for name in names}
+    datasets = (name for paper in project.suites for name in project.datasets_of(paper))
+    of_datasets = {name: partial(records_of_dataset, project, name) for name in datasets}
+    return found | of_datasets | found  # demo is the suite, not its dataset
 
 
 def peers_files(project: Project) -> list[str]:
     """List the table and the figure of baselines of each planned suite that has some (extra `peers`)."""
-    tables = [f"{paths.TABLE.of(paper=paper, table='peers')}.md" for paper in project.with_peers]
-    return tables + [f"{paths.FIGURE.of(paper=paper, figure='pareto')}.svg" for paper in project.with_peers]
+    with_peers = [paper for paper in project.settings.papers if project.suites[paper].peers]
+    tables = [f"{paths.TABLE.of(paper=paper, table='peers')}.md" for paper in with_peers]
+    return tables + [f"{paths.FIGURE.of(paper=paper, figure='pareto')}.svg" for paper in with_peers]
 
 
 def table_files(project: Project, paper: str) -> list[str]:

@@ -17,7 +17,6 @@ PEER_METHODS = ("fta", "sto", "ofo")  # those whose macro-F stands in the table 
 
 # Of a project and a suite's name, for its datasets or for some: the records, in the order of a table's rows.
 Files = Callable[["Project", str, Sequence[str] | None], list[str]]
-Runs = Callable[["Project", str, Sequence[str] | None], list[Run]]
 
 
 @dataclass(frozen=True)
@@ -51,66 +50,47 @@ class Declared:
         return [file for need in self.needs for file in need.files(project, paper, datasets)]
 
 
-def _own_runs(project: Project, paper: str, datasets: Sequence[str] | None) -> list[Run]:
-    return project.runs(paper, datasets)
-
-
 def of_each_run(
-    pattern: Pattern,
-    kept: Callable[[Project, Suite, Run], bool] = lambda project, suite, run: True,
-    runs: Runs = _own_runs,
+    pattern: Pattern, kept: Callable[[Suite, Run], bool] = lambda suite, run: True, peers: bool = False
 ) -> Files:
-    """Name one file of each run of a suite's models that is kept."""
-
-    def files(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-        suite = project.suites[paper]
-        return [run.file(pattern) for run in runs(project, paper, datasets) if kept(project, suite, run)]
-
-    return files
+    """Name one file of each run that is kept, of a suite's models and, if asked, its baselines."""
+    return _of_runs(lambda suite, run: [run.file(pattern)] if kept(suite, run) else [], peers)
 
 
-def of_methods(
-    pattern: Pattern,
-    methods: Callable[[Suite, Run], Iterable[str]],
-    runs: Runs = _own_runs,
-) -> Files:
-    """Name one file of each method of each run of a suite's models."""
+def of_methods(pattern: Pattern, methods: Callable[[Suite, Run], Iterable[str]], peers: bool = False) -> Files:
+    """Name one file of each method of each run of a suite's models and, if asked, its baselines."""
+    return _of_runs(lambda suite, run: [run.file(pattern, method=method) for method in methods(suite, run)], peers)
 
-    def files(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-        suite = project.suites[paper]
-        return [run.file(pattern, method=m) for run in runs(project, paper, datasets) for m in methods(suite, run)]
 
-    return files
+def _of_runs(files: Callable[[Suite, Run], list[str]], peers: bool) -> Files:
+    return lambda project, paper, datasets: [
+        file for run in project.runs(paper, datasets, peers) for file in files(project.suites[paper], run)
+    ]
 
 
 def _ranked_on(task: Task) -> Files:
-    return of_each_run(paths.RANKING, lambda project, suite, run: suite.task_of(run.dataset) == task)
+    return of_each_run(paths.RANKING, lambda suite, run: suite.task_of(run.dataset) == task)
 
 
 def _progressive_on(task: Task) -> Files:
-    def is_stream(project: Project, suite: Suite, run: Run) -> bool:
+    def is_stream(suite: Suite, run: Run) -> bool:
         return run.model in suite.progressive and suite.task_of(run.dataset) == task
 
     return of_each_run(paths.PROGRESSIVE, is_stream)
 
 
-def _is_of_ensembles(project: Project, suite: Suite, run: Run) -> bool:
+def _is_of_ensembles(suite: Suite, run: Run) -> bool:
     return suite.ensembles is not None and run.model in suite.ensembles.models
 
 
-def _is_nearest(project: Project, suite: Suite, run: Run) -> bool:
-    return project.models[run.model].estimator == "swnn"
-
-
-def _evaluated(methods: Callable[[Suite], Sequence[str]]) -> Files:
+def _evaluated(methods: Callable[[Suite], list[str]]) -> Files:
     return of_methods(paths.EVALUATION, lambda suite, run: [] if suite.is_ranked_only(run) else methods(suite))
 
 
 def _inferred(portion: str) -> Files:
-    def methods(suite: Suite, run: Run) -> list[str]:
-        return suite.inferred(run.model) if suite.inference and suite.inference.portion == portion else []
-
-    return of_methods(Pattern(paths.INFERENCE.of(portion=portion)), methods)
+    return of_methods(
+        Pattern(paths.INFERENCE.of(portion=portion)), lambda suite, run: suite.inferred(run.model, portion)
+    )
 
 
 def _ranked_beside(model: str, most_labels: int) -> Files:
@@ -120,19 +100,15 @@ def _ranked_beside(model: str, most_labels: int) -> Files:
     where the catalogue does not say that a dataset has at most ``most_labels`` labels.
     """
 
-    def is_small(project: Project, dataset: str) -> bool:
-        published = project.entry(dataset).published
-        return published is not None and published.get("m", most_labels + 1) <= most_labels
-
-    def files(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+    def files(project: Project, paper: str, datasets: Sequence[str] | None) -> list[str]:
         homes = [name for name, suite in project.suites.items() if model in suite.models]
-        beside = [
-            Run(dataset, model, seed)
-            for dataset in (project.datasets_of(paper) if datasets is None else datasets)
-            if homes and is_small(project, dataset) and all(model in project.models_on(home, dataset) for home in homes)
-            for seed in project.suites[paper].seeds
-        ]
-        return RANKINGS.files(project, paper, datasets) + [run.file(paths.RANKING) for run in beside]
+        found = RANKINGS.files(project, paper, datasets)
+        for dataset in project.datasets_of(paper) if datasets is None else datasets:
+            published = project.entry(dataset).published
+            is_small = published is not None and published.get("m", most_labels + 1) <= most_labels
+            if homes and is_small and all(model in project.models_on(home, dataset) for home in homes):
+                found += [Run(dataset, model, seed).file(paths.RANKING) for seed in project.suites[paper].seeds]
+        return found
 
     return files
 
@@ -141,32 +117,20 @@ def sweeps_of(*names: str) -> Need:
     """Need the sweeps of these names, as far as a suite has them, one after the other."""
 
     def files(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-        found = {name: sweep for name, sweep in project.suites[paper].sweeps.items() if name in names}
-        runs = project.runs(paper, datasets)
         return [
             run.file(paths.SWEEP, paper=paper, sweep=name)
-            for name, sweep in found.items()
-            for run in runs
-            if run.model == sweep.model and run.dataset not in sweep.without
+            for name, sweep in project.suites[paper].sweeps.items()
+            for run in project.runs(paper, datasets)
+            if name in names and run.model == sweep.model and run.dataset not in sweep.without
         ]
 
     return Need("sweep", "full", files)
 
 
-def _searched(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+def _searched(project: Project, paper: str, datasets: Sequence[str] | None) -> list[str]:
     """List the results of the searches that a suite's models are trained with, each once for all seeds."""
     found = [project.tuned_by(run.model, run.dataset) for run in project.runs(paper, datasets)]
     return list(dict.fromkeys(file for file in found if file))
-
-
-def _with_peers(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[Run]:
-    """List the runs of a suite's models and of the baselines beside them, dataset by dataset."""
-    return [
-        Run(dataset, model, seed)
-        for dataset in (project.datasets_of(paper) if datasets is None else datasets)
-        for model in [*project.models_on(paper, dataset), *project.peers_on(paper, dataset)]
-        for seed in project.suites[paper].seeds
-    ]
 
 
 def _peer_methods(suite: Suite, run: Run) -> list[str]:
@@ -177,7 +141,7 @@ def _peer_methods(suite: Suite, run: Run) -> list[str]:
     return [method for method in PEER_METHODS if method in suite.methods]
 
 
-def _steps(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+def _steps(project: Project, paper: str, datasets: Sequence[str] | None) -> list[str]:
     """List the files with the costs of each step of a suite's run, in running order."""
     steps: list[str] = []
     suite = project.suites[paper]
@@ -194,13 +158,13 @@ def _steps(project: Project, paper: str, datasets: Sequence[str] | None = None) 
     return steps
 
 
-def _jobs(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+def _jobs(project: Project, paper: str, datasets: Sequence[str] | None) -> list[str]:
     """List the files with the costs of each step, inference included."""
-    inferred = [need.files(project, paper, datasets) for need in (INFERRED_FROM_MODELS, INFERRED_FROM_ESTIMATES)]
-    return [*_steps(project, paper), *inferred[0], *inferred[1]]
+    needs = STEPS, INFERRED_FROM_MODELS, INFERRED_FROM_ESTIMATES
+    return [file for need in needs for file in need.files(project, paper, datasets)]
 
 
-def _of_datasets(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+def _of_datasets(project: Project, paper: str, datasets: Sequence[str] | None) -> list[str]:
     return [paths.STATISTICS.of(dataset=dataset) for dataset in datasets or project.datasets_of(paper)]
 
 
@@ -217,13 +181,15 @@ BEST_INSTANCE_F = Need(
 )
 INFERRED_FROM_MODELS = Need("inference", "full", _inferred("full"))
 INFERRED_FROM_ESTIMATES = Need("inference", "80", _inferred("80"))
-CONDENSED = Need("condensed", "full", of_each_run(paths.CONDENSED, _is_nearest))
+CONDENSED = Need(
+    "condensed", "full", of_each_run(paths.CONDENSED, lambda suite, run: suite.models[run.model].estimator == "swnn")
+)
 ENSEMBLES = Need("forest", "full", of_each_run(paths.FOREST, _is_of_ensembles))
 MULTI_LABEL_STREAMS = Need("progressive", "full", _progressive_on("multi-label"))
 FEW_SHOT_STREAMS = Need("progressive", "full", _progressive_on("few-shot"))
 SEARCHES = Need("training", "", _searched)
 SIMULATIONS = Need("simulation", "", lambda project, paper, _: [paths.SIMULATION.of(paper=paper)])
-PEER_RANKINGS = Need("ranking", "full", of_each_run(paths.RANKING, runs=_with_peers))
-PEER_THRESHOLDS = Need("thresholds", "80", of_methods(paths.EVALUATION, _peer_methods, runs=_with_peers))
+PEER_RANKINGS = Need("ranking", "full", of_each_run(paths.RANKING, peers=True))
+PEER_THRESHOLDS = Need("thresholds", "80", of_methods(paths.EVALUATION, _peer_methods, peers=True))
 STEPS = Need("step", "", _steps)
 JOBS = Need("step", "", _jobs)

@@ -7,10 +7,9 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.schemas import nearest
@@ -18,7 +17,6 @@ from xmlc.core.sources import command_files, source_files
 from xmlc.data.catalogue import Dataset, load_catalogue
 from xmlc.data.catalogue import dataset as catalogue_entry
 from xmlc.kernels.domains import DOMAINS, LABELS_PER_INSTANCE
-from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.registry import ESTIMATORS, estimator_files
 from xmlc.suites import paths
 from xmlc.suites.settings import Settings
@@ -77,40 +75,30 @@ class Project:
         suite = self.suites[paper]
         return suite.datasets if suite.own else self.settings.datasets or suite.datasets
 
-    def selected_datasets(self) -> list[str]:
-        """Name every selected dataset of any suite, in order."""
-        return list(dict.fromkeys(name for paper in self.suites for name in self.datasets_of(paper)))
-
     def models_on(self, paper: str, dataset: str) -> list[str]:
         """Name the models that a suite runs on a dataset."""
         suite, wanted = self.suites[paper], self.settings.models_on(dataset)
         return [
             name
             for name, model in suite.models.items()
-            if self._runs_on(model, suite, dataset) and (wanted is None or name in wanted)
-        ]
-
-    def _runs_on(self, model: ModelSpec, suite: Suite, dataset: str) -> bool:
-        if model.estimator == "oracle" and not self.entry(dataset).synthetic:  # only made sets have posteriors
-            return False
-        task = suite.task_of(dataset)
-        return (
-            dataset not in model.without
-            and (model.task or task) == task
+            if dataset not in model.without
+            and model.task in (None, suite.task_of(dataset))
             and (not model.optional or is_installed(model.estimator))
-        )
+            and (model.estimator != "oracle" or self.entry(dataset).synthetic)  # only made sets have posteriors
+            and (wanted is None or name in wanted)
+        ]
 
     def peers_on(self, paper: str, dataset: str) -> list[str]:
         """Name the baselines of a suite that run on a dataset; the table of peers says why others do not."""
         peers = self.suites[paper].peers
         return [name for name, peer in peers.items() if dataset not in peer.without and is_installed(peer.estimator)]
 
-    def runs(self, paper: str, datasets: Sequence[str] | None = None) -> list[Run]:
-        """List the runs of a suite's models on its datasets, or on some."""
+    def runs(self, paper: str, datasets: Sequence[str] | None = None, peers: bool = False) -> list[Run]:
+        """List the runs of a suite's models, and the baselines beside them, on its datasets or on some."""
         return [
             Run(dataset, model, seed)
             for dataset in (self.datasets_of(paper) if datasets is None else datasets)
-            for model in self.models_on(paper, dataset)
+            for model in self.models_on(paper, dataset) + (self.peers_on(paper, dataset) if peers else [])
             for seed in self.suites[paper].seeds
         ]
 
@@ -186,11 +174,6 @@ class Project:
         """Datasets of the catalogue that are made and not fetched."""
         return [name for name, entry in self.catalogue.items() if entry.synthetic]
 
-    @property
-    def with_peers(self) -> list[str]:
-        """Selected suites that have baselines."""
-        return [paper for paper in self.settings.papers if self.suites[paper].peers]
-
     def sweep_options(self, paper: str, name: str, dataset: str) -> list[str]:
         """Return the options of `xmlc sweep` for a sweep of a suite on one dataset.
 
@@ -209,18 +192,13 @@ class Project:
 
     def files_for(self, command: str, model: str) -> list[str]:
         """Return the source files that a command and a model's estimator depend on, each once."""
-        return sorted({*command_files(command), *_estimator_sources(self.models[model].estimator)})
+        return sorted({*command_files(command), *source_files(*estimator_files(self.models[model].estimator))})
 
     @property
     def scattered(self) -> list[str]:
         """Forests whose trees are grown by several jobs."""
         forests = [name for name, model in self.models.items() if model.forest]
         return forests if self.settings.scatter > 1 else []
-
-
-@cache
-def _estimator_sources(estimator: str) -> list[str]:
-    return source_files(*estimator_files(estimator))
 
 
 def is_installed(estimator: str) -> bool:
@@ -241,14 +219,9 @@ def models_of_all(suites: Iterable[Suite]) -> dict[str, ModelSpec]:
     for suite in suites:
         for name, model in suite.all_models.items():
             merged = found.setdefault(name, replace(model, datasets={}))
-            if merged.estimator != model.estimator:
-                raise XmlcError(
-                    f"config: model {name} is estimator {merged.estimator} and, in {suite.name}, {model.estimator}"
-                )
-            for key in ("search", "threads", "quick"):
+            for key in ("estimator", "search", "threads", "quick"):
                 if getattr(merged, key) != getattr(model, key):
-                    said = f"has another value of {key} in {suite.name}"
-                    raise XmlcError(f"config: model {name} {said}; give it another name")
+                    raise XmlcError(f"config: model {name} has another {key} in {suite.name}; give it another name")
             # On the datasets of a suite of its own nothing of another's hyperparameters is meant.
             own = dict.fromkeys(suite.all_datasets, model.hyperparameters) if suite.own else {}
             datasets, whole = {**merged.datasets, **model.datasets}, {**merged.whole, **own}
@@ -269,57 +242,47 @@ def check_models(suite: Suite) -> None:
     """
     for name, model in suite.all_models.items():
         where = f"{suite.file}: model {name}: "
+        known: Mapping[str, Any] | None
         if ".py:" in model.estimator:
-            _check_own(model, where)
-        elif model.estimator not in ESTIMATORS:
+            kind, known = _own_arguments(model.estimator, where)
+        elif model.estimator in ESTIMATORS:
+            kind, known = model.estimator, DOMAINS.get(ESTIMATORS[model.estimator].rpartition(":")[2])
+        else:
             expected = nearest(model.estimator, ESTIMATORS)
             raise XmlcError(f"{where}no estimator {model.estimator}, expected {expected} or path/to/file.py:ClassName")
-        else:
-            _check_values(model, ESTIMATORS[model.estimator].rpartition(":")[2], where)
+        if known is None:
+            continue
+        for key, value in _values(model):
+            if key not in known:
+                raise XmlcError(f"{where}{kind} has no hyperparameter {key}, expected {nearest(key, known)}")
+            domain = known[key]
+            if domain is not None and value != LABELS_PER_INSTANCE and value not in domain:
+                raise XmlcError(f"{where}{key}: found {value!r}, expected {domain}")
 
 
-def _check_own(model: ModelSpec, where: str) -> None:
-    file, _, name = model.estimator.rpartition(":")
+def _own_arguments(estimator: str, where: str) -> tuple[str, dict[str, None] | None]:
+    """Return the name of a class and the arguments of its ``__init__``, None where the text does not tell."""
+    file, _, kind = estimator.rpartition(":")
     path = Path(file)
     if not path.is_file():
         near = nearest(path.name, [other.name for other in path.parent.glob("*.py")] or ["a file of yours"])
         raise XmlcError(f"{where}no file {file}, expected {near}")
     text = path.read_text(encoding="utf-8")
-    if not re.search(rf"\b{re.escape(name)}\b", text):
-        expected = nearest(name, re.findall(r"^class (\w+)", text, re.MULTILINE) or ["a class of it"])
-        raise XmlcError(f"{where}{file} has no class {name}, expected {expected}")
-    known = _arguments(text, name)
-    for unknown in {name for values in _values(model) for name in values} - set(known or ()):
-        if known is not None:
-            raise XmlcError(f"{where}{name} has no hyperparameter {unknown}, expected {nearest(unknown, known)}")
-
-
-def _arguments(text: str, name: str) -> list[str] | None:
-    """Return the arguments of a class's ``__init__``; None where the text of the file does not tell."""
+    if not re.search(rf"\b{re.escape(kind)}\b", text):
+        expected = nearest(kind, re.findall(r"^class (\w+)", text, re.MULTILINE) or ["a class of it"])
+        raise XmlcError(f"{where}{file} has no class {kind}, expected {expected}")
     try:
-        body = next(part for part in ast.parse(text).body if isinstance(part, ast.ClassDef) and part.name == name).body
+        body = next(part for part in ast.parse(text).body if isinstance(part, ast.ClassDef) and part.name == kind).body
         init = next(part for part in body if isinstance(part, ast.FunctionDef) and part.name == "__init__").args
     except (SyntaxError, StopIteration):
-        return None
-    return None if init.kwarg else [one.arg for one in init.args[1:] + init.kwonlyargs]
+        return kind, None
+    return kind, None if init.kwarg else dict.fromkeys(one.arg for one in init.args[1:] + init.kwonlyargs)
 
 
-def _check_values(model: ModelSpec, kind: str, where: str) -> None:
-    domains = DOMAINS.get(kind)
-    if domains is None:
-        return
-    for values in _values(model):
-        for name, value in values.items():
-            if name not in domains:
-                raise XmlcError(
-                    f"{where}{model.estimator} has no hyperparameter {name}, expected {nearest(name, domains)}"
-                )
-            if value != LABELS_PER_INSTANCE and value not in domains[name]:
-                raise XmlcError(f"{where}{name}: found {value!r}, expected {domains[name]}")
-
-
-def _values(model: ModelSpec) -> Iterator[Hyperparameters]:
-    yield from (model.hyperparameters, *model.datasets.values(), *model.whole.values())
+def _values(model: ModelSpec) -> Iterator[tuple[str, object]]:
+    """Yield each hyperparameter that a model is given anywhere, with its value."""
     searches = [model.search or [], *model.further_search.values(), model.auto.stages if model.auto else []]
-    yield from (trial for stages in searches for stage in stages for trial in stage)
-    yield model.auto.in_trials if model.auto else {}
+    trials = [trial for stages in searches for stage in stages for trial in stage]
+    in_trials = model.auto.in_trials if model.auto else {}
+    for values in (model.hyperparameters, *model.datasets.values(), *model.whole.values(), *trials, in_trials):
+        yield from values.items()

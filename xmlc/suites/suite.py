@@ -230,9 +230,10 @@ class Suite:
         """Threshold methods for measures other than macro-F; that for measure ``x`` is ``for-x``."""
         return [f"for-{measure}" for measure in self.measures]
 
-    def inferred(self, model: str) -> list[str]:
-        """Name the inference methods of a model."""
-        return self.inference.methods.get(model, []) if self.inference else []
+    def inferred(self, model: str, portion: str | None = None) -> list[str]:
+        """Name the inference methods of a model, of one portion or either."""
+        block = self.inference
+        return block.methods.get(model, []) if block and portion in (None, block.portion) else []
 
     def is_ranked_only(self, run: Run) -> bool:
         """Say whether no thresholds are tuned on a run: its model is trained on the whole training set and ranked."""
