@@ -53,7 +53,6 @@ def test_a_search_may_be_left_to_the_models_or_out_on_the_command_line_too(given
         ({"papers": [], "seeds": ["9" * 23]}, r"\$\.seeds\[0\]: 9{23} is greater than the maximum of 4294967295; exp"),
         ({"papers": [], "seeds": []}, r"\$\.seeds: \[\] names nothing; expected these seeds"),
         ({"papers": [], "datasets": ["yeast", "yeast"]}, r"\$\.datasets: .* has non-unique elements"),
-        ({"papers": [], "validation_share": float("nan")}, r"\$\.validation_share: nan is no finite number"),
         ({"papers": [], "tuning": "smac"}, r"\$\.tuning: found 'smac'; expected hyperparameter search, auto"),
     ],
 )

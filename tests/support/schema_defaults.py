@@ -1,6 +1,8 @@
 """The defaults of a dataclass beside those that the schema of its file states."""
 
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, is_dataclass
+
+from msgspec import NODEFAULT, structs
 
 NOTHING = "nothing"
 
@@ -16,7 +18,7 @@ def compared(schema, kind, names=None, made=()):
     schema : dict
         Of an object.
     kind : type
-        The dataclass.
+        The dataclass, or structure of msgspec.
     names : dict, optional
         Field of a key that is no name of one.
     made : sequence of str
@@ -24,7 +26,8 @@ def compared(schema, kind, names=None, made=()):
     """
     keys = {(names or {}).get(key, key): (key, part) for key, part in schema["properties"].items()}
     said = {name: stated(schema, key, part) for name, (key, part) in keys.items()}
-    found = {field.name: default_of(field) for field in fields(kind) if field.name not in made}
+    every = fields(kind) if is_dataclass(kind) else structs.fields(kind)
+    found = {field.name: default_of(field) for field in every if field.name not in made}
     return said, {name: NOTHING if said.get(name) == NOTHING and value in (None, [], {}) else value
                   for name, value in found.items()}  # fmt: skip
 
@@ -34,6 +37,6 @@ def stated(schema, key, part):
 
 
 def default_of(field):
-    if field.default is not MISSING:
+    if field.default not in (MISSING, NODEFAULT):
         return field.default
-    return ... if field.default_factory is MISSING else field.default_factory()
+    return ... if field.default_factory in (MISSING, NODEFAULT) else field.default_factory()

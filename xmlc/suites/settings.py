@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import yaml
 
@@ -20,7 +19,6 @@ from xmlc.suites.suite import check, converted
 
 WITH_NUMBERS = ("seeds", "tuning", "download")
 LISTS = ("papers", "datasets", "models")  # of which one name is a list of one
-NUMBER = re.compile(r"-?\d{1,40}(\.\d{1,40})?")
 LAST_RUN = Path(".snakemake/settings.json")
 
 
@@ -57,14 +55,10 @@ class Settings:
             A key is unknown, missing, or has a value of another kind.
         """
         config = {
-            key: [value] if key in LISTS and isinstance(value, str) and value != "null" else value
+            key: _with_numbers(value) if key in WITH_NUMBERS else None if value == "null" else value
             for key, value in config.items()
         }
-        config = {
-            key: None if value == "null" else _numbers(value) if key in WITH_NUMBERS else value
-            for key, value in config.items()
-        }
-        _check_finite(config)
+        config |= {key: [config[key]] for key in LISTS if isinstance(config.get(key), str)}
         check(config, "config.schema.yaml", "config")
         return converted(config, cls, "config")
 
@@ -86,26 +80,13 @@ class Settings:
         return self.models.get(dataset) if isinstance(self.models, dict) else self.models
 
 
-def _check_finite(config: Mapping[str, object]) -> None:
-    """Refuse NaN, which is within every range of a schema."""
-    for key, value in config.items():
-        inner = value.items() if isinstance(value, dict) else ()
-        for name, number in ((key, value), *((f"{key}.{name}", number) for name, number in inner)):
-            if isinstance(number, float) and not math.isfinite(number):
-                raise XmlcError(f"config: $.{name}: {number} is no finite number")
-
-
-def _numbers(value: object) -> object:
-    """Return lists and mappings with numbers for texts: Snakemake passes bracketed values on as text."""
+def _with_numbers(value: Any) -> Any:
+    """Read texts as YAML: Snakemake passes each value of the command line that stands in brackets on as text."""
     if isinstance(value, list):
-        return [_number(item) for item in value]
-    return {key: _number(item) for key, item in value.items()} if isinstance(value, dict) else value
-
-
-def _number(value: object) -> object:
-    if isinstance(value, str) and NUMBER.fullmatch(value):
-        return float(value) if "." in value else int(value)
-    return value
+        return list(map(_with_numbers, value))
+    if isinstance(value, dict):
+        return {key: _with_numbers(item) for key, item in value.items()}
+    return yaml.safe_load(value) if isinstance(value, str) else value
 
 
 def read_config(file: Path, settings: Sequence[str] = ()) -> dict[str, object]:

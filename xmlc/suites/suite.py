@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import jsonschema
 import msgspec
@@ -33,8 +33,7 @@ class Run(NamedTuple):
 Source = Literal["paper", "program", "search", "calibrated", "hand"]
 
 
-@dataclass(frozen=True)
-class HyperparameterOrigin:
+class HyperparameterOrigin(msgspec.Struct, frozen=True, rename={"p_at_1": "p@1"}):
     """How hyperparameters of a dataset were found."""
 
     #: In words, for Table 3.
@@ -244,10 +243,9 @@ class Suite:
         return "few-shot" if dataset in self.few_shot else "multi-label"
 
 
-Content = dict[str, object]
+Content = dict[str, Any]
 CONFIG = Path("config")
 OWN = ("demo", "scale")  # suites that are no paper's
-P_AT_1 = "p@1"  # a key of `found`, which is no name of a field
 
 
 def read_suites(config: Path = CONFIG) -> dict[str, Suite]:
@@ -282,54 +280,27 @@ def read_suite(file: Path) -> Suite:
         As for `read_suites`.
     """
     content = _read(file)
-    models = {name: _resolved(name, model, file) for name, model in _models(content, "models").items()}
-    suite = content | {
-        "name": file.stem,
-        "file": str(file),
-        "own": file.stem in OWN,
-        "models": models,
-        "peers": {name: _renamed(model) for name, model in _models(content, "peers").items()},
-    }
-    return converted(suite, Suite, str(file))
+    models = {name: _resolved(name, model, file) for name, model in content["models"].items()}
+    made = {"name": file.stem, "file": str(file), "own": file.stem in OWN, "models": models}
+    return converted(content | made, Suite, str(file))
 
 
 def _read(file: Path) -> Content:
-    content = read_yaml(file)
+    content: Any = read_yaml(file)
     check(content, "suite.schema.yaml", str(file))
-    assert isinstance(content, dict)  # the schema says so
     return content
-
-
-def _models(content: Content, key: str) -> dict[str, Content]:
-    found = content.get(key, {})
-    assert isinstance(found, dict)  # the schema says so
-    return found
 
 
 def _resolved(name: str, model: Content, file: Path) -> Content:
     """Resolve ``as_in``: take the model of the other suite, with this one's ``without``."""
-    other = model.get("as_in")
-    if other is None:
-        return _renamed(model)
-    config = file.parent if file.stem in OWN else file.parent.parent
-    place = suite_file(str(other), config)
-    there = _read(place) if place.is_file() else {}
-    found = {**_models(there, "peers"), **_models(there, "models")}.get(name, {})
-    if "estimator" not in found:
-        raise XmlcError(f"{file}: {file.stem} has model {name} as in {other}, which defines none of this name")
-    return _renamed(found | {"without": model.get("without", {})})
-
-
-def _renamed(model: Content) -> Content:
-    """Rename the key ``p@1`` of found values to its field's name."""
-    found = model.get("found")
-    if not isinstance(found, dict):
+    if "as_in" not in model:
         return model
-    renamed = {
-        dataset: {("p_at_1" if key == P_AT_1 else key): value for key, value in entry.items()}
-        for dataset, entry in found.items()
-    }
-    return model | {"found": renamed}
+    place = suite_file(model["as_in"], file.parent if file.stem in OWN else file.parent.parent)
+    there = _read(place) if place.is_file() else {}
+    found = (there.get("peers", {}) | there.get("models", {})).get(name, {})
+    if "estimator" not in found:
+        raise XmlcError(f"{file}: {file.stem} has model {name} as in {model['as_in']}, which defines none of this name")
+    return {**found, "without": model.get("without", {})}
 
 
 T = TypeVar("T")
@@ -345,19 +316,17 @@ def check(content: object, schema: str, source: str) -> None:
         It breaks the schema; the message names ``source``, the place and what is expected there.
     """
     problem = jsonschema.exceptions.best_match(_validator(schema).iter_errors(content))
-    if problem is None:
-        return
-    raise XmlcError(f"{source}: {problem.json_path}: {broken(problem)}")
+    if problem is not None:
+        raise XmlcError(f"{source}: {problem.json_path}: {broken(problem)}")
 
 
 @cache
 def _validator(schema: str) -> jsonschema.Draft202012Validator:
-    content = read_yaml(FOLDER / schema)
-    assert isinstance(content, dict)
+    content: Any = read_yaml(FOLDER / schema)
     return jsonschema.Draft202012Validator(content)
 
 
-def converted(content: object, kind: type[T], source: str, strict: bool = True) -> T:
+def converted(content: object, kind: type[T], source: str) -> T:
     """Convert checked content to a dataclass.
 
     Raises
@@ -366,6 +335,6 @@ def converted(content: object, kind: type[T], source: str, strict: bool = True) 
         A value is of another type.
     """
     try:
-        return msgspec.convert(content, kind, strict=strict)
+        return msgspec.convert(content, kind)
     except msgspec.ValidationError as error:
         raise XmlcError(f"{source}: {error}") from error
