@@ -51,6 +51,10 @@ def test_shipped_sources_are_none_of_the_dead_ones():
         ("a: {alternatives: [{train: x, test: x}]}", r"a: alternatives\.0: train and test name the same file"),
         ("a: {train: ..}", r"a\.train: .*expected one file name without a folder"),
         ("a: {url: 'ftp://x/y'}", r"a\.url: .*expected an address that starts with http"),
+        (
+            "a: {urls: {train.txt: {url: 'http://x/y', blob: 12}}}",
+            r"a\.urls\.train.txt: .*expected an address that .*blob:",
+        ),
         ("a: {drvie: abcdefghijk}", r"a: unknown key 'drvie', expected drive"),
         ("a: {published: {n_train: 3}}", r"a\.published: 'source' is a required property"),
         ("manual: {}", "top level: .*manual"),

@@ -3,6 +3,8 @@
 import bz2
 import gzip
 import json
+import re
+import subprocess
 
 import pytest
 from archive_cases import zip_of
@@ -59,6 +61,32 @@ def test_an_alternative_is_taken_where_the_first_source_fails_and_that_is_said(s
     assert [text.split(": ")[0] for text in said] == [address for _, address in urls]
     source = read_json(resources / "tiny/source.json")
     assert (source["format"], source["zero_based"], source["train"]) == ("svmlight", False, ["a.svm"])
+
+
+def test_copies_in_git_repositories_are_tried_in_turn_and_other_content_is_refused(tmp_path, server, resources):
+    """As of EURLex-4K: Drive refuses, a first copy was replaced, a second is gone, the third, compressed, is right."""
+    blobs = {}
+    for name, content in (("train.txt", gzip.compress(TRAIN, mtime=0)), ("test.txt", TEST)):
+        (tmp_path / name).write_bytes(content)
+        blobs[name] = subprocess.check_output(["git", "hash-object", tmp_path / name], text=True).strip()
+        server.files |= {f"/changed/{name}": TEST + b"\n", f"/right/{name}": content}
+    catalogue = tmp_path / "c.yaml"
+    copies = [{name: {"url": f"{server.url}/{place}/{name}", "blob": blob} for name, blob in blobs.items()}
+              for place in ("changed", "gone", "right")]  # fmt: skip
+    alternatives = [{"urls": urls, "train": "train.txt", "test": "test.txt"} for urls in copies]
+    catalogue.write_text(json.dumps({"tiny": {"url": f"{server.url}/refuses.zip", "alternatives": alternatives}}))
+    said = []
+    origin = download(load_catalogue(catalogue)["tiny"], resources / "tiny", on_missing=said.append)
+    assert origin == f"{server.url}/right/train.txt {server.url}/right/test.txt"
+    assert (resources / "tiny/train.txt").read_bytes() == TRAIN, "as an address without compression gives it"
+    assert [text.split(": ")[0].removeprefix(server.url) for text in said] == [
+        "/refuses.zip", "/changed/train.txt", "/gone/train.txt"
+    ]  # fmt: skip
+    assert re.search(f"found another file, git blob [0-9a-f]{{40}}, expected {blobs['train.txt']}", said[1])
+    server.files["/right/train.txt"] = server.files["/changed/train.txt"]
+    with pytest.raises(XmlcError, match=r"/right/train\.txt: found another file, git blob"):
+        download(load_catalogue(catalogue)["tiny"], resources / "other")
+    assert not (resources / "other").exists()
 
 
 def test_every_source_is_named_when_all_fail(server, resources):

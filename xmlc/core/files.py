@@ -261,6 +261,13 @@ def sha256(path: str | os.PathLike[str]) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def git_blob(path: str | os.PathLike[str]) -> str:
+    """Return the id of a file's content in any git repository that holds it, 40 hexadecimal digits."""
+    with open(path, "rb") as file:
+        head = b"blob %d\0" % os.stat(path).st_size
+        return hashlib.file_digest(file, lambda: hashlib.sha1(head, usedforsecurity=False)).hexdigest()
+
+
 def file_digest(files: Iterable[Path]) -> str:
     """Return 16 hexadecimal digits that change with the name or the content of any file."""
     digest = hashlib.sha256()

@@ -86,12 +86,19 @@ class Synthetic(TypedDict):
     posteriors: NotRequired[bool]
 
 
+class Address(TypedDict):
+    """Address of a file in a git repository, and the id of its content there, which what is fetched must have."""
+
+    url: str
+    blob: str
+
+
 class Entry(TypedDict, total=False):
     """An entry as it stands in the file, which the schema has checked."""
 
     drive: str
     url: str
-    urls: dict[str, str]
+    urls: dict[str, str | Address]
     source: str
     format: str
     zero_based: bool
@@ -123,8 +130,8 @@ class Dataset:
     labels: str | None = None
     #: Where one data file is cut by lists of row numbers.
     split_files: SplitFiles | None = None
-    #: Where to fetch it: ``("drive", id)``, ``("url", address)``, ``("urls", {file name: address})``, or ``("source",
-    #: "mirror")`` where only a mirror holds it.
+    #: Where to fetch it: ``("drive", id)``, ``("url", address)``, ``("urls", {file name: address})``, each of these a
+    #: text or an `Address`, or ``("source", "mirror")`` where only a mirror holds it.
     sources: tuple[tuple[str, Any], ...] = field(default=())
     #: The same data in other files, tried when this entry's own sources fail.
     alternatives: tuple[Dataset, ...] = field(default=())

@@ -13,9 +13,9 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from xmlc.core.errors import XmlcError
-from xmlc.core.files import atomic_folder, read_json, write_json
-from xmlc.data.archives import SUFFIXES, Unreadable, open_plain, unpack
-from xmlc.data.catalogue import Dataset, FileFacts, Layout, file_facts
+from xmlc.core.files import atomic_folder, git_blob, read_json, write_json
+from xmlc.data.archives import SUFFIXES, Unreadable, is_compressed, open_plain, unpack
+from xmlc.data.catalogue import Address, Dataset, FileFacts, Layout, file_facts
 from xmlc.data.fetching import USUAL, WEB_PAGE, Limits, NotThere, fetch_drive, fetch_http
 
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
@@ -308,15 +308,24 @@ def _take(task: DownloadTask, place: Place, entry: Dataset, name: str, folder: P
     raise no_data or NotThere(f"{place.base} has no {name}")
 
 
-def _from_files(task: DownloadTask, entry: Dataset, addresses: dict[str, str], folder: Path) -> Fetched:
-    """Fetch the files one by one from addresses of the catalogue."""
-    for name, url in addresses.items():
+def _from_files(task: DownloadTask, entry: Dataset, addresses: dict[str, str | Address], folder: Path) -> Fetched:
+    """Fetch the files one by one from addresses of the catalogue; one that is compressed there is not kept so."""
+    files = {name: Address(url=one, blob="") if isinstance(one, str) else one for name, one in addresses.items()}
+    fetched = folder / ".fetched"
+    for name, file in files.items():
         try:
-            fetch_http(url, folder / name, task.partial, task.limits)
-            check_is_data(folder / name, name in entry.with_header)
+            fetch_http(file["url"], fetched, task.partial, task.limits)
+            check_is_data(fetched, name in entry.with_header)
+            if file["blob"] and (found := git_blob(fetched)) != file["blob"]:
+                raise XmlcError(f"found another file, git blob {found}, expected {file['blob']}")
+            if is_compressed(fetched) and Path(name).suffix not in SUFFIXES:
+                unpack(fetched, [name], folder, task.limits.gigabytes)
+                fetched.unlink()
+            else:
+                fetched.rename(folder / name)
         except XmlcError as error:
-            raise NotThere(f"{url}: {error}") from error
-    origin = " ".join(addresses.values())
+            raise NotThere(f"{file['url']}: {error}") from error
+    origin = " ".join(file["url"] for file in files.values())
     return Fetched(origin, origin, _layout(entry))
 
 
