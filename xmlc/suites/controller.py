@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from datetime import datetime
 from itertools import chain
@@ -62,27 +62,32 @@ def guard(workflow: Any) -> None:
 
 
 @contextmanager
+def _in_a_sentence() -> Iterator[None]:
+    """End a run with one sentence about a mistake of the user, or about the machine."""
+    try:
+        yield
+    except XmlcError as error:
+        refuse(str(error))
+    except OSError as error:
+        if not is_of_the_machine(error):
+            raise
+        refuse(sentence_of(error) or str(error))
+
+
+@contextmanager
 def _alone(workflow: Any) -> Iterator[None]:
     """Let no other run begin meanwhile, and remember the settings of this one."""
-    with ExitStack() as stack:
-        try:
-            if stack.enter_context(_run_locked()):  # longer than Snakemake locks anything, so who did that has ended
-                shutil.rmtree(SNAKEMAKES_LOCKS, ignore_errors=True)
-            since = f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S %Z}"
-            who = f"process {os.getpid()} on {os.uname().nodename}, since {since}"
-            RUN.write_text(f"{who}: {' '.join(['snakemake', *sys.argv[1:]])}", encoding="utf-8")
-            remember(workflow.config_settings.overwrite_config)
-        except OSError as error:
-            refuse(sentence_of(error) or str(error))
+    with _in_a_sentence(), _run_locked() as is_locked:
+        if is_locked:  # longer than Snakemake locks anything, so who did that has ended
+            shutil.rmtree(SNAKEMAKES_LOCKS, ignore_errors=True)
+        since = f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S %Z}"
+        who = f"process {os.getpid()} on {os.uname().nodename}, since {since}"
+        RUN.write_text(f"{who}: {' '.join(['snakemake', *sys.argv[1:]])}", encoding="utf-8")
+        remember(workflow.config_settings.overwrite_config)
         for folder in paths.MADE:
             sweep(folder)
         settle_times([*paths.MADE, paths.LOGS])
-        try:
-            yield
-        except OSError as error:  # Snakemake's own
-            if not is_of_the_machine(error):
-                raise
-            refuse(sentence_of(error) or str(error))
+        yield
 
 
 @contextmanager
@@ -101,10 +106,9 @@ def _run_locked() -> Iterator[bool]:
 
 def _made_by(dag: Any) -> str:
     """Name the folders of the tables and figures that a run was to make, and how to look at them."""
-    folders = sorted({str(Path(file).parent) for job in dag.jobs for file in job.output})
-    tables = [folder for folder in folders if folder.startswith(paths.TABLES)]
-    figures = [folder for folder in folders if folder.startswith(paths.FIGURES)]
-    lines = [f"tables:  xmlc show {folder}/*.md" for folder in tables] + [f"figures: {folder}/" for folder in figures]
+    folders = sorted({os.path.dirname(file) for job in dag.jobs for file in job.output})
+    lines = [f"tables:  xmlc show {folder}/*.md" for folder in folders if folder.startswith(paths.TABLES)]
+    lines += [f"figures: {folder}/" for folder in folders if folder.startswith(paths.FIGURES)]
     return "\n".join([*lines, "all finished results on one page: make report"]) if lines else ""
 
 
@@ -123,14 +127,10 @@ def remove_old_logs(workflow: Any) -> None:
             Path(log).unlink(missing_ok=True)
 
 
+@_in_a_sentence()
 def read_project(config: Mapping[str, object]) -> Project:
     """Read the configuration for a workflow; a mistake in it ends the run with one sentence."""
-    try:
-        return Project.read(config)
-    except XmlcError as error:
-        refuse(str(error))
-    except OSError as error:
-        refuse(sentence_of(error) or str(error))
+    return Project.read(config)
 
 
 def refuse_typos(workflow: Any, project: Project) -> None:
@@ -142,8 +142,9 @@ def refuse_typos(workflow: Any, project: Project) -> None:
 
     def execute_checked(executor_plugin: Any, *others: Any, **named: Any) -> None:
         if workflow.is_main_process:
-            rules = [rule.name for rule in workflow.rules]
-            _in_a_sentence(check_targets, workflow.dag_settings.targets, rules, project.catalogue)
+            with _in_a_sentence():
+                targets, rules = workflow.dag_settings.targets, [rule.name for rule in workflow.rules]
+                check_targets(targets, rules, project.catalogue)
         execute(executor_plugin, *others, **named)
         if executor_plugin.common_settings.dryrun_exec:
             check_downloads(workflow, project)
@@ -151,22 +152,12 @@ def refuse_typos(workflow: Any, project: Project) -> None:
     workflow.execute = execute_checked
 
 
+@_in_a_sentence()
 def check_downloads(workflow: Any, project: Project) -> None:
     """End a run with one sentence where a dataset that it is to fetch has no source."""
-    wanted = [
-        job.wildcards.dataset
-        for job in workflow.dag.needrun_jobs(exclude_finished=False)
-        if job.rule.name == "download"
-    ]
-    folder = Path(paths.RESOURCE.of(dataset="x")).parent
-    _in_a_sentence(check_sources, map(project.entry, wanted), project.settings.mirror, folder, project.catalogue)
-
-
-def _in_a_sentence(check: Callable[..., None], *arguments: Any) -> None:
-    try:
-        check(*arguments)
-    except XmlcError as error:
-        refuse(str(error))
+    jobs = workflow.dag.needrun_jobs(exclude_finished=False)
+    entries = [project.entry(job.wildcards.dataset) for job in jobs if job.rule.name == "download"]
+    check_sources(entries, project.settings.mirror, Path(paths.RESOURCE).parent, project.catalogue)
 
 
 def refuse(message: str) -> NoReturn:
@@ -174,13 +165,14 @@ def refuse(message: str) -> NoReturn:
     sys.exit(f"xmlc: error: {message}")
 
 
-def check_targets(targets: Iterable[str], rules: Iterable[str], known: Iterable[str]) -> None:
+def check_targets(targets: Iterable[str], rules: Collection[str], known: Collection[str]) -> None:
     """Refuse targets that are neither rules nor files of a run, which all lie in folders.
 
     Parameters
     ----------
-    targets, rules : iterable of str
-    known : iterable of str
+    targets : iterable of str
+    rules : collection of str
+    known : collection of str
         Datasets of the catalogue.
 
     Raises
@@ -188,7 +180,6 @@ def check_targets(targets: Iterable[str], rules: Iterable[str], known: Iterable[
     XmlcError
         With the nearest name, or the way to select a dataset.
     """
-    rules = list(rules)
     for target in targets:
         if target in rules or "/" in target or Path(target).exists():
             continue
@@ -214,10 +205,9 @@ def settle_times(folders: Iterable[str | os.PathLike[str]]) -> None:
     for place, inner, files in chain.from_iterable(map(os.walk, folders)):
         for path in (os.path.join(place, name) for name in [*inner, *files]):
             with suppress(OSError):  # removed meanwhile
-                changed = os.lstat(path).st_mtime_ns
-                if changed > now:
+                if (changed := os.lstat(path).st_mtime_ns) > now:
                     times[path] = changed
-    since = {changed: number * DISTINCT for number, changed in enumerate(sorted(set(times.values()), reverse=True))}
+    since = {changed: number * DISTINCT for number, changed in enumerate(sorted({*times.values()}, reverse=True))}
     for path, changed in times.items():
         with suppress(OSError):  # somebody else's, or a file system that is read-only
             os.utime(path, ns=(now, now - since[changed]), follow_symlinks=False)
