@@ -1,7 +1,7 @@
-"""docs/departures.md is the complete list of what a suite does otherwise than its paper prints.
+"""docs/departures.md names each choice of `results/published/<paper>/choices.yaml` that a suite does not follow.
 
-`results/published/<paper>/choices.yaml` has the explicit choices. A choice that a setting holds is compared with the
-configuration as the project reads it; one that no setting holds names a test, or else is a departure.
+A choice that a setting holds is compared with the configuration as the project reads it; one that no setting holds
+names a test, or else is a departure.
 """
 
 import re

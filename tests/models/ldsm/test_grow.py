@@ -95,4 +95,7 @@ def test_instances_go_in_all_directions_that_reach_a_half(multilabel):
         sent = np.empty(sizes[j], np.uint32)
         sent_to(node, chosen, j, sent)
         assert sent.tolist() == [i for i, own in enumerate(expected) if j in own]
+    halves, only_biases = np.array([0.5, 0.499, 0.5], np.float32), (features[:0], weights[:0])
+    route(kernel_csr(X), node, *only_biases, halves, dense, chosen)
+    assert (chosen == 0b101).all()
     assert not divides(np.full(9, 3, np.uint8), sizes)  # all go both ways, none the third
