@@ -140,7 +140,7 @@ LISTED = {
     ("oplt2021", "table3"): lambda paper: rankings(paper, task=FEW),
     ("oplt2021", "figure2"): lambda paper: streams(paper, FEW),
     ("oplt2021", "macrof"): lambda paper: streams(paper, MANY),
-    ("swnn2018", "claims"): lambda paper: rankings(paper) + searched(paper) + condensed(paper) + statistics(paper),
+    ("swnn2018", "claims"): lambda paper: rankings(paper) + searched(paper) + statistics(paper),
     **{("swnn2018", f"table{n}"): statistics for n in range(1, 6)},
     ("swnn2018", "condensed"): condensed,
     ("scale", "growth"): growth,

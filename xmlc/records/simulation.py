@@ -109,6 +109,8 @@ class SimulationRecord(RecordFile, kind="simulation", command="simulate"):
     Attributes
     ----------
     seed, trials, labels : int
+    paired_trials : int or None
+        Behind ``meuf_minus_gfm``; the first of them are those of ``trials``. None where these are all.
     prior : float
         p(Y_i = 1) of the independent labels.
     sample_sizes : tuple of int
@@ -130,6 +132,7 @@ class SimulationRecord(RecordFile, kind="simulation", command="simulate"):
     growth: Growth
     passport: Passport
     step: StepCosts | None = None
+    paired_trials: int | None = None
 
     def __post_init__(self) -> None:
         if lacking := [name for name in MODELS if name not in self.models]:

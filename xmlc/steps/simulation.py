@@ -26,9 +26,11 @@ from xmlc.records.simulation import ModelScores, Scores
 N_LABELS = 25
 PRIOR = 0.12
 N_TRIALS = 50
+PAIRED = 40  # times as many trials are behind the difference of MEUF and GFM
 SAMPLE_SIZES = (5, *range(10, 101, 10))
 COMPARED = ("gfm", "gfm-t", "meuf", "meuf-approx")
 STREAMS = 1 << 20  # trials, and sample sizes, are fewer: every (model, sample size, trial) has a stream of its own
+MOST = STREAMS // PAIRED
 
 
 def independent_labels(m: int, prior: float = PRIOR) -> np.ndarray:
@@ -165,7 +167,8 @@ def simulate(
     ----------
     seed : int
     n_trials : int
-        For each model and sample size; each trial draws anew.
+        For each model and sample size, behind the scores of methods; each trial draws anew. `PAIRED` times as many,
+        these the first of them, are behind the difference of MEUF and GFM.
     sample_sizes : sequence of int
         Ascending.
     m : int
@@ -183,10 +186,10 @@ def simulate(
     XmlcError
         There is no label, no sample, one trial only, or so many that their streams would overlap.
     """
-    if m < 1 or min(sample_sizes, default=0) < 1 or not 2 <= n_trials < STREAMS or max(sample_sizes) >= STREAMS:
+    if m < 1 or min(sample_sizes, default=0) < 1 or not 2 <= n_trials < MOST or max(sample_sizes) >= STREAMS:
         raise XmlcError(
             f"{m} labels, samples of {list(sample_sizes)}, {n_trials} trials; "
-            f"expected at least 1 label, 1 sample and 2 trials, and fewer than {STREAMS} of each"
+            f"expected at least 1 label, 1 sample and 2 trials, and fewer than {STREAMS} samples, {MOST} trials"
         )
     return {
         name: _simulate_model(conditionals(m), number, seed, n_trials, sample_sizes, n_jobs)
@@ -199,9 +202,9 @@ def _simulate_model(
 ) -> ModelScores:
     truth = exact_labels_by_size(conditionals)
     best, optimum = gfm(truth, n_jobs=n_jobs)
-    scores = np.empty((len(sample_sizes), len(COMPARED), n_trials))
+    scores = np.empty((len(sample_sizes), len(COMPARED), PAIRED * n_trials))
     for place, n_samples in enumerate(sample_sizes):
-        samples = draw(conditionals, n_samples, n_trials, seed, (number * STREAMS + n_samples) * STREAMS)
+        samples = draw(conditionals, n_samples, PAIRED * n_trials, seed, (number * STREAMS + n_samples) * STREAMS)
         for row, method in enumerate(COMPARED):
             scores[place, row] = expected_f(_label_sets(method, samples, n_jobs), truth)
     return {
@@ -209,7 +212,8 @@ def _simulate_model(
         "optimal_size": int(best.nnz),
         "p_empty": float(truth.p_empty[0]),
         "methods": {
-            method: {**summary(scores[:, row]), "limit": _limit(method, truth)} for row, method in enumerate(COMPARED)
+            method: {**summary(scores[:, row, :n_trials]), "limit": _limit(method, truth)}
+            for row, method in enumerate(COMPARED)
         },
         "meuf_minus_gfm": summary(scores[:, COMPARED.index("meuf")] - scores[:, COMPARED.index("gfm")]),
     }

@@ -1,13 +1,24 @@
 """Claims and effects: their declaration, their verdicts, and the table of all."""
 
 import math
+from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
 from record_files import as_record
 from report_cases import ranking, thresholds
 
-from xmlc.papers.common.claims import Effect, claim, claims_line, claims_table, counted, outcome_of
+from xmlc.papers.common.claims import (
+    Effect,
+    Word,
+    claim,
+    claims_line,
+    claims_table,
+    counted,
+    outcome_of,
+    ranked_apart,
+)  # fmt: skip
 from xmlc.papers.tables.table import Published, fingerprint_of, to_csv, to_markdown
 from xmlc.suites.needs import RANKINGS, THRESHOLDS
 
@@ -19,7 +30,7 @@ def declared(name="high", *needs, said="Source: Section 1,\n    page 2\n    ", *
         return (Effect(r.dataset.name, r.model, r.seed, 100 * r.metrics["p@1"] - 50) for r in records)
 
     measured.__name__, measured.__doc__ = name, f"P@1 is {name}.\n\n    As it is measured.\n\n    {said}"
-    return claim(*(needs or (RANKINGS,)), unit="points", **about)(measured)
+    return claim(*(needs or (RANKINGS,)), **{"unit": "points", "stated": "verbatim"} | about)(measured)
 
 
 def ranked(*scores, name="yeast", model="mine"):
@@ -33,25 +44,42 @@ def test_a_row_for_each_claim_and_a_panel_of_its_units():
     assert made.frame["verdict"].tolist() == ["holds", "does not hold"]
     assert made.frame.loc[0, ["effect", "supports", "contradicts", "units", "seeds"]].tolist() == [17.5, 2, 0, 2, 2]
     text = " ".join(to_markdown(made).split())
-    assert "| high | P@1 is high. | Section 1, page 2 | points | +17.50 | holds on 2 of 2 |" in text
+    assert "| high | P@1 is high. | Section 1, page 2 | points | verbatim | +17.50 | holds on 2 of 2 |" in text
     assert "| yeast | mine | +25.00 [+12.58, +37.42] | 3 | for |" in text
     assert "| scene | mine | +10.00 [+10.00, +10.00] | 2 | for |" in text
     assert "low: margin 50, all is lower." in text
 
 
-def test_claims_are_counted_by_verdict_those_of_costs_among_them():
-    claims = [declared(), declared("low", margin=(50.0, "all is lower")), declared("dear", cost=True)]
-    made = claims_table(claims)("plt2016", [*ranked(0.7, 0.75, 0.8), *ranked(0.6, 0.6, name="scene")], NOTHING)
-    assert counted(made) == {"holds": 2, "does not hold": 1}
-    assert claims_line(counted(made)) == "2 of 3 claims hold, 1 does not"
-    assert counted(claims_table(claims)("plt2016", [], NOTHING)) == {"no data": 3}
-    assert [panel.detail for panel in made.panels] == [False, True, True, True]
+def test_verbatim_claims_are_counted_by_verdict_those_of_costs_left_out():
+    low = {"margin": (50.0, "all is lower")}
+    claims = [declared(), declared("low", **low), declared("drawn", stated="derived"), declared("own", stated="ours")]
+    table = claims_table([*claims, declared("dear", cost=True)])
+    made = table("plt2016", [*ranked(0.7, 0.75, 0.8), *ranked(0.6, 0.6, name="scene")], NOTHING)
+    assert counted(made) == {"holds": 1, "does not hold": 1}
+    assert claims_line(counted(made)) == "1 of 2 claims hold, 1 does not"
+    assert made.frame["stated"].tolist() == ["verbatim", "verbatim", "derived", "ours", "verbatim"]
+    assert counted(table("plt2016", [], NOTHING)) == {"no data": 2}
+    assert [panel.detail for panel in made.panels] == [False, True, True, True, True, True]
+
+
+def test_a_claim_counts_only_the_records_that_it_is_about():
+    yeast = declared(about=("yeast", lambda record: record.dataset.name == "yeast"))
+    made = claims_table([yeast])("plt2016", [*ranked(0.7, 0.705), *ranked(0.1, 0.1, name="scene")], NOTHING)
+    assert made.frame[["verdict", "units"]].values.tolist() == [["holds", 1]]
+    assert any(note == "high: about yeast." for note in made.notes)
+    assert yeast.outcome(ranked(0.7, 0.75, name="scene")).word == "no data"
+
+
+def test_notes_name_universal_claims_and_those_of_one_search():
+    notes = claims_table([declared(every=True, one_search=True), declared("low")])("plt2016", [], NOTHING).notes
+    assert "Refuted by one unit against them: high." in notes
+    assert "With hyperparameters of one search, that of seed 0: high." in notes
 
 
 def test_a_claim_takes_the_records_of_its_own_needs():
     taken = []
 
-    @claim(THRESHOLDS, RANKINGS, unit="points")
+    @claim(THRESHOLDS, RANKINGS, unit="points", stated="verbatim")
     def both(*records):
         """So it is.
 
@@ -117,6 +145,39 @@ def test_verdicts(units, word, verdict):
     assert (found.word, found.verdict) == (word, verdict)
 
 
+@pytest.mark.parametrize(
+    ("units", "verdict"),
+    [
+        ({"a_x": CLEAR, "a_y": OPEN}, "cannot be told"),
+        ({"a_x": CLEAR, "a_y": CLEAR, "a_z": OPEN}, "holds on 2 of 3"),
+        ({"a_x": CLEAR, "a_y": CLEAR, "a_z": AGAINST}, "does not hold: 1 of 3 against"),
+    ],
+)
+def test_one_unit_refutes_a_universal_statement(units, verdict):
+    assert outcome_of(effects(**units), 0, every=True).verdict == verdict
+
+
+def test_an_interval_with_the_test_set_is_wider_and_decides_nothing():
+    values = [Effect("a", "x", seed, value, test_error=1.0) for seed, value in enumerate(CLEAR)]
+    (unit,) = outcome_of(values, 0).units
+    seeds = unit.effect.upper - 1
+    assert unit.on_tests.upper - 1 == pytest.approx(math.hypot(seeds, 1.959964), abs=1e-6)
+    assert (unit.on_tests.side_of(0), unit.side) == (0, 1)
+    values[0] = replace(values[0], test_error=None)
+    assert not outcome_of(values, 0).units[0].on_tests.has_interval  # it would be of some seeds only
+    assert not outcome_of(values[1:2], 0).units[0].on_tests.has_interval
+
+
+def test_errors_of_two_rankings_are_taken_for_independent():
+    one, other = (replace(run, standard_errors={"p@1": 0.03, "p@3": 0.05}) for run in ranked(0.7, 0.5))
+    found = ranked_apart("yeast", "", one, other, "p@1", "p@3")
+    assert found.value == pytest.approx(100 * (0.2 + 0.2 / 3) / 2)
+    assert found.test_error == pytest.approx(100 * math.hypot(0.04, 0.04))
+    assert ranked_apart("yeast", "", one, replace(other, standard_errors={}), "p@1").test_error is None
+    panel = claims_table([declared()])("plt2016", ranked(0.7, 0.75), NOTHING).panels[1]
+    assert "on_tests" not in [column.column.name for column in panel.columns]
+
+
 def test_the_margin_moves_what_speaks_for_a_statement():
     values = effects(a_x=CLEAR)
     assert [outcome_of(values, margin).word for margin in (-2, 1, 2)] == ["holds", "cannot be told", "does not hold"]
@@ -166,12 +227,53 @@ def test_noise_alone_makes_no_statement_hold_in_more_than_1_of_20(datasets, subj
     assert words.count("does not hold") <= 50
 
 
-def test_a_clear_effect_is_seen_in_nearly_all_runs():
-    rng = np.random.default_rng(0)
-    words = [outcome_of(simulated(rng, 6, 2, 5, 2.0, 0.0), 0).word for _ in range(200)]
-    assert words.count("holds") >= 190
-    words = [outcome_of(simulated(rng, 6, 2, 5, -2.0, 0.0), 0).word for _ in range(200)]
-    assert words.count("does not hold") >= 190
+def reproduced(rng, effect, every=False, runs=400):
+    """Verdicts on simulated reproductions: five datasets, two subjects that share half of their noise, five seeds.
+
+    The true effect differs from dataset to dataset by half of the deviation over seeds.
+    """
+    words = []
+    for _ in range(runs):
+        drawn = simulated(rng, 5, 2, 5, 0.0, 0.5)
+        true = dict(zip((f"d{d}" for d in range(5)), effect + rng.normal(0, 0.5, 5), strict=True))
+        drawn = [replace(one, value=one.value + float(true[one.dataset])) for one in drawn]
+        words.append(outcome_of(drawn, 0.0, every=every).word)
+    return {word: words.count(word) / runs for word in get_args(Word)}
+
+
+@pytest.mark.parametrize(
+    ("effect", "said", "least", "denied", "most"),
+    [
+        (2.0, "holds", 0.95, "does not hold", 0.0),  # faithful
+        (-2.0, "does not hold", 0.95, "holds", 0.0),  # unfaithful
+        (1.0, "holds", 0.6, "does not hold", 0.01),
+        (-1.0, "does not hold", 0.6, "holds", 0.01),
+    ],
+)
+def test_faithful_and_unfaithful_reproductions(effect, said, least, denied, most):
+    words = reproduced(np.random.default_rng(0), effect)
+    assert words[said] >= least
+    assert words[denied] <= most
+
+
+def test_faithful_and_unfaithful_reproductions_of_a_universal_statement():
+    faithful, unfaithful = (reproduced(np.random.default_rng(0), effect, every=True) for effect in (2.0, -2.0))
+    assert faithful["holds"] >= 0.95
+    assert unfaithful["does not hold"] == 1
+    # One dataset of three where it is not so refutes it.
+    rng, words = np.random.default_rng(1), []
+    for _ in range(200):
+        drawn = simulated(rng, 3, 1, 5, 2.0, 0.0)
+        drawn = [replace(one, value=one.value - 4) if one.dataset == "d0" else one for one in drawn]
+        words.append(outcome_of(drawn, 0, every=True).word)
+    assert words.count("does not hold") >= 180
+
+
+@pytest.mark.parametrize("shared", [0.0, 1.0])
+def test_noise_refutes_a_universal_statement_in_1_of_40_runs_for_each_unit_and_for_the_mean(shared):
+    rng = np.random.default_rng(7)
+    words = [outcome_of(simulated(rng, 4, 1, 5, 0.0, shared), 0, every=True).word for _ in range(1000)]
+    assert words.count("does not hold") <= 1000 * (4 + 1) / 40
 
 
 def test_a_record_of_several_trials_decides_with_one_seed():

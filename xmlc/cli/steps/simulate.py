@@ -29,12 +29,13 @@ def command(trials: int, seed: int, labels: int, rounds: int, threads: int, out:
     from xmlc.core.passport import step_costs, with_passport
     from xmlc.records.simulation import SimulationRecord
     from xmlc.steps.growth import measure_growth
-    from xmlc.steps.simulation import PRIOR, SAMPLE_SIZES, simulate
+    from xmlc.steps.simulation import PAIRED, PRIOR, SAMPLE_SIZES, simulate
 
     models = simulate(seed, trials, SAMPLE_SIZES, labels, threads)
     SimulationRecord(
         seed=seed,
         trials=trials,
+        paired_trials=PAIRED * trials,
         labels=labels,
         prior=PRIOR,
         sample_sizes=SAMPLE_SIZES,

@@ -7,22 +7,26 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 import pandas as pd
 
 from xmlc.papers.tables.columns import COST, column
-from xmlc.papers.tables.intervals import Estimate, estimate_from, estimate_of
+from xmlc.papers.tables.intervals import Estimate, estimate_from, estimate_of, student_quantile
 from xmlc.papers.tables.table import Panel, PanelColumn, Published, Table, TableDefinition, digests_line, table
 from xmlc.papers.tables.titles import model_title
 from xmlc.records.base import Record, Row
+from xmlc.records.ranking import RankingRecord
 from xmlc.suites.needs import Need
 
 FEWEST_DATASETS = 3
 
 Scale = Literal["difference", "ratio"]
+# By the paper in these terms; by us from what it states or prints; by us alone.
+Stated = Literal["verbatim", "derived", "ours"]
+Scope = tuple[str, Callable[[Any], bool]]  # a condition in words, and whether a record meets it
 Word = Literal["holds", "does not hold", "mixed", "cannot be told", "no data"]
 
 
@@ -41,13 +45,16 @@ class Effect:
     error: float | None = None
     #: Behind the standard error, at least 2.
     trials: int = 2
+    #: Standard error by the choice of the test instances, which are the same for all seeds.
+    test_error: float | None = None
 
 
 @dataclass(frozen=True)
 class Unit:
     """The effects of one dataset and subject: their mean over seeds, and the side that they take.
 
-    The side is 1 for the statement, 0 where it is open, -1 against it.
+    The side is 1 for the statement, 0 where it is open, -1 against it. The interval of ``on_tests`` has the error of
+    the test set too, where all effects tell theirs; it decides nothing.
     """
 
     dataset: str
@@ -55,6 +62,7 @@ class Unit:
     seeds: int
     effect: Estimate
     side: int
+    on_tests: Estimate
 
 
 @dataclass(frozen=True)
@@ -69,11 +77,14 @@ class Outcome:
         Mean over datasets, each with the mean of its units; with an interval, where there are at least three datasets.
         That of a single unit is the unit's.
     word : str
+    every : bool
+        Whether one unit against it refutes the statement.
     """
 
     units: tuple[Unit, ...]
     effect: Estimate
     word: Word
+    every: bool = False
 
     @property
     def supports(self) -> int:
@@ -94,14 +105,16 @@ class Outcome:
             case "holds":
                 return f"holds on {self.supports} {of}" if self.supports > half else f"holds {in_the_mean}"
             case "does not hold":
-                against = f": {self.contradicts} {of} against" if self.contradicts > half else f" {in_the_mean}"
+                against = (
+                    f": {self.contradicts} {of} against" if self.every or self.contradicts > half else f" {in_the_mean}"
+                )
                 return f"does not hold{against}"
             case "mixed":
                 return f"mixed: {self.supports} {of} for, {self.contradicts} against"
         return self.word
 
 
-def outcome_of(effects: Sequence[Effect], margin: float, scale: Scale = "difference") -> Outcome:
+def outcome_of(effects: Sequence[Effect], margin: float, scale: Scale = "difference", every: bool = False) -> Outcome:
     """Decide a statement by its effects; the module's text has the rules.
 
     Parameters
@@ -112,6 +125,8 @@ def outcome_of(effects: Sequence[Effect], margin: float, scale: Scale = "differe
         In the unit of the effects.
     scale : {"difference", "ratio"}
         Means and intervals of ratios are taken of their logarithms, and given as ratios again.
+    every : bool
+        Whether one unit against it refutes the statement.
 
     Raises
     ------
@@ -132,7 +147,13 @@ def outcome_of(effects: Sequence[Effect], margin: float, scale: Scale = "differe
     estimates = {key: _estimate([runs[seed] for seed in sorted(runs)], forth) for key, runs in groups.items()}
     level = forth(margin)
     units = tuple(
-        Unit(*key, len(groups[key]), estimate.mapped(back), estimate.side_of(level))
+        Unit(
+            *key,
+            len(groups[key]),
+            estimate.mapped(back),
+            estimate.side_of(level),
+            _with_test(estimate, groups[key].values()).mapped(back),
+        )
         for key, estimate in estimates.items()
     )
     by_dataset: dict[str, list[float]] = {}
@@ -141,8 +162,8 @@ def outcome_of(effects: Sequence[Effect], margin: float, scale: Scale = "differe
     overall = estimate_of([math.fsum(means) / len(means) for means in by_dataset.values()], FEWEST_DATASETS)
     if len(units) == 1:
         overall = next(iter(estimates.values()))
-    word = _word([unit.side for unit in units], overall.side_of(level))
-    return Outcome(units, overall.mapped(back), word)
+    word = _word([unit.side for unit in units], overall.side_of(level), every)
+    return Outcome(units, overall.mapped(back), word, every and word == "does not hold")
 
 
 def _estimate(effects: Sequence[Effect], forth: Callable[[float], float]) -> Estimate:
@@ -153,8 +174,20 @@ def _estimate(effects: Sequence[Effect], forth: Callable[[float], float]) -> Est
     return estimate_of([forth(effect.value) for effect in effects])
 
 
-def _word(sides: Sequence[int], overall: int) -> Word:
+def _with_test(estimate: Estimate, effects: Collection[Effect]) -> Estimate:
+    """Widen an interval by the mean error of the test set, which no number of seeds makes smaller."""
+    errors = [effect.test_error for effect in effects if effect.test_error is not None]
+    if not estimate.has_interval or len(errors) < len(effects):
+        return Estimate(estimate.mean)
+    of_tests = student_quantile(math.inf) * math.fsum(errors) / len(errors)
+    half = math.hypot(estimate.upper - estimate.mean, of_tests)
+    return Estimate(estimate.mean, estimate.mean - half, estimate.mean + half)
+
+
+def _word(sides: Sequence[int], overall: int, every: bool) -> Word:
     supports, contradicts, half = sides.count(1), sides.count(-1), len(sides) / 2
+    if every and contradicts:
+        return "does not hold"
     if supports > half or (supports + contradicts <= half and overall > 0 and not contradicts):
         return "holds"
     if contradicts > half or (supports + contradicts <= half and overall < 0 and not supports):
@@ -187,6 +220,7 @@ class Claim:
     statement: str
     #: Where the paper states it: section, page of the paper, table.
     source: str
+    stated: Stated
     #: Of the effects; what is subtracted from, or divided by, what.
     unit: str
     #: Takes the records of each need and returns the effects.
@@ -196,20 +230,36 @@ class Claim:
     #: Why the margin is another one.
     reason: str
     scale: Scale
+    #: Which records the statement is about; of all, where none is given.
+    about: Scope | None
+    #: Whether one unit against it refutes the statement, such as a lemma.
+    every: bool
+    #: Whether hyperparameters are of one search, which other seeds do not repeat.
+    one_search: bool
     #: Whether effects are of clocks or of memory, so that they differ from run to run.
     cost: bool
 
     def __call__(self, *records: Sequence[Any]) -> list[Effect]:
-        """Measure the effects in the records of each need."""
+        """Measure the effects in the records of each need, as far as the statement is about them."""
+        if self.about:
+            records = tuple([record for record in given if self.about[1](record)] for given in records)
         return list(self.measure(*records))
 
     def outcome(self, *records: Sequence[Any]) -> Outcome:
         """Decide the claim by the records of each need."""
-        return outcome_of(self(*records), self.margin, self.scale)
+        return outcome_of(self(*records), self.margin, self.scale, self.every)
 
 
 def claim(
-    *needs: Need, unit: str, margin: tuple[float, str] | None = None, scale: Scale = "difference", cost: bool = False
+    *needs: Need,
+    unit: str,
+    stated: Stated,
+    about: Scope | None = None,
+    every: bool = False,
+    margin: tuple[float, str] | None = None,
+    scale: Scale = "difference",
+    one_search: bool = False,
+    cost: bool = False,
 ) -> Callable[[Measure], Claim]:
     """Declare the claim whose effects the function below measures; its name and docstring are the claim's.
 
@@ -218,7 +268,7 @@ def claim(
 
     Parameters
     ----------
-    needs, unit, scale, cost
+    needs, unit, stated, about, every, scale, one_search, cost
         As of `Claim`.
     margin : (float, str) or None
         What an effect must exceed, and why: no difference, where none is given.
@@ -241,7 +291,9 @@ def claim(
         if not said[-1].startswith(SOURCE):
             raise ValueError(f"claim {name}: expected a docstring whose last paragraph begins with {SOURCE!r}")
         source = said[-1].removeprefix(SOURCE)
-        return Claim(name, needs, said[0], source, unit, measure, level, reason, scale, cost)
+        return Claim(
+            name, needs, said[0], source, stated, unit, measure, level, reason, scale, about, every, one_search, cost
+        )
 
     return declare
 
@@ -267,9 +319,9 @@ def claims_table(claims: Sequence[Claim]) -> TableDefinition:
 
 
 def counted(table: Table) -> Counter[Word]:
-    """Count a table's claims by verdict, those about costs among them."""
+    """Count the verbatim statements of a table by verdict, those about costs left out."""
     frame = table.frame
-    return Counter(frame["verdict"].where(frame["verdict"].notna(), frame[COST + "verdict"]))
+    return Counter(frame["verdict"][(frame["stated"] == "verbatim") & frame["verdict"].notna()])
 
 
 def claims_line(counts: Counter[Word]) -> str:
@@ -298,19 +350,25 @@ def by_model(records: Iterable[R]) -> Mapping[tuple[str, int], dict[str, R]]:
     return groups
 
 
-def differences(records: Iterable[R], one: str, other: str, value_of: Callable[[R], float]) -> Iterator[Effect]:
-    """Yield by how much a model's value exceeds another's, dataset by dataset, seed by seed."""
-    for (dataset, seed), models in by_model(records).items():
-        if {one, other} <= {*models}:
-            yield Effect(dataset, "", seed, value_of(models[one]) - value_of(models[other]))
+def ranked_apart(dataset: str, subject: str, one: RankingRecord, other: RankingRecord, *metrics: str) -> Effect:
+    """Return by how many points the mean of some measures of one ranking exceeds that of another.
+
+    The rankings' errors over the test set are taken for independent, which is wider than those of paired instances,
+    and the errors of the measures of one ranking for one and the same.
+    """
+    means = [math.fsum(run.metrics[name] for name in metrics) / len(metrics) for run in (one, other)]
+    known = all(name in run.standard_errors for run in (one, other) for name in metrics)
+    errors = [math.fsum(run.standard_errors[name] for name in metrics) / len(metrics) for run in (one, other) if known]
+    error = 100 * math.hypot(*errors) if known else None
+    return Effect(dataset, subject, one.seed, 100 * (means[0] - means[1]), test_error=error)
 
 
 def multiples(records: Iterable[R], one: str, other: str, cost_of: Callable[[R], float | None]) -> Iterator[Effect]:
-    """Yield the other model's costs in multiples of the one's costs, where both are known."""
+    """Yield the other model's costs in multiples of the one's costs, where both are known, for the one as subject."""
     for (dataset, seed), models in by_model(records).items():
         cost, others = (cost_of(models[name]) if name in models else None for name in (one, other))
         if cost and others:
-            yield Effect(dataset, "", seed, others / cost)
+            yield Effect(dataset, one, seed, others / cost)
 
 
 def _table(paper: str, outcomes: Mapping[Claim, Outcome], given: Mapping[Need, Sequence[Any]]) -> Table:
@@ -321,10 +379,16 @@ def _table(paper: str, outcomes: Mapping[Claim, Outcome], given: Mapping[Need, S
         "other is named, speaks for the statement. Effects are paired, run by run; their mean over seeds, with a 95 % "
         "interval, decides each dataset and subject: for, against, or open. In the first panel they are means over "
         "datasets, with the interval over these where there are at least three. A statement holds where more than half "
-        "of all are for it, or, where most are open, by the mean over datasets if none is against it."
+        "of all are for it, or, where most are open, by the mean over datasets if none is against it. The paper states "
+        "it in these terms (verbatim), or we draw it from what stands there (derived), or it is ours."
     )
     records = [record for records in given.values() for record in records if isinstance(record, Record)]
-    about = [f"{one.name}: margin {one.margin:g}, {one.reason}." for one in outcomes if one.reason]
+    about = [f"{one.name}: about {one.about[0]}." for one in outcomes if one.about]
+    about += [f"{one.name}: margin {one.margin:g}, {one.reason}." for one in outcomes if one.reason]
+    if every := [one.name for one in outcomes if one.every]:
+        about.append(f"Refuted by one unit against them: {', '.join(every)}.")
+    if searched := [one.name for one in outcomes if one.one_search]:
+        about.append(f"With hyperparameters of one search, that of seed 0: {', '.join(searched)}.")
     digests = {record.dataset.name: record.dataset.digest for record in records}
     footnotes = [digests_line(digests)] if digests else []
     if costs := [one.name for one in outcomes if one.cost]:
@@ -338,7 +402,7 @@ def _row(one: Claim, outcome: Outcome) -> Row:
     decided = dict(zip(DECIDED, (*numbers, outcome.supports, outcome.contradicts, outcome.word), strict=True))
     # Numbers of clocks and memory differ from run to run, and verdicts with them: they have columns of their own.
     measured, timed = (None, decided) if one.cost else (decided, None)
-    row: Row = {"claim": one.name}
+    row: Row = {"claim": one.name, "stated": one.stated}
     row |= {name: measured[name] if measured else None for name in DECIDED}
     row |= {COST + name: timed[name] if timed else None for name in DECIDED}
     seeds = min((unit.seeds for unit in outcome.units), default=0)
@@ -349,7 +413,8 @@ def _summary(outcomes: Mapping[Claim, Outcome]) -> Panel:
     places = [(one.name,) for one in outcomes]
     keys = ("claim", "statement", "source", "unit")
     rows = pd.DataFrame([(one.name, one.statement, one.source, one.unit) for one in outcomes], columns=list(keys))
-    texts = {
+    texts: dict[str, list[str]] = {
+        "stated": [one.stated for one in outcomes],
         "effect": [_printed(one, outcome.effect) for one, outcome in outcomes.items()],
         "verdict": [outcome.verdict for outcome in outcomes.values()],
     }
@@ -362,8 +427,10 @@ def _units(one: Claim, outcome: Outcome) -> Panel:
     keys = ["dataset", "subject"]
     rows = pd.DataFrame([(unit.dataset, model_title(unit.subject)) for unit in outcome.units], columns=keys)
     places = [(one.name,)] * len(rows)
+    told = [_printed(one, unit.on_tests) if unit.on_tests.has_interval else "" for unit in outcome.units]
     columns = [
         _texts("unit_effect", [_printed(one, unit.effect) for unit in outcome.units], places),
+        *([_texts("on_tests", told, places)] if any(unit.on_tests.has_interval for unit in outcome.units) else []),
         _texts("seeds", [str(unit.seeds) for unit in outcome.units], places),
         _texts("side", [_side(unit) for unit in outcome.units], places),
     ]

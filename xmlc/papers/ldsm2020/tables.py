@@ -9,7 +9,6 @@ import pandas as pd
 
 from xmlc.core.errors import XmlcError
 from xmlc.papers.ldsm2020.claims import claims as claims
-from xmlc.papers.ldsm2020.claims import lemma_1_holds
 from xmlc.papers.tables.columns import MISSING, column
 from xmlc.papers.tables.table import (
     AVERAGES,
@@ -206,6 +205,11 @@ def table4(paper: str, records: Sequence[ForestRecord], published: Published) ->
     )
     footnotes = notes(paper, records, (), panels) + _against_lemma_1(records)
     return Table("table4", paper, TREE_KEYS, frame, caption, panels, footnotes)
+
+
+def lemma_1_holds(arity: float, lambda_1: float, lambda_2: float) -> bool:
+    """Return whether Lemma 1 says of these settings which splits are best: M - 3 < lambda_2 / lambda_1."""
+    return lambda_2 > (arity - 3) * lambda_1
 
 
 def _against_lemma_1(records: Sequence[ForestRecord]) -> list[str]:

@@ -205,13 +205,15 @@ _ALL = (
     Column("behind_on", "On", kind="constant"),
     # What a paper states, and what our records say of it.
     *(Column(name, title, kind="constant")
-      for name, title in (("claim", "Claim"), ("statement", "Statement"), ("source", "In the paper"))),
+      for name, title in (("claim", "Claim"), ("statement", "Statement"), ("source", "In the paper"),
+                          ("stated", "Stated"))),
     *(part for name, title in CLAIMS.items()
       for part in (Column(name, title), Column(COST + name, f"{title}, by clocks or memory", cost=True))),
     Column("subject", "Subject", kind="constant"),
     Column("units", "Datasets and subjects", decimals=0, kind="constant"),
     Column("unit", "Effect is in", kind="constant"),
     Column("unit_effect", "Effect"),
+    Column("on_tests", "With the test set's error"),
     Column("side", "Decision", kind="constant"),
     Column("note", "Note", kind="constant"),
     Column("seeds", "Seeds", decimals=0, kind="constant"),
