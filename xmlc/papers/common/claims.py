@@ -363,6 +363,15 @@ def ranked_apart(dataset: str, subject: str, one: RankingRecord, other: RankingR
     return Effect(dataset, subject, one.seed, 100 * (means[0] - means[1]), test_error=error)
 
 
+def least(effects: Iterable[Effect]) -> list[Effect]:
+    """Keep of each dataset, subject and seed the effect that speaks least for a statement of several parts."""
+    found: dict[tuple[str, str, int], Effect] = {}
+    for effect in effects:
+        run = effect.dataset, effect.subject, effect.seed
+        found[run] = min(found.get(run, effect), effect, key=lambda one: one.value)
+    return [*found.values()]
+
+
 def multiples(records: Iterable[R], one: str, other: str, cost_of: Callable[[R], float | None]) -> Iterator[Effect]:
     """Yield the other model's costs in multiples of the one's costs, where both are known, for the one as subject."""
     for (dataset, seed), models in by_model(records).items():

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from xmlc.papers.common.claims import Effect, by_model, claim, claims_table, ranked_apart
+from xmlc.papers.common.claims import Effect, by_model, claim, claims_table, least, ranked_apart
 from xmlc.papers.tables.titles import model_title, without_passes
 from xmlc.records.base import Record
 from xmlc.records.progressive import ProgressiveRecord
@@ -37,26 +37,26 @@ WIKIPARA = ("WikiPara", lambda record: "wikipara" in record.dataset.name)
 Pairs = Iterator[tuple[str, str, RankingRecord, RankingRecord]]
 
 
-@claim(RANKINGS, unit=f"{P1}, OPLT − IPLT or Parabel", stated="verbatim", about=UP_TO_WIKI10, margin=AS_GOOD)
-def as_good_as_offline(records: Sequence[RankingRecord]) -> Iterator[Effect]:
+@claim(RANKINGS, unit=f"{P1}, OPLT − IPLT and Parabel", stated="verbatim", about=UP_TO_WIKI10, margin=AS_GOOD)
+def as_good_as_offline(records: Sequence[RankingRecord]) -> list[Effect]:
     """Both online policies are as good as trees made before: IPLT's, and Parabel's single tree.
 
-    Compare the P@1 of both policies with IPLT's and Parabel's on datasets up to Wiki10's size.
+    Compare the P@1 of both policies with the better of IPLT and Parabel.
 
     Source: Section 5.1, page 7; Table 2
     """
-    return _differences(records, ONLINE, *OFFLINE)
+    return least(_differences(records, ONLINE, *OFFLINE))
 
 
-@claim(RANKINGS, unit=f"{P1}, IPLT or Parabel − OPLT-B", stated="verbatim", about=LARGER)
-def behind_offline_on_large(records: Sequence[RankingRecord]) -> Iterator[Effect]:
+@claim(RANKINGS, unit=f"{P1}, IPLT and Parabel − OPLT-B", stated="verbatim", about=LARGER)
+def behind_offline_on_large(records: Sequence[RankingRecord]) -> list[Effect]:
     """With more labels, best-greedy trees are worse than trees made before: IPLT's, and Parabel's single tree.
 
-    Compare P@1 on datasets with more labels than Wiki10.
+    Compare the P@1 of the worse of the two.
 
     Source: Section 5.1, page 7; Table 2
     """
-    return (replace(effect, value=-effect.value) for effect in _differences(records, ("oplt-b",), *OFFLINE))
+    return least(replace(effect, value=-effect.value) for effect in _differences(records, ("oplt-b",), *OFFLINE))
 
 
 @claim(RANKINGS, unit=f"{P1}, OPLT-B − OPLT-R", stated="verbatim", about=LARGER)
@@ -171,7 +171,7 @@ def _pairs(records: Sequence[RankingRecord], models: Sequence[str], *rivals: str
             for rival in rivals if base in models else ():
                 other = runs.get((rival, passes)) or (runs.get((rival, None)) if passes == most else None)
                 if other:
-                    yield dataset, f"{model_title(record.model)}, {model_title(other.model)}", record, other
+                    yield dataset, model_title(record.model), record, other
 
 
 def _multi_label(records: Sequence[RankingRecord]) -> list[RankingRecord]:
