@@ -1,4 +1,4 @@
-"""Naive twin of OPLT: Algorithms 2-8 of oplt2021 and its other policies, dictionaries and double precision.
+"""Naive twin of OPLT: Algorithms 2-8 of oplt2021, its other policies and its program's growth, in double precision.
 
 Every node has an auxiliary classifier here, needed or not, and an inverse classifier is a wrapper that flips updates.
 """
@@ -45,8 +45,18 @@ class Node:
 
 class NaiveOPLT:
     def __init__(
-        self, policy="best_greedy", alpha=0.75, balance="ratio", arity=2, max_leaf=4, gamma=1.0, eps=0.01, key=0
+        self,
+        policy="best_greedy",
+        alpha=0.75,
+        balance="ratio",
+        arity=2,
+        max_leaf=4,
+        gamma=1.0,
+        eps=0.01,
+        key=0,
+        growth="paper",
     ):
+        self.program, self.groups = growth == "program", set()
         self.policy, self.alpha, self.balance, self.arity, self.max_leaf, self.key = (
             policy,
             alpha,
@@ -64,7 +74,9 @@ class NaiveOPLT:
             self.learn({**x, None: 1.0}, sorted(labels))
 
     def learn(self, x, labels):
-        selected = None
+        selected, new = None, [label for label in labels if label not in self.leaf]
+        if self.program and new:
+            self.grow_as_program(x, new)
         for label in labels:
             if label not in self.leaf:
                 selected = self.add_label(x, label, selected)
@@ -91,11 +103,43 @@ class NaiveOPLT:
         v = self.node_of_algorithm_8(x, selected) if self.policy in ("random", "best_greedy") else self.node(x)
         if not v.children or (self.policy != "one_vs_rest" and len(v.children) == self.max_leaf):
             self.insert_node(v)
-        leaf = Node(v, label)
-        leaf.eta, leaf.theta = v.theta.copy(inverse=True), self.new()
-        v.children.append(leaf)
-        self.leaf[label] = leaf
+        self.leaf[label] = self.add_node(v, label)
         return v
+
+    def grow_as_program(self, x, new):
+        """What the authors' program does with all new labels of an instance; its groups may take leaves."""
+        v, b_max = self.root, self.max_leaf
+        if len(v.children) < self.arity:
+            v, b_max = self.add_node(v), len(new)
+            self.groups.add(v)
+        else:
+            while v not in self.groups:
+                v = self.child(v, x, self.levels(v))
+        for label in new:
+            place = v
+            if len(v.children) >= b_max:
+                siblings = [s for s in v.parent.children if s in self.groups and len(s.children) < b_max]
+                place = siblings[0] if siblings else self.divided(v)
+                v = v if siblings else place
+            self.leaf[label] = self.add_node(place, label)
+
+    def divided(self, v):
+        """Move all children of a full group one level down, and return a new group beside them."""
+        self.insert_node(v)
+        added = self.add_node(v)
+        self.groups |= {v.children[0], added}
+        if len(v.children) >= self.arity:
+            self.groups.remove(v)
+        return added
+
+    def add_node(self, v, label=None):
+        child = Node(v, label)
+        child.eta, child.theta = v.theta.copy(inverse=True), self.new()
+        v.children.append(child)
+        return child
+
+    def levels(self, v):
+        return 0 if v.parent is None else 1 + self.levels(v.parent)
 
     def node(self, x):
         """The node that a policy other than those of Algorithm 8 extends, for each label anew."""
@@ -118,17 +162,24 @@ class NaiveOPLT:
         v = self.root if selected is None else selected
         level = 0
         while selected is None and len(v.children) == self.arity and any(c.children for c in v.children):
-            if self.policy == "random":
-                v = v.children[random_below(np.uint64(stream_key(self.key, np.int64(self.n))), level, len(v.children))]
-            else:
-                share = np.log(v.leaves() / len(v.children))
-                sizes = np.array([c.leaves() for c in v.children])
-                balances = share / sizes if self.balance == "printed" else share - np.log(sizes)
-                scores = (1 - self.alpha) * np.array([c.eta.estimate(x) for c in v.children]) + self.alpha * balances
-                v = v.children[int(np.argmax(scores))]
+            v = self.child(v, x, level)
             level += 1
         leaves = [c for c in v.children if not c.children]
         return leaves[0] if len(leaves) == 1 else v
+
+    def child(self, v, x, level):
+        """The child of v that the policy goes on to."""
+        if self.policy == "random":
+            return v.children[self.draw(level, len(v.children))]
+        share = np.log(v.leaves() / len(v.children))
+        sizes = np.array([c.leaves() for c in v.children])
+        balances = share / sizes if self.balance == "printed" else share - np.log(sizes)
+        scores = (1 - self.alpha) * np.array([c.eta.estimate(x) for c in v.children]) + self.alpha * balances
+        return v.children[int(np.argmax(scores))]
+
+    def draw(self, level, n):
+        """The random policy's draw below n at a level of the tree, for the instance that is learned."""
+        return random_below(np.uint64(stream_key(self.key, np.int64(self.n))), level, n)
 
     def insert_node(self, v):
         new = Node(v)

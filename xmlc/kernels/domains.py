@@ -189,6 +189,7 @@ DOMAINS: Mapping[str, Mapping[str, Domain]] = {
         "policy": OneOf(("best_greedy", "random", "complete", "cpet", "one_vs_rest")),
         "alpha": SHARE,
         "balance": OneOf(("ratio", "printed")),
+        "growth": OneOf(("paper", "program")),
         "arity": whole(2, MANY),
         "max_leaf": whole(2, MANY),
         "gamma": POSITIVE,

@@ -21,15 +21,22 @@ OF_ALGORITHM_8 = [
 ]
 OTHERS = [("complete", 2, 4), ("complete", 3, 3), ("complete", 5, 5), ("cpet", 2, 4), ("one_vs_rest", 2, 4)]
 SHAPES = OF_ALGORITHM_8 + OTHERS
+OF_THE_PROGRAM = [
+    (policy, arity, max_leaf, "program")
+    for policy in ("best_greedy", "random")
+    for arity, max_leaf in ((2, 2), (2, 4), (2, 10), (3, 3), (3, 5), (3, 10), (4, 4), (4, 7))
+]
+GROWN = [(*shape, "paper") for shape in SHAPES] + OF_THE_PROGRAM
 
 
 @pytest.mark.parametrize("balance", ["ratio", "printed"])
-@pytest.mark.parametrize(("policy", "arity", "max_leaf"), SHAPES)
-def test_tree_and_estimates_are_those_of_the_algorithms_step_by_step(policy, arity, max_leaf, balance):
-    X, Y = stream()
-    model = oplt(policy, arity, max_leaf, balance=balance, unit_norm=False, random_state=7).partial_fit(X, Y)
+@pytest.mark.parametrize(("policy", "arity", "max_leaf", "growth"), GROWN)
+def test_tree_and_estimates_are_those_of_the_algorithms_step_by_step(policy, arity, max_leaf, growth, balance):
+    X, Y = stream(n=200, m=100)
+    model = oplt(policy, arity, max_leaf, balance=balance, growth=growth, unit_norm=False, random_state=7)
+    model.partial_fit(X, Y)
     key = np.uint64(stream_key(np.int64(7), np.int64(Stream.OPLT_POLICY)))
-    twin = NaiveOPLT(policy, 0.75, balance, arity, max_leaf, key=key)
+    twin = NaiveOPLT(policy, 0.75, balance, arity, max_leaf, key=key, growth=growth)
     instances = [dict(zip(X[[i]].indices.tolist(), X[[i]].data.tolist())) for i in range(X.shape[0])]
     twin.partial_fit(instances, [set(Y[[i]].indices.tolist()) for i in range(Y.shape[0])])
     assert shape(model.tree_, model.labels_) == twin.shape()
@@ -40,11 +47,11 @@ def test_tree_and_estimates_are_those_of_the_algorithms_step_by_step(policy, ari
         np.testing.assert_allclose(found[i, list(expected)], list(expected.values()), rtol=2e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize(("policy", "arity", "max_leaf"), SHAPES)
-def test_after_any_prefix_classifiers_are_those_of_iplt_on_the_final_tree_to_the_bit(policy, arity, max_leaf):
+@pytest.mark.parametrize(("policy", "arity", "max_leaf", "growth"), GROWN)
+def test_after_any_prefix_classifiers_are_those_of_iplt_on_the_final_tree_to_the_bit(policy, arity, max_leaf, growth):
     """Definition 1 (a proper online PLT algorithm)."""
     X, Y = stream(seed=1)
-    model, done = oplt(policy, arity, max_leaf), 0
+    model, done = oplt(policy, arity, max_leaf, growth=growth), 0
     for prefix in (1, 3, 10, 37, 80, 120):
         model.partial_fit(X[done:prefix], Y[done:prefix])
         done = prefix
@@ -214,6 +221,9 @@ def test_fit_forgets_and_is_the_same_whatever_came_before():
         ({"gamma": 0}, "gamma=0"),
         ({"warm_start": 2.0}, "warm_start=2.0"),
         ({"warm_start": 0.1, "policy": "complete"}, "warm_start=0.1 with policy='complete'"),
+        ({"growth": "napkinxc"}, "growth='napkinxc'"),
+        ({"growth": "program", "policy": "cpet"}, "growth='program' with policy='cpet'"),
+        ({"growth": "program", "warm_start": 0.1}, "warm_start=0.1"),
     ],
 )
 def test_wrong_hyperparameters(parameters, message):

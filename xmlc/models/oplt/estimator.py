@@ -43,6 +43,7 @@ POLICIES = {
     "cpet": CPET,
     "one_vs_rest": ONE_LEVEL,
 }
+OF_ALGORITHM_8 = ("random", "best_greedy")  # that have the program's growth
 OF_NO_GIVEN_TREE = ("complete", "one_vs_rest")  # whose trees have one shape
 NO_THRESHOLD = 1.0  # of new labels as long as no sets are predicted
 
@@ -75,6 +76,9 @@ class OPLT(SparseProbabilityEstimator):
         "best_greedy": how it is measured for a child c of v. As ``log(|L_v| / (|Ch(v)| |L_c|))``, the difference of two
         logarithms, as the authors' program has it; or as ``log(|L_v| / |Ch(v)|) / |L_c|``, as the paper prints it: with
         many leaves that is close to 0 for all children, and the tree is hardly balanced.
+    growth : {"paper", "program"}
+        "best_greedy", "random": how the tree takes a new label. As Algorithm 8 has it; or as the authors' program
+        (napkinXC 0.7), which makes chains with b > 2, see `xmlc.models.oplt.growth`.
     arity : int
         b, children of an inner node at most; of no effect with "cpet", which has 2, and with "one_vs_rest".
     max_leaf : int
@@ -87,7 +91,7 @@ class OPLT(SparseProbabilityEstimator):
     warm_start : float or None
         `fit`: a share of the instances on whose labels a tree of balanced 2-means is built and trained first, before
         the others extend it (OPLT-W of the paper has 0.1). Not with "complete" and "one_vs_rest", whose trees have one
-        shape.
+        shape, nor with the program's growth.
     unit_norm : bool
         Scale each instance to Euclidean length 1 first.
     random_state : int
@@ -130,6 +134,7 @@ class OPLT(SparseProbabilityEstimator):
     policy: str = "best_greedy"
     alpha: float = 0.75
     balance: str = "ratio"
+    growth: str = "paper"
     arity: int = 2
     max_leaf: int = 100
     gamma: float = 1.0
@@ -164,7 +169,7 @@ class OPLT(SparseProbabilityEstimator):
             sample = order[: max(1, round(self.warm_start * order.size))]
             self._start_as_kmeans(X[sample], Y[sample])
         x, y = self._kernel_form(X), kernel_csr(Y)
-        self._online = self._with_labels(Y.shape[1])
+        self._online = self._with_labels(y)
         for epoch in range(self.epochs):
             self._learn(x, y, order, 0, f"pass {epoch + 1} of {self.epochs}")
         return self
@@ -352,13 +357,14 @@ class OPLT(SparseProbabilityEstimator):
             self._start()
         if self._shape != self._wanted_shape():
             raise InvalidParameterError(
-                f"OPLT: (policy, arity, max_leaf) are {self._wanted_shape()}, but the tree grew with {self._shape}; "
-                "set them back, or call fit, which begins anew"
+                f"OPLT: (policy, growth, arity, max_leaf) are {self._wanted_shape()}, but the tree grew with "
+                f"{self._shape}; set them back, or call fit, which begins anew"
             )
         self.n_features_in_ = max(self.n_features_in_, X.shape[1])
         self.n_labels_ = max(self.n_labels_, Y.shape[1])
-        self._online = self._with_labels(self.n_labels_)
-        return self._kernel_form(X), kernel_csr(Y)
+        x, y = self._kernel_form(X), kernel_csr(Y)
+        self._online = self._with_labels(y)
+        return x, y
 
     def _learn(
         self, x: KernelCSR, y: KernelCSR, order: np.ndarray, k: int, title: str = "learning"
@@ -368,20 +374,23 @@ class OPLT(SparseProbabilityEstimator):
         self._online, ranking, scores = learn(self._online, x, y, order, self._settings(), k, title)
         return ranking, scores
 
-    def _with_labels(self, n_labels: int) -> OnlineTree:
-        """Return the tree with capacity for labels below ``n_labels``, below one node if need be."""
+    def _with_labels(self, y: KernelCSR) -> OnlineTree:
+        """Return the tree with capacity for the labels of more of the stream, below one node if need be."""
         most = UNBOUNDED if POLICIES[self.policy] == ONE_LEVEL else max(self.arity, self.max_leaf)
-        return with_degree(with_labels(self._online, n_labels), min(most, 2 * n_labels))
+        if self.growth == "program":  # whose first groups have all labels of an instance
+            most = max(most, int(np.diff(y.indptr).max(initial=0)))
+        return with_degree(with_labels(self._online, self.n_labels_), min(most, 2 * self.n_labels_))
 
-    def _wanted_shape(self) -> tuple[str, int, int]:
+    def _wanted_shape(self) -> tuple[str, str, int, int]:
         """Return the hyperparameters that a tree keeps: where it has auxiliary classifiers depends on them."""
-        return self.policy, self.arity, self.max_leaf
+        return self.policy, self.growth, self.arity, self.max_leaf
 
     def _settings(self) -> Settings:
         threshold = NO_THRESHOLD if self._ofo is None else self._ofo[1] / self._ofo[2]
         key = np.uint64(stream_key(np.int64(self.random_state), np.int64(Stream.OPLT_POLICY)))
         return Settings(
             POLICIES[self.policy],
+            self.growth == "program",
             float(self.alpha),
             self.balance == "printed",
             int(self.arity),
@@ -396,6 +405,11 @@ class OPLT(SparseProbabilityEstimator):
         check_hyperparameters(self)
         if self.arity > self.max_leaf:
             raise InvalidParameterError(f"arity={self.arity}, max_leaf={self.max_leaf}: expected arity <= max_leaf")
+        if self.growth == "program" and (self.policy not in OF_ALGORITHM_8 or self.warm_start is not None):
+            raise InvalidParameterError(
+                f"growth='program' with policy={self.policy!r} and warm_start={self.warm_start}: expected a policy of "
+                f"{', '.join(OF_ALGORITHM_8)} and None"
+            )
         if self.warm_start is not None:
             if self.policy in OF_NO_GIVEN_TREE:
                 raise InvalidParameterError(f"warm_start={self.warm_start} with policy={self.policy!r}: expected None")

@@ -3,6 +3,16 @@
 Auxiliary classifiers are kept where the policy can extend a node, and nowhere else (`extends_inner`, `extends_leaf`):
 with Algorithm 8 in nodes all of whose children are leaves, in inner nodes with fewer than b children, and in leaves
 with a sibling that is none.
+
+The authors' program grows another tree (``settings.program``). Its leaves lie below groups, which have an auxiliary
+classifier each:
+
+- Each of the first b instances with new labels opens a group of its labels below the root, however many they are.
+- Later the policy descends from the root to the first node with an auxiliary classifier, a group, which takes leaves up
+  to b_max children, whether its other children are leaves or not.
+- What a full group cannot take goes to the first of its siblings that are groups with room.
+- Where none has room the group is pushed down (`push_down`), and the new leaf is in a new group beside what it had. The
+  group loses its auxiliary classifier if it has b children then: it has two, so that with b > 2 it stays a group.
 """
 
 from __future__ import annotations
@@ -122,7 +132,7 @@ def plant_given(tree, children, label, settings):
             leaves += label[child] >= 0
         degree = children[t + 1] - children[t]
         if degree > 0:
-            auxiliary = 1 if extends_inner(settings, degree, leaves) else 0
+            auxiliary = 1 if extends_inner(settings, v, degree, leaves) else 0
             open_block(tree, v, degree + auxiliary, auxiliary, SMALLEST_TABLE)
             for c in range(degree):
                 append_child(tree, v, children[t] + c + ROOT, c + auxiliary)
@@ -143,7 +153,7 @@ def add_label(tree, ids, values, label, scratch, settings):
         False if the arrays are full; nothing has changed then.
     """
     nodes, counters, root = tree.nodes, tree.counters, tree.nodes[ROOT]
-    if root.n_leaves == 0:
+    if root.n_leaves == 0 and not settings.program:
         root.label, root.n_leaves, tree.leaves[label] = label, 1, ROOT  # line 2
         nodes[ABOVE].leaf_children = nodes[ABOVE].n_leaves = 1
         return True
@@ -155,11 +165,13 @@ def add_label(tree, ids, values, label, scratch, settings):
     slots = slots_of(padded_size(wanted_width(node.width + 2, settings))) + 1
     if settings.policy == COMPLETE or settings.policy == CPET:
         slots, table = slots + slots_of(padded_size(1)) + 1, 2 * table
-    if not has_capacity(tree, 2, (node.n_features + 1) * slots + 4, table + 16):
+    if not has_capacity(tree, 3, (node.n_features + 1) * slots + 4, table + 16):
         return False
-    if node.degree == 0:  # lines 5 and 6: InsertNode where the node has no room, and AddLeaf
+    if settings.program and v == ROOT:
+        add_group(tree, v, new_column(tree, v, settings), label, settings)
+    elif node.degree == 0:  # lines 5 and 6: InsertNode where the node has no room, and AddLeaf
         extend_leaf(tree, v, label, settings)
-    elif node.degree < settings.max_leaf:
+    elif has_room(tree, v, settings):
         extend_inner(tree, v, label, settings)
     else:
         push_down(tree, v, label, settings)
@@ -169,21 +181,36 @@ def add_label(tree, ids, values, label, scratch, settings):
 @njit(cache=True, nogil=True)
 def extend_inner(tree, v, label, settings):
     """Variant 1 (Figure 1 b; AddLeaf, Algorithm 6): a leaf becomes one more child of an inner node."""
+    column, leaf = new_column(tree, v, settings), new_node(tree, label, settings.threshold)
+    append_child(tree, v, leaf, column)
+    if extends_leaf(settings, tree.nodes[v].degree, tree.nodes[v].leaf_children):
+        open_block(tree, leaf, 1, 1, SMALLEST_TABLE)
+    count_leaf(tree, leaf, settings.threshold)
+
+
+@njit(cache=True, nogil=True)
+def new_column(tree, v, settings):
+    """Give block v a column for one more child, a leaf or a group, with a copy of its auxiliary classifier."""
     node = tree.nodes[v]
-    leaf_children = node.leaf_children + 1
-    if extends_inner(settings, node.degree + 1, leaf_children):
+    if extends_inner(settings, v, node.degree + 1, node.leaf_children + 1):
         if padded_size(node.width + 1) > node.padded:
             widen(tree, v, wanted_width(node.width + 1, settings))
         column = node.width
         node.width += 1
-    else:  # no label extends it again: the leaf takes the place of the auxiliary classifier
+    else:  # no label extends it again: the child takes the place of the auxiliary classifier
         column, node.auxiliary = np.int32(0), 0
     copy_auxiliary(tree, v, column, column, column + 1)
-    leaf = new_node(tree, label, settings.threshold)
-    append_child(tree, v, leaf, column)
-    if extends_leaf(settings, node.degree, leaf_children):
-        open_block(tree, leaf, 1, 1, SMALLEST_TABLE)
-    count_leaf(tree, leaf, settings.threshold)
+    return column
+
+
+@njit(cache=True, nogil=True)
+def add_group(tree, v, column, label, settings):
+    """Append to v a group of one leaf, which the instance's other new labels extend (the program's growth)."""
+    group = new_node(tree, NONE, settings.threshold)
+    append_child(tree, v, group, column)
+    open_block(tree, group, 1, 1, SMALLEST_TABLE)
+    extend_inner(tree, group, label, settings)
+    tree.counters[SELECTED] = group
 
 
 @njit(cache=True, nogil=True)
@@ -198,7 +225,7 @@ def extend_leaf(tree, v, label, settings):
     if extends_leaf(settings, 2, 2):
         open_copies(tree, old, v, 1, 1, False)
         open_block(tree, leaf, 1, 1, SMALLEST_TABLE)
-    auxiliary = 1 if extends_inner(settings, 2, 2) else 0  # else the old leaf takes its place
+    auxiliary = 1 if extends_inner(settings, v, 2, 2) else 0  # else the old leaf takes its place
     copy_auxiliary(tree, v, 1, auxiliary + 1, auxiliary + 2)
     node.label, node.width, node.auxiliary = NONE, auxiliary + 2, auxiliary
     append_child(tree, v, old, auxiliary)
@@ -227,8 +254,11 @@ def push_down(tree, v, label, settings):
     auxiliary = 1 if settings.arity > 2 else 0
     open_copies(tree, v, new, auxiliary, auxiliary + 1, True)
     old.degree = old.leaf_children = 0
-    leaf = new_node(tree, label, threshold)
     append_child(tree, v, new, auxiliary)
+    if settings.program:
+        add_group(tree, v, auxiliary + 1, label, settings)
+        return
+    leaf = new_node(tree, label, threshold)
     append_child(tree, v, leaf, auxiliary + 1)
     open_block(tree, leaf, 1, 1, SMALLEST_TABLE)
     count_leaf(tree, leaf, threshold)
@@ -268,9 +298,9 @@ def node_for_label(tree, ids, values, scratch, settings, instance):
         v = counters[SELECTED]
     else:
         v = select_node(tree, ids, values, scratch, settings, instance)
-    v = only_leaf(tree, v)
+    v = v if settings.program else only_leaf(tree, v)
     counters[SELECTED], counters[SELECTED_FOR] = v, instance
-    return v
+    return group_with_room(tree, v, settings) if settings.program else v
 
 
 @njit(cache=True, nogil=True)
@@ -314,12 +344,13 @@ def cpet_leaf(tree, ids, values, scratch, settings):
 def select_node(tree, ids, values, scratch, settings, instance):
     """Descend to the node that a new label of an instance extends: lines 1-6 of Algorithm 8.
 
-    Where the paper goes on while a node has b children not all of which are leaves, this does while it has b or more,
-    as it may in a tree that was given. Costs a score of each block on the way (best-greedy), or a random number.
+    It goes on while a node has no auxiliary classifier: in the paper one with b children not all of which are leaves,
+    here with b or more, as it may have in a tree that was given. Costs a score of each block on the way (best-greedy),
+    or a random number.
     """
     nodes, v, level = tree.nodes, np.int64(ROOT), 0
     key = stream_key(settings.key, instance)
-    while nodes[v].degree >= settings.arity and nodes[v].leaf_children < nodes[v].degree:
+    while nodes[v].auxiliary == 0:
         if settings.policy == RANDOM:
             child = np.int64(nodes[v].first_child)
             for _ in range(random_below(key, level, nodes[v].degree)):
@@ -373,8 +404,30 @@ def only_leaf(tree, v):
 
 
 @njit(cache=True, nogil=True)
-def extends_inner(settings, degree, leaf_children):
-    """Tell whether a later label may extend an inner node with so many children, so many of them leaves."""
+def has_room(tree, v, settings):
+    """Tell whether an inner node takes one more leaf: always a first group of the program, for its own instance."""
+    node = tree.nodes[v]
+    first = settings.program and node.parent == ROOT and node.stamp == NONE
+    return first or node.degree < settings.max_leaf
+
+
+@njit(cache=True, nogil=True)
+def group_with_room(tree, v, settings):
+    """Return the group v, or if it is full the first of its siblings that is a group and is not; v if there is none."""
+    nodes = tree.nodes
+    if v == ROOT or has_room(tree, v, settings):
+        return v
+    sibling = np.int64(nodes[nodes[v].parent].first_child)
+    while sibling != NONE and not (nodes[sibling].auxiliary == 1 and has_room(tree, sibling, settings)):
+        sibling = np.int64(nodes[sibling].next_sibling)
+    return v if sibling == NONE else sibling
+
+
+@njit(cache=True, nogil=True)
+def extends_inner(settings, v, degree, leaf_children):
+    """Tell whether a later label may extend inner node v with so many children, so many of them leaves."""
+    if settings.program:
+        return v != ROOT or degree < settings.arity
     if settings.policy == RANDOM or settings.policy == BEST_GREEDY:
         return leaf_children == degree or degree < settings.arity
     if settings.policy == COMPLETE:
@@ -386,7 +439,7 @@ def extends_inner(settings, degree, leaf_children):
 def extends_leaf(settings, degree, leaf_children):
     """Tell whether a later label may extend a leaf whose parent has so many children, so many of them leaves."""
     if settings.policy == RANDOM or settings.policy == BEST_GREEDY:
-        return leaf_children < degree
+        return leaf_children < degree and not settings.program
     return settings.policy == COMPLETE or settings.policy == CPET
 
 

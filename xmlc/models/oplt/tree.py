@@ -82,6 +82,8 @@ class Settings(NamedTuple):
 
     #: See `xmlc.models.oplt.growth`.
     policy: int
+    #: Whether the tree grows as the authors' program's.
+    program: bool
     #: Share of the tree's balance in best-greedy's score.
     alpha: float
     #: Whether balance is measured as the paper prints it.

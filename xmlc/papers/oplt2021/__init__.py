@@ -8,6 +8,8 @@ name_models(
         "iplt": "IPLT",
         "oplt-r": "OPLT-R",
         "oplt-b": "OPLT-B",
+        "oplt-r-program": "OPLT-R, program's tree",
+        "oplt-b-program": "OPLT-B, program's tree",
         "oplt-w": "OPLT-W",
         "cmt": "CMT",
         "napkinxc-iplt": "napkinXC IPLT",
