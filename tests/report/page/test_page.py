@@ -125,7 +125,7 @@ def test_claims_come_first_and_what_they_rest_on_is_folded(run, tmp_path, page):
     assert paper.tables[0].title == "Claims"
     assert page.claims == paper.claims == counted(made)
     assert page.headline == claims_line(page.claims)
-    assert page.claims.total() == len(made.frame) > page.claims["no data"] > 0
+    assert len(made.frame) > page.claims.total() > page.claims["no data"] > 0  # verbatim ones, without costs
     folded = sum(panel.detail for panel in made.panels)
     assert sum(tag == "details" for tag, _ in Reader(to_html(page)).tags) >= folded > 0
 

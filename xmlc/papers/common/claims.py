@@ -389,7 +389,8 @@ def _table(paper: str, outcomes: Mapping[Claim, Outcome], given: Mapping[Need, S
         "interval, decides each dataset and subject: for, against, or open. In the first panel they are means over "
         "datasets, with the interval over these where there are at least three. A statement holds where more than half "
         "of all are for it, or, where most are open, by the mean over datasets if none is against it. The paper states "
-        "it in these terms (verbatim), or we draw it from what stands there (derived), or it is ours."
+        "it in these terms (verbatim), or we draw it from what stands there (derived), or it is ours. "
+        "Counts are of the verbatim ones, without costs."
     )
     records = [record for records in given.values() for record in records if isinstance(record, Record)]
     about = [f"{one.name}: about {one.about[0]}." for one in outcomes if one.about]
