@@ -58,12 +58,11 @@ def test_every_record_that_a_suite_asks_for_is_made_by_one_job_of_its_place(sett
     jobs = threshold_jobs(project)
     asked = 0
     for name, one in project.suites.items():
-        place = f"thresholds_{name if one.own else 'papers'}"
         for run in project.runs(name):
             for method in (*one.methods, *one.measure_methods):
                 for path in both(run, method):
                     (maker,) = makers(jobs, path)
-                    assert maker == place or maker.startswith(f"{place}_")
+                    assert maker == f"thresholds_{name if one.own else 'papers'}_{run.model}"
                     asked += 1
     assert asked > 100
 
@@ -106,13 +105,15 @@ def test_of_a_model_that_two_papers_have_the_methods_of_both_are_one_job(tmp_pat
     anywhere, *configured = threshold_jobs(project)
     found = {job.name: (job.methods, job.models) for job in configured}
     assert found == {
-        "thresholds_papers": (["fta", "sto", "ofo", "for-macro-f"], ["shared"]),
+        "thresholds_papers_shared": (["fta", "sto", "ofo", "for-macro-f"], ["shared"]),
         "thresholds_papers_own": (["fta", "sto"], ["own"]),
         "thresholds_papers_peer": (["sto", "ofo"], ["peer"]),  # what the table of peers shows, of what b has
-        "thresholds_demo": (["ofo-ab"], ["shared"]),
+        "thresholds_demo_shared": (["ofo-ab"], ["shared"]),
     }
     assert anywhere.models == list(project.models)
-    assert makers([anywhere, *configured], "results/made/shared/seed0/80/evaluation/ofo-ab.json") == ["thresholds_demo"]
+    assert makers([anywhere, *configured], "results/made/shared/seed0/80/evaluation/ofo-ab.json") == [
+        "thresholds_demo_shared"
+    ]
     for path in ("made/shared/seed0/80/evaluation/fta.json", "yeast/shared/seed0/80/evaluation/ofo-ab.json"):
         assert makers([anywhere, *configured], f"results/{path}") == ["thresholds_anywhere"]
 
@@ -127,15 +128,15 @@ def test_label_sets_are_inferred_by_one_job_beside_thresholds_where_they_can(tmp
     )
     # Thresholds of `plt` are another suite's than its inference; of `bare` there are none; the demo infers nothing.
     jobs = threshold_jobs(project)
-    assert {(job.name, *job.models): job.inference and job.inference.methods for job in jobs[1:]} == {
-        ("thresholds_papers", "plt"): ["gfm"],
-        ("thresholds_papers_other", "other"): None,
-        ("thresholds_papers_bare", "bare"): ["h"],
-        ("thresholds_demo", "plt"): None,
+    assert {job.name: job.inference and job.inference.methods for job in jobs[1:]} == {
+        "thresholds_papers_plt": ["gfm"],
+        "thresholds_papers_other": None,
+        "thresholds_papers_bare": ["h"],
+        "thresholds_demo_plt": None,
     }
     records = {"yeast/plt": "gfm", "made/plt": "gfm", "yeast/bare": "h", "yeast/other": "gfm"}
     found = [makers(jobs, f"results/{run}/seed0/80/inference/{method}.json") for run, method in records.items()]
-    assert found == [["thresholds_papers"], [], ["thresholds_papers_bare"], []]
+    assert found == [["thresholds_papers_plt"], [], ["thresholds_papers_bare"], []]
 
 
 def test_quick_models_are_one_job_for_all_seeds_that_suites_have(tmp_path):

@@ -90,14 +90,14 @@ def test_thresholds_of_a_model_are_one_job_where_they_are_configured(project):
     record = "results/{}/{}/seed0/80/evaluation/{}.json"
     before = {"prepare": 1, "train": 1, "estimate": 1}
     both = [record.format("demo", "plt", method) for method in ("sto", "for-instance-f")]
-    of_demo = {"synthesise": 1} | before | {"thresholds_demo_plt": 1}  # without a suffix it is the oracle's
+    of_demo = {"synthesise": 1} | before | {"thresholds_demo_plt": 1}
     assert project.planned(*both) == of_demo
     # What is inferred from the same estimates is part of it.
     inferred = "results/demo/plt/seed0/80/inference/gfm.json"
     assert project.planned(inferred) == of_demo
     settings = ("--config", "mirror=http://localhost/none")
     planned = project.planned(record.format("far-set", "plt", "for-instance-f"), *settings)
-    assert planned == {"download": 1, "tune": 1} | before | {"thresholds_papers": 1}
+    assert planned == {"download": 1, "tune": 1} | before | {"thresholds_papers_plt": 1}
     # What no suite asks for is a job of its own.
     other = project.planned(record.format("demo", "plt", "for-macro-f2"))
     assert other == {"synthesise": 1} | before | {"thresholds_anywhere": 1}

@@ -117,8 +117,8 @@ use rule train as train_trees with:
 
 rule join_trees:
     input:
-        models=gather.trees(jobs.gather_pattern(f"{paths.SHARE}/model")),
-        records=gather.trees(jobs.gather_pattern(f"{paths.SHARE}/train.json")),
+        models=gather.trees(f"{paths.SHARE}/model", allow_missing=True),
+        records=gather.trees(f"{paths.SHARE}/train.json", allow_missing=True),
     output:
         model=directory(paths.MODEL),
         record=paths.TRAINING,

@@ -11,9 +11,6 @@ from xmlc.suites import paths
 from xmlc.suites.needs import PEER_METHODS
 from xmlc.suites.paths import Pattern
 from xmlc.suites.project import Project
-from xmlc.suites.suite import Suite
-
-PAPERS = "papers"  # the place of all suites that have no datasets of their own
 
 
 @dataclass(frozen=True)
@@ -107,7 +104,7 @@ def inference_jobs(project: Project, portion: str) -> dict[str, InferenceJob]:
     return found
 
 
-@dataclass(frozen=True)
+@dataclass
 class ThresholdJob:
     """Threshold methods, and inference methods on the same estimates, that are one job."""
 
@@ -116,7 +113,7 @@ class ThresholdJob:
     models: list[str]
     #: Regular expression.
     datasets: str
-    methods: list[str]
+    methods: list[str] = field(default_factory=list)
     inference: InferenceJob | None = None
     #: Step in the path of its log.
     log: str = "thresholds"
@@ -138,47 +135,22 @@ def threshold_jobs(project: Project) -> list[ThresholdJob]:
 
     Methods that several papers have of a model are one job. Suites with datasets of their own have jobs of their own.
     """
-    methods, inferred = _methods_by_model(project)
-    groups: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
-    for place, model in methods:
-        beside = inferred.get((place, model))
-        found = (place, tuple(methods[place, model]), tuple(beside.methods if beside else ()))
-        if any(found[1:]):
-            groups.setdefault(found, []).append(model)
+    inferred = inference_jobs(project, "80")
     own = {suite.name: f"(?:{one_of(suite.all_datasets)})" for suite in project.suites.values() if suite.own}
     papers = rf"(?!(?:{'|'.join(own.values())})/){paths.NAME}"
     jobs: dict[str, ThresholdJob] = {}
-    for (place, named, _), models in groups.items():
-        name = f"thresholds_{place}"
-        name = name if name not in jobs else f"{name}_{models[0]}"
-        beside = inferred.get((place, models[0]))
-        jobs[name] = ThresholdJob(name, models, own.get(place, papers), list(named), beside)
-    step = "thresholds/{method}"
-    anywhere = ThresholdJob("thresholds_anywhere", list(project.models), paths.NAME, ["{method}"], log=step)
-    return [anywhere, *jobs.values()]
-
-
-Place = tuple[str, str]  # of a suite, or the papers, and a model
-
-
-def _methods_by_model(project: Project) -> tuple[dict[Place, list[str]], dict[Place, InferenceJob]]:
-    """Return threshold methods, and the inference on the same estimates."""
-    methods: dict[Place, list[str]] = {}
-    inferred: dict[Place, InferenceJob] = {}
-    jobs = inference_jobs(project, "80")
     for suite in project.suites.values():
         wanted = [*suite.methods, *suite.measure_methods]
+        of_peers = [method for method in PEER_METHODS if method in wanted]
         for model in suite.all_models:
-            place = (suite.name if suite.own else PAPERS, model)
-            of_peers = [method for method in PEER_METHODS if method in wanted]
-            _extend(methods.setdefault(place, []), of_peers if model in suite.peers else wanted)
-            if _infers(suite, model):
-                inferred[place] = jobs[model]
-    return methods, inferred
-
-
-def _infers(suite: Suite, model: str) -> bool:
-    return suite.inference is not None and suite.inference.portion == "80" and model in suite.inference.methods
+            name = f"thresholds_{suite.name if suite.own else 'papers'}_{model}"
+            job = jobs.setdefault(name, ThresholdJob(name, [model], own.get(suite.name, papers)))
+            _extend(job.methods, of_peers if model in suite.peers else wanted)
+            if suite.inferred(model, "80"):
+                job.inference = inferred[model]
+    anywhere = ThresholdJob("thresholds_anywhere", list(project.models), paths.NAME, ["{method}"])
+    anywhere.log = "thresholds/{method}"
+    return [anywhere, *(job for job in jobs.values() if job.records)]
 
 
 def _extend(known: list[str], further: Iterable[str]) -> None:
@@ -199,8 +171,3 @@ def each(**lists: Iterable[object]) -> list[str]:
 def one_of(names: Iterable[str]) -> str:
     """Return the regular expression of a wildcard that is one of some names; of none, it matches nothing."""
     return "|".join(map(re.escape, names)) or "(?!)"
-
-
-def gather_pattern(pattern: str) -> str:
-    """Return a pattern for Snakemake's ``gather``, which fills in ``scatteritem`` alone."""
-    return pattern.replace("{", "{{").replace("}", "}}").replace("{{scatteritem}}", "{scatteritem}")
