@@ -57,10 +57,14 @@ def test_plt_is_ahead_on_half_of_the_datasets():
     assert decided(claims.better_on_half, first[:3])[1] == "no data"
 
 
-def test_both_plts_are_units():
-    hashed = [record | {"model": "plt-hashed"} for record in ranked(60, 63)[:3]]
-    outcome = claims.precision_on_par.outcome([as_record(record) for record in ranked(60, 63) + hashed])
-    assert [unit.subject for unit in outcome.units] == ["plt", "plt-hashed"]
+def test_exact_weights_stand_in_where_no_hashed_ones_were_run():
+    hashed = [record | {"model": "plt-hashed"} for record in ranked(62, 63)[:3]]
+    records = [as_record(record) for record in ranked(60, 63) + hashed + ranked(61, 63, name="yeast")]
+    units = claims.precision_on_par.outcome(records).units
+    found = [(unit.dataset, unit.subject, round(unit.effect.mean, 9)) for unit in units]
+    assert found == [("bibtex", "plt-hashed", -1), ("yeast", "plt", -2)]
+    tuned_ = [as_record(record) for name in ("plt", "plt-hashed") for record in tuned(name, fta=30, ofo=31)]
+    assert [unit.subject for unit in claims.ofo_most_promising.outcome(tuned_).units] == ["plt-hashed"]
 
 
 def test_training_times_are_compared_where_labels_are_few():
