@@ -27,7 +27,7 @@ R = TypeVar("R", bound=Record)
 
 
 def of_the_paper(records: Sequence[R]) -> list[R]:
-    """Leave out PLTs with exact weights where those with hashed ones, the paper's, were run: units are nearly the same."""
+    """Leave out PLTs with exact weights where those with hashed ones, the paper's, were run: they nearly agree."""
     hashed = {(record.dataset.name, record.seed) for record in records if record.model == HASHED}
     return [r for r in records if r.model != EXACT or (r.dataset.name, r.seed) not in hashed]
 
