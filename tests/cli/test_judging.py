@@ -31,11 +31,13 @@ def test_exit_status(files, tmp_path, capsys):
     assert (status, err) == (1, "")
     assert out.splitlines()[0] == f"Fingerprints differ: old {word}, new {fingerprint(right).word}"
     assert out.splitlines()[1].startswith("3 of 6 cells equal")
-    status, out, _ = compared(capsys, left, right, "--report-only", "--markdown", tmp_path / "out" / "c.md")
-    assert status == 0
-    assert "report only" in out
+    assert compared(capsys, left, right, "--markdown", tmp_path / "out" / "c.md")[0] == 1
     assert (tmp_path / "out" / "c.md").read_text().splitlines()[2].startswith("**3 of 6 cells equal")
-    status, _, err = compared(capsys, left, tmp_path / "nothing.csv", "--report-only")
+    # Beside a paper every verdict is a result.
+    status, out, _ = compared(capsys, left, right, "--published", "--runs", ROOT / "config/runs.csv")
+    assert (status, "different:" in out) == (0, False)
+    assert "3 undecided" in out
+    status, _, err = compared(capsys, left, tmp_path / "nothing.csv", "--published")
     assert status == 2
     assert "no such table" in err
     assert compared(capsys, left, left, "--unknown", "x")[0] == 2

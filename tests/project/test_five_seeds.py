@@ -1,7 +1,6 @@
-"""results/reference/five-seeds: the archived records give its tables, CI's numbers and the pages' counts."""
+"""results/reference/five-seeds: the archived records give its tables, CI's numbers and the README's counts."""
 
 import io
-import re
 from collections import Counter
 from dataclasses import replace
 from typing import get_args
@@ -10,10 +9,8 @@ import pandas as pd
 import pytest
 import yaml
 from archive_cases import unpack_tar
-from click.testing import CliRunner
 from repository import ROOT
 
-from xmlc.cli import group
 from xmlc.papers.building import build_table
 from xmlc.papers.common.claims import CLAIMS, Word, counted
 from xmlc.papers.tables.columns import column
@@ -21,14 +18,13 @@ from xmlc.papers.tables.fingerprint import read_table
 from xmlc.papers.tables.made_of import finished_tables
 from xmlc.papers.tables.table import to_csv
 from xmlc.records.base import parsed
-from xmlc.report.compare import compare_frames
+from xmlc.report.compare import compare, compare_frames, outcome_of
+from xmlc.report.judge import Judge
 
 FIVE = ROOT / "results/reference/five-seeds"
 SETTINGS = yaml.safe_load((ROOT / "config/reference.yaml").read_text())
 # Of the README's counts of claims, in the order of the verdicts.
 HEADINGS = ("hold", "do not hold", "mixed", "cannot be told", "no data")
-# Of the counts of printed cells on the page of results, beside those that were reproduced.
-VERDICTS = ("better", "not reproduced", "too uncertain to say", "without runs to judge by")
 
 
 @pytest.fixture(scope="module")
@@ -110,13 +106,11 @@ def test_the_readme_counts_the_claims(finished):
     assert expected in readme, f"put into the README:\n\n{expected}"
 
 
-def test_the_page_of_results_counts_the_printed_cells_that_were_judged():
-    page = (ROOT / "docs/results.md").read_text()
+def test_the_readme_says_what_became_of_the_printed_results():
+    judge = Judge.of_project(ROOT / "config")
+    lines = []
     for paper in SETTINGS["papers"]:
-        folders = [str(ROOT / name / paper) for name in ("results/published", "results/reference/five-seeds")]
-        arguments = ["compare", *folders, "--published", "--report-only", "--runs", str(ROOT / "config/runs.csv")]
-        said = CliRunner().invoke(group, arguments).output.partition(";")[0]
-        reproduced, judged = re.match(r"(\d+) of (\d+) measured cells reproduced", said).groups()
-        others = [re.search(rf", (\d+) {words}", said) for words in VERDICTS]
-        counts = [judged, reproduced, *(found[1] if found else "0" for found in others)]
-        assert f"| `{paper}` | {' | '.join(counts)} |" in page
+        outcome = outcome_of(compare(ROOT / "results/published" / paper, FIVE / paper, published=judge))
+        lines.append(f"| `{paper}` | {' | '.join(map(str, outcome.values()))} |")
+    expected = "\n".join([f"| results of | {' | '.join(outcome)} |", f"| --- |{' ---: |' * len(outcome)}", *lines])
+    assert expected in (ROOT / "README.md").read_text(), f"put into the README:\n\n{expected}"

@@ -46,19 +46,20 @@ def test_beside_a_paper_each_kind_of_cell_is_counted_by_itself(files):
     left, right = files(TABLE, change(TABLE, "60.0,100", "60.0,7"))
     (comparison,) = compare(left, right, published=JUDGE)
     assert statuses(comparison) == {
-        (*FTA, "macro_f"): Verdict.REPRODUCED,
-        (*STO, "macro_f"): Verdict.REPRODUCED,
-        (*FTA, "inner_products"): Verdict.REPRODUCED,
-        (*STO, "inner_products"): Verdict.NO_RUNS,
+        (*FTA, "macro_f"): Verdict.INSIDE,
+        (*STO, "macro_f"): Verdict.INSIDE,
+        (*FTA, "inner_products"): Verdict.UNDECIDED,
+        (*STO, "inner_products"): Verdict.UNDECIDED,
         (*FTA, "c"): Verdict.EQUAL,
         (*STO, "c"): Verdict.DIFFERENT,
     }
-    assert comparison.counts(Kind.MEASURED) == {Verdict.REPRODUCED: 3, Verdict.NO_RUNS: 1}
+    assert comparison.counts(Kind.MEASURED) == {Verdict.INSIDE: 2, Verdict.UNDECIDED: 2}
     assert comparison.counts(Kind.CONFIGURATION) == {Verdict.EQUAL: 1, Verdict.DIFFERENT: 1}
     assert headline([comparison]) == (
-        "3 of 4 measured cells reproduced, 1 without runs to judge by; configuration: 1 of 2 equal, 1 different"
+        "4 of 4 printed results run again, on 1 of 1 datasets: 2 inside, 0 outside +, 0 outside -, 2 undecided; "
+        "configuration: 1 of 2 equal, 1 different"
     )
-    assert not comparison.same
+    assert comparison.same
 
 
 def test_a_statistic_that_stands_in_every_row_of_a_dataset_is_one_cell(files):
@@ -233,30 +234,33 @@ def test_beside_a_paper_the_text_says_the_interval_of_each_cell(files):
     place = Place("left", "table2", ("yeast", "plt", "sto"), "macro_f")
     judge = Judge(Runs({place: CellRuns({0: 35.9, 1: 36.0, 2: 36.1})}), same_split=frozenset({("left", "yeast")}))
     lines = to_text(compare(*files(TABLE, MIXED), published=judge), "", published=True).splitlines()
-    assert lines[0].startswith(
-        "0 of 3 measured cells reproduced, 1 better, 2 without runs to judge by; configuration: "
+    assert lines[0] == (
+        "3 of 4 printed results run again, on 1 of 1 datasets: 0 inside, 1 outside +, 0 outside -, 2 undecided; "
+        "configuration: 2 of 2 equal"
     )
-    assert lines[0].endswith("; 1 cells not run")
-    assert lines[3] == "better:"
+    assert lines[3] == "outside +:"
     assert lines[4].split() == ["table", "row", "column", "published", "measured", "difference", "interval"]
     assert lines[5].split()[1:] == "yeast / plt / sto macro_f 35.1235 36 +0.877 ± 0.608".split()
-    assert "without runs to judge by:" in lines
+    assert "undecided:" in lines
 
 
 def test_beside_a_paper_its_own_digits_count_and_more_of_ours_is_no_difference(files):
     printed = "dataset,model,p@1,train_minutes\na,plt,72.4,5\na,fastxml,-,6\nb,plt,70.10,7\n"
     ours = "dataset,model,p@1,p@3,train_minutes\na,plt,72.44,1,50\na,fastxml,30,1,6\na,swnn,50,1,1\n"
     place = Place("left", "table1", ("a", "plt"), "p@1")
-    judge = Judge(Runs({place: CellRuns({0: 72.44, 1: 72.44})}), same_split=frozenset({("left", "a")}))
+    judge = Judge(Runs({place: CellRuns({0: 72.4, 1: 72.48})}), same_split=frozenset({("left", "a")}))
     (comparison,) = compare(*files(printed, ours, "table1.csv"), published=judge)
     assert {cell.key: cell.verdict for cell in comparison.cells if cell.judged} == {
-        ("a", "plt"): Verdict.REPRODUCED,
+        ("a", "plt"): Verdict.INSIDE,
         ("b", "plt"): Verdict.NOT_RUN,
     }
     assert [(part.kind, part.name, part.verdict) for part in comparison.parts] == [
         ("row", ("b", "plt"), Verdict.NOT_RUN)
     ]
-    assert headline([comparison]) == "1 of 1 measured cells reproduced; 1 cells not run; 1 row not run"
+    assert headline([comparison]) == (
+        "1 of 2 printed results run again, on 1 of 2 datasets: 1 inside, 0 outside +, 0 outside -, 0 undecided; "
+        "1 row not run"
+    )
     assert comparison.same
     text = to_markdown([comparison], "", published=True)
     assert text[text.index("<details>") :].startswith(

@@ -126,8 +126,10 @@ def test_one_run_of_ours_is_one_of_those_that_the_deviation_is_from():
 
 
 @pytest.mark.parametrize("unit", [0.01, 0.1, 1.0])
-def test_rounding_alone_never_makes_a_number_another(unit):
-    assert covered(1e-6, unit, RUNS, 1) == 1
+def test_runs_that_vary_less_than_rounding_give_no_interval(unit):
+    least = unit / math.sqrt(12 * 2)  # the variance of two single runs is then that of rounding
+    assert math.isnan(half_width(Spread(5, 0.99 * least), unit))
+    assert half_width(Spread(5, 1.01 * least), unit) > unit / 2
 
 
 def test_a_shift_of_two_points_is_seen():
@@ -138,11 +140,11 @@ def test_the_formula_by_hand():
     # t with 4 degrees of freedom is 2.776; rounding is nothing beside the deviation.
     assert half_width(Spread(5, 1.0), 1e-9) == pytest.approx(2.776 * math.sqrt(2), abs=1e-2)
     assert half_width(Spread(5, 1.0), 1e-9, 5, 5) == pytest.approx(2.776 * math.sqrt(0.4), abs=1e-2)
-    # No deviation: half a unit, or 1.96 standard errors of two test sets.
-    assert half_width(Spread(5, 0.0), 0.1) == 0.05
+    # No deviation: no interval, or 1.96 standard errors of two test sets.
+    assert math.isnan(half_width(Spread(5, 0.0), 0.1))
     assert half_width(Spread(5, 0.0, 1.0), 1e-9, other_split=True) == pytest.approx(1.96 * math.sqrt(2), abs=1e-3)
     # A known split needs no standard error, and has none.
-    assert half_width(Spread(5, 0.0, 1.0), 0.1) == 0.05
+    assert math.isnan(half_width(Spread(5, 0.0, 1.0), 0.1))
     with pytest.raises(ValueError, match="error of another split"):
         half_width(Spread(5, 0.0), 0.1, other_split=True)
 

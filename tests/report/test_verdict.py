@@ -1,5 +1,7 @@
 """Kinds of printed numbers, and verdicts by interval, on constants, and beside earlier numbers of ours."""
 
+import math
+
 import pytest
 
 from xmlc.papers import table_of
@@ -11,28 +13,27 @@ from xmlc.report.verdict import (
     judge_exactly,
     judge_measured,
     kind_of,
-    reproduced_line,
+    measured_line,
     unit_of_last_digit,
 )
 
 
 @pytest.mark.parametrize(
-    ("difference", "interval", "contrast", "better", "verdict"),
+    ("difference", "interval", "printed", "verdict"),
     [
-        (0.4, 0.5, None, "higher", Verdict.REPRODUCED),
-        (0.5, 0.5, None, "higher", Verdict.REPRODUCED),
-        (0.50001, 0.5, None, "higher", Verdict.BETTER),
-        (-0.50001, 0.5, None, "higher", Verdict.NOT_REPRODUCED),
-        (-0.6, 0.5, None, "lower", Verdict.BETTER),
-        (0.6, 0.5, None, "lower", Verdict.NOT_REPRODUCED),
-        (0.6, 0.5, None, None, Verdict.NOT_REPRODUCED),
-        (0.0, 0.5, 1.0, "higher", Verdict.REPRODUCED),  # as wide as the contrast: either of the two could be told
-        (0.0, 0.5, 0.99, "higher", Verdict.UNCERTAIN),
-        (-0.6, 0.5, 0.1, "higher", Verdict.NOT_REPRODUCED),  # outside is outside, whatever the contrast
+        (0.4, 0.5, 10, Verdict.INSIDE),
+        (-0.5, 0.5, 10, Verdict.INSIDE),
+        (0.50001, 0.5, 10, Verdict.ABOVE),
+        (-0.50001, 0.5, 10, Verdict.BELOW),
+        (0.4, 0.5, 9.99, Verdict.UNDECIDED),  # half the interval is more than 5 % of the printed number
+        (0.0, 0.5, 0, Verdict.UNDECIDED),
+        (0.6, 0.5, 9.99, Verdict.ABOVE),  # outside of a wide interval is outside all the same
+        (0.0, math.nan, 10, Verdict.UNDECIDED),
+        (9.0, math.nan, 10, Verdict.UNDECIDED),
     ],
 )
-def test_a_measured_number_is_judged_by_its_interval(difference, interval, contrast, better, verdict):
-    assert judge_measured(difference, interval, contrast, better) is verdict
+def test_a_measured_number_is_judged_by_its_interval(difference, interval, printed, verdict):
+    assert judge_measured(difference, interval, printed) is verdict
 
 
 @pytest.mark.parametrize(
@@ -63,9 +64,9 @@ def test_verdicts_beside_an_earlier_number_of_ours(old, new, expected):
 
 
 def test_the_headlines_count():
-    counts = {Verdict.REPRODUCED: 30, Verdict.BETTER: 8, Verdict.UNCERTAIN: 4, Verdict.NOT_RUN: 20, Verdict.FAILED: 0}
-    # What was not run has no verdict.
-    assert reproduced_line(counts) == "30 of 42 measured cells reproduced, 8 better, 4 too uncertain to say"
+    counts = {Verdict.INSIDE: 30, Verdict.ABOVE: 8, Verdict.UNDECIDED: 4, Verdict.NOT_RUN: 20, Verdict.FAILED: 1}
+    assert measured_line(counts, "run") == "42 of 63 run: 30 inside, 8 outside +, 0 outside -, 4 undecided"
+    assert measured_line({Verdict.NOT_RUN: 20}, "run") == "0 of 20 run"
     # What only our side has is no cell of the earlier one.
     assert equal_line({Verdict.EQUAL: 1, Verdict.MISSING: 1, Verdict.NEW: 2}) == "1 of 2 cells equal, 1 missing, 2 new"
 

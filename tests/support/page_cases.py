@@ -13,7 +13,7 @@ from xmlc.report.judge import Judge
 from xmlc.report.page.content import Folders, page_of
 
 PAPER = "plt2016"
-# Of table2: what is measured on yeast with fta is 40 exactly, with sto 35, with ofo 42.
+# Of table2: what seed 0 gives on yeast with fta is 40 exactly, with sto 35, with ofo 42; seed 1 gives .04 more.
 PUBLISHED = """dataset,model,method,macro_f,test_ms,inner_products
 yeast,plt,fta,40.00,0.50,55
 yeast,plt,sto,36.00,0.10,
@@ -48,7 +48,7 @@ def small_run(run):
     (run / "results/published" / PAPER).mkdir(parents=True)
     (run / "results/published" / PAPER / "table2.csv").write_text(PUBLISHED)
     records = [*every_method(), thresholds(model=HOSTILE, f=0.3)]
-    records += [record | {"seed": 1} for record in every_method(f=0.4)]
+    records += [record | {"seed": 1} for record in every_method(f=0.4004)]
     for record in records:
         record |= {"passport": passport(), "step": step("evaluate")}
     paths = write(run / "results/yeast/plt", records)

@@ -92,7 +92,7 @@ class LazyGroup(click.Group):
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__)
 def group() -> None:
-    """Reproduce the results of extreme multi-label classification, step by step."""
+    """Carry out experiments of extreme multi-label classification, step by step."""
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -24,10 +24,9 @@ Two runs of ours, or a run and the accepted numbers, are compared exactly: one s
 bit, whatever the processor and the number of threads. With --published, OLD was printed in a paper: each number that
 the paper measured is judged by an interval of its own, taken from our runs with several seeds, and NEW may have more.
 
-Costs, such as times, are shown where both have them and never judged. Exit status: 0 if every judged cell is equal,
-reproduced, better, too uncertain to say or not run; 1 if a cell is different, not reproduced or failed, or a cell,
-row, column or table of ours is missing or new; 2 if the comparison cannot be made (a path that does not exist, a
-file that is no table, an unknown option).
+Costs, such as times, are shown where both have them and never judged. Exit status: 1 if two runs differ in a judged
+cell, or a cell, row, column or table of one is missing in the other; 2 if the comparison cannot be made (a path that
+does not exist, a file that is no table, an unknown option); else 0, and so with --published whatever the verdicts.
 """
 
 
@@ -44,7 +43,6 @@ file that is no table, an unknown option).
 )
 @click.option("--keys", default="", help="Columns that name a row, such as dataset,model; otherwise they are found.")
 @click.option("--markdown", type=FILE, default=None, help="Write the comparison as Markdown too.")
-@click.option("--report-only", is_flag=True, help="Exit with status 0 whatever the differences.")
 @click.pass_context
 def compare_command(
     ctx: click.Context,
@@ -54,7 +52,6 @@ def compare_command(
     file: Path | None,
     keys: str,
     markdown: Path | None,
-    report_only: bool,
 ) -> None:
     """Compare, report, judge."""
     if file and not published:
@@ -68,7 +65,7 @@ def compare_command(
         click.echo(f"xmlc: error: {error}", err=True)
         ctx.exit(2)
     how = "each cell by an interval of its own" if published else "exact"
-    title = f"old: {old}, new: {new}; {how}{'; report only' if report_only else ''}"
+    title = f"old: {old}, new: {new}; {how}"
     if markdown:
         with atomic_file(markdown) as temporary:
             text = to_markdown(comparisons, title, published)
@@ -76,7 +73,7 @@ def compare_command(
     if first:
         click.echo(first)
     click.echo(to_text(comparisons, title, published), nl=False)
-    if not report_only and not all(comparison.same for comparison in comparisons):
+    if not all(comparison.same for comparison in comparisons):
         ctx.exit(1)
 
 

@@ -114,8 +114,8 @@ def report_command(
 
 
 def _headlines(about: Page | PagePaper) -> list[str]:
-    """Count the verdicts on claims, where there are some, and on cells."""
-    return [*([claims_line(about.claims)] if about.claims else []), about.tally.headline]
+    """Count the verdicts on cells, and on claims where there are some."""
+    return [about.tally.headline, *([claims_line(about.claims)] if about.claims else [])]
 
 
 @click.command(help="Write the numbers behind all finished tables as one tidy CSV, failures included.")

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd
 from tabulate import tabulate
@@ -22,9 +22,17 @@ from xmlc.papers.tables.made_of import MadeOf, same_data
 from xmlc.papers.tables.table import Published, TableDefinition
 from xmlc.report.judge import Judge, OurNumber
 from xmlc.report.runs import Place
-from xmlc.report.verdict import Judgement, Kind, Verdict, equal_line, judge_exactly, kind_of, number, reproduced_line
-
-BAD = (Verdict.NOT_REPRODUCED, Verdict.DIFFERENT, Verdict.FAILED, Verdict.MISSING, Verdict.NEW)
+from xmlc.report.verdict import (
+    OUTCOMES,
+    Judgement,
+    Kind,
+    Verdict,
+    equal_line,
+    judge_exactly,
+    kind_of,
+    measured_line,
+    number,
+)
 
 
 @dataclass(frozen=True)
@@ -90,9 +98,8 @@ class Comparison:
 
     @property
     def same(self) -> bool:
-        """Say whether two tables of ours are equal, or no measured or constant cell of a paper is another."""
-        bad = any(cell.verdict in BAD for cell in self.cells if cell.judged and cell.kind is not Kind.QUOTED)
-        return not bad and all(part.verdict is Verdict.NOT_RUN for part in self.parts)
+        """Say whether two tables of ours are equal; beside a paper's table nothing has to be."""
+        return self.printed or not (self.parts or any(c.verdict is not Verdict.EQUAL for c in self.cells if c.judged))
 
 
 def compare(left: Path, right: Path, keys: Sequence[str] = (), published: Judge | None = None) -> list[Comparison]:
@@ -131,17 +138,12 @@ def compare(left: Path, right: Path, keys: Sequence[str] = (), published: Judge 
         raise XmlcError(f"{left} and {right}: neither holds a table (*.csv)")
     comparisons = []
     for name in names:
-        if not (right / name).exists():
-            verdict = Verdict.NOT_RUN if published else Verdict.MISSING
-            comparisons.append(
-                Comparison(name, (), parts=[UnmatchedPart("table", (name,), verdict)], printed=bool(published))
-            )
-        elif not (left / name).exists():
-            comparisons += (
-                [] if published else [Comparison(name, (), parts=[UnmatchedPart("table", (name,), Verdict.NEW)])]
-            )
-        else:
+        there = (left / name).exists(), (right / name).exists()
+        if all(there) or (published and there[0]):
             comparisons.append(_compare_files(name, left / name, right / name, keys, published))
+        elif not published:
+            part = UnmatchedPart("table", (name,), Verdict.MISSING if there[0] else Verdict.NEW)
+            comparisons.append(Comparison(name, (), parts=[part]))
     return comparisons
 
 
@@ -153,15 +155,16 @@ def _tables(folder: Path, of: Path) -> set[str]:
 
 
 def _compare_files(name: str, left: Path, right: Path, keys: Sequence[str], published: Judge | None) -> Comparison:
-    tables = {side: read_table(path) for side, path in (("left", left), ("right", right))}
-    found = keys_of(left, tables["left"], tables["right"], keys)
-    for path, table in ((left, tables["left"]), (right, tables["right"])):
+    before = read_table(left)
+    after = read_table(right) if right.exists() else before[:0]  # a table of a paper of which nothing was run
+    found = keys_of(left, before, after, keys)
+    for path, table in ((left, before), (right, after)):
         _check_keys(path, table, found)
     if found == CLAIM_KEYS and not published:
         ours = MadeOf.beside(right)
         if ours is None or not same_data(MadeOf.beside(left), ours.digests):
             return Comparison(name, found, parts=[UnmatchedPart("table", (name,), Verdict.OTHER_DATA)])
-    return compare_frames(name, tables["left"], tables["right"], found, published, left.parent.name)
+    return compare_frames(name, before, after, found, published, left.parent.name)
 
 
 def compared_fingerprints(left: Path, right: Path) -> tuple[Fingerprint, Fingerprint]:
@@ -335,8 +338,8 @@ def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
 
 
 # What a reader has to look at, in this order, and what may be folded.
-CHANGED = (Verdict.NOT_REPRODUCED, Verdict.DIFFERENT, Verdict.FAILED, Verdict.BETTER, Verdict.MISSING, Verdict.NEW)
-FOLDED = (Verdict.REPRODUCED, Verdict.UNCERTAIN, Verdict.NO_RUNS, Verdict.NOT_RUN, Verdict.EQUAL)
+CHANGED = (Verdict.ABOVE, Verdict.BELOW, Verdict.DIFFERENT, Verdict.MISSING, Verdict.NEW)
+FOLDED = (Verdict.UNDECIDED, Verdict.INSIDE, Verdict.NOT_RUN, Verdict.EQUAL)
 LISTED = 12
 HEADINGS = ("table", "row", "column", "old", "new", "difference")
 PUBLISHED_HEADINGS = ("table", "row", "column", "published", "measured", "difference", "interval")
@@ -347,42 +350,56 @@ def headline(comparisons: Sequence[Comparison]) -> str:
 
     Of a paper's tables the measured cells are counted first, and each other kind of cell by itself.
     """
-    counts = {kind: _counts(comparisons, kind) for kind in Kind}
     if any(comparison.printed for comparison in comparisons):
-        words = [*_of_kinds(comparisons, counts), *_not_run(counts)]
-        return "; ".join([*words, *_parts(comparisons)])
-    said = ", ".join([equal_line(sum(counts.values(), Counter())), *_parts(comparisons)])
+        return "; ".join([*published_lines(comparisons), *_parts(comparisons)])
+    said = ", ".join([equal_line(sum((c.counts() for c in comparisons), Counter())), *_parts(comparisons)])
     unjudged = sum(len(_cells(comparison, None)) for comparison in comparisons)
     return said + (f"; {unjudged} shown without judgement" if unjudged else "")
 
 
-def kind_lines(counts: Mapping[Kind, Mapping[Verdict, int]]) -> list[str]:
-    """Count the verdicts on printed cells that are not measurements of the paper, kind by kind."""
-    lines = []
-    for kind in (Kind.DATASET, Kind.CONFIGURATION, Kind.QUOTED):
-        ran = {verdict: n for verdict, n in counts[kind].items() if verdict is not Verdict.NOT_RUN and n}
-        good = ran.pop(Verdict.REPRODUCED if kind is Kind.QUOTED else Verdict.EQUAL, 0)
-        if total := good + sum(ran.values()):
-            said = "reproduced" if kind is Kind.QUOTED else "equal"
-            lines.append(", ".join([f"{kind}: {good} of {total} {said}", *(f"{n} {v}" for v, n in ran.items())]))
+def published_lines(comparisons: Sequence[Comparison]) -> list[str]:
+    """Count the verdicts on a paper's cells, those that it measured first, then the other kinds that were run."""
+    outcome = outcome_of(comparisons)
+    where = f"printed results run again, on {outcome['datasets run']} datasets"
+    lines = [measured_line(_counts(comparisons, Kind.MEASURED), where)] if outcome["printed"] else []
+    if calibrated := outcome["calibrated"]:
+        lines.append(f"{calibrated} of them with settings calibrated on the printed test results")
+    if (quoted := _counts(comparisons, Kind.QUOTED)).total() > quoted[Verdict.NOT_RUN]:
+        lines.append(f"{Kind.QUOTED}: {measured_line(quoted, 'run again')}")
+    for kind in (Kind.DATASET, Kind.CONFIGURATION):
+        counts = _counts(comparisons, kind)
+        del counts[Verdict.NOT_RUN]
+        lines += [f"{kind}: {equal_line(counts, 'equal')}"] if counts else []
     return lines
 
 
-def calibrated_line(cells: int) -> str:
-    """Say how many of the measured cells have settings that were chosen on the printed results."""
-    return f"{cells} of them with settings calibrated on the printed test results"
+def outcome_of(comparisons: Sequence[Comparison]) -> dict[str, Any]:
+    """Say what became of the cells that papers measured: the headings and cells of one line of a table."""
+    counts, ran = _counts(comparisons, Kind.MEASURED), dict[str, bool]()
+    cells = [(c, cell) for c in comparisons for cell in c.cells if cell.judged and cell.kind is Kind.MEASURED]
+    for comparison, cell in cells:
+        dataset = dict(zip(comparison.keys, cell.key)).get("dataset", "")
+        ran[dataset] = ran.get(dataset, False) or cell.verdict is not Verdict.NOT_RUN
+    return {
+        "datasets run": f"{sum(ran.values())} of {len(ran)}",
+        "printed": counts.total(),
+        "not run": counts[Verdict.NOT_RUN],
+        "run": counts.total() - counts[Verdict.NOT_RUN],
+        "calibrated": sum(bool(cell.judgement.calibrated) for _, cell in cells),
+        **{str(verdict): counts[verdict] for verdict in OUTCOMES},
+    }
 
 
-def _of_kinds(comparisons: Sequence[Comparison], counts: Mapping[Kind, Mapping[Verdict, int]]) -> list[str]:
-    cells = [cell for comparison in comparisons for cell in comparison.cells if cell.kind is Kind.MEASURED]
-    calibrated = sum(bool(cell.judgement.calibrated) for cell in cells if cell.judged)
-    line = reproduced_line(counts[Kind.MEASURED])
-    return [f"{line} ({calibrated_line(calibrated)})" if calibrated else line, *kind_lines(counts)]
-
-
-def _not_run(counts: Mapping[Kind, Mapping[Verdict, int]]) -> list[str]:
-    cells = sum(own.get(Verdict.NOT_RUN, 0) for own in counts.values())
-    return [f"{cells} cells not run"] if cells else []
+def beside_print(paper: str, published: Path, ours: Mapping[str, pd.DataFrame], judge: Judge) -> list[Comparison]:
+    """Compare all that a paper prints, in ``published``, with tables of ours by name, of which any may be missing."""
+    comparisons = []
+    for own, table in every_table():
+        file = published / paper / f"{table.name}.csv"
+        if own == paper and file.is_file():
+            printed = read_table(file)
+            found = ours.get(table.name, printed[:0])
+            comparisons.append(compare_frames(table.name, printed, found, table.keys, judge, paper))
+    return comparisons
 
 
 def _counts(comparisons: Sequence[Comparison], kind: Kind) -> Counter[Verdict]:
@@ -410,7 +427,7 @@ def to_text(comparisons: Sequence[Comparison], title: str, published: bool = Fal
     if parts := _part_lines(comparisons):
         lines += ["", *parts]
     lines += ["", *(f"{comparison.name}: {headline([comparison])}" for comparison in comparisons)]
-    for verdict in (Verdict.UNCERTAIN, Verdict.REPRODUCED, Verdict.NO_RUNS):
+    for verdict in (Verdict.UNDECIDED, Verdict.INSIDE):
         if rows := _rows(comparisons, verdict, published):
             lines += ["", f"{verdict}:", _indented(_table(rows, "plain", published))]
     if rows := [line for comparison in comparisons for line in _unjudged(comparison)]:

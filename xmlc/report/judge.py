@@ -1,14 +1,14 @@
-"""Judging of printed numbers: kind, interval of the printed number, and numbers to tell it from."""
+"""Judging of printed numbers: their kind, and the interval of those that were measured."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from xmlc.data.catalogue import load_catalogue
-from xmlc.papers.tables.columns import DEVIATION, column
+from xmlc.papers.tables.columns import DEVIATION
 from xmlc.papers.tables.table import Published, TableDefinition
 from xmlc.report.runs import Place, Runs, Spread, half_width
 from xmlc.report.verdict import (
@@ -26,6 +26,7 @@ from xmlc.suites.suite import read_suite
 
 NO_RUNS = "no runs with several seeds: `xmlc deviations` keeps them"
 NO_SPLIT_ERROR = "the paper's split is not known to be ours, and no error of another was measured"
+NO_CHANCE = "its runs vary by no more than the rounding of the printed number"
 
 
 @dataclass(frozen=True)
@@ -101,13 +102,14 @@ class Judge:
         Returns
         -------
         Judgement or None
-            None where there is nothing to judge: the paper prints no number here, or a cost, or a deviation.
+            None where there is nothing to judge: the paper prints no number here, or a cost, a deviation, or a number
+            that it prints elsewhere.
         """
         text = printed.value(place.row, place.column) or ""
         expected = number(text)
         named = dict(zip(printed.keys, place.row))
         kind = kind_of(place.column, definition, named.get("model"))
-        unjudged = kind is Kind.COST or place.column.endswith(DEVIATION)
+        unjudged = kind is Kind.COST or place.column.endswith(DEVIATION) or repeats(place, printed)
         if expected is None or not math.isfinite(expected) or unjudged:
             return None
         if found.failed:
@@ -117,26 +119,23 @@ class Judge:
         difference, unit = found.value - expected, unit_of_last_digit(text)
         if kind in (Kind.DATASET, Kind.CONFIGURATION):
             return judge_constant(difference, unit)
-        judgement = self._measured(definition, place, printed, found, difference)
-        return replace(judgement, calibrated=self.calibrated.get((place.paper, named.get("model", "")), ""))
+        interval, reason = self._interval(place, found, named.get("dataset", ""), unit)
+        calibrated = self.calibrated.get((place.paper, named.get("model", "")), "")
+        return Judgement(judge_measured(difference, interval, expected), difference, interval, reason, calibrated)
 
-    def _measured(
-        self, definition: TableDefinition | None, place: Place, printed: Published, found: OurNumber, difference: float
-    ) -> Judgement:
-        """Judge a number that was measured, by the paper and by us."""
-        unit = unit_of_last_digit(printed.value(place.row, place.column) or "")
-        spread = self._spread(place, found)
-        if spread is None:
-            return Judgement(Verdict.NO_RUNS, difference, reason=NO_RUNS)
-        dataset = dict(zip(printed.keys, place.row)).get("dataset", "")
+    def _interval(self, place: Place, found: OurNumber, dataset: str, unit: float) -> tuple[float, str]:
+        """Return half the width of a cell's interval with its parts, or NaN with the reason."""
+        spread, ours, theirs = self._spread(place, found), found.seeds, self.printed_runs.get(place.paper, 1)
         other = (place.paper, dataset) not in self.same_split
+        if spread is None:
+            return math.nan, NO_RUNS
         if other and spread.split_error is None:
-            return Judgement(Verdict.NO_RUNS, difference, reason=NO_SPLIT_ERROR)
-        theirs = self.printed_runs.get(place.paper, 1)
-        interval = half_width(spread, unit, found.seeds, theirs, other)
-        contrast = contrast_of(definition, place, printed)
-        verdict = judge_measured(difference, interval, contrast, column(place.column).better)
-        return Judgement(verdict, difference, interval, _reason(spread, found.seeds, theirs, other, contrast))
+            return math.nan, NO_SPLIT_ERROR
+        interval = half_width(spread, unit, ours, theirs, other)
+        parts = f"deviation {spread.deviation:.2g} of {spread.runs} runs, {ours} beside {theirs}"
+        if other:
+            parts += f"; deviation {spread.split_error:.2g} over splits, as the paper's is not known"
+        return interval, NO_CHANCE if math.isnan(interval) else parts
 
     def _spread(self, place: Place, found: OurNumber) -> Spread | None:
         """Return the spread of the runs at hand, where there are several, else of those on file."""
@@ -146,29 +145,11 @@ class Judge:
         return filed
 
 
-def contrast_of(definition: TableDefinition | None, place: Place, printed: Published) -> float | None:
-    """Return the smallest difference to a printed number that the paper compares this one with.
+def repeats(place: Place, printed: Published) -> bool:
+    """Say whether a paper prints the same number elsewhere.
 
-    Those are the numbers of the rows that differ in one of the table's contrasts only, such as the model, and not by
-    nothing.
+    nDCG@1 is P@1, and Table 4 of plt2016 has Table 2's FTA and STO.
     """
-    own = number(printed.value(place.row, place.column) or "")
-    if definition is None or own is None:
-        return None
-    differences = []
-    for row in printed.rows():
-        apart = [key for key, mine, other in zip(printed.keys, place.row, row) if mine != other]
-        if len(apart) == 1 and apart[0] in definition.contrasts:
-            other = number(printed.value(row, place.column) or "")
-            if other is not None and math.isfinite(other) and other != own:
-                differences.append(abs(other - own))
-    return min(differences, default=None)
-
-
-def _reason(spread: Spread, ours: int, theirs: int, other: bool, contrast: float | None) -> str:
-    """Explain an interval by its parts."""
-    words = [f"deviation {spread.deviation:.2g} of {spread.runs} runs, {ours} beside {theirs}"]
-    if other:
-        words.append(f"deviation {spread.split_error:.2g} over splits, as the paper's is not known")
-    words += [f"the nearest number that the paper compares it with is {contrast:.3g} away"] if contrast else []
-    return "; ".join(words)
+    if place.column == "ndcg@1":
+        return number(printed.value(place.row, "p@1") or "") is not None
+    return place.column in ("fta", "sto")

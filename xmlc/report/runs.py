@@ -49,13 +49,15 @@ class Spread:
 
 
 def half_width(spread: Spread, unit: float, ours: int = 1, theirs: int = 1, other_split: bool = False) -> float:
-    """Return h: of 100 faithful reproductions 95 differ from the printed number by at most h.
+    """Return h: of 100 faithful reproductions 95 differ from the printed number by at most h; NaN where none is known.
 
     The difference of a mean of ``ours`` runs and a printed mean of ``theirs`` runs has the variance
     s^2 (1 / ours + 1 / theirs), s being the deviation of one run; rounding to a printed digit adds u^2 / 12, u being
     the unit of that digit; two splits drawn apart add twice the square of the split error. Only s is estimated,
     from few runs, hence Student's t; its degrees of freedom are those of Welch and Satterthwaite, runs - 1 over the
-    squared share of the variance that s has. Where neither runs nor splits differ, h is half a unit.
+    squared share of the variance that s has. Where runs and splits vary by no more than rounding does, as those of a
+    model that draws nothing, there is no h: another solver or other folds may move such a number, and nobody measured
+    by how much.
 
     Parameters
     ----------
@@ -76,13 +78,13 @@ def half_width(spread: Spread, unit: float, ours: int = 1, theirs: int = 1, othe
         raise ValueError("no error of another split was measured")
     of_runs = spread.deviation * spread.deviation * (1 / ours + 1 / theirs)
     error = (spread.split_error or 0.0) if other_split else 0.0
-    of_splits = 2 * error * error
-    variance = of_runs + of_splits + unit * unit / 12
-    if of_runs + of_splits == 0:
-        return unit / 2
+    of_splits, of_rounding = 2 * error * error, unit * unit / 12
+    if of_runs + of_splits <= of_rounding:
+        return math.nan
+    variance = of_runs + of_splits + of_rounding
     share = of_runs / variance
     freedom = (spread.runs - 1) / (share * share) if share else math.inf
-    return max(unit / 2, student_quantile(freedom) * math.sqrt(variance))
+    return student_quantile(freedom) * math.sqrt(variance)
 
 
 COLUMNS = ("paper", "table", "row", "column", "seeds", "values", "split_error")

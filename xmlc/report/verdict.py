@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
-from typing import Literal
 
 from xmlc.papers.tables.columns import column
 from xmlc.papers.tables.table import TableDefinition
@@ -44,29 +43,32 @@ def kind_of(name: str, definition: TableDefinition | None = None, model: str | N
     return Kind.QUOTED if own and model is not None and model not in own else Kind.MEASURED
 
 
-# Two decimal numbers that differ by exactly half a unit do so in floating point up to the last bits.
-ROUNDING = 1 + 1e-9
-
-
 class Verdict(StrEnum):
     """Verdicts on a cell.
 
-    A number that a paper measured is reproduced, better, not reproduced or too uncertain to say; a printed constant, or
-    a number of ours beside an earlier one, is equal or different; the others were not compared.
+    A number that a paper measured is inside its interval, outside with the sign of ours minus printed, or undecided; a
+    printed constant, or a number of ours beside an earlier one, is equal or different; the others were not compared.
     """
 
-    REPRODUCED = "reproduced"
-    BETTER = "better"
-    NOT_REPRODUCED = "not reproduced"
-    UNCERTAIN = "too uncertain to say"
+    INSIDE = "inside"
+    ABOVE = "outside +"
+    BELOW = "outside -"
+    UNDECIDED = "undecided"
     EQUAL = "equal"
     DIFFERENT = "different"
-    NO_RUNS = "without runs to judge by"
     NOT_RUN = "not run"
     FAILED = "failed"
     MISSING = "missing"
     NEW = "new"
     OTHER_DATA = "of other or unknown data, not compared"
+
+
+#: What can become of a measured cell that was run.
+OUTCOMES = (Verdict.INSIDE, Verdict.ABOVE, Verdict.BELOW, Verdict.UNDECIDED)
+#: The share of a printed number that half its interval may be at most: inside of a wider one lies nearly everything.
+WIDEST = 0.05
+# Two decimal numbers that differ by exactly half a unit do so in floating point up to the last bits.
+ROUNDING = 1 + 1e-9
 
 
 @dataclass(frozen=True)
@@ -76,8 +78,8 @@ class Judgement:
     verdict: Verdict
     #: Found minus expected; NaN where one is no number.
     difference: float = math.nan
-    #: The difference that is no difference: half the width of the cell's interval, or half a unit of the last printed
-    #: digit of a constant; NaN where there is none.
+    #: Half the width of the cell's interval, or half a unit of the last printed digit of a constant; NaN where there is
+    #: none.
     interval: float = math.nan
     #: What the interval is made of, or why there is none.
     reason: str = ""
@@ -85,27 +87,22 @@ class Judgement:
     calibrated: str = ""
 
 
-def judge_measured(
-    difference: float, interval: float, contrast: float | None, better: Literal["higher", "lower"] | None
-) -> Verdict:
+def judge_measured(difference: float, interval: float, printed: float) -> Verdict:
     """Judge a measured number by its interval.
+
+    Outside is outside however wide the interval is; inside of a wide one, or without one, nothing is decided.
 
     Parameters
     ----------
     difference : float
         Ours minus printed.
     interval : float
-        Half the width.
-    contrast : float or None
-        The smallest difference to another printed number that the paper compares this one with. An interval wider than
-        that (twice ``interval``) could not tell the two from each other.
-    better : {"higher", "lower"} or None
+        Half the width; NaN where there is none.
+    printed : float
     """
-    if abs(difference) > interval * ROUNDING:
-        gained = (difference > 0) if better == "higher" else (difference < 0) if better == "lower" else False
-        return Verdict.BETTER if gained else Verdict.NOT_REPRODUCED
-    wide = contrast is not None and 2 * interval > contrast * ROUNDING
-    return Verdict.UNCERTAIN if wide else Verdict.REPRODUCED
+    if abs(difference) > interval:
+        return Verdict.ABOVE if difference > 0 else Verdict.BELOW
+    return Verdict.INSIDE if interval <= WIDEST * abs(printed) else Verdict.UNDECIDED
 
 
 def judge_constant(difference: float, unit: float) -> Judgement:
@@ -128,24 +125,19 @@ def judge_exactly(old: str, new: str) -> Judgement:
     return Judgement(Verdict.EQUAL if before == after else Verdict.DIFFERENT, after - before)
 
 
-def equal_line(counts: Mapping[Verdict, int]) -> str:
-    """Say how many cells of ours are as before, as in "38 of 44 cells equal, 4 different, 2 missing"."""
-    return _line(counts, Verdict.EQUAL, "cells equal")
-
-
-def reproduced_line(counts: Mapping[Verdict, int]) -> str:
-    """Count the measured cells by verdict: "98 of 132 measured cells reproduced, 4 better, 30 not reproduced".
-
-    What was not run has no verdict and is not among them.
-    """
-    ran: dict[Verdict, int] = {verdict: count for verdict, count in counts.items() if verdict is not Verdict.NOT_RUN}
-    return _line(ran, Verdict.REPRODUCED, "measured cells reproduced")
-
-
-def _line(counts: Mapping[Verdict, int], good: Verdict, words: str) -> str:
+def equal_line(counts: Mapping[Verdict, int], words: str = "cells equal") -> str:
+    """Say how many cells are as before or as printed: "38 of 44 cells equal, 4 different, 2 missing"."""
     total = sum(counts.values()) - counts.get(Verdict.NEW, 0)
-    others = [verdict for verdict in Verdict if verdict is not good and counts.get(verdict)]
-    return ", ".join([f"{counts.get(good, 0)} of {total} {words}", *(f"{counts[one]} {one}" for one in others)])
+    others = [f"{counts[one]} {one}" for one in Verdict if one is not Verdict.EQUAL and counts.get(one)]
+    return ", ".join([f"{counts.get(Verdict.EQUAL, 0)} of {total} {words}", *others])
+
+
+def measured_line(counts: Mapping[Verdict, int], words: str) -> str:
+    """Count cells by verdict: "44 of 90 run again: 30 inside, 4 outside +, 9 outside -, 1 undecided"."""
+    found = {one: counts.get(one, 0) for one in OUTCOMES}
+    verdicts = ", ".join(f"{count} {one}" for one, count in found.items())
+    ran = sum(found.values())
+    return f"{ran} of {sum(counts.values())} {words}" + (f": {verdicts}" if ran else "")
 
 
 def number(text: str) -> float | None:

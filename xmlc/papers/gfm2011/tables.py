@@ -27,7 +27,7 @@ INSTANCE_F_CONVENTION = (
 )
 
 
-@table("table1", INFERENCE_KEYS, INFERRED_FROM_MODELS, contrasts=("model", "method"))
+@table("table1", INFERENCE_KEYS, INFERRED_FROM_MODELS)
 def table1(paper: str, records: Sequence[InferenceRecord], published: Published) -> Table:
     """Build Table 1 of gfm2011: scores and times of each inference method on each dataset."""
     averaged = average_seeds(inference_frame(records), INFERENCE_KEYS)

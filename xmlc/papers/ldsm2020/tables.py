@@ -47,7 +47,7 @@ NOT_PRINTED = (None, "-")
 def _precision_table(name: str, only_trees: bool, printed_in: tuple[str, ...] = ()) -> TableDefinition:
     """Declare Table 1 (methods that are purely trees) or Table 7 (all): P@k and nDCG@k."""
 
-    @table(name, LDSM_KEYS, RANKINGS, printed_in=printed_in, contrasts=("model",), measured_models=(OURS,))
+    @table(name, LDSM_KEYS, RANKINGS, printed_in=printed_in, measured_models=(OURS,))
     def build(paper: str, records: Sequence[RankingRecord], published: Published) -> Table:
         caption = (
             f"Precision@k and nDCG@k on the test set, trained on the whole training set. {_scope(only_trees)} {QUOTED}"
@@ -60,7 +60,7 @@ def _precision_table(name: str, only_trees: bool, printed_in: tuple[str, ...] = 
 def _prediction_table(name: str, only_trees: bool, printed_in: tuple[str, ...] = ()) -> TableDefinition:
     """Declare Table 2 (methods that are purely trees) or Table 5 (all): time of prediction."""
 
-    @table(name, LDSM_KEYS, RANKINGS, printed_in=printed_in, contrasts=("model",), measured_models=(OURS,))
+    @table(name, LDSM_KEYS, RANKINGS, printed_in=printed_in, measured_models=(OURS,))
     def build(paper: str, records: Sequence[RankingRecord], published: Published) -> Table:
         caption = (
             "Milliseconds per test instance of finding its five best labels, inner products per test instance, and the "
@@ -89,7 +89,7 @@ def table3(paper: str, records: Sequence[Statistics], published: Published) -> T
     return dataset_table("table3", paper, records, published, frame, caption)
 
 
-@table("table6", LDSM_KEYS, RANKINGS, contrasts=("model",), measured_models=(OURS,))
+@table("table6", LDSM_KEYS, RANKINGS, measured_models=(OURS,))
 def table6(paper: str, records: Sequence[RankingRecord], published: Published) -> Table:
     """Build Table 6 of ldsm2020: time of training, and the memory that it takes."""
     caption = f"Seconds of training on the whole training set, without reading and writing files. {QUOTED}"

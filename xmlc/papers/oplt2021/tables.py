@@ -51,7 +51,7 @@ def table1(paper: str, records: Sequence[Statistics], published: Published) -> T
     return dataset_table("table1", paper, records, published, frame, caption)
 
 
-@table("table2", OPLT_KEYS, MULTI_LABEL_RANKINGS, contrasts=("model",))
+@table("table2", OPLT_KEYS, MULTI_LABEL_RANKINGS)
 def table2(paper: str, records: Sequence[RankingRecord], published: Published) -> Table:
     """Build Table 2 of oplt2021: P@k and CPU time of training, beside the numbers of its Appendix D."""
     shown = (*PRECISION, "train_cpu_minutes")
@@ -66,7 +66,7 @@ def table2(paper: str, records: Sequence[RankingRecord], published: Published) -
     return _table("table2", paper, records, frame, panels, caption)
 
 
-@table("table3", OPLT_KEYS, FEW_SHOT_RANKINGS, contrasts=("model",))
+@table("table3", OPLT_KEYS, FEW_SHOT_RANKINGS)
 def table3(paper: str, records: Sequence[RankingRecord], published: Published) -> Table:
     """Build Table 3 of oplt2021: accuracy and CPU time of training on few-shot multi-class datasets.
 

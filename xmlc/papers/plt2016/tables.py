@@ -56,7 +56,7 @@ from xmlc.suites.suite import HyperparameterOrigin, ModelSpec, Suite
 HASHED = "plt-hashed"  # the paper's own; "plt" is ours
 
 
-@table("table1", ("dataset", "model"), RANKINGS, contrasts=("model",))
+@table("table1", ("dataset", "model"), RANKINGS)
 def table1(paper: str, records: Sequence[RankingRecord], published: Published) -> Table:
     """Build Table 1 of plt2016: the datasets, P@k and training minutes."""
     keys, scores = ("dataset", "model"), ("p@1", "p@3", "p@5", "train_minutes")
@@ -81,7 +81,7 @@ def table1(paper: str, records: Sequence[RankingRecord], published: Published) -
     )
 
 
-@table("table2", ("dataset", "model", "method"), THRESHOLDS, contrasts=("model", "method"))
+@table("table2", ("dataset", "model", "method"), THRESHOLDS)
 def table2(paper: str, records: Sequence[ThresholdRecord], published: Published) -> Table:
     """Build Table 2 of plt2016: test macro-F, milliseconds and inner products of each threshold method."""
     keys, measures = ("dataset", "model", "method"), ("macro_f", "test_ms", "inner_products")
@@ -126,7 +126,7 @@ def by_method(frame: pd.DataFrame, published: Published, name: str) -> Panel:
     return Panel(BY_METHOD[name], rows, keys, columns)
 
 
-@table("table4", ("model", "dataset"), THRESHOLDS, contrasts=("model",))
+@table("table4", ("model", "dataset"), THRESHOLDS)
 def table4(paper: str, records: Sequence[ThresholdRecord], published: Published) -> Table:
     """Build Table 4 of plt2016: OFO with a and b tuned, beside FTA and STO."""
     keys = ("model", "dataset")

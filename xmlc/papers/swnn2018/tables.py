@@ -100,7 +100,7 @@ def _left_out(records: Sequence[Statistics], what: str) -> list[str]:
     return [f"Left out, because they never occur in the training set, are {what} of {listed}."] if listed else []
 
 
-@table("table6", NEAREST_KEYS, RANKINGS, contrasts=("model",), measured_models=(OURS,))
+@table("table6", NEAREST_KEYS, RANKINGS, measured_models=(OURS,))
 def table6(paper: str, records: Sequence[RankingRecord], published: Published) -> Table:
     """Build Table 6 of swnn2018: P@k beside its maximum, chosen hyperparameters, costs of ranking.
 

@@ -260,9 +260,6 @@ class TableDefinition(Declared):
         Published tables that hold its values, the later over the earlier; its own if there is none.
     partial : bool
         Whether it is made of whatever records there are, even of none.
-    contrasts : tuple of str
-        Keys whose values the paper compares, such as the model: a number is of use if it can be told from those of the
-        rows that differ in one of these only.
     measured_models : tuple of str
         Models whose printed numbers the paper measured itself, the others' being quoted; all if there is none.
     """
@@ -272,7 +269,6 @@ class TableDefinition(Declared):
     takes_suite: bool = False
     printed_in: tuple[str, ...] = ()
     partial: bool = False
-    contrasts: tuple[str, ...] = ()
     measured_models: tuple[str, ...] = ()
 
     def __call__(self, *given: Any) -> Table:
@@ -287,13 +283,12 @@ def table(
     takes_suite: bool = False,
     printed_in: tuple[str, ...] = (),
     partial: bool = False,
-    contrasts: tuple[str, ...] = (),
     measured_models: tuple[str, ...] = (),
 ) -> Callable[[Builder], TableDefinition]:
     """Declare the table that the function below builds; its module belongs to the paper that has it."""
 
     def declare(build: Builder) -> TableDefinition:
-        return TableDefinition(name, needs, keys, build, takes_suite, printed_in, partial, contrasts, measured_models)
+        return TableDefinition(name, needs, keys, build, takes_suite, printed_in, partial, measured_models)
 
     return declare
 

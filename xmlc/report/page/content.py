@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import pandas as pd
@@ -18,7 +19,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.metrics.measures import MEASURE_METHODS
 from xmlc.papers import figure_of
 from xmlc.papers.building import build_table, read_published
-from xmlc.papers.common.claims import CLAIMS, Word, claims_line, counted
+from xmlc.papers.common.claims import CLAIMS, Word, counted
 from xmlc.papers.common.figures import COSTS, pareto
 from xmlc.papers.plotting import SETTINGS
 from xmlc.papers.tables.columns import MISSING, column
@@ -29,18 +30,17 @@ from xmlc.papers.tables.titles import LIMITS, method_title, model_title
 from xmlc.records import ranking, thresholds
 from xmlc.records.ranking import COST_COLUMNS, RankingRecord
 from xmlc.records.thresholds import ThresholdRecord
-from xmlc.report.compare import calibrated_line, kind_lines
+from xmlc.report.compare import Comparison, beside_print, outcome_of, published_lines
 from xmlc.report.facts import Source, passport_of, sources_of
 from xmlc.report.failures import Failure
 from xmlc.report.judge import Judge
-from xmlc.report.page.expected import PAPER, REFERENCE, Expectation, Expected, count, reference_of
+from xmlc.report.page.expected import REFERENCE, Expected, count, reference_of, text_of
 from xmlc.report.page.tables import PageCell, PagePanel, PageTable, Passports, ShownPassport, table_on_page
-from xmlc.report.verdict import Kind, Verdict, reproduced_line
+from xmlc.report.verdict import OUTCOMES, Verdict
 from xmlc.suites import paths
 from xmlc.suites.suite import find_suite
 
 PARETO = "pareto"
-CALIBRATED = "‡"  # behind numbers whose settings were chosen on the printed test results
 PARETO_COSTS = [COST_COLUMNS[name][0] for name in COSTS]
 NUMBERED = re.compile(r"^Figure \d+( of \w+)?: ")
 
@@ -57,83 +57,48 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Tally:
-    """Cells counted by verdict."""
+    """Cells beside the papers' and beside accepted ones."""
 
-    #: Beside what the paper prints.
-    printed: Counter[tuple[Kind, Verdict]] = field(default_factory=Counter)
-    #: Beside this suite's own numbers, where the paper prints none.
+    #: All that the papers print beside ours, table by table.
+    printed: list[Comparison] = field(default_factory=list)
+    #: Cells beside this suite's own numbers, where the paper prints none.
     accepted: Counter[Verdict] = field(default_factory=Counter)
-    #: Measured cells with settings that were chosen on the printed test results.
-    calibrated: int = 0
-
-    @classmethod
-    def of(cls, expectations: Sequence[Expectation], printed: bool) -> Tally:
-        """Count expectations; without ``printed`` the paper's own are counted with another table."""
-        kinds = count(expectations, PAPER) if printed else {}
-        beside = Counter({(kind, verdict): n for kind, own in kinds.items() for verdict, n in own.items()})
-        calibrated = [e for e in expectations if printed and e.judgement is not None and e.judgement.calibrated]
-        return cls(beside, sum(count(expectations, REFERENCE).values(), Counter()), len(calibrated))
 
     def __add__(self, other: Tally) -> Tally:
         """Count both."""
-        calibrated = self.calibrated + other.calibrated
-        return Tally(self.printed + other.printed, self.accepted + other.accepted, calibrated)
-
-    def of_kind(self, kind: Kind) -> Counter[Verdict]:
-        """Count the printed cells of one kind by verdict."""
-        return Counter({verdict: n for (own, verdict), n in self.printed.items() if own is kind})
+        return Tally(self.printed + other.printed, self.accepted + other.accepted)
 
     @property
-    def counts(self) -> Counter[Verdict]:
-        """Count the cells that the paper measured and that were run."""
-        counts = self.of_kind(Kind.MEASURED)
-        del counts[Verdict.NOT_RUN]
-        return counts
-
-    @property
-    def total(self) -> int:
-        """How many of these there are."""
-        return self.counts.total()
+    def outcome(self) -> dict[str, Any]:
+        """What became of the cells that the papers measured."""
+        return outcome_of(self.printed)
 
     @property
     def headline(self) -> str:
         """Count the measured cells by verdict, in one line."""
-        if self.total:
-            return reproduced_line(self.counts)
-        return "No cell that the paper measured was run" if self.printed else self.accepted_line or "Nothing to compare"
+        return (published_lines(self.printed) or [self.accepted_line or "Nothing to compare"])[0]
 
     @property
     def others(self) -> list[str]:
-        """Count the other kinds of printed cells by verdict, then cells not run, and our own cells."""
-        lines = [f"{CALIBRATED} {calibrated_line(self.calibrated)}"] if self.calibrated else []
-        lines += kind_lines({kind: self.of_kind(kind) for kind in Kind})
-        not_run = sum(n for (_, verdict), n in self.printed.items() if verdict is Verdict.NOT_RUN)
-        lines += [f"{not_run} printed cells not run"] if not_run else []
-        shown = self.accepted_line if self.total or self.printed else ""
-        return lines + ([shown] if shown else [])
+        """Count the other kinds of printed cells by verdict, then our own cells."""
+        return [line for line in (*published_lines(self.printed), self.accepted_line) if line and line != self.headline]
 
     @property
     def accepted_line(self) -> str:
         """Say how many of our own numbers are as accepted before, or nothing."""
-        return f"{self.accepted_count} cells as accepted before (results/reference)" if self.accepted_count else ""
-
-    @property
-    def accepted_count(self) -> str:
-        """Count them, such as ``36 of 36``, or say nothing."""
-        return f"{self.accepted[Verdict.EQUAL]} of {self.accepted.total()}" if self.accepted else ""
+        total = self.accepted.total()
+        return f"{self.accepted[Verdict.EQUAL]} of {total} cells as accepted before (results/reference)" * bool(total)
 
     @property
     def shares(self) -> list[tuple[Verdict, int, float]]:
-        """Return verdict, number and percent of all, for a bar."""
-        shown = self.counts if self.printed else self.accepted
-        return [
-            (verdict, shown[verdict], 100 * shown[verdict] / shown.total()) for verdict in Verdict if shown[verdict]
-        ]
+        """Return verdict, number and percent of all printed measurements, for a bar."""
+        counts, total = self.outcome, self.outcome["printed"]
+        return [(one, n, 100 * n / total) for one in OUTCOMES if (n := counts[one])]
 
 
 @dataclass
 class PagePaper:
-    """One paper or suite: its tables and figures, their fingerprint, and how much of it was reproduced."""
+    """One paper or suite: its tables and figures, their fingerprint, and what became of its numbers."""
 
     name: str
     title: str
@@ -165,7 +130,7 @@ class Page:
     @property
     def own(self) -> bool:
         """Say whether no dataset was run that a paper prints: the page is about these data, not about papers."""
-        return not self.tally.total
+        return not self.tally.outcome["run"]
 
     @property
     def claims(self) -> Counter[Word]:
@@ -174,10 +139,8 @@ class Page:
 
     @property
     def headline(self) -> str:
-        """Count the papers' claims, or their cells, by verdict; of data that no paper prints, return their names."""
-        if self.own and self.datasets:
-            return f"Results on {', '.join(self.datasets)}"
-        return claims_line(self.claims) if self.claims else self.tally.headline
+        """Count the cells that the papers measured by verdict; of data that no paper prints, return their names."""
+        return f"Results on {', '.join(self.datasets)}" if self.own and self.datasets else self.tally.headline
 
 
 @dataclass(frozen=True)
@@ -234,7 +197,8 @@ def _paper(
     passports: Passports,
 ) -> PagePaper:
     suite = find_suite(name, folders.config)
-    built, tally, fingerprints = [], Tally(), {}
+    built, frames, fingerprints = [], {}, {}
+    accepted: Counter[Verdict] = Counter()
     claims: Counter[Word] = Counter()
     for made in tables:
         table = build_table(made.table, made.paper, made.records, made.published, made.suite)
@@ -246,7 +210,8 @@ def _paper(
         page_table, expectations = table_on_page(table, expected, passports, title_of(table), own)
         built.append(page_table)
         fingerprints[table.name + TABLE] = page_table.fingerprint
-        tally += Tally.of(expectations, printed=own is not None)
+        frames[table.name] = text_of(table)
+        accepted += count(expectations, REFERENCE)
         claims += counted(table) if table.name == CLAIMS else Counter()
     mine = [source for source in sources if source.paper == name]
     datasets = {source.record.dataset_name for source in mine if getattr(source.record, "dataset", None)}
@@ -257,6 +222,8 @@ def _paper(
         if dataset in datasets
     ]
     title = suite.title if suite else name
+    published = next((made.published for made in tables if made.published), None)
+    tally = Tally(beside_print(name, published, frames, judge) if published else [], accepted)
     drawings = _drawings(name, mine, folders.figures / name)
     return PagePaper(name, title, of_parts(fingerprints), built, drawings, tally, left_out, claims)
 

@@ -87,7 +87,7 @@ class Expected:
     def _against_reference(self) -> list[Cell]:
         if self.reference is None or any(key not in self.reference for key in self.table.keys):
             return []
-        ours = pd.read_csv(io.StringIO(to_csv(self.table)), dtype=str, keep_default_na=False)
+        ours = text_of(self.table)
         alike = [*self.table.keys, *(name for name in SAME_RUNS if name in ours and name in self.reference)]
         made = ours[alike].apply(tuple, axis=1)
         accepted = self.reference[self.reference[alike].apply(tuple, axis=1).isin(made)]
@@ -172,9 +172,14 @@ def reference_of(table: Table, folder: Path) -> pd.DataFrame | None:
     return pd.read_csv(file, dtype=str, keep_default_na=False)
 
 
+def text_of(table: Table) -> pd.DataFrame:
+    """Return a table as its CSV has it, as text."""
+    return pd.read_csv(io.StringIO(to_csv(table)), dtype=str, keep_default_na=False)
+
+
 def tags(expectations: Sequence[Expectation]) -> list[tuple[Verdict, str]]:
     """Count the printed cells that were run by verdict, and others that differ from the accepted ones."""
-    printed, accepted = (sum(count(expectations, source).values(), Counter()) for source in (PAPER, REFERENCE))
+    printed, accepted = count(expectations, PAPER), count(expectations, REFERENCE)
     said: list[tuple[Verdict, str]] = [
         (one, f"{printed[one]} {one}") for one in Verdict if printed[one] and one is not Verdict.NOT_RUN
     ]
@@ -182,13 +187,9 @@ def tags(expectations: Sequence[Expectation]) -> list[tuple[Verdict, str]]:
     return said + [(Verdict.DIFFERENT, f"{changed} not as accepted before")] * bool(changed)
 
 
-def count(expectations: Sequence[Expectation], source: str) -> dict[Kind, Counter[Verdict]]:
-    """Count the judged cells of one source by kind and verdict."""
-    counts: dict[Kind, Counter[Verdict]] = {kind: Counter() for kind in Kind}
-    for one in expectations:
-        if one.source == source and one.judgement is not None:
-            counts[one.kind][one.judgement.verdict] += 1
-    return counts
+def count(expectations: Sequence[Expectation], source: str) -> Counter[Verdict]:
+    """Count the judged cells of one source by verdict."""
+    return Counter(one.judgement.verdict for one in expectations if one.source == source and one.judgement)
 
 
 def _as_number(value: object) -> float | None:

@@ -11,17 +11,17 @@ from markupsafe import Markup
 
 from xmlc import __version__
 from xmlc.papers.common.claims import Word, claims_line
-from xmlc.report.page.content import CALIBRATED, Page
-from xmlc.report.verdict import Verdict
+from xmlc.report.page.content import Page
+from xmlc.report.verdict import OUTCOMES, Verdict
 
 ROOM = "xmlc.report.page"
+CALIBRATED = "‡"  # behind numbers whose settings were chosen on the printed test results
 # A verdict's sign, its class in the style sheet, and what it means.
 SIGNS = {
-    Verdict.REPRODUCED: ("≈", "good", "reproduced: within the interval of this cell"),
-    Verdict.BETTER: ("↑", "better", "better than printed, outside the interval of this cell"),
-    Verdict.NOT_REPRODUCED: ("≠", "outside", "not reproduced: outside the interval of this cell"),
-    Verdict.UNCERTAIN: ("?", "unsure", "too uncertain to say: the interval is wider than what the paper compares"),
-    Verdict.NO_RUNS: ("○", "notrun", "not judged: no runs with several seeds"),
+    Verdict.INSIDE: ("≈", "good", "inside the interval of this cell"),
+    Verdict.ABOVE: ("↑", "outside", "outside the interval of this cell, above the printed number"),
+    Verdict.BELOW: ("↓", "outside", "outside the interval of this cell, below the printed number"),
+    Verdict.UNDECIDED: ("?", "unsure", "undecided: this cell has no interval, or one too wide to tell anything"),
     Verdict.EQUAL: ("=", "equal", "equal at the printed precision"),
     Verdict.DIFFERENT: ("≠", "outside", "different"),
     Verdict.NOT_RUN: ("–", "notrun", "not run"),
@@ -38,15 +38,6 @@ WORDS: dict[Word, str] = {
     "cannot be told": "notrun",
     "no data": "notrun",
 }
-# What the paper's measured cells can be, in the order of the overview.
-LEGEND = (
-    Verdict.REPRODUCED,
-    Verdict.BETTER,
-    Verdict.NOT_REPRODUCED,
-    Verdict.UNCERTAIN,
-    Verdict.NO_RUNS,
-    Verdict.FAILED,
-)
 
 
 def to_html(page: Page) -> str:
@@ -62,12 +53,12 @@ def to_html(page: Page) -> str:
     return environment.get_template("report.html.j2").render(
         page=page,
         signs=SIGNS,
-        legend=LEGEND,
+        classes={str(verdict): kind for verdict, (_, kind, _) in SIGNS.items() if verdict in OUTCOMES},
+        legend=(*OUTCOMES, Verdict.EQUAL, Verdict.DIFFERENT, Verdict.NOT_RUN, Verdict.FAILED),
         calibrated=CALIBRATED,
         words=WORDS,
         class_of_word=lambda text: next((kind for word, kind in WORDS.items() if text.startswith(word)), ""),
         claims_line=claims_line,
-        also=(Verdict.EQUAL, Verdict.NOT_RUN),
         style=Markup(_template("report.css")),
         script=script,
         digest=digest,
