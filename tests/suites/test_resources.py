@@ -5,6 +5,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import snakemake.api  # noqa: F401  # before what it imports in a circle
+from snakemake.iocontainers import Wildcards
 from suite_cases import project_of, suite
 
 from xmlc.models.registry import ESTIMATORS
@@ -64,7 +66,8 @@ def test_hashed_weights_have_the_size_of_their_table(project):
 def test_shares_of_a_forest_request_a_share(project):
     run = {"dataset": "shape", "model": "forest"}
     project.settings.__dict__["scatter"] = 2
-    whole, half = (most_bytes(project, "train", run | more) - PROCESS for more in ({}, {"scatteritem": "1-of-2"}))
+    asked = (Wildcards(fromdict=run | more) for more in ({}, {"scatteritem": "1-of-2"}))
+    whole, half = (most_bytes(project, "train", wildcards) - PROCESS for wildcards in asked)
     assert whole == 2 * half
 
 

@@ -38,14 +38,11 @@ class SeedJob:
 
 def quick_jobs(project: Project) -> list[SeedJob]:
     """Group the models that train in minutes (key `quick`) by the seeds that suites have for them."""
-    seeds: dict[str, set[int]] = {}
-    for suite in project.suites.values():
-        for name, model in suite.all_models.items():
-            if model.quick and name not in project.scattered:
-                seeds.setdefault(name, set()).update(suite.seeds)
     groups: dict[tuple[int, ...], list[str]] = {}
-    for name, found in seeds.items():
-        groups.setdefault(tuple(sorted(found)), []).append(name)
+    for name, model in project.models.items():
+        if model.quick and name not in project.scattered:
+            homes = [suite for suite in project.suites.values() if name in suite.all_models]
+            groups.setdefault(tuple(sorted({seed for suite in homes for seed in suite.seeds})), []).append(name)
     jobs: dict[str, SeedJob] = {}
     for group, models in groups.items():
         suffix = f"_of_{len(group)}_seed{'s' * (len(group) > 1)}"

@@ -19,7 +19,7 @@ from xmlc.data.catalogue import dataset as catalogue_entry
 from xmlc.kernels.domains import DOMAINS, LABELS_PER_INSTANCE
 from xmlc.models.registry import ESTIMATORS, estimator_files
 from xmlc.suites import paths
-from xmlc.suites.settings import Settings
+from xmlc.suites.settings import Search, Settings
 from xmlc.suites.suite import CONFIG, ModelSpec, Run, Suite, read_suites
 
 
@@ -128,15 +128,11 @@ class Project:
             return ["--stages", json.dumps(stages, sort_keys=True)]
         if tuning == "auto" and spec.auto:
             return ["--auto", json.dumps(asdict(spec.auto), sort_keys=True)]
-        if tuning is None or tuning == "auto":
-            said = "is null" if tuning is None else f"is auto, and {model} has no key auto"
-            raise XmlcError(f"config: tuning {said}; add, such as --config tuning='{{method: smac, budget: 30}}'")
-        space = json.dumps(spec.tuning, sort_keys=True)
-        return ["--space", space, "--method", tuning.method, "--budget", str(tuning.budget)]
-
-    def threads(self, model: str) -> int:
-        """Return how many threads a model's jobs have."""
-        return self.models[model].threads or self.settings.threads
+        if isinstance(tuning, Search):
+            space = json.dumps(spec.tuning, sort_keys=True)
+            return ["--space", space, "--method", tuning.method, "--budget", str(tuning.budget)]
+        said = "add, such as --config tuning='{method: smac, budget: 30}'"
+        raise XmlcError(f"config: tuning is {tuning or 'null'}, and {model} has no search then; {said}")
 
     def floor(self, dataset: str) -> float:
         """Return the floor of a dataset's estimates: the smallest threshold of the grid, if no suite has a higher."""
@@ -175,17 +171,8 @@ class Project:
         return [name for name, entry in self.catalogue.items() if entry.synthetic]
 
     def sweep_options(self, paper: str, name: str, dataset: str) -> list[str]:
-        """Return the options of `xmlc sweep` for a sweep of a suite on one dataset.
-
-        Raises
-        ------
-        XmlcError
-            It has none of this name.
-        """
-        sweeps = self.suites[paper].sweeps
-        if name not in sweeps:
-            raise XmlcError(f"config: {paper} has no sweep {name}; expected one of {', '.join(sweeps) or 'none'}")
-        sweep = sweeps[name]
+        """Return the options of `xmlc sweep` for a sweep of a suite on one dataset."""
+        sweep = self.suites[paper].sweeps[name]
         values = [word for value in sweep.values_on(dataset) for word in ("--value", json.dumps(value))]
         parameters = ["--parameters", json.dumps(sweep.hyperparameters)]
         return [*parameters, "--hyperparameter", sweep.hyperparameter, *values]

@@ -65,20 +65,22 @@ SIZES = (10e6, 100e6, 1e9)  # bytes of the data from which on a job is in the ne
 LONG = ("tune", "sweep", "progressive", "condense")
 SLOW = ("ldsm", "br", "pcc", "napkinxc-br", "napkinxc-oplt", "napkinxc-iplt", "vw-plt", "vw-cmt")
 
-# Where the catalogue does not say: an instance of the papers' sets has 20 to 700 features and 2 to 75 labels.
-COUNTS = {"n_train": 50_000, "n_test": 10_000, "d": 100_000, "m": 50_000, "nonzeros": 100, "labels_per_instance": 5}
 SYNTHETIC = {"n_features": "d", "n_labels": "m"}  # names of the counts of a set that is made
 
 
 class Size(NamedTuple):
-    """How large a dataset is: instances, features, labels, and averages for an instance."""
+    """How large a dataset is: instances, features, labels, and averages for an instance.
 
-    n_train: float
-    n_test: float
-    d: float
-    m: float
-    nonzeros: float
-    labels_per_instance: float
+    The defaults are for sets that the catalogue does not know: one of the papers' has 20 to 700 features and 2 to 75
+    labels an instance.
+    """
+
+    n_train: float = 50_000.0
+    n_test: float = 10_000.0
+    d: float = 100_000.0
+    m: float = 50_000.0
+    nonzeros: float = 100.0
+    labels_per_instance: float = 5.0
 
     @property
     def bytes(self) -> float:
@@ -109,6 +111,7 @@ class Requests:
         times : int
             How often all steps are done, such as once for each seed. Several steps are a class of minutes higher.
         """
+        more = len(steps) > 1 or times > 1
 
         def memory(wildcards: Mapping[str, str], attempt: int) -> int:
             mb = attempt * math.ceil(max(most_bytes(self.project, step, wildcards) for step in steps) / 1e6)
@@ -116,7 +119,6 @@ class Requests:
             return mb if self.workflow.local_exec else mb + BESIDE
 
         def runtime(wildcards: Mapping[str, str], attempt: int) -> int:
-            more = len(steps) > 1 or times > 1
             return attempt * max(minutes(self.project, step, wildcards, more) for step in steps)
 
         return {"mem_mb": memory, "runtime": runtime}
@@ -125,8 +127,8 @@ class Requests:
         """Return a function for the threads of a step's job: its model's, and no more than the step can use."""
 
         def chosen(wildcards: Mapping[str, str]) -> int:
-            model = wildcards.get("model")
-            given = self.project.settings.threads if model is None else self.project.threads(model)
+            spec = self.project.models.get(wildcards.get("model", ""))
+            given = (spec and spec.threads) or self.project.settings.threads
             return min(given, MOST_THREADS.get(step, given))
 
         return chosen
@@ -165,8 +167,8 @@ def most_bytes(project: Project, step: str, wildcards: Mapping[str, str]) -> flo
     held = PROCESS + READING.get(step, ANY_READING) * size.bytes
     if model is None:
         return held
-    trees = 1 / project.settings.scatter if "scatteritem" in wildcards else 1.0
-    trained = trees * _trained_bytes(project.models[model], dataset, size)
+    shares = project.settings.scatter if wildcards.get("scatteritem") else 1
+    trained = 1 / shares * _trained_bytes(project.models[model], dataset, size)
     if step in LEARNING:
         return PROCESS + max(trained, ANY_READING * size.bytes)
     portion = wildcards.get("portion") or ("80" if step in ("estimate", "thresholds") else "full")
@@ -183,7 +185,7 @@ def most_bytes(project: Project, step: str, wildcards: Mapping[str, str]) -> flo
 def _trained_bytes(spec: ModelSpec, dataset: str, size: Size) -> float:
     """Return an upper bound of the bytes of training beside a process."""
     given, kind = spec.values_on(dataset), spec.estimator
-    bits, trees = given.get("hash_bits", BITS.get(kind)), given.get("n_trees")
+    bits = given.get("hash_bits", BITS.get(kind))
     if spec.memory is not None:
         return spec.memory * size.bytes
     if kind in SLOT and isinstance(bits, int):
@@ -195,7 +197,7 @@ def _trained_bytes(spec: ModelSpec, dataset: str, size: Size) -> float:
         times *= max(1.0, size.labels_per_instance / FEW_LABELS)
         return ANY_READING * size.bytes + min(times * size.bytes, WEIGHTS * size.d * size.m)
     if kind in FORESTS:
-        times *= trees if isinstance(trees, int) else MOST_TREES
+        times *= trees if isinstance(trees := given.get("n_trees"), int) else MOST_TREES
     return times * size.bytes
 
 
@@ -217,9 +219,9 @@ def size_of(project: Project, dataset: str) -> Size:
     if counted is not None:
         return counted
     entry = project.entry(dataset)
-    made = {SYNTHETIC.get(name, name): value for name, value in (entry.synthetic or {}).items()}
-    given: dict[str, Any] = {**COUNTS, **(entry.published or {}), **made}
-    return Size(**{name: float(given[name]) for name in COUNTS})
+    given: dict[str, Any] = {**(entry.published or {}), **(entry.synthetic or {})}
+    given = {SYNTHETIC.get(name, name): value for name, value in given.items()}
+    return Size(**{name: float(given[name]) for name in Size._fields if name in given})
 
 
 @lru_cache(maxsize=256)
