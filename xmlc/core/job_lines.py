@@ -98,7 +98,7 @@ def show_lines(settings: Any) -> bool:
 def described(rule: str, wildcards: Mapping[str, str]) -> str:
     """Describe a job by its step and subject, such as ``train plt on demo, 80 %``."""
     step, _, seeds = rule.partition("_of_")  # train_and_rank_of_5_seeds
-    # thresholds_demo, infer_pcc: the rest is made of wildcards
+    # thresholds_demo_plt, infer_pcc: the rest is made of wildcards
     words = [step.replace("_", " ") if seeds else rule.split("_")[0]]
     words += [wildcards[name] for name in ("model", "table", "figure") if name in wildcards]
     if place := wildcards.get("dataset") or wildcards.get("paper"):
