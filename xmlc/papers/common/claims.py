@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
@@ -370,14 +370,6 @@ def least(effects: Iterable[Effect]) -> list[Effect]:
         run = effect.dataset, effect.subject, effect.seed
         found[run] = min(found.get(run, effect), effect, key=lambda one: one.value)
     return [*found.values()]
-
-
-def multiples(records: Iterable[R], one: str, other: str, cost_of: Callable[[R], float | None]) -> Iterator[Effect]:
-    """Yield the other model's costs in multiples of the one's costs, where both are known, for the one as subject."""
-    for (dataset, seed), models in by_model(records).items():
-        cost, others = (cost_of(models[name]) if name in models else None for name in (one, other))
-        if cost and others:
-            yield Effect(dataset, one, seed, others / cost)
 
 
 def _table(paper: str, outcomes: Mapping[Claim, Outcome], given: Mapping[Need, Sequence[Any]]) -> Table:

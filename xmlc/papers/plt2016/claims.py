@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from xmlc.papers.common.claims import Claim, Effect, by_method, by_model, claim, claims_table, multiples, ranked_apart
+from xmlc.papers.common.claims import Claim, Effect, by_method, by_model, claim, claims_table, ranked_apart
 from xmlc.records.base import Record
 from xmlc.records.ranking import RankingRecord
 from xmlc.records.thresholds import ThresholdRecord
@@ -17,6 +17,7 @@ EXACT, HASHED = PLTS = ("plt", "plt-hashed")
 FOREST = "fastxml"
 METHODS = ("fta", "sto", "ofo")
 FEW_LABELS = 6  # "small (i.e., < 6)" (Section 6.1)
+FEW = ("datasets with fewer than 6 labels per instance", lambda record: record.dataset.labels_per_instance < FEW_LABELS)
 POINTS = "points of macro-F"
 HALF = (-0.01, "half of the datasets is enough")
 ALIKE = (-1.0, "a point: no table has FTA's and OFO's scores on validation sets")
@@ -30,14 +31,6 @@ def of_the_paper(records: Sequence[R]) -> list[R]:
     """Leave out PLTs with exact weights where those with hashed ones, the paper's, were run: they nearly agree."""
     hashed = {(record.dataset.name, record.seed) for record in records if record.model == HASHED}
     return [r for r in records if r.model != EXACT or (r.dataset.name, r.seed) not in hashed]
-
-
-def has_few_labels(record: Record) -> bool:
-    """Return whether the paper calls a dataset's labels per instance few."""
-    return record.dataset.labels_per_instance < FEW_LABELS
-
-
-FEW = (f"datasets with fewer than {FEW_LABELS} labels per instance", has_few_labels)
 
 
 def prunes(record: ThresholdRecord) -> bool:
@@ -86,8 +79,7 @@ def trains_faster(records: Sequence[RankingRecord]) -> Iterator[Effect]:
 
     Source: Section 6.1, page 7; Table 1
     """
-    for plt in PLTS:
-        yield from multiples(of_the_paper(records), plt, FOREST, lambda record: record.costs.train_seconds)
+    return _multiples(records, lambda record: record.costs.train_seconds)
 
 
 @claim(THRESHOLDS, unit=f"{POINTS}, STO with the greatest c − the better of FTA and OFO", stated="verbatim")
@@ -204,10 +196,7 @@ def fewer_inner_products(records: Sequence[ThresholdRecord]) -> Iterator[Effect]
 
     Source: Section 6.2, page 8, of times; Table 2
     """
-    for plt in PLTS:
-        yield from multiples(
-            _of_fta(records), plt, FOREST, lambda record: record.costs.test_inner_products_per_instance
-        )
+    return _multiples(_of_fta(records), lambda record: record.costs.test_inner_products_per_instance)
 
 
 @claim(THRESHOLDS, unit="inner products, STO / the more of FTA and OFO", stated="derived", about=PRUNED, scale="ratio")
@@ -233,8 +222,7 @@ def predicts_faster(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
 
     Source: Section 6.2, page 8; Table 2
     """
-    for plt in PLTS:
-        yield from multiples(_of_fta(records), plt, FOREST, lambda record: record.costs.test_ms_per_instance)
+    return _multiples(_of_fta(records), lambda record: record.costs.test_ms_per_instance)
 
 
 def _tuned(
@@ -254,7 +242,16 @@ def _difference(records: Sequence[ThresholdRecord], better: str, *worse: str) ->
 
 
 def _of_fta(records: Sequence[ThresholdRecord]) -> list[ThresholdRecord]:
-    return [record for record in of_the_paper(records) if record.method == "fta"]
+    return [record for record in records if record.method == "fta"]
+
+
+def _multiples(records: Sequence[R], cost_of: Callable[[R], float | None]) -> Iterator[Effect]:
+    """Yield FastXML's costs in multiples of PLT's, where both are known."""
+    for (dataset, seed), models in by_model(of_the_paper(records)).items():
+        costs = {name: cost for name, record in models.items() if (cost := cost_of(record))}
+        for plt in PLTS:
+            if {plt, FOREST} <= {*costs}:
+                yield Effect(dataset, plt, seed, costs[FOREST] / costs[plt])
 
 
 def _on_validation(record: ThresholdRecord, metric: str = "macro_f") -> float:
