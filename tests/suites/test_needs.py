@@ -1,6 +1,7 @@
 """Which records a table is made from, beside a listing of the plain kind: the YAML read, and loops."""
 
 from itertools import product
+from pathlib import Path
 
 import pytest
 import yaml
@@ -8,6 +9,7 @@ from repository import ROOT
 from suite_cases import project_of, suite
 
 from xmlc.papers import figure_of, table_of
+from xmlc.papers.plan import result_files
 from xmlc.suites import needs, paths
 from xmlc.suites.project import Project, is_installed
 
@@ -167,6 +169,13 @@ def test_a_table_needs_what_a_plain_listing_names_in_its_order(project, case):
     expected = LISTED.get((paper, name), rankings)(paper)
     assert definition.files(project, paper) == expected
     assert len(set(expected)) == len(expected) > 0
+
+
+def test_without_few_shot_datasets_there_are_no_tables_and_figures_of_them():
+    files = {name: result_files(Project.read({"papers": [], "datasets": [name]}, CONFIG), "oplt2021")
+             for name in ("aloi", "yeast")}  # fmt: skip
+    made = {name: {Path(file).stem for file in found} for name, found in files.items()}
+    assert (made["aloi"] - made["yeast"], made["yeast"] - made["aloi"]) == ({"table3", "figure2"}, {"macrof", "table2"})
 
 
 def test_the_table_of_steps_by_hand(tmp_path):
