@@ -112,8 +112,8 @@ def counted(tmp_path):
 
 
 def test_counts_of_the_training_set(counted):
-    assert decided(claims.most_labels_are_rare, counted(median=2.5)) == (4, "holds")
-    assert decided(claims.most_labels_are_rare, counted(median=40.0)) == (0.25, "does not hold")
+    assert decided(claims.most_labels_are_rare, counted(median=3.5)) == (8, "holds")
+    assert decided(claims.most_labels_are_rare, counted(median=56.0)) == (0.5, "does not hold")
     assert decided(claims.short_index_lists, counted(mean=50.0)) == (20, "holds")
     assert decided(claims.short_index_lists, counted(mean=200.0)) == (5, "does not hold")
     for claim in (claims.most_labels_are_rare, claims.short_index_lists):

@@ -27,6 +27,7 @@ Setting = tuple[object, object, object]  # S, alpha, beta
 
 MEAN = "points, mean of P@1, P@3, P@5"
 COMPARABLE = "up to 1 % below is comparable in the paper's Table 6"
+MEDIAN = 28
 SEVERAL = (-3.0, "within several percent, the paper says: three are the fewest that are several")
 SHORTER = (10.0, "considerably shorter, the paper says: an order of magnitude")
 SIX = ("amazoncat-13k", "wiki10-31k", EXCEPTION, "wikilshtc-325k", "amazon-670k", "amazon-3m")
@@ -154,16 +155,22 @@ def _effect(search: SearchRecord, share: float, other: float) -> Effect:
     return Effect(search.dataset.name, "", search.seed, 100 * (share - other), 100 * error, n)
 
 
-@claim(STATISTICS, unit="10 / median number of occurrences of a label", stated="verbatim", about=THE_SIX, scale="ratio")
+@claim(
+    STATISTICS,
+    unit=f"{MEDIAN} / median number of occurrences of a label",
+    stated="verbatim",
+    about=THE_SIX,
+    scale="ratio",
+)
 def most_labels_are_rare(records: Sequence[Statistics]) -> Iterator[Effect]:
     """Most labels occur only a few times in the training set.
 
-    Compare ten with the median over the labels that occur.
+    Compare the largest median of the paper's Table 2, AmazonCat's, with that over the labels that occur.
 
     Source: Section 4.2; Table 2
     """
     for record in records:
-        yield Effect(record.name, "", 0, 10 / record.train.instances_per_label_seen.median, 0)
+        yield Effect(record.name, "", 0, MEDIAN / record.train.instances_per_label_seen.median, 0)
 
 
 @claim(
