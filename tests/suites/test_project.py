@@ -133,13 +133,13 @@ def test_a_search_is_the_models_own_or_the_one_that_is_asked_for(tmp_path):
     models = {"own": {"search": STAGES, "tuning": RANGES}, "ranged": {"tuning": RANGES}, "fixed": {}}
     project = project_of(tmp_path, {"tuning": None}, a=suite(models))
     assert [project.tuned_by(name, "yeast") for name in models] == [RESULT("yeast", "own"), None, None]
-    assert project.search_options("own") == ["--stages", json.dumps(STAGES)]
+    assert project.search_options("own") == ["--stages", json.dumps(STAGES), "--splits", "5"]
     with pytest.raises(XmlcError, match=r"null, and ranged has no search then; add, such as --config tuning='\{method"):
         project.search_options("ranged")
     project = project_of(tmp_path, {"tuning": {"method": "random", "budget": "5"}}, a=suite(models))
     searched = [RESULT("yeast", "own"), RESULT("yeast", "ranged"), None]
     assert [project.tuned_by(name, "yeast") for name in models] == searched
-    assert project.search_options("own") == ["--stages", json.dumps(STAGES)]
+    assert project.search_options("own") == ["--stages", json.dumps(STAGES), "--splits", "5"]
     space = json.dumps(RANGES, sort_keys=True)
     assert project.search_options("ranged") == ["--space", space, "--method", "random", "--budget", "5"]
 
@@ -159,7 +159,7 @@ def test_what_nobody_tuned_is_searched_and_nothing_else(tmp_path):
     assert project.tuned_by("own", "scene") == RESULT("scene", "own")
     assert project.tuned_by("ranged", "yeast") is None
     assert project.search_options("plt") == ["--auto", json.dumps(auto, sort_keys=True)]
-    assert project.search_options("own") == ["--stages", json.dumps(STAGES)]
+    assert project.search_options("own") == ["--stages", json.dumps(STAGES), "--splits", "5"]
     with pytest.raises(XmlcError, match="tuning is auto, and ranged has no search then; add, such as"):
         project.search_options("ranged")
     project = project_of(tmp_path, {"tuning": None}, **suites)
@@ -176,8 +176,13 @@ def test_a_model_may_be_trained_with_what_was_found_for_another(tmp_path):
 def test_a_search_has_further_stages_on_single_datasets(tmp_path):
     further = {"search": STAGES, "further_search": {"yeast": [[{"arity": 8}]]}}
     project = project_of(tmp_path, a=suite({"own": further}))
-    assert project.search_options("own", "yeast") == ["--stages", json.dumps([*STAGES, [{"arity": 8}]])]
-    assert project.search_options("own", "scene") == ["--stages", json.dumps(STAGES)]
+    assert project.search_options("own", "yeast") == [
+        "--stages",
+        json.dumps([*STAGES, [{"arity": 8}]]),
+        "--splits",
+        "5",
+    ]
+    assert project.search_options("own", "scene") == ["--stages", json.dumps(STAGES), "--splits", "5"]
 
 
 def test_a_models_jobs_have_its_own_threads_or_those_of_the_run(tmp_path):

@@ -105,11 +105,20 @@ def whole(record, behind=()):
 
 
 TRIAL = {"hyperparameters": {"S": 25}, "p@1": 0.5, "p@3": 0.375, "p@5": 0.25, "train_seconds": 1.5}
+TRIAL |= {"paired_errors": []}
 
 
 def search(name="yeast", **changes):
     """What `xmlc tune` writes, with two trials."""
-    trials = [TRIAL, TRIAL | {"p@1": 0.625}]
+    trials = [TRIAL, TRIAL | {"p@1": 0.625, "paired_errors": [0.01]}]
     content = {"dataset": dataset(name), "estimator": "swnn", "method": "stages", "budget": 2, "chosen_by": "P@1"}
-    content |= {"space": [[{"S": 25}]], "fixed": {}, "seed": 0, "best": trials[1], "trials": trials, "passport": {}}
+    content |= {
+        "passport": {},
+        "space": [[{"S": 25}]],
+        "fixed": {},
+        "seed": 0,
+        "best": trials[1],
+        "trials": trials,
+        "instances": 300,
+    }
     return content | changes

@@ -120,11 +120,14 @@ class Prepared:
 
         With ``most``, ``fit`` and ``val`` have at most so many rows, drawn at random with the split's seed.
         """
-        folder, rows = self._rows(name)
-        if rows is not None and most is not None:
-            rows = sample_rows(rows, most, self.meta["split"]["seed"] + self.run)
+        folder, rows = self._rows(name, most)
         X, Y = load_csr(folder, "X"), load_csr(folder, "Y")
         return (X, Y) if rows is None else (X[rows], Y[rows])
+
+    def rows(self, name: str, most: int | None = None) -> np.ndarray:
+        """Return the training rows of which `part` returns copies."""
+        rows = np.flatnonzero(self.split == (name == "fit"))
+        return rows if most is None else sample_rows(rows, most, self.meta["split"]["seed"] + self.run)
 
     def posteriors(self, name: str) -> sparse.csr_array | None:
         """Return the true posteriors P(y_j = 1 | x) of a part of a synthetic dataset; None for other datasets."""
@@ -134,12 +137,12 @@ class Prepared:
         P = load_csr(folder, "P")
         return P if rows is None else P[rows]
 
-    def _rows(self, name: str) -> tuple[Path, np.ndarray | None]:
+    def _rows(self, name: str, most: int | None = None) -> tuple[Path, np.ndarray | None]:
         if name not in PARTS:
             raise XmlcError(f"part {name!r}: expected one of {', '.join(PARTS)}")
         if name in ("train", "test"):
             return self.folder / name, None
-        return self.folder / "train", np.flatnonzero(self.split == (name == "fit"))
+        return self.folder / "train", self.rows(name, most)
 
 
 def fit_mask(n_rows: int, validation_share: float, seed: int) -> np.ndarray:

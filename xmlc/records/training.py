@@ -5,6 +5,7 @@ Before it there may be a search for hyperparameters, whose result is a file of i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,11 +74,18 @@ class TrainingRecord(Record, command="train"):
     step: StepCosts
 
 
-# Precisions are shares of the validation set.
+# Precisions are shares of the validation parts. The errors are standard errors of what the mean of the three differs by
+# from each earlier trial's, on the same instances.
 Trial = TypedDict(
     "Trial",
-    {"hyperparameters": Hyperparameters, "p@1": Fraction, "p@3": Fraction, "p@5": Fraction, "train_seconds": float},
-)
+    {"hyperparameters": Hyperparameters, "p@1": Fraction, "p@3": Fraction, "p@5": Fraction, "train_seconds": float,
+     "paired_errors": list[Number]},
+)  # fmt: skip
+
+
+def mean_precision(trial: Trial) -> float:
+    """Return the mean of P@1, P@3 and P@5."""
+    return math.fsum((trial["p@1"], trial["p@3"], trial["p@5"])) / 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +97,7 @@ class SearchRecord:
     seed: int
     best: Trial
     trials: Annotated[tuple[Trial, ...], Meta(min_length=1)]
+    instances: Annotated[int, Meta(ge=1)]  # of the validation parts, each counted once
 
 
 def read_searches(paths: Iterable[Path]) -> list[SearchRecord]:

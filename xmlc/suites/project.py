@@ -22,6 +22,8 @@ from xmlc.suites import paths
 from xmlc.suites.settings import Search, Settings
 from xmlc.suites.suite import CONFIG, ModelSpec, Run, Suite, read_suites
 
+SPLITS = 5  # over which the trials of the key `search` are scored
+
 
 @dataclass(frozen=True)
 class Project:
@@ -125,7 +127,7 @@ class Project:
         spec, tuning = self.models[model], self.settings.tuning
         if spec.search:
             stages = [*spec.search, *spec.further_search.get(dataset, [])]
-            return ["--stages", json.dumps(stages, sort_keys=True)]
+            return ["--stages", json.dumps(stages, sort_keys=True), "--splits", str(SPLITS)]
         if tuning == "auto" and spec.auto:
             return ["--auto", json.dumps(asdict(spec.auto), sort_keys=True)]
         if isinstance(tuning, Search):

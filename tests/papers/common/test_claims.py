@@ -73,7 +73,7 @@ def test_a_claim_counts_only_the_records_that_it_is_about():
 def test_notes_name_universal_claims_and_those_of_one_search():
     notes = claims_table([declared(every=True, one_search=True), declared("low")])("plt2016", [], NOTHING).notes
     assert "Refuted by one unit against them: high." in notes
-    assert "With hyperparameters of one search, that of seed 0: high." in notes
+    assert "With hyperparameters of one search for all seeds: high." in notes
 
 
 def test_a_claim_takes_the_records_of_its_own_needs():

@@ -1,12 +1,11 @@
 """Claims of swnn2018 on records made by hand: each holds on some and not on others."""
 
-import math
 from dataclasses import replace
 
 import pytest
-from record_cases import TRIAL, search, statistics
+from record_cases import search, statistics
 from record_files import as_record, save
-from report_cases import dataset, ranking
+from report_cases import ranking
 
 from xmlc.papers.swnn2018 import claims
 from xmlc.records.statistics import Statistics
@@ -15,7 +14,7 @@ from xmlc.steps.tuning.journal import write_result
 
 SEEDS = (0, 1, 2)
 OF_P1 = (1 + 1 / 3 + 1 / 5) / 3  # the mean of P@1, P@3 and P@5 of these records, as a share of P@1
-MANY = 10_000_000  # training instances: intervals are narrow
+NARROW = 1e-6  # a paired error
 
 
 def ranked(swnn=60, br=60):
@@ -31,16 +30,20 @@ def labelled(records):
 
 @pytest.fixture
 def searched(tmp_path):
-    """Return what a search found, by (S, alpha, beta): P@1 in percent; the best comes first of equal ones."""
+    """Return what a search found, by (S, alpha, beta): precisions in percent; the best comes first of equal ones."""
 
-    def make(scores, n_train=MANY, name="yeast") -> list[SearchRecord]:
+    def make(scores, error=NARROW, name="yeast") -> list[SearchRecord]:
         trials = [
-            TRIAL | {"hyperparameters": dict(zip(("S", "alpha", "beta"), setting)), "p@1": score / 100}
-            for setting, score in scores.items()
+            {
+                "hyperparameters": dict(zip(("S", "alpha", "beta"), setting)),
+                **dict.fromkeys(("p@1", "p@3", "p@5"), score / 100),
+                "train_seconds": 1.0,
+                "paired_errors": [error] * i,
+            }
+            for i, (setting, score) in enumerate(scores.items())
         ]
-        about = {"dataset": dataset(name) | {"n_train": n_train}}
         best = max(trials, key=lambda trial: trial["p@1"])
-        write_result(tmp_path / "search.yaml", search(trials=trials, best=best.copy(), **about))
+        write_result(tmp_path / "search.yaml", search(name, trials=trials, best=best.copy()))
         return read_searches([tmp_path / "search.yaml"])
 
     return make
@@ -72,7 +75,8 @@ def test_beta_at_the_same_alpha(searched):
     assert decided(claims.jaccard_helps, searched(FIRST | SECOND)) == (3, "holds")  # without alpha 0.5: 52
     worse = FIRST | {(4, 1.0, 1): 48, (4, 2.0, 1): 49}
     assert decided(claims.jaccard_helps, searched(worse)) == (-3, "does not hold")
-    assert decided(claims.jaccard_helps, searched(FIRST, n_train=1000))[1] == "cannot be told"
+    assert decided(claims.jaccard_helps, searched(FIRST, error=0.02))[1] == "cannot be told"
+    assert decided(claims.jaccard_helps, searched(FIRST, error=0))[1] == "no data"  # all rank alike
     assert decided(claims.jaccard_helps, searched({(4, 1.0, 0): 50}))[1] == "no data"
     assert decided(claims.jaccard_helps, searched(worse, name="delicious-200k"))[1] == "no data"
 
@@ -89,12 +93,15 @@ def test_sizes_of_the_neighbourhood_with_the_best_weights(searched):
     assert decided(claim, searched(FIRST | SECOND | {(75, 1.0, 1): 50})) == (-10, "does not hold")
     assert decided(claim, searched(FIRST | {(25, 1.0, 0): 99, **SECOND}))[1] == "no data"  # of other weights
     assert decided(claim, searched(FIRST | SECOND, name="delicious-200k"))[1] == "no data"
+    alone = {setting: score for setting, score in SECOND.items() if setting[0] == 25}
+    assert decided(claim, searched(FIRST | alone))[1] == "no data"
 
 
-def test_the_standard_error_is_that_of_two_shares_of_a_fifth_of_the_training_set(searched):
-    (effect,) = claims.weighted_votes_help(searched({(4, 0.0, 0): 50, (4, 1.0, 0): 60}, n_train=1000))
-    assert effect.error == pytest.approx(100 * math.sqrt((0.25 + 0.24) / 200))
-    assert (effect.trials, effect.dataset) == (200, "yeast")
+def test_the_standard_error_is_that_of_the_two_trials_in_whatever_order(searched):
+    for setting in ((4, 0.0, 0), (4, 1.0, 0)):
+        scores = {setting: 50, (4, 0.0, 0): 50, (4, 1.0, 0): 60} | {setting: 55}
+        (effect,) = claims.weighted_votes_help(searched(scores, error=0.02))
+        assert (effect.error, effect.trials, effect.dataset) == (pytest.approx(2), 300, "yeast")
 
 
 @pytest.fixture

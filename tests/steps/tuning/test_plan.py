@@ -1,7 +1,9 @@
 """Searches: bounded, in stages, at random."""
 
+import itertools
 import json
 
+import numpy as np
 import pytest
 import yaml
 from command_line import call
@@ -41,7 +43,7 @@ def test_trials_take_a_sample_of_each_part_and_their_own_values(data, tmp_path, 
     monkeypatch.setattr(plan, "MOST_FITTED", 50)
     monkeypatch.setattr(plan, "MOST_VALIDATED", 11)
     result = tune(data, tmp_path / "r.yaml")
-    assert (result["method"], result["budget"], result["space"]) == ("auto", 3, SEARCH)
+    assert (result["method"], result["budget"], result["space"]) == ("auto", 4, SEARCH)  # two tie
     assert result["at_most"] == {"fitted": 50, "validated": 11}
     assert result["fixed"] == {"lam": 0.001, "arity": 4}
     (X, Y), (X_val, Y_val) = Prepared(data).part("fit", 50), Prepared(data).part("val", 11)
@@ -97,9 +99,10 @@ def test_a_stage_that_finds_nothing_better_leaves_the_best():
     assert found[-1] == {"a": 1, "b": 0}
 
 
-def test_of_equally_good_ones_the_first_wins_and_nothing_is_tried_twice():
-    found = tried([[{"a": 1, "b": 25}, {"a": 2, "b": 25}], [{"b": 25}, {"b": 50}]], lambda trial: 0.5)
-    assert found == [{"a": 1, "b": 25}, {"a": 2, "b": 25}, {"a": 1, "b": 50}]
+def test_equally_good_ones_all_go_on_and_nothing_is_tried_twice():
+    stages = [[{"a": 0, "b": 25}, {"a": 1, "b": 25}, {"a": 2, "b": 25}], [{"b": 25}, {"b": 50}]]
+    found = tried(stages, lambda trial: min(trial["a"], 1))
+    assert found == [*stages[0], {"a": 1, "b": 50}, {"a": 2, "b": 50}]
 
 
 @pytest.mark.parametrize(("mean", "expected"), [(0.3, 1), (2.5, 3), (4.24, 4), (19.02, 19)])
@@ -136,6 +139,35 @@ def test_the_command_tries_the_stages_and_training_takes_the_best(data, tmp_path
     record = read_json(tmp_path / "train.json")
     assert result["best"]["hyperparameters"].items() <= record["hyperparameters"].items()
     assert record["tuning"]["budget"] == len(result["trials"])
+
+
+def test_trials_over_splits_have_paired_errors_by_instance(data, tmp_path):
+    result = tune_stages(data, tmp_path / "r.yaml", "--stages", json.dumps(STAGES), "--splits", 3)
+    trials, splits = result["trials"], [Prepared(data, run) for run in range(3)]
+    validated = np.concatenate([np.flatnonzero(~split.split) for split in splits])
+    scores = []  # of each trial, split and instance
+    for trial in trials:
+        found = []
+        for split in splits:
+            X, Y = split.part("val")
+            labels, _ = (
+                SparseWeightedNearestNeighbors(**trial["hyperparameters"]).fit(*split.part("fit")).predict_top_k(X, 5)
+            )
+            found += [[precision_at_k(Y[[i]], labels[[i]], k) for k in (1, 3, 5)] for i in range(X.shape[0])]
+        assert [trial[f"p@{k}"] for k in (1, 3, 5)] == pytest.approx(np.mean(found, axis=0))
+        scores.append(np.mean(found, axis=1))
+    instances = np.unique(validated)
+    assert result["instances"] == instances.size < validated.size
+    for i, j in itertools.combinations(range(len(trials)), 2):
+        differences = scores[j] - scores[i] - np.mean(scores[j] - scores[i])
+        sums = np.array([differences[validated == instance].sum() for instance in instances])
+        expected = np.std(sums, ddof=1) * np.sqrt(instances.size) / validated.size  # sums are 0 on the mean
+        assert trials[j]["paired_errors"][i] == pytest.approx(expected, abs=1e-6)
+    assert [len(trial["paired_errors"]) for trial in trials] == [*range(len(trials))]
+    means = [mean.mean() for mean in scores]
+    assert result["best"] == trials[int(np.argmax(means))]
+    assert result["chosen_by"].startswith("mean of P@1, P@3 and P@5 over 3 splits")
+    assert result["at_most"] == {"fitted": None, "validated": MOST_VALIDATED}
 
 
 def test_refusals_before_anything_is_trained(data, tmp_path):

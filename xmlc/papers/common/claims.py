@@ -234,7 +234,7 @@ class Claim:
     about: Scope | None
     #: Whether one unit against it refutes the statement, such as a lemma.
     every: bool
-    #: Whether hyperparameters are of one search, which other seeds do not repeat.
+    #: Whether hyperparameters are of one search for all seeds.
     one_search: bool
     #: Whether effects are of clocks or of memory, so that they differ from run to run.
     cost: bool
@@ -390,7 +390,7 @@ def _table(paper: str, outcomes: Mapping[Claim, Outcome], given: Mapping[Need, S
     if every := [one.name for one in outcomes if one.every]:
         about.append(f"Refuted by one unit against them: {', '.join(every)}.")
     if searched := [one.name for one in outcomes if one.one_search]:
-        about.append(f"With hyperparameters of one search, that of seed 0: {', '.join(searched)}.")
+        about.append(f"With hyperparameters of one search for all seeds: {', '.join(searched)}.")
     digests = {record.dataset.name: record.dataset.digest for record in records}
     footnotes = [digests_line(digests)] if digests else []
     if costs := [one.name for one in outcomes if one.cost]:

@@ -24,6 +24,13 @@ from xmlc.records.training import Trial, parsed_search
 Say = Callable[[str], None]
 
 
+class KeptTrial(TypedDict):
+    """A trial, and the scores of instances, from which its paired errors are computed."""
+
+    trial: Trial
+    scores: list[int]
+
+
 class Journal:
     """Keeps trials in a file, and returns trials that an interrupted search has kept there.
 
@@ -46,19 +53,19 @@ class Journal:
             kept = []
         elif len(kept) > 1:
             say(f"{path.name}: {len(kept) - 1} finished trials are taken from it")
-        self._finished: dict[str, Trial] = {}
+        self._finished: dict[str, KeptTrial] = {}
         for line in kept[1:]:
             trial = json.loads(line)
             del trial[KEY]
-            self._finished[_line(trial["hyperparameters"])] = trial
+            self._finished[_line(trial["trial"]["hyperparameters"])] = trial
         with atomic_file(path) as temporary:
             temporary.write_text("".join(kept or [first]), encoding="utf-8")
 
-    def finished(self, hyperparameters: Hyperparameters) -> Trial | None:
+    def finished(self, hyperparameters: Hyperparameters) -> KeptTrial | None:
         """Return the trial with these hyperparameters, if it was finished."""
         return self._finished.get(_line(hyperparameters))
 
-    def keep(self, trial: Trial) -> None:
+    def keep(self, trial: KeptTrial) -> None:
         """Write a trial behind the others; when this returns it is on the disk."""
         with errors_named(self._path), self._path.open("a", encoding="utf-8") as file:
             file.write(_line(stamped(trial)))
@@ -151,12 +158,15 @@ class TuningResult(Searched):
     ----------
     best : Trial
     trials : list of Trial
-        In order: hyperparameters, precisions as shares, seconds of training.
+        In order: hyperparameters, precisions as shares, seconds of training, paired errors.
+    instances : int
+        Of the validation parts, each counted once.
     passport : Passport
     """
 
     best: Trial
     trials: list[Trial]
+    instances: int
     passport: Passport
 
 
@@ -164,7 +174,7 @@ def write_result(path: Path, content: TuningResult) -> None:
     """Write a search's result with the checksum of its content, whole or not at all."""
     plain = yaml.safe_load(yaml.safe_dump(content, sort_keys=False))
     with atomic_file(path) as temporary:
-        temporary.write_text(yaml.safe_dump(stamped(plain), sort_keys=False), encoding="utf-8")
+        temporary.write_text(yaml.safe_dump(stamped(plain), sort_keys=False, default_flow_style=None), encoding="utf-8")
 
 
 def read_result(path: Path, estimator: str, dataset_digest: str) -> TuningResult:

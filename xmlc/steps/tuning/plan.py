@@ -6,9 +6,10 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import cast
 
 import numpy as np
-from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.passport import timed
@@ -18,11 +19,12 @@ from xmlc.kernels.counter_random import random_unit, stream_key
 from xmlc.kernels.domains import LABELS_PER_INSTANCE
 from xmlc.kernels.estimator import Hyperparameters, check_value
 from xmlc.kernels.streams import Stream
-from xmlc.metrics.ranking import precision_at_k
+from xmlc.metrics.ranking import K, hits_at_k
+from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import make_estimator
 from xmlc.models.warm_up import warm_up
-from xmlc.records.training import Trial
-from xmlc.steps.tuning.journal import Journal
+from xmlc.records.training import Trial, mean_precision
+from xmlc.steps.tuning.journal import Journal, KeptTrial
 from xmlc.steps.tuning.ranges import AUTO, MOST_FITTED, MOST_VALIDATED, Objective, Space, parse_auto, parse_space
 
 
@@ -40,6 +42,8 @@ class SearchPlan:
         Of each hyperparameter that is searched the values, or the ends of the interval, that may be tried.
     run : callable
         Is given the objective.
+    splits : int or None
+        The mean of P@1, P@3 and P@5 over so many 80/20 splits is maximised; None for P@1 on the first.
     in_trials : dict
         Hyperparameters of all trials that the model which is trained afterwards does not have.
     at_most : dict of str to int or None
@@ -50,8 +54,19 @@ class SearchPlan:
     budget: int
     tried: Mapping[str, tuple[object, ...]]
     run: Callable[[Objective], None]
+    splits: int | None = None
     in_trials: Hyperparameters = field(default_factory=dict)
-    at_most: Mapping[str, int | None] = field(default_factory=lambda: {"fitted": None, "validated": None})
+    at_most: dict[str, int | None] = field(default_factory=lambda: {"fitted": None, "validated": None})
+
+    @property
+    def chosen_by(self) -> str:
+        """What is maximised."""
+        what = f"mean of P@1, P@3 and P@5 over {self.splits} splits," if self.splits else "P@1"
+        return f"{what} on the 20 % of the training set that validation holds"
+
+    def worth(self, trial: Trial) -> float:
+        """Return what is maximised of a trial."""
+        return mean_precision(trial) if self.splits else trial["p@1"]
 
 
 def plan_in_ranges(
@@ -94,7 +109,7 @@ def plan_auto(search: str, labels_per_instance: float) -> SearchPlan:
     """
     parsed = parse_auto(search)
     stages = plan_in_stages(parsed.stages, labels_per_instance)
-    at_most = {"fitted": MOST_FITTED, "validated": MOST_VALIDATED}
+    at_most: dict[str, int | None] = {"fitted": MOST_FITTED, "validated": MOST_VALIDATED}
     return replace(stages, method=AUTO, in_trials=parsed.in_trials, at_most=at_most)
 
 
@@ -105,9 +120,11 @@ def run_plan(
     fixed: Hyperparameters,
     seed: int,
     threads: int,
-    journal: Journal | None = None,
-) -> list[Trial]:
-    """Search on the 80/20 split, and return the trials in order; the test set is never looked at.
+    journal: Journal,
+) -> tuple[list[Trial], int]:
+    """Search on 80/20 splits, and return the trials in order, and the number of validation instances.
+
+    The test set is never looked at.
 
     Parameters
     ----------
@@ -119,7 +136,7 @@ def run_plan(
         Hyperparameters of all trials; those of a trial are put over them.
     seed, threads : int
         Of the estimators.
-    journal : Journal or None
+    journal : Journal
         Has the trials of a search that was interrupted, and is given the others.
 
     Raises
@@ -132,13 +149,15 @@ def run_plan(
     for name, values in plan.tried.items():
         for value in values:
             check_value(type(first), name, value)
-    fixed = fixed | plan.in_trials
-    fit, validation = prepared.part("fit", plan.at_most["fitted"]), prepared.part("val", plan.at_most["validated"])
-    warm_up(make_estimator(estimator, fixed, seed, threads), *fit)
+
+    def make(hyperparameters: Hyperparameters) -> SparseProbabilityEstimator:
+        return make_estimator(estimator, fixed | plan.in_trials | hyperparameters, seed, threads)
+
+    warm_up(make({}), *prepared.part("fit", plan.at_most["fitted"]))
     with Progress(plan.budget, f"tuning {estimator}", "trials") as progress:
-        objective = ValidationPrecision(estimator, fixed, seed, threads, fit, validation, progress, journal)
+        objective = ValidationPrecision(plan, prepared, make, progress, journal)
         plan.run(objective)
-    return objective.trials
+    return objective.trials, objective.instances
 
 
 IN_STAGES = "stages"
@@ -181,8 +200,8 @@ def parse_stages(text: str, labels_per_instance: float) -> Stages:
 def search_in_stages(stages: Stages, objective: Objective) -> None:
     """Call ``objective`` with every trial of one stage after the other.
 
-    A trial is what the stage gives, put over the best of all earlier stages; of equally good ones the first is the
-    best. What was tried before is not tried again.
+    A trial is what the stage gives, put over the best of all earlier stages, over each of equally good ones. What was
+    tried before is not tried again.
 
     Parameters
     ----------
@@ -191,86 +210,102 @@ def search_in_stages(stages: Stages, objective: Objective) -> None:
         Takes hyperparameters and returns what is to be maximised.
     """
     tried: list[Hyperparameters] = []
-    best: Hyperparameters = {}
+    best: list[Hyperparameters] = [{}]
     highest = -math.inf
     for stage in stages:
-        start = best
-        for changes in stage:
-            trial = start | changes
+        for trial in [start | changes for start in best for changes in stage]:
             if trial in tried:
                 continue
             tried.append(trial)
             worth = objective(trial)
             if worth > highest:
-                best, highest = trial, worth
+                best, highest = [], worth
+            if worth == highest:
+                best.append(trial)
 
 
-Part = tuple[sparse.csr_array, sparse.csr_array]
+Make = Callable[[Hyperparameters], SparseProbabilityEstimator]
 
 
 class ValidationPrecision:
-    """The objective of every search: fit to one part, return P@1 on the other, and keep the trial.
+    """The objective of every search: fit to one part of each split, score on the other, and keep the trial.
 
     Parameters
     ----------
-    estimator : str
-        Name, or ``path/to/file.py:ClassName``.
-    fixed : dict
-        Hyperparameters of all trials; those of a trial are put over them.
-    seed : int
-        Of the estimators. Trials share it, so that hyperparameters are all they differ in.
-    threads : int
-    fit, validation : (X, Y)
-        X : (n, d) float32 CSR; Y : (n, m) bool CSR.
+    plan : SearchPlan
+    prepared : Prepared
+        With the first split.
+    make : callable
+        Returns an estimator for the hyperparameters of a trial, which are all that trials differ in: the seed is one.
     progress : Progress
         Counts the trials.
-    journal : Journal or None
+    journal : Journal
         Trials that it has are not trained again; it is given the others.
 
     Attributes
     ----------
     trials : list of Trial
-        In order: hyperparameters, precisions as shares, seconds of training.
+        In order: hyperparameters, precisions as shares, seconds of training, paired errors.
+    instances : int
+        Of the validation parts, each counted once.
     """
 
-    def __init__(
-        self,
-        estimator: str,
-        fixed: Hyperparameters,
-        seed: int,
-        threads: int,
-        fit: Part,
-        validation: Part,
-        progress: Progress,
-        journal: Journal | None = None,
-    ) -> None:
-        self._estimator, self._fixed, self._seed, self._threads = estimator, fixed, seed, threads
-        self._fit, self._validation, self._progress, self._journal = fit, validation, progress, journal
+    def __init__(self, plan: SearchPlan, prepared: Prepared, make: Make, progress: Progress, journal: Journal) -> None:
+        self._plan, self._make, self._progress, self._journal = plan, make, progress, journal
+        self._splits = [Prepared(prepared.folder, run) for run in range(plan.splits or 1)]
+        rows = np.concatenate([split.rows("val", plan.at_most["validated"]) for split in self._splits])
+        _, self._places, self._times = np.unique(rows, return_inverse=True, return_counts=True)
+        self._scores: list[np.ndarray] = []
         self.trials: list[Trial] = []
+        self.instances = self._times.size
 
     def __call__(self, hyperparameters: Hyperparameters) -> float:
-        """Train with these hyperparameters and return P@1 on the validation part, a share."""
-        trial = self._journal.finished(hyperparameters) if self._journal else None
-        if trial is None:
-            trial = self._tried(hyperparameters)
-            if self._journal:
-                self._journal.keep(trial)
-        self.trials.append(trial)
+        """Train with these hyperparameters and return the worth of the trial."""
+        kept = self._journal.finished(hyperparameters)
+        if kept is None:
+            kept = self._tried(hyperparameters)
+            self._journal.keep(kept)
+        scores = np.array(kept["scores"])
+        errors = [round(paired_error(scores - other, self._times) / IN_ONE, 6) for other in self._scores]
+        self._scores.append(scores)
+        self.trials.append(kept["trial"] | {"paired_errors": errors})
         self._progress.update(1)
-        return trial["p@1"]
+        return self._plan.worth(kept["trial"])
 
-    def _tried(self, hyperparameters: Hyperparameters) -> Trial:
-        model = make_estimator(self._estimator, self._fixed | hyperparameters, self._seed, self._threads)
-        _, seconds = timed(lambda: model.fit(*self._fit))
-        X, Y = self._validation
-        labels, _ = model.predict_top_k(X, 5)
-        return {
-            "hyperparameters": hyperparameters,
-            "p@1": float(precision_at_k(Y, labels, 1)),
-            "p@3": float(precision_at_k(Y, labels, 3)),
-            "p@5": float(precision_at_k(Y, labels, 5)),
-            "train_seconds": round(seconds, 3),
-        }
+    def _tried(self, hyperparameters: Hyperparameters) -> KeptTrial:
+        found, seconds, most = [], 0.0, self._plan.at_most
+        for split in self._splits:
+            model = self._make(hyperparameters)
+            seconds += timed(partial(model.fit, *split.part("fit", most["fitted"])))[1]
+            X, Y = split.part("val", most["validated"])
+            found.append(hits_at_k(Y, model.predict_top_k(X, max(K))[0], max(K))[0])
+        hits = np.concatenate(found).cumsum(axis=1)[:, np.array(K) - 1]
+        shares = (hits.sum(axis=0) / (np.array(K) * hits.shape[0])).tolist()
+        scores = np.bincount(self._places, (hits * (IN_ONE // 3 // np.array(K))).sum(axis=1)).astype(int)
+        precisions = {f"p@{k}": share for k, share in zip(K, shares, strict=True)}
+        trial = {"hyperparameters": hyperparameters, **precisions, "train_seconds": round(seconds, 3)}
+        return {"trial": cast(Trial, trial), "scores": scores.tolist()}
+
+
+IN_ONE = 45  # scores of an instance are the mean of its P@1, P@3 and P@5 in units of 1/45, whole numbers
+
+
+def paired_error(differences: np.ndarray, times: np.ndarray) -> float:
+    """Return the standard error of a mean difference over splits that share instances.
+
+    Sums are of whole numbers, so that it is 0 where nothing differs.
+
+    Parameters
+    ----------
+    differences : ndarray of int64, shape (n,)
+        Of each instance the sum over the splits that it is in.
+    times : ndarray of int64, shape (n,)
+        In how many it is.
+    """
+    n, in_all, total = times.size, int(times.sum()), int(differences.sum())
+    squares, crossed, counts = (int((a * b).sum()) for a, b in ((differences,) * 2, (differences, times), (times,) * 2))
+    spread = squares * in_all * in_all - 2 * crossed * in_all * total + counts * total * total
+    return math.sqrt(spread * n / max(n - 1, 1)) / (in_all * in_all)
 
 
 METHODS = ("random", "smac")
