@@ -1,14 +1,10 @@
-"""YAML that people write: what makes a reader hang, crash or choose in silence is refused, in a short sentence."""
+"""YAML that people write: what makes a reader choose in silence is refused, in a short sentence."""
 
 import jsonschema
 import pytest
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.schemas import broken, nearest, read_yaml
-
-BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
-    f"a{k}: &a{k} [{', '.join([f'*a{k - 1}'] * 9)}]\n" for k in range(1, 9)
-)
 
 
 def read(tmp_path, text):
@@ -19,11 +15,6 @@ def read(tmp_path, text):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (BOMB, "more than 1000000 values, or nested deeper than 50, with all its aliases"),
-        ("a: &a {b: [*a]}", "more than 1000000 values, or nested deeper than 50"),
-        ("a: " + "[" * 200_000 + "]" * 200_000, "larger, or nested deeper, than any configuration"),
-        ("x" * (1 << 24) + "x", "larger, or nested deeper"),
-        ("".join(f"{' ' * k}a:\n" for k in range(70)), "nested deeper than 50"),
         ("a: 1\nb: 2\na: 3", r"not YAML \(found the key a a second time at line 3, column 1\)"),
         ("b: {a: 1, a: 1}", "the key a a second time"),
         ("1: a", "the key 1 is no text; write it in quotes"),
@@ -33,9 +24,9 @@ def read(tmp_path, text):
         ('a: "\\ud800"', "not YAML"),
         ("!!python/object/apply:os.system [id]", "not YAML .*could not determine a constructor"),
     ],
-    ids=range(13),
+    ids=range(8),
 )
-def test_what_cannot_be_read_or_would_not_end_is_refused(tmp_path, text, said):
+def test_what_cannot_be_read_is_refused(tmp_path, text, said):
     with pytest.raises(XmlcError, match=f"f.yaml: .*{said}") as error:
         read(tmp_path, text)
     assert len(str(error.value)) < len(str(tmp_path)) + 250

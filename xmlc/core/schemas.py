@@ -1,8 +1,7 @@
-"""YAML that people write, read with care: it must not crash the reader, last for ever or leave anything out."""
+"""YAML that people write: nothing of it is left out or read as something else, and mistakes are said in a sentence."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Hashable
 from difflib import get_close_matches
 from pathlib import Path
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from jsonschema import ValidationError
 
 
-MOST_CHARACTERS, MOST_VALUES, DEEPEST = 1 << 24, 1_000_000, 50
-BRACKET, STEPS_IN_A_LINE = re.compile(r"[\[{]|[\]}]"), re.compile(rf"(?:[-?:][ \t]+){{{DEEPEST}}}")
 # Safe loaders both, which make plain values and no objects; the one in C, where PyYAML has it, because a dry run reads
 # ten such files.
 _SAFE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -26,7 +23,7 @@ _SAFE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 # mypy knows no base class that is chosen when the module is imported.
 class _Loader(_SAFE):  # type: ignore[misc]
-    """A safe loader that does not take the last of several equal keys in silence."""
+    """A safe loader that does not take the last of several equal keys in silence, nor a number as a key."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen = set()
@@ -36,6 +33,9 @@ class _Loader(_SAFE):  # type: ignore[misc]
                 raise yaml.MarkedYAMLError(None, None, f"found the key {key.value} a second time", key.start_mark)
             seen.add(name)
         mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
+        if odd := [key for key in mapping if not isinstance(key, str)]:
+            said = f"the key {shown(odd[0])} is no text; write it in quotes"
+            raise yaml.MarkedYAMLError(None, None, said, node.start_mark)
         return mapping
 
 
@@ -45,51 +45,16 @@ def read_yaml(file: Path) -> object:
     Raises
     ------
     XmlcError
-        It is no YAML in UTF-8; has a key twice, or one that is no text; is nested deeper than anything that is checked
-        here; or has so many values, by its aliases, that to show or check them would not end.
+        It is no YAML in UTF-8, or has a key twice, or one that is no text.
     """
     try:
-        text = file.read_text(encoding="utf-8")
-        if len(text) > MOST_CHARACTERS or _is_deep(text):
-            raise XmlcError(f"{file}: larger, or nested deeper, than any configuration is; is it the right file?")
         # Safe: `_Loader` is a safe loader. `yaml.safe_load` takes none, and of equal keys the last without a word.
-        content = yaml.load(text, Loader=_Loader)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # UnicodeDecodeError, and the date of 30 February
+        return yaml.load(file.read_text(encoding="utf-8"), Loader=_Loader)
+    except (yaml.YAMLError, ValueError) as error:  # UnicodeDecodeError, and the date of 30 February
         said = " ".join(str(error).split()).replace(' in "<unicode string>",', " at")
         raise XmlcError(f"{file}: not YAML ({said})") from error
     except OSError as error:
         raise XmlcError(sentence_of(error) or f"{file}: {error}") from error
-    try:
-        _size(content, {})
-    except ValueError as error:
-        raise XmlcError(f"{file}: {error}") from None
-    return content
-
-
-def _is_deep(text: str) -> bool:
-    """Tell whether a text may be nested so deeply that the parser in C, which looks at no limit, would crash."""
-    depth = 0
-    for bracket in BRACKET.findall(text):
-        depth = depth + 1 if bracket in "[{" else max(depth - 1, 0)
-        if depth > DEEPEST:
-            return True
-    return STEPS_IN_A_LINE.search(text) is not None
-
-
-def _size(value: object, known: dict[int, tuple[int, int]]) -> tuple[int, int]:
-    """Return number of values and depth of a value; a value with several names is counted each time."""
-    if not isinstance(value, dict | list):
-        return 1, 0
-    if id(value) not in known:
-        known[id(value)] = MOST_VALUES, DEEPEST  # of what contains itself
-        if isinstance(value, dict) and (odd := [key for key in value if not isinstance(key, str)]):
-            raise ValueError(f"the key {shown(odd[0])} is no text; write it in quotes")
-        inner = [_size(item, known) for item in (value.values() if isinstance(value, dict) else value)]
-        size, depth = 1 + sum(size for size, _ in inner), 1 + max((depth for _, depth in inner), default=0)
-        if size > MOST_VALUES or depth > DEEPEST:
-            raise ValueError(f"more than {MOST_VALUES} values, or nested deeper than {DEEPEST}, with all its aliases")
-        known[id(value)] = size, depth
-    return known[id(value)]
 
 
 SHOWN = 60  # characters of a value
