@@ -9,7 +9,7 @@ from repository import ROOT
 from suite_cases import project_of, suite
 
 from xmlc.papers import figure_of, table_of
-from xmlc.papers.plan import result_files
+from xmlc.papers.plan import peers_files, result_files
 from xmlc.suites import needs, paths
 from xmlc.suites.project import Project, is_installed
 
@@ -176,6 +176,11 @@ def test_without_few_shot_datasets_there_are_no_tables_and_figures_of_them():
              for name in ("aloi", "yeast")}  # fmt: skip
     made = {name: {Path(file).stem for file in found} for name, found in files.items()}
     assert (made["aloi"] - made["yeast"], made["yeast"] - made["aloi"]) == ({"table3", "figure2"}, {"macrof", "table2"})
+
+
+def test_the_target_of_baselines_is_a_table_and_a_figure_of_each_selected_paper_that_has_some():
+    project = Project.read({"papers": ["gfm2011", "plt2016"]}, CONFIG)
+    assert peers_files(project) == ["results/tables/plt2016/peers.md", "results/figures/plt2016/pareto.svg"]
 
 
 def test_the_table_of_steps_by_hand(tmp_path):

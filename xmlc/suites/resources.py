@@ -139,14 +139,11 @@ class Requests:
         Snakemake would lower its request to that limit, which the profile or --resources gives, without a word.
         """
         limit = getattr(self.workflow.global_resources.get("mem_mb"), "value", None)
-        if not isinstance(limit, int) or mb <= limit or dataset in self._told:
-            return
-        self._told.add(dataset)
-        sentence = (
-            f"{dataset}: {job} may need up to {mb:,} MB, more than the {limit:,} MB that all jobs have together "
-            "(resources: mem_mb). Such a job runs alone, and may be ended for want of memory: take a larger machine."
-        )
-        print(sentence, file=sys.stderr, flush=True)
+        if isinstance(limit, int) and mb > limit and dataset not in self._told:
+            self._told.add(dataset)
+            said = f"{dataset}: {job} may need up to {mb:,} MB, more than the {limit:,} MB that all jobs have together"
+            advice = "Such a job runs alone, and may be ended for want of memory: take a larger machine."
+            print(f"{said} (resources: mem_mb). {advice}", file=sys.stderr, flush=True)
 
 
 def most_bytes(project: Project, step: str, wildcards: Mapping[str, str]) -> float:
