@@ -39,7 +39,7 @@ def test_datasets_are_those_asked_for_but_a_suite_of_its_own_keeps_its_own(tmp_p
     [
         ({"models": ["pltt"]}, "config: models has pltt, expected plt"),
         ({"datasets": ["manual"]}, "dataset name 'manual': resources/manual has another use"),
-        ({"papers": ["b"]}, "config: papers has b, expected some of a"),
+        ({"papers": ["b"]}, "config: papers has b, expected a or demo or scale"),
     ],
 )
 def test_what_is_selected_and_is_not_there_is_said(tmp_path, settings, said):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -59,13 +59,16 @@ class Project:
             check_models(suite)
         if settings.seeds:
             suites = {name: replace(suite, seeds=settings.seeds) for name, suite in suites.items()}
-        if unknown := [paper for paper in settings.papers if paper not in suites]:
-            raise XmlcError(f"config: papers has {unknown[0]}, expected some of {', '.join(suites)}")
         catalogue = load_catalogue(folder / Path(paths.CATALOGUE).name)
         for name in settings.datasets or ():
             catalogue_entry(name, catalogue)  # no name of another folder
         models = models_of_all(suites.values())
-        settings.check_models(models)
+        chosen = settings.models or []
+        chosen = chosen if isinstance(chosen, list) else [name for names in chosen.values() for name in names]
+        known: Collection[str]
+        for key, names, known in (("papers", settings.papers, suites), ("models", chosen, models)):
+            for name in set(names) - set(known):
+                raise XmlcError(f"config: {key} has {name}, expected {nearest(name, known)}")
         return cls(settings, suites, models, catalogue)
 
     def entry(self, dataset: str) -> Dataset:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ import yaml
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json, write_json
-from xmlc.core.schemas import nearest, read_yaml
+from xmlc.core.schemas import read_yaml
 from xmlc.data.fetching import USUAL, Limits
 from xmlc.suites.suite import check, converted
 
@@ -61,19 +61,6 @@ class Settings:
         config |= {key: [config[key]] for key in LISTS if isinstance(config.get(key), str)}
         check(config, "config.schema.yaml", "config")
         return converted(config, cls, "config")
-
-    def check_models(self, known: Collection[str]) -> None:
-        """Refuse to select models that there are not: nothing would be planned.
-
-        Raises
-        ------
-        XmlcError
-            With those that have nearly this name.
-        """
-        named = self.models if isinstance(self.models, dict) else {"all": self.models or []}
-        for name in (name for names in named.values() for name in names):
-            if name not in known:
-                raise XmlcError(f"config: models has {name}, expected {nearest(name, known)}")
 
     def models_on(self, dataset: str) -> list[str] | None:
         """Name the selected models on one dataset; None for all."""
