@@ -190,6 +190,19 @@ def nearest(
 
 
 @benchmark(
+    "preliminary",
+    "Neighbours by other distances, and classifiers of 500 labels: what swnn2018 tells of without a table.",
+    data_option,
+    rounds_option(),
+)
+def preliminary(data: Path, rounds: int) -> Report:
+    """Measure P@k, and the time of classifiers."""
+    from benchmarks.nearest import bench_preliminary
+
+    return bench_preliminary(data, rounds)
+
+
+@benchmark(
     "logistic",
     "Train BR or PCC, compared with scikit-learn's logistic regression and on several threads.",
     data_option,

@@ -6,16 +6,35 @@ from copy import copy
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
+from scipy import sparse
+from scipy.spatial.distance import cdist
 
 from benchmarks.elsewhere import ALL, UNIT_ROWS, Elsewhere
-from benchmarks.harness import PERCENT, PREDICTION, TOP, TRAINING, Contender, Data, Report, Rows, Task, ranking_task
+from benchmarks.harness import (
+    PERCENT,
+    PREDICTION,
+    TOP,
+    TRAINING,
+    Contender,
+    Data,
+    Report,
+    Rows,
+    Task,
+    precisions,
+    ranking_task,
+)
 from benchmarks.settings import SWNN_OTHERWISE, paper_setting
 from xmlc.core.passport import WARM_UP_ROWS
+from xmlc.kernels.csr import unit_rows
 from xmlc.kernels.estimator import Hyperparameters
+from xmlc.models.linear.binary_relevance import BinaryRelevance
 from xmlc.models.nearest import SparseWeightedNearestNeighbors
 
+DENSE = 5_000_000  # cells of a training set up to which distances are computed, in seconds
+FREQUENT, C = 500, 0.05  # labels, and the weight of their classifiers' loss
 AT_LEAST = 0.3  # seconds of a task per round
 INDEX = "SWNN, index"  # its construction depends on no hyperparameter
 OTHER_MACHINE = """\
@@ -94,3 +113,54 @@ def swnn_settings() -> dict[str, Hyperparameters]:
 
 def _model(setting: Hyperparameters, n_jobs: int) -> SparseWeightedNearestNeighbors:
     return SparseWeightedNearestNeighbors(n_jobs=n_jobs).set_params(**setting)
+
+
+def bench_preliminary(folder: Path, rounds: int = 3) -> Report:
+    """Measure the preliminary experiments that swnn2018 tells of without a table, on one thread.
+
+    P@k of neighbours by L1 and L2 distance (Section 3.3), which degrade performance, by brute force on small sets. Of
+    rows of unit length L2 orders as the cosine. All neighbours have the same vote, because a distance gives no weight.
+    And the time of classifiers of the 500 most frequent labels, some 0.1 ms (Section 4.3).
+
+    Parameters
+    ----------
+    folder : Path
+        Written by `xmlc prepare`.
+    rounds : int
+
+    Raises
+    ------
+    XmlcError
+        The folder holds no dataset.
+    """
+    data = Data.read(folder)
+    rows, contenders = Rows("preliminary", data.name), []
+    for length, metric in product(("unit length", "length as it comes"), ("L1", "L2")):
+        if data.X.shape[0] * data.X.shape[1] > DENSE:
+            break
+        X, Q = (unit_rows(part) if length == "unit length" else part for part in (data.X, data.X_test))
+        nearest = _nearest(X.toarray(), Q.toarray(), "cityblock" if metric == "L1" else "euclidean")
+        for S in (20, 75):
+            contenders.append(Contender(f"{metric}, rows of {length}, S {S}", "brute force", {"S": S}))
+            rows.add_precision(
+                contenders[-1].name, PREDICTION, [precisions(data.Y_test, _best(nearest[:, :S], data.Y))]
+            )
+    frequent = np.sort(np.argsort(-data.Y.sum(axis=0), kind="stable")[:FREQUENT])
+    name = f"one-versus-rest of {frequent.size} labels"
+    model = BinaryRelevance(C=C, n_jobs=1).fit(data.X, data.Y[:, frequent])
+    rows.measure([ranking_task(name, model, data.X_test)], rounds, cpu=True)
+    contenders.append(Contender(name, "this package, binary relevance", {"C": C}))
+    return rows.report(about=f"{data.size}; minimum of {rounds} rounds", contenders=contenders)
+
+
+def _nearest(X: np.ndarray, Q: np.ndarray, metric: Literal["cityblock", "euclidean"]) -> np.ndarray:
+    """Return the 75 nearest rows of X to each row of Q, nearest first, of equally near ones the smaller number."""
+    blocks = np.array_split(Q, -(-len(Q) // 64))
+    return np.concatenate([np.argsort(cdist(block, X, metric), axis=1, kind="stable")[:, :75] for block in blocks])
+
+
+def _best(nearest: np.ndarray, Y: sparse.csr_array) -> np.ndarray:
+    """Return the labels that most neighbours have, best first, of equally frequent ones the smaller; -1 for none."""
+    votes = np.stack([Y[numbers].sum(axis=0) for numbers in nearest])
+    labels = np.argsort(-votes, axis=1, kind="stable")[:, :TOP]
+    return np.where(np.take_along_axis(votes, labels, axis=1) > 0, labels, -1)

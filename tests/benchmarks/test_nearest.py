@@ -1,5 +1,6 @@
 """The benchmark of nearest neighbours: it measures both settings, and ratios are to scaled times."""
 
+import numpy as np
 import pytest
 from benchmark_rows import by_key, run_benchmark
 from small_data import prepare_tiny
@@ -66,3 +67,21 @@ def test_amazon_is_scaled_by_another_dataset(tmp_path, calibrated):
     assert "i7-7700K" in report.remarks[-1]
     with pytest.raises(XmlcError, match="amazon-670k-shape; the calibration was measured elsewhere on delicious"):
         bench.bench_nearest(other, rounds=1, calibration_folder=data)
+
+
+def test_other_distances_and_frequent_labels(tmp_path, monkeypatch):
+    data = prepare_tiny(tmp_path, "delicious")
+    rows = run_benchmark(tmp_path, "preliminary", "--data", data, "--rounds", 1)
+    (X, Y), (X_test, Y_test) = (Prepared(data).part(part) for part in ("train", "test"))
+    # Of rows of unit length L2 orders as the cosine, whose votes are equal with alpha 0.
+    for S in (20, 75):
+        labels, _ = SparseWeightedNearestNeighbors(S=S, alpha=0, beta=0).fit(X, Y).predict_top_k(X_test, 5)
+        for k in (1, 3, 5):
+            found = rows[f"L2, rows of unit length, S {S}", PREDICTION, f"P@{k}", 1]["value"]
+            assert found == pytest.approx(100 * precision_at_k(Y_test, labels, k))
+    nearest = np.lexsort((np.arange(X.shape[0]), abs(X.toarray() - X_test.toarray()[0]).sum(axis=1)))
+    found = bench._nearest(X.toarray(), X_test.toarray(), "cityblock")
+    assert found[0].tolist() == nearest[:75].tolist()
+    assert rows["one-versus-rest of 8 labels", PREDICTION, "CPU time", 1]["value"] > 0
+    monkeypatch.setattr(bench, "DENSE", 0)
+    assert {row.contender for row in bench.bench_preliminary(data, 1).rows} == {"one-versus-rest of 8 labels"}
