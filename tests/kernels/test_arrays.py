@@ -1,16 +1,15 @@
-"""Views and copies of arrays in kernels, and that no kernel of the demo copies in the way that is costly to compile."""
+"""Views, copies and orders of arrays in kernels."""
 
 import sys
 from typing import NamedTuple
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numba import njit
-from repository import ROOT
 
-from xmlc.kernels.arrays import borrowed, copy_into, row_of, unowned
-
-PACKAGE = ROOT / "xmlc"
+from xmlc.kernels.arrays import borrowed, copy_into, kth_smallest, row_of, sort, stable_order, unowned
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.uint32, np.bool_])
@@ -21,6 +20,27 @@ def test_copying_is_slice_assignment(dtype, size):
     copy_into(target[2:], source)
     expected[2 : 2 + size] = source
     np.testing.assert_array_equal(target, expected)
+
+
+IDS = st.lists(st.one_of(st.integers(0, 5), st.integers(0, 2**32 - 1)))
+
+
+@given(IDS)
+def test_sorting_and_the_stable_order_are_those_of_numpy(ids):
+    ids = np.array(ids, dtype=np.uint32)
+    np.testing.assert_array_equal(stable_order(ids), np.argsort(ids, kind="stable"))
+    ordered = ids.copy()
+    sort(ordered)
+    np.testing.assert_array_equal(ordered, np.sort(ids))
+
+
+@given(IDS.filter(len), st.integers(0))
+def test_the_kth_smallest_value_is_that_of_a_sorted_array(values, k):
+    for dtype in (np.float32, np.int64):
+        found = np.array(values, dtype=dtype)
+        ordered = np.sort(found)
+        assert kth_smallest(found, k % found.size) == ordered[k % found.size]
+        np.testing.assert_array_equal(np.sort(found), ordered)
 
 
 @njit

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import copy_into, row_of
+from xmlc.kernels.arrays import copy_into, row_of, sort
 from xmlc.kernels.heaps import make_heap, pop_first
 from xmlc.kernels.sums import total
 
@@ -173,7 +173,7 @@ def keep_largest(values, ids, k, kept):
             equal[n_equal] = ids[i]
             n_equal += 1
     if n_kept + n_equal > k:
-        equal[:n_equal].sort()
+        sort(equal[:n_equal])
     copy_into(kept[n_kept:], equal[: k - n_kept])
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import borrowed
+from xmlc.kernels.arrays import borrowed, sort
 from xmlc.kernels.heaps import insert_best
 
 SURELY_NORMAL = 1e-30  # of a float32, whose smaller numbers have fewer digits
@@ -136,7 +136,7 @@ def mean_above(found_by, n_trees, first, last, thresholds):
     used = 0
     for i in range(first, last):
         listed = found[: add_trees(found_by, n_trees, i, sums, found)]
-        listed.sort()
+        sort(listed)
         counts[i - first] = list_above(listed, sums, n_trees, thresholds, labels[used:], estimates[used:])
         used += counts[i - first]
     return counts, labels[:used].copy(), estimates[:used].copy()
@@ -297,7 +297,7 @@ def average_above(histograms, reached, first, last, thresholds):
             listed = listed[: keep_above(listed, sums, n_parts, thresholds)]
         # Sorting costs some log2(n) steps a label; where many labels are found, looking through all is cheaper.
         if 16 * listed.size < thresholds.size:
-            listed.sort()
+            sort(listed)
         else:
             listed = np.flatnonzero(sums).astype(np.uint32)
         counts[i - first] = list_above(listed, sums, n_parts, thresholds, labels[used:], estimates[used:])

@@ -12,6 +12,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.kernels import elementwise
+from xmlc.kernels.arrays import sort
 from xmlc.kernels.csr import KernelCSR, as_csr, as_features, as_labels, kernel_csr, unit_rows, without_zeros
 from xmlc.kernels.estimator import not_fitted
 from xmlc.kernels.float64 import exp, log1p
@@ -302,7 +303,7 @@ def fill_centroids(
                     features[found] = feature
                     found += 1
                 sums[feature] += x_values[k]
-        features[start:stop].sort()
+        sort(features[start:stop])
         n_instances = y_indptr[label + 1] - y_indptr[label]
         square = 0.0
         for k in range(start, stop):

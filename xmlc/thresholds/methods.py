@@ -17,6 +17,7 @@ from scipy import sparse
 from xmlc.core.errors import InvalidDataError, XmlcError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_pieces
+from xmlc.kernels.arrays import sort
 from xmlc.kernels.csr import as_estimates, as_labels, kernel_csr
 from xmlc.kernels.estimator import Estimator, hyperparameters, not_fitted
 from xmlc.metrics.measure import F1, Overlap
@@ -350,4 +351,5 @@ def sto_thresholds(columns, start, end, floors, recall, thresholds):
         if n_keys == 0:
             thresholds[label] = floors[label]
         else:
-            as_bits[label] = best_cut(np.sort(keys[:n_keys]), recall * true_rows.size)
+            sort(keys[:n_keys])
+            as_bits[label] = best_cut(keys[:n_keys], recall * true_rows.size)

@@ -8,7 +8,7 @@ import numpy as np
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import copy_into
+from xmlc.kernels.arrays import copy_into, sort
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.metrics.measure import F1, Overlap
 from xmlc.thresholds.methods import Columns, ThresholdMethod, best_cut, column_of, mark_hits, run_by_label
@@ -224,7 +224,7 @@ def sort_keys(columns, start, end, keys):
         own = keys[columns.starts[label] : columns.starts[label + 1]]
         for i in range(hits.size):
             own[i] = bits[i] << np.uint32(1) | np.uint32(hits[i])
-        own.sort()
+        sort(own)
 
 
 @njit(cache=True, nogil=True)

@@ -36,7 +36,7 @@ from xmlc.data.formats.lines import (
     quoted,
 )
 from xmlc.data.matrices import resize
-from xmlc.kernels.arrays import copy_into
+from xmlc.kernels.arrays import copy_into, sort, stable_order
 
 NEWLINE, RETURN, SPACE, TAB, COMMA, COLON, HASH = 10, 13, 32, 9, 44, 58, 35
 
@@ -521,7 +521,7 @@ def increases(ids, start, end):
 @njit(cache=True, nogil=True)
 def sort_row(ids, values):
     """Sort a row by its ids, in place; return the first id that it has twice, -1 if it has none."""
-    order = np.argsort(ids, kind="mergesort")
+    order = stable_order(ids)
     copy_into(ids, ids[order])  # a fancy index makes a copy
     copy_into(values, values[order])
     for k in range(1, ids.size):
@@ -575,7 +575,7 @@ def tidy_rows(ids, values, row_ends, labels, label_ends, duplicates):
             duplicates[row] = sort_row(ids[start:end], values[start:end])
         write = move_nonzeros(ids, values, start, end, write)
         if not increases(labels, label_start, label_end):
-            labels[label_start:label_end].sort()
+            sort(labels[label_start:label_end])
         label_write = move_different(labels, label_start, label_end, label_write)
         row_ends[row], label_ends[row] = write, label_write
         start, label_start = end, label_end

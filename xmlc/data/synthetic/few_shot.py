@@ -17,6 +17,7 @@ from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.data.synthetic.labels import check_rows, popular_feature
 from xmlc.kernels.angles import cos
+from xmlc.kernels.arrays import sort
 from xmlc.kernels.counter_random import random_permutation, random_unit, stream_key
 from xmlc.kernels.float64 import exp
 from xmlc.kernels.streams import Stream
@@ -247,7 +248,7 @@ def draw_texts(seed, start, end, n_features, n_labels, n_words, topic_words, top
             if random_unit(own, 2 * w) < topic_share:
                 u = random_unit(topic, np.int64(u * topic_words))
             drawn[w] = popular_feature(u, n_features)
-        drawn.sort()
+        sort(drawn)
         first = filled
         for w in range(n_words):
             if filled == first or words[filled - 1] != drawn[w]:

@@ -12,7 +12,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.kernels import elementwise
-from xmlc.kernels.arrays import copy_into
+from xmlc.kernels.arrays import copy_into, sort, stable_order
 from xmlc.kernels.counter_random import random_below, random_unit, stream_key
 from xmlc.kernels.float64 import sigmoid
 from xmlc.kernels.streams import Stream
@@ -229,7 +229,7 @@ def draw_row(seed, row, nonzeros, n_features, features, values):
     drawn = np.empty(draws, dtype=np.uint32)
     for i in range(draws):
         drawn[i] = popular_feature(random_unit(key, 1 + i), n_features)
-    drawn.sort()
+    sort(drawn)
     count = 0
     for i in range(draws):
         if i == 0 or drawn[i] != drawn[i - 1]:
@@ -252,7 +252,7 @@ def row_scores(features, values, model, dense, labels, scores):
         for t in range(model.trigger_starts[features[k]], model.trigger_starts[features[k] + 1]):
             labels[count], scores[count] = model.trigger_labels[t], model.trigger_weights[t] * values[k]
             count += 1
-    order = np.argsort(labels[:count], kind="mergesort")
+    order = stable_order(labels[:count])
     sorted_labels, sorted_scores = labels[:count][order], scores[:count][order]
     merged = 0
     for i in range(count):

@@ -8,7 +8,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import borrowed, copy_into, unowned
+from xmlc.kernels.arrays import borrowed, copy_into, kth_smallest, sort, stable_order, unowned
 from xmlc.kernels.counter_random import random_bits, stream_key
 from xmlc.kernels.stored import Field
 from xmlc.kernels.streams import Stream
@@ -254,10 +254,9 @@ def split_node(x, y, node, label_weights, ideal, discounts, key, cost, stopping,
     columns = work.starts[: n_columns + 1], work.rows, work.values
     solved = fit_logistic(*columns, side, costs, stopping, ~key, weights, margins)
     kept = np.flatnonzero(weights[: n_columns - 1])
-    features = work.features[:n_columns][kept]
-    ascending = np.argsort(features)
+    ascending = kept[stable_order(work.features[kept])]
     accesses = Accesses(labels.size, n_rounds, n_columns, work.starts[n_columns], *solved)
-    return divide(node, margins), features[ascending], weights[kept][ascending], weights[n_columns - 1], accesses
+    return divide(node, margins), work.features[ascending], weights[ascending], weights[n_columns - 1], accesses
 
 
 @njit(cache=True, nogil=True)
@@ -458,7 +457,7 @@ def distinct_labels(y, node, counts):
             n_found += counts[label] > 0
         return found[:n_found]
     found = found[:n_found]
-    found.sort()
+    sort(found)
     return found
 
 
@@ -490,7 +489,7 @@ def largest_of(labels, label_weights, counts, n_kept):
     weighted = np.empty(labels.size, dtype=np.float32)
     for k in range(labels.size):
         weighted[k] = label_weights[labels[k]] * np.float32(counts[labels[k]])
-    least = np.partition(weighted, labels.size - n_kept)[labels.size - n_kept]
+    least = kth_smallest(weighted.copy(), labels.size - n_kept)
     n_tied = n_kept
     for k in range(labels.size):
         n_tied -= weighted[k] > least

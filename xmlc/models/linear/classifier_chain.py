@@ -11,6 +11,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import row_blocks, run_pieces
 from xmlc.inference.samples import Samples, marginals_of
+from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.counter_random import random_unit, stream_key
 from xmlc.kernels.csr import as_labels
 from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
@@ -174,7 +175,7 @@ def sample_chain(scores, influence, n_samples, seed, first):
         for t in range(n_samples):
             if found + m > labels.size:
                 labels = _longer(labels, found + m)
-            score[:] = scores[i]
+            copy_into(score, scores[i])
             before = found
             for j in range(m):
                 if random_unit(key, t * m + j) < sigmoid(score[j]):
@@ -190,5 +191,5 @@ def sample_chain(scores, influence, n_samples, seed, first):
 def _longer(labels, needed):
     """Return a copy with at least twice the room."""
     longer = np.empty(max(2 * labels.size, needed), dtype=labels.dtype)
-    longer[: labels.size] = labels
+    copy_into(longer, labels)
     return longer

@@ -13,6 +13,7 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_pieces
+from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.csr import kernel_csr
 from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
@@ -393,7 +394,7 @@ def linear_scores(indptr, indices, data, weights, constants):
     scores = np.empty((n, m))
     for i in range(n):
         row = scores[i]
-        row[:] = constants
+        copy_into(row, constants)
         for place in range(indptr[i], indptr[i + 1]):
             value, weights_of = np.float64(data[place]), weights[indices[place]]
             for j in range(m):

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from xmlc.core.kernel_cache import njit
 from xmlc.core.progress import Progress
-from xmlc.kernels.arrays import borrowed, unowned
+from xmlc.kernels.arrays import borrowed, copy_into, unowned
 from xmlc.kernels.csr import KernelCSR
 from xmlc.models.oplt.growth import add_label, has_capacity
 from xmlc.models.oplt.prediction import labels_above, rank_labels
@@ -208,7 +208,7 @@ def learn_rows_with_thresholds(x, y, start, predicted, tree, settings, longest, 
             counts[row] = count
             while size + count > sets.size:
                 sets = np.concatenate((sets, np.empty_like(sets)))
-            sets[size : size + count] = found[:count]
+            copy_into(sets[size:], found[:count])
             size += count
             count_sets(labels, found[:count], hits, sizes)
             for label in found[:count]:

@@ -7,6 +7,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
+from xmlc.kernels.arrays import sort
 from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.top_k import key_estimate, key_number, rank_key
 from xmlc.models.oplt.rows import score_block, table_of
@@ -91,7 +92,8 @@ def fill_weights(tree, parents, feature_starts, features, weight_starts, weights
             child = np.int64(tree.nodes[child].next_sibling)
         first += columns.size
         entries = table_of(tree, v)
-        entries = np.sort(entries[entries != 0])  # by feature, which is the upper half
+        entries = entries[entries != 0]
+        sort(entries)  # by feature, which is the upper half
         own = features[feature_starts[b] : feature_starts[b + 1]]
         rows = weights[weight_starts[b] : weight_starts[b + 1]]
         for f in range(entries.size):

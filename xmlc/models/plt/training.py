@@ -9,7 +9,7 @@ import numpy as np
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_pieces
 from xmlc.core.progress import Progress
-from xmlc.kernels.arrays import borrowed, copy_into
+from xmlc.kernels.arrays import borrowed, copy_into, sort
 from xmlc.kernels.bits import lowest_bit
 from xmlc.kernels.counter_random import stream_key
 from xmlc.kernels.csr import KernelCSR
@@ -290,7 +290,8 @@ def reach_of(y, order, leaf, parent):
         for k in range(positive_nodes(labels, leaf, parent, position, stamp, positives)):
             counts[positives[k] + 1] += 1
     starts = np.zeros(parent.size + 2, dtype=np.int64)
-    starts[1:] = np.cumsum(counts)
+    for node in range(counts.size):
+        starts[node + 1] = starts[node] + counts[node]
     places, positions = starts[1:].copy(), np.empty(starts[-1], dtype=np.uint32)
     stamp[:] = -1
     for position in range(order.size):
@@ -494,7 +495,8 @@ def hashed_pass(x, y, order, leaf, parent, nodes, steps_done, gamma, lam, stamp,
         slots, signed = np.empty((2, ids.size), dtype=np.uint64), np.empty((2, ids.size), dtype=np.float32)
         node, target, now = np.int64(0), np.float32(1.0) if count > 0 else np.float32(0.0), 0
         ask_for_slots(ids, values, nodes, node, slots[now], signed[now])
-        for inner in np.sort(positives[:count]):
+        sort(positives[:count])
+        for inner in positives[:count]:
             for child in range(nodes.children[inner], nodes.children[inner + 1]):
                 ask_for_slots(ids, values, nodes, child, slots[1 - now], signed[1 - now])
                 hashed_step(slots[now], signed[now], nodes, steps_done, node, target, gamma, lam)

@@ -8,7 +8,7 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_pieces
-from xmlc.kernels.arrays import borrowed
+from xmlc.kernels.arrays import borrowed, copy_into, kth_smallest
 from xmlc.kernels.counter_random import random_below, stream_key
 from xmlc.kernels.csr import KernelCSR, kernel_csr
 from xmlc.kernels.streams import Stream
@@ -217,7 +217,7 @@ def halve(products, sides, halves):
         difference = products[i, 1] * scales[1] - products[i, 0] * scales[0]
         ranks[i] = np.int64(np.rint(difference * RESOLUTION)) * (1 << 32) + i
     last = (n - 1) // 2
-    middle = np.partition(ranks, last)[last]
+    middle = kth_smallest(ranks.copy(), last)
     mean = 0.0
     for i in range(n):
         side = 1 if ranks[i] > middle else 0
@@ -258,7 +258,7 @@ def bisect(rows, members, key, sums):
         if mean - before < MIN_GAIN:
             break
         move_members(rows, members, sides, halves, sums)
-        sides[:] = halves
+        copy_into(sides, halves)
         before = mean
     clear_members(rows, members, sums)
     return halves
