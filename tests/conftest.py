@@ -16,14 +16,16 @@ pytest_plugins = ["needs"]
 def pytest_collection_modifyitems(items):
     """Order the files so that several processes share the work well.
 
-    Those that run the workflow take longest and come first, lest one core wait for them at the end. Then comes one file
-    of each room in turn: neighbours in a room use the same kernels, which two processes would compile at the same time.
+    Those that run the workflow take longest and come first, lest one core wait for them at the end; while one waits for
+    Slurm, another works. Then comes one file of each room in turn: neighbours in a room use the same kernels, which two
+    processes would compile at the same time.
     """
+    long = ("cluster", "hostile", "workflow", "project")
     turns, counts = {}, Counter()
     for file in dict.fromkeys(item.path for item in items):
         turns[file] = counts[file.parent]
         counts[file.parent] += 1
-    items.sort(key=lambda item: (item.path.parent.name not in ("cluster", "workflow", "project"), turns[item.path]))
+    items.sort(key=lambda item: (item.path.parent.name not in long, turns[item.path]))
 
 
 @pytest.fixture
