@@ -78,7 +78,7 @@ class OPLT(SparseProbabilityEstimator):
         many leaves that is close to 0 for all children, and the tree is hardly balanced.
     growth : {"paper", "program"}
         "best_greedy", "random": how the tree takes a new label. As Algorithm 8 has it; or as the authors' program
-        (napkinXC 0.7), which makes chains with b > 2, see `xmlc.models.oplt.growth`.
+        (napkinXC 0.7), which makes chains with b > 2, see ``xmlc.models.oplt.growth``.
     arity : int
         b, children of an inner node at most; of no effect with "cpet", which has 2, and with "one_vs_rest".
     max_leaf : int
