@@ -116,7 +116,7 @@ report-of-five-seeds: $(ENV)/has-base
 	"$(BIN)/python" -m tarfile -e $(FIVE)/records.tar.xz docs/_runs
 	ln -s "$(CURDIR)/config" docs/_runs/config
 	ln -s "$(CURDIR)/results/published" "$(CURDIR)/results/reference" docs/_runs/results
-	cd docs/_runs && PATH="$(BIN):$$PATH" xmlc report --reference $(FIVE) --out ../_page/report.html
+	cd docs/_runs && PATH="$(BIN):$$PATH" xmlc report --contributed --reference $(FIVE) --out ../_page/report.html
 
 clean:
 	rm -rf docs/_build docs/_page docs/_runs results/demo results/tables results/figures results/comparison.md results/report.html results/results.csv resources logs .snakemake

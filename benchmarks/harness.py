@@ -27,6 +27,7 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_file, write_json
 from xmlc.core.passport import Passport, in_turns, own_peak_bytes, passport, peak_bytes
+from xmlc.core.sources import commit
 from xmlc.data.prepared import Prepared
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.metrics.ranking import K, precision_at_k
@@ -377,15 +378,6 @@ def rows_csv(report: Report) -> str:
         cells = {name: _or_null(getattr(row, name)) for name in names} | {"rounds": " ".join(map(repr, row.rounds))}
         writer.writerow([*cells.values(), *made_by])
     return text.getvalue()
-
-
-def commit() -> str:
-    """Name the commit of this clone, with "-dirty" if files were edited since; empty without git."""
-    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
-    try:
-        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return ""
 
 
 def _or_null(value: object) -> object:

@@ -48,6 +48,7 @@ GROUPS = {
         "facts": "Write the numbers behind all finished tables as one tidy CSV.",
         "report": "Make one self-contained HTML page of all finished tables and figures.",
         "archive": "Put the records and figures behind finished tables into one small file.",
+        "contribute": "Check an archive of runs elsewhere, and take its records in.",
         "status": "Count files done, missing and failed for each paper and dataset.",
     },
     "Judging": {
@@ -61,9 +62,9 @@ GROUPS = {
         "compile": "Compile the kernels of a suite ahead of its first run.",
     },
 }
-MODULES = dict.fromkeys(("show", "facts", "report", "archive", "status", "verify"), "results") | dict.fromkeys(
-    GROUPS["Judging"], "judging"
-)
+MODULES = dict.fromkeys(
+    ("show", "facts", "report", "archive", "contribute", "status", "verify"), "results"
+) | dict.fromkeys(GROUPS["Judging"], "judging")
 COMMANDS = [name for commands in GROUPS.values() for name in commands]
 
 

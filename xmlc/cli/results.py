@@ -14,6 +14,7 @@ from xmlc.papers.common.claims import claims_line
 from xmlc.papers.plan import plan_of
 from xmlc.papers.tables.made_of import finished_tables
 from xmlc.report.archive import archived_files, write_archive
+from xmlc.report.contribute import contribute, contributed_tables, merged
 from xmlc.report.facts import facts_of
 from xmlc.report.failures import failures, separate_deleted
 from xmlc.report.judge import Judge
@@ -86,9 +87,17 @@ def status_command(
 @click.option("--config", type=FOLDER, default="config", show_default=True, help="Folder of configurations.")
 @click.option("--logs", type=FOLDER, default="logs", show_default=True, help="Folder of the steps' logs.")
 @click.option("--paper", "papers", multiple=True, help="Paper to put first, repeatable; by default those configured.")
+@click.option("--contributed", is_flag=True, help="Show the runs in results/reference/contributed, too.")
 @click.option("--out", type=FILE, default=paths.PAGE, show_default=True, help="HTML file to write.")
 def report_command(
-    tables: Path, figures: Path, reference: Path, config: Path, logs: Path, papers: tuple[str, ...], out: Path
+    tables: Path,
+    figures: Path,
+    reference: Path,
+    config: Path,
+    logs: Path,
+    papers: tuple[str, ...],
+    contributed: bool,
+    out: Path,
 ) -> None:
     """Gather, render, write; print the headlines."""
     from xmlc.report.page.content import Folders, page_of  # of the extra `report`
@@ -96,6 +105,7 @@ def report_command(
 
     papers = papers or tuple(Settings.read(read_config(config / "config.yaml")).papers)
     whole, gone = separate_deleted(finished_tables(tables, papers))
+    whole = merged([*whole, *contributed_tables()]) if contributed else whole
     page = page_of(whole, failures(logs) + gone, Judge.of_project(config), Folders(figures, reference, config))
     with atomic_file(out) as temporary:
         temporary.write_text(to_html(page), encoding="utf-8")
@@ -150,8 +160,27 @@ def archive_command(tables: Path, figures: Path, out: Path) -> None:
     if not made:
         raise XmlcError(f"{tables}: no finished table; make some first, as with `make demo` or `snakemake plt2016`")
     files = archived_files(made, tables, figures)
-    write_archive(files, out)
+    write_archive((one.paper for one in made), files, out)
     click.echo(f"{len(files)} files of {len(made)} tables in {out}, {out.stat().st_size / 1e6:.2f} MB")
+
+
+CONTRIBUTE = """Check ARCHIVE, which `xmlc archive` wrote elsewhere, and take its new records in, whole or not at all.
+
+Its members must be as its manifest says, its program and configuration as here, and results that are here too the same
+to the last bit. The records lie in results/reference/contributed/NAME then; the page shows them with this name.
+"""
+
+
+@click.command(help=CONTRIBUTE)
+@click.argument("archive", type=FILE)
+@click.option("--as", "name", required=True, help="Name that the page shows, such as the contributor's.")
+@click.option("--accepted", type=FILE, default=paths.RECORDS, show_default=True, help="Archive of our own runs.")
+def contribute_command(archive: Path, name: str, accepted: Path) -> None:
+    """Take in and count."""
+    compared, records = contribute(archive, name, accepted)
+    for record in records:
+        click.echo(f"taken in: {record}")
+    click.echo(f"{len(records)} new records; {compared} results that are here too are the same to the last bit")
 
 
 @click.command(

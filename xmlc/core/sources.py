@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import subprocess
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -32,6 +33,15 @@ def source_digest(files: Iterable[str]) -> str:
     for name, content in sorted(map(_content_digest, files)):
         digest.update(f"{name}\0{content}\0".encode())
     return digest.hexdigest()[:16]
+
+
+def commit() -> str:
+    """Name the commit of this clone, with "-dirty" if files were edited since; empty without git."""
+    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
+    try:
+        return subprocess.run(command, cwd=PACKAGE, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
 
 
 @cache

@@ -105,17 +105,17 @@ def _chunks(file: BinaryIO, make: Callable[[], Any]) -> Iterator[bytes]:
 
 
 def unpack(archive: Path, wanted: Iterable[str], folder: Path, gigabytes: float = GIGABYTES) -> None:
-    """Copy the wanted files out of an archive (zip, tar, or one compressed file) into ``folder``.
+    """Copy the wanted files, or all, out of an archive (zip, tar, or one compressed file) into ``folder``.
 
-    Members are found by their base name and written under it, so nothing can land outside the folder; an archive with
-    a path outside it (an absolute one, ``..``), a link or a device is refused as a whole.
+    Members are found by their base name and written under it, all of them under their paths; an archive with a path
+    outside the folder (an absolute one, ``..``), a link or a device is refused as a whole.
 
     Parameters
     ----------
     archive : Path
         ``.zip``, ``.tar`` compressed or not, or one ``.gz``, ``.bz2``, ``.xz`` file, whatever its name.
     wanted : iterable of str
-        Base names.
+        Base names; none for all members.
     folder : Path
         Where they are written. After an error it may hold some of them; the caller gives a temporary one.
     gigabytes : float
@@ -158,6 +158,7 @@ class _ByteBudget:
         self._size = self._left = size
 
     def copy(self, source: IO[bytes], target: Path) -> None:
+        target.parent.mkdir(parents=True, exist_ok=True)
         with open(target, "wb") as file:
             while data := source.read(1 << 20):
                 self._left -= len(data)
@@ -211,6 +212,8 @@ def _chosen(members: list[tuple[str, bool]], wanted: list[str]) -> dict[str, str
             problem = "would lie outside the folder" if outside else "is a link or device"
             raise XmlcError(f"the archive is not safe: its member {member!r} {problem}; nothing was unpacked")
     found, names = {}, [member for member, _ in members]
+    if not wanted:
+        return {name: name for name in names if not name.endswith("/")}
     for name in wanted:
         matches = [member for member in names if PurePosixPath(member).name == name and not member.endswith("/")]
         if len(matches) != 1:

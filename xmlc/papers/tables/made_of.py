@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -80,6 +80,10 @@ class MadeOf:
         content = read_checked(path, _File, "what `xmlc table` of this version writes beside a table")
         published, suite = (Path(name) if name else None for name in (content.published, content.suite))
         return cls(content.table, content.paper, tuple(map(Path, content.records)), published, suite, content.digests)
+
+    def under(self, root: Path) -> MadeOf:
+        """Return it with its records in a folder, where an archive of them was unpacked."""
+        return replace(self, records=tuple(root / record for record in self.records))
 
     @classmethod
     def beside(cls, table: Path) -> MadeOf | None:

@@ -31,6 +31,7 @@ from xmlc.records import ranking, thresholds
 from xmlc.records.ranking import COST_COLUMNS, RankingRecord
 from xmlc.records.thresholds import ThresholdRecord
 from xmlc.report.compare import Comparison, beside_print, outcome_of, published_lines
+from xmlc.report.contribute import origin_of
 from xmlc.report.facts import Source, passport_of, sources_of
 from xmlc.report.failures import Failure
 from xmlc.report.judge import Judge
@@ -42,6 +43,7 @@ from xmlc.suites.suite import find_suite
 
 PARETO = "pareto"
 PARETO_COSTS = [COST_COLUMNS[name][0] for name in COSTS]
+CONTRIBUTED = "§"  # behind numbers of runs of others
 NUMBERED = re.compile(r"^Figure \d+( of \w+)?: ")
 
 
@@ -272,6 +274,7 @@ def best_of(sources: Sequence[Source]) -> PagePanel | None:
     tuned = [r for r in records if isinstance(r, ThresholdRecord) and r.method not in MEASURE_METHODS]
     by_precision = _best(ranking.frame(ranked), ["dataset", "model"], "p@1")
     by_f = _best(thresholds.frame(tuned), ["dataset", "model", "method"], "macro_f")
+    contributed = {source.record.dataset_name for source in sources if origin_of(source.path)[0]}
     rows = []
     for dataset in {**by_precision, **by_f}:
         cells = [PageCell(MISSING)] * len(HEADINGS)
@@ -280,7 +283,7 @@ def best_of(sources: Sequence[Source]) -> PagePanel | None:
         if (row := by_f.get(dataset)) is not None:
             convention = row["macro_f"] - row["macro_f_zero"]
             cells[2:] = [PageCell(_title(row)), _number(row["macro_f"]), _number(convention)]
-        rows.append(([dataset], cells))
+        rows.append(([f"{dataset} {CONTRIBUTED}" if dataset in contributed else dataset], cells))
     return PagePanel("", ["Dataset"], HEADINGS, rows) if rows else None
 
 

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from xmlc import __version__
 from xmlc.papers.common.claims import Word, claims_line
-from xmlc.report.page.content import Page
+from xmlc.report.page.content import CONTRIBUTED, Page
 from xmlc.report.verdict import OUTCOMES, Verdict
 
 ROOM = "xmlc.report.page"
@@ -56,6 +56,8 @@ def to_html(page: Page) -> str:
         classes={str(verdict): kind for verdict, (_, kind, _) in SIGNS.items() if verdict in OUTCOMES},
         legend=(*OUTCOMES, Verdict.EQUAL, Verdict.DIFFERENT, Verdict.NOT_RUN, Verdict.FAILED),
         calibrated=CALIBRATED,
+        contributed=CONTRIBUTED,
+        origins=", ".join(sorted({passport["origin"] for passport in page.passports} - {""})),
         words=WORDS,
         class_of_word=lambda text: next((kind for word, kind in WORDS.items() if text.startswith(word)), ""),
         claims_line=claims_line,

@@ -18,6 +18,7 @@ from xmlc.papers.tables.fingerprint import Fingerprint
 from xmlc.papers.tables.table import PAPER as PAPERS_HEADING
 from xmlc.papers.tables.table import Panel, Published, Table, fingerprint_of, side_by_side
 from xmlc.papers.tables.titles import method_title, model_title, without_passes
+from xmlc.report.contribute import origin_of
 from xmlc.report.facts import Source, passport_columns
 from xmlc.report.page.expected import PAPER, Expectation, Expected, tags
 from xmlc.report.verdict import Kind, Verdict
@@ -48,6 +49,8 @@ class PageCell:
         Why there is no measured value.
     passports : list of int
         The records behind it.
+    contributed : str
+        Who contributed some of them; nothing of a claim, which is about several datasets.
     best : bool
         Whether it is the best of its contest.
     """
@@ -64,6 +67,7 @@ class PageCell:
     verdict: Verdict | None = None
     reason: str = ""
     passports: list[int] = field(default_factory=list)
+    contributed: str = ""
     best: bool = False
 
 
@@ -195,11 +199,14 @@ class _Maker:
         row = self.expected.row(keys, place) or {}
         if not pd.isna(row.get("passes")):  # of several models the one that is best stands in the table
             about["passes"] = str(row["passes"])
+        passports = self.passports.record_numbers(self.table.paper, self.kind, about, definition.name)
+        origins = {self.passports.shown[number]["origin"] for number in passports if {"dataset", "model"} & {*keys}}
         cell = PageCell(
             text=f"[{text}]" if marked else text,
             order=value if isinstance(value, str) else float(value),
             exact="" if isinstance(value, str) else repr(float(value)),
-            passports=self.passports.record_numbers(self.table.paper, self.kind, about, definition.name),
+            passports=passports,
+            contributed=", ".join(sorted(origins - {""})),
         )
         return _of_expectation(cell, expectation, definition, None if isinstance(value, str) else float(value))
 
@@ -268,6 +275,7 @@ def _of_expectation(
         verdict=None if judgement is None else judgement.verdict,
         reason=expectation.reason,
         passports=cell.passports,
+        contributed=cell.contributed,
     )
 
 
@@ -312,11 +320,15 @@ SHOWN_COSTS = {
 
 
 class ShownPassport(TypedDict):
-    """A passport as the page shows it: a title, lines of name and text, and the command that makes the record again."""
+    """A passport as the page shows it.
+
+    That is a title, lines of name and text, the command that makes the record again, and who contributed the record.
+    """
 
     title: str
     lines: list[tuple[str, str]]
     command: str
+    origin: str
 
 
 class Passports:
@@ -382,6 +394,7 @@ def _seed(record: OfTables) -> int | None:
 def shown_passport(source: Source) -> ShownPassport:
     """Return a passport as the page shows it."""
     record, about = source.record, passport_columns(source)
+    origin, record_path = origin_of(source.path)
     title = [model_title(record.model_name)] if record.model_name else []
     title += [method_title(record.method_name)] if record.method_name else []
     seed, spent, peak = _seed(record), about.seconds, about.peak_mb
@@ -397,12 +410,14 @@ def shown_passport(source: Source) -> ShownPassport:
         ("machine", about.cpu),
         ("versions", about.versions),
         ("made", about.time),
-        ("record", about.record),
+        ("record", record_path.as_posix()),
+        ("contributed by", origin),
     ]
     return ShownPassport(
         title=", ".join(title) or record.dataset_name,
         lines=[line for line in lines if line[1]],
-        command=f"snakemake --cores {about.threads or 1} --force {shlex.quote(about.record)}",
+        command=f"snakemake --cores {about.threads or 1} --force {shlex.quote(record_path.as_posix())}",
+        origin=origin,
     )
 
 
