@@ -63,7 +63,7 @@ reference: reference-tables
 accept: reference-tables
 	PATH="$(BIN):$$PATH" xmlc accept results/tables results/reference
 
-# Five seeds on all six sets, which take hours: their tables, the runs that intervals are taken from, and their records.
+# Five seeds on all sets, which take hours: their tables, the runs that intervals are taken from, and their records.
 FIVE = results/reference/five-seeds
 
 five-seeds: $(ENV)/has-base
