@@ -44,6 +44,16 @@ def test_a_policy_is_beside_parabel_too_at_the_most_passes():
     assert decided(claims.behind_offline_on_large, large) == (-0.5, "does not hold", 1)
 
 
+def test_trees_by_the_programs_rule_are_units_of_their_own():
+    grown = ranked("aloi", 1000, 1.0, oplt_b_3_passes=50, oplt_b_program_3_passes=67, cmt_3_passes=72)
+    outcome = claims.similar_to_memory_tree.outcome([as_record(record) for record in grown], [])
+    assert [(unit.effect.mean, unit.side) for unit in outcome.units] == [
+        (pytest.approx(-22), -1),
+        (pytest.approx(-5), 1),
+    ]
+    assert outcome.word == "mixed"
+
+
 def test_models_are_compared_at_equal_passes():
     mixed = ranked(oplt_b_1_pass=50, oplt_b_3_passes=62, iplt_1_pass=60)
     assert decided(claims.as_good_as_offline, mixed) == (-10, "does not hold", 1)

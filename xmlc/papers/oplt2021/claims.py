@@ -19,7 +19,9 @@ from xmlc.suites.needs import FEW_SHOT_STREAMS, RANKINGS, sweeps_of
 
 WIKI10 = 30_938  # labels; the paper calls its datasets with more of them the larger ones
 SINGLE = 1.0  # label of an instance, in few-shot data
-ONLINE = ("oplt-r", "oplt-b")
+# By Algorithm 8 as printed, and by the rule of growth of the authors' program, which made the paper's numbers.
+GREEDY = ("oplt-b", "oplt-b-program")
+ONLINE = ("oplt-r", "oplt-r-program", *GREEDY)
 OFFLINE = ("iplt", "parabel-single")
 PROGRAM, PRINTED = "ratio", "printed"  # scores of best-greedy, by their names in OPLT
 P1 = "points of P@1"
@@ -56,7 +58,7 @@ def behind_offline_on_large(records: Sequence[RankingRecord]) -> list[Effect]:
 
     Source: Section 5.1, page 7; Table 2
     """
-    return least(replace(effect, value=-effect.value) for effect in _differences(records, ("oplt-b",), *OFFLINE))
+    return least(replace(effect, value=-effect.value) for effect in _differences(records, GREEDY, *OFFLINE))
 
 
 @claim(RANKINGS, unit=f"{P1}, OPLT-B − OPLT-R", stated="verbatim", about=LARGER)
