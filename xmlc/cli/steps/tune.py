@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from copy import deepcopy
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -45,8 +45,8 @@ from xmlc.steps.tuning.ranges import MOST_FITTED, MOST_VALIDATED
     f"Trials take at most {MOST_FITTED} instances of the 80 % and {MOST_VALIDATED} of the 20 %.",
 )
 @click.option("--splits", type=click.IntRange(min=1), default=None,
-              help="Choose by the mean of P@1, P@3 and P@5 over so many 80/20 splits, of each at most "
-              f"{MOST_VALIDATED} instances of the 20 %, in place of P@1 on the first.")  # fmt: skip
+              help="Choose among stages by the mean of P@1, P@3 and P@5 over so many 80/20 splits, of each at most"
+              f" {MOST_VALIDATED} instances of the 20 %, not by P@1 on the first; equal ones all go on.")  # fmt: skip
 @click.option("--method", type=click.Choice(METHODS), default="random", show_default=True, help="How to search.")
 @click.option("--budget", default=30, show_default=True, help="Number of trials.")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the search and of the estimators.")
@@ -74,10 +74,8 @@ def command(
     if space is not None:
         plan = plan_in_ranges(parse_parameters(space), method, budget, seed, first)
     else:
-        planned = plan_auto if stages is None else plan_in_stages
-        plan = planned(str(stages or auto), prepared.meta["labels_per_instance"])
-    if splits:
-        plan = replace(plan, splits=splits, at_most=plan.at_most | {"validated": MOST_VALIDATED})
+        labels = prepared.meta["labels_per_instance"]
+        plan = plan_in_stages(stages, labels, splits) if stages is not None else plan_auto(str(auto), labels)
     about: Searched = {
         "dataset": asdict(dataset_of(prepared)),
         "estimator": estimator,

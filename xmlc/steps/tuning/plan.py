@@ -56,7 +56,7 @@ class SearchPlan:
     run: Callable[[Objective], None]
     splits: int | None = None
     in_trials: Hyperparameters = field(default_factory=dict)
-    at_most: dict[str, int | None] = field(default_factory=lambda: {"fitted": None, "validated": None})
+    at_most: Mapping[str, int | None] = field(default_factory=lambda: {"fitted": None, "validated": None})
 
     @property
     def chosen_by(self) -> str:
@@ -84,8 +84,8 @@ def plan_in_ranges(
     return SearchPlan(method, budget, tried, lambda objective: search(method, ranges, objective, budget, seed, first))
 
 
-def plan_in_stages(stages: str, labels_per_instance: float) -> SearchPlan:
-    """Plan trials in stages, given as JSON.
+def plan_in_stages(stages: str, labels_per_instance: float, splits: int | None = None) -> SearchPlan:
+    """Plan trials in stages, given as JSON; over several splits equally good ones all go on to the next stage.
 
     Raises
     ------
@@ -96,7 +96,9 @@ def plan_in_stages(stages: str, labels_per_instance: float) -> SearchPlan:
     tried: dict[str, tuple[object, ...]] = {}
     for name, value in (item for stage in parsed for trial in stage for item in trial.items()):
         tried[name] = (*tried.get(name, ()), value)
-    return SearchPlan(IN_STAGES, sum(map(len, parsed)), tried, lambda objective: search_in_stages(parsed, objective))
+    at_most = {"fitted": None, "validated": MOST_VALIDATED if splits else None}
+    run = partial(search_in_stages, parsed, ties=splits is not None)
+    return SearchPlan(IN_STAGES, sum(map(len, parsed)), tried, run, splits, at_most=at_most)
 
 
 def plan_auto(search: str, labels_per_instance: float) -> SearchPlan:
@@ -109,7 +111,7 @@ def plan_auto(search: str, labels_per_instance: float) -> SearchPlan:
     """
     parsed = parse_auto(search)
     stages = plan_in_stages(parsed.stages, labels_per_instance)
-    at_most: dict[str, int | None] = {"fitted": MOST_FITTED, "validated": MOST_VALIDATED}
+    at_most = {"fitted": MOST_FITTED, "validated": MOST_VALIDATED}
     return replace(stages, method=AUTO, in_trials=parsed.in_trials, at_most=at_most)
 
 
@@ -197,17 +199,19 @@ def parse_stages(text: str, labels_per_instance: float) -> Stages:
     return [[{name: value(given) for name, given in trial.items()} for trial in stage] for stage in content]
 
 
-def search_in_stages(stages: Stages, objective: Objective) -> None:
+def search_in_stages(stages: Stages, objective: Objective, ties: bool = False) -> None:
     """Call ``objective`` with every trial of one stage after the other.
 
-    A trial is what the stage gives, put over the best of all earlier stages, over each of equally good ones. What was
-    tried before is not tried again.
+    A trial is what the stage gives, put over the best of all earlier stages; of equally good ones the first is the
+    best. What was tried before is not tried again.
 
     Parameters
     ----------
     stages : list of list of dict
     objective : callable
         Takes hyperparameters and returns what is to be maximised.
+    ties : bool
+        Put the next stage over each of equally good ones.
     """
     tried: list[Hyperparameters] = []
     best: list[Hyperparameters] = [{}]
@@ -220,7 +224,7 @@ def search_in_stages(stages: Stages, objective: Objective) -> None:
             worth = objective(trial)
             if worth > highest:
                 best, highest = [], worth
-            if worth == highest:
+            if worth == highest and (ties or not best):
                 best.append(trial)
 
 
