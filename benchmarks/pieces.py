@@ -49,7 +49,6 @@ from xmlc.models import (
     SparseWeightedNearestNeighbors,
 )
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.condensing import kept_instances
 from xmlc.models.tail_classifiers import TailClassifiers
 from xmlc.models.trees.kmeans import kmeans_tree
 from xmlc.models.trees.representations import label_representations
@@ -206,11 +205,6 @@ def tail(data: Data) -> Parts:
     }
 
 
-def condensed(data: Data) -> Parts:
-    """Choose the instances that stand for all."""
-    return {str(similarity): kept_instances(data.X, data.Y, similarity) for similarity in (0.1, 0.3, 0.6)}
-
-
 FORESTS: dict[str, Run] = {
     "FastXML": estimator(FastXML, n_trees=3, max_leaf=5),
     "FastXML, rows of unit length": estimator(FastXML, n_trees=2, max_leaf=5, unit_norm=True),
@@ -232,7 +226,6 @@ FORESTS: dict[str, Run] = {
     ),
     "LdSM, re-ranked": estimator(LdSM, n_trees=2, max_nodes=40, epochs=3, learning_rate=0.1, beta=0.7, gamma=1.0),
     "tail classifiers": tail,
-    "condensed index": condensed,
     **{
         f"SWNN alpha={alpha:g} beta={beta:g}": estimator(SparseWeightedNearestNeighbors, S=20, alpha=alpha, beta=beta)
         for alpha, beta in EXPONENTS

@@ -7,7 +7,6 @@ from hostile_cases import broken, good_pair
 from xmlc import inference, metrics, thresholds
 from xmlc.core.errors import XmlcError
 from xmlc.inference.samples import Samples
-from xmlc.models.condensing import kept_instances
 from xmlc.models.registry import ESTIMATORS, estimator_class
 from xmlc.models.tail_classifiers import TailClassifiers
 from xmlc.models.trees.kmeans import kmeans_tree
@@ -75,7 +74,6 @@ def test_functions_refuse_them():
         lambda wrong: metrics.precision_at_k(wrong, ranking, 3),
         metrics.propensities,
         lambda wrong: label_representations(X, wrong),
-        lambda wrong: kept_instances(X, wrong, 0.9),
         *(lambda wrong, method=method: method().fit(spe, wrong) for method in methods),
     ):
         check_refused(call, Y)

@@ -5,7 +5,6 @@ import yaml
 from built_tables import build_from
 from record_cases import search, simulation, statistics
 from report_cases import (
-    condensed,
     every_measure,
     every_method,
     forest,
@@ -60,7 +59,7 @@ SWEPT = {
 def build_table_of(name, build, paper):
     dataset = f"{name}-base"  # the table of growth asks for a base
     inferred = [inference(name=dataset), inferred_from_estimates(name=dataset)]
-    others = [*inferred, condensed(name=dataset), forest(name=dataset)]
+    others = [*inferred, forest(name=dataset)]
     others += [sweep_over(*SWEPT[name], name=dataset)] if name in SWEPT else []
     ranked = ranking(name=dataset)
     if (paper, name) == ("oplt2021", "table3"):  # which is about instances with one label each

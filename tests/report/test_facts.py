@@ -8,7 +8,6 @@ import yaml
 from page_cases import PAPER, make_table, small_run, step
 from record_cases import search, statistics
 from report_cases import (
-    condensed,
     dataset,
     every_measure,
     every_method,
@@ -50,7 +49,6 @@ def of_each_kind():
         (PAPER, "instance-f", [inferred_from_estimates(seed=seed, f=0.6 + seed / 10) for seed in (0, 1)]),
         ("gfm2011", "table1", [inference(seed=seed, f=0.6 + seed / 10) for seed in (0, 1)]),
         ("swnn2018", "table6", [searched]),
-        ("swnn2018", "condensed", [condensed(), condensed(seed=1, p1=0.6)]),
         ("swnn2018", "table1", [statistics()]),
         ("swnn2018", "table5", [statistics()]),
         ("oplt2021", "table2", passes),
@@ -86,8 +84,6 @@ def candidates(facts, row, column):
         found = found[[name in (row["model"], best_of(row)) for name in found["model"]]]
     if method is not None:
         found = found[found["method"] == method]
-    if "similarity" in row:
-        found = found[found["variant"] == f"similarity={row['similarity']}"]
     if column in ("S", "alpha", "beta"):  # settings, which stand in a column of their own
         settings = facts.loc[facts["model"] == row["model"], "hyperparameters"].map(json.loads)
         return [float(settings.iloc[0][column])]

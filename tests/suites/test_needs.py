@@ -92,10 +92,6 @@ def streams(paper, task):
     return [f"{folder}/full/progressive.json" for *_, folder in folders(paper, task, models=models)]
 
 
-def condensed(paper):
-    return [f"{folder}/full/condensed.json" for *_, folder in folders(paper, models=["swnn", "swnn-searched"])]
-
-
 def searched(paper):
     models = [name for name, model in YAML[paper]["models"].items() if "search" in model]
     return [f"results/{dataset}/tuning/{model}.yaml" for dataset in YAML[paper]["datasets"] for model in models]
@@ -144,7 +140,6 @@ LISTED = {
     ("oplt2021", "macrof"): lambda paper: streams(paper, MANY),
     ("swnn2018", "claims"): lambda paper: rankings(paper) + searched(paper) + statistics(paper),
     **{("swnn2018", f"table{n}"): statistics for n in range(1, 6)},
-    ("swnn2018", "condensed"): condensed,
     ("scale", "growth"): growth,
     **{(paper, table): every_method for paper in ("plt2016", "demo", "scale") for table in ("table2", "table4")},
     **{(paper, "figure1"): every_method for paper in ("plt2016", "demo")},

@@ -100,23 +100,6 @@ def inferred_from_estimates(name="yeast", model="plt", method="gfm", seed=0, f=0
     return record | {"hyperparameters": {"arity": 16}, "costs": costs} | changes
 
 
-def condensed(name="yeast", model="swnn", seed=0, p1=0.8):
-    """A record of `xmlc condense` that keeps half of the instances, then a quarter."""
-    rows = [
-        {
-            "similarity": similarity,
-            "instances": 1000 // divisor,
-            "index_bytes": 4_000_000 // divisor,
-            "metrics": {f"p@{k}": p1 / divisor / k for k in (1, 3, 5)},
-            "predict_ms_per_instance": 0.5,
-        }
-        for similarity, divisor in ((None, 1), (0.9, 2), (0.5, 4))
-    ]
-    record = {"kind": "condensed", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
-    record |= {"hyperparameters": {"S": 25}, "portion": "full", "rows": rows, "costs": {"predict_threads": 2}}
-    return record | {"passport": {}}
-
-
 def _scores(p1):
     return {f"{metric}@{k}": p1 / k for metric in ("p", "ndcg") for k in (1, 3, 5)}
 

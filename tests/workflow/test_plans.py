@@ -16,7 +16,7 @@ def project(tmp_path_factory):
 def test_swnn2018_searches_whatever_is_configured_and_its_first_tables_need_no_model(project):
     settings = ("--config", "datasets=[far-set]", "mirror=http://localhost/none")
     planned = project.planned("swnn2018", *settings)
-    expected = {"download": 1, "prepare": 1, "tune": 1, "condense": 1, "table": 8, "swnn2018": 1}
+    expected = {"download": 1, "prepare": 1, "tune": 1, "table": 7, "swnn2018": 1}
     expected["train_and_rank_of_1_seed"] = 1  # a nearest-neighbour index
     assert planned == expected
     assert project.planned("swnn2018", *settings, "tuning={method: random, budget: 2}") == expected

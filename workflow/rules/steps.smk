@@ -339,25 +339,6 @@ for job in [jobs.one_seed(project), *quick]:
             " --plan progressive {resources.mem_mb} 2> {log}"
 
 
-# How small an index of nearest neighbours can be: near-duplicates with the same label set are left out.
-rule condense:
-    input:
-        data=paths.DATA,
-        training=paths.TRAINING.of(portion="full"),
-    output:
-        paths.CONDENSED,
-    log:
-        paths.LOG_OF_RUN.of(portion="full", step="condense"),
-    threads: requests.threads("condense")
-    resources:
-        **requests.of("condense"),
-    params:
-        code=code_for("condense"),
-    shell:
-        "xmlc condense --data {input.data} --training {input.training} --threads {threads}"
-        " --plan condense {resources.mem_mb} --out {output} 2> {log}"
-
-
 # Inference from samples of known distributions.
 rule simulate:
     output:

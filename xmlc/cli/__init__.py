@@ -37,7 +37,6 @@ GROUPS = {
         "infer": "Infer label sets for each test instance by several methods in one job.",
         "forest": "Score the first trees of a forest; report its depths and objectives.",
         "sweep": "Train with several values of one hyperparameter and score each ranking.",
-        "condense": "Leave near-duplicates out of a nearest-neighbour index; measure the loss of P@k.",
         "progressive": "Predict each instance of a stream before it is learned; write the curve.",
         "simulate": "Infer from samples of known distributions, score and time it.",
     },

@@ -10,7 +10,6 @@ from msgspec import Meta
 
 from xmlc.core.passport import Passport, StepCosts
 from xmlc.records.base import ExperimentRecord, Fractions, Number, RankingRow, Row, identity
-from xmlc.records.condensed import PredictionThreads
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,6 +59,13 @@ class LevelObjectives:
     minimum: Epochs
     mean: Epochs
     maximum: Epochs
+
+
+@dataclass(frozen=True, kw_only=True)
+class PredictionThreads:
+    """How many threads the times had."""
+
+    predict_threads: int
 
 
 @dataclass(frozen=True, kw_only=True)

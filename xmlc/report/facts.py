@@ -142,7 +142,7 @@ def fact_rows(source: Source) -> list[Row]:
 def rows_of(record: OfTables) -> Iterator[Row]:
     """Yield the rows of a record's frames; where several are of one record, ``variant`` says which each is."""
     module = sys.modules[type(record).__module__]
-    varied = record.hyperparameter if isinstance(record, SweepRecord) else {"condensed": "similarity"}.get(record.KIND)
+    varied = record.hyperparameter if isinstance(record, SweepRecord) else None
     if isinstance(record, ForestRecord):
         yield from _rows(forest.by_trees([record]), "n_trees")
     if hasattr(module, "frame"):

@@ -9,15 +9,13 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
-from xmlc.core.passport import WARM_UP_ROWS, timed
+from xmlc.core.passport import timed
 from xmlc.data.prepared import Prepared
-from xmlc.metrics.ranking import K, precision_and_ndcg, precision_at_k
+from xmlc.metrics.ranking import K, precision_and_ndcg
 from xmlc.models.abilities import Forest
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.condensing import kept_instances
 from xmlc.models.registry import make_estimator
 from xmlc.models.warm_up import warm_up
-from xmlc.records.condensed import CondensedRow
 from xmlc.records.forest import ForestRow, LevelObjectives, TreeShapes
 from xmlc.records.sweep import SweepRow
 from xmlc.records.training import TrainingRecord
@@ -62,57 +60,6 @@ def _train_and_rank(model: SparseProbabilityEstimator, value: object, train: Dat
         train_seconds=seconds,
         predict_ms_per_instance=ms,
     )
-
-
-def condensed_rows(
-    prepared: Prepared, base: TrainingRecord, similarities: Iterable[float], threads: int
-) -> tuple[CondensedRow, ...]:
-    """Index all training instances, then those kept at each similarity, and rank the labels of the test set.
-
-    Parameters
-    ----------
-    prepared : Prepared
-    base : TrainingRecord
-        Of an estimator that keeps its training instances.
-    similarities : iterable of float
-        Cosines from which on an instance stands for another.
-    threads : int
-
-    Raises
-    ------
-    XmlcError
-        The estimator keeps no training instances.
-    """
-    (X, Y), test = prepared.part("train"), prepared.part("test")
-    model = make_estimator(base.estimator, base.hyperparameters, base.seed, threads)
-    _kept_bytes(model.unfitted().fit(X[:WARM_UP_ROWS], Y[:WARM_UP_ROWS]))  # refuses at once what keeps none
-    rows = [_index_and_rank(model, None, (X, Y), test)]
-    for similarity in similarities:
-        kept = kept_instances(X, Y, similarity)
-        rows.append(_index_and_rank(model.unfitted(), similarity, (X[kept], Y[kept]), test))
-    return tuple(rows)
-
-
-def _index_and_rank(
-    model: SparseProbabilityEstimator, similarity: float | None, train: Data, test: Data
-) -> CondensedRow:
-    model.fit(*train)
-    (labels, _), ms = predict_timed(model, test[0], partial(model.predict_top_k, k=max(K)))
-    return CondensedRow(
-        similarity=similarity,
-        instances=train[0].shape[0],
-        index_bytes=_kept_bytes(model),
-        metrics={f"p@{k}": precision_at_k(test[1], labels, k) for k in K},
-        predict_ms_per_instance=ms,
-    )
-
-
-def _kept_bytes(model: SparseProbabilityEstimator) -> int:
-    """Return the bytes that a fitted model keeps of its training instances, its learned ``index_bytes_``."""
-    kept: int | None = getattr(model, "index_bytes_", None)
-    if kept is None:
-        raise XmlcError(f"{type(model).__name__} keeps no training instances; expected swnn")
-    return kept
 
 
 EXEMPLARY = 2  # trees whose objectives are recorded

@@ -181,9 +181,6 @@ BEST_INSTANCE_F = Need(
 )
 INFERRED_FROM_MODELS = Need("inference", "full", _inferred("full"))
 INFERRED_FROM_ESTIMATES = Need("inference", "80", _inferred("80"))
-CONDENSED = Need(
-    "condensed", "full", of_each_run(paths.CONDENSED, lambda suite, run: suite.models[run.model].estimator == "swnn")
-)
 ENSEMBLES = Need("forest", "full", of_each_run(paths.FOREST, _is_of_ensembles))
 MULTI_LABEL_STREAMS = Need("progressive", "full", _progressive_on("multi-label"))
 FEW_SHOT_STREAMS = Need("progressive", "full", _progressive_on("few-shot"))

@@ -30,7 +30,7 @@ BESIDE = 300  # MB of Snakemake itself, which runs twice within a job on another
 PROCESS = 480e6  # bytes of an interpreter with its libraries, and of compiling kernels that no cache has
 NONZERO, LABEL, ESTIMATE = 8.0, 4.0, 8.0  # bytes
 # Times the bytes of the data that a step holds, beside the model that it reads.
-READING = {"synth": 12.0, "prepare": 6.0, "condense": 8.0}
+READING = {"synth": 12.0, "prepare": 6.0}
 ANY_READING = 3.5
 # Times the bytes of the data that training holds, the model included: of forests for each tree.
 TRAINING = {
@@ -62,7 +62,7 @@ LABELS, COPIES = 64.0, 3.0  # estimates of an instance for each of its labels; h
 CLASSES = (30, 120, 480, 1440, 2880)  # minutes
 SIZES = (10e6, 100e6, 1e9)  # bytes of the data from which on a job is in the next class
 # Steps and estimators whose jobs are a class higher.
-LONG = ("tune", "sweep", "progressive", "condense")
+LONG = ("tune", "sweep", "progressive")
 SLOW = ("ldsm", "br", "pcc", "napkinxc-br", "napkinxc-oplt", "napkinxc-iplt", "vw-plt", "vw-cmt")
 
 SYNTHETIC = {"n_features": "d", "n_labels": "m"}  # names of the counts of a set that is made

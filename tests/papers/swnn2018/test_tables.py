@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 from built_tables import build_from
-from report_cases import condensed, ranking, write
+from report_cases import ranking
 
 from xmlc.data.catalogue import Dataset
 from xmlc.data.prepare import prepare
@@ -90,17 +90,6 @@ def test_without_published_values_and_without_a_search(build):
     text = re.sub(r"\s+", " ", to_markdown(table))
     assert "chosen without the test set" in text
     assert "Bold" not in text
-
-
-def test_quality_against_size(tmp_path):
-    table = build_table("condensed", "swnn2018", write(tmp_path, [condensed(), condensed("bibtex", p1=0.4)]))
-    (panel,) = table.panels
-    assert [[text for text, _ in line] for line in panel.cells()[:2]] == [
-        ["yeast", "SWNN", "all", "1000", "100.0", "4", "100.0", "80.00", "26.67", "16.00", "0.500"],
-        ["yeast", "SWNN", "0.9", "500", "50.0", "2", "50.0", "40.00", "13.33", "8.00", "0.500"],
-    ]
-    assert table.frame["similarity"].tolist() == ["all", "0.9", "0.5"] * 2
-    assert "same label set" in to_markdown(table).replace("\n", " ")
 
 
 # By instance: labels (of 7; the last three never occur) and features (of 6; the last occurs in the test set alone).

@@ -10,8 +10,7 @@ from xmlc.cli._options import FILE, data_option, model_option, threads_option
 from xmlc.core.passport import step_costs, with_passport
 from xmlc.data.prepared import Prepared
 from xmlc.models.registry import load_estimator
-from xmlc.records.condensed import PredictionThreads
-from xmlc.records.forest import ForestRecord
+from xmlc.records.forest import ForestRecord, PredictionThreads
 from xmlc.records.training import TrainingRecord
 from xmlc.steps.sweeps import objectives_by_level, rank_by_first_trees, shape_of_trees
 

@@ -23,7 +23,6 @@ from xmlc.papers.plt2016.tables import table3 as table3
 from xmlc.papers.plt2016.tables import table4 as table4
 from xmlc.papers.scale.tables import growth as growth
 from xmlc.papers.scale.tables import scale as scale
-from xmlc.papers.swnn2018.tables import condensed as condensed
 from xmlc.papers.tables.columns import DEVIATION, MISSING
 from xmlc.papers.tables.table import (
     Panel,

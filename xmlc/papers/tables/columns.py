@@ -127,12 +127,6 @@ _ALL = (
     *map(_measure, RANKING_MEASURES),
     *(Column(name, name, kind="choice") for name in ("S", "alpha", "beta")),
     Column("trials", "Trials", kind="choice"),
-    # Training sets with near-duplicates left out.
-    Column("similarity", "Similarity", kind="constant"),
-    Column("instances", "Instances", kind="constant"),
-    Column("instances_share", "Instances, % of all", decimals=1, kind="constant"),
-    _cost("index_mb", "Index", "MB"),
-    Column("index_share", "Index, % of all", decimals=1, better="lower", cost=True),
     # Each instance with one label, and how many passes over the training set were best (oplt2021).
     _percent("accuracy", "Accuracy"),
     Column("passes", "Passes", kind="constant"),
