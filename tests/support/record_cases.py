@@ -76,7 +76,7 @@ def simulation(**changes):
     content = {"kind": "simulation", "schema": 1, "seed": 0, "trials": 3, "labels": 25, "prior": 0.12}
     content |= {"sample_sizes": [5, 10], "scoring": "exact"}
     content |= {"models": {name: model(0.2 * (1 + i)) for i, name in enumerate(MODELS)}, "growth": growth}
-    return content | {"passport": passport(), "step": step("simulate")} | changes
+    return content | {"passport": passport(), "step": step("simulate"), "paired_trials": 40} | changes
 
 
 MODELS = ("independent", "dependent", "dependent-signed")

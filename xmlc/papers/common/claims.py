@@ -174,13 +174,18 @@ def _estimate(effects: Sequence[Effect], forth: Callable[[float], float]) -> Est
     return estimate_of([forth(effect.value) for effect in effects])
 
 
+def together(*errors: float) -> float:
+    """Return the standard error of a sum of independent numbers by their standard errors."""
+    return math.sqrt(math.fsum(error * error for error in errors))
+
+
 def _with_test(estimate: Estimate, effects: Collection[Effect]) -> Estimate:
     """Widen an interval by the mean error of the test set, which no number of seeds makes smaller."""
     errors = [effect.test_error for effect in effects if effect.test_error is not None]
     if not estimate.has_interval or len(errors) < len(effects):
         return Estimate(estimate.mean)
     of_tests = student_quantile(math.inf) * math.fsum(errors) / len(errors)
-    half = math.hypot(estimate.upper - estimate.mean, of_tests)
+    half = together(estimate.upper - estimate.mean, of_tests)
     return Estimate(estimate.mean, estimate.mean - half, estimate.mean + half)
 
 
@@ -359,7 +364,7 @@ def ranked_apart(dataset: str, subject: str, one: RankingRecord, other: RankingR
     means = [math.fsum(run.metrics[name] for name in metrics) / len(metrics) for run in (one, other)]
     known = all(name in run.standard_errors for run in (one, other) for name in metrics)
     errors = [math.fsum(run.standard_errors[name] for name in metrics) / len(metrics) for run in (one, other) if known]
-    error = 100 * math.hypot(*errors) if known else None
+    error = 100 * together(*errors) if known else None
     return Effect(dataset, subject, one.seed, 100 * (means[0] - means[1]), test_error=error)
 
 

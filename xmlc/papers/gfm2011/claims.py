@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from xmlc.papers.common.claims import Effect, by_method, claim, claims_table
+from xmlc.papers.common.claims import Effect, by_method, claim, claims_table, together
 from xmlc.records.inference import InferenceRecord
 from xmlc.records.simulation import SimulationRecord
 from xmlc.suites.needs import INFERRED_FROM_MODELS, SIMULATIONS
@@ -116,7 +115,7 @@ def gfm_approaches_meuf(records: Sequence[SimulationRecord]) -> Iterator[Effect]
     for record in records:
         gain = record.models["independent"]["meuf_minus_gfm"]
         (first, *_, last), (error, *_, other) = gain["mean"], gain["standard_error"]
-        yield _simulated(record, "independent", first - last, math.hypot(error, other))
+        yield _simulated(record, "independent", first - last, together(error, other))
 
 
 @claim(SIMULATIONS, unit=f"{EXPECTED}, GFM − MEUF", stated="verbatim", margin=(1.0, WORD))
@@ -146,7 +145,7 @@ def variants_as_good(records: Sequence[SimulationRecord]) -> Iterator[Effect]:
                 one, other = methods[variant], methods[exact]
                 apart = fmean(abs(a - b) for a, b in zip(one["mean"], other["mean"], strict=True))
                 errors = (*one["standard_error"], *other["standard_error"])
-                found = _simulated(record, model, -apart, math.hypot(*errors) / len(one["mean"]))
+                found = _simulated(record, model, -apart, together(*errors) / len(one["mean"]))
                 yield replace(found, subject=variant, trials=record.trials)
 
 
@@ -154,7 +153,7 @@ def _of_model(records: Sequence[SimulationRecord], model: str, sign: int) -> Ite
     """Yield MEUF minus GFM (``sign`` 1) or its opposite (-1), over the sizes of samples, each drawn by itself."""
     for record in records:
         gain = record.models[model]["meuf_minus_gfm"]
-        error = math.hypot(*gain["standard_error"]) / len(gain["mean"])
+        error = together(*gain["standard_error"]) / len(gain["mean"])
         yield _simulated(record, model, sign * fmean(gain["mean"]), error)
 
 
