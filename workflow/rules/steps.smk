@@ -233,10 +233,11 @@ for job in jobs.threshold_jobs(project):
             methods=job.methods,
             inferred=job.inference.options("--infer") if job.inference else [],
             extensions=jobs.options("--extension", project.extensions),
+            folder=lambda wildcards, output: output[0].rsplit("/", 2)[0],
         shell:
             "xmlc thresholds {params.methods} {params.inferred} --data {input.data} --model {input.model}"
             " --training {input.training} --estimates {input.estimates} {params.extensions:q} --threads {threads}"
-            " --plan thresholds {resources.mem_mb} --out $(dirname $(dirname {output[0]})) 2> {log}"
+            " --plan thresholds {resources.mem_mb} --out {params.folder} 2> {log}"
 
 
 # Label sets inferred from models on the whole training set: all methods of a model are one job.
@@ -261,10 +262,11 @@ for job in jobs.inference_jobs(project, "full").values():
             samples=job.samples,
             methods=job.options("--method"),
             extensions=jobs.options("--extension", project.extensions),
+            folder=lambda wildcards, output: output[0].rsplit("/", 1)[0],
         shell:
             "xmlc infer --data {input.data} --model {input.model} --training {input.training} {params.methods}"
             " --samples {params.samples} {params.extensions:q} --threads {threads} --plan infer {resources.mem_mb}"
-            " --out $(dirname {output[0]}) 2> {log}"
+            " --out {params.folder} 2> {log}"
 
 
 rule forest:
