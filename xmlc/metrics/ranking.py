@@ -89,15 +89,15 @@ def ndcg_at_k(Y: object, labels: np.ndarray, k: int) -> float:
     >>> round(ndcg_at_k(Y, labels, k=2), 3)
     0.622
     """
-    gains = _normalised_gains(Y, labels, k)
+    gains = _normalised_gains(*hits_at_k(Y, labels, k))
     return float(gains.sum() / max(gains.size, 1))
 
 
-def _normalised_gains(Y: object, labels: np.ndarray, k: int) -> np.ndarray:
-    """Return the nDCG@k of each instance, float64 of shape (n,)."""
+def _normalised_gains(relevant: np.ndarray, n_true: np.ndarray) -> np.ndarray:
+    """Return the nDCG of each instance, float64 of shape (n,), by the hits among the labels ranked first."""
     from xmlc.kernels import elementwise
 
-    relevant, n_true = hits_at_k(Y, labels, k)
+    k = relevant.shape[1]
     discounts = 1.0 / elementwise.log2(np.arange(2, k + 2))
     ideal = np.concatenate(([0.0], np.cumsum(discounts)))[np.minimum(n_true, k)]
     gained = (relevant * discounts).sum(axis=1)  # not a BLAS product, whose bits may depend on its threads
@@ -279,14 +279,21 @@ def standard_errors(Y: object, labels: np.ndarray) -> dict[str, float]:
     The standard error of a mean over n instances: the standard deviation of an instance's score (divisor n - 1),
     divided by the square root of n; shares of one, 0 for fewer than two instances.
     """
-    found = {}
-    for k in K:
-        relevant, _ = hits_at_k(Y, labels, k)
-        found[f"p@{k}"] = _standard_error(relevant.sum(axis=1) / k)
-    return found | {f"ndcg@{k}": _standard_error(_normalised_gains(Y, labels, k)) for k in K}
+    found = hits_at_k(Y, labels, max(K))
+    return {
+        f"{name}@{k}": standard_error(scores_of_instances(f"{name}@{k}", *found)) for name in ("p", "ndcg") for k in K
+    }
 
 
-def _standard_error(scores: np.ndarray) -> float:
+def scores_of_instances(name: str, relevant: np.ndarray, n_true: np.ndarray) -> np.ndarray:
+    """Return ``p@k`` or ``ndcg@k`` of each instance, float64 of shape (n,), by what `hits_at_k` finds for k or more."""
+    metric, _, k = name.partition("@")
+    first = relevant[:, : int(k)]
+    return first.sum(axis=1) / int(k) if metric == "p" else _normalised_gains(first, n_true)
+
+
+def standard_error(scores: np.ndarray) -> float:
+    """Return the standard error of the mean of the instances' scores."""
     n = scores.size
     if n < 2:
         return 0.0

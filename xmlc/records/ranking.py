@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Self
+
+import numpy as np
+from msgspec import Meta
 
 from xmlc.metrics.measures import BY_NAME, FURTHER_RANKING_METRICS, MAXIMA, RANKING_METRICS
-from xmlc.records.base import Fraction, Fractions, Number, Row, check_scores, costs_in, identity, or_nan
+from xmlc.metrics.ranking import K, hits_at_k, scores_of_instances
+from xmlc.records.base import Fraction, Fractions, Misfit, Number, Row, check_scores, costs_in, identity, or_nan
 from xmlc.records.training import ModelRecord, TrainingCosts
 
 if TYPE_CHECKING:
@@ -38,6 +42,38 @@ class RankingCosts(TrainingCosts):
     predict_peak_bytes: Number | None
 
 
+DIGITS = "0123456789abcdefghijklmnopqrstuv"
+BITS = 1 << np.arange(max(K))  # of the label ranked first, second and so on
+ROUNDING = 1e-9  # of a mean
+
+
+@dataclass(frozen=True)
+class Hits:
+    """What the scores of a ranking depend on, a character for each test instance.
+
+    Attributes
+    ----------
+    ranked : str
+        Digits of base 32: the bit of value 2 ** (r - 1) says whether the label ranked r-th is true, r from 1 to 5.
+    true : str
+        Numbers of true labels, where 5 stands for more too.
+    """
+
+    ranked: Annotated[str, Meta(pattern=f"^[{DIGITS}]*$")]
+    true: Annotated[str, Meta(pattern=f"^[{DIGITS[: max(K) + 1]}]*$")]
+
+    @classmethod
+    def of(cls, Y: object, labels: np.ndarray) -> Self:
+        """Write down the hits of a ranking, int32 of shape (n, 5), by the truth, of shape (n, m)."""
+        relevant, n_true = hits_at_k(Y, labels, max(K))
+        return cls(*("".join(DIGITS[i] for i in found) for found in (relevant @ BITS, np.minimum(n_true, max(K)))))
+
+    def scores(self, name: str) -> np.ndarray:
+        """Return ``p@k`` or ``ndcg@k`` of each test instance, k up to 5, float64 of shape (n_test,)."""
+        ranked, true = (np.array([int(c, 32) for c in part], dtype=np.int64) for part in (self.ranked, self.true))
+        return scores_of_instances(name, ranked[:, None] & BITS > 0, true)
+
+
 @dataclass(frozen=True, kw_only=True)
 class RankingRecord(ModelRecord, kind="ranking", command="rank"):
     """Record of `xmlc rank`.
@@ -50,15 +86,29 @@ class RankingRecord(ModelRecord, kind="ranking", command="rank"):
         Of P@k and nDCG@k, as means over the test instances that were drawn; records of earlier versions lack them.
     certified : float or None
         Share of the test instances for which a beam search proved that it ranks exactly; None where none searched.
+    hits : Hits or None
+        Of each test instance; records of earlier versions lack them.
     """
 
     costs: RankingCosts
     metrics: dict[str, float]
     standard_errors: Fractions = field(default_factory=dict)
     certified: Fraction | None = None
+    hits: Hits | None = None
 
     def __post_init__(self) -> None:
         check_scores(".metrics", self.metrics, RANKING_METRICS, shares_of(self.metrics))
+        if self.hits:
+            self._check_hits(self.hits)
+
+    def _check_hits(self, hits: Hits) -> None:
+        n = self.dataset.n_test
+        if not len(hits.ranked) == len(hits.true) == n:
+            raise Misfit(".hits", f"of {len(hits.ranked)} and {len(hits.true)} instances, expected {n} of the test set")
+        for k in K:
+            found, told = float(hits.scores(f"p@{k}").sum()) / max(n, 1), self.metrics[f"p@{k}"]
+            if abs(found - told) > ROUNDING:
+                raise Misfit(".hits", f"have p@{k} {found}, expected {told} as in the metrics")
 
 
 def frame(records: Sequence[RankingRecord]) -> pd.DataFrame:

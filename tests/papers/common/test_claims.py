@@ -7,7 +7,7 @@ from typing import get_args
 import numpy as np
 import pytest
 from record_files import as_record
-from report_cases import ranking, thresholds
+from report_cases import dataset, ranking, thresholds
 
 from xmlc.papers.common.claims import (
     Effect,
@@ -168,12 +168,25 @@ def test_an_interval_with_the_test_set_is_wider_and_decides_nothing():
     assert not outcome_of(values[1:2], 0).units[0].on_tests.has_interval
 
 
-def test_errors_of_two_rankings_are_taken_for_independent():
-    one, other = (replace(run, standard_errors={"p@1": 0.03, "p@3": 0.05}) for run in ranked(0.7, 0.5))
-    found = ranked_apart("yeast", "", one, other, "p@1", "p@3")
-    assert found.value == pytest.approx(100 * (0.2 + 0.2 / 3) / 2)
-    assert found.test_error == pytest.approx(100 * math.hypot(0.04, 0.04))
-    assert ranked_apart("yeast", "", one, replace(other, standard_errors={}), "p@1").test_error is None
+def test_the_error_of_two_rankings_is_that_of_differences_instance_by_instance():
+    rng = np.random.default_rng(0)
+    runs, scores = [], []
+    for _ in range(2):
+        hits = rng.random((40, 5)) < 0.5
+        digits = "".join("0123456789abcdefghijklmnopqrstuv"[sum(2**r for r in range(5) if row[r])] for row in hits)
+        record = ranking(dataset=dataset() | {"n_test": 40}, hits={"ranked": digits, "true": "5" * 40})
+        record["metrics"] |= {f"p@{k}": hits[:, :k].mean() for k in (1, 3, 5)}
+        runs.append(as_record(record))
+        scores.append([(row[0] + sum(row[:3]) / 3) / 2 for row in hits])
+    found = ranked_apart("yeast", "", *runs, "p@1", "p@3")
+    assert found.value == pytest.approx(100 * np.subtract(*scores).mean())
+    assert found.test_error == pytest.approx(100 * np.std(np.subtract(*scores), ddof=1) / math.sqrt(40))
+    elsewhere = replace(runs[1], dataset=replace(runs[1].dataset, digest="0" * 64))
+    for unpaired in (elsewhere, replace(runs[1], hits=None)):
+        assert ranked_apart("yeast", "", runs[0], unpaired, "p@1").test_error is None
+
+
+def test_claims_on_records_without_hits_have_no_interval_with_the_test_set():
     panel = claims_table([declared()])("plt2016", ranked(0.7, 0.75), NOTHING).panels[1]
     assert "on_tests" not in [column.column.name for column in panel.columns]
 

@@ -12,7 +12,7 @@ from xmlc.core.passport import peak_bytes, step_costs, with_passport
 from xmlc.data.prepared import Prepared
 from xmlc.metrics.ranking import K, propensities, propensity_parameters, ranking_metrics, standard_errors
 from xmlc.models.registry import load_estimator
-from xmlc.records.ranking import RankingCosts, RankingRecord
+from xmlc.records.ranking import Hits, RankingCosts, RankingRecord
 from xmlc.records.training import TrainingRecord
 from xmlc.steps.estimation import instances_for, mean_inner_products, predict_timed, share_certified
 
@@ -49,9 +49,7 @@ def _rank(prepared: Prepared, threads: int, model_folder: Path, training: Path, 
         predict_threads=threads,
         predict_peak_bytes=peak_bytes(),
     )
+    hits, certified = Hits.of(Y, labels), share_certified(model)
     about, last = record.head_fields(), with_passport(step_costs("rank", threads, *record.run_names))
-    certified = share_certified(model)
-    found = RankingRecord(
-        **about, tuning=record.tuning, metrics=metrics, standard_errors=errors, certified=certified, costs=costs, **last
-    )
-    found.write(out)
+    about |= {"metrics": metrics, "standard_errors": errors, "certified": certified, "hits": hits}
+    RankingRecord(**about, tuning=record.tuning, costs=costs, **last).write(out)

@@ -11,8 +11,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
+import numpy as np
 import pandas as pd
 
+from xmlc.metrics.ranking import standard_error
 from xmlc.papers.tables.columns import COST, column
 from xmlc.papers.tables.intervals import Estimate, estimate_from, estimate_of, student_quantile
 from xmlc.papers.tables.table import Panel, PanelColumn, Published, Table, TableDefinition, digests_line, table
@@ -358,13 +360,14 @@ def by_model(records: Iterable[R]) -> Mapping[tuple[str, int], dict[str, R]]:
 def ranked_apart(dataset: str, subject: str, one: RankingRecord, other: RankingRecord, *metrics: str) -> Effect:
     """Return by how many points the mean of some measures of one ranking exceeds that of another.
 
-    The rankings' errors over the test set are taken for independent, which is wider than those of paired instances,
-    and the errors of the measures of one ranking for one and the same.
+    The error by the choice of the test instances is that of paired differences, instance by instance; none where a
+    record of an earlier version lacks its hits.
     """
     means = [math.fsum(run.metrics[name] for name in metrics) / len(metrics) for run in (one, other)]
-    known = all(name in run.standard_errors for run in (one, other) for name in metrics)
-    errors = [math.fsum(run.standard_errors[name] for name in metrics) / len(metrics) for run in (one, other) if known]
-    error = 100 * together(*errors) if known else None
+    error = None
+    if one.hits and other.hits and one.dataset.digest == other.dataset.digest:
+        apart = [one.hits.scores(name) - other.hits.scores(name) for name in metrics]
+        error = 100 * standard_error(np.mean(apart, axis=0))
     return Effect(dataset, subject, one.seed, 100 * (means[0] - means[1]), test_error=error)
 
 
