@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import re
-import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -49,12 +49,12 @@ NUMBERED = re.compile(r"^Figure \d+( of \w+)?: ")
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure: its title, its caption, and the SVG to stand in the page."""
+    """A figure: its title, its caption, and the image itself, as a data address of its SVG."""
 
     identifier: str
     title: str
     caption: str
-    svg: str
+    address: str
 
 
 @dataclass(frozen=True)
@@ -232,20 +232,19 @@ def _paper(
 
 def _drawings(paper: str, sources: Sequence[Source], folder: Path) -> list[Drawing]:
     """Return the finished figures, and a Pareto figure of the rankings if none is among them."""
-    drawings = []
-    for number, file in enumerate(sorted(folder.glob("*.svg"))):
-        drawings.append(_drawing(paper, file.stem, file.read_text(encoding="utf-8"), f"{paper}-f{number}-"))
+    drawings = [_drawing(paper, file.stem, file.read_bytes()) for file in sorted(folder.glob("*.svg"))]
     rankings = [s.record for s in sources if isinstance(s.record, RankingRecord) and s.record.portion == "full"]
     timed = [r for r in rankings if all(getattr(r.costs, key) is not None for key in PARETO_COSTS)]
     if timed and all(drawing.identifier != f"{paper}-{PARETO}" for drawing in drawings):
-        drawings.append(_drawing(paper, PARETO, svg_of(pareto(paper, timed)), f"{paper}-p-"))
+        drawings.append(_drawing(paper, PARETO, svg_of(pareto(paper, timed))))
     return sorted(drawings, key=lambda drawing: drawing.identifier == f"{paper}-{PARETO}")
 
 
-def _drawing(paper: str, name: str, svg: str, prefix: str) -> Drawing:
+def _drawing(paper: str, name: str, svg: bytes) -> Drawing:
     number = name.removeprefix("figure")
     title = f"Figure {number}" if number.isdecimal() else "Quality against time" if name == PARETO else name
-    return Drawing(f"{paper}-{name}", title, _caption(paper, name), inline(svg, prefix, f"{title}, {paper}"))
+    address = f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
+    return Drawing(f"{paper}-{name}", title, _caption(paper, name), address)
 
 
 def _caption(paper: str, name: str) -> str:
@@ -304,81 +303,9 @@ def _number(value: float) -> PageCell:
     return PageCell(column("macro_f").printed(value), value)
 
 
-SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
-HREF = f"{{{XLINK}}}href"
-URL_OF_SVG = re.compile(r"url\(#([^)]+)\)")
-# A page has one style sheet and one script; what describes the file is for files.
-LEFT_OUT = {"metadata", "script", "style", "foreignObject", "image", "a"}
-FONTS = "'DejaVu Sans', Verdana, sans-serif"
-
-ET.register_namespace("", SVG)
-ET.register_namespace("xlink", XLINK)
-
-
-def svg_of(figure: Figure) -> str:
+def svg_of(figure: Figure) -> bytes:
     """Draw a figure as SVG."""
-    text = io.StringIO()
+    file = io.BytesIO()
     with mpl.rc_context(SETTINGS):
-        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    return text.getvalue()
-
-
-def inline(svg: str, prefix: str, title: str) -> str:
-    """Return a drawing to stand inside HTML.
-
-    Its identifiers get a prefix, as several drawings share a page; whatever is no drawing is left out; references
-    beyond the drawing itself are dropped. It is as wide as it was drawn, or as there is room.
-
-    Parameters
-    ----------
-    svg : str
-        A whole SVG file.
-    prefix : str
-        Begins every identifier.
-    title : str
-        Read aloud instead of the drawing.
-
-    Raises
-    ------
-    XmlcError
-        It is no SVG.
-    """
-    try:
-        root = ET.fromstring(svg)
-    except ET.ParseError as error:
-        raise XmlcError(f"figure {title!r} is no SVG ({error}); draw it again") from error
-    if root.tag != f"{{{SVG}}}svg":
-        raise XmlcError(f"figure {title!r} is <{root.tag}> and no SVG; draw it again")
-    _clean(root, prefix)
-    width = root.attrib.pop("width", "")
-    root.attrib.pop("height", None)
-    root.attrib |= {"role": "img", "aria-label": title}
-    root.attrib["style"] = f"stroke-linejoin:round;stroke-linecap:butt;width:{_points(width)}"
-    return ET.tostring(root, encoding="unicode")
-
-
-def _clean(element: ET.Element, prefix: str) -> None:
-    for child in list(element):
-        if not isinstance(child.tag, str) or child.tag.rpartition("}")[2] in LEFT_OUT:
-            element.remove(child)
-        else:
-            _clean(child, prefix)
-    for name, value in list(element.attrib.items()):
-        if name == "id":
-            element.attrib[name] = prefix + value
-        elif name == HREF or name == "href":
-            if value.startswith("#"):
-                element.attrib[name] = f"#{prefix}{value[1:]}"
-            else:
-                del element.attrib[name]
-        elif name.startswith("on"):
-            del element.attrib[name]
-        else:
-            value = URL_OF_SVG.sub(lambda found: f"url(#{prefix}{found.group(1)})", value)
-            element.attrib[name] = re.sub(r"'DejaVu Sans'[^;]*", FONTS, value) if "font" in value else value
-
-
-def _points(width: str) -> str:
-    """Return the width that it was drawn in, enlarged a little: print is finer than screens."""
-    number = re.fullmatch(r"([0-9.]+)(pt|px)?", width)
-    return f"{float(number.group(1)) * 1.5:.0f}px" if number else "100%"
+        figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+    return file.getvalue()

@@ -65,7 +65,6 @@ def to_html(page: Page) -> str:
         script=script,
         digest=digest,
         version=__version__,
-        markup=Markup,
     )
 
 
