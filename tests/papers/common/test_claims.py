@@ -70,6 +70,12 @@ def test_a_claim_counts_only_the_records_that_it_is_about():
     assert yeast.outcome(ranked(0.7, 0.75, name="scene")).word == "no data"
 
 
+def test_of_two_splits_of_the_same_instances_one_is_counted():
+    own, other = (ranked(0.7, 0.705, name=name) for name in ("delicious", "delicious-ldsm"))
+    assert [unit.dataset for unit in declared().outcome([*other, *own]).units] == ["delicious"]
+    assert [unit.dataset for unit in declared().outcome(other).units] == ["delicious-ldsm"]
+
+
 def test_notes_name_universal_claims_and_those_of_one_search():
     notes = claims_table([declared(every=True, one_search=True), declared("low")])("plt2016", [], NOTHING).notes
     assert "Refuted by one unit against them: high." in notes

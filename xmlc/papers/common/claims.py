@@ -24,6 +24,8 @@ from xmlc.records.ranking import RankingRecord
 from xmlc.suites.needs import Need
 
 FEWEST_DATASETS = 3
+# Of the same instances as another dataset: together they would count them twice.
+OTHER_SPLITS = {"delicious-ldsm": "delicious"}
 
 Scale = Literal["difference", "ratio"]
 # By the paper in these terms; by us from what it states or prints; by us alone.
@@ -247,14 +249,21 @@ class Claim:
     cost: bool
 
     def __call__(self, *records: Sequence[Any]) -> list[Effect]:
-        """Measure the effects in the records of each need, as far as the statement is about them."""
-        if self.about:
-            records = tuple([record for record in given if self.about[1](record)] for given in records)
-        return list(self.measure(*records))
+        """Measure the effects in the records of each need, of one split, as far as the statement is about them."""
+        about = self.about[1] if self.about else lambda record: True
+        names = {_dataset_of(record) for given in records for record in given}
+        counted = (
+            [r for r in given if about(r) and OTHER_SPLITS.get(_dataset_of(r)) not in names] for given in records
+        )
+        return list(self.measure(*counted))
 
     def outcome(self, *records: Sequence[Any]) -> Outcome:
         """Decide the claim by the records of each need."""
         return outcome_of(self(*records), self.margin, self.scale, self.every)
+
+
+def _dataset_of(record: object) -> str:
+    return getattr(record, "dataset_name", "")  # a simulation has none
 
 
 def claim(
