@@ -1,6 +1,5 @@
-"""The Pareto picture: who is on the front, and labels that cover nothing."""
+"""The Pareto picture: who is on the front, and which model each point is."""
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,7 +8,7 @@ from report_cases import ranking, write
 
 from xmlc.core.errors import XmlcError
 from xmlc.papers.building import draw_figure
-from xmlc.papers.common.figures import FAMILIES, pareto_front, place_labels, text_size
+from xmlc.papers.common.figures import COLOURS, pareto_front
 from xmlc.papers.plotting import write_figure
 from xmlc.papers.tables.titles import family, model_title
 
@@ -37,14 +36,17 @@ def test_a_panel_for_each_dataset_and_cost(tmp_path):
     assert [axes.get_xlabel().split()[0] for axes in figure.axes] == ["training", "prediction"] * 2
     for axes in figure.axes:
         assert axes.get_xscale() == "log"
-        assert [text.get_text() for text in axes.texts] == [model_title(model) for model in MODELS]
     found = points(figure.axes[0])
     for model, (p1, seconds) in MODELS.items():
         assert found[model].get_xdata()[0] == seconds
         assert found[model].get_ydata()[0] == pytest.approx(100 * p1)
-        assert to_hex(found[model].get_color()) == FAMILIES[family(model)]["color"].lower()
+        assert to_hex(found[model].get_color()) == COLOURS[family(model)].lower()
     (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == [*FAMILIES, "Pareto front"]
+    titles = [text.get_text() for text in legend.get_texts()]
+    assert titles == [*(model_title(model) for model in MODELS), "Pareto front"]
+    styles = [(to_hex(line.get_color()), line.get_marker()) for line in legend.get_lines()]
+    assert styles == [*((to_hex(line.get_color()), line.get_marker()) for line in found.values()), ("#8c8c8c", "None")]
+    assert len(set(styles)) == len(styles)
 
 
 def test_the_front_is_drawn_from_the_cheapest_to_the_best(tmp_path):
@@ -79,30 +81,6 @@ def test_the_front_is_what_no_other_beats(places):
         if (c <= cost and q > quality) or (c < cost and q >= quality)
     }
     assert front == sorted(set(places) - beaten)
-
-
-def overlap(one, other):
-    return all(min(one[i + 2], other[i + 2]) > max(one[i], other[i]) + 1e-6 for i in (0, 1))
-
-
-def test_labels_cover_neither_each_other_nor_points_nor_the_frame():
-    frame = np.array([288.0, 209.0])
-    rng = np.random.default_rng(0)
-    sizes = [text_size(f"napkinXC PLT, number {i}") for i in range(11)]
-    for _ in range(20):
-        places = frame * rng.uniform(0.1, 0.9, size=(11, 2))
-        places[1] = places[0] + 2  # two all but on one another
-        labels = place_labels(places, sizes, frame)
-        assert [label.place for label in labels] == list(range(11))
-        corners = [place + label.offset for place, label in zip(places, labels)]
-        boxes = [(*corner, *(corner + size)) for corner, size in zip(corners, sizes)]
-        for i, box in enumerate(boxes):
-            assert not any(overlap(box, other) for other in boxes[:i])
-            assert not any(overlap(box, (x - 2, y - 2, x + 2, y + 2)) for x, y in places)
-            assert box[0] >= 0
-            assert box[1] >= 0
-            assert box[2] <= frame[0]
-            assert box[3] <= frame[1]
 
 
 def test_same_bytes_twice(tmp_path):
