@@ -3,7 +3,7 @@
 # Needs Python 3.11 or newer, pip, make and git, and nothing else.
 PYTHON ?= python3
 CORES  ?= 2
-# What `make env` installs beside the base: some of KNOWN, the extras of pyproject.toml, such as EXTRAS=peers,tune
+# What `make env` installs beside the extra `workflow`: some of KNOWN, the extras of pyproject.toml, such as EXTRAS=peers,tune
 EXTRAS ?=
 KNOWN  := test lint docs report peers tune slurm storage
 # The environment, a folder of the project. Not `?=`, because some shells have a variable ENV of their own.
@@ -31,7 +31,7 @@ env: $(ENV)/has-base $(LISTED:%=$(ENV)/has-%)
 $(ENV)/has-base: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "xmlc needs Python 3.11 or newer; call make with PYTHON=python3.12, say")'
 	@"$(BIN)/python" -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(ENV)
-	$(call INSTALL,.)
+	$(call INSTALL,.[workflow])
 	@touch $@
 
 $(KNOWN:%=$(ENV)/has-%): $(ENV)/has-%: $(ENV)/has-base

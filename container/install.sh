@@ -1,7 +1,7 @@
 #!/bin/sh
 # What both images are made by, on Debian trixie as root: the system's packages, Python's at the versions of
 # constraints.txt, and the compiled kernels. The project's files lie in /opt/xmlc.
-#   EXTRAS   extras of pyproject.toml, such as storage,peers
+#   EXTRAS   extras of pyproject.toml beside `workflow`, such as storage,peers
 #   KERNELS  suites whose kernels are compiled into the image, or all; what is missing a job compiles for itself
 #   HOME     of every user of the image
 set -eu
@@ -14,7 +14,7 @@ DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends ca-
 rm -rf /var/lib/apt/lists/*
 
 python3 -m venv /opt/venv
-/opt/venv/bin/python -m pip install --no-cache-dir --constraint constraints.txt ".[$EXTRAS]"
+/opt/venv/bin/python -m pip install --no-cache-dir --constraint constraints.txt ".[workflow${EXTRAS:+,$EXTRAS}]"
 
 for suite in $KERNELS; do
     /opt/venv/bin/xmlc compile "$suite" --cores "$(nproc)"

@@ -53,7 +53,7 @@ def test_functions_refuse_them():
     spe = Y.astype(np.float32) * np.float32(0.5)
     ranking = np.zeros((Y.shape[0], 5), dtype=np.int32)
     fitted, tail = thresholds.STO().fit(spe, Y), TailClassifiers().fit(X, Y)
-    methods = [getattr(thresholds, name) for name in thresholds.PUBLIC]
+    methods = [getattr(thresholds, name) for name in thresholds.__all__]
     methods = [method for method in methods if isinstance(method, type)]
     for call in (
         lambda wrong: thresholds.apply_thresholds(wrong, 0.1),

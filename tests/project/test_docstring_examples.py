@@ -1,7 +1,6 @@
 """Examples in the docstrings of public estimators, methods and measures."""
 
 import doctest
-import importlib
 import inspect
 
 import pytest
@@ -20,7 +19,7 @@ HELPERS |= {"precision_and_ndcg", "propensity_parameters"}
 PUBLIC = {
     name: getattr(room, name)
     for room in ROOMS
-    for name in (getattr(room, "__all__", None) or importlib.import_module(room.__name__).PUBLIC)
+    for name in room.__all__
     if callable(getattr(room, name)) and name not in HELPERS
 }
 

@@ -38,5 +38,5 @@ def test_environment_pins_the_versions_of_the_constraints():
 
 def test_the_rules_environment_has_what_the_commands_need_and_the_same_versions():
     pins = conda_pins("environment.yml")
-    needed = requirements("runtime", "peers", "tune") - {"snakemake"}
+    needed = requirements("runtime", "workflow", "peers", "tune") - {"snakemake"}
     assert conda_pins("workflow/envs/xmlc.yaml") == {name: pins[name] for name in needed}

@@ -12,7 +12,11 @@ import importlib
 import os
 import sys
 from contextlib import suppress
+from importlib.util import find_spec
 from typing import NoReturn
+
+if not all(map(find_spec, ("click", "gdown", "msgspec"))):  # other packages may bring one of them
+    sys.exit("xmlc: error: the commands need the extra `workflow`: pip install 'xmlc[workflow]'")
 
 import click
 

@@ -54,7 +54,9 @@ def read_yaml(file: Path) -> object:
         said = " ".join(str(error).split()).replace(' in "<unicode string>",', " at")
         raise XmlcError(f"{file}: not YAML ({said})") from error
     except OSError as error:
-        raise XmlcError(sentence_of(error) or f"{file}: {error}") from error
+        is_elsewhere = isinstance(error, FileNotFoundError) and not Path("config/config.yaml").exists()
+        advice = "; run this in a clone of the project" if is_elsewhere else ""
+        raise XmlcError((sentence_of(error) or f"{file}: {error}") + advice) from error
 
 
 SHOWN = 60  # characters of a value

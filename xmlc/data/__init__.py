@@ -1,14 +1,18 @@
-"""Datasets: where they come from, how they are read, and how they lie on disk."""
+"""Datasets: where they come from, how they are read, and how they lie on disk.
+
+`load` brings the parsers with it, which a download, say, does not need.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
+from xmlc.core.lazy import lazy_names
 
-def __getattr__(name: str) -> Any:
-    # `load` brings the parsers with it, which a download, say, does not need.
-    if name == "load":
-        from xmlc.data.formats import load
+if TYPE_CHECKING:
+    from xmlc.data.formats import load as load
 
-        return load
-    raise AttributeError(f"module 'xmlc.data' has no attribute {name!r}")
+PUBLIC = {"load": "xmlc.data.formats"}
+
+__all__ = list(PUBLIC)
+__getattr__, __dir__ = lazy_names(__name__, PUBLIC)

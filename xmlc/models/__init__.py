@@ -6,7 +6,19 @@ time nor in what makes the workflow train it again.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from xmlc.core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from xmlc.models.fastxml import FastXML as FastXML
+    from xmlc.models.ldsm import LdSM as LdSM
+    from xmlc.models.linear.binary_relevance import BinaryRelevance as BinaryRelevance
+    from xmlc.models.linear.classifier_chain import ProbabilisticClassifierChain as ProbabilisticClassifierChain
+    from xmlc.models.nearest import SparseWeightedNearestNeighbors as SparseWeightedNearestNeighbors
+    from xmlc.models.oplt import OPLT as OPLT
+    from xmlc.models.parabel import Parabel as Parabel
+    from xmlc.models.plt import PLT as PLT
 
 PUBLIC = {
     "BinaryRelevance": "xmlc.models.linear.binary_relevance",
@@ -19,4 +31,5 @@ PUBLIC = {
     "SparseWeightedNearestNeighbors": "xmlc.models.nearest",
 }
 
+__all__ = list(PUBLIC)
 __getattr__, __dir__ = lazy_names(__name__, PUBLIC)

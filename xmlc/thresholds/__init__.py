@@ -6,7 +6,18 @@ kernels for that.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from xmlc.core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from xmlc.thresholds.methods import STO as STO
+    from xmlc.thresholds.methods import apply_thresholds as apply_thresholds
+    from xmlc.thresholds.one_pass import FTA as FTA
+    from xmlc.thresholds.one_pass import OFO as OFO
+    from xmlc.thresholds.one_pass import fit_in_one_pass as fit_in_one_pass
+    from xmlc.thresholds.pooled import CommonThreshold as CommonThreshold
+    from xmlc.thresholds.pooled import MicroLabelWise as MicroLabelWise
 
 PUBLIC = {
     "FTA": "xmlc.thresholds.one_pass",
@@ -18,4 +29,5 @@ PUBLIC = {
     "fit_in_one_pass": "xmlc.thresholds.one_pass",
 }
 
+__all__ = list(PUBLIC)
 __getattr__, __dir__ = lazy_names(__name__, PUBLIC)
