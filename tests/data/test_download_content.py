@@ -84,7 +84,7 @@ def test_other_formats_are_recognised_where_a_header_is_expected(tmp_path, head,
     with pytest.raises(OtherFormat, match="found what looks like") as error:
         check_is_data(tmp_path / "f", with_header=True)
     assert entry in error.value.entry
-    assert ("my-set: {source: mirror" if entry else "save_repository") in error.value.advice("my-set")
+    assert ("my-set: {source: mirror" if entry else "X.trn.npz") in error.value.advice("my-set")
 
 
 def test_of_several_files_the_wrong_one_is_named(tmp_path):

@@ -12,6 +12,8 @@ from xmlc.core.checksums import list_files
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json, write_json
 from xmlc.data.catalogue import Dataset
+from xmlc.data.download import download
+from xmlc.data.formats import load
 from xmlc.data.matrices import save_csr
 from xmlc.data.prepare import absent_labels, differences, prepare
 from xmlc.data.prepared import Prepared, fit_mask
@@ -173,6 +175,25 @@ def test_every_format_gives_the_same_arrays(tmp_path, format):
     assert Y.toarray().tolist() == [[True, True], [False, False]]
     assert prepared.part("test")[0].toarray().tolist() == np.array([[0, 0, 1]])[:, order].tolist()
     assert prepared.part("test")[1].toarray().tolist() == [[False, True]]
+
+
+@pytest.mark.parametrize("described", [True, False])
+def test_matrices_under_their_usual_names_need_no_entry_and_give_the_arrays_of_the_text(tmp_path, source, described):
+    pairs = tmp_path / "mirror/tiny"
+    pairs.mkdir(parents=True)
+    for part, name in (("train.txt", "trn"), ("test.txt.xz", "tst")):
+        for letter, matrix in zip("XY", load(source / part)):
+            sparse.save_npz(pairs / f"{letter}.{name}.npz", matrix)
+    if described:
+        assert download(Dataset("tiny"), tmp_path / "fetched/tiny", str(tmp_path / "mirror")) == "mirror"
+    (tmp_path / "a").mkdir(), (tmp_path / "b").mkdir()
+    notes, found = run(tmp_path / "a", tmp_path / "fetched/tiny" if described else pairs)
+    expected_notes, expected = run(tmp_path / "b", source)
+    assert notes == expected_notes
+    assert found.digest != expected.digest, "a digest is of files"
+    for part in ("train", "test"):
+        for file in (expected.folder / part).iterdir():
+            assert (found.folder / part / file.name).read_bytes() == file.read_bytes()
 
 
 def test_numbers_as_names_of_features_are_their_columns(tmp_path):

@@ -19,7 +19,7 @@ NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 RESERVED = ("manual", "digests")  # folders beside the datasets' own
 SOURCES: tuple[Literal["drive", "url", "urls", "source"], ...] = ("drive", "url", "urls", "source")
 #: Files of one part in formats that have more than one.
-SEVERAL_FILES = {"repository-two-files": 2, "coordinates": 5}
+SEVERAL_FILES = {"repository-two-files": 2, "npz": 2, "coordinates": 5}
 
 
 class SplitFiles(TypedDict):
@@ -152,9 +152,29 @@ class Dataset:
         return tuple(dict.fromkeys(names))
 
     @property
+    def layouts(self) -> tuple[Dataset, ...]:
+        """The entries, each with other files, in which a folder or a mirror may hold the dataset, in this order."""
+        pairs = Dataset(self.name, "npz", train=("X.trn.npz", "Y.trn.npz"), test=("X.tst.npz", "Y.tst.npz"))
+        entries = (self, *self.alternatives, Dataset(self.name), pairs)
+        return tuple({entry.files: entry for entry in reversed(entries)}.values())[::-1]
+
+    @property
     def with_header(self) -> tuple[str, ...]:
         """The files that begin with three counts, as the repository's format has them."""
         return (*self.train, *self.test) if self.format == "repository" else ()
+
+    def layout(self, found: Mapping[str, str]) -> Layout:
+        """Describe the files for ``source.json``; ``found`` gives the names under which they really came."""
+        real = {name: name for name in self.files} | dict(found)
+        split = self.split_files
+        return {
+            "format": self.format,
+            "zero_based": self.zero_based,
+            "train": [real[name] for name in self.train],
+            "test": [real[name] for name in self.test],
+            "labels": real[self.labels] if self.labels else None,
+            "split_files": split and {**split, "train": real[split["train"]], "test": real[split["test"]]},
+        }
 
     @property
     def addresses(self) -> tuple[tuple[str, Any], ...]:

@@ -75,11 +75,6 @@ class DownloadTask:
         """The entry itself and its alternatives."""
         return (self.dataset, *self.dataset.alternatives)
 
-    @property
-    def layouts(self) -> tuple[Dataset, ...]:
-        """The files in which a folder or mirror may hold it: those of the entries, or the repository format's."""
-        return layouts(self.dataset)
-
     def by_hand(self) -> str:
         """Return the advice for a failed download."""
         where = f" (see {self.dataset.homepage})" if self.dataset.homepage else ""
@@ -87,7 +82,7 @@ class DownloadTask:
 
     def wanted(self) -> str:
         """Name the files that make the dataset."""
-        named = ", or ".join(f"{', '.join(entry.files)} ({entry.format})" for entry in self.layouts)
+        named = ", or ".join(f"{', '.join(entry.files)} ({entry.format})" for entry in self.dataset.layouts)
         return f"{named}, each plain or compressed (.gz, .xz, .bz2)"
 
 
@@ -115,8 +110,8 @@ def download(
         Usually ``resources/<dataset>``. Gets the data files and ``source.json``, which describes them.
     mirror : str, optional
         Folder or base URL that has the dataset in ``<dataset>/``. There, as in ``manual/<dataset>``, lie the files that
-        the catalogue names, or ``train.txt`` and ``test.txt`` in the repository format, each plain or compressed; in a
-        folder also one archive with them.
+        the catalogue names, ``train.txt`` and ``test.txt`` in the repository format, or matrices: ``X.trn.npz``,
+        ``Y.trn.npz``, ``X.tst.npz`` and ``Y.tst.npz``, plain or compressed; in a folder also one archive with them.
     digests : Path, optional
         JSON file of the recorded digests, one for each dataset; ``digests/<dataset>.json`` beside ``out``.
     on_missing : callable, optional
@@ -190,12 +185,6 @@ def check_sources(entries: Iterable[Dataset], mirror: str | None, resources: Pat
         )
 
 
-def layouts(dataset: Dataset) -> tuple[Dataset, ...]:
-    """Return the entries, each with other files, in which a folder or a mirror may hold a dataset, in this order."""
-    entries = {entry.files: entry for entry in (Dataset(dataset.name), *dataset.alternatives[::-1], dataset)}
-    return tuple(entries.values())[::-1]
-
-
 def _into(out: Path, task: DownloadTask, attempt: Attempt) -> str:
     """Fetch into a folder that takes its final name when everything is there and checked."""
     with atomic_folder(out) as folder:
@@ -234,12 +223,12 @@ def _from_place(task: DownloadTask, place: Place, folder: Path) -> Fetched:
     """Take the first layout that is there whole; from a folder, also one archive with its files."""
     problem: XmlcError | None = None
     started = False
-    for entry in task.layouts:
+    for entry in task.dataset.layouts:
         try:
             found: dict[str, str] = {}
             for name in entry.files:
                 found[name] = _take(task, place, entry, name, folder)
-            return Fetched(place.origin, place.key, _layout(entry, found))
+            return Fetched(place.origin, place.key, entry.layout(found))
         except NotThere:
             started = started or bool(found)
         except NoData as error:
@@ -250,7 +239,7 @@ def _from_place(task: DownloadTask, place: Place, folder: Path) -> Fetched:
         raise problem
     try:
         if len(place.listed) == 1 and not started:
-            return Fetched(place.origin, place.key, _layout(_unpack_any(place.listed[0], task, folder)))
+            return Fetched(place.origin, place.key, _unpack_any(place.listed[0], task, folder).layout({}))
     except XmlcError as error:
         raise XmlcError(f"{place.listed[0]}: {error}") from error
     found_there = ", ".join(file.name for file in place.listed) or "no file that could be the dataset's"
@@ -261,7 +250,7 @@ def _unpack_any(archive: Path, task: DownloadTask, folder: Path) -> Dataset:
     """Unpack an archive that holds the files of one of the layouts; return which."""
     check_is_data(archive)
     problems = []
-    for entry in task.layouts:
+    for entry in task.dataset.layouts:
         try:
             unpack(archive, entry.files, folder, task.limits.gigabytes)
             check_folder(folder, entry.with_header)
@@ -326,7 +315,7 @@ def _from_files(task: DownloadTask, entry: Dataset, addresses: dict[str, str | A
         except XmlcError as error:
             raise NotThere(f"{file['url']}: {error}") from error
     origin = " ".join(file["url"] for file in files.values())
-    return Fetched(origin, origin, _layout(entry))
+    return Fetched(origin, origin, entry.layout({}))
 
 
 def _from_archive(task: DownloadTask, entry: Dataset, kind: str, address: str, folder: Path) -> Fetched:
@@ -341,21 +330,7 @@ def _from_archive(task: DownloadTask, entry: Dataset, kind: str, address: str, f
         check_folder(folder, entry.with_header)
     except XmlcError as error:
         raise NotThere(f"{origin}: {error}") from error
-    return Fetched(origin, origin, _layout(entry))
-
-
-def _layout(entry: Dataset, renamed: dict[str, str] | None = None) -> Layout:
-    """Describe an entry's files for ``source.json``; ``renamed`` gives the names under which they really came."""
-    real = {name: name for name in entry.files} | (renamed or {})
-    split = entry.split_files
-    return {
-        "format": entry.format,
-        "zero_based": entry.zero_based,
-        "train": [real[name] for name in entry.train],
-        "test": [real[name] for name in entry.test],
-        "labels": real[entry.labels] if entry.labels else None,
-        "split_files": split and {**split, "train": real[split["train"]], "test": real[split["test"]]},
-    }
+    return Fetched(origin, origin, entry.layout({}))
 
 
 def _check_digests(record: Path, origin: str, key: str, files: Mapping[str, FileFacts]) -> None:
@@ -481,7 +456,7 @@ class OtherFormat(NoData):
         """Return the advice for a file of a dataset."""
         if self.entry:
             return f"add to config/datasets.yaml:\n  {dataset}: {self.entry}"
-        return "write it by xmlc.data.writer.save_repository(path, X, Y)"
+        return "write matrices instead: scipy.sparse.save_npz('X.trn.npz', X), likewise Y.trn.npz, X.tst.npz, Y.tst.npz"
 
 
 def check_is_data(path: Path, with_header: bool = False) -> None:

@@ -114,14 +114,9 @@ def source_files(dataset: Dataset, source: Path) -> Layout:
             "split_files": content.get("split_files"),
         }
     else:
-        files = {
-            "format": dataset.format,
-            "zero_based": dataset.zero_based,
-            "train": [_present(source, name) for name in dataset.train],
-            "test": [_present(source, name) for name in dataset.test],
-            "labels": dataset.labels,
-            "split_files": dataset.split_files,
-        }
+        found = {name: _present(source, name) for entry in dataset.layouts for name in entry.files}
+        there = (entry for entry in dataset.layouts if all((source / found[name]).is_file() for name in entry.files))
+        files = next(there, dataset).layout(found)
     for name in data_files(files):
         if not (source / name).is_file():
             raise XmlcError(f"{source / name}: no such file; run xmlc download {dataset.name}, or put it there by hand")
@@ -148,7 +143,7 @@ def read_parts(source: Path, files: Layout) -> tuple[Part, Part]:
     format, train, test = files["format"], files["train"], files["test"]
     if files["split_files"]:
         return read_split(source, train[0], files["split_files"])
-    if format == "repository-two-files":
+    if format in ("repository-two-files", "npz"):
         first, second = (load(source / x, format, labels=source / y) for x, y in (train, test))
         return first, second
     if format == "coordinates":

@@ -116,7 +116,7 @@ def test_blank_lines_would_shift_rows_unless_they_end_the_file(tmp_path, monkeyp
         ("3 4 5\n1 0:1\n1 1", f"a:3: found '1', {CUT}\na:4: found the end of the file after 2 instances"),
         ("", "which does not tell the format"),
         ("4 5\n1 0:1\n", "a:1: found '4 5', which does not tell the format (a header of three numbers would)"),
-        ("1 0:1\n", "format= one of repository, repository-two-files, svmlight, vw, arff, coordinates"),
+        ("1 0:1\n", "format= one of repository, repository-two-files, npz, svmlight, vw, arff, coordinates"),
         ("<!DOCTYPE html><html>quota</html>", "found an HTML page, expected data"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Reading multi-label data in every format that the papers' datasets come in."""
+"""Reading multi-label data in every format that the papers' datasets come in, and from sparse matrices."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from xmlc.core.errors import XmlcError
 from xmlc.data.formats.arff import read_arff
 from xmlc.data.formats.coordinates import read_coordinates as read_coordinates
 from xmlc.data.formats.lines import first_line
+from xmlc.data.formats.npz import read_npz
 from xmlc.data.formats.rows import read_rows, read_two_files
 from xmlc.data.formats.vw import looks_like_vw, read_vw
 
-FORMATS = ("repository", "repository-two-files", "svmlight", "vw", "arff", "coordinates")
+FORMATS = ("repository", "repository-two-files", "npz", "svmlight", "vw", "arff", "coordinates")
 
 
 def load(
@@ -31,13 +32,14 @@ def load(
     Parameters
     ----------
     path : path
-        The file; for ``repository-two-files`` that of the features.
-    format : {"repository", "repository-two-files", "svmlight", "vw", "arff"}, optional
+        The file; for ``repository-two-files`` and ``npz`` that of the features.
+    format : {"repository", "repository-two-files", "npz", "svmlight", "vw", "arff"}, optional
         Found by itself where that is unambiguous; sets in five files are for `xmlc.data.formats.read_coordinates`:
 
         - ``repository``: header ``n d m``, then ``label,label feature:value ...``, ids from 0; an instance without
           labels starts with a space;
         - ``repository-two-files``: features and labels apart, each with a header of two numbers;
+        - ``npz``: features and labels apart, two sparse matrices that `scipy.sparse.save_npz` wrote;
         - ``svmlight``: rows as above without a header, ``#`` begins a comment;
         - ``vw``: Vowpal Wabbit text, ``label,label | feature:value feature ...``. Whole numbers are ids of features, as
           in the program; other names need a ``vocabulary``. A feature given twice adds up, as words do, where the
@@ -47,7 +49,7 @@ def load(
         Whether ids of labels start from 0 rather than 1, and in ``svmlight`` those of features, too. ``arff`` has names
         instead.
     labels : path, optional
-        The second file of ``repository-two-files`` and ``arff``.
+        The second file of ``repository-two-files``, ``npz`` and ``arff``.
     n_features, n_labels : int, optional
         d and m where the format has no header; otherwise the largest id found decides.
     vocabulary : dict, optional
@@ -69,8 +71,12 @@ def load(
     format = format or detect_format(path)
     if format == "repository":
         return read_rows(path, header=True, base=base)
-    if format == "repository-two-files":
-        return read_two_files(path, _second_file(path, labels, format), base)
+    if format in ("repository-two-files", "npz"):
+        second = _second_file(path, labels, format)
+        X, Y = read_npz(path, second) if format == "npz" else read_two_files(path, second, base)
+        if X.shape[0] != Y.shape[0]:
+            raise XmlcError(f"{path} has {X.shape[0]} instances, {second} has {Y.shape[0]}; they must belong together")
+        return X, Y
     if format == "svmlight":
         return read_rows(path, header=False, base=base, n_features=n_features, n_labels=n_labels)
     if format == "vw":
@@ -88,6 +94,8 @@ def detect_format(path: Path) -> str:
     numbers = line.split()
     if len(numbers) == 3 and all(number.isdigit() for number in numbers):
         return "repository"
+    if line.startswith("PK\x03\x04"):  # a zip file
+        return "npz"
     if line.lstrip().lower().startswith(("@relation", "%")):
         return "arff"
     if looks_like_vw(line):
