@@ -58,8 +58,8 @@ from xmlc.steps.tuning.ranges import Range
 from xmlc.thresholds.bounds import priors
 from xmlc.thresholds.methods import apply_thresholds
 from xmlc.thresholds.one_pass import FTA
-from xmlc.thresholds.tune import METHODS as TUNED
-from xmlc.thresholds.tune import tune
+from xmlc.thresholds.sweeps import METHODS as TUNED
+from xmlc.thresholds.sweeps import tune
 
 K = 5
 SEED = 7

@@ -12,7 +12,7 @@ from benchmarks.__main__ import group
 from benchmarks.processors import THIS, Processor
 from xmlc.inference import METHODS as INFERENCE
 from xmlc.models.registry import ESTIMATORS, estimator_class
-from xmlc.thresholds.tune import METHODS as THRESHOLDS
+from xmlc.thresholds.sweeps import METHODS as THRESHOLDS
 
 
 def with_one_bit_changed(array, place):

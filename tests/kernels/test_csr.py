@@ -29,7 +29,7 @@ from xmlc.kernels.csr import (
 )
 from xmlc.metrics import ndcg_at_k, precision_at_k, psp_at_k
 from xmlc.thresholds import FTA, OFO, STO, CommonThreshold, apply_thresholds
-from xmlc.thresholds.tune import tune
+from xmlc.thresholds.sweeps import tune
 
 
 @settings(deadline=None, max_examples=25)

@@ -10,7 +10,7 @@ numba, so that kernels are imported where something is computed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -277,12 +277,11 @@ def classification_metrics(Y: object, Y_hat: object) -> dict[str, float]:
     all labels, with 0/0 = 0 over all labels, over labels with a positive, and over labels with a positive or a
     prediction. All others have 0/0 = 1; ``f2`` is F_beta with beta = 2.
     """
+    return measure_scores(Y, Y_hat, [measure.name for measure in MEASURES])
+
+
+def measure_scores(Y: object, Y_hat: object, names: Collection[str]) -> dict[str, float]:
+    """Return some of ``MEASURES`` by name, in their order, from one pass of counting."""
     Y, Y_hat = as_labels(Y), as_labels(Y_hat)
     sets = Sets(Y, Y_hat, agreement(Y, Y_hat))
-    return {measure.name: measure.of(sets) for measure in MEASURES}
-
-
-def measure_scores(Y: object, Y_hat: object, names: Iterable[str]) -> dict[str, float]:
-    """Return some of `TUNABLE` by name (0/0 = 1, over all labels), from one pass of counting."""
-    counts = agreement(Y, Y_hat)
-    return {name: TUNABLE[name].of(counts) for name in names}
+    return {measure.name: measure.of(sets) for measure in MEASURES if measure.name in names}

@@ -59,7 +59,7 @@ def parts_of(suite: Path) -> list[Part]:
     configured = read_suite(suite)
     parts = []
     for name, model in configured.models.items():
-        if model.estimator != "oracle":  # which looks posteriors up
+        if model.estimator not in ("oracle", "estimates"):  # which look up
             arguments = {"estimator": model.estimator, "hyperparameters": model.hyperparameters}
             parts.append(Part("model", name, json.dumps(arguments, sort_keys=True)))
     parts += [Part("data", "data", "{}"), Part("ranking", "ranking", "{}")]
@@ -174,7 +174,7 @@ def _compile_thresholds(methods: list[str]) -> None:
     from xmlc.metrics import classification_metrics
     from xmlc.thresholds.bounds import priors
     from xmlc.thresholds.methods import apply_thresholds
-    from xmlc.thresholds.tune import METHODS, tune
+    from xmlc.thresholds.sweeps import METHODS, tune
 
     _, Y, P = _few()
     for method in methods:

@@ -21,7 +21,7 @@ from xmlc.records.training import TrainingRecord
 from xmlc.steps.estimation import instances_for, mean_inner_products, predict_timed
 from xmlc.thresholds.bounds import priors
 from xmlc.thresholds.methods import apply_thresholds
-from xmlc.thresholds.tune import Tuned, scores_of, tune
+from xmlc.thresholds.sweeps import Tuned, scores_of, tune
 
 
 def tune_timed(
@@ -32,7 +32,7 @@ def tune_timed(
     Parameters
     ----------
     method : str
-        A name of `xmlc.thresholds.tune.METHODS`.
+        A name of `xmlc.thresholds.sweeps.METHODS`.
     prepared : Prepared
     spe_val, spe_test : csr_array of float32, shape (n, m)
         Estimates of both parts.

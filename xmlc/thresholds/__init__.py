@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from xmlc.core.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from xmlc.thresholds.bounds import lower_bounds as lower_bounds
+    from xmlc.thresholds.bounds import priors as priors
     from xmlc.thresholds.methods import STO as STO
     from xmlc.thresholds.methods import apply_thresholds as apply_thresholds
     from xmlc.thresholds.one_pass import FTA as FTA
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from xmlc.thresholds.one_pass import fit_in_one_pass as fit_in_one_pass
     from xmlc.thresholds.pooled import CommonThreshold as CommonThreshold
     from xmlc.thresholds.pooled import MicroLabelWise as MicroLabelWise
+    from xmlc.thresholds.sweeps import tune as tune
 
 PUBLIC = {
     "FTA": "xmlc.thresholds.one_pass",
@@ -27,6 +30,9 @@ PUBLIC = {
     "MicroLabelWise": "xmlc.thresholds.pooled",
     "apply_thresholds": "xmlc.thresholds.methods",
     "fit_in_one_pass": "xmlc.thresholds.one_pass",
+    "lower_bounds": "xmlc.thresholds.bounds",
+    "priors": "xmlc.thresholds.bounds",
+    "tune": "xmlc.thresholds.sweeps",
 }
 
 __all__ = list(PUBLIC)

@@ -14,7 +14,14 @@ GRID = (2, 3, 4, 5, 7, 10, 20, 50, 100, 200, 1000, 10000)
 
 
 def priors(Y: object) -> np.ndarray:
-    """Return the share of instances that carry each label, float64 of shape (m,)."""
+    """Return the share of instances that carry each label, float64 of shape (m,).
+
+    Examples
+    --------
+    >>> from xmlc.thresholds import priors
+    >>> priors([[1, 0], [1, 1]])
+    array([1. , 0.5])
+    """
     Y = as_labels(Y)
     return np.bincount(Y.indices, minlength=Y.shape[1]) / max(Y.shape[0], 1)
 
@@ -26,6 +33,12 @@ def lower_bounds(priors: np.ndarray, recall: float = 1.0) -> np.ndarray:
     (equation (4)). For F_beta, with ``recall`` = beta^2, both follow alike: (1 + beta^2) pi / (1 + beta^2 pi) is
     reached, an optimal threshold is the optimal F_beta / (1 + beta^2), and so pi / (1 + beta^2 pi) bounds it.
     Jaccard's thresholds are those of F.
+
+    Examples
+    --------
+    >>> from xmlc.thresholds import lower_bounds, priors
+    >>> lower_bounds(priors([[1, 0], [1, 1], [1, 0]]))
+    array([0.5 , 0.25])
     """
     return priors / (1.0 + recall * priors)
 

@@ -6,14 +6,14 @@ from small_data import prepare_tiny
 
 from xmlc.cli.steps.thresholds import UNFINISHED
 from xmlc.core.files import read_json
-from xmlc.thresholds.tune import METHODS
+from xmlc.thresholds.sweeps import METHODS
 
 FAILING = '''"""A method that fails as long as a file says so."""
 
 from pathlib import Path
 
 import numpy as np
-from xmlc.thresholds.tune import METHODS, GridPoint, register
+from xmlc.thresholds.sweeps import METHODS, GridPoint, register
 
 METHODS.pop("moody", None)
 

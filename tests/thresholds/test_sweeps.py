@@ -9,7 +9,7 @@ from xmlc.metrics import classification_metrics, macro_f
 from xmlc.metrics.classification import TUNABLE
 from xmlc.thresholds import FTA, OFO, STO, apply_thresholds
 from xmlc.thresholds.bounds import GRID, kappa, lower_bounds, priors
-from xmlc.thresholds.tune import METHODS, ofo_pairs, register, scores_of, tune
+from xmlc.thresholds.sweeps import METHODS, ofo_pairs, register, scores_of, tune
 
 # (a, b) as printed in Table 4 of plt2016.
 PRINTED = {
@@ -132,3 +132,21 @@ def test_a_method_of_an_unknown_measure_is_refused():
 def test_unknown_methods_are_named(case):
     with pytest.raises(XmlcError, match=r"'stoo' is unknown; expected one of fta, fta-unbounded, fta-labelwise, sto, "):
         tune("stoo", *case)
+
+
+def test_another_measure_chooses(case):
+    spe, Y, prior = case
+    often = np.arange(20) < 8
+    # Twelve labels never occur, with estimates above those of the others: with 0/0 = 1 it is best to predict none.
+    spe, Y = np.where(often, 0.2 * spe.toarray(), 0.3), np.where(often, Y.toarray(), False)
+    seen = []
+    for measure in ("macro_f", "macro_f_zero", "macro_f_present"):
+        tuned = tune("fta-unbounded", spe, Y, prior, measure=measure)
+        scores = [entry.validation[measure] for entry in tuned.grid]
+        assert tuned.best == scores.index(max(scores))
+        seen.append(tuned.best)
+        assert scores[tuned.best] == classification_metrics(Y, apply_thresholds(spe, tuned.thresholds))[measure]
+    assert seen[0] == 0 < seen[1] == seen[2]
+    for measure in ("micro_g", "hamming_loss"):
+        with pytest.raises(XmlcError, match=f"measure '{measure}' is unknown or not best where highest; expected one"):
+            tune("fta", spe, Y, prior, measure=measure)

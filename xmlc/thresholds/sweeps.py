@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
-from xmlc.metrics.classification import TUNABLE, AveragedOverlap, measure_scores
+from xmlc.metrics.classification import MEASURES, TUNABLE, AveragedOverlap, measure_scores
 from xmlc.metrics.measure import Overlap
 from xmlc.thresholds.bounds import GRID, checked_grid, kappa, lower_bounds
 from xmlc.thresholds.methods import STO, apply_thresholds, checked_pair, columns
@@ -84,7 +84,7 @@ class Tried:
     c, a, b : float or None
         As of `GridPoint`.
     validation : dict of str to float
-        Macro-F, and the score of the method's own measure, if it is another.
+        Macro-F, and the score of the measure that chooses, if it is another.
     test : dict of str to float or None
         Scores on the test set, where ``score_test`` is given.
     """
@@ -123,8 +123,9 @@ def tune(
     grid: Sequence[float] = GRID,
     floor: float = 0.0,
     score_test: Callable[[np.ndarray], dict[str, float]] | None = None,
+    measure: str | None = None,
 ) -> Tuned:
-    """Sweep a method's grid and choose by its measure on the validation set, macro-F for most (0/0 = 1, all labels).
+    """Sweep a method's grid and choose by a measure on the validation set, macro-F for most (0/0 = 1, all labels).
 
     Parameters
     ----------
@@ -142,34 +143,49 @@ def tune(
         The SPE holds only estimates above it, so no threshold is put below.
     score_test : callable, optional
         Is given each point's thresholds and returns their scores on the test set.
+    measure : str, optional
+        What chooses in place of the method's own measure, such as ``macro_f_present``: a name that
+        `xmlc.metrics.classification_metrics` returns, of a measure that is best where it is highest.
 
     Raises
     ------
     XmlcError
-        The method is unknown, shapes differ, or an estimate is no probability.
+        The method or the measure is unknown, shapes differ, or an estimate is no probability.
 
     Notes
     -----
     A later point must score strictly higher to be chosen, so that of equals the highest threshold wins.
+
+    Examples
+    --------
+    >>> from xmlc.thresholds import priors, tune
+    >>> spe = [[0.6, 0.3], [0.4, 0.2], [0.1, 0.1]]
+    >>> Y = [[1, 1], [1, 0], [0, 0]]
+    >>> tuned = tune("fta", spe, Y, priors(Y))
+    >>> tuned.grid[tuned.best].c, tuned.thresholds.round(3).tolist()
+    (4, [0.4000000059604645, 0.25])
     """
     if method not in METHODS:
         raise XmlcError(f"threshold method {method!r} is unknown; expected one of {', '.join(METHODS)}")
     spe, Y = checked_pair(spe, Y)
     points: list[Tried] = []
     best, best_score, best_thresholds = 0, -1.0, np.empty(0, dtype=np.float32)
-    chosen = METHODS[method]
-    for point in chosen.sweep(spe, Y, priors, grid):
+    *_, measure = names = scores_of(method, measure)
+    for point in METHODS[method].sweep(spe, Y, priors, grid):
         thresholds = np.maximum(point.thresholds, np.float32(floor))
-        scores = measure_scores(Y, apply_thresholds(spe, thresholds), scores_of(method))
-        if scores[chosen.measure] > best_score:
-            best, best_score, best_thresholds = len(points), scores[chosen.measure], thresholds
+        scores = measure_scores(Y, apply_thresholds(spe, thresholds), names)
+        if scores[measure] > best_score:
+            best, best_score, best_thresholds = len(points), scores[measure], thresholds
         points.append(Tried(point.c, point.a, point.b, scores, score_test(thresholds) if score_test else None))
     return Tuned(points, best, best_thresholds)
 
 
-def scores_of(method: str) -> tuple[str, ...]:
-    """Name the measures that a registered method's grid points are scored by: macro-F, and its own."""
-    return tuple(dict.fromkeys(("macro_f", METHODS[method].measure)))
+def scores_of(method: str, measure: str | None = None) -> tuple[str, ...]:
+    """Name the measures that a registered method's grid points are scored by: macro-F, and the one that chooses."""
+    measure, known = measure or METHODS[method].measure, [one.name for one in MEASURES if one.better == "higher"]
+    if measure not in known:
+        raise XmlcError(f"measure {measure!r} is unknown or not best where highest; expected one of {', '.join(known)}")
+    return tuple(dict.fromkeys(("macro_f", measure)))
 
 
 @register("fta")
