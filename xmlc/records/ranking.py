@@ -43,6 +43,7 @@ class RankingCosts(TrainingCosts):
 
 
 DIGITS = "0123456789abcdefghijklmnopqrstuv"
+CODES = np.frombuffer(DIGITS.encode(), dtype=np.uint8)
 BITS = 1 << np.arange(max(K))  # of the label ranked first, second and so on
 ROUNDING = 1e-9  # of a mean
 
@@ -66,11 +67,12 @@ class Hits:
     def of(cls, Y: object, labels: np.ndarray) -> Self:
         """Write down the hits of a ranking, int32 of shape (n, 5), by the truth, of shape (n, m)."""
         relevant, n_true = hits_at_k(Y, labels, max(K))
-        return cls(*("".join(DIGITS[i] for i in found) for found in (relevant @ BITS, np.minimum(n_true, max(K)))))
+        return cls(*(CODES[found].tobytes().decode() for found in (relevant @ BITS, np.minimum(n_true, max(K)))))
 
     def scores(self, name: str) -> np.ndarray:
         """Return ``p@k`` or ``ndcg@k`` of each test instance, k up to 5, float64 of shape (n_test,)."""
-        ranked, true = (np.array([int(c, 32) for c in part], dtype=np.int64) for part in (self.ranked, self.true))
+        characters = (np.frombuffer(part.encode(), dtype=np.uint8) for part in (self.ranked, self.true))
+        ranked, true = (np.searchsorted(CODES, part) for part in characters)
         return scores_of_instances(name, ranked[:, None] & BITS > 0, true)
 
 
