@@ -7,8 +7,7 @@ import weakref
 
 import numpy as np
 
-from xmlc.core import passport
-from xmlc.core.passport import cpu_seconds, in_turns, peak_bytes, plan_for, step_costs
+from xmlc.core.passport import cpu_seconds, in_turns, peak_bytes, step_costs
 
 
 def test_seconds_are_those_since_the_process_began():
@@ -39,12 +38,8 @@ def test_a_step_tells_what_it_wrote_and_what_it_is(tmp_path):
     assert step_costs("rank", 1, "yeast")["written_bytes"] is None
 
 
-def test_steps_of_a_process_share_its_plan_and_its_processor_seconds(monkeypatch):
-    monkeypatch.setattr(passport, "_plans", [])
-    assert "plan" not in step_costs("rank", 1, "yeast")
-    plan_for("rank", 200.0)
+def test_steps_of_a_process_share_its_processor_seconds():
     first, second = (step_costs("rank", 1, "yeast") for _ in range(2))
-    assert first["plan"] == second["plan"] == {"job": "rank", "mb": 200.0}
     assert 0 <= second["cpu_seconds"] <= cpu_seconds() - first["cpu_seconds"]
 
 

@@ -35,7 +35,7 @@ rule synthesise:
         code=code_of("synth"),
         entry=entry,
     shell:
-        "xmlc synth {wildcards.dataset} --out {output} --threads {threads} --plan synth {resources.mem_mb} 2> {log}"
+        "xmlc synth {wildcards.dataset} --out {output} --threads {threads} 2> {log}"
 
 
 rule prepare:
@@ -55,7 +55,7 @@ rule prepare:
     shell:
         "xmlc prepare {wildcards.dataset} --source {input.source} --out {output.data}"
         " --statistics {output.statistics} --validation-share {params.share}"
-        " --plan prepare {resources.mem_mb} 2> {log}"
+        " 2> {log}"
 
 
 # Models with the key `search` are trained with what it finds, and with the key `tuning` of config.yaml all with ranges.
@@ -76,7 +76,7 @@ rule tune:
         search=lambda wildcards: project.search_options(wildcards.model, wildcards.dataset),
     shell:
         "xmlc tune --data {input.data} --estimator {params.estimator:q} --parameters {params.hyperparameters:q}"
-        " {params.search:q} --threads {threads} --plan tune {resources.mem_mb}"
+        " {params.search:q} --threads {threads}"
         " --out {output} 2> {log}"
 
 
@@ -102,7 +102,7 @@ rule train:
     shell:
         "xmlc train --data {input.data} --part {params.part} --estimator {params.estimator:q} --name {wildcards.model}"
         " --parameters {params.hyperparameters:q} {params.tuned:q} {params.trees} --seed {wildcards.seed}"
-        " --threads {threads} --plan train {resources.mem_mb} --out {output.model} --record {output.record} 2> {log}"
+        " --threads {threads} --out {output.model} --record {output.record} 2> {log}"
 
 
 use rule train as train_trees with:
@@ -149,7 +149,7 @@ rule rank:
         code=code_for("rank"),
     shell:
         "xmlc rank --data {input.data} --model {input.model} --training {input.training}"
-        " --threads {threads} --plan rank {resources.mem_mb} --out {output} 2> {log}"
+        " --threads {threads} --out {output} 2> {log}"
 
 
 # Models with the key `quick`, which train in minutes: all seeds are one job, and training and ranking are.
@@ -183,9 +183,9 @@ for job in quick:
         shell:
             "xmlc train --data {input.data} --estimator {params.estimator:q} --name {wildcards.model}"
             " --parameters {params.hyperparameters:q} {params.tuned:q} {params.trained}"
-            " --threads {threads} --plan train-and-rank {resources.mem_mb} 2> {log}"
+            " --threads {threads} 2> {log}"
             " && xmlc rank --data {input.data} {params.ranked}"
-            " --threads {threads} --plan train-and-rank {resources.mem_mb} 2>> {log}"
+            " --threads {threads} 2>> {log}"
 
 
 # Sparse probability estimates: the waist between models and threshold methods.
@@ -204,7 +204,7 @@ rule estimate:
         floor=lambda wildcards: project.floor(wildcards.dataset),
     shell:
         "xmlc estimate --data {input.data} --model {input.model} --training {input.training} --floor {params.floor}"
-        " --threads {threads} --plan estimate {resources.mem_mb} --out {output} 2> {log}"
+        " --threads {threads} --out {output} 2> {log}"
 
 
 # Threshold methods on the validation estimates, and what they reach on the test set; beside them, from the same
@@ -237,7 +237,7 @@ for job in jobs.threshold_jobs(project):
         shell:
             "xmlc thresholds {params.methods} {params.inferred} --data {input.data} --model {input.model}"
             " --training {input.training} --estimates {input.estimates} {params.extensions:q} --threads {threads}"
-            " --plan thresholds {resources.mem_mb} --out {params.folder} 2> {log}"
+            " --out {params.folder} 2> {log}"
 
 
 # Label sets inferred from models on the whole training set: all methods of a model are one job.
@@ -265,7 +265,7 @@ for job in jobs.inference_jobs(project, "full").values():
             folder=lambda wildcards, output: output[0].rsplit("/", 1)[0],
         shell:
             "xmlc infer --data {input.data} --model {input.model} --training {input.training} {params.methods}"
-            " --samples {params.samples} {params.extensions:q} --threads {threads} --plan infer {resources.mem_mb}"
+            " --samples {params.samples} {params.extensions:q} --threads {threads}"
             " --out {params.folder} 2> {log}"
 
 
@@ -284,7 +284,7 @@ rule forest:
         sizes=lambda wildcards: jobs.options("--trees", project.ensemble_sizes(wildcards.model)),
     shell:
         "xmlc forest --data {input.data} --model {input.model} --training {input.training} {params.sizes}"
-        " --threads {threads} --plan forest {resources.mem_mb} --out {output} 2> {log}"
+        " --threads {threads} --out {output} 2> {log}"
 
 
 # One hyperparameter tried with several values, and models on a stream of the training set, each instance predicted
@@ -312,7 +312,7 @@ for job in [jobs.one_seed(project), *quick]:
             runs=lambda wildcards, input, output: jobs.each(training=input.training, out=output),
         shell:
             "xmlc sweep --data {input.data} {params.sweep:q} {params.runs} --threads {threads}"
-            " --plan sweep {resources.mem_mb} 2> {log}"
+            " 2> {log}"
 
     rule:
         name:
@@ -338,7 +338,7 @@ for job in [jobs.one_seed(project), *quick]:
         shell:
             "xmlc progressive --data {input.data} --estimator {params.estimator:q} --name {wildcards.model}"
             " --parameters {params.hyperparameters:q} {params.runs} --threads {threads}"
-            " --plan progressive {resources.mem_mb} 2> {log}"
+            " 2> {log}"
 
 
 # Inference from samples of known distributions.
@@ -352,7 +352,7 @@ rule simulate:
     params:
         code=code_of("simulate"),
     shell:
-        "xmlc simulate --threads {threads} --plan simulate {resources.mem_mb} --out {output} > {log} 2>&1"
+        "xmlc simulate --threads {threads} --out {output} > {log} 2>&1"
 
 
 # Tables and figures, from records.

@@ -12,7 +12,6 @@ import click
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import check_replaceable
-from xmlc.core.passport import plan_for
 from xmlc.core.threads import set_process_threads
 from xmlc.kernels.estimator import Hyperparameters
 
@@ -46,24 +45,6 @@ def threads_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
     return click.option(
         "--threads", default=1, show_default=True, callback=use, is_eager=True, help="Threads to compute with."
-    )(plan_option(command))
-
-
-def plan_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--plan``, which the workflow gives; records hold it beside the resources used."""
-
-    def keep(ctx: click.Context, parameter: click.Parameter, value: tuple[str, float] | None) -> None:
-        if value is not None:
-            plan_for(*value)
-
-    return click.option(
-        "--plan",
-        type=(str, Finite(min=0)),
-        metavar="JOB MB",
-        default=None,
-        callback=keep,
-        expose_value=False,
-        help="Name of the job and the memory that it requested, for its record.",
     )(command)
 
 

@@ -20,7 +20,6 @@ from xmlc.core.files import folder_bytes
 T = TypeVar("T")
 LOADED = time.monotonic()  # about when this process began, for systems that do not tell
 _charged = [0.0, 0.0]  # wall and processor seconds of this process that steps were charged with
-_plans: list[JobRequest] = []  # of this process, the last counts
 WARM_UP_ROWS = 8  # a step is run on so few rows first, untimed, that compilation is in no measured time
 
 
@@ -52,21 +51,6 @@ class Passport(TypedDict, total=False):
     time: str
 
 
-class JobRequest(TypedDict):
-    """Resources requested for a job before its start.
-
-    Attributes
-    ----------
-    job : str
-        The rule; several steps may be one job, and have its plan in common.
-    mb : float
-        Memory in 10^6 bytes, an upper bound.
-    """
-
-    job: str
-    mb: float
-
-
 class StepCosts(TypedDict):
     """Costs of one step of the workflow, in the order of a record's JSON keys.
 
@@ -87,8 +71,6 @@ class StepCosts(TypedDict):
     cpu : str
     cpu_seconds : float
         Processor seconds, user and system, of all threads; a record of another version may lack them.
-    plan : JobRequest
-        What was requested for the job before it started; missing where nobody planned it.
     """
 
     name: str
@@ -102,7 +84,6 @@ class StepCosts(TypedDict):
     threads: int
     cpu: str
     cpu_seconds: NotRequired[float]
-    plan: NotRequired[JobRequest]
 
 
 class Ending(TypedDict):
@@ -181,11 +162,6 @@ def cpu_seconds() -> float:
     return time.process_time() + sum(os.times()[2:4])
 
 
-def plan_for(job: str, mb: float) -> None:
-    """Set the resources requested for this process, for the costs of its steps."""
-    _plans.append({"job": job, "mb": mb})
-
-
 def step_costs(
     name: str,
     threads: int,
@@ -215,7 +191,7 @@ def step_costs(
     -------
     StepCosts
         What is given, ``seconds`` (wall, of `process_seconds`), ``cpu_seconds``, ``peak_bytes`` (resident) and
-        ``written_bytes``, and the plan of `plan_for`.
+        ``written_bytes``.
     """
     until, cpu_until = process_seconds(), cpu_seconds()
     seconds, cpu = until - _charged[0], cpu_until - _charged[1]
@@ -233,8 +209,6 @@ def step_costs(
         "cpu": cpu_name(),
         "cpu_seconds": cpu,
     }
-    if _plans:
-        costs["plan"] = _plans[-1]
     return costs
 
 

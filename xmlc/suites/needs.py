@@ -158,12 +158,6 @@ def _steps(project: Project, paper: str, datasets: Sequence[str] | None) -> list
     return steps
 
 
-def _jobs(project: Project, paper: str, datasets: Sequence[str] | None) -> list[str]:
-    """List the files with the costs of each step, inference included."""
-    needs = STEPS, INFERRED_FROM_MODELS, INFERRED_FROM_ESTIMATES
-    return [file for need in needs for file in need.files(project, paper, datasets)]
-
-
 def _of_datasets(project: Project, paper: str, datasets: Sequence[str] | None) -> list[str]:
     return [paths.STATISTICS.of(dataset=dataset) for dataset in datasets or project.datasets_of(paper)]
 
@@ -189,4 +183,3 @@ SIMULATIONS = Need("simulation", "", lambda project, paper, _: [paths.SIMULATION
 PEER_RANKINGS = Need("ranking", "full", of_each_run(paths.RANKING, peers=True))
 PEER_THRESHOLDS = Need("thresholds", "80", of_methods(paths.EVALUATION, _peer_methods, peers=True))
 STEPS = Need("step", "", _steps)
-JOBS = Need("step", "", _jobs)

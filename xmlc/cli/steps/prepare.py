@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, FOLDER, SEED, catalogue_option, out_option, plan_option
+from xmlc.cli._options import FILE, FOLDER, SEED, catalogue_option, out_option
 from xmlc.core.passport import step_costs
 from xmlc.data.catalogue import dataset as catalogue_entry
 from xmlc.data.catalogue import load_catalogue
@@ -22,7 +22,6 @@ from xmlc.records.statistics import Statistics, part_statistics
 @catalogue_option
 @click.option("--validation-share", default=0.2, show_default=True, help="Share of the training set held out.")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the split.")
-@plan_option
 def command(
     dataset: str, source: Path, out: Path, statistics: Path, catalogue: Path | None, validation_share: float, seed: int
 ) -> None:

@@ -23,7 +23,7 @@ from xmlc.papers.plt2016.tables import table3 as table3
 from xmlc.papers.plt2016.tables import table4 as table4
 from xmlc.papers.scale.tables import growth as growth
 from xmlc.papers.scale.tables import scale as scale
-from xmlc.papers.tables.columns import DEVIATION, MISSING
+from xmlc.papers.tables.columns import DEVIATION
 from xmlc.papers.tables.table import (
     Panel,
     PanelColumn,
@@ -41,56 +41,10 @@ from xmlc.records.inference import ESTIMATES, InferenceRecord
 from xmlc.records.inference import frame as inference_frame
 from xmlc.records.ranking import RankingRecord
 from xmlc.records.ranking import frame as ranking_frame
-from xmlc.records.step import EVERY, StepRecord
 from xmlc.records.thresholds import ThresholdRecord
 from xmlc.records.thresholds import frame as threshold_frame
-from xmlc.suites.needs import BEST_INSTANCE_F, INFERRED_FROM_ESTIMATES, JOBS, PEER_RANKINGS, PEER_THRESHOLDS
+from xmlc.suites.needs import BEST_INSTANCE_F, INFERRED_FROM_ESTIMATES, PEER_RANKINGS, PEER_THRESHOLDS
 from xmlc.suites.suite import ModelSpec, Suite
-
-JOB_KEYS = ("dataset", "model", "job")
-JOB_COSTS = ("planned_mb", "step_peak_mb", "planned_mb_ratio", "cpu_seconds", "step_threads")
-PARTS = {"80": " on 80 %", "full": "", None: ""}
-
-
-@table("resources", JOB_KEYS, JOBS)
-def resources(paper: str, records: Sequence[StepRecord], published: Published) -> Table:
-    """Build the table of resources: the memory of each job, requested and used, and its processor seconds."""
-    averaged = average_seeds(jobs_frame(records), JOB_KEYS)
-    averaged["planned_mb_ratio"] = averaged["planned_mb"] / averaged["step_peak_mb"]
-    frame = csv_frame(averaged, JOB_KEYS, JOB_COSTS)
-    columns = [side_by_side(frame, published, name, contest="") for name in JOB_COSTS]
-    caption = (
-        "The memory that each job requested, an upper bound, and what it took: the largest resident memory of "
-        "its process, pages of mapped files included, in 10^6 bytes, and processor seconds of all its threads, "
-        "from start to end. A job of several steps has the largest "
-        f"memory and the sum of the seconds; a {MISSING} means that nobody planned it."
-    )
-    machines = dict.fromkeys(record.step["cpu"] for record in records)
-    panel = Panel("", frame, JOB_KEYS, columns)
-    return Table("resources", paper, JOB_KEYS, frame, caption, [panel], [f"Machine: {', '.join(machines)}."])
-
-
-def jobs_frame(records: Sequence[StepRecord]) -> pd.DataFrame:
-    """Return one row for each job and seed; records of one job have the same plan, data, model and part."""
-    steps = pd.DataFrame([_row(record) for record in records])
-    found = steps.groupby(["dataset", "model", "job", "seed"], sort=False)
-    used = {"step_peak_mb": "max", "cpu_seconds": "sum", "step_threads": "max"}
-    return found.agg({"planned_mb": "first", **used}).reset_index()
-
-
-def _row(record: StepRecord) -> dict[str, object]:
-    step = record.step
-    plan = step.get("plan")
-    return {
-        "dataset": record.dataset_name,
-        "model": record.model_name or EVERY,
-        "seed": record.seed or 0,
-        "job": (plan["job"] if plan else step["name"]) + PARTS[step["portion"]],
-        "planned_mb": plan["mb"] if plan else None,
-        "step_peak_mb": step["peak_bytes"] * 1e-6,
-        "cpu_seconds": step.get("cpu_seconds"),
-        "step_threads": step["threads"],
-    }
 
 
 @table("instance-f", INFERENCE_KEYS, INFERRED_FROM_ESTIMATES, BEST_INSTANCE_F)

@@ -182,11 +182,7 @@ _ALL = (
     _cost("step_peak_mb", "Peak", "MB"),
     _cost("disk_mb", "On disk", "MB"),
     _threads("step_threads", "Threads"),
-    # What a job requested before it started.
-    Column("job", "Job", kind="constant"),
-    _cost("planned_mb", "Memory requested", "MB"),
     _cost("cpu_seconds", "Processor time", "s"),
-    Column("planned_mb_ratio", "requested / used", decimals=2, cost=True),
     *(Column(f"{name}_growth", f"{title}, x", decimals=2, better="lower", cost=True)
       for name, title in (("step_seconds", "Time"), ("cpu_seconds", "Processor time"), ("step_peak_mb", "Peak"),
                           ("disk_mb", "On disk"))),
