@@ -20,7 +20,7 @@ from xmlc.metrics.classification import instance_f
 from xmlc.models.abilities import DrawsSamples
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import estimator_class, make_estimator
-from xmlc.steps.growth import task_of
+from xmlc.steps.simulation import task_of
 
 METHODS = ("gfm", "gfm-t", "meuf-cubic", "meuf-approx", "meuf", "lewis")
 ESTIMATOR, OF_PAPER = "pcc", ("pcc", "br")

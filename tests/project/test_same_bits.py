@@ -29,7 +29,6 @@ ALLOWED = {
         for name in ("norm", "t")
     },
     ("steps/compiling.py", "np.random"): "instances to compile kernels on; nothing that is computed of them is kept",
-    **{("steps/growth.py", name): "a power fitted to times" for name in ("np.polyfit", "np.log")},
     ("kernels/estimator.py", "sklearn.exceptions.NotFittedError"): "a class without numbers",
     ("kernels/estimator.py", "sklearn.base.BaseEstimator"): "a class without numbers",
     ("models/base.py", "sklearn.utils.ClassifierTags"): "a class without numbers",

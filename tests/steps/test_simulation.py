@@ -1,5 +1,6 @@
 """Simulations: the exact distribution of a chain, what is drawn from it, and what the paper says of Figure 1."""
 
+import json
 from itertools import product
 
 import numpy as np
@@ -8,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from xmlc.cli.steps import simulate as simulate_command
 from xmlc.core.errors import XmlcError
 from xmlc.inference.distributions import labels_by_size_from_marginals
 from xmlc.kernels.counter_random import random_unit, stream_key
+from xmlc.steps import simulation
 from xmlc.steps.simulation import (
     COMPARED,
     MODELS,
@@ -169,3 +172,17 @@ def test_any_number_of_threads_and_of_trials_draws_the_same(simulated):
 def test_what_cannot_be_simulated_is_refused(wrong):
     with pytest.raises(XmlcError, match="expected at least 1 label"):
         simulate(**{"n_trials": 2, "sample_sizes": (5,), "m": 3, **wrong})
+
+
+def test_a_simulation_is_one_record(tmp_path, monkeypatch):
+    monkeypatch.setattr(simulation, "AT_LEAST", 0.0)
+    monkeypatch.setattr(simulation, "TIMED_LABELS", (3, 4))
+    out = tmp_path / "simulation.json"
+    arguments = ["--trials", "3", "--labels", "5", "--rounds", "1", "--seed", "2", "--out", str(out)]
+    simulate_command.command.main(arguments, standalone_mode=False)
+    record = json.loads(out.read_text())
+    assert (record["kind"], record["seed"], record["trials"], record["labels"]) == ("simulation", 2, 3, 5)
+    assert list(record["models"]) == list(MODELS)
+    assert len(record["models"]["dependent"]["methods"]["gfm"]["mean"]) == len(record["sample_sizes"])
+    assert set(record["growth"]["samples"]["ms"]) == set(simulation.TIMED)
+    assert {len(ms) for ms in record["growth"]["samples"]["ms"].values()} == {2}

@@ -68,11 +68,8 @@ def simulation(**changes):
         return {"optimum": optimum, "optimal_size": 3, "p_empty": 0.1, "methods": methods, "meuf_minus_gfm": gain}
 
     ms = {name: [0.01 * (1 + i), 0.1 * (1 + i)] for i, name in enumerate(TIMED)}
-    occupied = {"distinct_sizes": [3.5, 4.5], "labels_drawn": [6.5, 7.5]}
-    samples = {"n_samples": 200, "instances": 3, "labels": [10, 20], **occupied, "ms": ms}
-    samples |= {"exponent": dict.fromkeys(TIMED, 2.5)}
-    growth = {"threads": 1, "rounds": 2, "samples": samples, "large": samples}
-    growth |= {"full": {"labels": [25, 50], "ms": [0.5, 2.5], "exponent": 2.25}}
+    samples = {"n_samples": 200, "instances": 3, "labels": [10, 20], "ms": ms}
+    growth = {"threads": 1, "rounds": 2, "samples": samples}
     content = {"kind": "simulation", "schema": 1, "seed": 0, "trials": 3, "labels": 25, "prior": 0.12}
     content |= {"sample_sizes": [5, 10], "scoring": "exact"}
     content |= {"models": {name: model(0.2 * (1 + i)) for i, name in enumerate(MODELS)}, "growth": growth}

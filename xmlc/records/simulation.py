@@ -59,29 +59,14 @@ class GrowthFromSamples(TypedDict):
         Label vectors for each instance; instances for each number of labels.
     labels : list of int
         Numbers of labels, ascending.
-    distinct_sizes, labels_drawn : list of float
-        For each number of labels, means per instance: sizes above 0 of label vectors, and labels drawn at all.
     ms : dict of list of float
         By method: milliseconds per instance for each number of labels.
-    exponent : dict of float
-        By method: the power of the number of labels that times grow with.
     """
 
     n_samples: int
     instances: int
     labels: list[int]
-    distinct_sizes: list[float]
-    labels_drawn: list[float]
     ms: dict[str, list[float]]
-    exponent: dict[str, float]
-
-
-class GrowthFromFull(TypedDict):
-    """Times of GFM given a P with mass on every size, as in `GrowthFromSamples`."""
-
-    labels: list[int]
-    ms: list[float]
-    exponent: float
 
 
 class Growth(TypedDict):
@@ -90,16 +75,12 @@ class Growth(TypedDict):
     Attributes
     ----------
     threads, rounds : int
-    samples, large : GrowthFromSamples
-        For the numbers of labels of the figure, and for greater ones.
-    full : GrowthFromFull
+    samples : GrowthFromSamples
     """
 
     threads: int
     rounds: int
     samples: GrowthFromSamples
-    large: GrowthFromSamples
-    full: GrowthFromFull
 
 
 @dataclass(frozen=True, kw_only=True)

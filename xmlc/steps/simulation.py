@@ -1,4 +1,4 @@
-"""Inference from samples of known distributions: Figure 1 of gfm2011, left and centre, scored exactly.
+"""Inference from samples of known distributions: Figure 1 of gfm2011, scored exactly, and its times.
 
 The paper's two models are chains in which a label depends on the labels before it only through their number. Then the
 number of ones is all that has to be remembered, and the matrix P of Theorem 3.1 has O(m^3) terms instead of 2^m: the
@@ -7,7 +7,7 @@ expected F of any prediction is computed, not estimated from a test sample.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,15 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
+from xmlc.core.passport import in_turns
 from xmlc.inference.distributions import LabelsBySize
 from xmlc.inference.gfm import gfm
 from xmlc.inference.methods import METHODS, infer_blocks
-from xmlc.inference.samples import Samples
+from xmlc.inference.samples import Samples, marginals_of
 from xmlc.kernels import elementwise
 from xmlc.kernels.counter_random import random_unit, stream_key
-from xmlc.records.simulation import ModelScores, Scores
+from xmlc.kernels.streams import Stream
+from xmlc.records.simulation import Growth, GrowthFromSamples, ModelScores, Scores
 
 N_LABELS = 25
 PRIOR = 0.12
@@ -31,6 +33,10 @@ SAMPLE_SIZES = (5, *range(10, 101, 10))
 COMPARED = ("gfm", "gfm-t", "meuf", "meuf-approx")
 STREAMS = 1 << 20  # trials, and sample sizes, are fewer: every (model, sample size, trial) has a stream of its own
 MOST = STREAMS // PAIRED
+TIMED = ("gfm", "gfm-t", "meuf-cubic", "meuf-approx", "meuf")
+TIMED_LABELS = (10, 15, 20, 25, 30, 35, 40, 45, 50)
+TIMED_SAMPLES = 200
+AT_LEAST = 0.02  # seconds of a task per round
 
 
 def independent_labels(m: int, prior: float = PRIOR) -> np.ndarray:
@@ -235,6 +241,45 @@ def _label_sets(method: str, distribution: Any, n_jobs: int | None) -> sparse.cs
     found = infer_blocks(method, distribution, n_jobs)
     assert found is not None  # as it is when a time limit passes, and there is none
     return found[0]
+
+
+def measure_growth(seed: int = 0, n_trials: int = 50, rounds: int = 3) -> Growth:
+    """Measure how the time of inference from samples grows with the number of labels: Figure 1, right.
+
+    One thread, tasks in turns, the best round of each; every task has run before it is measured, so that no kernel is
+    compiled in a measured time. All trials of one number of labels are instances of one call.
+
+    Parameters
+    ----------
+    seed : int
+    n_trials : int
+        Instances for each number of labels, which are independent.
+    rounds : int
+        The best counts.
+    """
+    ms: dict[str, list[float]] = {method: [] for method in TIMED}
+    for m in TIMED_LABELS:
+        samples = draw(independent_labels(m), TIMED_SAMPLES, n_trials, seed, Stream.GROWTH + m * STREAMS)
+        tasks = {method: task_of(method, samples, 1) for method in TIMED}
+        for task in tasks.values():
+            task()
+        for method, seconds in in_turns(tasks, rounds, AT_LEAST)[0].items():
+            ms[method].append(1e3 * min(seconds) / n_trials)
+    measured: GrowthFromSamples = {
+        "n_samples": TIMED_SAMPLES,
+        "instances": n_trials,
+        "labels": list(TIMED_LABELS),
+        "ms": ms,
+    }
+    return {"threads": 1, "rounds": rounds, "samples": measured}
+
+
+def task_of(method: str, samples: Samples, threads: int) -> Callable[[], tuple[sparse.csr_array, np.ndarray]]:
+    """Return a call of a method on samples; a method of marginals counts them first, within the call."""
+    chosen = METHODS[method]
+    if chosen.takes == "joint":
+        return lambda: chosen.infer(samples, n_jobs=threads)
+    return lambda: chosen.infer(marginals_of(samples), n_jobs=threads)
 
 
 # Ancestral sampling from a chain of labels whose conditionals depend on how many labels were drawn before.

@@ -28,8 +28,7 @@ def command(trials: int, seed: int, labels: int, rounds: int, threads: int, out:
     """Simulate, measure, write."""
     from xmlc.core.passport import step_costs, with_passport
     from xmlc.records.simulation import SimulationRecord
-    from xmlc.steps.growth import measure_growth
-    from xmlc.steps.simulation import PAIRED, PRIOR, SAMPLE_SIZES, simulate
+    from xmlc.steps.simulation import PAIRED, PRIOR, SAMPLE_SIZES, measure_growth, simulate
 
     models = simulate(seed, trials, SAMPLE_SIZES, labels, threads)
     SimulationRecord(
