@@ -56,24 +56,20 @@ def test_ours_beside_the_papers(build):
     assert row[["S", "alpha", "beta", "trials", "max_p@3"]].tolist() == [75, 0.5, 0, 9, 94]
 
 
-def test_other_methods_are_marked_as_quoted_and_our_rows_do_not_come_twice(build):
+def test_rows_that_were_not_run_are_listed_as_printed_and_ours_do_not_come_twice(build):
     printed = build(record()).panels[-1]
-    assert printed.title == "Printed in the paper"
+    assert printed.title == "Printed in the paper, not run here"
     assert [[text for text, _ in line[:3]] for line in printed.cells()] == [
-        ["yeast", "DiSMEC, quoted by the paper", "76.00"],
+        ["yeast", "DiSMEC", "76.00"],
         ["far", "SWNN", "91.07"],
     ]
 
 
 def test_what_is_comparable_with_the_best_that_is_quoted_is_bold(build):
-    quoted = PUBLISHED + "far,dismec,92.08,77.99,62.00,100.0,91.74,77.24,-,-,-,-\n"
     made = record()
     made["metrics"] |= {"p@1": 0.7501, "p@3": 0.5999, "p@5": 0.70}  # 76.00, 61.00 and 51.00 are quoted
-    precision, *_, printed = build(made, published=quoted).panels
+    precision, *_ = build(made).panels
     assert [bold for _, bold in precision.cells()[0][2:5]] == [True, False, True]
-    rows = {line[0][0] + line[1][0]: [bold for _, bold in line[2:5]] for line in printed.cells()}
-    assert rows["farSWNN"] == [False, True, True]  # 91.07, 76.99 and 62.59 in print
-    assert not any(rows["farDiSMEC, quoted by the paper"])
     assert not any(
         bold for line in build(made, published=PUBLISHED.splitlines()[0]).panels[0].cells() for _, bold in line
     )

@@ -9,9 +9,9 @@ import pandas as pd
 
 from xmlc.core.errors import XmlcError
 from xmlc.papers.ldsm2020.claims import claims as claims
-from xmlc.papers.tables.columns import MISSING, column
 from xmlc.papers.tables.table import (
     AVERAGES,
+    NOT_PRINTED,
     SUMMARY_KEYS,
     Panel,
     PanelColumn,
@@ -41,7 +41,6 @@ TRAINING = ("train_seconds", "train_peak_mb")
 OURS = "ldsm"  # every other model that the paper prints it quotes itself
 TREE_BASED = ("lpsr", "plt", "gbdt-s", "craftml", "fastxml", "pfastrexml", OURS, "ldsm-mean")
 QUOTED = "Quoted: the paper prints numbers of other methods as their own papers or the repository have them."
-NOT_PRINTED = (None, "-")
 
 
 def _precision_table(name: str, only_trees: bool, printed_in: tuple[str, ...] = ()) -> TableDefinition:
@@ -121,42 +120,28 @@ def _table(
     """Build one table of ranking records: a panel for each dataset that was run, then one of the others."""
     if only_trees:
         records = [record for record in records if record.model in TREE_BASED]
+        published = published.of_models(TREE_BASED)
     if not records:
         raise XmlcError(f"{name}: no record is of a method that is purely trees; expected {', '.join(TREE_BASED)}")
     found = ranking_frame(records).assign(n_trees=[record.hyperparameters.get("n_trees") for record in records])
     frame = csv_frame(
         average_seeds(found, LDSM_KEYS), LDSM_KEYS, (*names, "n_trees", "train_threads", "predict_threads")
     )
-    quoted = _quoted(published, names, only_trees)
-    panels = [
-        _panel(dataset, rows, quoted[quoted["dataset"] == dataset], published, names)
-        for dataset, rows in frame.groupby("dataset", sort=False)
-    ]
-    panels += _as_printed(quoted[~quoted["dataset"].isin(set(frame["dataset"]))], names)
+    panels = [_panel(dataset, rows, published, names) for dataset, rows in frame.groupby("dataset", sort=False)]
+    panels += papers_others(published, frame, names, by=["dataset"])
     footnotes = notes(paper, records, [threads(record.costs) for record in records], panels)
     return Table(name, paper, LDSM_KEYS, frame, caption, panels, footnotes)
 
 
-def _quoted(published: Published, names: Sequence[str], only_trees: bool) -> pd.DataFrame:
-    """Return the paper's numbers in any of these columns, as text; rows without any are left out."""
-    rows = published.frame()
-    if len(rows) == 0:
-        return pd.DataFrame(columns=list(LDSM_KEYS))
-    shown = [name for name in names if name in rows]
-    rows = rows[~rows[shown].isin(NOT_PRINTED).all(axis=1)]
-    if only_trees:
-        rows = rows[rows["model"].isin(TREE_BASED)]
-    return rows[[*LDSM_KEYS, *shown]].reset_index(drop=True)
-
-
-def _panel(
-    dataset: str, measured: pd.DataFrame, quoted: pd.DataFrame, published: Published, names: Sequence[str]
-) -> Panel:
+def _panel(dataset: str, measured: pd.DataFrame, published: Published, names: Sequence[str]) -> Panel:
     """Put measurements on a dataset, beside the paper's, over methods that it only quotes."""
-    others = quoted.loc[~quoted["model"].isin(measured["model"]), list(LDSM_KEYS)]
-    rows = pd.concat([measured, others], ignore_index=True) if len(others) else measured.reset_index(drop=True)
+    models = set(measured["model"])
+    others = [(own, model) for own, model in published.rows() if own == dataset and model not in models]
+    printed = [key for key in others if any(published.value(key, name) not in NOT_PRINTED for name in names)]
+    frames = [measured, pd.DataFrame(printed, columns=list(LDSM_KEYS))] if printed else [measured]
+    rows = pd.concat(frames, ignore_index=True)
     columns = [_without_dashes(side_by_side(rows, published, name)) for name in ("n_trees", *names)]
-    titles = [_title(model, model not in set(measured["model"])) for model in rows["model"]]
+    titles = [_title(model, model not in models) for model in rows["model"]]
     return Panel(dataset, rows.assign(model=titles), ("model",), columns)
 
 
@@ -170,21 +155,6 @@ def _title(model: str, quoted: bool) -> str:
     if not quoted:
         return model_title(model)
     return f"{model_title(model)}, {'not run' if model == OURS else 'quoted'}"
-
-
-def _as_printed(rows: pd.DataFrame, names: Sequence[str]) -> list[Panel]:
-    """Return a panel of the paper's numbers for datasets that were not run, if there are any."""
-    if len(rows) == 0:
-        return []
-    shown = [column(name) for name in names if name in rows]
-    columns = [
-        PanelColumn(part.heading, part, [MISSING if text in NOT_PRINTED else text for text in rows[part.name]],
-                    None, None, "")
-        for part in shown
-    ]  # fmt: skip
-    titles = [model_title(model) + ", quoted" * (model != OURS) for model in rows["model"]]
-    title = "Printed in the paper, of datasets that were not run here"
-    return [Panel(title, rows.assign(model=titles).reset_index(drop=True), LDSM_KEYS, columns)]
 
 
 @table("table4", TREE_KEYS, ENSEMBLES)

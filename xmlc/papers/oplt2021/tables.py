@@ -17,6 +17,7 @@ from xmlc.papers.tables.table import (
     csv_frame,
     dataset_table,
     notes,
+    papers_others,
     side_by_side,
     table,
 )
@@ -60,7 +61,7 @@ def table2(paper: str, records: Sequence[RankingRecord], published: Published) -
         _panel("Precision on the test set and training time", frame, published, ("passes", *shown)),
         _panel("Propensity-scored precision, prediction time per test instance, size and memory", frame, published,
                (*PROPENSITY_SCORED, *COSTS)),
-        *_not_run(frame, published, shown),
+        *papers_others(published, frame, shown),
     ]  # fmt: skip
     caption = f"Precision of offline and online label trees on the test set. {BEST.format('P@1')} {CPU}"
     return _table("table2", paper, records, frame, panels, caption)
@@ -86,7 +87,7 @@ def table3(paper: str, records: Sequence[RankingRecord], published: Published) -
     panels = [
         _panel("Accuracy on the test set and training time", frame, published, ("passes", *shown)),
         _panel("Prediction time per test instance, size and memory", frame, published, COSTS),
-        *_not_run(frame, published, shown),
+        *papers_others(published, frame, shown),
     ]
     caption = (
         "Accuracy on the test set of datasets with few examples of each class: the share of instances whose class is "
@@ -125,20 +126,6 @@ def _better_passes(records: Sequence[RankingRecord], wanted: Sequence[str], scor
 
 def _panel(title: str, frame: pd.DataFrame, published: Published, names: Sequence[str]) -> Panel:
     return Panel(title, frame, OPLT_KEYS, [side_by_side(frame, published, name) for name in names])
-
-
-def _not_run(frame: pd.DataFrame, published: Published, names: Sequence[str]) -> list[Panel]:
-    """Return a panel of the paper's numbers without a row of ours beside, if there are any."""
-    rows = published.frame()
-    if len(rows) == 0:
-        return []
-    measured = set(frame[list(OPLT_KEYS)].itertuples(index=False, name=None))
-    rows = rows[~rows[[name for name in names if name in rows]].eq("-").all(axis=1)]
-    keys = rows[list(OPLT_KEYS)].itertuples(index=False, name=None)
-    rows = rows[[key not in measured for key in keys]].reset_index(drop=True)
-    nothing = Published({}, OPLT_KEYS)
-    columns = [side_by_side(rows, nothing, name, contest="") for name in names if name in rows]
-    return [Panel("Printed in the paper, not run here", rows, OPLT_KEYS, columns)] if len(rows) else []
 
 
 def _table(

@@ -20,11 +20,11 @@ from xmlc.papers.tables.table import (
     csv_frame,
     dataset_table,
     notes,
+    papers_others,
     side_by_side,
     summaries,
     table,
 )
-from xmlc.papers.tables.titles import model_title
 from xmlc.records import statistics
 from xmlc.records.ranking import RankingRecord, search_of
 from xmlc.records.ranking import frame as ranking_frame
@@ -113,8 +113,7 @@ def table6(paper: str, records: Sequence[RankingRecord], published: Published) -
         ("Cost", COSTS),
     )
     panels = [
-        Panel(title, frame, NEAREST_KEYS, [_column(frame, published, name, published) for name in names])
-        for title, names in parts
+        Panel(title, frame, NEAREST_KEYS, [_column(frame, published, name) for name in names]) for title, names in parts
     ]
     caption = (
         "Precision of the sparse weighted nearest-neighbour method on the test set, and the maximum that any ranking "
@@ -125,7 +124,7 @@ def table6(paper: str, records: Sequence[RankingRecord], published: Published) -
         "training there is: its time is without reading and writing files, the paper's (1 min at most) with them. "
         "Model: the index and the label sets, on disk. Predict: the time of ranking per test instance."
     )
-    panels += _quoted(frame, published)
+    panels += papers_others(published, frame, (*PRECISION, *MAXIMA, *HYPERPARAMETERS, "predict_ms"))
     footnotes = notes(paper, records, [record.costs.predict_threads for record in records], panels)
     if any(any(column.bold) for panel in panels for column in panel.columns):
         footnotes.append(
@@ -135,14 +134,14 @@ def table6(paper: str, records: Sequence[RankingRecord], published: Published) -
     return Table("table6", paper, NEAREST_KEYS, frame, caption, panels, footnotes)
 
 
-def _column(rows: pd.DataFrame, published: Published, name: str, quoted: Published) -> PanelColumn:
+def _column(rows: pd.DataFrame, published: Published, name: str) -> PanelColumn:
     """Return a printed column; precision is bold where the method is comparable with the best that is quoted."""
     found = side_by_side(rows, published, name, contest="")
     if name not in PRECISION:
         return found
     best: dict[str, float] = {}
-    for dataset, model in quoted.rows():
-        if model != OURS and (printed := quoted.value((dataset, model), name)):
+    for dataset, model in published.rows():
+        if model != OURS and (printed := published.value((dataset, model), name)):
             best[dataset] = max(best.get(dataset, 0.0), float(printed))
     return replace(
         found,
@@ -157,20 +156,3 @@ def _chosen(records: Sequence[RankingRecord]) -> dict[str, list[object]]:
     """Return columns of the hyperparameters and of the search that found them, where there was one."""
     columns = {name: [record.hyperparameters.get(name) for record in records] for name in HYPERPARAMETERS}
     return columns | {name: [search_of(record).get(name) for record in records] for name in SEARCHED}
-
-
-def _quoted(frame: pd.DataFrame, published: Published) -> list[Panel]:
-    """Return a panel of the paper's numbers without a row of ours beside."""
-    rows = published.frame()
-    if len(rows) == 0:
-        return []
-    measured = set(frame[list(NEAREST_KEYS)].itertuples(index=False, name=None))
-    keys = rows[list(NEAREST_KEYS)].itertuples(index=False, name=None)
-    rows = rows[[key not in measured for key in keys]].reset_index(drop=True)
-    if len(rows) == 0:
-        return []
-    titles = [model_title(name) + ", quoted by the paper" * (name != OURS) for name in rows["model"]]
-    nothing = Published({}, NEAREST_KEYS)
-    names = (*PRECISION, *MAXIMA, *HYPERPARAMETERS, "predict_ms")
-    columns = [_column(rows, nothing, name, published) for name in names if name in rows]
-    return [Panel("Printed in the paper", rows.assign(model=titles), NEAREST_KEYS, columns)]

@@ -183,6 +183,11 @@ class Published:
             cells.setdefault((name[place],), row)
         return Published(cells, (key,))
 
+    def of_models(self, names: Sequence[str]) -> Published:
+        """Return the rows of some models."""
+        place = self.keys.index("model")
+        return Published({key: row for key, row in self._cells.items() if key[place] in names}, self.keys)
+
     def rows(self) -> list[tuple[str, ...]]:
         """Return the keys of all rows, in their order."""
         return list(self._cells)
@@ -418,6 +423,7 @@ def searches(records: Sequence[Record]) -> list[str]:
     return [f"Search of label trees for the labels ranked: {'; '.join(parts)}."] if parts else []
 
 
+NOT_PRINTED = (None, "", "-")  # in a transcribed table
 SUMMARY_KEYS = ("dataset",)
 AVERAGES = ("labels_per_instance", "instances_per_label")
 # Key of the statistics for each column of `SUMMARY_TITLES`.
@@ -470,16 +476,32 @@ def dataset_table(
     return Table(name, paper, SUMMARY_KEYS, frame, caption, panels, footnotes)
 
 
-def papers_others(published: Published, frame: pd.DataFrame, columns: Sequence[str]) -> list[Panel]:
-    """Return a panel of the paper's numbers for datasets that are not in the frame, if there are any."""
+def papers_others(
+    published: Published, frame: pd.DataFrame, names: Sequence[str], by: Sequence[str] = ()
+) -> list[Panel]:
+    """Return a panel of the paper's rows that are not in the frame, if there are any.
+
+    Parameters
+    ----------
+    published : Published
+    frame : DataFrame
+        Measured.
+    names : sequence of str
+        Columns; rows with none of them are left out.
+    by : sequence of str
+        Keys by which rows are in the frame; all of them where none is given.
+    """
     rows = published.frame()
     if len(rows) == 0:
         return []
-    rows = rows[~rows["dataset"].isin(set(frame["dataset"]))].reset_index(drop=True)
-    nothing = Published({}, SUMMARY_KEYS)
-    quoted = [side_by_side(rows, nothing, column, contest="") for column in columns if column in rows]
-    title = "Printed in the paper, of datasets that were not run here"
-    return [Panel(title, rows, SUMMARY_KEYS, quoted)] if len(rows) else []
+    keys = list(by or published.keys)
+    measured = set(frame[keys].itertuples(index=False, name=None))
+    rows = rows[[key not in measured for key in rows[keys].itertuples(index=False, name=None)]]
+    shown = [name for name in names if name in rows]
+    rows = rows[~rows[shown].isin(NOT_PRINTED).all(axis=1)].reset_index(drop=True)
+    nothing = Published({}, published.keys)
+    columns = [side_by_side(rows, nothing, name, contest="") for name in shown]
+    return [Panel("Printed in the paper, not run here", rows, published.keys, columns)] if len(rows) else []
 
 
 def write_table(table: Table, prefix: Path) -> list[Path]:
