@@ -189,10 +189,6 @@ _ALL = (
     Column("multiplied", "Multiplied", kind="constant"),
     *(Column(f"{name}_ratio", "x base", decimals=2, better="lower", cost=True)
       for name in ("train_seconds", "predict_ms", "model_mb", "train_peak_mb")),
-    # Without values for the dataset: over several of them.
-    Column("mean_p@1", "Mean P@1", "%", 2, "higher"),
-    Column("behind", "Most behind", "points", 2, "lower"),
-    Column("behind_on", "On", kind="constant"),
     # What a paper states, and what our records say of it.
     *(Column(name, title, kind="constant")
       for name, title in (("claim", "Claim"), ("statement", "Statement"), ("source", "In the paper"),
