@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import jsonschema
 
@@ -17,7 +17,7 @@ from xmlc.core.schemas import broken, read_yaml
 SCHEMA = Path(__file__).parent / "datasets.schema.yaml"
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 RESERVED = ("manual", "digests")  # folders beside the datasets' own
-SOURCES: tuple[Literal["drive", "url", "urls", "source"], ...] = ("drive", "url", "urls", "source")
+SOURCES = ("drive", "url", "urls", "source")
 #: Files of one part in formats that have more than one.
 SEVERAL_FILES = {"repository-two-files": 2, "npz": 2, "coordinates": 5}
 
@@ -65,53 +65,11 @@ class PublishedCounts(TypedDict):
     source: str
 
 
-class PublishedSplit(TypedDict):
-    """Whether a paper's split into training and test set is known to be ours, with the evidence."""
-
-    same: bool
-    evidence: str
-
-
-class Synthetic(TypedDict):
-    """Parameters of `xmlc synth`, see `xmlc.data.synthetic.KINDS`."""
-
-    kind: NotRequired[str]
-    n_train: int
-    n_test: int
-    n_features: int
-    n_labels: int
-    labels_per_instance: NotRequired[float]
-    nonzeros: NotRequired[int]
-    seed: NotRequired[int]
-    posteriors: NotRequired[bool]
-
-
 class Address(TypedDict):
     """Address of a file in a git repository, and the id of its content there, which what is fetched must have."""
 
     url: str
     blob: str
-
-
-class Entry(TypedDict, total=False):
-    """An entry as it stands in the file, which the schema has checked."""
-
-    drive: str
-    url: str
-    urls: dict[str, str | Address]
-    source: str
-    format: str
-    zero_based: bool
-    train: str | list[str]
-    test: str | list[str]
-    labels: str
-    split_files: SplitFiles
-    alternatives: list[Entry]
-    homepage: str
-    licence: str
-    published: PublishedCounts
-    splits: dict[str, PublishedSplit]
-    synthetic: Synthetic
 
 
 @dataclass(frozen=True)
@@ -138,8 +96,9 @@ class Dataset:
     published: PublishedCounts | None = None
     #: By paper. It says how printed numbers are judged, and nothing about the data, so
     #: the entry's text lacks it.
-    splits: Mapping[str, PublishedSplit] = field(default_factory=dict, repr=False)
-    synthetic: Synthetic | None = None
+    splits: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
+    #: Parameters of `xmlc synth`, see `xmlc.data.synthetic.KINDS`.
+    synthetic: Mapping[str, Any] | None = None
     homepage: str | None = None
     licence: str | None = None
 
@@ -229,23 +188,13 @@ def file_facts(folder: Path) -> dict[str, FileFacts]:
     return {file.name: {"bytes": file.stat().st_size, "sha256": sha256(file)} for file in sorted(folder.iterdir())}
 
 
-def _entry(name: str, values: Entry) -> Dataset:
-    return Dataset(
-        name,
-        format=values.get("format", Dataset.format),
-        zero_based=values.get("zero_based", Dataset.zero_based),
-        train=_names(values["train"]) if "train" in values else Dataset.train,
-        test=_names(values["test"]) if "test" in values else Dataset.test,
-        labels=values.get("labels"),
-        split_files=values.get("split_files"),
-        sources=tuple((kind, values[kind]) for kind in SOURCES if kind in values),
-        alternatives=tuple(_entry(name, other) for other in values.get("alternatives", ())),
-        published=values.get("published"),
-        splits=values.get("splits", {}),
-        synthetic=values.get("synthetic"),
-        homepage=values.get("homepage"),
-        licence=values.get("licence"),
-    )
+def _entry(name: str, values: Mapping[str, Any]) -> Dataset:
+    """Return an entry as it stands in the file, which the schema has checked."""
+    given = {key: value for key, value in values.items() if key not in (*SOURCES, "alternatives")}
+    given |= {part: _names(values[part]) for part in ("train", "test") if part in values}
+    sources = tuple((kind, values[kind]) for kind in SOURCES if kind in values)
+    others = tuple(_entry(name, other) for other in values.get("alternatives", ()))
+    return Dataset(name, sources=sources, alternatives=others, **given)
 
 
 def _names(value: str | list[str]) -> tuple[str, ...]:
