@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import cast
+from typing import TypeVar, cast
 
+import msgspec
 import numpy as np
 
 from xmlc.core.errors import XmlcError
@@ -25,7 +25,8 @@ from xmlc.models.registry import make_estimator
 from xmlc.models.warm_up import warm_up
 from xmlc.records.training import Trial, mean_precision
 from xmlc.steps.tuning.journal import Journal, KeptTrial
-from xmlc.steps.tuning.ranges import AUTO, MOST_FITTED, MOST_VALIDATED, Objective, Space, parse_auto, parse_space
+from xmlc.steps.tuning.ranges import AUTO, MOST_FITTED, MOST_VALIDATED, Objective, Space, parse_space
+from xmlc.suites.suite import Auto
 
 
 @dataclass(frozen=True)
@@ -92,13 +93,7 @@ def plan_in_stages(stages: str, labels_per_instance: float, splits: int | None =
     XmlcError
         They are no stages.
     """
-    parsed = parse_stages(stages, labels_per_instance)
-    tried: dict[str, tuple[object, ...]] = {}
-    for name, value in (item for stage in parsed for trial in stage for item in trial.items()):
-        tried[name] = (*tried.get(name, ()), value)
-    at_most = {"fitted": None, "validated": MOST_VALIDATED if splits else None}
-    run = partial(search_in_stages, parsed, ties=splits is not None)
-    return SearchPlan(IN_STAGES, sum(map(len, parsed)), tried, run, splits, at_most=at_most)
+    return _plan_in_stages(decoded(stages, Stages, STAGES), labels_per_instance, splits)
 
 
 def plan_auto(search: str, labels_per_instance: float) -> SearchPlan:
@@ -107,12 +102,22 @@ def plan_auto(search: str, labels_per_instance: float) -> SearchPlan:
     Raises
     ------
     XmlcError
-        It is none.
+        It is no search.
     """
-    parsed = parse_auto(search)
-    stages = plan_in_stages(parsed.stages, labels_per_instance)
+    auto = decoded(search, Auto, AUTO_SEARCH)
+    stages = _plan_in_stages(auto.stages, labels_per_instance, None)
     at_most = {"fitted": MOST_FITTED, "validated": MOST_VALIDATED}
-    return replace(stages, method=AUTO, in_trials=parsed.in_trials, at_most=at_most)
+    return replace(stages, method=AUTO, in_trials=auto.in_trials, at_most=at_most)
+
+
+def _plan_in_stages(given: Stages, labels_per_instance: float, splits: int | None) -> SearchPlan:
+    parsed = resolved(given, labels_per_instance)
+    tried: dict[str, tuple[object, ...]] = {}
+    for name, value in (item for stage in parsed for trial in stage for item in trial.items()):
+        tried[name] = (*tried.get(name, ()), value)
+    at_most = {"fitted": None, "validated": MOST_VALIDATED if splits else None}
+    run = partial(search_in_stages, parsed, ties=splits is not None)
+    return SearchPlan(IN_STAGES, sum(map(len, parsed)), tried, run, splits, at_most=at_most)
 
 
 def run_plan(
@@ -162,41 +167,45 @@ def run_plan(
     return objective.trials, objective.instances
 
 
+T = TypeVar("T")
 IN_STAGES = "stages"
 Stages = list[list[Hyperparameters]]
 
 
-def parse_stages(text: str, labels_per_instance: float) -> Stages:
-    """Read stages given as JSON: a list of stages, each a list of objects of hyperparameters.
+# Examples of searches, as JSON.
+STAGES = '[[{"alpha": 0}, {"alpha": 1}], [{"S": 25}, {"S": 50}]]'
+AUTO_SEARCH = '{"stages": [[{"eta": 0.1}, {"eta": 1}]], "in_trials": {"n_trees": 10}}'
 
-    Parameters
-    ----------
-    text : str
-        The value ``"labels-per-instance"`` stands for the average number of labels per instance.
-    labels_per_instance : float
-        Of the training set; it is rounded to a whole number of at least 1.
+
+def decoded(text: str, kind: type[T], example: str) -> T:
+    """Read a search given as JSON.
 
     Raises
     ------
     XmlcError
-        It is no JSON, or no list of stages with at least one object in each.
+        It is no JSON, or another than the example.
     """
     try:
-        content = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise XmlcError(f"stages {text!r} are not JSON: {error}") from error
-    good = isinstance(content, list) and all(isinstance(stage, list) and stage for stage in content)
-    if not (good and content and all(isinstance(trial, dict) and trial for stage in content for trial in stage)):
-        raise XmlcError(
-            f'stages {text!r}: expected a list of stages, each a list of objects, such as [[{{"alpha": 0}}, '
-            '{"alpha": 1}], [{"S": 25}, {"S": 50}]]'
-        )
+        return msgspec.json.decode(text, type=kind)
+    except msgspec.DecodeError as error:
+        raise XmlcError(f"search {text!r}: {error}; expected a search such as {example}") from error
+
+
+def resolved(stages: Stages, labels_per_instance: float) -> Stages:
+    """Put the rounded average number of labels, at least 1, in place of its name.
+
+    Raises
+    ------
+    XmlcError
+        There is no stage, or an empty one, or an empty trial.
+    """
+    if not stages or not all(stages) or not all(trial for stage in stages for trial in stage):
+        raise XmlcError(f"search {stages!r}: found none, or an empty part; expected stages such as {STAGES}")
     average = max(1, math.floor(labels_per_instance + 0.5))
-
-    def value(given: object) -> object:
-        return average if given == LABELS_PER_INSTANCE else given
-
-    return [[{name: value(given) for name, given in trial.items()} for trial in stage] for stage in content]
+    return [
+        [{name: average if value == LABELS_PER_INSTANCE else value for name, value in trial.items()} for trial in stage]
+        for stage in stages
+    ]
 
 
 def search_in_stages(stages: Stages, objective: Objective, ties: bool = False) -> None:
