@@ -16,7 +16,7 @@ from xmlc.core.threads import resolve_threads
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.kernels.streams import Stream
-from xmlc.models.peers.program import ProgramModel, estimates_above, ranking_of
+from xmlc.models.peers.program import ProgramModel, estimates_above, flattened, imported, ranking_of
 
 
 @hyperparameters
@@ -56,7 +56,7 @@ class NapkinXCModel(ProgramModel):
         """Return for each instance how many labels the program gave, then all labels and estimates, best first."""
         self.inner_products_ = None
         self.model_.set_params(threads=resolve_threads(self.n_jobs))  # those of now, not those of the training
-        return _flatten(self.model_.predict_proba(sparse.csr_matrix(X), **options))
+        return flattened(self.model_.predict_proba(sparse.csr_matrix(X), **options))
 
     def _prediction_options(self, smallest: float) -> dict[str, float]:
         """Return the options that give all estimates above the smallest threshold, at least."""
@@ -140,7 +140,7 @@ class NapkinXCPLT(NapkinXCBatch):
     tree_type: str = "completeKaryRandom"
 
     def _program(self, folder: str) -> Any:
-        return program_models().PLT(folder, tree_type=self.tree_type, arity=self.arity, **self._options())
+        return imported("napkinxc.models").PLT(folder, tree_type=self.tree_type, arity=self.arity, **self._options())
 
 
 @hyperparameters
@@ -166,28 +166,12 @@ class NapkinXCBR(NapkinXCBatch):
         return {"top_k": self.n_labels_}
 
     def _program(self, folder: str) -> Any:
-        return program_models().BR(folder, **self._options())
-
-
-def program_models() -> Any:
-    """Return the program's module of models; raise `XmlcError` if it is not installed."""
-    try:
-        from napkinxc import models
-    except ImportError as error:
-        raise XmlcError("napkinxc is not installed; install the extra: pip install 'xmlc[peers]'") from error
-    return models
+        return imported("napkinxc.models").BR(folder, **self._options())
 
 
 def label_lists(Y: sparse.csr_array) -> list[list[int]]:
     """Return the labels of each instance as the program takes them."""
     return [Y.indices[start:end].tolist() for start, end in zip(Y.indptr[:-1], Y.indptr[1:])]
-
-
-def _flatten(rows: list[list[tuple[int, float]]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    counts = np.array([len(row) for row in rows], dtype=np.int64)
-    labels = np.array([label for row in rows for label, _ in row], dtype=np.int32)
-    scores = np.array([score for row in rows for _, score in row], dtype=np.float32)
-    return counts, labels, scores
 
 
 # napkinXC's online label trees, OPLT and IPLT (PyPI ``napkinxc``, extra ``peers``), as estimators of this package.
@@ -241,7 +225,7 @@ class NapkinXCOnline(NapkinXCModel):
         return [(0, n, {"tree_type": KMEANS})]
 
     def _program(self, folder: str) -> Any:
-        return program_models().Model(
+        return imported("napkinxc.models").Model(
             output=folder,
             model="oplt",
             optimizer="adagrad",

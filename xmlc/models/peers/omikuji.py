@@ -14,7 +14,7 @@ from xmlc.core.threads import resolve_threads
 from xmlc.data.writer import save_repository
 from xmlc.kernels.csr import without_zeros
 from xmlc.kernels.estimator import hyperparameters
-from xmlc.models.peers.program import ProgramModel, estimates_above, ranking_of, silenced_output
+from xmlc.models.peers.program import ProgramModel, estimates_above, flattened, imported, ranking_of, silenced_output
 
 
 @hyperparameters
@@ -59,7 +59,7 @@ class OmikujiParabel(ProgramModel):
         XmlcError
             The program is not installed, the loss is none of its own, or there are no features or no labels at all.
         """
-        program = _program()
+        program = imported("omikuji")
         X, Y = self._training_data(X, Y)
         X = without_zeros(X)
         if X.nnz == 0 or Y.nnz == 0:
@@ -89,7 +89,7 @@ class OmikujiParabel(ProgramModel):
             self.model_.save(str(folder / "omikuji"))
 
     def _use_files(self, folder: Path) -> None:
-        program = _program()
+        program = imported("omikuji")
         with silenced_output():
             self.model_ = program.Model.load(str(folder / "omikuji"))
             self.model_.densify_weights(0.1)  # as the program's command line does
@@ -112,14 +112,4 @@ class OmikujiParabel(ProgramModel):
         for start, end in zip(X.indptr[:-1], X.indptr[1:]):
             pairs = list(zip(X.indices[start:end].tolist(), X.data[start:end].tolist()))
             rows.append(self.model_.predict(pairs, self.beam_size, min(k, self.n_labels_)))
-        counts = np.array([len(row) for row in rows], dtype=np.int64)
-        labels = np.array([label for row in rows for label, _ in row], dtype=np.int32)
-        return counts, labels, np.array([score for row in rows for _, score in row], dtype=np.float32)
-
-
-def _program() -> Any:
-    try:
-        import omikuji
-    except ImportError as error:
-        raise XmlcError("omikuji is not installed; install the extra: pip install 'xmlc[peers]'") from error
-    return omikuji
+        return flattened(rows)

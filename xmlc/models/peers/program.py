@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
+from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder
 from xmlc.kernels.csr import stack_estimates
 from xmlc.models.base import SparseProbabilityEstimator
+
+
+def imported(module: str) -> Any:
+    """Return a module of a program; raise `XmlcError` if the program is not installed."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        name = module.partition(".")[0]
+        raise XmlcError(f"{name} is not installed; install the extra: pip install 'xmlc[peers]'") from error
 
 
 class ProgramModel(SparseProbabilityEstimator, ABC):
@@ -101,6 +112,13 @@ def ranking_of(counts: np.ndarray, labels: np.ndarray, scores: np.ndarray, k: in
     values = np.zeros((counts.size, k), dtype=np.float32)
     ranked[rows[first], rank[first]], values[rows[first], rank[first]] = labels[first], scores[first]
     return ranked, values
+
+
+def flattened(rows: Sequence[Sequence[tuple[int, float]]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return how many labels each instance got, then all labels and all scores, instance by instance."""
+    counts = np.array([len(row) for row in rows], dtype=np.int64)
+    labels = np.array([label for row in rows for label, _ in row], dtype=np.int32)
+    return counts, labels, np.array([score for row in rows for _, score in row], dtype=np.float32)
 
 
 # What programs write to the terminal, such as progress, kept out of logs.

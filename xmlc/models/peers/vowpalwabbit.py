@@ -21,7 +21,7 @@ from xmlc.kernels.counter_random import random_permutation
 from xmlc.kernels.csr import stack_estimates, unit_rows, without_zeros
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.kernels.streams import Stream
-from xmlc.models.peers.program import SHOWN_BYTES, ProgramModel, estimates_above, ranking_of, silenced_output
+from xmlc.models.peers.program import SHOWN_BYTES, ProgramModel, estimates_above, imported, ranking_of, silenced_output
 
 # What Vowpal Wabbit's models share: the program (PyPI ``vowpalwabbit``, extra ``peers``), its format, its files.
 
@@ -60,15 +60,6 @@ def vw_pairs(X: sparse.csr_array) -> Iterator[list[tuple[int, float]]]:
     """Give the features and values of each instance."""
     for start, end in zip(X.indptr[:-1], X.indptr[1:]):
         yield list(zip(X.indices[start:end].tolist(), X.data[start:end].tolist()))
-
-
-def vw_program() -> Any:
-    """Return the program's Python module."""
-    try:
-        import vowpalwabbit
-    except ImportError as error:
-        raise XmlcError("vowpalwabbit is not installed; install the extra: pip install 'xmlc[peers]'") from error
-    return vowpalwabbit
 
 
 OPTIMIZERS = {"adaptive": [], "sgd": ["--sgd"]}
@@ -125,7 +116,7 @@ class VowpalWabbitPLT(VowpalWabbitModel):
         XmlcError
             The program is not installed, the optimizer is none of its own, or there is one label only.
         """
-        program = vw_program()
+        program = imported("vowpalwabbit")
         X, Y = self._training_data(X, Y)
         if self.optimizer not in OPTIMIZERS:
             raise XmlcError(f"optimizer {self.optimizer!r} is unknown; expected one of {', '.join(OPTIMIZERS)}")
@@ -181,7 +172,11 @@ class VowpalWabbitPLT(VowpalWabbitModel):
             if self._loaded is not None:
                 self._loaded[1].finish()
                 self._loaded[2].close()
-            self._loaded = (options, vw_program().Workspace(arg_list=[*common, *options]), answers.open("rb"))
+            self._loaded = (
+                options,
+                imported("vowpalwabbit").Workspace(arg_list=[*common, *options]),
+                answers.open("rb"),
+            )
         return self._loaded[1:]
 
     def _estimates(self, X: sparse.csr_array, *options: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -206,7 +201,7 @@ def _answer(workspace: Any, pairs: list[tuple[int, float]]) -> None:
     They are not taken from the interface: it writes a label's estimate at the label's index into a list that is only
     as long as the number of labels found, and so beyond its end.
     """
-    program = vw_program()
+    program = imported("vowpalwabbit")
     example = program.Example(workspace, {" ": pairs})
     example.setup_example()
     program.pyvw.pylibvw.vw.predict(workspace, example)
@@ -353,7 +348,7 @@ class VowpalWabbitCMT(VowpalWabbitModel):
         """Return the class that the program predicts, and 1; -1 and 0 where it has none, and at all later ranks."""
         X = self._instances(X)
         self.inner_products_ = None
-        program, workspace = vw_program(), self._workspace()
+        program, workspace = imported("vowpalwabbit"), self._workspace()
         classes = np.zeros(X.shape[0], dtype=np.int64)
         for place, pairs in enumerate(vw_pairs(self._scaled(X))):
             example = program.Example(workspace, {" ": pairs})
@@ -378,7 +373,7 @@ class VowpalWabbitCMT(VowpalWabbitModel):
                 file.writelines(vw_lines(self._scaled(X), numbers))
             options = [*self._options(), "--passes", str(passes), "--data", str(data), "--predictions", str(answers)]
             options += ["--cache_file", f"{data}.cache", "--final_regressor", str(self._model)]
-            program = vw_program()
+            program = imported("vowpalwabbit")
             if self.time_limit is not None or self.memory_limit is not None:
                 train_within(options, self.time_limit, self.memory_limit)
             else:
@@ -408,7 +403,7 @@ class VowpalWabbitCMT(VowpalWabbitModel):
         if self._loaded is None:
             options = ["--quiet", "--initial_regressor", str(self._model)]
             with silenced_output():
-                self._loaded = vw_program().Workspace(arg_list=options)
+                self._loaded = imported("vowpalwabbit").Workspace(arg_list=options)
         return self._loaded
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
