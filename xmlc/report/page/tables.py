@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TypedDict
 
 import pandas as pd
@@ -161,7 +161,7 @@ class _Maker:
                 mark = bool(part.marked) and bool(part.marked[i])
                 place = part.places[i] if part.places else ()
                 cell = self._cell(part.column, part.values[i], deviation, part.keys, place, mark)
-                cells.append(cell if not bold[i][names + j] else _bold(cell))
+                cells.append(replace(cell, best=bold[i][names + j]))
             rows.append((_named(panel.keys, row), cells))
         return PagePanel(panel.title, _titles(panel.keys), [part.heading for part in panel.columns], rows, panel.detail)
 
@@ -262,10 +262,8 @@ def _of_expectation(
             difference = _sign(judgement.difference) + f"{abs(judgement.difference):.2g}"
     elif value is not None and definition.cost and expectation.source == PAPER:
         difference = _ratio(value, expectation.text)
-    return PageCell(
-        text=cell.text,
-        order=cell.order,
-        exact=cell.exact,
+    return replace(
+        cell,
         expected=expectation.text,
         source=expectation.source,
         difference=difference,
@@ -274,8 +272,6 @@ def _of_expectation(
         calibrated="" if judgement is None else judgement.calibrated,
         verdict=None if judgement is None else judgement.verdict,
         reason=expectation.reason,
-        passports=cell.passports,
-        contributed=cell.contributed,
     )
 
 
@@ -293,10 +289,6 @@ def _ratio(value: float, expected: str) -> str:
     """Say how many times the paper's cost ours is: it was measured on another machine."""
     printed = float(expected)
     return f"×{value / printed:.2g}" if printed > 0 and value > 0 else ""
-
-
-def _bold(cell: PageCell) -> PageCell:
-    return PageCell(**{**cell.__dict__, "best": True})
 
 
 def _titles(keys: Sequence[str]) -> list[str]:
