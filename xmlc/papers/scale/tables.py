@@ -11,7 +11,6 @@ from xmlc.core.errors import XmlcError
 from xmlc.papers.tables.columns import MISSING
 from xmlc.papers.tables.table import Panel, Published, Table, average_seeds, csv_frame, notes, side_by_side, table
 from xmlc.papers.tables.titles import model_title, step_title
-from xmlc.records.base import RecordedDataset
 from xmlc.records.ranking import RankingRecord
 from xmlc.records.ranking import frame as ranking_frame
 from xmlc.records.step import EVERY, StepRecord
@@ -151,8 +150,6 @@ def _notes(records: Sequence[StepRecord]) -> list[str]:
         f"{one.m:,} labels, {one.labels_per_instance:.2f} labels per instance (digest {one.digest[:12]})."
         for one in data
     ]
-    lines += [_beside(one, data[0]) for one in data[1:]]
-    lines += _settings(trained)
     for record in records:
         if record.floor is not None and record.parts is not None:
             sizes = [f"{part.estimates_per_instance:.1f} in {name}" for name, part in record.parts.items()]
@@ -162,30 +159,3 @@ def _notes(records: Sequence[StepRecord]) -> list[str]:
             )
     machines = dict.fromkeys(record.step["cpu"] for record in records)
     return [*lines, f"Machine: {', '.join(machines) or MISSING}."]
-
-
-def _beside(one: RecordedDataset, first: RecordedDataset) -> str:
-    """Say how many times as large as the first dataset another is."""
-    assigned = one.n_train * one.labels_per_instance / (first.n_train * first.labels_per_instance)
-    return (
-        f"{one.name} has {one.n_train / first.n_train:.1f} times the training instances of {first.name}, "
-        f"{one.n_test / first.n_test:.1f} times the test instances, {one.d / first.d:.1f} times the features, "
-        f"{one.m / first.m:.1f} times the labels and {assigned:.1f} times the labels assigned to training instances."
-    )
-
-
-def _settings(trained: Sequence[StepRecord]) -> list[str]:
-    """Say with which hyperparameters each model was trained, and on which dataset where they differ."""
-    found: dict[str, dict[str, list[str]]] = {}
-    for record in trained:
-        settings = record.hyperparameters or {}
-        changed = ", ".join(f"{key} {value}" for key, value in settings.items() if value is not None)
-        names = found.setdefault(record.model_name or "", {}).setdefault(changed, [])
-        if record.dataset_name not in names:
-            names.append(record.dataset_name)
-    lines = []
-    for model, own in found.items():
-        for changed, names in own.items():
-            where = f" on {', '.join(names)}" if len(own) > 1 else ""
-            lines.append(f"{model_title(model)}{where}: {changed}.")
-    return lines
