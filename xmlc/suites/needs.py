@@ -72,11 +72,8 @@ def _ranked_on(task: Task) -> Files:
     return of_each_run(paths.RANKING, lambda suite, run: suite.task_of(run.dataset) == task)
 
 
-def _progressive_on(task: Task) -> Files:
-    def is_stream(suite: Suite, run: Run) -> bool:
-        return run.model in suite.progressive and suite.task_of(run.dataset) == task
-
-    return of_each_run(paths.PROGRESSIVE, is_stream)
+def _is_few_shot_stream(suite: Suite, run: Run) -> bool:
+    return run.model in suite.progressive and suite.task_of(run.dataset) == "few-shot"
 
 
 def _is_of_ensembles(suite: Suite, run: Run) -> bool:
@@ -176,8 +173,7 @@ BEST_INSTANCE_F = Need(
 INFERRED_FROM_MODELS = Need("inference", "full", _inferred("full"))
 INFERRED_FROM_ESTIMATES = Need("inference", "80", _inferred("80"))
 ENSEMBLES = Need("forest", "full", of_each_run(paths.FOREST, _is_of_ensembles))
-MULTI_LABEL_STREAMS = Need("progressive", "full", _progressive_on("multi-label"))
-FEW_SHOT_STREAMS = Need("progressive", "full", _progressive_on("few-shot"))
+FEW_SHOT_STREAMS = Need("progressive", "full", of_each_run(paths.PROGRESSIVE, _is_few_shot_stream))
 SEARCHES = Need("training", "", _searched)
 SIMULATIONS = Need("simulation", "", lambda project, paper, _: [paths.SIMULATION.of(paper=paper)])
 PEER_RANKINGS = Need("ranking", "full", of_each_run(paths.RANKING, peers=True))

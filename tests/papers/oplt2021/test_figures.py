@@ -52,17 +52,6 @@ def test_seeds_with_other_checkpoints_are_refused(tmp_path):
         draw_figure("2", "oplt2021", write(tmp_path, records))
 
 
-def test_macro_f_says_that_it_is_not_in_the_paper_and_leaves_out_what_has_none(tmp_path):
-    records = [progressive("yeast", macro_f=0.2), progressive("yeast", seed=1, macro_f=0.1), progressive()]
-    figure = draw_figure("macrof", "oplt2021", write(tmp_path, records))
-    (axes,) = [axes for axes in figure.axes if axes.axison]
-    assert axes.get_title() == "yeast"
-    assert lines(axes)[0][1] == pytest.approx([15, 30])
-    assert figure.get_suptitle().startswith("Not in the paper")
-    with pytest.raises(XmlcError, match="no record has a progressive macro-F"):
-        draw_figure("macrof", "oplt2021", write(tmp_path / "none", [progressive()]))
-
-
 def curve(axes, title):
     (line,) = [line for line in axes.get_lines() if line.get_label() == title]
     return line.get_xdata().tolist(), line.get_ydata().tolist()

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from xmlc.core.errors import XmlcError
-from xmlc.papers.oplt2021.figures import macrof as macrof
 from xmlc.papers.plotting import BLUE, GREEN, PURPLE, VERMILION, add_grid, figure
 from xmlc.papers.plt2016.figures import figure1 as figure1
 from xmlc.papers.tables.table import average_seeds

@@ -12,10 +12,9 @@ from xmlc.papers.oplt2021.tables import ALPHAS, SAMPLES, with_samples
 from xmlc.papers.plotting import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, add_grid, figure
 from xmlc.papers.tables.titles import model_title, without_passes
 from xmlc.records import sweep
-from xmlc.records.base import or_nan
 from xmlc.records.progressive import ProgressiveRecord
 from xmlc.records.sweep import SweepRecord
-from xmlc.suites.needs import FEW_SHOT_STREAMS, MULTI_LABEL_STREAMS
+from xmlc.suites.needs import FEW_SHOT_STREAMS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,27 +49,6 @@ def figure2(paper: str, records: Records) -> Figure:
         return entropy_reduction(accuracies, float(np.mean([run.constant_accuracy for run in runs]))).tolist()
 
     return _panels(records, bits, "entropy reduction (bits)")
-
-
-@figure("macrof", MULTI_LABEL_STREAMS)
-def macrof(paper: str, records: Records) -> Figure:
-    """Draw the progressive macro-F of OFO run together with the training, over the labels that came so far.
-
-    Raises
-    ------
-    XmlcError
-        No model predicted label sets.
-    """
-    records = [record for record in records if record.rows[-1].macro_f_present is not None]
-    if not records:
-        raise XmlcError("figure: no record has a progressive macro-F; expected a model with progressive_sets")
-
-    def percent(runs: Records) -> list[float]:
-        return (100 * np.mean([[or_nan(row.macro_f_present) for row in run.rows] for run in runs], axis=0)).tolist()
-
-    sheet = _panels(records, percent, "macro-F, labels so far (%)")
-    sheet.suptitle("Not in the paper. Label sets by OFO, run with the training,\nbefore each is learned", fontsize=8)
-    return sheet
 
 
 def _panels(records: Records, curve: Callable[[Records], list[float]], label: str) -> Figure:
