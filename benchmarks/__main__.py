@@ -248,6 +248,20 @@ def oplt(data: Path, variants: tuple[str, ...], seeds: int, epochs: int, peers: 
     return bench_oplt(data, variants, seeds, epochs, peers)
 
 
+@benchmark(
+    "out-of-fold",
+    "Tune thresholds on a fifth of the training set, or on out-of-fold estimates: macro-F on the test set.",
+    data_option,
+    seeds_option(5, "Of split, folds and model."),
+    count_option("--folds", 5, "Of the out-of-fold estimates.", least=2),
+)
+def out_of_fold(data: Path, seeds: int, folds: int) -> Report:
+    """Measure macro-F by three conventions for 0/0, and the time of training."""
+    from benchmarks.out_of_fold import bench_out_of_fold
+
+    return bench_out_of_fold(data, seeds, folds)
+
+
 @group.command(help=BITS)
 @click.option(
     "--data", "folders", type=FOLDER, multiple=True, help="Estimators on a dataset written by `xmlc prepare`, too."

@@ -211,6 +211,7 @@ DOMAINS: Mapping[str, Mapping[str, Domain]] = {
         "alpha": EXPONENT,
         "beta": EXPONENT,
     },
+    "OutOfFold": {**COMMON, "folds": LINEAR["folds"], "threshold": SHARE},
 }
 
 

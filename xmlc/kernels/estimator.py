@@ -91,12 +91,16 @@ class Estimator:
 
     def unfitted(self) -> Self:
         """Return an estimator with the same hyperparameters that has learned nothing: scikit-learn's ``clone``."""
-        return type(self)(**deepcopy(self.get_params()))
+        return type(self)(**deepcopy(self.get_params(deep=False)))
 
     def __repr__(self) -> str:
         """Name the class and the hyperparameters that are not at their defaults."""
         usual = inspect.signature(type(self)).parameters
-        own = {name: value for name, value in self.get_params().items() if repr(value) != repr(usual[name].default)}
+        own = {
+            name: value
+            for name, value in self.get_params(deep=False).items()
+            if repr(value) != repr(usual[name].default)
+        }
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in own.items())})"
 
     def __sklearn_tags__(self) -> Any:

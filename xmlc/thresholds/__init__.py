@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from xmlc.thresholds.one_pass import FTA as FTA
     from xmlc.thresholds.one_pass import OFO as OFO
     from xmlc.thresholds.one_pass import fit_in_one_pass as fit_in_one_pass
+    from xmlc.thresholds.out_of_fold import OutOfFold as OutOfFold
     from xmlc.thresholds.pooled import CommonThreshold as CommonThreshold
     from xmlc.thresholds.pooled import MicroLabelWise as MicroLabelWise
     from xmlc.thresholds.sweeps import tune as tune
@@ -28,6 +29,7 @@ PUBLIC = {
     "STO": "xmlc.thresholds.methods",
     "CommonThreshold": "xmlc.thresholds.pooled",
     "MicroLabelWise": "xmlc.thresholds.pooled",
+    "OutOfFold": "xmlc.thresholds.out_of_fold",
     "apply_thresholds": "xmlc.thresholds.methods",
     "fit_in_one_pass": "xmlc.thresholds.one_pass",
     "lower_bounds": "xmlc.thresholds.bounds",
