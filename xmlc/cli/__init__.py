@@ -62,6 +62,7 @@ GROUPS = {
     },
     "Tools": {
         "verify": "Name results and downloads that changed since they were written.",
+        "labels": "Choose label sets from estimates of any model, given as matrices.",
         "compile": "Compile the kernels of a suite ahead of its first run.",
     },
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +23,15 @@ def read_npz(features: Path, labels: Path) -> tuple[sparse.csr_array, sparse.csr
     XmlcError
         A file holds no sparse matrix, X holds what is no finite number, or Y what is neither 0 nor 1.
     """
-    matrices = []
-    for path, gate in ((features, as_features), (labels, as_labels)):
-        try:
-            matrices.append(without_zeros(gate(load_npz(path))))
-        except InvalidDataError as error:
-            raise XmlcError(f"{path}: {error}") from None
-    X, Y = matrices
-    return X, Y
+    return without_zeros(read_matrix(features, as_features)), read_matrix(labels, as_labels)
+
+
+def read_matrix(path: Path, gate: Callable[[Any], sparse.csr_array]) -> sparse.csr_array:
+    """Read a matrix through a gate of `xmlc.kernels.csr`, such as `as_estimates`, whose errors then name the file."""
+    try:
+        return gate(load_npz(path))
+    except InvalidDataError as error:
+        raise XmlcError(f"{path}: {error}") from None
 
 
 def load_npz(path: Path) -> Any:

@@ -1,0 +1,81 @@
+"""`xmlc labels`: what the library gives for the same matrices, whole folders, and errors that name a file."""
+
+import numpy as np
+import pytest
+from command_line import run
+from scipy import sparse
+from threshold_cases import random_case
+
+from xmlc.core.files import read_json
+from xmlc.inference import fit_size_weights, gfm_sizes, meuf
+from xmlc.metrics import classification_metrics
+from xmlc.thresholds import apply_thresholds, priors, tune
+
+SPE, Y = random_case(60, 12, seed=3, levels=50)
+TEST, Y_TEST = random_case(40, 12, seed=4, levels=50)
+TRAINING = sparse.csr_array(np.tile(Y.toarray(), (2, 1)) & (np.arange(12) % 2 == 0))
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    matrices = {"val": SPE, "val-y": Y, "test": TEST, "test-y": Y_TEST, "training-y": TRAINING.astype(np.int8)}
+    for name, matrix in matrices.items():
+        sparse.save_npz(f"{name}.npz", matrix)
+    return ["--validation", "val.npz", "--truth", "val-y.npz", "--test", "test.npz", "--out", "sets"]
+
+
+def test_thresholds_label_sets_and_scores_are_the_librarys(files, tmp_path, capsys):
+    methods = ("sto", "ofo", "meuf", "gfm-sizes")
+    named = [word for method in methods for word in ("--method", method)]
+    more = ["--test-truth", "test-y.npz", "--training-truth", "training-y.npz", "--measure", "macro_f_present"]
+    assert run("labels", *named, *files, *more) == 0
+    scores, printed = read_json("sets/measures.json"), capsys.readouterr().out
+    expected = {"meuf": meuf(TEST)[0], "gfm-sizes": gfm_sizes(TEST, fit_size_weights(SPE, Y))[0]}
+    for method in ("sto", "ofo"):
+        tuned = tune(method, SPE, Y, priors(TRAINING), measure="macro_f_present")
+        np.testing.assert_array_equal(np.load(f"sets/{method}.thresholds.npy"), tuned.thresholds)
+        expected[method] = apply_thresholds(TEST, tuned.thresholds)
+        best = tuned.grid[tuned.best]
+        assert [scores[method][key] for key in ("c", "a", "b", "validation")] == [
+            best.c,
+            best.a,
+            best.b,
+            best.validation,
+        ]
+    for method, sets in expected.items():
+        found = sparse.load_npz(f"sets/{method}.npz")
+        assert (found.dtype, found.shape, (found != sets).nnz) == (bool, TEST.shape, 0)
+        assert scores[method]["test"] == classification_metrics(Y_TEST, sets)
+        assert f"{100 * scores[method]['test']['macro_f_zero']:.2f}" in printed
+    assert list(scores) == list(methods)
+
+
+def test_neither_truth_nor_validation_is_needed_for_what_infers_from_estimates_alone(files):
+    assert run("labels", "--method", "meuf", *files[4:]) == 0
+    assert read_json("sets/measures.json") == {"meuf": {}}
+    assert run("labels", "--method", "fta", *files) == 0  # replaces the folder
+    assert read_json("sets/measures.json")["fta"]["test"] is None
+    assert run("labels", "--method", "gfm-sizes", *files[4:]) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "matrix", "said"),
+    [
+        ("val", SPE[:50], "val-y.npz: found shape (60, 12), expected (50, 12): a row for each instance"),
+        ("val", SPE[:, :9], "val.npz: found shape (60, 9), expected (any, 12)"),
+        ("test-y", Y, "test-y.npz: found shape (60, 12), expected (40, 12)"),
+        ("test", 4 * TEST, "test.npz: the SPE holds"),
+        ("test", 4 * TEST, "apply a sigmoid to scores or logits"),
+        ("val-y", 2 * Y.astype(int), "val-y.npz: Unknown label type: Y holds 2"),
+        ("val", None, "val.npz: no such file"),
+    ],
+)
+def test_a_wrong_file_is_named_and_nothing_is_written(files, tmp_path, capsys, name, matrix, said):
+    file = tmp_path / f"{name}.npz"
+    file.unlink()
+    if matrix is not None:
+        sparse.save_npz(file, matrix)
+    assert run("labels", "--method", "fta", "--method", "meuf", *files, "--test-truth", "test-y.npz") == 1
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "sets").exists()

@@ -1,0 +1,98 @@
+"""`xmlc labels`: label sets from estimates of any model, given as files of `scipy.sparse.save_npz`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from scipy import sparse
+from tabulate import tabulate
+
+from xmlc.cli._options import FILE, out_option, threads_option
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import atomic_folder, write_json
+from xmlc.data.formats.npz import read_matrix
+from xmlc.inference.methods import METHODS as INFERENCE
+from xmlc.inference.sizes import fit_size_weights
+from xmlc.kernels.csr import as_estimates, as_labels
+from xmlc.metrics.classification import classification_metrics
+from xmlc.thresholds.bounds import priors
+from xmlc.thresholds.methods import apply_thresholds
+from xmlc.thresholds.sweeps import METHODS as TUNED
+from xmlc.thresholds.sweeps import tune
+
+SHOWN = ("macro_f", "macro_f_zero", "macro_f_present", "micro_f", "instance_f")  # of the scores, in percent
+
+
+@click.command(
+    help="Choose label sets of the instances of --test by each METHOD, and score them if their truth is given. "
+    "All matrices are files of scipy.sparse.save_npz with a column for each label."
+)
+@click.option("--method", "methods", type=click.Choice([*TUNED, *INFERENCE]), multiple=True, required=True,
+              help="Tunes thresholds on the validation set, or infers set by set. Repeatable.")  # fmt: skip
+@click.option("--test", type=FILE, required=True, help="Estimates of the instances whose label sets are wanted.")
+@click.option("--test-truth", type=FILE, default=None, help="Their true label sets.")
+@click.option("--validation", type=FILE, default=None, help="Estimates of instances that the model has not learned.")
+@click.option("--truth", type=FILE, default=None, help="True label sets of the validation set.")
+@click.option("--training-truth", type=FILE, default=None,
+              help="Label sets that the model has learned, for lower bounds of thresholds; or --truth.")  # fmt: skip
+@click.option("--measure", default=None,
+              help="What tuning maximises in place of the method's own measure, such as macro_f_present.")  # fmt: skip
+@threads_option
+@out_option("Folder for <method>.npz, <method>.thresholds.npy and measures.json.")
+def command(
+    methods: tuple[str, ...],
+    test: Path,
+    test_truth: Path | None,
+    validation: Path | None,
+    truth: Path | None,
+    training_truth: Path | None,
+    measure: str | None,
+    threads: int,
+    out: Path,
+) -> None:
+    """Tune or infer, and write the label sets, the thresholds and the scores."""
+    for method in methods:
+        if (method in TUNED or INFERENCE[method].takes_sizes) and not (validation and truth):
+            raise click.UsageError(f"method {method} learns from a validation set: give --validation and --truth")
+    spe_test = read_matrix(test, as_estimates)
+    m = spe_test.shape[1]
+    Y_test = _fitting(test_truth, as_labels, spe_test.shape[0], m)
+    spe = _fitting(validation, as_estimates, None, m)
+    Y = _fitting(truth, as_labels, None if spe is None else spe.shape[0], m)
+    Y_train = Y if training_truth is None else _fitting(training_truth, as_labels, None, m)
+    scores: dict[str, dict[str, Any]] = {}
+    with atomic_folder(out) as folder:
+        for method in methods:
+            scores[method] = {}
+            if method in TUNED:
+                tuned = tune(method, spe, Y, priors(Y_train), measure=measure)
+                scores[method] = asdict(tuned.grid[tuned.best])
+                np.save(folder / f"{method}.thresholds.npy", tuned.thresholds)
+                sets = apply_thresholds(spe_test, tuned.thresholds)
+            else:
+                sizes = {"size_weights": fit_size_weights(spe, Y)} if INFERENCE[method].takes_sizes else {}
+                sets, _ = INFERENCE[method].infer(spe_test, n_jobs=threads, **sizes)
+            sparse.save_npz(folder / f"{method}.npz", sets)
+            if Y_test is not None:
+                scores[method]["test"] = classification_metrics(Y_test, sets)
+        write_json(folder / "measures.json", scores)
+    if Y_test is not None:
+        rows = [[method, *(f"{100 * scores[method]['test'][name]:.2f}" for name in SHOWN)] for method in methods]
+        click.echo(tabulate(rows, ["", *SHOWN], stralign="right", disable_numparse=True))
+    click.echo(f"label sets: {out}")
+
+
+def _fitting(path: Path | None, gate: Callable[[Any], sparse.csr_array], n: int | None, m: int) -> Any:
+    """Read a matrix, if there is one, and check its shape; of n = None any number of instances is right."""
+    if path is None:
+        return None
+    found = read_matrix(path, gate)
+    if found.shape[1] != m or n not in (None, found.shape[0]):
+        expected = f"({'any' if n is None else n}, {m}): a row for each instance, a column for each label"
+        raise XmlcError(f"{path}: found shape {found.shape}, expected {expected}, as in the files beside it")
+    return found
