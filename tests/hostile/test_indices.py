@@ -12,7 +12,7 @@ from xmlc.models.tail_classifiers import TailClassifiers
 from xmlc.models.trees.kmeans import kmeans_tree
 from xmlc.models.trees.representations import label_representations
 
-OURS = [name for name in ESTIMATORS if "-" not in name and name != "oracle"]
+OURS = [name for name in ESTIMATORS if "-" not in name and name not in ("oracle", "estimates")]
 SMALL = {"fastxml": {"n_trees": 2}, "ldsm": {"n_trees": 2}, "parabel": {"n_trees": 1}, "plt": {"epochs": 1}}
 
 

@@ -20,6 +20,7 @@ TABLE = {
     "pcc": ("DrawsSamples",),
     "swnn": (),
     "oracle": (),
+    "estimates": (),
     "napkinxc-plt": (),
     "napkinxc-br": (),
     "napkinxc-oplt": (),

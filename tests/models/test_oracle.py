@@ -1,11 +1,21 @@
-"""The oracle hands out posteriors under the estimators' interface."""
+"""The oracle hands out posteriors under the estimators' interface, and so do estimates of another program."""
+
+import json
 
 import numpy as np
 import pytest
+from command_line import run
 from scipy import sparse
+from small_data import random_multilabel
 
 from xmlc.core.errors import XmlcError
-from xmlc.models.oracle import Oracle
+from xmlc.core.files import atomic_folder, read_json, write_json
+from xmlc.data.catalogue import Dataset
+from xmlc.data.matrices import save_csr
+from xmlc.data.prepare import prepare
+from xmlc.data.prepared import Prepared
+from xmlc.data.writer import save_repository
+from xmlc.models.oracle import Estimates, Oracle
 
 
 @pytest.fixture
@@ -41,3 +51,67 @@ def test_without_posteriors_it_says_so(posteriors, multilabel):
     oracle.use_posteriors(posteriors[:5])
     with pytest.raises(XmlcError, match="no posteriors for these 20"):
         oracle.predict_top_k(X, 3)
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    """A dataset with posteriors, which lie in files, too, as another program would leave its estimates."""
+    folder = tmp_path_factory.mktemp("estimates")
+    with atomic_folder(folder / "resources") as source:
+        for seed, part in enumerate(("train", "test")):
+            save_repository(source / f"{part}.txt", *random_multilabel(120, 20, 8, seed=seed))
+            rng = np.random.default_rng(seed)
+            P = sparse.random_array((120, 8), density=0.5, rng=rng, dtype=np.float32, format="csr")
+            save_csr(source, f"{part}.P", P)
+        about = {"format": "repository", "train": ["train.txt"], "test": ["test.txt"]}
+        write_json(source / "source.json", about)
+    data = folder / "data"
+    prepare(Dataset("tiny"), folder / "resources", data)
+    for seed in (0, 7):
+        for part, name in (("val", "validation"), ("test", "test")):
+            sparse.save_npz(folder / f"{name}-{seed}.npz", Prepared(data, seed).posteriors(part))
+    return data
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+def test_estimates_in_files_have_the_records_of_a_model_that_gives_the_same(tiny, tmp_path, seed):
+    files = {name: str(tiny.parent / f"{name}-{{seed}}.npz") for name in ("validation", "test")}
+    scores = []
+    for estimator, given in (("oracle", {}), ("estimates", files)):
+        out = tmp_path / estimator
+        about = ["--data", tiny, "--model", out / "model", "--training", out / "train.json"]
+        made = ["--estimator", estimator, "--name", estimator, "--parameters", json.dumps(given), "--seed", seed]
+        made = ["--data", tiny, *made, "--out", out / "model", "--record", out / "train.json"]
+        assert run("train", *made, "--part", "fit") == 0
+        assert run("estimate", *about, "--floor", "0.001", "--out", out / "spe") == 0
+        assert (
+            run("thresholds", "fta", "ofo-ab", "--infer", "meuf", *about, "--estimates", out / "spe", "--out", out) == 0
+        )
+        assert run("train", *made) == 0
+        assert run("rank", *about, "--out", out / "ranking.json") == 0
+        records = [read_json(out / f"evaluation/{method}.json") for method in ("fta", "ofo-ab")]
+        scores.append([(record["grid"], record["best"]) for record in records])
+        scores[-1] += [read_json(out / name)["metrics"] for name in ("inference/meuf.json", "ranking.json")]
+        assert records[0]["costs"]["test_ms_per_instance"] is None
+    assert scores[0] == scores[1]
+    assert records[0]["costs"]["test_inner_products_per_instance"] is None  # another program's are not known
+
+
+def test_estimates_that_are_not_of_the_part_are_refused(tiny, tmp_path):
+    file = str(tiny.parent / "validation-0.npz")
+    for given, seed, said in (
+        ({"test": file}, 0, "no estimates of part val: name a file .npz as validation"),
+        (
+            {"validation": file},
+            7,
+            r"validation-0.npz: seed 7 has a split of its own; name a file for each, with \{seed\}",
+        ),
+        (
+            {"validation": str(tiny.parent / "test-0.npz")},
+            0,
+            r"test-0.npz: found shape .* a row for each instance of part val",
+        ),
+        ({"validation": str(tmp_path / "none.npz")}, 0, "none.npz: no such file"),
+    ):
+        with pytest.raises(XmlcError, match=said):
+            Estimates(**given).look_up(Prepared(tiny, seed), "val")

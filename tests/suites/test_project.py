@@ -61,11 +61,14 @@ def test_models_run_where_they_can_and_are_meant_to(tmp_path):
         "many": {"task": "multi-label"},
         "large": {"without": {"yeast": "too small"}},
         "oracle": {"estimator": "oracle"},
+        "theirs": {"estimator": "estimates", "datasets": {"yeast": {"validation": "v-{seed}.npz", "test": "t.npz"}}},
         "ours": {"optional": True},
     }
     suites = {"a": suite(models, datasets=["yeast", "aloi", "made"], few_shot=["aloi"])}
     project = project_of(tmp_path, catalogue=MADE, **suites)
-    assert project.models_on("a", "yeast") == ["plt", "many", "ours"]
+    assert project.models_on("a", "yeast") == ["plt", "many", "theirs", "ours"]  # which has estimates of yeast alone
+    assert project.given("theirs", "yeast", ["0", "3"]) == ["t.npz", "v-0.npz", "v-3.npz"]
+    assert project.given("plt", "yeast", ["0"]) == []
     assert project.models_on("a", "aloi") == ["plt", "few", "large", "ours"]
     assert project.models_on("a", "made") == ["plt", "many", "large", "oracle", "ours"]
     project = project_of(tmp_path, {"models": ["large", "plt"]}, MADE, **suites)

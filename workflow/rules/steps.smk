@@ -84,6 +84,7 @@ rule train:
     input:
         data=paths.DATA,
         tuned=tuned,
+        given=given,
     output:
         model=directory(paths.MODEL),
         record=paths.TRAINING,
@@ -161,6 +162,7 @@ for job in quick:
         input:
             data=paths.DATA,
             tuned=tuned,
+            given=lambda wildcards, job=job: project.given(wildcards.model, wildcards.dataset, job.seeds),
         output:
             model=[directory(folder) for folder in job.of(paths.MODEL, portion="full")],
             record=job.of(paths.TRAINING, portion="full"),

@@ -7,7 +7,7 @@ ability           members                                   steps that ask for i
 `Streaming`       ``unfitted``, ``progressive_top_k``       progressive validation
 `StreamsSets`     also ``progressive_sets``                 progressive validation of label sets
 `DrawsSamples`    ``sample``                                inference from samples of the joint distribution
-`looks_up`        ``use_posteriors``                        estimation: an oracle is given posteriors, and is not timed
+`looks_up`        ``look_up``                               estimation: estimates are read, and none is timed
 ================  ========================================  ===========================================================
 
 No member is a property, since whether ``isinstance`` evaluates properties depends on the version of Python.
@@ -67,5 +67,5 @@ class DrawsSamples(Protocol):
 
 
 def looks_up(model: object) -> TypeGuard[Any]:
-    """Tell whether an estimator is an oracle: it returns given posteriors, and computes nothing that could be timed."""
-    return hasattr(model, "use_posteriors")
+    """Tell whether an estimator, or its class, returns what it is given and computes nothing that could be timed."""
+    return hasattr(model, "look_up")

@@ -1,14 +1,18 @@
-"""The oracle: true posteriors instead of estimates."""
+"""Models that look up and compute nothing: the oracle, which has true posteriors, and estimates of another program."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
-from xmlc.kernels.csr import as_labels
+from xmlc.data.formats.npz import read_matrix
+from xmlc.data.prepared import Prepared
+from xmlc.kernels.csr import as_estimates, as_labels
+from xmlc.kernels.estimator import hyperparameters
 from xmlc.models.base import SparseProbabilityEstimator
 
 
@@ -31,6 +35,10 @@ class Oracle(SparseProbabilityEstimator):
         self.n_features_in_, self.n_labels_ = X.shape[1], as_labels(Y).shape[1]
         return self
 
+    def look_up(self, prepared: Prepared, part: str) -> None:
+        """Take the posteriors of the part of a dataset that is predicted next."""
+        self.use_posteriors(prepared.posteriors(part))
+
     def use_posteriors(self, posteriors: sparse.csr_array | None) -> None:
         """Take the posteriors (CSR, shape (n, m)) of the instances that are predicted next."""
         if posteriors is None:
@@ -52,3 +60,48 @@ class Oracle(SparseProbabilityEstimator):
             raise XmlcError(f"the oracle has no posteriors for these {X.shape[0]} instances; call use_posteriors first")
         self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
         return P
+
+
+@hyperparameters
+class Estimates(Oracle):
+    """Gives estimates of another program, which lie in files of `scipy.sparse.save_npz`.
+
+    Parameters
+    ----------
+    validation, test : str
+        Paths of the estimates of the validation part and of the test set, shape (n, m), rows in the order of
+        `xmlc.data.prepared.Prepared.part`. ``{seed}`` stands for the seed of the run, whose split is its own.
+    """
+
+    validation: str = ""
+    test: str = ""
+
+    def look_up(self, prepared: Prepared, part: str) -> None:
+        """Read the estimates of the part of a dataset that is predicted next.
+
+        Raises
+        ------
+        XmlcError
+            There are none of this part or seed, they are of another shape, or are no probabilities.
+        """
+        given, seed = {"val": self.validation, "test": self.test}.get(part, ""), prepared.run
+        if not given:
+            raise XmlcError(f"no estimates of part {part}: name a file .npz as validation, and one as test")
+        if seed and "{seed}" not in given:
+            raise XmlcError(
+                f"{given}: seed {seed} has a split of its own; name a file for each, with {{seed}} in the path"
+            )
+        file, expected = Path(given.replace("{seed}", str(seed))), prepared.part(part)[1].shape
+        estimates = read_matrix(file, as_estimates)
+        if estimates.shape != expected:
+            raise XmlcError(
+                f"{file}: found shape {estimates.shape}, expected {expected}: a row for each instance of part {part}, "
+                "as xmlc.data.prepared.Prepared gives it, and a column for each label"
+            )
+        self.use_posteriors(estimates)
+
+    def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+        """Return the estimates strictly greater than ``threshold``; what they cost is not known."""
+        found = super().predict_proba(X, threshold)
+        self.inner_products_ = None
+        return found

@@ -24,6 +24,7 @@ ESTIMATORS = {
     "pcc": "xmlc.models.linear.classifier_chain:ProbabilisticClassifierChain",
     "swnn": "xmlc.models.nearest:SparseWeightedNearestNeighbors",
     "oracle": "xmlc.models.oracle:Oracle",
+    "estimates": "xmlc.models.oracle:Estimates",
     "napkinxc-plt": "xmlc.models.peers.napkinxc:NapkinXCPLT",
     "napkinxc-br": "xmlc.models.peers.napkinxc:NapkinXCBR",
     "napkinxc-oplt": "xmlc.models.peers.napkinxc:NapkinXCOPLT",

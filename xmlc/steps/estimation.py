@@ -16,9 +16,9 @@ T = TypeVar("T")
 
 
 def instances_for(model: SparseProbabilityEstimator, prepared: Prepared, part: str) -> sparse.csr_array:
-    """Return the instances of one part, and give an oracle the posteriors that belong to them."""
+    """Return the instances of one part; a model that looks estimates up looks up theirs."""
     if looks_up(model):
-        model.use_posteriors(prepared.posteriors(part))
+        model.look_up(prepared, part)
     return prepared.part(part)[0]
 
 
@@ -31,7 +31,7 @@ def predict_timed(
     -------
     result
     ms_per_instance : float or None
-        Wall milliseconds per instance; None for an oracle.
+        Wall milliseconds per instance; None for one that looks estimates up.
     """
     if looks_up(model):
         return predict(X), None

@@ -57,7 +57,7 @@ def fit_timed(
 def training_costs(
     model: SparseProbabilityEstimator, seconds: float, cpu_seconds: float, threads: int, model_bytes: int
 ) -> TrainingCosts:
-    """Return the costs of training until now; of an oracle, which learns nothing, memory and disk alone."""
+    """Return the costs of training until now; of one that looks estimates up, memory and disk alone."""
     known = not looks_up(model)
     return TrainingCosts(
         train_seconds=seconds if known else None,

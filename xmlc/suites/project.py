@@ -90,6 +90,7 @@ class Project:
             and model.task in (None, suite.task_of(dataset))
             and (not model.optional or is_installed(model.estimator))
             and (model.estimator != "oracle" or self.entry(dataset).synthetic)  # only made sets have posteriors
+            and (model.estimator != "estimates" or model.values_on(dataset))
             and (wanted is None or name in wanted)
         ]
 
@@ -110,6 +111,12 @@ class Project:
     def hyperparameters(self, model: str, dataset: str) -> str:
         """Return a model's hyperparameters on one dataset as sorted JSON: only a change of value reruns its steps."""
         return json.dumps(self.models[model].values_on(dataset), sort_keys=True)
+
+    def given(self, model: str, dataset: str, seeds: Iterable[object]) -> list[str]:
+        """Name the files that a model is given for its runs on a dataset, where another program has made estimates."""
+        spec = self.models[model]
+        values = spec.values_on(dataset).values() if spec.estimator == "estimates" else ()
+        return sorted({str(file).replace("{seed}", str(seed)) for file in values for seed in seeds})
 
     def tuned_by(self, model: str, dataset: str) -> str | None:
         """Name the search result that a model is trained with, if there is a search."""

@@ -43,6 +43,7 @@ TRAINING = {
     "pcc": 20.0,
     "swnn": 8.0,
     "oracle": 1.0,
+    "estimates": 1.0,
     "napkinxc-plt": 100.0,
     "napkinxc-br": 100.0,
     "napkinxc-oplt": 300.0,
