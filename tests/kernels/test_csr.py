@@ -244,6 +244,16 @@ def test_zeros_are_dropped_and_what_exceeds_1_by_rounding_is_1_for_all_takers(ta
 
 
 @pytest.mark.parametrize("take", TAKERS.values(), ids=TAKERS)
+def test_estimates_need_not_be_sorted(take):
+    unsorted = sparse.csr_array(np.float32([[0.9, 0.0, 0.2, 0.6], [0.0, 0.9, 0.3, 0.0]]))
+    expected = take(unsorted)
+    backwards = [np.concatenate([part[:3][::-1], part[3:][::-1]]) for part in (unsorted.data, unsorted.indices)]
+    unsorted = sparse.csr_array((*backwards, unsorted.indptr), shape=unsorted.shape)
+    assert not unsorted.has_sorted_indices
+    np.testing.assert_array_equal(take(unsorted), expected)
+
+
+@pytest.mark.parametrize("take", TAKERS.values(), ids=TAKERS)
 @pytest.mark.parametrize("wrong", [1.5, -0.1, np.nan, np.inf])
 def test_logits_are_refused_by_all_takers(take, wrong):
     with pytest.raises(InvalidDataError, match="apply a sigmoid"):

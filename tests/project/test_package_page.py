@@ -1,14 +1,23 @@
-"""docs/package.md: its examples run, one after the other, with what the page leaves to the reader."""
+"""docs/package.md and estimates.md: the examples run, one after the other, with what a page leaves to the reader."""
 
 import re
 
 import numpy as np
 import pytest
+import yaml
+from command_line import run
 from repository import ROOT
+from small_data import prepare_tiny
+from suite_cases import project_of, suite
 
+from xmlc.core.files import read_json
 from xmlc.data.writer import save_repository
 
-EXAMPLES = re.findall(r"^```python\n(.*?)^```$", (ROOT / "docs/package.md").read_text(), re.MULTILINE | re.DOTALL)
+PACKAGE, ESTIMATES = ((ROOT / f"docs/{name}.md").read_text() for name in ("package", "estimates"))
+
+
+def blocks(page, language="python"):
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.slow
@@ -19,5 +28,45 @@ def test_the_examples_run(tmp_path, monkeypatch, multilabel):
     save_repository("test.txt.xz", X[1200:], Y[1200:])
     texts = [" ".join(f"word{j}" for j in X[[i]].indices) or "nothing" for i in range(1200)]
     page = {"np": np, "texts": texts, "classes": np.array([f"label {j}" for j in range(12)])}
-    for example in EXAMPLES:
+    for example in blocks(PACKAGE):
         exec(example, page)
+
+
+@pytest.mark.slow
+@pytest.mark.needs("mirror", "peers")
+@pytest.mark.filterwarnings("ignore:Label")  # scikit-learn's, of a label that few instances have
+def test_estimates_of_other_models_have_the_scores_that_stand_on_the_page(tmp_path, monkeypatch, mirror):
+    monkeypatch.chdir(tmp_path)
+    for name in ("attentionxml-eurlex", "bibtex"):
+        (tmp_path / name).symlink_to(mirror / name)
+    (tmp_path / "estimates").mkdir()
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results/my-set").symlink_to(prepare_tiny(tmp_path).parent)
+    page = {}
+    for example in blocks(ESTIMATES):
+        exec(example, page)
+
+    # AttentionXML under each convention, then scikit-learn and omikuji, whose trees are random.
+    printed = re.findall(r"^\| ([\w -]+(?:, macro_f\w*)?) \| (\d+\.[\d. |]*) \|$", ESTIMATES, re.MULTILINE)
+    rows = [(name, [float(cell) for cell in cells.split(" | ")]) for name, cells in printed]
+    of_file, of_bibtex = ([row for row in rows if len(row[1]) == columns] for columns in (3, 2))
+    assert [name for name, _ in of_file] == list(page["attentionxml"])
+    for name, scores in of_file:
+        assert [round(score, 1) for score in page["attentionxml"][name]] == scores, name
+    assert [name for name, _ in of_bibtex] == [name for name in page["sklearn"] if "present" not in name]
+    for name, (ours, theirs) in of_bibtex:
+        assert page["sklearn"][name] == pytest.approx([ours] * 3, abs=0.3), name  # BLAS differs from machine to machine
+        assert page["omikuji_"][name] == pytest.approx([theirs] * 3, abs=1.5), name
+
+    (command,) = re.findall(r"^    xmlc (labels .*)$", ESTIMATES, re.MULTILINE)
+    assert run(*command.split()) == 0
+    found = read_json("label-sets/measures.json")
+    for method, name in (("ofo", "ofo, macro_f"), ("meuf", "meuf")):
+        measures = [100 * found[method]["test"][key] for key in ("macro_f", "macro_f_zero", "macro_f_present")]
+        assert measures == page["attentionxml"][name]
+
+    (models,) = blocks(ESTIMATES, "yaml")
+    project = project_of(tmp_path / "config", a=suite(yaml.safe_load(models), datasets=["my-set"]))
+    assert project.models_on("a", "my-set") == ["attentionxml"]
+    files = project.given("attentionxml", "my-set", [0])
+    assert files == sorted(file.relative_to(tmp_path).as_posix() for file in (tmp_path / "estimates").iterdir())
