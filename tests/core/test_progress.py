@@ -3,6 +3,7 @@
 import numba
 import pytest
 
+import xmlc
 from xmlc.core import progress
 from xmlc.core.progress import Progress
 
@@ -35,6 +36,16 @@ def test_a_log_tells_what_is_done_where_nobody_knows_the_whole(clock, capsys):
         clock[0] += 10
         shown.update(5e6)
     assert capsys.readouterr().err == "fetching: 5.00M B [00:10, 500k B/s]\n"
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_a_call_switches_progress(capsys, monkeypatch, shown):
+    monkeypatch.setenv("XMLC_PROGRESS", str(int(not shown)))  # put back after the test
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.0)
+    xmlc.set_progress(shown)
+    with Progress(2, "adding") as counting:
+        counting.update(1)
+    assert ("adding:  50%" in capsys.readouterr().err) == shown
 
 
 @pytest.mark.parametrize("shown", [True, False])

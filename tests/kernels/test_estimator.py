@@ -49,6 +49,17 @@ def test_hyperparameters_are_scikit_learns(multilabel):
         Constant().fit(np.ones((2, 3)), np.ones((1, 3), dtype=bool))
 
 
+def test_a_notebook_shows_what_is_not_usual_and_the_sizes_of_what_was_learned(multilabel):
+    X, Y = multilabel(30, 5, 3)
+    row = "<tr><th>{}</th><td>{}</td></tr>".format
+    model = Constant(extra="<b>")
+    assert model._repr_html_() == f"<table><caption>Constant</caption>{row('extra', '&#x27;&lt;b&gt;&#x27;')}</table>"
+    shown = Constant().fit(X, Y)._repr_html_()
+    assert shown == f"<table><caption>Constant</caption>{row('features', 5)}{row('labels', 3)}</table>"
+    shown = STO(kappa=0.25).fit(Y.astype(np.float32), Y)._repr_html_()
+    assert shown == f"<table><caption>STO</caption>{row('kappa', 0.25)}{row('thresholds', 3)}</table>"
+
+
 def test_it_is_searched_over_a_grid_and_ends_a_pipeline(multilabel):
     X, Y = multilabel(30, 5, 3)
     search = GridSearchCV(Constant(), {"share": [0.1, 0.25, 0.7]}, cv=2).fit(X, Y.toarray())

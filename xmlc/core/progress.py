@@ -15,7 +15,7 @@ _told: set[str] = set()  # titles whose compiling this process has told of
 
 
 class Progress:
-    """Count up to ``total`` and show it on standard error, unless the environment says ``XMLC_PROGRESS=0``.
+    """Count up to ``total`` and show it on standard error, unless `xmlc.set_progress` switched it off.
 
     Parameters
     ----------

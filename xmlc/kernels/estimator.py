@@ -10,12 +10,14 @@ from __future__ import annotations
 import inspect
 from copy import deepcopy
 from dataclasses import dataclass
+from html import escape
 from typing import Any, Self, TypeVar, dataclass_transform
 
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.domains import fault_of
 
 Hyperparameters = dict[str, object]  # values by name: numbers, text, truth values or None, as JSON has them
+LEARNED = {"n_features_in_": "features", "n_labels_": "labels", "thresholds_": "thresholds"}
 E = TypeVar("E", bound="Estimator")
 
 
@@ -95,13 +97,21 @@ class Estimator:
 
     def __repr__(self) -> str:
         """Name the class and the hyperparameters that are not at their defaults."""
-        usual = inspect.signature(type(self)).parameters
-        own = {
-            name: value
-            for name, value in self.get_params(deep=False).items()
-            if repr(value) != repr(usual[name].default)
-        }
+        own = self._own_hyperparameters()
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in own.items())})"
+
+    def _repr_html_(self) -> str:
+        """Return the same as a table, for a notebook; after ``fit`` with the sizes of what was learned."""
+        rows = {name: repr(value) for name, value in self._own_hyperparameters().items()}
+        for name, title in LEARNED.items():
+            if hasattr(self, name):
+                rows[title] = str(getattr(getattr(self, name), "size", getattr(self, name)))
+        cells = "".join(f"<tr><th>{name}</th><td>{escape(text)}</td></tr>" for name, text in rows.items())
+        return f"<table><caption>{type(self).__name__}</caption>{cells}</table>"
+
+    def _own_hyperparameters(self) -> Hyperparameters:
+        usual, values = inspect.signature(type(self)).parameters, self.get_params(deep=False)
+        return {name: value for name, value in values.items() if repr(value) != repr(usual[name].default)}
 
     def __sklearn_tags__(self) -> Any:
         """Return the tags of scikit-learn's own base class; only scikit-learn's tools call this."""
