@@ -254,12 +254,13 @@ def oplt(data: Path, variants: tuple[str, ...], seeds: int, epochs: int, peers: 
     data_option,
     seeds_option(5, "Of split, folds and model."),
     count_option("--folds", 5, "Of the out-of-fold estimates.", least=2),
+    click.option("--solver", default="sgd", show_default=True, help="The PLT's; its other values are the defaults."),
 )
-def out_of_fold(data: Path, seeds: int, folds: int) -> Report:
+def out_of_fold(data: Path, seeds: int, folds: int, solver: str) -> Report:
     """Measure macro-F by three conventions for 0/0, and the time of training."""
     from benchmarks.out_of_fold import bench_out_of_fold
 
-    return bench_out_of_fold(data, seeds, folds)
+    return bench_out_of_fold(data, seeds, folds, solver)
 
 
 @group.command(help=BITS)
