@@ -5,7 +5,7 @@ PYTHON ?= python3
 CORES  ?= 2
 # What `make env` installs beside the extra `workflow`: some of KNOWN, the extras of pyproject.toml, such as EXTRAS=peers,tune
 EXTRAS ?=
-KNOWN  := test lint docs report peers tune slurm storage
+KNOWN  := test lint docs report peers release tune slurm storage
 # The environment, a folder of the project. Not `?=`, because some shells have a variable ENV of their own.
 ENV     = .venv
 BIN    := $(CURDIR)/$(ENV)/bin
@@ -21,7 +21,7 @@ PIP  = "$(BIN)/python" -m pip install --no-compile --disable-pip-version-check -
 INSTALL = @echo 'Installing $(1) into $(ENV); pip writes to $(SAID)'; $(PIP) "$(1)" >$(SAID) 2>&1 || \
 	{ tail -n 15 $(SAID); echo 'pip failed; all that it said: $(SAID)'; exit 1; }
 
-.PHONY: env demo compare reference-tables reference accept five-seeds report bits test test-all fuzz lint docs report-of-five-seeds clean
+.PHONY: env demo compare reference-tables reference accept five-seeds report bits test test-all fuzz lint docs report-of-five-seeds release dist clean
 # Two installations into one environment would disturb each other, and the targets use all cores themselves.
 .NOTPARALLEL:
 
@@ -118,5 +118,21 @@ report-of-five-seeds: $(ENV)/has-base
 	ln -s "$(CURDIR)/results/published" "$(CURDIR)/results/reference" docs/_runs/results
 	cd docs/_runs && PATH="$(BIN):$$PATH" xmlc report --contributed --reference $(FIVE) --out ../_page/report.html
 
+# A release (docs/releasing.md): the wheel and the source archive of the commit in dist/, where all say the same version.
+VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' xmlc/__init__.py)
+DAY     = $(shell sed -n '/^## /{s/^## $(VERSION) - //p;q;}' CHANGELOG.md)
+
+release: dist
+	git tag --annotate --message 'xmlc $(VERSION)' v$(VERSION)
+
+dist: $(ENV)/has-release
+	@git diff --quiet HEAD || { echo 'commit or stash all changes first'; exit 1; }
+	@[ -n '$(DAY)' ] || { echo 'CHANGELOG.md: the first heading is not "## $(VERSION) - <date>", as in xmlc/__init__.py'; exit 1; }
+	@grep -qx 'version: $(VERSION)' CITATION.cff && grep -qx 'date-released: $(DAY)' CITATION.cff || \
+		{ echo 'CITATION.cff: expected version $(VERSION) and date-released $(DAY), as in CHANGELOG.md'; exit 1; }
+	rm -rf dist && mkdir -p dist/source && git archive HEAD | tar -x -C dist/source
+	"$(BIN)/python" -m build --outdir dist dist/source
+	rm -r dist/source
+
 clean:
-	rm -rf docs/_build docs/_page docs/_runs results/demo results/tables results/figures results/comparison.md results/report.html results/results.csv resources logs .snakemake
+	rm -rf dist docs/_build docs/_page docs/_runs results/demo results/tables results/figures results/comparison.md results/report.html results/results.csv resources logs .snakemake

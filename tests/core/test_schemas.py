@@ -1,5 +1,7 @@
 """YAML that people write: what makes a reader choose in silence is refused, in a short sentence."""
 
+from pathlib import Path
+
 import jsonschema
 import pytest
 
@@ -38,6 +40,16 @@ def test_a_missing_file_or_a_folder_is_named(tmp_path):
         read_yaml(tmp_path / "none.yaml")
     with pytest.raises(XmlcError, match="Is a directory"):
         read_yaml(tmp_path)
+
+
+def test_a_missing_file_away_from_the_project_has_the_advice_to_go_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(XmlcError, match=r"^config/demo\.yaml: No such .*; run this in a clone of the project$"):
+        read_yaml(Path("config/demo.yaml"))
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config/config.yaml").touch()
+    with pytest.raises(XmlcError, match=r"No such file or directory$"):
+        read_yaml(Path("config/demo.yaml"))
 
 
 def test_aliases_merges_and_other_alphabets_are_read(tmp_path):

@@ -31,7 +31,7 @@ from xmlc.suites.settings import read_config
 PAGES = [ROOT / "README.md", ROOT / "config/README.md", *sorted((ROOT / "docs").glob("*.md"))]
 # By how a command begins.
 NOT_RUN = {
-    r"make (accept|five-seeds)\b": "accepts numbers, or takes hours",
+    r"make (accept|five-seeds|release)\b": "accepts numbers, takes hours, or tags",
     r"make fuzz\b": "tests/hostile with more inputs",
     r"make test-all TESTS=|XMLC_MIRROR=": "the tests themselves",
     r"snakemake (?!.*--cores)": "needs a cluster or a cloud, which tests/cluster imitates, or only names a target",

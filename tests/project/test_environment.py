@@ -6,7 +6,7 @@ import tomllib
 import yaml
 from repository import ROOT
 
-CONDA_NAMES = {"matplotlib-base": "matplotlib", "snakemake-minimal": "snakemake"}
+CONDA_NAMES = {"matplotlib-base": "matplotlib", "python-build": "build", "snakemake-minimal": "snakemake"}
 
 
 def canonical(name):

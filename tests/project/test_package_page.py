@@ -2,34 +2,23 @@
 
 import re
 
-import numpy as np
 import pytest
 import yaml
 from command_line import run
+from package_page import blocks, page_in
 from repository import ROOT
 from small_data import prepare_tiny
 from suite_cases import project_of, suite
 
 from xmlc.core.files import read_json
-from xmlc.data.writer import save_repository
 
-PACKAGE, ESTIMATES = ((ROOT / f"docs/{name}.md").read_text() for name in ("package", "estimates"))
-
-
-def blocks(page, language="python"):
-    return re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+ESTIMATES = (ROOT / "docs/estimates.md").read_text()
 
 
 @pytest.mark.slow
-def test_the_examples_run(tmp_path, monkeypatch, multilabel):
+def test_the_examples_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    X, Y = multilabel(1300, 60, 12)
-    save_repository("train.txt.xz", X[:1200], Y[:1200])
-    save_repository("test.txt.xz", X[1200:], Y[1200:])
-    texts = [" ".join(f"word{j}" for j in X[[i]].indices) or "nothing" for i in range(1200)]
-    page = {"np": np, "texts": texts, "classes": np.array([f"label {j}" for j in range(12)])}
-    for example in blocks(PACKAGE):
-        exec(example, page)
+    exec(page_in(tmp_path), {})
 
 
 @pytest.mark.slow

@@ -18,7 +18,12 @@ from mounts import can_mount
 from slurm_cluster import missing_programs
 
 REQUIRE_ALL = "XMLC_REQUIRE_ALL"
-EXTRAS = {"tune": ("smac",), "peers": ("napkinxc", "omikuji", "threadpoolctl", "vowpalwabbit")}
+# Not by `build`: a folder of that name would be found.
+EXTRAS = {
+    "tune": ("smac",),
+    "release": ("pyproject_hooks",),
+    "peers": ("napkinxc", "omikuji", "threadpoolctl", "vowpalwabbit"),
+}
 
 
 @dataclass(frozen=True)

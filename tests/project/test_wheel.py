@@ -1,0 +1,110 @@
+"""The files of a release: the wheel in an empty environment, away from the clone, and the source archive."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+
+import pytest
+from package_page import page_in
+from repository import ROOT
+
+from xmlc import data, inference, metrics, models, thresholds
+from xmlc.core.kernel_cache import kernel_folder
+
+pytestmark = [pytest.mark.slow, pytest.mark.needs("lint", "release")]
+MOST_PACKAGES, MOST_MEGABYTES = 12, 380  # 366 of the 370 are llvmlite, NumPy, numba and SciPy
+OF_SETUPTOOLS = {"PKG-INFO", "setup.cfg"}
+SIZES = """
+import json
+from importlib.metadata import distributions
+
+sizes = {one.name: sum(file.locate().stat().st_size for file in one.files) for one in distributions()}
+print(json.dumps(sizes))
+"""
+PROGRAM = """
+def evaluate(train: str, test: str) -> tuple[float, float]:
+    X, Y = load(train)
+    X_test, Y_test = load(test)
+    model = PLT(arity=16).fit(X, Y)
+    method = OFO(a=1, b=20).fit(model.predict_proba(X), Y)
+    label_sets = method.predict(model.predict_proba(X_test, threshold=1e-4))
+    labels, scores = model.predict_top_k(X_test, 5)
+    wrong: str = model.score(X_test, Y_test)  # type: ignore[assignment]
+    return macro_f(Y_test, label_sets), precision_at_k(Y_test, labels, 5)
+"""
+
+
+def run(*command, folder):
+    done = subprocess.run([*map(str, command)], cwd=folder, capture_output=True, text=True, timeout=1800)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def in_the_clone():
+    listed = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", folder=ROOT).split("\0")
+    return {name for name in listed if name and (ROOT / name).exists()}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """Wheel and source archive of the files that git tracks or would."""
+    folder = tmp_path_factory.mktemp("release")
+    for name in in_the_clone():
+        target = folder / "source" / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, target)
+    run(sys.executable, "-m", "build", "--outdir", "dist", "source", folder=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def python(built):
+    """Python of an environment with the wheel and what it needs, and not even pip."""
+    run(sys.executable, "-m", "venv", "--without-pip", "empty", folder=built)
+    python = built / "empty/bin/python"
+    install(python, *built.glob("dist/*.whl"))
+    return python
+
+
+def install(python, *what):
+    pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-compile"]
+    run(*pip, "--constraint", ROOT / "constraints.txt", *what, folder=python.parent)
+
+
+def test_the_wheel_has_the_package_and_the_archive_all_files(built):
+    (wheel,), (archive,) = built.glob("dist/*.whl"), built.glob("dist/*.tar.gz")
+    names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    assert names == {name for name in in_the_clone() if name.startswith("xmlc/")}
+    with tarfile.open(archive) as opened:
+        files = {member.name.partition("/")[2] for member in opened if member.isfile()}
+    assert {name for name in files if not name.startswith("xmlc.egg-info/")} - OF_SETUPTOOLS == in_the_clone()
+
+
+def test_the_base_is_small(python):
+    sizes = json.loads(run(python, "-I", "-c", SIZES, folder=python.parent))
+    assert len(sizes) <= MOST_PACKAGES, sizes
+    assert sum(sizes.values()) / 1e6 <= MOST_MEGABYTES, sizes
+
+
+def test_the_command_says_which_extra_it_needs(python):
+    done = subprocess.run([python.parent / "xmlc", "status"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "xmlc: error: the commands need the extra `workflow`: pip install 'xmlc[workflow]'\n"
+
+
+def test_type_checkers_know_the_public_names(python, tmp_path):
+    rooms = (data, inference, metrics, models, thresholds)
+    imports = [f"from {room.__name__} import {', '.join(room.__all__)}\n" for room in rooms]
+    (tmp_path / "mine.py").write_text("".join(imports) + PROGRAM)
+    mypy = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path, "--python-executable", python]
+    assert "Success" in run(*mypy, "mine.py", folder=tmp_path)
+
+
+def test_the_pages_examples_run_in_it(python, tmp_path, monkeypatch):
+    install(python, "scikit-learn")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", os.fspath(kernel_folder().parent))  # the same kernels, by their digest
+    run(python, "-I", "-c", page_in(tmp_path), folder=tmp_path)
