@@ -98,7 +98,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Tuned:
-    """Outcome of `tune`.
+    """Outcome of `xmlc.thresholds.tune`.
 
     Attributes
     ----------
