@@ -10,6 +10,7 @@ from xmlc.metrics.classification import (
     micro_f,
     micro_jaccard,
 )
+from xmlc.metrics.plots import plot_macro_f, plot_precision_by_frequency
 from xmlc.metrics.ranking import (
     maximum_precision_at_k,
     ndcg_at_k,
@@ -31,6 +32,8 @@ __all__ = [
     "micro_f",
     "micro_jaccard",
     "ndcg_at_k",
+    "plot_macro_f",
+    "plot_precision_by_frequency",
     "precision_and_ndcg",
     "precision_at_k",
     "propensities",

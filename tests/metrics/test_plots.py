@@ -1,0 +1,57 @@
+"""Figures of measures: what they draw, counted one label after the other."""
+
+import sys
+
+import numpy as np
+import pytest
+from small_data import random_multilabel
+
+from xmlc.core.errors import XmlcError
+from xmlc.metrics import macro_f, plot_macro_f, plot_precision_by_frequency
+from xmlc.metrics.plots import THRESHOLDS
+
+
+def test_macro_f_is_drawn_by_three_conventions():
+    _, Y = random_multilabel(30, 5, 6)
+    rng = np.random.default_rng(1)
+    spe = (rng.random((30, 6)) * (0.3 + 0.7 * Y.toarray())).astype(np.float32)
+    ax = plot_macro_f(Y, spe)
+    given = plot_macro_f(Y, spe, thresholds=[0.25, 0.5], ax=ax)
+    assert given is ax
+    ways = [{"zero_division": 1}, {"zero_division": 0}, {"average": "present"}] * 2
+    assert len(ax.lines) == len(ways)
+    for i, (line, way) in enumerate(zip(ax.lines, ways)):
+        thresholds = THRESHOLDS if i < 3 else (0.25, 0.5)
+        expected = [100 * macro_f(Y, (spe > np.float32(threshold)).astype(int), **way) for threshold in thresholds]
+        np.testing.assert_allclose(line.get_ydata(), expected)
+        np.testing.assert_allclose(line.get_xdata(), thresholds)
+
+
+def test_precision_is_drawn_by_the_frequency_of_labels():
+    _, Y_train = random_multilabel(40, 5, 9, seed=1)
+    _, Y = random_multilabel(20, 5, 9, seed=2)
+    Y_train, Y = Y_train.toarray(), Y.toarray()
+    Y_train[:, :3] = False
+    Y_train[0, 1] = Y_train[:3, 2] = True
+    rng = np.random.default_rng(3)
+    labels = np.array([rng.permutation(9)[:3] for _ in range(20)])
+    labels[4, 2] = -1
+    precise, found = plot_precision_by_frequency(Y_train, Y, labels).lines
+    ranked, right, true = {}, {}, {}
+    for i in range(20):
+        for j in range(9):
+            group = 2 ** int(np.log2(Y_train[:, j].sum())) if Y_train[:, j].any() else 0
+            ranked[group] = ranked.get(group, 0) + (j in labels[i])
+            true[group] = true.get(group, 0) + Y[i, j]
+            right[group] = right.get(group, 0) + (Y[i, j] and j in labels[i])
+    assert {0, 1, 2} <= right.keys()
+    for line, of in ((precise, ranked), (found, true)):
+        assert dict(zip(line.get_xdata(), line.get_ydata())) == pytest.approx(
+            {group: 100 * right[group] / count for group, count in of.items() if count}
+        )
+
+
+def test_without_matplotlib_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(XmlcError, match=r"pip install 'xmlc\[workflow\]'"):
+        plot_macro_f([[1]], [[0.5]])
