@@ -102,6 +102,23 @@ def finish(report: Report, out: Path | None, budgets: bool) -> None:
 
 
 @benchmark(
+    "defaults",
+    "Train estimators as they come and compare them with the best of a search.",
+    data_option,
+    click.option("--estimator", "estimators", multiple=True, help="One to compare, repeatable; else all."),
+    count_option("--trials", 30, "Of a search, the default first."),
+    count_option("--seconds", 60, "Of processor time, after which no trial begins."),
+    count_option("--most", 10_000, "Instances to train on in a trial, and to choose by."),
+    flag_option("whole", "Whether to train on the whole training set, too."),
+)
+def defaults(data: Path, estimators: tuple[str, ...], trials: int, seconds: int, most: int, whole: bool) -> Report:
+    """Measure P@1 and times."""
+    from benchmarks.defaults import bench_defaults
+
+    return bench_defaults(data, estimators, trials, seconds, most, whole)
+
+
+@benchmark(
     "read",
     "Read the repository format, compared with scikit-learn's reader.",
     click.argument("file", type=FILE, required=False),

@@ -1,0 +1,133 @@
+"""How far estimators as they come are behind a random search: what a dataset loses that nobody tuned."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.harness import CPU_TIME, PERCENT, PREDICTION, TRAINING, Contender, Report, Rows
+from xmlc.data.prepared import Count, Prepared
+from xmlc.kernels.estimator import Hyperparameters
+from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.registry import make_estimator
+from xmlc.steps.tuning.plan import random_trials
+from xmlc.steps.tuning.ranges import parse_space
+
+DEFAULT, SEARCHED = "default", "best of the search"
+VALIDATION, TEST = "P@1, validation", "P@1, test"
+WARM_UP = 60  # instances
+SIZES: tuple[Count, ...] = ("n_train", "d", "m")
+FOREST: Hyperparameters = {"n_trees": 5}  # of forests in trials: more trees help all settings alike
+STEP = {"low": 0.03, "high": 3, "log": True}
+WEIGHT = {"low": 0.1, "high": 30, "log": True}
+LEAF = [10, 30, 100, 300]
+SPACES: dict[str, dict[str, object]] = {
+    "plt": {
+        "tree": ["kmeans", "random"],
+        "arity": [2, 16, 64],
+        "max_leaf": LEAF,
+        "solver": ["sgd", "adagrad", "batch"],
+        "C": WEIGHT,
+        "gamma": STEP,
+        "epochs": [3, 10, 30],
+        "unit_norm": [True, False],
+    },
+    "parabel": {
+        "arity": [2, 16],
+        "max_leaf": LEAF,
+        "loss": ["squared_hinge", "logistic"],
+        "hinge_power": [1, 2, 3],
+        "C": WEIGHT,
+        "weight_cut": [None, 0.03, 0.1],
+        "unit_norm": [True, False],
+    },
+    "fastxml": {
+        "max_leaf": {"low": 3, "high": 100, "log": True, "integer": True},
+        "labels_per_leaf": [20, 100, 500],
+        "objective": ["ndcg", "dcg"],
+        "unit_norm": [True, False],
+    },
+    "ldsm": {
+        "max_nodes": {"low": 100, "high": 100_000, "log": True, "integer": True},
+        "arity": [2, 4],
+        "epochs": [3, 5, 10],
+        "learning_rate": STEP,
+        "lambda_1": [1.0, 2.0, 4.0],
+        "shares": ["labels", "instances"],
+        "unit_norm": [True, False],
+    },
+    "oplt": {
+        "policy": ["best_greedy", "random"],
+        "growth": ["paper", "program"],
+        "arity": [2, 4, 16],
+        "max_leaf": [30, 100, 300],
+        "gamma": STEP,
+        "eps": [0.001, 0.01, 0.1],
+        "epochs": [1, 3, 10],
+        "unit_norm": [True, False],
+    },
+    "swnn": {
+        "S": {"low": 5, "high": 300, "log": True, "integer": True},
+        "alpha": {"low": 0, "high": 8},
+        "beta": [0, 0.5, 1, 2],
+    },
+    "br": {"C": {"low": 1e-4, "high": 100, "log": True}, "standardize": [True, False]},
+}
+
+
+def bench_defaults(
+    folder: Path, estimators: Sequence[str], trials: int, seconds: float, most: int, whole: bool
+) -> Report:
+    """Compare defaults with the best of a search on validation; both are then scored on the test set, once.
+
+    Parameters
+    ----------
+    folder : Path
+        Written by `xmlc prepare`.
+    estimators : sequence of str
+        Those of `SPACES`, if empty.
+    trials : int
+        Of a search, the first of which is the default.
+    seconds : float
+        Of processor time, after which no trial of a search begins.
+    most : int
+        Instances of a trial at most: of the 80 % to train on, of the 20 % to choose by.
+    whole : bool
+        Whether to train on the whole training set, too.
+    """
+    prepared = Prepared(folder)
+    rows, parts = Rows("defaults", prepared.meta["name"]), (prepared.part("fit", most), prepared.part("val", most))
+    contenders = []
+    for estimator in estimators or SPACES:
+        common = FOREST if estimator in ("fastxml", "ldsm") else {}
+        fitted(estimator, common, *(part[:WARM_UP] for part in parts[0])).predict_top_k(parts[1][0][:WARM_UP], 1)
+        settings, start = [{}, *random_trials(parse_space(SPACES[estimator]), trials - 1, 0)], time.process_time()
+        scores: list[float] = []
+        best = default = fitted(estimator, common, *parts[0])
+        for values in settings:
+            if time.process_time() - start > seconds and scores:
+                break
+            model = fitted(estimator, common | values, *parts[0]) if values else default
+            scores.append(100 * model.score(*parts[1]))
+            best = model if scores[-1] == max(scores) else best
+        chosen = settings[scores.index(max(scores))]
+        rows.add(estimator, DEFAULT, VALIDATION, PERCENT, scores[0], note=repr(default))
+        if trials > 1:
+            rows.add(estimator, SEARCHED, VALIDATION, PERCENT, max(scores), scores, note=json.dumps(chosen))
+            rows.add(estimator, SEARCHED, TEST, PERCENT, 100 * best.score(*prepared.part("test")))
+        rows.add(estimator, DEFAULT, TEST, PERCENT, 100 * default.score(*prepared.part("test")))
+        if whole:
+            start = time.process_time()
+            model = fitted(estimator, common, *prepared.part("train"))
+            rows.add(estimator, TRAINING, CPU_TIME, "s", time.process_time() - start)
+            rows.add(estimator, PREDICTION, TEST, PERCENT, 100 * model.score(*prepared.part("test")))
+        contenders.append(Contender(estimator, "this package, with the best of its search", chosen))
+    size = ", ".join(f"{prepared.meta[count]} {count}" for count in SIZES)
+    return rows.report(f"{size}; at most {most} training instances in a trial", contenders)
+
+
+def fitted(estimator: str, values: Hyperparameters, X: object, Y: object) -> SparseProbabilityEstimator:
+    """Train an estimator on one thread, with seed 0."""
+    return make_estimator(estimator, values, 0, 1).fit(X, Y)
