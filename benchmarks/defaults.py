@@ -113,7 +113,7 @@ def bench_defaults(
             scores.append(100 * model.score(*parts[1]))
             best = model if scores[-1] == max(scores) else best
         chosen = settings[scores.index(max(scores))]
-        rows.add(estimator, DEFAULT, VALIDATION, PERCENT, scores[0], note=repr(default))
+        rows.add(estimator, DEFAULT, VALIDATION, PERCENT, scores[0], note=f"trained on {parts[0][0].shape[0]}")
         if trials > 1:
             rows.add(estimator, SEARCHED, VALIDATION, PERCENT, max(scores), scores, note=json.dumps(chosen))
             rows.add(estimator, SEARCHED, TEST, PERCENT, 100 * best.score(*prepared.part("test")))

@@ -13,7 +13,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.models import LdSM
 from xmlc.models.tail_classifiers import TailClassifiers
 
-SMALL = {"n_trees": 4, "max_nodes": 31, "learning_rate": 0.5, "lambda_1": 1.3, "n_jobs": 1}
+SMALL = {"n_trees": 4, "max_nodes": 31, "learning_rate": 0.5, "lambda_1": 1.3, "shares": "labels", "n_jobs": 1}
 RERANKED = {"beta": 0.6, "gamma": 2.0}
 
 

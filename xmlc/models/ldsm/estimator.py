@@ -19,6 +19,9 @@ from xmlc.models.ldsm._grow import FOREST_FIELDS, MultiwayForest, divides, grow_
 from xmlc.models.ldsm._regressors import NodeSettings
 
 
+FEW = 10  # positive instances of a label on the average, below which lambda_1 is larger
+
+
 @hyperparameters
 class LdSM(AveragedForest):
     """Forest of M-ary trees that send an instance in one or several directions (ldsm2020, Sections 2 and 4).
@@ -34,9 +37,9 @@ class LdSM(AveragedForest):
     over the trees; 0 for almost all labels of a large set.
 
     Where paper and program differ, an option says which is which. As printed, Algorithms 1 to 5 are ``exceed=True,
-    ties="first", initial_weights="uniform", prune=False, average="leaves"``, but for the nodes that stay leaves
-    (Notes); the defaults are the program's, but for passes and step size, which rank better on the mean over six
-    datasets (docs/models.md).
+    ties="first", initial_weights="uniform", prune=False, average="leaves", shares="labels"``, but for the nodes that
+    stay leaves (Notes); the defaults are the program's, but for passes, step size, ``max_nodes``, ``lambda_1`` and
+    ``shares``, which rank better over several datasets (docs/models.md).
 
     Parameters
     ----------
@@ -45,8 +48,9 @@ class LdSM(AveragedForest):
         weights; tree t does not depend on how many there are.
     arity : int
         M, the number of children, from 2 to 8.
-    max_nodes : int
-        T_max: a tree has at most so many nodes, leaves included.
+    max_nodes : int or None
+        T_max: a tree has at most so many nodes, leaves included. None: half as many as there are training instances,
+        and at least 1000; ``max_nodes_`` is what was chosen.
     exceed : bool
         Split a leaf whenever there are fewer than T_max nodes, as the loop of Algorithm 1 does: a tree then has up to
         T_max + M - 1 nodes. Otherwise, as in the authors' program, no split takes a tree beyond T_max.
@@ -54,11 +58,14 @@ class LdSM(AveragedForest):
         Times that a node streams its instances.
     learning_rate : float
         Step size.
-    lambda_1, lambda_2 : float
-        Weights of class integrity and of the multi-way penalty (the authors' program calls them l2 and l1). Lemma 1: J
-        is smallest for balanced and pure splits, and for no others, if lambda_2 > (M - 3) lambda_1. Any values are
-        taken: with M = 2 or 3 all positive ones meet the condition; with M = 4 the defaults do not, and J is then
-        smaller for splits that send each label in two directions.
+    lambda_1 : float or None
+        Weight of class integrity (the authors' program calls it l2). None: 2, or 4 where labels have fewer than 10
+        positive instances on the average; ``lambda_1_`` is what was chosen.
+    lambda_2 : float
+        Weight of the multi-way penalty (l1 there). Lemma 1: J is smallest for balanced and pure splits, and for no
+        others, if lambda_2 > (M - 3) lambda_1. Any values are taken: with M = 2 or 3 all positive ones meet the
+        condition; with M = 4 the defaults do not, and J is then smaller for splits that send each label in two
+        directions.
     optimizer : {'nag', 'sgd'}
         'nag', for sparse data: normalised adaptive gradient. 'sgd', for dense data: stochastic gradient descent on
         features standardised at each node.
@@ -94,6 +101,9 @@ class LdSM(AveragedForest):
     ----------
     forest_ : MultiwayForest
     tail_ : TailClassifiers or None
+    max_nodes_ : int
+    lambda_1_ : float
+        As given, or as chosen.
     inner_products_ : ndarray of int64, shape (n,)
         Inner products computed for each instance in the last prediction: M for each inner node that it passed. It does
         not depend on thresholds.
@@ -119,11 +129,11 @@ class LdSM(AveragedForest):
 
     n_trees: int = 10
     arity: int = 2
-    max_nodes: int = 1000
+    max_nodes: int | None = None
     exceed: bool = False
     epochs: int = 5
     learning_rate: float = 0.3
-    lambda_1: float = 2.0
+    lambda_1: float | None = None
     lambda_2: float = 1.0
     optimizer: str = "nag"
     ties: str = "random"
@@ -131,7 +141,7 @@ class LdSM(AveragedForest):
     prune: bool = True
     shuffle: bool = True
     average: str = "trees"
-    shares: str = "labels"
+    shares: str = "instances"
     unit_norm: bool = False
     beta: float = 1.0
     gamma: float = 0.0001
@@ -143,10 +153,24 @@ class LdSM(AveragedForest):
 
     def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, trees: range) -> MultiwayForest:
         check_dense_size(self.optimizer, X.shape)
+        self._choose(*Y.shape, Y.nnz)
         x, y, seed = self._kernel_form(X), kernel_csr(Y), int(self.random_state)
         common = enough_nodes(self), bool(self.shuffle), settings_of(self)
         pieces = [(x, y, X.shape[1], Y.shape[1], seed, tree, *common) for tree in trees]
         return MultiwayForest.joined(run_pieces(grow_tree, pieces, self.n_jobs, title="growing trees", unit="trees"))
+
+    def _choose(self, n: int, m: int, positives: int) -> None:
+        """Choose what the hyperparameters leave to the size of the training set."""
+        self.max_nodes_ = max(1000, n // 2) if self.max_nodes is None else int(self.max_nodes)
+        usual = 4.0 if positives < FEW * m else 2.0
+        self.lambda_1_ = usual if self.lambda_1 is None else float(self.lambda_1)
+
+    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+        return super()._state()[0], {"max_nodes": self.max_nodes_, "lambda_1": self.lambda_1_}
+
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
+        super()._restore(arrays, meta)
+        self.max_nodes_, self.lambda_1_ = int(meta["max_nodes"]), meta["lambda_1"]
 
     @property
     def tree_depths_(self) -> np.ndarray:
@@ -225,7 +249,7 @@ def check_dense_size(optimizer: str, shape: tuple[int, int]) -> None:
 
 def enough_nodes(model: LdSM) -> int:
     """Return the number of nodes from which on a tree is not split any more."""
-    return int(model.max_nodes) if model.exceed else int(model.max_nodes) - int(model.arity) + 1
+    return model.max_nodes_ if model.exceed else model.max_nodes_ - int(model.arity) + 1
 
 
 def settings_of(model: LdSM) -> NodeSettings:
@@ -234,7 +258,7 @@ def settings_of(model: LdSM) -> NodeSettings:
         arity=int(model.arity),
         epochs=int(model.epochs),
         learning_rate=float(model.learning_rate),
-        lambda_1=float(model.lambda_1),
+        lambda_1=model.lambda_1_,
         lambda_2=float(model.lambda_2),
         adaptive=model.optimizer == "nag",
         random_ties=model.ties == "random",

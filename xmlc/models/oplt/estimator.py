@@ -45,6 +45,7 @@ POLICIES = {
 }
 OF_ALGORITHM_8 = ("random", "best_greedy")  # that have the program's growth
 OF_NO_GIVEN_TREE = ("complete", "one_vs_rest")  # whose trees have one shape
+USUAL_LENGTH = 20_000  # instances that `fit` learns of a small training set, pass by pass
 NO_THRESHOLD = 1.0  # of new labels as long as no sets are predicted
 
 
@@ -86,8 +87,9 @@ class OPLT(SparseProbabilityEstimator):
         and 10 for few-shot multi-class data.
     gamma, eps : float
         AdaGrad: a weight's step is gamma / sqrt(eps + its squared derivatives so far).
-    epochs : int
-        `fit`: passes over the training set.
+    epochs : int or None
+        `fit`: passes over the training set. None: as many as learn 20,000 instances in all, but 1 to 10;
+        ``n_instances_`` counts what was learned.
     warm_start : float or None
         `fit`: a share of the instances on whose labels a tree of balanced 2-means is built and trained first, before
         the others extend it (OPLT-W of the paper has 0.1). Not with "complete" and "one_vs_rest", whose trees have one
@@ -139,7 +141,7 @@ class OPLT(SparseProbabilityEstimator):
     max_leaf: int = 100
     gamma: float = 1.0
     eps: float = 0.01
-    epochs: int = 1
+    epochs: int | None = None
     warm_start: float | None = None
     unit_norm: bool = True
     random_state: int = 0
@@ -170,8 +172,9 @@ class OPLT(SparseProbabilityEstimator):
             self._start_as_kmeans(X[sample], Y[sample])
         x, y = self._kernel_form(X), kernel_csr(Y)
         self._online = self._with_labels(y)
-        for epoch in range(self.epochs):
-            self._learn(x, y, order, 0, f"pass {epoch + 1} of {self.epochs}")
+        passes = self.epochs or min(max(USUAL_LENGTH // order.size, 1), 10)
+        for epoch in range(passes):
+            self._learn(x, y, order, 0, f"pass {epoch + 1} of {passes}")
         return self
 
     def _start(self) -> None:
