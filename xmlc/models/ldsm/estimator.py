@@ -18,7 +18,6 @@ from xmlc.models.averaged_forest import AveragedForest
 from xmlc.models.ldsm._grow import FOREST_FIELDS, MultiwayForest, divides, grow_tree, route, sent_to, tree_depths
 from xmlc.models.ldsm._regressors import NodeSettings
 
-
 FEW = 10  # positive instances of a label on the average, below which lambda_1 is larger
 
 
