@@ -106,13 +106,14 @@ def bench_defaults(
         settings, start = [{}, *random_trials(parse_space(SPACES[estimator]), trials - 1, 0)], time.process_time()
         scores: list[float] = []
         best = default = fitted(estimator, common, *parts[0])
+        chosen: Hyperparameters = {}
         for values in settings:
             if time.process_time() - start > seconds and scores:
                 break
             model = fitted(estimator, common | values, *parts[0]) if values else default
             scores.append(100 * model.score(*parts[1]))
-            best = model if scores[-1] == max(scores) else best
-        chosen = settings[scores.index(max(scores))]
+            if scores[-1] == max(scores):
+                best, chosen = model, values
         rows.add(estimator, DEFAULT, VALIDATION, PERCENT, scores[0], note=f"trained on {parts[0][0].shape[0]}")
         if trials > 1:
             rows.add(estimator, SEARCHED, VALIDATION, PERCENT, max(scores), scores, note=json.dumps(chosen))

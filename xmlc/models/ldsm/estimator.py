@@ -120,9 +120,10 @@ class LdSM(AveragedForest):
     >>> model = LdSM(n_trees=3).fit(X, Y)
     >>> labels, scores = model.predict_top_k([[1, 0]], k=2)
     >>> labels.tolist(), scores.round(2)
-    ([[0, 2]], array([[0.5, 0.5]], dtype=float32))
+    ([[0, 2]], array([[1., 1.]], dtype=float32))
     """
 
+    MODEL_FORMAT = 2
     FIELDS = FOREST_FIELDS
     FOREST = MultiwayForest
 

@@ -130,7 +130,7 @@ class OPLT(SparseProbabilityEstimator):
     >>> model = OPLT().fit(X, Y)
     >>> labels, scores = model.predict_top_k([[1, 0]], k=2)
     >>> labels.tolist(), scores.round(2)
-    ([[0, 2]], array([[0.83, 0.83]], dtype=float32))
+    ([[0, 2]], array([[0.97, 0.97]], dtype=float32))
     """
 
     policy: str = "best_greedy"
