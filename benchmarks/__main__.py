@@ -52,7 +52,6 @@ def seeds_option(default: int, text: str) -> Option:
 
 peers_option = flag_option("peers", "Whether to run the baselines too (extra `peers`).")
 out_option = click.option("--out", type=FILE, help="File for all rows: .csv as in results/benchmarks/, else JSON.")
-budgets_option = click.option("--budgets", is_flag=True, help="Check the budgets; fail if a figure is over its budget.")
 
 
 @click.group(help="Measure speed against a baseline in one run, without compilation; or compare bits.")
@@ -61,44 +60,31 @@ def group() -> None:
 
 
 def benchmark(name: str, text: str, *options: Option) -> Callable[[Callable[..., Report]], click.Command]:
-    """Make a function that measures a command, which prints its report, writes it and checks its budgets."""
+    """Make a function that measures a command, which prints its report and writes it."""
 
     def decorate(run: Callable[..., Report]) -> click.Command:
-        def measure(out: Path | None, budgets: bool, **values: Any) -> None:
+        def measure(out: Path | None, **values: Any) -> None:
             from xmlc.core.threads import set_process_threads
 
             set_process_threads(values.get("threads", 1))
-            finish(run(**values), out, budgets)
+            finish(run(**values), out)
 
         decorated: Callable[..., Any] = measure
-        for option in (budgets_option, out_option, *options[::-1]):
+        for option in (out_option, *options[::-1]):
             decorated = option(decorated)
         return group.command(name, help=text, short_help=text)(decorated)
 
     return decorate
 
 
-def finish(report: Report, out: Path | None, budgets: bool) -> None:
-    """Print a report, write it if a file is named, and check it if that is wanted.
-
-    Raises
-    ------
-    XmlcError
-        A figure is over its budget, or was not measured.
-    """
-    from benchmarks.budgets import check, verdict_table
+def finish(report: Report, out: Path | None) -> None:
+    """Print a report, and write it if a file is named."""
     from benchmarks.harness import write_report
     from benchmarks.render import to_text
 
     click.echo(to_text(report))
     if out:
         write_report(report, out)
-    if budgets:
-        verdicts = check(report.rows, report.benchmark, report.dataset)
-        click.echo(f"\n{verdict_table(verdicts)}")
-        failed = sorted({verdict.budget.name for verdict in verdicts if not verdict.within})
-        if failed:
-            raise XmlcError(f"over budget or not measured: {', '.join(failed)}")
 
 
 @benchmark(
