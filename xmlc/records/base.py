@@ -118,7 +118,7 @@ def as_checked(path: Path, content: object, kind: type[T], expected: str) -> T:
         It does not fit.
     """
     try:
-        return msgspec.convert(content, kind)
+        return msgspec.convert(content, kind, dec_hook=_path)
     except msgspec.ValidationError as error:
         place, found = _located(str(error), isinstance(error.__cause__, Misfit))
         raise misfit(path, place, found, expected) from error
@@ -137,6 +137,10 @@ def _located(message: str, is_misfit: bool) -> tuple[str, str]:
         within, _, found = found.partition(": ")
         place += within
     return place, _LACKING.sub(r"'\1' is a required property", found)
+
+
+def _path(kind: type, value: Any) -> Any:
+    return Path(value) if kind is Path else value
 
 
 def _refuse_constant(text: str) -> float:

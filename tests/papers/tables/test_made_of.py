@@ -41,10 +41,9 @@ def test_data_are_the_same_by_their_digests_if_these_are_known():
 @pytest.mark.parametrize(
     ("change", "found"),
     [
-        ({"schema": 2}, r"\$\.schema: "),
-        ({"records": [1]}, r"\$\.records\[0\]: Expected"),
-        ({"suite": 3}, r"\$\.suite: Expected"),
-        ({"more": 3}, r"\$: .*unknown field `more`"),
+        ({"records": [1]}, r"\$\.records\[0\]: .*'int'"),
+        ({"suite": 3}, r"\$\.suite: .*'int'"),
+        ({"digests": []}, r"\$\.digests: Expected"),
     ],
 )
 def test_what_does_not_fit_is_named_with_its_place(tmp_path, change, found):

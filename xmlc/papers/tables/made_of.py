@@ -3,30 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Literal
-
-from msgspec import Struct
-from msgspec.structs import asdict
 
 from xmlc.core.files import write_record
 from xmlc.records.base import read_checked
 from xmlc.suites.paths import in_project
 
 SUFFIX = ".made-of.json"
-
-
-class _File(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Content of the file: paths as text."""
-
-    schema: Literal[1]
-    table: str
-    paper: str
-    records: tuple[str, ...]
-    published: str | None
-    suite: str | None
-    digests: dict[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -56,16 +40,8 @@ class MadeOf:
     def write(self, prefix: Path) -> Path:
         """Write PREFIX.made-of.json, whole or not at all, and return its path."""
         path = prefix.with_name(prefix.name + SUFFIX)
-        content = _File(
-            schema=1,
-            table=self.table,
-            paper=self.paper,
-            records=tuple(map(in_project, self.records)),
-            published=self.published.as_posix() if self.published else None,
-            suite=self.suite.as_posix() if self.suite else None,
-            digests=self.digests,
-        )
-        write_record(path, asdict(content))
+        records = list(map(in_project, self.records))
+        write_record(path, {"schema": 1, **asdict(self), "records": records})
         return path
 
     @classmethod
@@ -77,9 +53,7 @@ class MadeOf:
         XmlcError
             It is not readable, or another kind of file.
         """
-        content = read_checked(path, _File, "what `xmlc table` of this version writes beside a table")
-        published, suite = (Path(name) if name else None for name in (content.published, content.suite))
-        return cls(content.table, content.paper, tuple(map(Path, content.records)), published, suite, content.digests)
+        return read_checked(path, cls, "what `xmlc table` of this version writes beside a table")
 
     def under(self, root: Path) -> MadeOf:
         """Return it with its records in a folder, where an archive of them was unpacked."""
