@@ -1,22 +1,22 @@
-"""The record of a sweep, whose rows have the value under the name of the hyperparameter."""
+"""The record of a sweep."""
 
 from record_cases import passport, step
-from record_files import RecordFile, check_round_trip
+from record_files import RecordFile, check_round_trip, save
 from report_cases import sweep
 
 from xmlc.records.sweep import SweepRecord, frame
 
 CONTENT = {"kind": "sweep", "schema": 1, "dataset": sweep()["dataset"], "estimator": "ldsm", "model": "ldsm"}
-CONTENT |= {key: sweep()[key] for key in ("seed", "portion", "hyperparameters", "hyperparameter")}
-CONTENT |= {"rows": [row | {"predict_ms_per_instance": 0.5} for row in sweep()["rows"]], "costs": {"threads": 2}}
+CONTENT |= {key: sweep()[key] for key in ("hyperparameters", "seed", "portion", "hyperparameter")}
+ROWS = [{"value": row.pop("max_nodes"), **row, "predict_ms_per_instance": 0.5} for row in sweep()["rows"]]
+CONTENT |= {"rows": ROWS, "costs": {"threads": 2}}
 CONTENT |= {"passport": passport(), "step": step("sweep")}
 
 
 class TestFile(RecordFile):
     kind, content, nan_at = SweepRecord, CONTENT, ["rows", 0, "train_seconds"]
     broken = (
-        (["rows", 1, "max_nodes"], ..., "$.rows[1]", "'max_nodes' is a required property"),
-        (["hyperparameter"], "arity", "$.rows[0]", "'arity' is a required property"),
+        (["rows", 1, "value"], ..., "$.rows[1]", "'value' is a required property"),
         (["rows", 1], 7, "$.rows[1]", "Expected"),
     )
 
@@ -25,6 +25,12 @@ def test_a_row_has_its_value(tmp_path):
     record = check_round_trip(tmp_path, SweepRecord, CONTENT)
     assert [row.value for row in record.rows] == [16, 64, 256]
     assert record.hyperparameter == "max_nodes"
+
+
+def test_a_value_under_the_name_of_its_hyperparameter_is_read_too(tmp_path):
+    rows = [{"max_nodes" if name == "value" else name: part for name, part in row.items()} for row in ROWS]
+    record = SweepRecord.read(save(tmp_path, CONTENT | {"rows": rows}))
+    assert [row.value for row in record.rows] == [16, 64, 256]
 
 
 def test_a_frame_has_a_row_for_each_value(tmp_path):

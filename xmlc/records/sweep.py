@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 from msgspec import Meta
 
 from xmlc.core.passport import Passport, StepCosts
-from xmlc.records.base import (
-    ExperimentRecord,
-    Fractions,
-    Number,
-    RankingRow,
-    Row,
-    expected_of,
-    identity,
-    misfit,
-    or_nan,
-)
+from xmlc.records.base import ExperimentRecord, Fractions, Number, RankingRow, Row, identity, or_nan
 from xmlc.records.forest import METRICS
 
 if TYPE_CHECKING:
@@ -29,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class SweepRow(RankingRow):
-    """Training with one value, which in the file has the hyperparameter's name.
+    """Training with one value of the hyperparameter.
 
     Attributes
     ----------
@@ -68,23 +58,17 @@ class SweepRecord(ExperimentRecord, kind="sweep", command="sweep"):
     passport: Passport
     step: StepCosts | None = None
 
-    def content(self) -> dict[str, object]:
-        """Return the content of the file: in it hyperparameters stand behind the portion."""
-        content = super().content()
-        content |= {"rows": [_as_written(row, self.hyperparameter) for row in self.rows]}
-        behind = [*content][[*content].index("portion") + 1 :]
-        settings = {"hyperparameters": content.pop("hyperparameters")}
-        later = {name: content.pop(name) for name in behind}
-        return content | settings | later
-
     @classmethod
     def of(cls, path: Path, content: object) -> Self:
         """Check the content of a file."""
         if isinstance(content, dict) and isinstance(content.get("rows"), list):
-            name = content.get("hyperparameter")
-            rows = [_as_read(path, place, row, name) for place, row in enumerate(content["rows"])]
-            content = content | {"rows": rows}
+            name = content.get("hyperparameter")  # under which earlier versions wrote the value
+            content = content | {"rows": [_with_value(row, name) for row in content["rows"]]}
         return super().of(path, content)
+
+
+def _with_value(row: object, name: object) -> object:
+    return row | {"value": row[name]} if isinstance(row, dict) and name in row else row
 
 
 def frame(records: Sequence[SweepRecord]) -> pd.DataFrame:
@@ -99,19 +83,3 @@ def _row(record: SweepRecord, row: SweepRow) -> Row:
     shape = {"depth": or_nan(row.depth), "nodes": or_nan(row.nodes)}
     scores = {name: 100 * value for name, value in row.metrics.items()}
     return identity(record) | {record.hyperparameter: row.value} | scores | shape | costs
-
-
-def _as_written(row: SweepRow, hyperparameter: str) -> dict[str, object]:
-    content = asdict(row)
-    return {hyperparameter: content.pop("value"), **content}
-
-
-def _as_read(path: Path, place: int, row: object, hyperparameter: object) -> object:
-    if not isinstance(row, dict):
-        return row
-    if not isinstance(hyperparameter, str):
-        return row | {"value": None}
-    if hyperparameter not in row:
-        found = f"{hyperparameter!r} is a required property"
-        raise misfit(path, f"$.rows[{place}]", found, expected_of(SweepRecord.COMMAND))
-    return row | {"value": row[hyperparameter]}

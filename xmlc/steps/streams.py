@@ -103,17 +103,5 @@ def _timed_sets(model: StreamsSets, X: sparse.csr_array, Y: sparse.csr_array) ->
     return sets, cpu_seconds() - started
 
 
-def _row(
-    instances: int, accuracy: float, reduction: float | None, macro_f: float | None, macro_f_present: float | None
-) -> ProgressiveRow:
-    return ProgressiveRow(
-        instances=instances,
-        accuracy=accuracy,
-        entropy_reduction=reduction,
-        macro_f=macro_f,
-        macro_f_present=macro_f_present,
-    )
-
-
 def _known(values: np.ndarray) -> list[float | None]:
     return [None if math.isnan(value) else value for value in values.tolist()]
