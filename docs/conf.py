@@ -1,11 +1,22 @@
 """How Sphinx builds the site: the pages of this folder, and the reference from the docstrings of the package."""
 
+import os
+import re
 import runpy
 from pathlib import Path
 
 import xmlc
 
 HERE = Path(__file__).parent
+ROOT = HERE.parent
+# Pages of the site that are files of the repository, where links are to other files of it.
+OF_THE_REPOSITORY = {
+    "readme": ROOT / "README.md",
+    "configuration": ROOT / "config/README.md",
+    "contributing": ROOT / "CONTRIBUTING.md",
+    "changelog": ROOT / "CHANGELOG.md",
+}
+LINK = re.compile(r"(\]\(|src=\")([\w./-]+)")
 page = runpy.run_path(str(HERE / "hyperparameters.py"))["page"]()  # it follows from the code
 (HERE / "hyperparameters.md").write_text(page, encoding="utf-8")
 
@@ -15,15 +26,16 @@ project_copyright = author
 version = release = xmlc.__version__
 
 extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.viewcode"]
-myst_heading_anchors = 2  # links to sections, as on GitHub
+myst_heading_anchors = 3  # links to sections, as on GitHub
 exclude_patterns = ["_build", "_page", "_runs"]
 html_theme = "furo"
 html_title = f"xmlc {version}"
 html_show_sphinx = False
 html_copy_source = False
-html_extra_path = ["_page"]  # the report that `make docs` makes of results/reference/five-seeds
+html_extra_path = ["_page", "figure1.png"]  # the report that `make docs` makes of the five seeds; the README's figure
 
 # A name in backticks that does not exist is an error, but for commands and for what is private.
+suppress_warnings = ["misc.highlighting_failure"]  # a fence of a language that Pygments does not know, such as CSV
 default_role = "py:obj"
 nitpicky = True
 nitpick_ignore_regex = [("py:obj", r".*[ \-/].*"), ("py:(obj|class)", r"(.*\.)?_.*")]
@@ -35,3 +47,38 @@ autodoc_member_order = "bysource"
 autodoc_default_options = {"inherited-members": "Estimator,tuple"}
 autosummary_generate = False
 numpydoc_show_class_members = False
+
+
+def with_links_of_the_site(app, docname, source):
+    """Take a page from the repository where its file here stands for one, and lead links between files to pages."""
+    file = OF_THE_REPOSITORY.get(docname, HERE / f"{docname}.md")
+    pages = {path: HERE / f"{name}.md" for name, path in OF_THE_REPOSITORY.items()}
+    if docname in OF_THE_REPOSITORY:
+        app.env.note_dependency(str(file))
+        source[0] = file.read_text(encoding="utf-8")
+
+    def to_page(link):
+        target = (file.parent / link[2]).resolve()
+        return link[1] + os.path.relpath(pages.get(target, target), (HERE / docname).parent)
+
+    source[0] = LINK.sub(lambda link: to_page(link) if (file.parent / link[2]).is_file() else link[0], source[0])
+
+
+def with_anchors_that_exist(app, pagename, templatename, context, doctree):
+    """On pages of source code, lead links back to objects by their names: viewcode takes one prefix for a module."""
+    known = app.env.get_domain("py").objects
+    module = pagename.removeprefix("_modules/").replace("/", ".")
+
+    def named(link):
+        parts = link[1].split(".")
+        names = [link[1], *(".".join([module, *parts[start:]]) for start in range(len(parts)))]
+        return f'#{next((name for name in names if name in known), link[1])}"'
+
+    if pagename.startswith("_modules/xmlc"):
+        context["body"] = re.sub(r'#(xmlc\.[\w.]+)"', named, context["body"])
+
+
+def setup(app):
+    """Connect the pages' links."""
+    app.connect("source-read", with_links_of_the_site)
+    app.connect("html-page-context", with_anchors_that_exist)

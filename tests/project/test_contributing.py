@@ -36,7 +36,7 @@ def blocks_of(section):
 
 
 def examples():
-    """The model of README, the method and the search of docs/extending.md: files that name themselves, and YAML."""
+    """The model, the method and the search of docs/extending.md: files that name themselves, and YAML."""
     found = re.findall(r"^```(python|yaml)\n(.*?)^```$", README + EXTENDING, re.MULTILINE | re.DOTALL)
     files = [(text.splitlines()[0].removeprefix("# "), text) for _, text in found if text.startswith("# my_")]
     return files + [("config/demo.yaml", text) for language, text in found if language == "yaml"]

@@ -1,5 +1,6 @@
 """README.md, the pages of docs/ and config/README.md: files that they name exist, and the examples of files run."""
 
+import ast
 import json
 import re
 import subprocess
@@ -60,7 +61,7 @@ def test_files_that_are_named_exist():
 
 def test_the_readme_is_read_in_minutes_and_every_page_is_listed():
     assert len(README.splitlines()) <= 160
-    listed = set(re.findall(r"^([\w/-]+)$", (ROOT / "docs/index.md").read_text(), re.MULTILINE))
+    listed = set(re.findall(r"^(?:\w+ <)?([\w/-]+)>?$", (ROOT / "docs/index.md").read_text(), re.MULTILINE))
     assert {file.stem for file in PAGES if file.parent.name == "docs"} - {"index"} <= listed
 
 
@@ -71,6 +72,22 @@ def test_the_demo_is_shown_as_the_screen_shows_it_with_the_accepted_numbers():
     assert sorted(file.stem for file in accepted.iterdir()) == sorted(DEMO["tables"])
     expected = [f"{panel_to_markdown(panel)}\n", f"results/tables/demo  {fingerprint(accepted).word}\n"]
     assert blocks("text") == expected, "put into the README:\n\n" + "\n".join(expected)
+
+
+def test_the_example_from_texts_to_label_names_runs(capsys):
+    (example,) = (block for block in blocks("python") if not block.startswith("# my_"))
+    texts = ["a new dog", "an old dog", "a new cat", "an old cat", "a new text", "an old text"]
+    exec(example, {"texts": texts, "label_lists": [[text.split()[1], text.split()[2]] for text in texts]})
+    found = ast.literal_eval(re.sub(r"np\.(str_|float32)\(([^)]*)\)", r"\2", capsys.readouterr().out))
+    assert {name for name, _ in found[:2]} == {"new", "text"}
+
+
+def test_the_first_page_has_the_ratios_of_the_page_on_speed():
+    row = re.compile(r"^\| \S+ \| (training|prediction).*\| PLT[^|]*\| ([\d.]+) \|", re.MULTILINE)
+    rows = row.findall(PAGES[ROOT / "docs/speed.md"])
+    for task, words in (("training", "trains in"), ("prediction", "ranks in")):
+        ratios = [float(ratio) for name, ratio in rows if name == task]
+        assert f"{words} {min(ratios):.2f} to {max(ratios):.2f} of" in " ".join(PAGES[ROOT / "docs/index.md"].split())
 
 
 @pytest.mark.needs("lint")

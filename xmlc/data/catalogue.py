@@ -97,7 +97,7 @@ class Dataset:
     #: By paper. It says how printed numbers are judged, and nothing about the data, so
     #: the entry's text lacks it.
     splits: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
-    #: Parameters of `xmlc synth`, see `xmlc.data.synthetic.KINDS`.
+    #: Parameters of `xmlc synth`, see `xmlc.data.synthetic.making.KINDS`.
     synthetic: Mapping[str, Any] | None = None
     homepage: str | None = None
     licence: str | None = None

@@ -148,7 +148,7 @@ def _compile_data() -> None:
     """Draw a synthetic dataset, write it, read and prepare it."""
     from xmlc.data.catalogue import Dataset
     from xmlc.data.prepare import prepare
-    from xmlc.data.synthetic import make_dataset
+    from xmlc.data.synthetic.making import make_dataset
 
     sizes = {"n_train": N_TRAIN, "n_test": N_TEST, "n_features": N_FEATURES, "n_labels": N_LABELS, "nonzeros": 10}
     with TemporaryDirectory() as name:

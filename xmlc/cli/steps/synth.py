@@ -10,7 +10,7 @@ from xmlc.cli._options import POSITIVE, SEED, catalogue_option, out_option, thre
 from xmlc.core.errors import XmlcError
 from xmlc.data.catalogue import dataset as catalogue_entry
 from xmlc.data.catalogue import load_catalogue
-from xmlc.data.synthetic import KINDS, SIZES, make_dataset
+from xmlc.data.synthetic.making import KINDS, SIZES, make_dataset
 
 COUNT = click.IntRange(min=1)
 

@@ -39,7 +39,7 @@ def load(
         - ``repository``: header ``n d m``, then ``label,label feature:value ...``, ids from 0; an instance without
           labels starts with a space;
         - ``repository-two-files``: features and labels apart, each with a header of two numbers;
-        - ``npz``: features and labels apart, two sparse matrices that `scipy.sparse.save_npz` wrote;
+        - ``npz``: features and labels apart, two sparse matrices that ``scipy.sparse.save_npz`` wrote;
         - ``svmlight``: rows as above without a header, ``#`` begins a comment;
         - ``vw``: Vowpal Wabbit text, ``label,label | feature:value feature ...``. Whole numbers are ids of features, as
           in the program; other names need a ``vocabulary``. A feature given twice adds up, as words do, where the

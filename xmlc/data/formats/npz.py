@@ -1,4 +1,4 @@
-"""Reading of pairs of sparse matrices in files of `scipy.sparse.save_npz`, as PECOS keeps its datasets, too."""
+"""Reading of pairs of sparse matrices in files of ``scipy.sparse.save_npz``, as PECOS keeps its datasets, too."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def read_matrix(path: Path, gate: Callable[[Any], sparse.csr_array]) -> sparse.c
 
 
 def load_npz(path: Path) -> Any:
-    """Read a sparse matrix that `scipy.sparse.save_npz` wrote; nothing is unpickled, and nothing proven.
+    """Read a sparse matrix that ``scipy.sparse.save_npz`` wrote; nothing is unpickled, and nothing proven.
 
     Raises
     ------

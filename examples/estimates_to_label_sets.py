@@ -1,0 +1,34 @@
+"""From the probabilities of any model to label sets, by thresholds tuned on validation data.
+
+Your classifier's probabilities take the place of `P_val` and `P_test`: sparse matrices, as
+`scipy.sparse.load_npz` reads them, or dense arrays.
+"""
+
+from xmlc.data.synthetic.labels import SyntheticModel
+from xmlc.inference import meuf
+from xmlc.metrics import instance_f, macro_f, micro_f
+from xmlc.thresholds import FTA, OFO, STO, CommonThreshold
+
+data = SyntheticModel(n_features=2000, n_labels=300, labels_per_instance=3.0, seed=1)
+_, Y_val, P_val = data.draw(0, 4000)
+_, Y_test, P_test = data.draw(4000, 6000)
+
+methods = {
+    "one half": None,  # a label is predicted where its estimate exceeds 1/2
+    "best common threshold": CommonThreshold("micro"),
+    "FTA": FTA(),
+    "STO": STO(),
+    "OFO": OFO(a=1, b=20),
+    "MEUF": meuf,  # for each instance the set of greatest expected F; nothing is tuned
+}
+print(f"{'':22}{'macro-F':>9}{'micro-F':>9}{'instance-F':>12}")
+for name, method in methods.items():
+    if method is None:
+        label_sets = P_test > 0.5
+    elif method is meuf:
+        label_sets, _ = meuf(P_test)
+    else:
+        label_sets = method.fit(P_val, Y_val).predict(P_test)
+    macro = macro_f(Y_test, label_sets, average="present")
+    micro, instance = micro_f(Y_test, label_sets), instance_f(Y_test, label_sets)
+    print(f"{name:22}{macro:9.3f}{micro:9.3f}{instance:12.3f}")

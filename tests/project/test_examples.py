@@ -1,0 +1,35 @@
+"""examples/: each script is short, runs with the base installation, and prints what the site shows."""
+
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import pytest
+from repository import ROOT
+
+SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
+PAGE = (ROOT / "docs/examples.md").read_text()
+#: What the extra `workflow` brings; `None` in `sys.modules` is a package that is not there.
+WORKFLOW = "click gdown jinja2 jsonschema matplotlib msgspec pandas psutil requests snakemake tabulate yaml".split()
+RUN = """
+import runpy, sys
+sys.modules.update(dict.fromkeys(sys.argv[2:]))
+runpy.run_path(sys.argv[1], run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_an_example_prints_what_the_site_shows(script, tmp_path):
+    text, output = script.read_text(), ROOT / f"examples/output/{script.stem}.txt"
+    assert len(text.splitlines()) <= 50
+    for file in (script, output):
+        assert f"```{{literalinclude}} ../{file.relative_to(ROOT)}\n" in PAGE
+    if "from sklearn" in text and not find_spec("sklearn"):
+        pytest.skip("scikit-learn is not installed (make env EXTRAS=test)")
+    done = subprocess.run([sys.executable, "-c", RUN, script, *WORKFLOW], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == output.read_text(), f"put into {output.relative_to(ROOT)}:\n\n{done.stdout}"
+
+
+def test_every_output_has_its_script():
+    assert sorted(file.stem for file in (ROOT / "examples/output").iterdir()) == [script.stem for script in SCRIPTS]

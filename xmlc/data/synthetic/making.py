@@ -1,0 +1,90 @@
+"""A synthetic dataset on disk: both parts as text, true posteriors beside, and where they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from scipy import sparse
+
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import atomic_folder, write_record
+from xmlc.core.parallel import row_blocks
+from xmlc.core.passport import step_costs
+from xmlc.data.catalogue import file_facts
+from xmlc.data.matrices import save_csr
+from xmlc.data.synthetic.few_shot import ObjectViews, ShortTexts
+from xmlc.data.synthetic.labels import SyntheticModel
+from xmlc.data.writer import repository_writer
+
+ROWS_AT_A_TIME = 1 << 16  # in memory; the posteriors of all rows are
+SIZES = ("n_train", "n_test", "n_features", "n_labels")
+
+
+class Draws(Protocol):
+    """A source of rows of a dataset: instances, labels, and posteriors if they are known."""
+
+    def draw(
+        self, start: int, end: int, n_jobs: int | None = None
+    ) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array | None]:
+        """Draw rows ``start .. end - 1`` on ``n_jobs`` threads."""
+
+
+class SyntheticKind(NamedTuple):
+    """A kind of synthetic data: the class that draws it, and the defaults of its parameters beside `SIZES`."""
+
+    model: Callable[..., Draws]
+    defaults: Mapping[str, float]
+
+
+KINDS = {
+    "labels": SyntheticKind(
+        SyntheticModel, {"labels_per_instance": 4.0, "nonzeros": 60, "seed": 0, "posteriors": True}
+    ),
+    "objects": SyntheticKind(ObjectViews, {"seed": 0}),
+    "texts": SyntheticKind(ShortTexts, {"nonzeros": 70, "seed": 0}),
+}
+
+
+def make_dataset(name: str, kind: str, given: Mapping[str, float], out: Path, n_jobs: int) -> None:
+    """Draw a dataset and write it to the folder ``out``, which is there only when all of it is written.
+
+    Parameters
+    ----------
+    name : str
+    kind : str
+        A key of `KINDS`.
+    given : mapping of str to number
+        Parameters: all of `SIZES`, and those of the kind's that differ from its defaults.
+    out : Path
+    n_jobs : int
+        Threads.
+
+    Raises
+    ------
+    XmlcError
+        A parameter is none of the kind's, or out of range.
+    """
+    draws, defaults = KINDS[kind]
+    parameters = {**defaults, **given}
+    if unknown := [key for key in parameters if key not in (*SIZES, *defaults)]:
+        raise XmlcError(f"{name}: {', '.join(unknown)} is no parameter of kind {kind}; expected {', '.join(defaults)}")
+    n_train, n_test = int(parameters["n_train"]), int(parameters["n_test"])
+    model = draws(**{key: value for key, value in parameters.items() if key not in ("n_train", "n_test")})
+    with atomic_folder(out) as folder:
+        for part, (start, end) in {"train": (0, n_train), "test": (n_train, n_train + n_test)}.items():
+            size = (end - start, int(parameters["n_features"]), int(parameters["n_labels"]))
+            posteriors = []
+            with repository_writer(folder / f"{part}.txt", *size) as write:
+                for a, b in row_blocks(end - start, ROWS_AT_A_TIME):
+                    X, Y, P = model.draw(start + a, start + b, n_jobs)
+                    write(X, Y)
+                    posteriors += [P] if P is not None else []
+            if posteriors:
+                save_csr(folder, f"{part}.P", sparse.vstack(posteriors, format="csr"))
+        files = file_facts(folder)
+        source = {"name": name, "origin": "synthetic", "kind": kind, "format": "repository", "zero_based": True}
+        source |= {"labels": None, "split_files": None, "train": ["train.txt"], "test": ["test.txt"]}
+        costs = step_costs("synth", n_jobs, name, written=folder)
+        write_record(folder / "source.json", source | {"parameters": parameters, "files": files, "step": costs})
