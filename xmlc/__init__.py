@@ -1,9 +1,18 @@
 """Extreme multi-label classification with sparse probability estimates (SPE)."""
 
-import os
+from __future__ import annotations
 
-__all__ = ["__version__", "set_progress"]
+import os
+from typing import TYPE_CHECKING
+
+from xmlc.core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from xmlc.steps.compiling import compile_kernels as compile_kernels
+
+__all__ = ["__version__", "compile_kernels", "set_progress"]
 __version__ = "0.2.0"
+__getattr__, __dir__ = lazy_names(__name__, {"compile_kernels": "xmlc.steps.compiling"})
 
 
 def set_progress(shown: bool) -> None:

@@ -9,6 +9,8 @@ import pytest
 import yaml
 from repository import ROOT
 
+import xmlc
+from xmlc.core.errors import XmlcError
 from xmlc.steps.compiling import Part, compile_part, compile_parts, missing, parts_of
 
 DEMO = ROOT / "config/demo.yaml"
@@ -58,3 +60,40 @@ def test_a_step_compiles_nothing_that_its_part_has_not(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1]) == []
+
+
+def test_unknown_names_are_refused_before_anything_is_compiled():
+    with pytest.raises(XmlcError, match="estimator 'ptl' is unknown"):
+        xmlc.compile_kernels("ptl")
+    with pytest.raises(XmlcError, match="threshold method 'so' is unknown"):
+        xmlc.compile_kernels(thresholds=["so"])
+    with pytest.raises(XmlcError, match="inference method 'gmf' is unknown"):
+        xmlc.compile_kernels(inference=["gmf"])
+
+
+def test_a_folder_that_cannot_be_written_to_is_not_complete(tmp_path, monkeypatch):
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    (tmp_path / "file").touch()
+    monkeypatch.setattr("xmlc.steps.compiling.compile_parts", lambda parts, cores: map(compile_part, parts))
+    for folder, complete in (("kernels", True), ("file", False)):
+        assert xmlc.compile_kernels("omikuji-parabel", to=tmp_path / folder) is complete
+    assert not os.environ.get("NUMBA_CACHE_DIR")
+
+
+@pytest.mark.slow
+def test_first_requests_compile_nothing_where_the_folder_is_complete(tmp_path):
+    """A server may only read the folder."""
+    kernels, model = tmp_path / "kernels", tmp_path / "model"
+    told = subprocess.run(
+        [sys.executable, "-c", "from xmlc.cli import main; main()", "compile", "--estimator", "plt", "--to", kernels],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert told.stdout.endswith("kernels is complete.\n")
+    for file in [*kernels.rglob("*"), kernels]:
+        file.chmod(0o555 if file.is_dir() else 0o444)
+    for part in ("train", "serve"):
+        done = subprocess.run(
+            [sys.executable, str(ROOT / "tests/support/first_request.py"), part, model],
+            capture_output=True, text=True, check=True, env={**os.environ, "NUMBA_CACHE_DIR": str(kernels)},
+        )  # fmt: skip
+        assert json.loads(done.stdout) == []

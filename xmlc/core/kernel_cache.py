@@ -36,6 +36,7 @@ IMPORT = re.compile(r"^\s*(?:from|import) (xmlc[\w.]*)(?: import (\([^)]*\)|.*))
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Return numba's decorator of the same name, with ``cache=True`` keeping compiled kernels in `kernel_folder`."""
     cached = options.pop("cache", False)
+    options.setdefault("no_cfunc_wrapper", True)
 
     def decorate(function: Callable[..., Any]) -> Any:
         kernel = numba.njit(**options)(function)

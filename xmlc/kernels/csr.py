@@ -96,7 +96,7 @@ def unit_rows(X: sparse.csr_array, n_jobs: int | None = 1) -> sparse.csr_array:
     """Scale each instance to Euclidean length 1, on some threads; an instance without features stays as it is."""
     from xmlc.kernels.unit_length import scale_rows
 
-    indptr, values, n = np.asarray(X.indptr), np.asarray(X.data), X.shape[0]
+    indptr, values, n = np.asarray(X.indptr, dtype=np.int64), np.asarray(X.data), X.shape[0]
     scaled = np.empty(values.size, dtype=np.float32)
     blocks = row_blocks(n, max(1, n * NONZEROS_PER_PIECE // max(values.size, 1)))
     run_pieces(scale_rows, [(indptr, values, scaled, *block) for block in blocks], n_jobs)

@@ -44,7 +44,7 @@ def scale_rows(indptr, values, scaled, start, end):
 
     Parameters
     ----------
-    indptr : int32 or int64 (n + 1,)
+    indptr : int64 (n + 1,)
     values : float32 or float64
     scaled : float32
         Written.

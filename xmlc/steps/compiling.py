@@ -1,4 +1,4 @@
-"""Kernels compiled ahead of a first run: what a suite's steps call, called on a few made-up instances.
+"""Kernels compiled ahead of a first call: what a suite's steps or a server call, called on a few made-up instances.
 
 A step would compile what it needs by itself, but on one core, and the same basic functions in every process. Here parts
 that have little in common are compiled side by side, a process for each core.
@@ -10,20 +10,21 @@ import gc
 import hashlib
 import importlib.metadata
 import json
+import os
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import redirect_stderr, suppress
+from contextlib import contextmanager, redirect_stderr, suppress
 from io import StringIO
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
+from xmlc.core.errors import XmlcError
 from xmlc.core.passport import cpu_name, timed
 from xmlc.core.threads import set_process_threads
 from xmlc.kernels.estimator import Hyperparameters
-from xmlc.suites.suite import read_suite
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -56,23 +57,105 @@ def parts_of(suite: Path) -> list[Part]:
     XmlcError
         The file cannot be read, or is no suite's.
     """
+    from xmlc.suites.suite import read_suite
+
     configured = read_suite(suite)
-    parts = []
-    for name, model in configured.models.items():
-        if model.estimator not in ("oracle", "estimates"):  # which look up
-            arguments = {"estimator": model.estimator, "hyperparameters": model.hyperparameters}
-            parts.append(Part("model", name, json.dumps(arguments, sort_keys=True)))
-    parts += [Part("data", "data", "{}"), Part("ranking", "ranking", "{}")]
     inferring = {method for model in configured.models for method in configured.inferred(model)}
-    if inferring:
-        parts.append(Part("inference", "inference", json.dumps({"methods": sorted(inferring)})))
-    if tuned := [*configured.methods, *configured.measure_methods]:
-        parts.append(Part("thresholds", "thresholds", json.dumps({"methods": tuned})))
-    return parts
+    return [
+        *(
+            _model(name, model.estimator, model.hyperparameters)
+            for name, model in configured.models.items()
+            if model.estimator not in ("oracle", "estimates")  # which look up
+        ),
+        *(Part("data", "data", "{}"), Part("ranking", "ranking", "{}")),
+        *_methods("inference", sorted(inferring)),
+        *_methods("thresholds", [*configured.methods, *configured.measure_methods]),
+    ]
+
+
+def parts_named(
+    estimators: Sequence[str], hyperparameters: Hyperparameters, thresholds: Sequence[str], inference: Sequence[str]
+) -> list[Part]:
+    """List what calls of these estimators and methods compile; parameters as for `compile_kernels`."""
+    from xmlc.inference.methods import METHODS as INFERENCE
+    from xmlc.models.registry import estimator_class
+    from xmlc.thresholds.sweeps import METHODS as THRESHOLDS
+
+    for name in estimators:
+        estimator_class(name)
+    for kind, given, known in (("inference", inference, INFERENCE), ("threshold", thresholds, THRESHOLDS)):
+        if unknown := sorted(set(given) - set(known)):
+            raise XmlcError(f"{kind} method {unknown[0]!r} is unknown; expected one of {', '.join(known)}")
+    models = [_model(name, name, hyperparameters) for name in estimators]
+    return [*models, *_methods("inference", inference), *_methods("thresholds", thresholds)]
+
+
+def _model(title: str, estimator: str, hyperparameters: Hyperparameters) -> Part:
+    arguments = {"estimator": estimator, "hyperparameters": hyperparameters}
+    return Part("model", title, json.dumps(arguments, sort_keys=True))
+
+
+def _methods(kind: str, methods: Sequence[str]) -> list[Part]:
+    return [Part(kind, kind, json.dumps({"methods": methods}))] if methods else []
+
+
+def compile_kernels(
+    *estimators: str,
+    hyperparameters: Hyperparameters | None = None,
+    thresholds: Sequence[str] = (),
+    inference: Sequence[str] = (),
+    to: str | Path | None = None,
+    cores: int = 1,
+) -> bool:
+    """Compile what estimators and methods call, so that a first call compiles nothing.
+
+    Other processes do it; a script calls this below ``if __name__ == "__main__":``.
+
+    Parameters
+    ----------
+    *estimators : str
+        Names as in configuration files: ``"plt"``, ``"swnn"``, ``"fastxml"``.
+    hyperparameters : dict, optional
+        Of each estimator, as far as they choose kernels: ``{"tree": "kmeans"}``.
+    thresholds, inference : sequence of str
+        Methods: ``"sto"``, ``"gfm"``.
+    to : path, optional
+        A folder that processes are given as ``NUMBA_CACHE_DIR`` later, when it may be read-only; by default the
+        package's own.
+    cores : int
+        Processes.
+
+    Returns
+    -------
+    bool
+        Whether the folder holds all of it, for this processor and these versions.
+
+    Raises
+    ------
+    XmlcError
+        An estimator, a hyperparameter or a method is unknown.
+    """
+    with kernels_in(to):
+        parts = parts_named(estimators, hyperparameters or {}, thresholds, inference)
+        list(compile_parts(missing(parts), cores))
+        return not missing(parts)
+
+
+@contextmanager
+def kernels_in(folder: str | Path | None) -> Iterator[None]:
+    """Let processes that are started keep kernels in a folder; with None where they do anyway."""
+    before = os.environ.get("NUMBA_CACHE_DIR", "")
+    os.environ["NUMBA_CACHE_DIR"] = before if folder is None else str(Path(folder).absolute())
+    try:
+        yield
+    finally:
+        os.environ["NUMBA_CACHE_DIR"] = before  # empty as if it were not set
 
 
 def compile_parts(parts: Sequence[Part], cores: int) -> Iterator[tuple[Part, float]]:
     """Compile parts in ``cores`` processes; yield each when it is done, with its wall seconds."""
+    if not parts:
+        return
     with ProcessPoolExecutor(cores, get_context("spawn"), _begin_process) as pool:
         running = {pool.submit(compile_part, part): part for part in parts}
         for future in as_completed(running):
@@ -127,7 +210,10 @@ def _few(seed: int = 0) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_
 
 
 def _compile_model(estimator: str, hyperparameters: Hyperparameters) -> None:
-    """Train, rank, estimate, and predict with a threshold for each label; baselines compile nothing."""
+    """Train, rank, estimate, and predict with a threshold for each label; baselines compile nothing.
+
+    Instances are ranked in float64, too, which scikit-learn's vectorizers return.
+    """
     import numpy as np
 
     from xmlc.models.registry import ESTIMATORS, make_estimator
@@ -140,6 +226,9 @@ def _compile_model(estimator: str, hyperparameters: Hyperparameters) -> None:
     warm_up(model, X, Y)
     model.fit(X, Y)
     model.predict_top_k(X, 5)
+    model.predict_top_k(X.astype(np.float64), 5)
+    if hasattr(model, "rank_one"):
+        model.rank_one(X.indices[:1], X.data[:1])
     model.predict_proba(X, FLOOR)
     model.predict_proba(X, np.full(N_LABELS, 0.5, dtype=np.float32))
 

@@ -201,7 +201,8 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
 
     def _unit(self, X: sparse.csr_array) -> sparse.csr_array:
         """Scale to unit length, and drop zeros, stored ones and ones that the scaling makes."""
-        indptr, values, scaled = np.asarray(X.indptr), np.asarray(X.data), np.empty(X.data.size, dtype=np.float32)
+        indptr, values = np.asarray(X.indptr, dtype=np.int64), np.asarray(X.data)
+        scaled = np.empty(values.size, dtype=np.float32)
 
         def scale(start: int, end: int) -> bool:
             scale_rows(indptr, values, scaled, start, end)

@@ -310,7 +310,7 @@ class PLT(SparseProbabilityEstimator):
             )
         if self.unit_norm:
             given, values = values, np.empty_like(values)
-            scale_rows(np.array([0, indices.size], dtype=np.int32), given, values, 0, 1)
+            scale_rows(np.array([0, indices.size]), given, values, 0, 1)
         x = KernelCSR(np.array([0, indices.size]), indices.astype(np.uint32), values)
         labels, scores, _, _ = self._ranked(x, k, search if search == "beam" else "exact", "")
         return labels[0], scores[0]
