@@ -1,10 +1,12 @@
 """The benchmark of out-of-fold thresholds: its three contenders are what they are called."""
 
+import csv
 from itertools import product
 
 import numpy as np
 import pytest
 from benchmark_rows import run_benchmark
+from repository import ROOT
 from small_data import prepare_tiny
 
 from benchmarks.out_of_fold import HELD_OUT, MEASURES, METHODS, OUT_OF_FOLD, PAIRS, REFITTED
@@ -34,3 +36,21 @@ def test_each_contender_is_measured_and_compared(tmp_path):
         for one, other in PAIRS:
             gain = rows[f"{one} / {other}", method, title, 1]["value"]
             assert gain == pytest.approx(np.mean(expected[one]) - np.mean(expected[other]))
+
+
+def test_the_table_of_the_page_is_what_was_measured():
+    with open(ROOT / "results/benchmarks/out-of-fold.csv", newline="") as file:
+        rows = {(row["dataset"], row["contender"], row["task"], row["measure"]): row for row in csv.DictReader(file)}
+    page = (ROOT / "docs/package.md").read_text()
+    datasets = list(dict.fromkeys(dataset for dataset, *_ in rows))
+    assert len(datasets) == 6
+    for dataset, method in product(datasets, METHODS):
+        cells = [dataset, method.upper()]
+        for measure in ("macro_f", "macro_f_present, chosen by it"):
+            cells.append(f"{float(rows[dataset, HELD_OUT, method, measure]['value']):.1f}")
+            for one, other in PAIRS[:2]:
+                gain = rows[dataset, f"{one} / {other}", method, measure]
+                low, high = map(float, gain["note"].rpartition(": ")[2].split(" to "))
+                text = f"{float(gain['value']):+.1f}"
+                cells.append(f"**{text}**" if low > 0 or high < 0 else text)
+        assert f"| {' | '.join(cells)} |\n" in page
