@@ -78,7 +78,8 @@ class DownloadTask:
     def by_hand(self) -> str:
         """Return the advice for a failed download."""
         where = f" (see {self.dataset.homepage})" if self.dataset.homepage else ""
-        return f"Download it by hand{where} and put {self.wanted()}, or the archive with them, into {self.manual}/"
+        get = f"Download it by hand{where} and put" if any(one.addresses for one in self.entries) or where else "Put"
+        return f"{get} {self.wanted()}, or the archive with them, into {self.manual}/"
 
     def wanted(self) -> str:
         """Name the files that make the dataset."""

@@ -49,6 +49,5 @@ def load_npz(path: Path) -> Any:
         raise
     except Exception as error:  # a damaged zip file raises eight kinds
         let_through(error)
-        raise XmlcError(
-            f"{path}: found no sparse matrix ({error}); expected a file that scipy.sparse.save_npz wrote"
-        ) from error
+        expected = "expected a file that scipy.sparse.save_npz wrote"
+        raise XmlcError(f"{path}: found no sparse matrix or a damaged one; {expected}") from error
