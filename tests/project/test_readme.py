@@ -24,7 +24,7 @@ from xmlc.suites.suite import read_suite
 README = (ROOT / "README.md").read_text()
 CONFIG_README = (ROOT / "config/README.md").read_text()
 PAGES = {file: file.read_text() for file in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))}
-TEXT = "\n".join(PAGES.values())
+TEXT, EXTENDING = "\n".join(PAGES.values()), PAGES[ROOT / "docs/extending.md"]
 DEMO = yaml.safe_load((ROOT / "config/demo.yaml").read_text())
 SCHEMAS = sorted((ROOT / "xmlc").rglob("*.schema.yaml"))
 
@@ -110,7 +110,7 @@ def examples(tmp_path_factory):
         (project.folder / block.splitlines()[0].removeprefix("# ")).write_text(block)
     assert len(files) == 2
     assert max(len(block.splitlines()) for block in files) <= 30
-    of_model, of_method, _ = map(yaml.safe_load, blocks("yaml", TEXT))
+    of_model, of_method, _ = map(yaml.safe_load, blocks("yaml", EXTENDING))
     example = of_model | of_method
     assert len(yaml.safe_dump(example["models"]).splitlines()) <= 4  # its name, and what it is
     assert "half" in example["methods"]
@@ -122,7 +122,7 @@ def examples(tmp_path_factory):
 
 
 def test_the_example_of_a_search_is_one(tmp_path):
-    *_, example = map(yaml.safe_load, blocks("yaml", TEXT))
+    *_, example = map(yaml.safe_load, blocks("yaml", EXTENDING))
     model = read_suite(write_suite(tmp_path / "mine.yaml", example["models"])).models["mine"]
     assert plan_in_stages(json.dumps(model.auto.stages), 2.0).budget == 3
 
