@@ -11,8 +11,10 @@ import pandas as pd
 import pytest
 import yaml
 from project_copy import TINY, finished_demo
+from scipy import sparse
 
 from xmlc.core.files import read_json
+from xmlc.data.prepared import Prepared
 from xmlc.data.writer import save_repository
 
 pytestmark = pytest.mark.slow
@@ -49,6 +51,32 @@ def test_a_papers_own_table_1_is_made_from_inference_on_the_whole_training_set(f
     assert rows[["model", "method"]].to_numpy().tolist() == [["br", "gfm"], ["pcc", "gfm"]]  # sorted by the copy
     assert rows["instance_f"].notna().all()
     assert rows[["draw_ms", "estimate_ms"]].notna().to_numpy().tolist() == [[False, True], [True, False]]
+
+
+def test_estimates_of_another_program_have_rows_beside_those_of_models(finished):
+    """The posteriors, as if another program had estimated them: the rows are the oracle's."""
+    folder, data = finished.folder / "estimates", Prepared(finished.folder / "results/demo/data")
+    given = {name: f"estimates/{name}.npz" for name in ("validation", "test")}
+    theirs = {"estimator": "estimates", "datasets": {"demo": given}, "provenance": {"all": "hand: a test"}}
+    tables = [f"results/tables/demo/{name}.csv" for name in ("table2", "table4")]
+    with finished.restored("config/demo.yaml"):
+        finished.edit_yaml("config/demo.yaml", lambda content: content["models"].update(theirs=theirs))
+        refused = finished.run(*tables)
+        assert refused.returncode != 0
+        assert "Missing input files" in refused.stderr + refused.stdout
+        assert "estimates/test.npz" in refused.stderr + refused.stdout
+        folder.mkdir()
+        for part, name in (("val", "validation"), ("test", "test")):
+            sparse.save_npz(folder / f"{name}.npz", data.posteriors(part))
+        finished.run_well(*tables)
+        for table in tables:
+            rows = pd.read_csv(finished.folder / table).set_index("model")
+            scores = [name for name in rows if "macro_f" in name or name in ("a", "b", "fta", "sto")]
+            np.testing.assert_array_equal(rows.loc[["theirs"], scores], rows.loc[["oracle"], scores])
+            assert rows.loc[["theirs"]].filter(like="inner_products").isna().all(axis=None)
+        assert "train" not in finished.planned(tables[0])
+        sparse.save_npz(folder / "test.npz", data.posteriors("test") * np.float32(0.5))
+        assert finished.planned(tables[0])["train"] == 1
 
 
 def test_models_are_trained_with_what_a_search_finds(finished):
