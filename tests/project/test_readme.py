@@ -1,6 +1,5 @@
 """README.md, the pages of docs/ and config/README.md: files that they name exist, and the examples of files run."""
 
-import ast
 import json
 import re
 import subprocess
@@ -78,8 +77,7 @@ def test_the_example_from_texts_to_label_names_runs(capsys):
     (example,) = (block for block in blocks("python") if not block.startswith("# my_"))
     texts = ["a new dog", "an old dog", "a new cat", "an old cat", "a new text", "an old text"]
     exec(example, {"texts": texts, "label_lists": [[text.split()[1], text.split()[2]] for text in texts]})
-    found = ast.literal_eval(re.sub(r"np\.(str_|float32)\(([^)]*)\)", r"\2", capsys.readouterr().out))
-    assert {name for name, _ in found[:2]} == {"new", "text"}
+    assert set(capsys.readouterr().out.split()[:2]) == {"new", "text"}
 
 
 def test_the_first_page_has_the_ratios_of_the_page_on_speed():
