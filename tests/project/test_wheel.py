@@ -107,4 +107,4 @@ def test_type_checkers_know_the_public_names(python, tmp_path):
 def test_the_pages_examples_run_in_it(python, tmp_path, monkeypatch):
     install(python, "scikit-learn")
     monkeypatch.setenv("NUMBA_CACHE_DIR", os.fspath(kernel_folder().parent))  # the same kernels, by their digest
-    run(python, "-I", "-c", page_in(tmp_path), folder=tmp_path)
+    run(python, "-I", "-c", page_in(tmp_path) + "\nassert complete  # all kernels compiled ahead", folder=tmp_path)
