@@ -86,7 +86,8 @@ def plot_precision_by_frequency(Y_train: object, Y: object, labels: np.ndarray, 
     fewest = 2 ** np.arange(right.size) // 2
     for title, of in {"right of those ranked": tried, "ranked of those true": true}.items():
         ax.plot(fewest[of > 0], 100 * right[of > 0] / of[of > 0], marker=".", label=title)
-    ax.set(xscale="symlog", xlabel="training instances of the label, at least", ylabel=f"%, k = {labels.shape[1]}")
+    ax.set_xscale("symlog", base=2)
+    ax.set(xlabel="training instances of the label, at least", ylabel=f"%, k = {labels.shape[1]}")
     ax.legend()
     return ax
 
