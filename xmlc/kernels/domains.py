@@ -194,7 +194,7 @@ DOMAINS: Mapping[str, Mapping[str, Domain]] = {
         "max_leaf": whole(2, MANY),
         "gamma": POSITIVE,
         "eps": POSITIVE,
-        "epochs": whole(1, PASSES, none=True),
+        "epochs": whole(1, PASSES),
         "warm_start": SOME,
     },
     "BinaryRelevance": {**COMMON, **LINEAR},

@@ -10,7 +10,6 @@ from xmlc.kernels.counter_random import random_permutation, stream_key
 from xmlc.kernels.csr import unit_rows
 from xmlc.kernels.streams import Stream
 from xmlc.models import OPLT, PLT
-from xmlc.models.oplt import estimator
 from xmlc.models.oplt.tree import NODE, ROOT
 
 OF_ALGORITHM_8 = [
@@ -210,17 +209,6 @@ def test_fit_forgets_and_is_the_same_whatever_came_before():
     np.testing.assert_array_equal(again.fit(X, Y).predict_proba(X).toarray(), model.predict_proba(X).toarray())
     other = clone(model).set_params(random_state=3).fit(X, Y)
     assert not np.array_equal(other.predict_proba(X).toarray(), model.predict_proba(X).toarray())
-
-
-@pytest.mark.parametrize(("usual", "passes"), [(estimator.USUAL_LENGTH, 10), (180, 3), (30, 1)])
-def test_a_small_training_set_is_passed_over_several_times(monkeypatch, usual, passes):
-    monkeypatch.setattr(estimator, "USUAL_LENGTH", usual)
-    X, Y = stream(n=60)
-    model = OPLT(n_jobs=1).fit(X, Y)
-    assert model.n_instances_ == 60 * passes
-    np.testing.assert_array_equal(
-        model.predict_proba(X).toarray(), OPLT(epochs=passes, n_jobs=1).fit(X, Y).predict_proba(X).toarray()
-    )
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,6 @@ POLICIES = {
 }
 OF_ALGORITHM_8 = ("random", "best_greedy")  # that have the program's growth
 OF_NO_GIVEN_TREE = ("complete", "one_vs_rest")  # whose trees have one shape
-USUAL_LENGTH = 20_000  # instances that `fit` learns of a small training set, pass by pass
 NO_THRESHOLD = 1.0  # of new labels as long as no sets are predicted
 
 
@@ -87,9 +86,8 @@ class OPLT(SparseProbabilityEstimator):
         and 10 for few-shot multi-class data.
     gamma, eps : float
         AdaGrad: a weight's step is gamma / sqrt(eps + its squared derivatives so far).
-    epochs : int or None
-        `fit`: passes over the training set. None: as many as learn 20,000 instances in all, but 1 to 10;
-        ``n_instances_`` counts what was learned.
+    epochs : int
+        `fit`: passes over the training set; the paper has at most three.
     warm_start : float or None
         `fit`: a share of the instances on whose labels a tree of balanced 2-means is built and trained first, before
         the others extend it (OPLT-W of the paper has 0.1). Not with "complete" and "one_vs_rest", whose trees have one
@@ -130,7 +128,7 @@ class OPLT(SparseProbabilityEstimator):
     >>> model = OPLT().fit(X, Y)
     >>> labels, scores = model.predict_top_k([[1, 0]], k=2)
     >>> labels.tolist(), scores.round(2)
-    ([[0, 2]], array([[0.97, 0.97]], dtype=float32))
+    ([[0, 2]], array([[0.92, 0.92]], dtype=float32))
     """
 
     policy: str = "best_greedy"
@@ -141,7 +139,7 @@ class OPLT(SparseProbabilityEstimator):
     max_leaf: int = 100
     gamma: float = 1.0
     eps: float = 0.01
-    epochs: int | None = None
+    epochs: int = 3
     warm_start: float | None = None
     unit_norm: bool = True
     random_state: int = 0
@@ -172,9 +170,8 @@ class OPLT(SparseProbabilityEstimator):
             self._start_as_kmeans(X[sample], Y[sample])
         x, y = self._kernel_form(X), kernel_csr(Y)
         self._online = self._with_labels(y)
-        passes = self.epochs or min(max(USUAL_LENGTH // order.size, 1), 10)
-        for epoch in range(passes):
-            self._learn(x, y, order, 0, f"pass {epoch + 1} of {passes}")
+        for epoch in range(self.epochs):
+            self._learn(x, y, order, 0, f"pass {epoch + 1} of {self.epochs}")
         return self
 
     def _start(self) -> None:
