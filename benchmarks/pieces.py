@@ -209,7 +209,7 @@ FORESTS: dict[str, Run] = {
     "FastXML": estimator(FastXML, n_trees=3, max_leaf=5),
     "FastXML, rows of unit length": estimator(FastXML, n_trees=2, max_leaf=5, unit_norm=True),
     "PfastreXML": estimator(FastXML, n_trees=2, max_leaf=5, propensity_weighted=True, alpha=0.8),
-    "LdSM nag": estimator(LdSM, n_trees=2, max_nodes=40, epochs=3, learning_rate=0.1, shares="labels"),
+    "LdSM nag": estimator(LdSM, n_trees=2, max_nodes=40, epochs=3, learning_rate=0.1),
     "LdSM nag, 4-ary, shares of instances": estimator(
         LdSM,
         n_trees=2,

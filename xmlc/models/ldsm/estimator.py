@@ -36,9 +36,9 @@ class LdSM(AveragedForest):
     over the trees; 0 for almost all labels of a large set.
 
     Where paper and program differ, an option says which is which. As printed, Algorithms 1 to 5 are ``exceed=True,
-    ties="first", initial_weights="uniform", prune=False, average="leaves", shares="labels"``, but for the nodes that
-    stay leaves (Notes); the defaults are the program's, but for passes, step size, ``max_nodes``, ``lambda_1`` and
-    ``shares``, which rank better over several datasets (docs/models.md).
+    ties="first", initial_weights="uniform", prune=False, average="leaves"``, but for the nodes that stay leaves
+    (Notes); the defaults are the program's, but for passes, step size, ``max_nodes`` and ``lambda_1``, which rank
+    better over several datasets (docs/models.md).
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class LdSM(AveragedForest):
     >>> model = LdSM(n_trees=3).fit(X, Y)
     >>> labels, scores = model.predict_top_k([[1, 0]], k=2)
     >>> labels.tolist(), scores.round(2)
-    ([[0, 2]], array([[1., 1.]], dtype=float32))
+    ([[0, 2]], array([[0.5, 0.5]], dtype=float32))
     """
 
     MODEL_FORMAT = 2
@@ -141,7 +141,7 @@ class LdSM(AveragedForest):
     prune: bool = True
     shuffle: bool = True
     average: str = "trees"
-    shares: str = "instances"
+    shares: str = "labels"
     unit_norm: bool = False
     beta: float = 1.0
     gamma: float = 0.0001
