@@ -14,7 +14,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from mounts import can_mount
 from slurm_cluster import missing_programs
 
 REQUIRE_ALL = "XMLC_REQUIRE_ALL"
@@ -62,7 +61,6 @@ NEEDS = {
     "lint": Need(partial(find_spec, "ruff"), "no ruff", "make env EXTRAS=lint"),
     "mirror": Need(find_mirror, "no mirror of real datasets", "XMLC_MIRROR=<folder> make test"),
     "storage": Need(find_storage, "no storage plugin", "make env EXTRAS=storage, and on Debian: apt-get install rsync"),
-    "disk": Need(can_mount, "this user may mount no disk", "as root, or where users may have namespaces of their own"),
     "slurm": Need(find_slurm, "no Slurm", "on Debian: apt-get install slurm-wlm munge, and make env EXTRAS=slurm"),
 }
 
