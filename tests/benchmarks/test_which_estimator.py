@@ -1,0 +1,27 @@
+"""docs/which_estimator.md: its table and its figure are those of results/benchmarks/searched.csv."""
+
+import runpy
+
+from repository import ROOT
+
+MAKER = runpy.run_path(str(ROOT / "docs/which_estimator.py"))
+ROWS = MAKER["read"]()
+
+
+def test_the_table_is_that_of_the_measurements():
+    text = MAKER["PAGE"].read_text(encoding="utf-8")
+    assert MAKER["page"](text, ROWS) == text
+    assert len([line for line in text.splitlines() if line.startswith("| ")]) > 36
+
+
+def test_the_figure_is_that_of_the_measurements():
+    assert MAKER["FIGURE"].read_text(encoding="utf-8") == "\n".join(MAKER["figure"](ROWS)) + "\n"
+    assert MAKER["FIGURE"].stat().st_size < 60_000
+
+
+def test_the_page_names_all_defaults_that_are_more_than_three_points_behind():
+    cells = [line.split(" | ") for line in MAKER["table"](ROWS)][2:]
+    behind = {(cell[0].strip("| "), cell[2]) for cell in cells if float(cell[-1].strip("| ")) > 3}
+    many = "tib-core-26k", "synthetic-53k"
+    enron = {("enron", "Parabel"), ("enron", "OPLT")}
+    assert behind == enron | {("synthetic-53k", "OPLT")} | {(name, "SWNN") for name in many}
