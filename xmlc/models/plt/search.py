@@ -21,8 +21,8 @@ from xmlc.models.plt.weights import child_estimates, children_of, empty_scratch
 
 EVERY_NODE = np.int64(0)  # for a beam that keeps all
 ABOVE_ROOT = np.int32(-1)  # the node whose only child is the root
-ESTIMATES_AT_ONCE = 1 << 16  # 256 kB
-DENSE_WEIGHTS = 1 << 22  # of the largest block whose sparse rows are made dense: 16 MB, used as far as needed
+ESTIMATES_AT_ONCE = np.int64(1 << 16)  # 256 kB
+DENSE_WEIGHTS = np.int64(1 << 22)  # of the largest block whose sparse rows are made dense: 16 MB, used as far as needed
 
 
 @njit(cache=True, nogil=True)
@@ -109,10 +109,10 @@ def rank_by_levels(x, start, end, nodes, link, k, beam, certifies, shape):
     n_rows, label = end - start, nodes.label
     x, nodes, scratch = rows_from(x, start, end), unowned(nodes), empty_scratch(shape, DENSE_WEIGHTS, ESTIMATES_AT_ONCE)
     inner_products, frontier = np.zeros(n_rows, dtype=np.int64), root_frontier(n_rows)
-    leaves, missed, by_beam = np.full((n_rows, k), FREE), np.full(n_rows, FREE), np.zeros(n_rows, dtype=np.bool_)
+    leaves, missed, by_beam = free_keys(n_rows, k), np.full(n_rows, FREE, np.int64), np.zeros(n_rows, dtype=np.bool_)
     left, n_left = empty_frontier(np.int64(0)), np.int64(0)  # where it certifies: what the beam left out
     while frontier.rows.size > 0:
-        beams, begin = np.full((n_rows, beam), FREE), np.int64(0)
+        beams, begin = free_keys(n_rows, beam), np.int64(0)
         while begin < frontier.rows.size:
             first, estimates = expand(x, frontier, begin, nodes, link, scratch, inner_products)
             left = with_capacity(left, n_left, estimates.size if certifies else 0)
@@ -147,8 +147,8 @@ def rank_best_first(x, start, end, nodes, link, k, shape):
         -1 and 0 where there are fewer than k labels.
     inner_products : int64 (end - start,)
     """
-    x, nodes, label, scratch = unowned(x), unowned(nodes), nodes.label, empty_scratch(shape, 0, 0)
-    leaves, inner_products = np.full((end - start, k), FREE), np.zeros(end - start, dtype=np.int64)
+    x, nodes, label, scratch = unowned(x), unowned(nodes), nodes.label, empty_scratch(shape, np.int64(0), np.int64(0))
+    leaves, inner_products = free_keys(end - start, k), np.zeros(end - start, dtype=np.int64)
     rows = np.empty(1, dtype=np.int32)
     for i in range(start, end):
         rows[0], best = i, row_of(leaves, i - start)
@@ -174,12 +174,23 @@ def rank_best_first(x, start, end, nodes, link, k, shape):
 @njit(cache=True, nogil=True)
 def labels_of(leaves, label):
     """Return labels (int32) and estimates (float32) of leaves that are given by keys; -1 and 0 where there is none."""
-    labels, estimates = np.full(leaves.shape, -1, dtype=np.int32), np.zeros(leaves.shape, dtype=np.float32)
+    labels, estimates = np.empty(leaves.shape, dtype=np.int32), np.empty(leaves.shape, dtype=np.float32)
     for row in range(leaves.shape[0]):
         for j in range(leaves.shape[1]):
-            if leaves[row, j] != FREE:
-                labels[row, j], estimates[row, j] = label[key_number(leaves[row, j])], key_estimate(leaves[row, j])
+            key = leaves[row, j]
+            labels[row, j] = label[key_number(key)] if key != FREE else np.int32(-1)
+            estimates[row, j] = max(key_estimate(key), np.float32(0.0))
     return labels, estimates
+
+
+@njit(cache=True, nogil=True)
+def free_keys(n_rows, size):
+    """Return a table of `FREE`."""
+    keys = np.empty((n_rows, size), dtype=np.int64)
+    for row in range(n_rows):
+        for place in range(size):
+            keys[row, place] = FREE
+    return keys
 
 
 class Frontier(NamedTuple):
@@ -247,7 +258,7 @@ def take_above(frontier, begin, first, estimates, label, thresholds, found, n_fo
 def keep_best(met, n_met, n_rows, beam):
     """Keep the ``beam`` best nodes of each instance; return how many these are."""
     rows, keys = met
-    beams = np.full((n_rows, beam), FREE)
+    beams = free_keys(n_rows, beam)
     for i in range(n_met):
         insert_key(row_of(beams, rows[i]), keys[i])
     n_met = np.int64(0)
@@ -354,7 +365,10 @@ def rows_from(x, start, end):
 @njit(cache=True, nogil=True)
 def root_frontier(n_rows):
     """Return the frontier from which the root is reached: every instance, with estimate 1."""
-    return Frontier(np.arange(n_rows).astype(np.int32), np.full(n_rows, rank_key(ABOVE_ROOT, np.float32(1.0))))
+    frontier = empty_frontier(n_rows)
+    for row in range(n_rows):
+        frontier.rows[row], frontier.keys[row] = row, rank_key(ABOVE_ROOT, np.float32(1.0))
+    return frontier
 
 
 @njit(cache=True, nogil=True)
@@ -391,7 +405,9 @@ def sorted_by(numbers, frontier):
     if numbers.size == 0:
         return result
     sorted_rows, sorted_keys = result
-    low, high = numbers.min(), numbers.max()
+    low = high = numbers[0]
+    for number in numbers:
+        low, high = min(low, number), max(high, number)
     starts = np.zeros(high - low + 2, dtype=np.int64)
     for number in numbers:
         starts[number - low + 1] += 1
