@@ -53,7 +53,7 @@ def table(rows: Rows) -> Iterator[str]:
 
 def figure(rows: Rows) -> Iterator[str]:
     """Draw P@1 on the test set against processor seconds of training, a panel for each dataset, as SVG."""
-    yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {3 * (WIDTH + GAP)} {2 * (HEIGHT + GAP + 14)}"'
+    yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {3 * (WIDTH + GAP) + 16} {2 * (HEIGHT + GAP + 14)}"'
     yield ' font-family="sans-serif" font-size="11"><rect width="100%" height="100%" fill="white"/>'
     low, high = map(math.log10, SECONDS)
     for place, (name, labels) in enumerate(SETS.items()):
