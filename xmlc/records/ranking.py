@@ -67,7 +67,9 @@ class Hits:
     def of(cls, Y: object, labels: np.ndarray) -> Self:
         """Write down the hits of a ranking, int32 of shape (n, 5), by the truth, of shape (n, m)."""
         relevant, n_true = hits_at_k(Y, labels, max(K))
-        return cls(*(CODES[found].tobytes().decode() for found in (relevant @ BITS, np.minimum(n_true, max(K)))))
+        return cls(
+            *(CODES[found].tobytes().decode() for found in ((relevant * BITS).sum(axis=1), np.minimum(n_true, max(K))))
+        )
 
     def scores(self, name: str) -> np.ndarray:
         """Return ``p@k`` or ``ndcg@k`` of each test instance, k up to 5, float64 of shape (n_test,)."""

@@ -114,7 +114,7 @@ class OutOfFold(Estimator):
         pieces = [(fold,) for fold in range(self.folds)]
         parts = run_pieces(estimate, pieces, self.n_jobs, title="out-of-fold estimates", unit="folds")
         # The rows of the parts stand fold after fold, and go back to their places: OFO follows the order of the rows.
-        places = np.argsort(np.argsort(fold_of, kind="stable"))
+        places = np.argsort(np.argsort(fold_of, kind="stable"), kind="stable")
         self.estimates_ = as_estimates(sparse.csr_array(sparse.vstack(parts, format="csr"))[places])
         self.thresholds_ = np.maximum(self._learned(truth), np.float32(self.threshold))
         self.estimator_ = unfitted(self.estimator)

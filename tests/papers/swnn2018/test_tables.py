@@ -56,11 +56,11 @@ def test_ours_beside_the_papers(build):
     assert row[["S", "alpha", "beta", "trials", "max_p@3"]].tolist() == [75, 0.5, 0, 9, 94]
 
 
-def test_rows_that_were_not_run_are_listed_as_printed_and_ours_do_not_come_twice(build):
+def test_other_methods_are_marked_as_quoted_and_our_rows_do_not_come_twice(build):
     printed = build(record()).panels[-1]
     assert printed.title == "Printed in the paper, not run here"
     assert [[text for text, _ in line[:3]] for line in printed.cells()] == [
-        ["yeast", "DiSMEC", "76.00"],
+        ["yeast", "DiSMEC, quoted", "76.00"],
         ["far", "SWNN", "91.07"],
     ]
 

@@ -128,7 +128,7 @@ def _table(
         average_seeds(found, LDSM_KEYS), LDSM_KEYS, (*names, "n_trees", "train_threads", "predict_threads")
     )
     panels = [_panel(dataset, rows, published, names) for dataset, rows in frame.groupby("dataset", sort=False)]
-    panels += papers_others(published, frame, names, by=["dataset"])
+    panels += papers_others(published, frame, names, by=["dataset"], own=OURS)
     footnotes = notes(paper, records, [threads(record.costs) for record in records], panels)
     return Table(name, paper, LDSM_KEYS, frame, caption, panels, footnotes)
 

@@ -124,7 +124,7 @@ def table6(paper: str, records: Sequence[RankingRecord], published: Published) -
         "training there is: its time is without reading and writing files, the paper's (1 min at most) with them. "
         "Model: the index and the label sets, on disk. Predict: the time of ranking per test instance."
     )
-    panels += papers_others(published, frame, (*PRECISION, *MAXIMA, *HYPERPARAMETERS, "predict_ms"))
+    panels += papers_others(published, frame, (*PRECISION, *MAXIMA, *HYPERPARAMETERS, "predict_ms"), own=OURS)
     footnotes = notes(paper, records, [record.costs.predict_threads for record in records], panels)
     if any(any(column.bold) for panel in panels for column in panel.columns):
         footnotes.append(

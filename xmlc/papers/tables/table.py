@@ -470,7 +470,7 @@ def dataset_table(
 
 
 def papers_others(
-    published: Published, frame: pd.DataFrame, names: Sequence[str], by: Sequence[str] = ()
+    published: Published, frame: pd.DataFrame, names: Sequence[str], by: Sequence[str] = (), own: str | None = None
 ) -> list[Panel]:
     """Return a panel of the paper's rows that are not in the frame, if there are any.
 
@@ -483,6 +483,8 @@ def papers_others(
         Columns; rows with none of them are left out.
     by : sequence of str
         Keys by which rows are in the frame; all of them where none is given.
+    own : str or None
+        The model that the paper measured itself: the others are marked as quoted. None: all of them.
     """
     rows = published.frame()
     if len(rows) == 0:
@@ -494,6 +496,8 @@ def papers_others(
     rows = rows[~rows[shown].isin(NOT_PRINTED).all(axis=1)].reset_index(drop=True)
     nothing = Published({}, published.keys)
     columns = [side_by_side(rows, nothing, name, contest="") for name in shown]
+    if own:
+        rows["model"] = [model_title(name) + ", quoted" * (name != own) for name in rows["model"]]
     return [Panel("Printed in the paper, not run here", rows, published.keys, columns)] if len(rows) else []
 
 
