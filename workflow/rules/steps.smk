@@ -313,8 +313,7 @@ for job in [jobs.one_seed(project), *quick]:
             sweep=lambda wildcards: project.sweep_options(wildcards.paper, wildcards.sweep, wildcards.dataset),
             runs=lambda wildcards, input, output: jobs.each(training=input.training, out=output),
         shell:
-            "xmlc sweep --data {input.data} {params.sweep:q} {params.runs} --threads {threads}"
-            " 2> {log}"
+            "xmlc sweep --data {input.data} {params.sweep:q} {params.runs} --threads {threads}" " 2> {log}"
 
     rule:
         name:
