@@ -13,6 +13,7 @@ from xmlc.core.lazy import lazy_names
 if TYPE_CHECKING:
     from xmlc.thresholds.bounds import lower_bounds as lower_bounds
     from xmlc.thresholds.bounds import priors as priors
+    from xmlc.thresholds.expected import ExpectedF as ExpectedF
     from xmlc.thresholds.methods import STO as STO
     from xmlc.thresholds.methods import apply_thresholds as apply_thresholds
     from xmlc.thresholds.one_pass import FTA as FTA
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from xmlc.thresholds.sweeps import tune as tune
 
 PUBLIC = {
+    "ExpectedF": "xmlc.thresholds.expected",
     "FTA": "xmlc.thresholds.one_pass",
     "OFO": "xmlc.thresholds.one_pass",
     "STO": "xmlc.thresholds.methods",
