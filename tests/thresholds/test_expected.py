@@ -1,0 +1,136 @@
+"""Thresholds of greatest expected macro-F against every cut in exact fractions, and against all truths there can be."""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from threshold_cases import CASES, candidate_sets, random_case
+
+from xmlc.core.errors import XmlcError
+from xmlc.inference import lewis, meuf
+from xmlc.metrics.measure import F1, JACCARD, f_beta
+from xmlc.thresholds import ExpectedF
+from xmlc.thresholds.expected import keep_above, sum_up
+
+THOROUGH = settings(deadline=None, max_examples=60)
+SMALL = {"n": st.integers(1, 8), "m": st.integers(1, 3), "seed": CASES["seed"]}
+
+
+def ratio_of(overlap, estimates, chosen):
+    """The overlap's ratio of expectations, as a fraction; 0 for the empty set."""
+    gain, recall, shared = map(Fraction, overlap)
+    p = [Fraction(float(value)) for value in estimates]
+    hits = sum((value for value, taken in zip(p, chosen) if taken), Fraction(0))
+    return gain * hits / (recall * sum(p) + int(chosen.sum()) - shared * hits) if hits else Fraction(0)
+
+
+def expectation(estimates, chosen, zero_division=0):
+    """Expected F of a set of instances over all 2^n truths of independent instances."""
+    value = 0.0
+    for truth in itertools.product([False, True], repeat=estimates.size):
+        truth = np.array(truth)
+        total = truth.sum() + chosen.sum()
+        f = 2 * (truth & chosen).sum() / total if total else zero_division
+        value += f * np.prod(np.where(truth, estimates, 1 - estimates.astype(np.float64)))
+    return value
+
+
+@THOROUGH
+@given(**CASES, overlap=st.sampled_from([F1, f_beta(2), f_beta(0.5), JACCARD]), zero=st.sampled_from([0, 1]))
+def test_no_cut_has_a_higher_ratio(n, m, seed, overlap, zero):
+    spe, _ = random_case(n, m, seed)
+    method = ExpectedF(overlap=overlap, zero_division=zero).fit(spe)
+    estimates, predicted = spe.toarray(), method.predict(spe).toarray()
+    for j in range(m):
+        best = max(ratio_of(overlap, estimates[:, j], chosen) for chosen in candidate_sets(estimates[:, j]))
+        absent = np.prod(1 - estimates[:, j].astype(np.float64)) if zero else 0.0
+        assert method.expected_[j] == pytest.approx(max(float(best), absent), abs=1e-12)
+        if absent > best + Fraction(1, 10**12):
+            assert not predicted[:, j].any()
+        elif absent < best - Fraction(1, 10**12):
+            assert float(ratio_of(overlap, estimates[:, j], predicted[:, j])) == pytest.approx(float(best), abs=1e-12)
+
+
+@settings(deadline=None, max_examples=25)
+@given(**SMALL)
+def test_the_ratio_is_as_close_to_the_expectation_as_it_says(n, m, seed):
+    spe, _ = random_case(n, m, seed)
+    for column in spe.toarray().T.astype(np.float64):
+        for chosen in candidate_sets(column):
+            if not chosen.any():
+                continue
+            p, k, total, ratio = column.max(), chosen.sum(), column.sum(), float(ratio_of(F1, column, chosen))
+            exact = expectation(column, chosen)
+            assert ratio - ratio / (k + 1 + total) - 1e-12 <= exact <= ratio + ratio * p / (k + total - p) + 1e-12
+
+
+@THOROUGH
+@given(**CASES, kappa=st.sampled_from([0.2, 0.4]))
+def test_a_floor_costs_no_more_than_it_says(n, m, seed, kappa):
+    spe, _ = random_case(n, m, seed)
+    whole = spe.toarray()
+    above = np.where(whole > kappa, whole, 0)
+    method = ExpectedF().fit(above)
+    predicted, missing = method.predict(above).toarray(), ((whole > 0) & (whole <= kappa)).sum(axis=0)
+    for j in np.flatnonzero(method.thresholds_ >= kappa):
+        best = max(ratio_of(F1, whole[:, j], chosen) for chosen in candidate_sets(whole[:, j]))
+        base = predicted[:, j].sum() + above[:, j].sum(dtype=np.float64)
+        share = base / (base + missing[j] * kappa)
+        assert float(ratio_of(F1, whole[:, j], predicted[:, j])) >= share * float(best) - 1e-6
+
+
+def test_many_instances_have_almost_the_sets_of_the_exact_method():
+    rng = np.random.default_rng(0)
+    spe = sparse.csr_array((rng.random((400, 12)) ** 4).astype(np.float32))
+    columns, ours = sparse.csr_array(spe.T), ExpectedF(zero_division=1).fit(spe)
+    (exact, value), (sets, ratio) = meuf(columns), lewis(columns)
+    np.testing.assert_array_equal(ours.predict(spe).toarray(), sets.toarray().T)
+    np.testing.assert_allclose(ours.expected_, ratio, rtol=1e-12)
+    np.testing.assert_allclose(ours.expected_, value, rtol=0.01)
+    assert (ours.predict(spe).toarray() != exact.toarray().T).mean() < 0.001
+
+
+def test_kernels_equal_numpy():
+    rng = np.random.default_rng(1)
+    labels, estimates = rng.integers(0, 5, 200).astype(np.uint32), rng.random(200).astype(np.float32)
+    mass, absent, largest = np.zeros(5), np.ones(5), np.zeros(5, dtype=np.float32)
+    sum_up(labels, estimates, mass, absent, largest)
+    ratio, counts, kept = rng.random(5), np.zeros(5, dtype=np.int64), (labels.copy(), estimates.copy())
+    above, sums = estimates > ratio[labels], np.zeros(5)
+    assert keep_above(*kept, ratio, *kept, sums, counts) == above.sum()
+    for mine, whole in zip(kept, (labels, estimates)):
+        np.testing.assert_array_equal(mine[: above.sum()], whole[above])
+    for j in range(5):
+        own = estimates[labels == j].astype(np.float64)
+        assert (mass[j], absent[j]) == (sum(own.tolist()), np.multiply.accumulate(1 - own)[-1])
+        assert largest[j] == own.max()
+        assert counts[j] == (own > ratio[j]).sum()
+        assert sums[j] == sum(own[own > ratio[j]].tolist())
+
+
+def test_what_tiny_estimates_and_none_give():
+    tiny = np.full((3, 1), 1e-30, dtype=np.float32)
+    assert ExpectedF().fit(tiny).predict(tiny).toarray().all()
+    assert ExpectedF(zero_division=1).fit(tiny).predict(tiny).nnz == 0
+    nothing = sparse.csr_array((3, 2), dtype=np.float32)
+    assert ExpectedF().fit(nothing).expected_.tolist() == [0, 0]
+    assert ExpectedF(zero_division=1).fit(nothing).expected_.tolist() == [1, 1]
+    certain = ExpectedF().fit([[1.0], [0.0]])
+    assert certain.expected_.tolist() == [1]
+    assert certain.thresholds_.tolist() == [0.5]
+
+
+def test_it_is_an_estimator():
+    assert clone(ExpectedF(overlap=JACCARD)).overlap == JACCARD
+    with pytest.raises(NotFittedError):
+        ExpectedF().predict([[0.5]])
+    with pytest.raises(XmlcError, match=r"zero_division=0\.5: expected 0 or 1"):
+        ExpectedF(zero_division=0.5).fit([[0.5]])
+    with pytest.raises(XmlcError, match="apply a sigmoid"):
+        ExpectedF().fit([[1.5]])
