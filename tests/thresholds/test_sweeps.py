@@ -7,7 +7,8 @@ from threshold_cases import random_case
 from xmlc.core.errors import XmlcError
 from xmlc.metrics import classification_metrics, macro_f
 from xmlc.metrics.classification import TUNABLE
-from xmlc.thresholds import FTA, OFO, STO, apply_thresholds
+from xmlc.metrics.measures import UNLABELLED_METHODS
+from xmlc.thresholds import FTA, OFO, STO, ExpectedF, apply_thresholds
 from xmlc.thresholds.bounds import GRID, kappa, lower_bounds, priors
 from xmlc.thresholds.sweeps import METHODS, ofo_pairs, register, scores_of, tune
 
@@ -33,7 +34,7 @@ def test_every_method_yields_one_threshold_per_label_and_grid_value(case):
     spe, Y, prior = case
     for name, method in METHODS.items():
         points = list(method.sweep(spe, Y, prior, GRID))
-        exact = name.startswith(("for-micro-", "for-instance-"))
+        exact = name.startswith(("for-micro-", "for-instance-")) or name in UNLABELLED_METHODS
         assert len(points) == (1 if exact else len(ofo_pairs(GRID)) if name == "ofo-ab" else len(GRID))
         assert all(point.thresholds.shape == (20,) for point in points)
         assert all(point.thresholds.dtype == np.float32 for point in points)
@@ -52,6 +53,17 @@ def test_sweeps_are_the_methods_at_their_parameters(case):
     for point in METHODS["fta"].sweep(spe, Y, prior, GRID):
         assert [*point.thresholds] == [max(np.float32(1 / point.c), np.float32(p / (1 + p))) for p in prior]
         np.testing.assert_array_equal(point.thresholds, FTA((point.c,), lower_bounds=nu).fit(spe, Y).thresholds_)
+
+
+def test_methods_without_labels_are_fitted_on_the_estimates_whose_label_sets_are_sought(case):
+    sought, _ = random_case(40, 20, seed=4, levels=50)
+    for name, zero_division in UNLABELLED_METHODS.items():
+        for given, fitted_on in ((None, case[0]), (sought, sought)):
+            expected = ExpectedF(zero_division=zero_division).fit(fitted_on).thresholds_
+            np.testing.assert_array_equal(tune(name, *case, unlabelled=given).thresholds, expected)
+    for name in ("sto", "ofo"):
+        plain, given = tune(name, *case), tune(name, *case, unlabelled=sought)
+        np.testing.assert_array_equal(plain.thresholds, given.thresholds)
 
 
 def test_label_wise_sweep_is_the_method_on_a_growing_grid(case):

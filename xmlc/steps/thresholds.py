@@ -19,7 +19,7 @@ from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.records.thresholds import Chosen, Estimates, GridScores, ThresholdCosts, ThresholdRecord, TunedThresholds
 from xmlc.records.training import TrainingRecord
 from xmlc.steps.estimation import instances_for, mean_inner_products, predict_timed
-from xmlc.thresholds.bounds import priors
+from xmlc.thresholds.bounds import GRID, priors
 from xmlc.thresholds.methods import apply_thresholds
 from xmlc.thresholds.sweeps import Tuned, scores_of, tune
 
@@ -55,7 +55,7 @@ def tune_timed(
         return scores
 
     tune(method, spe_val[:WARM_UP_ROWS], Y_val[:WARM_UP_ROWS], prior, floor=floor)  # compiles, untimed
-    tuned, seconds = timed(lambda: tune(method, spe_val, Y_val, prior, floor=floor, score_test=score_test))
+    tuned, seconds = timed(lambda: tune(method, spe_val, Y_val, prior, GRID, floor, score_test, unlabelled=spe_test))
     return tuned, seconds - test_seconds
 
 

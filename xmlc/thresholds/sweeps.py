@@ -11,7 +11,9 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.metrics.classification import MEASURES, TUNABLE, AveragedOverlap, measure_scores
 from xmlc.metrics.measure import Overlap
+from xmlc.metrics.measures import UNLABELLED_METHODS
 from xmlc.thresholds.bounds import GRID, checked_grid, kappa, lower_bounds
+from xmlc.thresholds.expected import ExpectedF
 from xmlc.thresholds.methods import STO, apply_thresholds, checked_pair, columns
 from xmlc.thresholds.one_pass import OFO, fixed_thresholds, label_counts
 from xmlc.thresholds.pooled import CommonThreshold, MicroLabelWise
@@ -124,6 +126,7 @@ def tune(
     floor: float = 0.0,
     score_test: Callable[[np.ndarray], dict[str, float]] | None = None,
     measure: str | None = None,
+    unlabelled: sparse.csr_array | None = None,
 ) -> Tuned:
     """Sweep a method's grid and choose by a measure on the validation set, macro-F for most (0/0 = 1, all labels).
 
@@ -146,6 +149,8 @@ def tune(
     measure : str, optional
         What chooses in place of the method's own measure, such as ``macro_f_present``: a name that
         `xmlc.metrics.classification_metrics` returns, of a measure that is best where it is highest.
+    unlabelled : csr_array of float32, optional
+        Estimates that a method without labels is fitted on in place of ``spe``.
 
     Raises
     ------
@@ -171,7 +176,8 @@ def tune(
     points: list[Tried] = []
     best, best_score, best_thresholds = 0, -1.0, np.empty(0, dtype=np.float32)
     *_, measure = names = scores_of(method, measure)
-    for point in METHODS[method].sweep(spe, Y, priors, grid):
+    learned = spe if unlabelled is None or method not in UNLABELLED_METHODS else unlabelled
+    for point in METHODS[method].sweep(learned, Y, priors, grid):
         thresholds = np.maximum(point.thresholds, np.float32(floor))
         scores = measure_scores(Y, apply_thresholds(spe, thresholds), names)
         if scores[measure] > best_score:
@@ -273,6 +279,19 @@ def _run_ofo(
         yield GridPoint(OFO(a=a, b=b, lower_bounds=nu).fit_columns(data).thresholds_, c=c, a=a, b=b)
 
 
+def fit_unlabelled(method: str, spe: sparse.csr_array) -> ExpectedF:
+    """Fit a method of ``UNLABELLED_METHODS`` on the estimates of the instances whose label sets are sought."""
+    return ExpectedF(zero_division=UNLABELLED_METHODS[method]).fit(spe)
+
+
+def _register_unlabelled(name: str) -> None:
+    @register(name)
+    def sweep_unlabelled(
+        spe: sparse.csr_array, Y: sparse.csr_array, priors: np.ndarray, grid: Sequence[float]
+    ) -> Iterator[GridPoint]:
+        yield GridPoint(fit_unlabelled(name, spe).thresholds_)
+
+
 def _register_measure(name: str, measure: AveragedOverlap) -> None:
     """Register ``for-<measure>``: STO with the measure in place of F where it is a mean over labels, else one cut.
 
@@ -304,6 +323,8 @@ def _register_label_wise(name: str, overlap: Overlap) -> None:
         yield GridPoint(MicroLabelWise(overlap).fit_columns(columns(spe, Y)).thresholds_)
 
 
+for _name in UNLABELLED_METHODS:
+    _register_unlabelled(_name)
 for _name, _measure in TUNABLE.items():
     _register_measure(_name, _measure)
     if _measure.average == "micro":

@@ -9,7 +9,8 @@ from threshold_cases import random_case
 from xmlc.core.files import read_json
 from xmlc.inference import fit_size_weights, gfm_sizes, meuf
 from xmlc.metrics import classification_metrics
-from xmlc.thresholds import apply_thresholds, priors, tune
+from xmlc.metrics.measures import UNLABELLED_METHODS
+from xmlc.thresholds import ExpectedF, apply_thresholds, priors, tune
 
 SPE, Y = random_case(60, 12, seed=3, levels=50)
 TEST, Y_TEST = random_case(40, 12, seed=4, levels=50)
@@ -54,6 +55,13 @@ def test_thresholds_label_sets_and_scores_are_the_librarys(files, tmp_path, caps
 def test_neither_truth_nor_validation_is_needed_for_what_infers_from_estimates_alone(files):
     assert run("labels", "--method", "meuf", *files[4:]) == 0
     assert read_json("sets/measures.json") == {"meuf": {}}
+    for method, zero_division in UNLABELLED_METHODS.items():
+        assert run("labels", "--method", method, *files[4:], "--test-truth", "test-y.npz") == 0
+        fitted, scores = ExpectedF(zero_division=zero_division).fit(TEST), read_json("sets/measures.json")[method]
+        np.testing.assert_array_equal(np.load(f"sets/{method}.thresholds.npy"), fitted.thresholds_)
+        assert (sparse.load_npz(f"sets/{method}.npz") != fitted.predict(TEST)).nnz == 0
+        assert scores["expected_macro_f"] == fitted.expected_.mean()
+        assert scores["test"] == classification_metrics(Y_TEST, fitted.predict(TEST))
     assert run("labels", "--method", "fta", *files) == 0  # replaces the folder
     assert read_json("sets/measures.json")["fta"]["test"] is None
     assert run("labels", "--method", "gfm-sizes", *files[4:]) == 2

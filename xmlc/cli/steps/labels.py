@@ -20,10 +20,11 @@ from xmlc.inference.methods import METHODS as INFERENCE
 from xmlc.inference.sizes import fit_size_weights
 from xmlc.kernels.csr import as_estimates, as_labels
 from xmlc.metrics.classification import classification_metrics
+from xmlc.metrics.measures import UNLABELLED_METHODS
 from xmlc.thresholds.bounds import priors
 from xmlc.thresholds.methods import apply_thresholds
 from xmlc.thresholds.sweeps import METHODS as TUNED
-from xmlc.thresholds.sweeps import tune
+from xmlc.thresholds.sweeps import fit_unlabelled, tune
 
 SHOWN = ("macro_f", "macro_f_zero", "macro_f_present", "micro_f", "instance_f")  # of the scores, in percent
 
@@ -33,7 +34,8 @@ SHOWN = ("macro_f", "macro_f_zero", "macro_f_present", "micro_f", "instance_f") 
     "All matrices are files of scipy.sparse.save_npz with a column for each label."
 )
 @click.option("--method", "methods", type=click.Choice([*TUNED, *INFERENCE]), multiple=True, required=True,
-              help="Tunes thresholds on the validation set, or infers set by set. Repeatable.")  # fmt: skip
+              help="Tunes thresholds on the validation set, finds them on --test (expected-f), or infers set by set. "
+              "Repeatable.")  # fmt: skip
 @click.option("--test", type=FILE, required=True, help="Estimates of the instances whose label sets are wanted.")
 @click.option("--test-truth", type=FILE, default=None, help="Their true label sets.")
 @click.option("--validation", type=FILE, default=None, help="Estimates of instances that the model has not learned.")
@@ -57,7 +59,8 @@ def command(
 ) -> None:
     """Tune or infer, and write the label sets, the thresholds and the scores."""
     for method in methods:
-        if (method in TUNED or INFERENCE[method].takes_sizes) and not (validation and truth):
+        learns = method not in UNLABELLED_METHODS and (method in TUNED or INFERENCE[method].takes_sizes)
+        if learns and not (validation and truth):
             raise click.UsageError(f"method {method} learns from a validation set: give --validation and --truth")
     spe_test = read_matrix(test, as_estimates)
     m = spe_test.shape[1]
@@ -68,12 +71,16 @@ def command(
     scores: dict[str, dict[str, Any]] = {}
     with atomic_folder(out) as folder:
         for method in methods:
-            scores[method] = {}
-            if method in TUNED:
+            scores[method], thresholds = {}, None
+            if method in UNLABELLED_METHODS:
+                fitted = fit_unlabelled(method, spe_test)
+                thresholds, scores[method]["expected_macro_f"] = fitted.thresholds_, float(fitted.expected_.mean())
+            elif method in TUNED:
                 tuned = tune(method, spe, Y, priors(Y_train), measure=measure)
-                scores[method] = asdict(tuned.grid[tuned.best])
-                np.save(folder / f"{method}.thresholds.npy", tuned.thresholds)
-                sets = apply_thresholds(spe_test, tuned.thresholds)
+                thresholds, scores[method] = tuned.thresholds, asdict(tuned.grid[tuned.best])
+            if thresholds is not None:
+                np.save(folder / f"{method}.thresholds.npy", thresholds)
+                sets = apply_thresholds(spe_test, thresholds)
             else:
                 sizes = {"size_weights": fit_size_weights(spe, Y)} if INFERENCE[method].takes_sizes else {}
                 sets, _ = INFERENCE[method].infer(spe_test, n_jobs=threads, **sizes)
