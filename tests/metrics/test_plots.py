@@ -7,7 +7,7 @@ import pytest
 from small_data import random_multilabel
 
 from xmlc.core.errors import XmlcError
-from xmlc.metrics import macro_f, plot_macro_f, plot_precision_by_frequency
+from xmlc.metrics import macro_f, plot_macro_f, plot_precision_by_frequency, plot_reliability
 from xmlc.metrics.plots import THRESHOLDS
 
 
@@ -49,6 +49,37 @@ def test_precision_is_drawn_by_the_frequency_of_labels():
         assert dict(zip(line.get_xdata(), line.get_ydata())) == pytest.approx(
             {group: 100 * right[group] / count for group, count in of.items() if count}
         )
+
+
+def test_estimates_are_compared_with_the_truth_by_the_frequency_of_labels():
+    n, frequencies = 400, [0, 1, 9, 10, 99, 100, 5]  # the last has no estimate, and one in ten is true
+    rng = np.random.default_rng(4)
+    Y_train = np.arange(1000)[:, None] < frequencies
+    spe = (rng.random((n, 7)) ** 2 * (rng.random((n, 7)) < 0.6) * (np.arange(7) < 6)).astype(np.float32)
+    spe[:, 0] /= 3  # a sum that is enough for few bins
+    Y = rng.random((n, 7)) < np.where(np.arange(7) < 6, spe, 0.1)
+    lines = plot_reliability(Y_train, Y, spe).lines[:-1]  # and the diagonal
+    groups = {"0": [0], "1 to 9": [1, 2, 6], "10 to 99": [3, 4], "100 to 999": [5]}
+    assert [line.get_label().split(":")[0] for line in lines] == list(groups)
+    assert len(lines[0].get_xdata()) < len(lines[1].get_xdata()) == 10
+    for line, labels in zip(lines, groups.values()):
+        pairs = sorted((float(spe[i, j]), bool(Y[i, j])) for i in range(n) for j in labels if spe[i, j] > 0)
+        total = sum(p for p, _ in pairs)
+        assert line.get_label().endswith(f": {total / Y[:, labels].sum():.2f}")
+        n_bins = min(10, max(1, int(total / 10)))
+        bins, below = [[] for _ in range(n_bins)], 0.0
+        for pair in pairs:
+            below += pair[0]
+            bins[next(b for b in range(n_bins) if below <= total * (b + 1) / n_bins + 1e-9)].append(pair)
+        np.testing.assert_allclose(line.get_xydata(), [np.mean(pairs, axis=0) for pairs in bins])
+
+
+def test_equal_estimates_and_groups_without_a_true_label_are_drawn():
+    spe = [[0.5, 1.0]] * 25
+    one, other, _ = plot_reliability([[0, 1]], [[0, 1]] * 5 + [[0, 0]] * 20, spe).lines
+    assert (one.get_label(), other.get_label()) == ("0: none is true", "1 to 9: 5.00")
+    assert one.get_xydata().tolist() == [[0.5, 0.0]]
+    assert other.get_xydata().tolist() == [[1.0, 5 / 12], [1.0, 0.0]]  # equal estimates stay in the instances' order
 
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch):

@@ -10,7 +10,7 @@ from xmlc.metrics.classification import (
     micro_f,
     micro_jaccard,
 )
-from xmlc.metrics.plots import plot_macro_f, plot_precision_by_frequency
+from xmlc.metrics.plots import plot_macro_f, plot_precision_by_frequency, plot_reliability
 from xmlc.metrics.ranking import (
     maximum_precision_at_k,
     ndcg_at_k,
@@ -34,6 +34,7 @@ __all__ = [
     "ndcg_at_k",
     "plot_macro_f",
     "plot_precision_by_frequency",
+    "plot_reliability",
     "precision_and_ndcg",
     "precision_at_k",
     "propensities",

@@ -1,4 +1,4 @@
-"""Figures of what no table says: F by threshold, precision by the frequency of labels."""
+"""Figures of what no table says: F by threshold, precision and calibration by the frequency of labels."""
 
 from __future__ import annotations
 
@@ -89,6 +89,56 @@ def plot_precision_by_frequency(Y_train: object, Y: object, labels: np.ndarray, 
     ax.set_xscale("symlog", base=2)
     ax.set(xlabel="training instances of the label, at least", ylabel=f"%, k = {labels.shape[1]}")
     ax.legend()
+    return ax
+
+
+def plot_reliability(Y_train: object, Y: object, spe: object, ax: Any = None) -> Any:
+    """Draw the share of true labels against the mean estimate, in bins, for groups of labels by their frequency.
+
+    Points of calibrated estimates lie on the diagonal, above it where estimates are too low. The bins of a group have
+    equal sums of estimates: they are ten, or fewer where a sum would be below ten. The legend has the sum of a group's
+    estimates over the number of its true labels, also of those without an estimate.
+
+    Parameters
+    ----------
+    Y_train : boolean CSR, shape (n_train, m)
+        Groups the labels by their numbers of digits: 0, 1 to 9, 10 to 99. The numbers in ``Y`` would not do: a label
+        that is rare there by chance looks estimated too high.
+    Y : boolean CSR, shape (n, m)
+    spe : csr_array of float32, shape (n, m)
+        Estimates of instances that the model has not learned.
+    ax : matplotlib Axes, optional
+        By default those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from xmlc.metrics import plot_reliability
+    >>> Y_train, Y, spe = [[1, 0], [1, 1]], [[1, 1], [0, 0]], [[0.75, 0.5], [0.25, 0.5]]
+    >>> ax = plot_reliability(Y_train, Y, spe)
+    >>> ax.lines[0].get_xdata(), ax.lines[0].get_ydata(), ax.lines[0].get_label()
+    (array([0.5]), array([0.5]), '1 to 9: 1.00')
+    """
+    Y, spe, ax = as_labels(Y), as_estimates(spe), ax or new_axes()
+    digits = np.searchsorted(10 ** np.arange(10), as_labels(Y_train).sum(axis=0), side="right")
+    true = np.asarray(Y[spe.nonzero()]).ravel() != 0
+    for group in np.unique(digits[spe.indices]):
+        of = np.flatnonzero(digits[spe.indices] == group)
+        of = of[np.argsort(spe.data[of], kind="stable")]
+        sums = np.cumsum(spe.data[of], dtype=float)
+        bins = np.ceil(sums / sums[-1] * np.clip(sums[-1] // 10, 1, 10)).astype(int) - 1
+        count, estimated, right = (np.bincount(bins, weights) for weights in (None, spe.data[of], true[of]))
+        positives = np.count_nonzero(digits[Y.indices] == group)
+        title = f"{10 ** (group - 1):,} to {10**group - 1:,}" if group else "0"
+        title += f": {sums[-1] / positives:.2f}" if positives else ": none is true"
+        ax.plot(estimated / count, right / count, marker=".", label=title)
+    ax.axline((0.1, 0.1), (1, 1), color="grey", linewidth=1)
+    ax.set(xscale="log", yscale="log", xlabel="mean estimate", ylabel="share of true labels")
+    small = {"fontsize": "small", "title_fontsize": "small", "handlelength": 1}
+    ax.legend(title="training instances:\nestimates / true", loc="upper left", **small)
     return ax
 
 
