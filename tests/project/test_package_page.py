@@ -47,12 +47,16 @@ def test_estimates_of_other_models_have_the_scores_that_stand_on_the_page(tmp_pa
         assert page["sklearn"][name] == pytest.approx([ours] * 3, abs=0.3), name  # BLAS differs from machine to machine
         assert page["omikuji_"][name] == pytest.approx([theirs] * 3, abs=1.5), name
 
-    (command,) = re.findall(r"^    xmlc (labels .*)$", ESTIMATES, re.MULTILINE)
+    command, unlabelled = re.findall(r"^    xmlc (labels .*)$", ESTIMATES, re.MULTILINE)
     assert run(*command.split()) == 0
     found = read_json("label-sets/measures.json")
     for method, name in (("ofo", "ofo, macro_f"), ("meuf", "meuf")):
         measures = [100 * found[method]["test"][key] for key in ("macro_f", "macro_f_zero", "macro_f_present")]
         assert measures == page["attentionxml"][name]
+    assert run(*unlabelled.split()) == 0
+    found = read_json("label-sets/measures.json")["expected-f"]
+    assert f"{100 * found['expected_macro_f']:.3f}" == "35.080"
+    assert "| expected-f | 6.38 | 35.080 |" in ESTIMATES
 
     (models,) = blocks(ESTIMATES, "yaml")
     project = project_of(tmp_path / "config", a=suite(yaml.safe_load(models), datasets=["my-set"]))
