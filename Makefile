@@ -102,7 +102,6 @@ lint: $(ENV)/has-lint
 	PATH="$(BIN):$$PATH" mypy
 	PATH="$(BIN):$$PATH" snakefmt --check Snakefile workflow
 	PATH="$(BIN):$$PATH" snakemake --lint
-	PATH="$(BIN):$$PATH" snakemake --lint --config scatter=2
 
 # The pages of docs/, the reference from the docstrings and the report of the runs in results/reference/five-seeds, as a
 # site; any warning is an error.

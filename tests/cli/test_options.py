@@ -27,7 +27,7 @@ def test_a_number_out_of_its_range_is_refused(tmp_path, monkeypatch, arguments, 
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["download", "synth", "prepare", "train", "join", "estimate"])
+@pytest.mark.parametrize("name", ["download", "synth", "prepare", "train", "estimate"])
 def test_a_folder_of_others_is_refused_before_a_command_does_anything(tmp_path, capsys, name):
     (tmp_path / "out").mkdir()
     (tmp_path / "out/thesis.tex").write_text("mine")

@@ -94,23 +94,6 @@ def test_the_first_trees_are_the_forest_of_so_many(fitted, name):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_parts_of_a_forest_join_to_the_whole(fitted, tmp_path, name):
-    whole, X, Y = fitted(name)
-    for i, bounds in enumerate(((0, 2), (2, 3), (3, 4))):
-        clone(whole).fit_trees(X, Y, *bounds).save(tmp_path / str(i))
-    parts = [type(whole).load(tmp_path / str(i)) for i in range(3)]
-    assert [part.tail_ is None for part in parts] == [whole.tail_ is None, True, True]
-    joined = type(whole).join_trees(parts)
-    assert same_forest(whole, joined)
-    assert same_answers(whole, joined, X)
-    with pytest.raises(XmlcError, match="3 trees in all, expected 4"):
-        type(whole).join_trees(parts[:2])
-    for bounds in ((2, 2), (-1, 1), (3, 5)):
-        with pytest.raises(XmlcError, match=r"expected some of 0 \.\. 3"):
-            clone(whole).fit_trees(X, Y, *bounds)
-
-
-@pytest.mark.parametrize("name", ALL)
 def test_a_saved_model_answers_the_same(fitted, tmp_path, name):
     model, X, _ = fitted(name)
     model.save(tmp_path / "model")

@@ -58,13 +58,6 @@ def test_a_model_of_ones_own_is_a_forest_by_its_members_alone():
         def __init__(self, n_trees=2):
             self.n_trees = n_trees
 
-        def fit_trees(self, X, Y, first, last):
-            return self
-
-        @classmethod
-        def join_trees(cls, parts):
-            return parts[0]
-
         def trees(self, n):
             return self
 

@@ -129,7 +129,7 @@ def test_quick_models_are_one_job_for_all_seeds_that_suites_have(tmp_path):
     project = project_of(
         tmp_path,
         a=suite({"plt": {}, "fast": quick, "both": quick}, seeds=[0, 1]),
-        b=suite({"both": quick}, seeds=[3], peers={"peer": quick | {"forest": True}}),
+        b=suite({"both": quick}, seeds=[3], peers={"peer": quick}),
     )
     jobs = quick_jobs(project)
     assert jobs == [
@@ -142,9 +142,6 @@ def test_quick_models_are_one_job_for_all_seeds_that_suites_have(tmp_path):
     single = one_seed(project)
     assert single.of(paths.RANKING) == [paths.RANKING]
     assert (single.seeds_of({"seed": "7"}), single.seed, single.suffix) == (["7"], "{seed}", "")
-    # Trees that a cluster grows in several jobs are none of them.
-    scattered = project_of(tmp_path / "scattered", {"scatter": 2}, b=suite(peers={"peer": quick | {"forest": True}}))
-    assert quick_jobs(scattered) == []
 
 
 def test_inference_from_a_model_is_one_job_for_each_portion(tmp_path):

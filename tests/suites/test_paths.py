@@ -12,7 +12,7 @@ from xmlc.suites.suite import Run
 PATTERNS = {name: pattern for name, pattern in vars(paths).items() if isinstance(pattern, Pattern)}
 VALUES = {"dataset": "wiki10-31k", "model": "oplt-b-1-pass", "seed": "12", "portion": "80", "method": "for-micro-f"}
 VALUES |= {"paper": "plt2016", "table": "instance-f", "figure": "figure1", "step": "train", "folder": "thresholds"}
-VALUES |= {"scatteritem": "1-of-8", "rest": "inference/gfm.json", "sweep": "max-nodes"}
+VALUES |= {"rest": "inference/gfm.json", "sweep": "max-nodes"}
 FILES = ("TRAINING", "INFERENCE", "RANKING", "FOREST", "SWEEP", "PROGRESSIVE", "EVALUATION", "STATISTICS")
 RECORDS = {name: PATTERNS[name] for name in FILES}
 

@@ -208,8 +208,8 @@ def test_made_sets_are_those_that_the_catalogue_draws(tmp_path):
     assert project_of(tmp_path, catalogue=MADE | {"counted": counted}).made == ["made"]
 
 
-def test_forests_are_scored_by_the_sizes_of_all_suites_and_scattered_if_asked(tmp_path):
-    forests = {"forest": {"estimator": "fastxml", "forest": True}, "other": {"estimator": "fastxml", "forest": True}}
+def test_forests_are_scored_by_the_sizes_of_all_suites(tmp_path):
+    forests = {"forest": {"estimator": "fastxml"}, "other": {"estimator": "fastxml"}}
     suites = {
         "a": suite(forests | {"plt": {}}, ensembles={"models": ["forest"], "sizes": [10, 1]}),
         "b": suite(forests, ensembles={"models": ["forest", "other"], "sizes": [5, 1]}),
@@ -217,8 +217,7 @@ def test_forests_are_scored_by_the_sizes_of_all_suites_and_scattered_if_asked(tm
     project = project_of(tmp_path, **suites)
     assert project.ensemble_sizes("forest") == [1, 5, 10]
     assert project.ensemble_sizes("other") == [1, 5]
-    assert project.ensemble_sizes("plt") == project.scattered == []
-    assert project_of(tmp_path, {"scatter": 2}, **suites).scattered == ["forest", "other"]
+    assert project.ensemble_sizes("plt") == []
 
 
 def test_sweeps_and_extensions_are_a_suites_own(tmp_path):

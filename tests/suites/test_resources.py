@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 import snakemake.api  # noqa: F401  # before what it imports in a circle
-from snakemake.iocontainers import Wildcards
 from suite_cases import project_of, suite
 
 from xmlc.models.registry import ESTIMATORS
@@ -17,7 +16,7 @@ SHAPE = {"n_train": 490449, "n_test": 153025, "n_features": 135909, "n_labels": 
 MODELS = {
     "plt": {},
     "hashed": {"estimator": "plt", "hyperparameters": {"hash_bits": 30}},
-    "forest": {"estimator": "fastxml", "forest": True, "hyperparameters": {"n_trees": 10}},
+    "forest": {"estimator": "fastxml", "hyperparameters": {"n_trees": 10}},
     "swnn": {"estimator": "swnn", "threads": 1},
     "mine": {"estimator": "mine.py:Mine"},
     "known": {"estimator": "mine.py:Mine", "memory": 2.5, "minutes": 7},
@@ -61,14 +60,6 @@ def test_training_takes_less_than_the_bound(project, tmp_path, estimator, peak):
 def test_hashed_weights_have_the_size_of_their_table(project):
     held = most_bytes(project, "train", {"dataset": "bibtex", "model": "hashed"})
     assert held == pytest.approx(PROCESS + 2**32, rel=0.01)
-
-
-def test_shares_of_a_forest_request_a_share(project):
-    run = {"dataset": "shape", "model": "forest"}
-    project.settings.__dict__["scatter"] = 2
-    asked = (Wildcards(fromdict=run | more) for more in ({}, {"scatteritem": "1-of-2"}))
-    whole, half = (most_bytes(project, "train", wildcards) - PROCESS for wildcards in asked)
-    assert whole == 2 * half
 
 
 def test_an_estimator_of_the_users_own_has_a_default_and_two_keys(project):

@@ -103,10 +103,9 @@ def test_one_dataset_of_a_mirror_is_one_command(finished, multilabel):
     mirror = finished.folder / "my mirror"
     save_repository(mirror / "my-set/train.txt.xz", X, Y)
     save_repository(mirror / "my-set/test.txt", X[:80], Y[:80])
-    settings = ("--config", "datasets=[my-set]", f"mirror={mirror}", "scatter=2")
+    settings = ("--config", "datasets=[my-set]", f"mirror={mirror}")
     planned = finished.planned("plt2016", *settings)
-    # On the whole set and on 80 %: the PLT in one job each, the forest in two that are joined.
-    assert (planned["train"], planned["train_trees"], planned["join_trees"]) == (2, 4, 2)
+    assert planned["train"] == 4  # of the PLT and the forest, on the whole set and on 80 %
     assert planned["tune"] == 1  # of the PLT, which has no values for this set
     finished.run_well("plt2016", *settings)
     assert " auto, " in (finished.folder / "results/tables/plt2016/table3.md").read_text()
@@ -116,7 +115,6 @@ def test_one_dataset_of_a_mirror_is_one_command(finished, multilabel):
     assert (finished.folder / "results/my-set/statistics.json").exists()
     forest = finished.folder / "results/my-set/fastxml/seed0/full"
     assert np.load(forest / "model/roots.npy").size == 3
-    assert not (forest / "trees").exists()  # shares are gone once they are joined
     assert finished.planned("plt2016", *settings) == {}
 
 

@@ -1,9 +1,4 @@
 # From a source to models: on the whole training set (ranking), or on 80 % of it (thresholds).
-# With the key `scatter`, the trees of a forest are grown by so many jobs, which a cluster can spread.
-scattergather:
-    trees=project.settings.scatter,
-
-
 rule download:
     output:
         directory(paths.RESOURCE),
@@ -99,40 +94,10 @@ rule train:
         estimator=estimator,
         hyperparameters=hyperparameters,
         tuned=tuned_option,
-        trees=lambda wildcards: ["--trees", wildcards.scatteritem] if hasattr(wildcards, "scatteritem") else [],
     shell:
         "xmlc train --data {input.data} --part {params.part} --estimator {params.estimator:q} --name {wildcards.model}"
-        " --parameters {params.hyperparameters:q} {params.tuned:q} {params.trees} --seed {wildcards.seed}"
+        " --parameters {params.hyperparameters:q} {params.tuned:q} --seed {wildcards.seed}"
         " --threads {threads} --out {output.model} --record {output.record} 2> {log}"
-
-
-use rule train as train_trees with:
-    output:
-        model=temp(directory(f"{paths.SHARE}/model")),
-        record=temp(f"{paths.SHARE}/train.json"),
-    log:
-        paths.LOG_OF_RUN.of(step="train-{scatteritem}"),
-    wildcard_constraints:
-        model=jobs.one_of(project.scattered),
-
-
-rule join_trees:
-    input:
-        models=gather.trees(f"{paths.SHARE}/model", allow_missing=True),
-        records=gather.trees(f"{paths.SHARE}/train.json", allow_missing=True),
-    output:
-        model=directory(paths.MODEL),
-        record=paths.TRAINING,
-    log:
-        paths.LOG_OF_RUN.of(step="join"),
-    wildcard_constraints:
-        model=jobs.one_of(project.scattered),
-    resources:
-        **requests.of("join"),
-    params:
-        code=code_for("join"),
-    shell:
-        "xmlc join $(dirname {input.models}) --out {output.model} --record {output.record} 2> {log}"
 
 
 # What is measured of trained models: rankings, estimates, label sets, forests by their trees, sweeps, streams.

@@ -33,7 +33,6 @@ GROUPS = {
     },
     "Steps": {
         "train": "Train one model on one dataset.",
-        "join": "Join the shares of a forest that several jobs have grown.",
         "tune": "Search hyperparameters on the 80/20 split.",
         "rank": "Score a model's ranking: P@k, nDCG@k, PSP@k.",
         "estimate": "Write sparse probability estimates of validation and test set.",

@@ -3,7 +3,7 @@
 ================  ========================================  ===========================================================
 ability           members                                   steps that ask for it
 ================  ========================================  ===========================================================
-`Forest`          ``fit_trees``, ``join_trees``, ``trees``  training in several jobs; sweep over the number of trees
+`Forest`          ``trees``                                 sweep over the number of trees
 `Streaming`       ``unfitted``, ``progressive_top_k``       progressive validation
 `StreamsSets`     also ``progressive_sets``                 progressive validation of label sets
 `DrawsSamples`    ``sample``                                inference from samples of the joint distribution
@@ -15,7 +15,6 @@ No member is a property, since whether ``isinstance`` evaluates properties depen
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Protocol, Self, TypeGuard, runtime_checkable
 
 import numpy as np
@@ -24,16 +23,9 @@ from scipy import sparse
 
 @runtime_checkable
 class Forest(Protocol):
-    """An ensemble whose trees can be grown in several jobs, and whose first trees predict alone."""
+    """An ensemble whose first trees predict alone."""
 
     n_trees: int
-
-    def fit_trees(self, X: object, Y: object, first: int, last: int, /) -> Self:
-        """Grow the trees ``first`` .. ``last - 1`` only."""
-
-    @classmethod
-    def join_trees(cls, parts: Sequence[Self], /) -> Self:
-        """Join such parts in the order of their trees: the result of ``fit``."""
 
     def trees(self, n: int, /) -> Self:
         """Return the model of the first ``n`` trees: the result of ``fit`` with ``n_trees=n``."""

@@ -55,35 +55,12 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
 
         Parameters and errors are those of `xmlc.models.base.SparseProbabilityEstimator.fit`.
         """
-        return self.fit_trees(X, Y, 0, self.n_trees)
-
-    def fit_trees(self, X: object, Y: object, first: int, last: int) -> Self:
-        """Grow the trees ``first`` .. ``last - 1`` of the forest only; `join_trees` puts such parts together.
-
-        Tail classifiers belong to the part that begins with tree 0.
-        """
         self._check_hyperparameters()
-        if not 0 <= first < last <= self.n_trees:
-            raise XmlcError(f"trees {first} .. {last - 1}: expected some of 0 .. {self.n_trees - 1}")
         X, Y = self._training_data(X, Y)
-        self.forest_, self.tail_ = self._grow(X, Y, range(first, last)), None
-        if self._forest_weight < 1 and first == 0:
+        self.forest_, self.tail_ = self._grow(X, Y), None
+        if self._forest_weight < 1:
             self.tail_ = TailClassifiers(self.gamma, self._tail_unit_norm, n_jobs=self.n_jobs).fit(X, Y)
         return self
-
-    @classmethod
-    def join_trees(cls, parts: Sequence[Self]) -> Self:
-        """Join the parts of a forest in the order of their trees: the result of `fit`, bit for bit.
-
-        Raises
-        ------
-        XmlcError
-            They hold more or fewer trees than the whole has.
-        """
-        whole = parts[0]._with_trees(parts[0].forest_.joined([part.forest_ for part in parts]))
-        if whole.forest_.n_trees != whole.n_trees:
-            raise XmlcError(f"the parts hold {whole.forest_.n_trees} trees in all, expected {whole.n_trees}")
-        return whole
 
     def trees(self, n: int) -> Self:
         """Return the forest of the first ``n`` trees: the result of `fit` with n_trees=n, on the same arrays.
@@ -96,7 +73,9 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         self._check_fitted()
         if not 1 <= n <= self.forest_.n_trees:
             raise XmlcError(f"the first {n} trees: expected 1 .. {self.forest_.n_trees}")
-        return self._with_trees(self.forest_.first(n)).set_params(n_trees=n)
+        model = copy(self)
+        model.forest_, model.inner_products_ = self.forest_.first(n), None
+        return model.set_params(n_trees=n)
 
     def predict_proba(self, X: object, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Estimate the probability of every label above a threshold.
@@ -153,12 +132,6 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
                 results += averages(first, last, self.n_jobs, "descending")
         return tuple(np.concatenate(part) for part in zip(*results))
 
-    def _with_trees(self, forest: Any) -> Self:
-        """Return a model with all that is learned here but other trees, and no prediction yet."""
-        model = copy(self)
-        model.forest_, model.inner_products_ = forest, None
-        return model
-
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         tail = self.tail_.arrays() if self.tail_ is not None else {}
         return self.forest_._asdict() | tail, {}
@@ -195,8 +168,8 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         """Raise `XmlcError` if a hyperparameter is out of its range."""
 
     @abstractmethod
-    def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, trees: range) -> Any:
-        """Grow the trees of these numbers on checked data."""
+    def _grow(self, X: sparse.csr_array, Y: sparse.csr_array) -> Any:
+        """Grow the trees on checked data."""
 
     @abstractmethod
     def _rerank(self, X: sparse.csr_array, estimates: sparse.csr_array) -> sparse.csr_array:

@@ -66,7 +66,7 @@ class ModelRecord(ExperimentRecord):
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingRecord(Record, command="train"):
-    """Record of `xmlc train` and `xmlc join`; see `ModelRecord`."""
+    """Record of `xmlc train`; see `ModelRecord`."""
 
     costs: TrainingCosts
     passport: Passport

@@ -40,7 +40,7 @@ def quick_jobs(project: Project) -> list[SeedJob]:
     """Group the models that train in minutes (key `quick`) by the seeds that suites have for them."""
     groups: dict[tuple[int, ...], list[str]] = {}
     for name, model in project.models.items():
-        if model.quick and name not in project.scattered:
+        if model.quick:
             homes = [suite for suite in project.suites.values() if name in suite.all_models]
             groups.setdefault(tuple(sorted({seed for suite in homes for seed in suite.seeds})), []).append(name)
     jobs: dict[str, SeedJob] = {}

@@ -62,7 +62,6 @@ ONE_RUN = "{dataset}/{model}/seed{seed}/{portion}"
 RUN = Pattern(f"results/{ONE_RUN}")
 MODEL = Pattern(f"{RUN}/model")
 TRAINING = Pattern(f"{RUN}/train.json")
-SHARE = Pattern(f"{RUN}/trees/{{scatteritem}}")
 IN_RUN = Pattern(f"{RUN}/{{rest}}")
 INFERENCE = Pattern(f"{RUN}/inference/{{method}}.json")
 FULL = Pattern(RUN.of(portion="full"))

@@ -193,12 +193,6 @@ class Project:
         """Return the source files that a command and a model's estimator depend on, each once."""
         return sorted({*command_files(command), *source_files(*estimator_files(self.models[model].estimator))})
 
-    @property
-    def scattered(self) -> list[str]:
-        """Forests whose trees are grown by several jobs."""
-        forests = [name for name, model in self.models.items() if model.forest]
-        return forests if self.settings.scatter > 1 else []
-
 
 def is_installed(estimator: str) -> bool:
     """Tell whether an estimator's program is there: a peer's module is named after the package."""

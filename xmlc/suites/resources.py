@@ -57,7 +57,7 @@ FORESTS, MOST_TREES = ("fastxml", "ldsm"), 50.0
 TREES, FEW_LABELS, WEIGHTS = ("plt", "parabel", "oplt", "napkinxc-plt", "napkinxc-oplt", "napkinxc-iplt"), 5.0, 32.0
 SLOT = {"plt": 4.0, "vw-plt": 16.0, "vw-cmt": 16.0}  # bytes of a hashed weight
 BITS = {"vw-plt": 24, "vw-cmt": 24}  # where a suite gives none
-LEARNING = ("train", "join", "tune", "sweep", "progressive")
+LEARNING = ("train", "tune", "sweep", "progressive")
 LABELS, COPIES = 64.0, 3.0  # estimates of an instance for each of its labels; how often a step holds them
 
 CLASSES = (30, 120, 480, 1440, 2880)  # minutes
@@ -165,8 +165,7 @@ def most_bytes(project: Project, step: str, wildcards: Mapping[str, str]) -> flo
     held = PROCESS + READING.get(step, ANY_READING) * size.bytes
     if model is None:
         return held
-    shares = project.settings.scatter if wildcards.get("scatteritem") else 1
-    trained = 1 / shares * _trained_bytes(project.models[model], dataset, size)
+    trained = _trained_bytes(project.models[model], dataset, size)
     if step in LEARNING:
         return PROCESS + max(trained, ANY_READING * size.bytes)
     portion = wildcards.get("portion") or ("80" if step in ("estimate", "thresholds") else "full")

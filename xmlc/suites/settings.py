@@ -40,7 +40,6 @@ class Settings:
     seeds: list[int] | None = None
     mirror: str | None = None
     threads: int = 8
-    scatter: int = 1
     validation_share: float = 0.2
     tuning: Search | Literal["auto"] | None = "auto"
     download: Limits = USUAL

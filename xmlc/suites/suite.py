@@ -66,8 +66,6 @@ class ModelSpec:
     ----------
     estimator : str
         A name of `xmlc.models.registry.ESTIMATORS`, or ``path/to/file.py:ClassName``.
-    forest : bool
-        Whether its trees are grown independently.
     hyperparameters : dict
         For every dataset that has no values of its own.
     datasets : dict of str to dict
@@ -109,7 +107,6 @@ class ModelSpec:
     """
 
     estimator: str
-    forest: bool = False
     hyperparameters: Hyperparameters = field(default_factory=dict)
     datasets: dict[str, Hyperparameters] = field(default_factory=dict)
     whole: dict[str, Hyperparameters] = field(default_factory=dict)

@@ -29,8 +29,6 @@ PORTIONS: dict[str, Portion] = {"train": "full", "fit": "80"}
 @click.option("--parameters", default="{}", help="Hyperparameters as a JSON object.")
 @click.option("--tuned", type=FILE, default=None,
               help="YAML file written by `xmlc tune`; its best hyperparameters override --parameters.")  # fmt: skip
-@click.option("--trees", "share", default=None, metavar="I-of-N",
-              help="Grow only the I-th of N shares of a forest's trees; `xmlc join` joins them.")  # fmt: skip
 @click.option("--seed", "seeds", type=SEED, multiple=True, default=[0], show_default=True,
               help="Of the estimator and the 80/20 split; repeatable, with as many --out and --record.")  # fmt: skip
 @threads_option
@@ -43,7 +41,6 @@ def command(
     name: str,
     parameters: str,
     tuned: Path | None,
-    share: str | None,
     seeds: tuple[int, ...],
     threads: int,
     out: tuple[Path, ...],
@@ -57,7 +54,7 @@ def command(
             result = read_result(tuned, estimator, prepared.digest)
             hyperparameters |= result["best"]["hyperparameters"]
         model = make_estimator(estimator, hyperparameters, seed, threads)
-        times = fit_timed(model, *prepared.part(part), share)
+        times = fit_timed(model, *prepared.part(part))
         model.save(folder)
         last = with_passport(step_costs("train", threads, prepared.meta["name"], name, PORTIONS[part], written=folder))
         TrainingRecord(

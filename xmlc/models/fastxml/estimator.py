@@ -101,7 +101,7 @@ class FastXML(AveragedForest):
     random_state: int = 0
     n_jobs: int | None = None
 
-    def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, trees: range) -> BinaryForest:
+    def _grow(self, X: sparse.csr_array, Y: sparse.csr_array) -> BinaryForest:
         if self.n_labels_ > 1 << LABEL_BITS:
             raise XmlcError(f"Y has {self.n_labels_} labels; expected at most {1 << LABEL_BITS}")
         self._set_label_weights(Y)
@@ -109,7 +109,7 @@ class FastXML(AveragedForest):
         ideal = ideal_table if self.objective == "ndcg" else dcg_table
         tables = ideal(int(np.diff(y.indptr).max(initial=0)) + 1), discount_table(self.n_labels_)
         seed, sizes = int(self.random_state), (COST, int(self.max_leaf), int(self.labels_per_leaf), StoppingCriteria())
-        pieces = [(x, y, X.shape[1], self.label_weights_, *tables, seed, tree, *sizes) for tree in trees]
+        pieces = [(x, y, X.shape[1], self.label_weights_, *tables, seed, tree, *sizes) for tree in range(self.n_trees)]
         grown = run_pieces(grow_tree, pieces, self.n_jobs, title="growing trees", unit="trees")
         return BinaryForest.joined([single_tree(tree) for tree in grown])
 

@@ -151,12 +151,12 @@ class LdSM(AveragedForest):
     def _check_hyperparameters(self) -> None:
         check_hyperparameters(self)
 
-    def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, trees: range) -> MultiwayForest:
+    def _grow(self, X: sparse.csr_array, Y: sparse.csr_array) -> MultiwayForest:
         check_dense_size(self.optimizer, X.shape)
         self._choose(*Y.shape, Y.nnz)
         x, y, seed = self._kernel_form(X), kernel_csr(Y), int(self.random_state)
         common = enough_nodes(self), bool(self.shuffle), settings_of(self)
-        pieces = [(x, y, X.shape[1], Y.shape[1], seed, tree, *common) for tree in trees]
+        pieces = [(x, y, X.shape[1], Y.shape[1], seed, tree, *common) for tree in range(self.n_trees)]
         return MultiwayForest.joined(run_pieces(grow_tree, pieces, self.n_jobs, title="growing trees", unit="trees"))
 
     def _choose(self, n: int, m: int, positives: int) -> None:
