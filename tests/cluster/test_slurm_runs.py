@@ -104,10 +104,9 @@ def test_the_same_command_after_a_kill_finishes_and_submits_nothing_twice(cluste
     ("options", "sentence"),
     [
         (["--config", "threads=999"], "asks for 999 threads"),
-        (["--set-resources", "prepare:mem_mb=99000000", *ONE_THREAD], "threads, 99,000,000 MB"),
         (
             ["--default-resources", "slurm_partition=none", *ONE_THREAD],
-            "this cluster has no partition none; it has main.",
+            "(this cluster has main).",
         ),
     ],
 )
@@ -116,6 +115,6 @@ def test_what_the_cluster_cannot_run_is_refused_at_once(cluster, start, options,
     run = start("--forceall", *options)
     printed, _ = run.communicate(timeout=120)
     assert run.returncode == 1
-    assert sentence in " ".join(printed.split())
+    assert sentence in " ".join(printed.split()), printed
     assert "Traceback" not in printed
     assert cluster.jobs() == before

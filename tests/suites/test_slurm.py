@@ -6,16 +6,9 @@ import pytest
 from snakemake_interface_common.exceptions import WorkflowError
 
 from xmlc.suites import slurm
-from xmlc.suites.slurm import DEFAULT, Demand, Size
 
-INFINITE = float("inf")
-SMALL, LARGE = Size(16, 64_000, 240.0), Size(64, 512_000, INFINITE)
-NODES = {"short": [SMALL], DEFAULT: [SMALL], "long": [LARGE]}
+MOST = {"short": 16, slurm.DEFAULT: 16, "long": 128}
 RUN = "6b692cbf-b5dc-4024-bf81-e45e623283bb"
-
-
-def needs(partition=DEFAULT, threads=8, memory_mb=4000, minutes=60):
-    return Demand(Size(threads, memory_mb, minutes), "train (demo, plt)", partition)
 
 
 @pytest.fixture
@@ -33,49 +26,26 @@ def commands(monkeypatch):
     return SimpleNamespace(answers=answers, asked=asked)
 
 
-def test_kinds_of_nodes_are_read(commands):
-    commands.answers["sinfo"] = ["short*|16|64000|4:00:00\nlong|64|512000+|infinite\nlong|128|512000|infinite\n"]
-    assert slurm.partitions() == NODES | {"long": [LARGE, LARGE._replace(threads=128)]}
+def test_the_largest_node_of_each_partition_counts(commands):
+    commands.answers["sinfo"] = ["short*|16\nlong|64+\nlong|128\n"]
+    assert slurm.most_threads() == {"short": 16, slurm.DEFAULT: 16, "long": 128}
 
 
-@pytest.mark.parametrize(
-    ("limit", "expected"),
-    [("infinite", INFINITE), ("n/a", INFINITE), ("30:00", 30), ("4:00:30", 240.5), ("2-01:00:00", 2940), ("45", 0.75)],
-)
-def test_time_limits_are_read(limit, expected):
-    assert slurm.minutes(limit) == expected
+@pytest.mark.parametrize(("partition", "threads"), [(None, 16), ("long", 128), ("short,long", 128)])
+def test_a_job_of_more_threads_than_a_node_has_is_refused(partition, threads):
+    def refuse(threads):
+        rule, resources = SimpleNamespace(name="train"), {"slurm_partition": partition}
+        slurm.refuse_wide([SimpleNamespace(rule=rule, threads=threads, resources=resources)], MOST)
 
-
-@pytest.mark.parametrize(
-    "demand",
-    [
-        needs(),
-        needs(threads=16, memory_mb=64_000, minutes=240),
-        needs(partition="long", threads=64),
-        needs(partition="short,long", minutes=999),
-    ],
-)
-def test_what_a_node_has_is_accepted(demand):
-    slurm.refuse_misfits([demand], NODES)
-
-
-@pytest.mark.parametrize(
-    "excess", [{"threads": 17}, {"memory_mb": 64_001}, {"minutes": 241}, {"partition": "long", "threads": 65}]
-)
-def test_what_no_node_has_is_refused(excess):
-    with pytest.raises(WorkflowError, match=r"would wait for ever \(1\), such as train"):
-        slurm.refuse_misfits([needs(), needs(**excess)], NODES)
-
-
-def test_threads_and_memory_must_be_of_the_same_node():
-    nodes = {DEFAULT: [Size(4, 512_000, INFINITE), Size(64, 8_000, INFINITE)]}
-    with pytest.raises(WorkflowError, match=r"asks for 8 threads, 9,000 MB"):
-        slurm.refuse_misfits([needs(threads=8, memory_mb=9_000)], nodes)
+    refuse(threads)
+    with pytest.raises(WorkflowError, match=f"train asks for {threads + 1} threads, and the partition"):
+        refuse(threads + 1)
 
 
 def test_an_unknown_partition_is_refused_with_those_that_exist():
-    with pytest.raises(WorkflowError, match=r"no partition main; it has long, short. Edit `slurm_partition`"):
-        slurm.refuse_misfits([needs(partition="main")], NODES)
+    job = SimpleNamespace(rule=SimpleNamespace(name="train"), threads=1, resources={"slurm_partition": "main"})
+    with pytest.raises(WorkflowError, match=r"the partition main has nodes of 0 .* \(this cluster has long, short\)"):
+        slurm.refuse_wide([job], MOST)
 
 
 def test_only_jobs_of_the_executor_in_this_folder_are_those_of_a_killed_run(commands, tmp_path):

@@ -1,7 +1,7 @@
 """Checks of a Slurm cluster before the first job of a run is submitted.
 
-The executor looks at none of this: a job that fits no node waits for ever, and jobs that a killed run left behind go on
-beside those of the next.
+The executor looks at none of this: a job of more threads than a node has waits for ever, and jobs that a killed run
+left behind go on beside those of the next.
 """
 
 from __future__ import annotations
@@ -12,12 +12,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from snakemake_interface_common.exceptions import WorkflowError
 
 EXECUTOR = "slurm"
-PROFILE = "profiles/slurm/profile.yaml"
 DEFAULT = "(default)"  # the partition of jobs that name none
 #: Seconds to wait until cancelled jobs have ended; Slurm kills what does not end by itself after half a minute.
 PATIENCE = 180.0
@@ -26,33 +25,8 @@ PAUSE = 2.0
 JOB_OF_RUN = re.compile(r"([^|]+)\|(?:[\w-]+_)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\|(?:rule|group)_[^|]*\|(.*)")
 
 
-class Size(NamedTuple):
-    """What a job asks for, or what a job on one kind of nodes can have at most."""
-
-    threads: int
-    memory_mb: int
-    minutes: float
-
-    def __str__(self) -> str:
-        """Return it in words."""
-        limit = "" if self.minutes == float("inf") else f", {self.minutes:,.0f} minutes"
-        return f"{self.threads} threads, {self.memory_mb:,} MB{limit}"
-
-    def fits(self, node: Size) -> bool:
-        """Whether a node, with nothing else on it, can run the job."""
-        return all(asked <= there for asked, there in zip(self, node, strict=True))
-
-
-class Demand(NamedTuple):
-    """A job with what it asks for."""
-
-    size: Size
-    about: str
-    partition: str
-
-
 def before_submission(workflow: Any) -> None:
-    """Refuse a run with a job that fits on no node, and cancel jobs of a killed run; do nothing with other executors.
+    """Refuse a run with a job of too many threads, and cancel jobs of a killed run; do nothing with other executors.
 
     Called when the jobs are known and this run has the folder for itself (`xmlc.suites.controller`).
 
@@ -64,71 +38,35 @@ def before_submission(workflow: Any) -> None:
     Raises
     ------
     WorkflowError
-        A partition that does not exist, a job that would wait for ever, jobs that do not end, or no answer from Slurm.
+        A job would wait for ever, jobs do not end, or Slurm does not answer.
     """
     if workflow.executor_plugin.name == EXECUTOR:
-        refuse_misfits([demand(job) for job in workflow.dag.needrun_jobs() if not job.is_local], partitions())
+        refuse_wide((job for job in workflow.dag.needrun_jobs() if not job.is_local), most_threads())
         cancel_left(os.getcwd())
 
 
-def demand(job: Any) -> Demand:
-    """Return what the first attempt of a Snakemake job asks for; 0 of what is known only later."""
-    memory, minutes = (job.resources.get(key) for key in ("mem_mb", "runtime"))
-    size = Size(job.threads, *(value if isinstance(value, int) else 0 for value in (memory, minutes)))
-    about = f"{job.rule.name} ({', '.join(job.wildcards)})" if job.wildcards else job.rule.name
-    return Demand(size, about, str(job.resources.get("slurm_partition") or DEFAULT))
-
-
-def refuse_misfits(demands: Iterable[Demand], nodes: Mapping[str, list[Size]]) -> None:
-    """Raise an error that names the largest job that no node of its partition can have, if there is one.
-
-    Parameters
-    ----------
-    demands : iterable of Demand
-    nodes : dict of str to list of Size
-        The kinds of nodes of each partition, as of `partitions`.
-    """
-    misfits = []
-    for job in demands:
-        names = job.partition.split(",")
-        if unknown := set(names) - set(nodes):
+def refuse_wide(jobs: Iterable[Any], most: Mapping[str, int]) -> None:
+    """Refuse a job with more threads than any node of its partitions has; Slurm itself refuses too much memory."""
+    for job in sorted(jobs, key=lambda job: -job.threads):
+        partition = str(job.resources.get("slurm_partition") or DEFAULT)
+        there = max(most.get(name, 0) for name in partition.split(","))
+        if job.threads > there:
             raise WorkflowError(
-                f"this cluster has no partition {', '.join(sorted(unknown))}; it has"
-                f" {', '.join(sorted(set(nodes) - {DEFAULT})) or 'none'}. Edit `slurm_partition` in {PROFILE}."
+                f"{job.rule.name} asks for {job.threads} threads, and the partition {partition} has nodes of {there} at"
+                " most: give --config threads=..., or another `slurm_partition` in profiles/slurm/profile.yaml"
+                f" (this cluster has {', '.join(sorted(set(most) - {DEFAULT}))})."
             )
-        if not any(job.size.fits(node) for name in names for node in nodes[name]):
-            misfits.append(job)
-    if misfits:
-        size, about, partition = max(misfits)
-        kinds = sorted({str(node) for name in partition.split(",") for node in nodes[name]})
-        raise WorkflowError(
-            f"jobs that no node can run would wait for ever ({len(misfits)}), such as {about}, which asks for {size}."
-            f" The nodes of the partition {partition} have {'; or '.join(kinds)}. Ask for fewer threads"
-            f" (`--config threads=...`) or for another partition (`slurm_partition` in {PROFILE})."
-        )
 
 
-def partitions() -> dict[str, list[Size]]:
-    """Return the kinds of nodes of each partition, and of the default one, as ``sinfo`` lists them."""
-    found: dict[str, list[Size]] = {}
-    for line in ask("sinfo", "--noheader", "--exact", "--format", "%P|%c|%m|%l").splitlines():
-        name, threads, memory, limit = line.strip().split("|")
-        # A sign behind a number says that some of the nodes have more.
-        size = Size(int(threads.rstrip("+")), int(memory.rstrip("+")), minutes(limit))
+def most_threads() -> dict[str, int]:
+    """Return the threads of the largest node of each partition, and of the default one, as ``sinfo`` lists them."""
+    found: dict[str, int] = {}
+    for line in ask("sinfo", "--noheader", "--exact", "--format", "%P|%c").splitlines():
+        name, threads = line.strip().split("|")
         for key in [name.rstrip("*"), DEFAULT] if name.endswith("*") else [name]:
-            found.setdefault(key, []).append(size)
+            # A sign behind a number says that some of the nodes have more.
+            found[key] = max(found.get(key, 0), int(threads.rstrip("+")))
     return found
-
-
-def minutes(limit: str) -> float:
-    """Return the minutes of a time limit as Slurm writes it: ``infinite`` or ``[days-][hours:]minutes:seconds``."""
-    if not limit[:1].isdigit():
-        return float("inf")
-    days, _, clock = limit.rpartition("-")
-    seconds = 0
-    for part in clock.split(":"):
-        seconds = 60 * seconds + int(part)
-    return 1440 * int(days or 0) + seconds / 60
 
 
 def cancel_left(folder: str) -> None:
