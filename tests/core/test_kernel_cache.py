@@ -226,3 +226,10 @@ def start(folder, processor, cache):
 
 def result(process):
     return json.loads(process.communicate()[0])
+
+
+def test_kernels_stand_in_rooms_of_algorithms_and_data_alone():
+    """Else an edit of a record, say, compiles all kernels again."""
+    files = (file for file in kernel_cache.PACKAGE.rglob("*.py") if kernel_cache.KERNEL.search(file.read_text("utf-8")))
+    rooms = {file.relative_to(kernel_cache.PACKAGE).parts[0] for file in files}
+    assert rooms == {"kernels", "data", "metrics", "inference", "thresholds", "models"}

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
+from xmlc.kernels.counter_random import random_unit, stream_key
 from xmlc.kernels.csr import as_labels
 
 
@@ -90,3 +91,28 @@ def count_labels(indptr, labels, m, n_samples):
             counts[place[labels[e]]] += 1.0
         starts[i + 1] = end
     return starts, ids[:end], counts[:end]
+
+
+@njit(cache=True, nogil=True)
+def draw_chains(conditionals, seed, first_piece, drawn):
+    """Toss a coin for each label of a chain in turn, with the probability that the number of ones so far gives.
+
+    Costs one random number and one byte written per label.
+
+    Parameters
+    ----------
+    conditionals : float64 (m, m)
+        Row i, column c: p(Y_i = 1 | c of the labels before i are 1).
+    seed, first_piece : int64
+        Instance t has the stream (seed, first_piece + t).
+    drawn : bool (n, n_samples, m)
+        Is filled.
+    """
+    n, n_samples, m = drawn.shape
+    for t in range(n):
+        key = stream_key(seed, first_piece + t)
+        for r in range(n_samples):
+            count = 0
+            for i in range(m):
+                drawn[t, r, i] = random_unit(key, np.int64(r * m + i)) < conditionals[i, count]
+                count += drawn[t, r, i]

@@ -14,14 +14,12 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
-from xmlc.core.kernel_cache import njit
 from xmlc.core.passport import in_turns
 from xmlc.inference.distributions import LabelsBySize
 from xmlc.inference.gfm import gfm
 from xmlc.inference.methods import METHODS, infer_blocks
-from xmlc.inference.samples import Samples, marginals_of
+from xmlc.inference.samples import Samples, draw_chains, marginals_of
 from xmlc.kernels import elementwise
-from xmlc.kernels.counter_random import random_unit, stream_key
 from xmlc.kernels.streams import Stream
 from xmlc.records.simulation import Growth, GrowthFromSamples, ModelScores, Scores
 
@@ -280,31 +278,3 @@ def task_of(method: str, samples: Samples, threads: int) -> Callable[[], tuple[s
     if chosen.takes == "joint":
         return lambda: chosen.infer(samples, n_jobs=threads)
     return lambda: chosen.infer(marginals_of(samples), n_jobs=threads)
-
-
-# Ancestral sampling from a chain of labels whose conditionals depend on how many labels were drawn before.
-
-
-@njit(cache=True, nogil=True)
-def draw_chains(conditionals, seed, first_piece, drawn):
-    """Toss a coin for each label in turn, with the probability that the labels drawn so far give.
-
-    Costs one random number and one byte written per label.
-
-    Parameters
-    ----------
-    conditionals : float64 (m, m)
-        Row i, column c: p(Y_i = 1 | c of the labels before i are 1).
-    seed, first_piece : int64
-        Instance t has the stream (seed, first_piece + t).
-    drawn : bool (n, n_samples, m)
-        Is filled.
-    """
-    n, n_samples, m = drawn.shape
-    for t in range(n):
-        key = stream_key(seed, first_piece + t)
-        for r in range(n_samples):
-            count = 0
-            for i in range(m):
-                drawn[t, r, i] = random_unit(key, np.int64(r * m + i)) < conditionals[i, count]
-                count += drawn[t, r, i]
