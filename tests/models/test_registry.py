@@ -66,3 +66,6 @@ def test_a_users_own_file_is_an_estimator(tmp_path, multilabel):
         estimator_class(f"{file}:np")
     with pytest.raises(XmlcError, match="no such Python file"):
         estimator_class("nowhere.py:Model")
+    (tmp_path / "needy.py").write_text("import not_installed\n")
+    with pytest.raises(XmlcError, match=r"needy\.py: it cannot be imported \(No module named 'not_installed'\)"):
+        estimator_class(f"{tmp_path}/needy.py:Mine")

@@ -15,7 +15,7 @@ def import_file(file: str | Path) -> ModuleType:
     Raises
     ------
     XmlcError
-        There is no such file, or it is no Python file.
+        There is no such file, it is no Python file, or it imports a package that is not here.
     """
     file = Path(file)
     if not file.is_file() or file.suffix != ".py":
@@ -24,5 +24,8 @@ def import_file(file: str | Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise XmlcError(f"{file}: Python cannot import this file")
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except ImportError as error:
+        raise XmlcError(f"{file}: it cannot be imported ({error}); install what it imports here") from error
     return module
