@@ -7,11 +7,12 @@ import sys
 
 import pytest
 from command_line import run
+from repository import ROOT
 
 from xmlc.cli import COMMANDS, group
 from xmlc.cli.steps.synth import command as synth
 
-SYNTH = ("synth", "tiny", "--n-train", "2000", "--n-test", "50", "--n-features", "300", "--n-labels", "20", "--out")
+SYNTH = ("synth", "demo", "--catalogue", ROOT / "config/datasets.yaml", "--out")
 LIMITED = """
 import resource, sys
 resource.setrlimit(resource.{limit}, ({value}, {value}))

@@ -21,7 +21,7 @@ def compared(capsys, *arguments):
     return run("compare", *arguments), *capsys.readouterr()
 
 
-def test_exit_status(files, tmp_path, capsys):
+def test_exit_status(files, tmp_path, capsys, monkeypatch):
     left, right = files(TABLE, MIXED)
     status, out, err = compared(capsys, left, left)
     assert (status, err) == (0, "")
@@ -34,16 +34,14 @@ def test_exit_status(files, tmp_path, capsys):
     assert compared(capsys, left, right, "--markdown", tmp_path / "out" / "c.md")[0] == 1
     assert (tmp_path / "out" / "c.md").read_text().splitlines()[2].startswith("**3 of 6 cells equal")
     # Beside a paper every verdict is a result.
-    status, out, _ = compared(capsys, left, right, "--published", "--runs", ROOT / "config/runs.csv")
+    monkeypatch.chdir(ROOT)
+    status, out, _ = compared(capsys, left, right, "--published")
     assert (status, "different:" in out) == (0, False)
     assert "3 undecided" in out
     status, _, err = compared(capsys, left, tmp_path / "nothing.csv", "--published")
     assert status == 2
     assert "no such table" in err
     assert compared(capsys, left, left, "--unknown", "x")[0] == 2
-    status, _, err = compared(capsys, left, left, "--runs", ROOT / "config/runs.csv")
-    assert status == 2
-    assert "two runs of ours are compared exactly" in err
 
 
 def test_the_last_bit_of_one_number_turns_the_comparison_red(tmp_path, capsys):

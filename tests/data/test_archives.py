@@ -88,21 +88,6 @@ def test_a_damaged_later_stream_is_found(run, compress):
             run(first + second)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        zip_of({"data.txt": bytes(3_000_000)}),
-        tar_of({"data.txt": bytes(3_000_000)}, "w:gz"),
-        bz2.compress(b"1" * 3_000_000),
-    ],
-    ids=["zip", "tar.gz", "bz2"],
-)
-def test_an_archive_that_expands_too_far_is_refused(run, tmp_path, content):
-    assert run(content, ["data.txt"])
-    with pytest.raises(XmlcError, match=r"expands to more than 2000000 bytes; .* raise download\.gigabytes"):
-        unpack(tmp_path / "archive", ["data.txt"], tmp_path / "out", gigabytes=0.002)
-
-
 def test_a_flipped_byte_is_found(run):
     content = bytearray(zip_of({"train.txt": bytes(range(256)) * 8, "test.txt": b"x"}))
     content[len("PK") + 60] ^= 0xFF

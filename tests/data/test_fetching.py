@@ -15,7 +15,7 @@ from file_server import serve
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import locked
 from xmlc.data import fetching
-from xmlc.data.fetching import Limits, NotThere, fetch_drive, fetch_http
+from xmlc.data.fetching import NotThere, fetch_drive, fetch_http
 
 CONTENT = bytes(range(256)) * 40
 OLD = "Sun, 06 Nov 1994 08:49:37 GMT"
@@ -142,37 +142,14 @@ def test_text_html_is_refused_even_where_the_page_is_a_fragment(server, tmp_path
     assert fetched(server, tmp_path) == b"1 1 1\n0 0:1\n"
 
 
-def refused(url, tmp_path, limits, said):
-    with pytest.raises(XmlcError, match=said):
-        fetch_http(url, tmp_path / "got", tmp_path / "partial", limits)
-    assert not (tmp_path / "got").exists()
-
-
 def test_a_server_that_says_nothing_is_given_up(tmp_path, monkeypatch):
     monkeypatch.setattr(fetching, "FIRST_PAUSE", 0.001)
     monkeypatch.setattr(fetching, "SILENCE", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/f"
-        refused(url, tmp_path, Limits(), r"[Rr]ead timed out.*, after 4 attempts")
-
-
-def test_a_download_that_takes_too_long_goes_on_with_the_same_command(server, tmp_path, monkeypatch):
-    monkeypatch.setattr(fetching, "CHUNK", 500)
-    server.headers["/f"] = {"ETag": '"one"'}
-    server.drip = 500, 0.05
-    said = r"more than .* hours; the same command goes on.*download\.hours"
-    refused(server.url + "/f", tmp_path, Limits(hours=0.3 / 3600), said)
-    server.drip = 1 << 20, 0
-    assert fetched(server, tmp_path) == CONTENT
-    assert int(ranges(server)[1].removeprefix("bytes=").rstrip("-")) > 0
-
-
-def test_a_file_that_is_too_large_is_refused_by_its_length_and_by_what_comes(server, tmp_path):
-    small = Limits(gigabytes=5e-6)
-    refused(server.url + "/f", tmp_path, small, r"more than 5e-06 GB.*raise download\.gigabytes")
-    server.lengthless = True
-    refused(server.url + "/f", tmp_path, small, r"more than 5e-06 GB")
-    assert parts(tmp_path) == []
+        with pytest.raises(XmlcError, match=r"[Rr]ead timed out.*, after 4 attempts"):
+            fetch_http(url, tmp_path / "got", tmp_path / "partial")
+    assert not (tmp_path / "got").exists()
 
 
 @pytest.mark.parametrize("headers", [{"ETag": '"one"'}, {}])
@@ -252,16 +229,4 @@ def test_drive_errors_are_ours(tmp_path, monkeypatch):
     with pytest.raises(XmlcError, match="did not hand it out"):
         fetch_drive("identifier", tmp_path / "got", tmp_path / "partial")
     assert list(tmp_path.iterdir()) == [tmp_path / "partial"]
-    assert parts(tmp_path) == []
-
-
-@pytest.mark.parametrize("limits", [Limits(hours=0), Limits(gigabytes=5e-9)])
-def test_drive_that_never_ends_is_given_up(tmp_path, monkeypatch, limits):
-    def endless(id, output, quiet):
-        while True:
-            output.write(b"x")
-
-    monkeypatch.setattr(gdown, "download", endless)
-    with pytest.raises(XmlcError, match="more than"):
-        fetch_drive("identifier", tmp_path / "got", tmp_path / "partial", limits)
     assert parts(tmp_path) == []

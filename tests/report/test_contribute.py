@@ -58,8 +58,9 @@ def refusal(archive):
 
 
 def test_new_records_go_in_and_the_page_shows_their_origin(archive, capsys, tmp_path):
-    options = ("--accepted", tmp_path / "here.tar.xz")
-    assert run("contribute", archive, "--as", "alice", *options) == 0
+    (OUT.parent / "five-seeds").mkdir()
+    shutil.copy(tmp_path / "here.tar.xz", OUT.parent / "five-seeds/records.tar.xz")
+    assert run("contribute", archive, "--as", "alice") == 0
     said = capsys.readouterr().out
     assert "results that are here too are the same to the last bit" in said
     assert f"taken in: {OUT}/alice/{NEW}" in said

@@ -30,8 +30,9 @@ def run(*words):
 
 def run_steps(suite, folder):
     """Run what the workflow would, on a synthetic dataset; two threads, as many jobs have them."""
-    sizes = ("--n-train", 200, "--n-test", 80, "--n-features", 150, "--n-labels", 25, "--labels-per-instance", 2)
-    run("synth", "demo", *sizes, "--nonzeros", 20, "--out", folder / "resources", "--threads", 2)
+    sizes = {"n_train": 200, "n_test": 80, "n_features": 150, "n_labels": 25, "labels_per_instance": 2, "nonzeros": 20}
+    (folder / "made.yaml").write_text(json.dumps({"demo": {"synthetic": sizes}}))
+    run("synth", "demo", "--catalogue", folder / "made.yaml", "--out", folder / "resources", "--threads", 2)
     data = ("--data", folder / "data")
     run(
         "prepare",

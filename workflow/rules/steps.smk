@@ -10,10 +10,9 @@ rule download:
     params:
         code=code_of("download"),
         mirror=["--mirror", project.settings.mirror] if project.settings.mirror else [],
-        limits=list(vars(project.settings.download).values()),
         entry=entry,
     shell:
-        "xmlc download {wildcards.dataset} --out {output} {params.mirror:q} --limits {params.limits} 2> {log}"
+        "xmlc download {wildcards.dataset} --out {output} {params.mirror:q} 2> {log}"
 
 
 rule synthesise:

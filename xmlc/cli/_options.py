@@ -3,34 +3,18 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import click
 
-from xmlc.core.errors import XmlcError
 from xmlc.core.files import check_replaceable
 from xmlc.core.threads import set_process_threads
 from xmlc.kernels.estimator import Hyperparameters
 
 LARGEST_SEED = 2**32 - 1
 SEED = click.IntRange(0, LARGEST_SEED)
-
-
-class Finite(click.FloatRange):
-    """A number within a range, which NaN and infinity are not; click lets NaN pass."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Convert, or fail in the words of click."""
-        number = super().convert(value, param, ctx)
-        if not math.isfinite(number):
-            self.fail(f"{value} is no finite number.", param, ctx)
-        return number
-
-
-POSITIVE = Finite(min=0, min_open=True)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 REPLACED = "It is replaced; one with files that xmlc did not write is refused."
 FILE = click.Path(path_type=Path, dir_okay=False)
@@ -108,62 +92,4 @@ catalogue_option = click.option(
 )
 
 
-def records_argument(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the argument RECORDS... and the option ``--records-from FILE``.
-
-    ``--records`` may stand before the files, to say what they are; it changes nothing.
-    """
-    files = click.argument("records", type=click.Path(path_type=Path), nargs=-1)
-    marker = click.option(
-        "--records", "_marker", is_flag=True, expose_value=False, help="The arguments that follow are records."
-    )
-    listed = click.option(
-        "--records-from", type=FILE, default=None, help="Text file that lists records, one path on a line."
-    )
-    return files(marker(listed(command)))
-
-
-def gather_records(records: tuple[Path, ...], records_from: Path | None) -> list[Path]:
-    """Return the given paths, then the paths listed in a file.
-
-    Raises
-    ------
-    XmlcError
-        None is given, or the list cannot be read.
-    """
-    paths = list(records)
-    if records_from is not None:
-        try:
-            lines = records_from.read_text(encoding="utf-8").splitlines()
-        except OSError as error:
-            raise XmlcError(f"{records_from}: the list of records cannot be read ({error.strerror})") from error
-        paths += [Path(line.strip()) for line in lines if line.strip()]
-    if not paths:
-        raise XmlcError("no records given; name them behind the table or figure, or list them for --records-from")
-    return paths
-
-
-class Named(Protocol):
-    """A table or figure that a paper declares."""
-
-    @property
-    def name(self) -> str:
-        """Its name on the command line."""
-
-
-def list_definitions(
-    every: Callable[[], Sequence[tuple[str, Named]]],
-) -> Callable[[click.Context, click.Parameter, bool], None]:
-    """Return the callback of ``--list``: print the names of all definitions, one line for each paper, and exit."""
-
-    def show(ctx: click.Context, parameter: click.Parameter, is_given: bool) -> None:
-        if not is_given:
-            return
-        found: dict[str, list[str]] = {}
-        for paper, definition in every():
-            found.setdefault(paper, []).append(definition.name)
-        for paper, names in found.items():
-            click.echo(f"{paper}: {', '.join(names)}")
-        ctx.exit()
-
-    return show
+records_argument = click.argument("records", type=click.Path(path_type=Path), nargs=-1, required=True)

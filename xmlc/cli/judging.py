@@ -34,32 +34,13 @@ does not exist, a file that is no table, an unknown option); else 0, and so with
 @click.argument("old", type=TABLE)
 @click.argument("new", type=TABLE)
 @click.option("--published", is_flag=True, help="OLD was printed in a paper.")
-@click.option(
-    "--runs",
-    "file",
-    type=FILE,
-    default=None,
-    help="With --published, our runs with several seeds (CSV); by default config/runs.csv.",
-)
-@click.option("--keys", default="", help="Columns that name a row, such as dataset,model; otherwise they are found.")
 @click.option("--markdown", type=FILE, default=None, help="Write the comparison as Markdown too.")
 @click.pass_context
-def compare_command(
-    ctx: click.Context,
-    old: Path,
-    new: Path,
-    published: bool,
-    file: Path | None,
-    keys: str,
-    markdown: Path | None,
-) -> None:
+def compare_command(ctx: click.Context, old: Path, new: Path, published: bool, markdown: Path | None) -> None:
     """Compare, report, judge."""
-    if file and not published:
-        raise click.UsageError("--runs goes with --published: two runs of ours are compared exactly")
     try:
-        judge = Judge.of_project(CONFIG, file) if published else None
-        names = [key.strip() for key in keys.split(",") if key.strip()]
-        comparisons = compare(old, new, names, judge)
+        judge = Judge.of_project(CONFIG) if published else None
+        comparisons = compare(old, new, judge)
         first = "" if published else agreement(*compared_fingerprints(old, new))
     except XmlcError as error:
         click.echo(f"xmlc: error: {error}", err=True)
@@ -106,13 +87,12 @@ whole.
 
 @click.command(help=FINGERPRINT)
 @click.argument("paths", metavar="[PATH]...", type=click.Path(path_type=Path), nargs=-1)
-@click.option("--whole", is_flag=True, help="Print only the fingerprint of the whole.")
-def fingerprint_command(paths: tuple[Path, ...], whole: bool) -> None:
+def fingerprint_command(paths: tuple[Path, ...]) -> None:
     """Hash and print."""
     lines = []
     for path in paths or (MADE,):
         found = fingerprint(path)
-        lines += [] if whole else list(found.lines())
+        lines += found.lines()
         lines.append((str(path), found.word))
     width = max(len(name) for name, _ in lines)
     for name, word in lines:

@@ -174,10 +174,9 @@ to the last bit. The records lie in results/reference/contributed/NAME then; the
 @click.command(help=CONTRIBUTE)
 @click.argument("archive", type=FILE)
 @click.option("--as", "name", required=True, help="Name that the page shows, such as the contributor's.")
-@click.option("--accepted", type=FILE, default=paths.RECORDS, show_default=True, help="Archive of our own runs.")
-def contribute_command(archive: Path, name: str, accepted: Path) -> None:
+def contribute_command(archive: Path, name: str) -> None:
     """Take in and count."""
-    compared, records = contribute(archive, name, accepted)
+    compared, records = contribute(archive, name, Path(paths.RECORDS))
     for record in records:
         click.echo(f"taken in: {record}")
     click.echo(f"{len(records)} new records; {compared} results that are here too are the same to the last bit")

@@ -10,6 +10,7 @@ import bz2
 import errno
 import io
 import lzma
+import shutil
 import tarfile
 import zipfile
 import zlib
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 SUFFIXES = ("", ".gz", ".xz", ".bz2")
 CHUNK = 1 << 14
-GIGABYTES = 64.0  # that may come out of an archive, unless the configuration says otherwise
 PLAIN_UNIX_KINDS = (0, 0o04, 0o10)  # not said, folder, file: the upper four bits of a Unix mode
 LISTED = 20
 
@@ -104,7 +104,7 @@ def _chunks(file: BinaryIO, make: Callable[[], Any]) -> Iterator[bytes]:
         raise EOFError("it ends within a stream")
 
 
-def unpack(archive: Path, wanted: Iterable[str], folder: Path, gigabytes: float = GIGABYTES) -> None:
+def unpack(archive: Path, wanted: Iterable[str], folder: Path) -> None:
     """Copy the wanted files, or all, out of an archive (zip, tar, or one compressed file) into ``folder``.
 
     Members are found by their base name and written under it, all of them under their paths; an archive with a path
@@ -118,24 +118,21 @@ def unpack(archive: Path, wanted: Iterable[str], folder: Path, gigabytes: float 
         Base names; none for all members.
     folder : Path
         Where they are written. After an error it may hold some of them; the caller gives a temporary one.
-    gigabytes : float
-        More than that is refused.
 
     Raises
     ------
     XmlcError
-        The archive is damaged, lacks a wanted file, would expand too far or is not safe.
+        The archive is damaged, lacks a wanted file or is not safe.
     """
     wanted = list(wanted)
-    budget = _ByteBudget(int(gigabytes * 1e9))
     try:
         if zipfile.is_zipfile(archive):
-            _unpack_zip(archive, wanted, folder, budget)
+            _unpack_zip(archive, wanted, folder)
         elif members := _tar_members(archive):
-            _unpack_tar(archive, members, wanted, folder, budget)
+            _unpack_tar(archive, members, wanted, folder)
         elif is_compressed(archive) and len(wanted) == 1:
             with open_plain(archive) as file:
-                budget.copy(file, folder / wanted[0])
+                _copy(file, folder / wanted[0])
         else:
             raise XmlcError(
                 f"found a file that is neither zip nor tar, nor one compressed file, expected an archive with "
@@ -151,31 +148,18 @@ def unpack(archive: Path, wanted: Iterable[str], folder: Path, gigabytes: float 
         raise XmlcError(f"the archive is damaged or cut off ({error})") from error
 
 
-class _ByteBudget:
-    """How many bytes may still be unpacked."""
-
-    def __init__(self, size: int):
-        self._size = self._left = size
-
-    def copy(self, source: IO[bytes], target: Path) -> None:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with open(target, "wb") as file:
-            while data := source.read(1 << 20):
-                self._left -= len(data)
-                if self._left < 0:
-                    raise XmlcError(
-                        f"the archive expands to more than {self._size} bytes; if that is right, raise "
-                        "download.gigabytes in config/config.yaml (--limits)"
-                    )
-                file.write(data)
+def _copy(source: IO[bytes], target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with open(target, "wb") as file:
+        shutil.copyfileobj(source, file)
 
 
-def _unpack_zip(archive: Path, wanted: list[str], folder: Path, budget: _ByteBudget) -> None:
+def _unpack_zip(archive: Path, wanted: list[str], folder: Path) -> None:
     with zipfile.ZipFile(archive) as content:
         members = [(info.filename, info.external_attr >> 28 in PLAIN_UNIX_KINDS) for info in content.infolist()]
         for name, member in _chosen(members, wanted).items():
             with content.open(member) as source:
-                budget.copy(source, folder / name)
+                _copy(source, folder / name)
 
 
 def _tar_members(archive: Path) -> list[tuple[str, bool]]:
@@ -192,15 +176,13 @@ def _tar_members(archive: Path) -> list[tuple[str, bool]]:
     return members
 
 
-def _unpack_tar(
-    archive: Path, members: list[tuple[str, bool]], wanted: list[str], folder: Path, budget: _ByteBudget
-) -> None:
+def _unpack_tar(archive: Path, members: list[tuple[str, bool]], wanted: list[str], folder: Path) -> None:
     targets = {member: name for name, member in _chosen(members, wanted).items()}
     with open_plain(archive) as file, tarfile.open(fileobj=file, mode="r|") as content:
         for member in content:
             if member.name in targets and (source := content.extractfile(member)) is not None:
                 with source:
-                    budget.copy(source, folder / targets[member.name])
+                    _copy(source, folder / targets[member.name])
 
 
 def _chosen(members: list[tuple[str, bool]], wanted: list[str]) -> dict[str, str]:

@@ -16,7 +16,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder, git_blob, read_json, write_json
 from xmlc.data.archives import SUFFIXES, Unreadable, is_compressed, open_plain, unpack
 from xmlc.data.catalogue import Address, Dataset, FileFacts, Layout, file_facts
-from xmlc.data.fetching import USUAL, WEB_PAGE, Limits, NotThere, fetch_drive, fetch_http
+from xmlc.data.fetching import WEB_PAGE, NotThere, fetch_drive, fetch_http
 
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 OF_MIRRORS = ("train.txt", "test.txt")  # in the repository's format
@@ -62,13 +62,12 @@ class Fetched:
 
 @dataclass(frozen=True)
 class DownloadTask:
-    """A dataset to download, the folders for its files and digests, and the limits."""
+    """A dataset to download, and the folders for its files and digests."""
 
     dataset: Dataset
     manual: Path
     partial: Path
     digests: Path
-    limits: Limits
 
     @property
     def entries(self) -> tuple[Dataset, ...]:
@@ -94,15 +93,13 @@ def download(
     dataset: Dataset,
     out: Path,
     mirror: str | None = None,
-    digests: Path | None = None,
     on_missing: Callable[[str], object] = lambda reason: None,
-    limits: Limits = USUAL,
 ) -> str:
     """Fetch a dataset into the folder ``out``, whole or not at all.
 
     Tried in this order: files put by hand into ``manual/<dataset>`` beside ``out``, the mirror, the catalogue's
-    sources and alternatives. The digests of what is fetched are recorded the first time and checked from then on,
-    for each source by itself.
+    sources and alternatives. The digests of what is fetched are recorded the first time, in ``digests/<dataset>.json``
+    beside ``out``, and checked from then on, for each source by itself.
 
     Parameters
     ----------
@@ -113,12 +110,8 @@ def download(
         Folder or base URL that has the dataset in ``<dataset>/``. There, as in ``manual/<dataset>``, lie the files that
         the catalogue names, ``train.txt`` and ``test.txt`` in the repository format, or matrices: ``X.trn.npz``,
         ``Y.trn.npz``, ``X.tst.npz`` and ``Y.tst.npz``, plain or compressed; in a folder also one archive with them.
-    digests : Path, optional
-        JSON file of the recorded digests, one for each dataset; ``digests/<dataset>.json`` beside ``out``.
     on_missing : callable, optional
         Called with a sentence for each source that does not have the dataset.
-    limits : Limits
-        How slow, long and large a download may be.
 
     Returns
     -------
@@ -133,8 +126,7 @@ def download(
     name, beside = dataset.name, out.parent
     if dataset.synthetic:
         raise XmlcError(f"{name} is made, not fetched: use xmlc synth {name}")
-    digests = digests or beside / "digests" / f"{name}.json"
-    task = DownloadTask(dataset, beside / "manual" / name, beside / ".partial", digests, limits)
+    task = DownloadTask(dataset, beside / "manual" / name, beside / ".partial", beside / "digests" / f"{name}.json")
     problems: list[str] = []
     for attempt in _attempts(task, mirror):
         try:
@@ -253,7 +245,7 @@ def _unpack_any(archive: Path, task: DownloadTask, folder: Path) -> Dataset:
     problems = []
     for entry in task.dataset.layouts:
         try:
-            unpack(archive, entry.files, folder, task.limits.gigabytes)
+            unpack(archive, entry.files, folder)
             check_folder(folder, entry.with_header)
             return entry
         except XmlcError as error:
@@ -274,7 +266,7 @@ def _take(task: DownloadTask, place: Place, entry: Dataset, name: str, folder: P
         address, target = f"{place.base}/{candidate}", folder / candidate
         try:
             if place.is_url:
-                fetch_http(address, target, task.partial, task.limits)
+                fetch_http(address, target, task.partial)
             elif Path(address).is_file():
                 shutil.copyfile(address, target)
             else:
@@ -292,7 +284,7 @@ def _take(task: DownloadTask, place: Place, entry: Dataset, name: str, folder: P
             continue
         if candidate == name or not entry.addresses or entry.files == OF_MIRRORS:
             return candidate
-        unpack(target, [name], folder, task.limits.gigabytes)
+        unpack(target, [name], folder)
         target.unlink()
         return name
     raise no_data or NotThere(f"{place.base} has no {name}")
@@ -304,12 +296,12 @@ def _from_files(task: DownloadTask, entry: Dataset, addresses: dict[str, str | A
     fetched = folder / ".fetched"
     for name, file in files.items():
         try:
-            fetch_http(file["url"], fetched, task.partial, task.limits)
+            fetch_http(file["url"], fetched, task.partial)
             check_is_data(fetched, name in entry.with_header)
             if file["blob"] and (found := git_blob(fetched)) != file["blob"]:
                 raise XmlcError(f"found another file, git blob {found}, expected {file['blob']}")
             if is_compressed(fetched) and Path(name).suffix not in SUFFIXES:
-                unpack(fetched, [name], folder, task.limits.gigabytes)
+                unpack(fetched, [name], folder)
                 fetched.unlink()
             else:
                 fetched.rename(folder / name)
@@ -324,9 +316,9 @@ def _from_archive(task: DownloadTask, entry: Dataset, kind: str, address: str, f
     origin = f"https://drive.google.com/uc?id={address}" if kind == "drive" else address
     archive = folder / ".archive"
     try:
-        (fetch_drive if kind == "drive" else fetch_http)(address, archive, task.partial, task.limits)
+        (fetch_drive if kind == "drive" else fetch_http)(address, archive, task.partial)
         check_is_data(archive)
-        unpack(archive, entry.files, folder, task.limits.gigabytes)
+        unpack(archive, entry.files, folder)
         archive.unlink()
         check_folder(folder, entry.with_header)
     except XmlcError as error:

@@ -1,4 +1,4 @@
-"""Fetching of single files over HTTP and from Google Drive: resumed, and with limits on time and size."""
+"""Fetching of single files over HTTP and from Google Drive, resumed where the server can."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,39 +31,6 @@ WEB_PAGE = "found an HTML page instead of data (a quota, sign-in or error page)"
 
 class NotThere(XmlcError):
     """It cannot be had from here; another source may have it."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Beyond which a download is given up: the key ``download`` of config.yaml."""
-
-    #: Hours for one file, all attempts together.
-    hours: float = 6
-    #: Gigabytes of one file, and of what an archive holds of a dataset.
-    gigabytes: float = 64
-
-
-USUAL = Limits()
-
-
-class _Watch:
-    """The clock and the scale of one download."""
-
-    def __init__(self, limits: Limits):
-        self._limits, self._ends = limits, time.monotonic() + 3600 * limits.hours
-
-    def check(self, size: int) -> None:
-        """Refuse a file of so many bytes, if that is too large or has taken too long."""
-        if size > self._limits.gigabytes * 1e9:
-            raise XmlcError(
-                f"the file has more than {self._limits.gigabytes:g} GB; if that is right, raise download.gigabytes in "
-                "config/config.yaml (--limits)"
-            )
-        if time.monotonic() > self._ends:
-            raise XmlcError(
-                f"the download has taken more than {self._limits.hours:g} hours; the same command goes on, if the "
-                "server can, and download.hours in config/config.yaml (--limits) allows more"
-            )
 
 
 class _Part(NamedTuple):
@@ -98,7 +64,7 @@ class _Part(NamedTuple):
         return self.file.with_suffix(".version")
 
 
-def fetch_http(url: str, target: Path, partial: Path, limits: Limits = USUAL) -> None:
+def fetch_http(url: str, target: Path, partial: Path) -> None:
     """Download a file, going on where an earlier attempt stopped if the server says that it is still the same file.
 
     Parameters
@@ -109,36 +75,35 @@ def fetch_http(url: str, target: Path, partial: Path, limits: Limits = USUAL) ->
     partial : Path
         Folder for unfinished files; those that can be resumed are kept there, and the next run goes on with them. Of
         processes that want the same file at the same time each fetches it after the one before.
-    limits : Limits
 
     Raises
     ------
     NotThere
         The server says that there is no such file.
     XmlcError
-        Every attempt failed, with the last reason; it took too long; the file is too large, or a web page.
+        Every attempt failed, with the last reason; or the file is a web page.
     """
-    _fetch(url, target, partial, limits, lambda part, watch: _with_attempts(url, part, watch))
+    _fetch(url, target, partial, lambda part: _with_attempts(url, part))
 
 
-def fetch_drive(identifier: str, target: Path, partial: Path, limits: Limits = USUAL) -> None:
+def fetch_drive(identifier: str, target: Path, partial: Path) -> None:
     """Download a file from Google Drive, always from its beginning: Drive names no version of a file.
 
     Parameters
     ----------
     identifier : str
-    target, partial, limits
+    target, partial
         As in `fetch_http`.
 
     Raises
     ------
     XmlcError
-        The file cannot be had: refused, over its quota, too long or too large.
+        The file cannot be had: refused, or over its quota.
     """
-    _fetch(f"drive:{identifier}", target, partial, limits, lambda part, watch: _from_drive(identifier, part, watch))
+    _fetch(f"drive:{identifier}", target, partial, lambda part: _from_drive(identifier, part))
 
 
-def _fetch(source: str, target: Path, partial: Path, limits: Limits, fetch: Callable[[_Part, _Watch], None]) -> None:
+def _fetch(source: str, target: Path, partial: Path, fetch: Callable[[_Part], None]) -> None:
     """Have a function complete the unfinished file of a source, and give it its name."""
     partial.mkdir(parents=True, exist_ok=True)
     part = _Part(partial / f"{hashlib.sha256(source.encode()).hexdigest()[:32]}.part")
@@ -150,7 +115,7 @@ def _fetch(source: str, target: Path, partial: Path, limits: Limits, fetch: Call
             print(f"xmlc: waiting for another process, which fetches {source}", file=sys.stderr, flush=True)
             stack.enter_context(locked(lock))
         try:
-            fetch(part, _Watch(limits))
+            fetch(part)
             os.replace(part.file, target)
             part.discard()
         except BaseException as error:
@@ -159,12 +124,12 @@ def _fetch(source: str, target: Path, partial: Path, limits: Limits, fetch: Call
             raise
 
 
-def _with_attempts(url: str, part: _Part, watch: _Watch) -> None:
+def _with_attempts(url: str, part: _Part) -> None:
     for attempt in range(ATTEMPTS):
         if attempt:
             time.sleep(FIRST_PAUSE * 2 ** (attempt - 1))
         try:
-            problem = _attempt(url, part, watch)
+            problem = _attempt(url, part)
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
             problem = str(error)
         if not problem:
@@ -172,7 +137,7 @@ def _with_attempts(url: str, part: _Part, watch: _Watch) -> None:
     raise XmlcError(f"{problem}, after {ATTEMPTS} attempts")
 
 
-def _attempt(url: str, part: _Part, watch: _Watch) -> str:
+def _attempt(url: str, part: _Part) -> str:
     """Fetch what is missing; return what went wrong, or nothing."""
     validator = part.validator
     have = part.size if validator else 0
@@ -197,11 +162,10 @@ def _attempt(url: str, part: _Part, watch: _Watch) -> str:
             part.begin(_validator(response))
         length, whole = response.headers.get("Content-Length", ""), content_range.rpartition("/")[2]
         total = int(whole) if whole.isdigit() else have + int(length) if length.isdigit() else 0
-        watch.check(total)
         # Undecoded: some servers label a .gz file as a gzip transfer of its content; its length is that of the file.
         chunks = response.raw.stream(CHUNK, decode_content=False)
         is_page = "text/html" in response.headers.get("Content-Type", "")
-        _append(chunks, part, watch, total, url, is_page)
+        _append(chunks, part, total, url, is_page)
     return "" if part.size == total or not total else f"found {part.size} bytes, expected {total}"
 
 
@@ -211,25 +175,23 @@ def _validator(response: requests.Response) -> str:
     return tag if tag.startswith('"') else response.headers.get("Last-Modified", "")  # W/"..." is a weak tag
 
 
-def _append(chunks: Iterable[bytes], part: _Part, watch: _Watch, total: int, title: str, is_page: bool) -> None:
+def _append(chunks: Iterable[bytes], part: _Part, total: int, title: str, is_page: bool) -> None:
     with open(part.file, "ab") as file, Progress(total, title, "B") as progress:
-        progress.update(size := file.tell())
+        progress.update(file.tell())
         for chunk in chunks:
-            if is_page and size == 0 and chunk.lstrip().startswith(b"<"):
+            if is_page and file.tell() == 0 and chunk.lstrip().startswith(b"<"):
                 raise XmlcError(WEB_PAGE)
-            watch.check(size := size + len(chunk))
             file.write(chunk)
             progress.update(len(chunk))
 
 
-def _from_drive(identifier: str, part: _Part, watch: _Watch) -> None:
+def _from_drive(identifier: str, part: _Part) -> None:
     import gdown
 
     class Watched:
         """A file for gdown to write to."""
 
         def write(self, data: bytes) -> int:
-            watch.check(file.tell() + len(data))
             progress.update(len(data))
             return file.write(data)
 

@@ -50,13 +50,6 @@ def every_table() -> list[tuple[str, TableDefinition]]:
     return [(room, found) for room in rooms() for found in _definitions(room, "table", TableDefinition).values()]
 
 
-def every_figure() -> list[tuple[str, FigureDefinition]]:
-    """List (room, definition) of all figures."""
-    from xmlc.papers.plotting import FigureDefinition
-
-    return [(room, found) for room in rooms() for found in _definitions(room, "figure", FigureDefinition).values()]
-
-
 def modules_of(paper: str, noun: str) -> list[str]:
     """Name the modules that the tables or figures (``noun``) of a paper depend on: its own, the common, all names."""
     names = [f"{__name__}.{room}.{noun}s" for room in (paper, COMMON) if room in rooms()]

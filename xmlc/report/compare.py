@@ -102,7 +102,7 @@ class Comparison:
         return self.printed or not (self.parts or any(c.verdict is not Verdict.EQUAL for c in self.cells if c.judged))
 
 
-def compare(left: Path, right: Path, keys: Sequence[str] = (), published: Judge | None = None) -> list[Comparison]:
+def compare(left: Path, right: Path, published: Judge | None = None) -> list[Comparison]:
     """Compare two CSV tables, or two folders of them file by file.
 
     Folders may hold suites, which are folders of tables; those are compared that the left one has. Two tables of ours
@@ -115,8 +115,6 @@ def compare(left: Path, right: Path, keys: Sequence[str] = (), published: Judge 
         What is expected: published values, a reference, or an earlier run.
     right : Path
         What is judged.
-    keys : sequence of str
-        Columns that name a row; by default those that the table is known to have, or the leading columns of text.
     published : Judge or None
         The left side was printed in a paper and is judged so: each number has an interval of its own, and what only
         the right side has is no difference.
@@ -132,7 +130,7 @@ def compare(left: Path, right: Path, keys: Sequence[str] = (), published: Judge 
     if left.is_dir() != right.is_dir():
         raise XmlcError(f"{left} and {right}: one is a folder and one a file; expected two of a kind")
     if not left.is_dir():
-        return [_compare_files(left.name, left, right, keys, published)]
+        return [_compare_files(left.name, left, right, published)]
     names = sorted(_tables(left, left) | _tables(right, left))
     if not names:
         raise XmlcError(f"{left} and {right}: neither holds a table (*.csv)")
@@ -140,7 +138,7 @@ def compare(left: Path, right: Path, keys: Sequence[str] = (), published: Judge 
     for name in names:
         there = (left / name).exists(), (right / name).exists()
         if all(there) or (published and there[0]):
-            comparisons.append(_compare_files(name, left / name, right / name, keys, published))
+            comparisons.append(_compare_files(name, left / name, right / name, published))
         elif not published:
             part = UnmatchedPart("table", (name,), Verdict.MISSING if there[0] else Verdict.NEW)
             comparisons.append(Comparison(name, (), parts=[part]))
@@ -154,10 +152,10 @@ def _tables(folder: Path, of: Path) -> set[str]:
     return {file.relative_to(folder).as_posix() for file in [*files, *folder.glob("*.csv")]}
 
 
-def _compare_files(name: str, left: Path, right: Path, keys: Sequence[str], published: Judge | None) -> Comparison:
+def _compare_files(name: str, left: Path, right: Path, published: Judge | None) -> Comparison:
     before = read_table(left)
     after = read_table(right) if right.exists() else before[:0]  # a table of a paper of which nothing was run
-    found = keys_of(left, before, after, keys)
+    found = keys_of(left, before, after)
     for path, table in ((left, before), (right, after)):
         _check_keys(path, table, found)
     if found == CLAIM_KEYS and not published:
@@ -183,16 +181,14 @@ def _of_tables(folder: Path, of: Path) -> Fingerprint:
     return of_parts(parts.pop("", {}) | {suite: of_parts(tables) for suite, tables in parts.items()})
 
 
-def keys_of(path: Path, left: pd.DataFrame, right: pd.DataFrame, given: Sequence[str] = ()) -> tuple[str, ...]:
-    """Name the columns that name a row of two tables: those given, those known of the table, or leading text.
+def keys_of(path: Path, left: pd.DataFrame, right: pd.DataFrame) -> tuple[str, ...]:
+    """Name the columns that name a row of two tables: those known of the table, or leading text.
 
     Raises
     ------
     XmlcError
         It is not clear which these are.
     """
-    if given:
-        return tuple(given)
     # Papers may have tables of the same name; that whose keys are all there, and the most of them, is meant.
     named = [table.keys for _, table in every_table() if table.name == path.stem]
     known = [keys for keys in named if all(key in left and key in right for key in keys)]
@@ -204,7 +200,7 @@ def keys_of(path: Path, left: pd.DataFrame, right: pd.DataFrame, given: Sequence
             break
         leading.append(name)
     if not leading or len(leading) == len(left.columns):
-        raise XmlcError(f"{path}: the columns that name a row are unclear; expected text in front, or give --keys")
+        raise XmlcError(f"{path}: the columns that name a row are unclear; expected text in front")
     return tuple(leading)
 
 

@@ -58,7 +58,7 @@ class Judge:
     calibrated: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @classmethod
-    def of_project(cls, config: Path, runs: Path | None = None) -> Judge:
+    def of_project(cls, config: Path) -> Judge:
         """Read the project's runs, the papers' configuration and the catalogue of datasets.
 
         Raises
@@ -66,7 +66,7 @@ class Judge:
         XmlcError
             A file breaks its schema.
         """
-        file, catalogue = runs or config / Path(paths.RUNS).name, config / Path(paths.CATALOGUE).name
+        file, catalogue = config / Path(paths.RUNS).name, config / Path(paths.CATALOGUE).name
         suites = {file.stem: read_suite(file) for file in sorted((config / "papers").glob("*.yaml"))}
         entries = load_catalogue(catalogue) if catalogue.is_file() else {}
         same = {

@@ -14,10 +14,9 @@ import yaml
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json, write_json
 from xmlc.core.schemas import read_yaml
-from xmlc.data.fetching import USUAL, Limits
 from xmlc.suites.suite import check, converted
 
-WITH_NUMBERS = ("seeds", "tuning", "download")
+WITH_NUMBERS = ("seeds", "tuning")
 LISTS = ("papers", "datasets", "models")  # of which one name is a list of one
 LAST_RUN = Path(".snakemake/settings.json")
 
@@ -42,7 +41,6 @@ class Settings:
     threads: int = 8
     validation_share: float = 0.2
     tuning: Search | Literal["auto"] | None = "auto"
-    download: Limits = USUAL
 
     @classmethod
     def read(cls, config: Mapping[str, object]) -> Self:

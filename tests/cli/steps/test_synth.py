@@ -12,7 +12,7 @@ from xmlc.data import load
 from xmlc.data.matrices import load_csr
 from xmlc.data.synthetic.labels import SyntheticModel
 
-SIZES = "--n-train 300 --n-test 100 --n-features 60 --n-labels 20 --labels-per-instance 2 --nonzeros 9 --seed 3".split()
+SIZES = "n_train: 300, n_test: 100, n_features: 60, n_labels: 20, labels_per_instance: 2.0, nonzeros: 9, seed: 3"
 
 
 def run(*arguments):
@@ -22,9 +22,9 @@ def run(*arguments):
 
 def test_files_hold_the_model_s_rows_and_source_tells_them(tmp_path):
     catalogue = tmp_path / "datasets.yaml"
-    catalogue.write_text("{}")
+    catalogue.write_text(f"toy: {{synthetic: {{{SIZES}}}}}")
     out = tmp_path / "resources" / "toy"
-    result = run("toy", "--out", out, "--catalogue", catalogue, *SIZES)
+    result = run("toy", "--out", out, "--catalogue", catalogue)
     assert result.exit_code == 0, result.output
     model = SyntheticModel(60, 20, 2.0, 9, seed=3)
     for part, rows in (("train", (0, 300)), ("test", (300, 400))):
@@ -47,19 +47,8 @@ def test_files_hold_the_model_s_rows_and_source_tells_them(tmp_path):
     assert [folder.name for folder in out.parent.iterdir()] == ["toy"]
 
 
-def test_options_override_the_catalogue(tmp_path):
-    catalogue = tmp_path / "datasets.yaml"
-    catalogue.write_text("toy: {synthetic: {n_train: 50, n_test: 20, n_features: 60, n_labels: 20, seed: 9}}")
-    result = run("toy", "--out", tmp_path / "toy", "--catalogue", catalogue, "--n-test", 30, "--nonzeros", 30)
-    assert result.exit_code == 0, result.output
-    source = read_json(tmp_path / "toy" / "source.json")
-    expected = {"n_train": 50, "n_test": 30, "seed": 9, "nonzeros": 30, "labels_per_instance": 4.0}
-    assert source["parameters"].items() >= expected.items()
-    assert load(tmp_path / "toy" / "test.txt")[0].shape == (30, 60)
-
-
-@pytest.mark.parametrize("name", ["../toy", "Toy", ""])
-def test_a_name_that_is_no_folder_is_refused(tmp_path, name):
-    result = run(name, "--out", tmp_path / "toy", *SIZES)
+@pytest.mark.parametrize("name", ["../toy", "Toy", "", "not-in-the-catalogue"])
+def test_a_name_that_is_no_folder_or_no_made_set_is_refused(tmp_path, name):
+    result = run(name, "--out", tmp_path / "toy")
     assert isinstance(result.exception, XmlcError)
     assert not (tmp_path / "toy").exists()

@@ -152,7 +152,7 @@ def test_the_command_prints_each_part_and_then_the_whole(tmp_path, capsys, monke
     folder.mkdir(parents=True)
     for name in ("table1", "table2"):
         (folder / f"{name}.csv").write_text(TABLE)
-    for arguments in ([], ["--whole", folder, "results"]):
+    for arguments in ([], [folder, "results"]):
         assert run("fingerprint", *arguments) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert [name for name, _ in lines] == [

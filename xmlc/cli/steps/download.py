@@ -2,43 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
 from functools import partial
 from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, POSITIVE, catalogue_option, out_option
+from xmlc.cli._options import catalogue_option, out_option
 from xmlc.data.catalogue import dataset as catalogue_entry
 from xmlc.data.catalogue import load_catalogue
 from xmlc.data.download import check_sources, download
-from xmlc.data.fetching import USUAL, Limits
 
 
 @click.command()
 @click.argument("dataset")
 @out_option("Folder to write, such as resources/DATASET.")
 @click.option("--mirror", help="Folder or base URL that has the dataset's files in DATASET/.")
-@click.option(
-    "--digests", type=FILE, help="File of the SHA-256 digests on record.  [default: digests/DATASET.json beside OUT]"
-)
 @catalogue_option
-@click.option(
-    "--limits",
-    type=(POSITIVE, POSITIVE),
-    metavar="HOURS GB",
-    default=astuple(USUAL),
-    show_default=True,
-    help="Give up a file beyond so many hours, or so many gigabytes of it or of its content.",
-)
-def command(
-    dataset: str,
-    out: Path,
-    mirror: str | None,
-    digests: Path | None,
-    catalogue: Path | None,
-    limits: tuple[float, float],
-) -> None:
+def command(dataset: str, out: Path, mirror: str | None, catalogue: Path | None) -> None:
     """Fetch a dataset's files, all or none of them.
 
     The sources are, in this order: a copy that you put into the folder manual/DATASET beside OUT (the files, or one
@@ -54,5 +34,5 @@ def command(
     if not entry.synthetic:
         check_sources([entry], mirror, out.parent, known)
     say = partial(click.echo, err=True)
-    origin = download(entry, out, mirror, digests, lambda reason: say(f"{dataset}: {reason}"), Limits(*limits))
+    origin = download(entry, out, mirror, lambda reason: say(f"{dataset}: {reason}"))
     say(f"{dataset}: fetched from {origin}")

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, FOLDER, gather_records, list_definitions, records_argument
-from xmlc.papers import every_table
+from xmlc.cli._options import FILE, FOLDER, records_argument
 from xmlc.papers.building import build_table
 from xmlc.papers.tables.made_of import MadeOf
 from xmlc.papers.tables.table import to_markdown, write_table
@@ -20,13 +19,10 @@ from xmlc.papers.tables.table import to_markdown, write_table
 @click.option("--published", type=FOLDER, default=None, help="Folder with <paper>/<table>.csv, to print beside ours.")
 @click.option("--suite", type=FILE, default=None, help="Configuration of the paper; Table 3 prints its ranges.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Prefix of the .csv, .md, .tex to write.")
-@click.option("--list", is_flag=True, is_eager=True, expose_value=False, callback=list_definitions(every_table),
-              help="List the tables of each paper, and those of every suite (common).")  # fmt: skip
 @click.option("--print", "on_screen", is_flag=True, help="Print the Markdown too.")
 def command(
     name: str,
     records: tuple[Path, ...],
-    records_from: Path | None,
     paper: str,
     published: Path | None,
     suite: Path | None,
@@ -34,10 +30,9 @@ def command(
     on_screen: bool,
 ) -> None:
     """Build, write, say where."""
-    paths = gather_records(records, records_from)
-    table = build_table(name, paper, paths, published, suite)
+    table = build_table(name, paper, records, published, suite)
     files = write_table(table, out)
-    MadeOf(table.name, paper, tuple(paths), published, suite, table.digests).write(out)
+    MadeOf(table.name, paper, records, published, suite, table.digests).write(out)
     if on_screen:
         click.echo(to_markdown(table))
     for file in files:
