@@ -113,10 +113,10 @@ def test_a_folder_of_a_wanted_name_is_not_the_file(run):
 
 
 def test_a_full_disk_is_not_blamed_on_the_archive(run, monkeypatch):
-    def full(room, source, target):
+    def full(source, target):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(archives._ByteBudget, "copy", full)
+    monkeypatch.setattr(archives, "_copy", full)
     with pytest.raises(OSError, match="No space left"):
         run(GOOD[0])
 
