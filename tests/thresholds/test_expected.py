@@ -134,3 +134,52 @@ def test_it_is_an_estimator():
         ExpectedF(zero_division=0.5).fit([[0.5]])
     with pytest.raises(XmlcError, match="apply a sigmoid"):
         ExpectedF().fit([[1.5]])
+
+
+@THOROUGH
+@given(**CASES, weight=st.sampled_from([0.5, 1.0]), zero=st.sampled_from([0, 1]))
+def test_a_weight_draws_thresholds_to_half_of_their_mean(n, m, seed, weight, zero):
+    spe, _ = random_case(n, m, seed)
+    plain, drawn = ExpectedF().fit(spe), ExpectedF(weight=weight, zero_division=zero).fit(spe)
+    ratios = plain.expected_[plain.expected_ > 0] / 2
+    prior = ratios.mean() / 2 if ratios.size else 0.0
+    for j, column in enumerate(spe.toarray().T.astype(np.float64)):
+        sums = [(column[chosen].sum(), chosen.sum()) for chosen in candidate_sets(column)]
+        best = max((weight * prior + mass) / (weight + k + column.sum()) for mass, k in sums)
+        absent = np.prod(1 - column)
+        if zero and abs(absent - 2 * best) < 1e-9:
+            continue
+        best = max(best, column.max()) if zero and absent >= 2 * best else best
+        assert drawn.thresholds_[j] == pytest.approx(best, abs=1e-7)
+
+
+def test_a_label_that_the_fitted_instances_lack_is_predicted_only_with_a_weight_of_doubt():
+    fitted, others = [[0.8, 0.0], [0.4, 0.0]], [[0.5, 0.1], [0.1, 0.9]]
+    assert ExpectedF().fit(fitted).predict(others).toarray().tolist() == [[True, True], [False, True]]
+    assert ExpectedF(weight=1).fit(fitted).predict(others).toarray().tolist() == [[True, False], [False, True]]
+    with pytest.raises(XmlcError, match=r"weight=-1: expected a number of at least 0"):
+        ExpectedF(weight=-1).fit(fitted)
+
+
+@THOROUGH
+@given(**CASES, zero=st.sampled_from([0, 1]))
+def test_a_prior_adds_the_positives_that_estimates_leave_out(n, m, seed, zero):
+    spe, _ = random_case(n, m, seed)
+    prior = np.random.default_rng(seed).uniform(0, 1, m)
+    method = ExpectedF(prior=prior, zero_division=zero).fit(spe)
+    predicted = method.predict(spe).toarray()
+    for j, column in enumerate(spe.toarray().T.astype(np.float64)):
+        positives = max(column.sum(), n * prior[j])
+        values = {tuple(c): 2 * column[c].sum() / max(c.sum() + positives, 1e-300) for c in candidate_sets(column)}
+        absent, best = zero * np.prod(1 - column) * np.exp(column.sum() - positives), max(values.values())
+        assert method.expected_[j] == pytest.approx(max(absent, best), abs=1e-12)
+        if abs(absent - best) > 1e-9:
+            assert values[tuple(predicted[:, j])] == pytest.approx(best if best > absent else 0, abs=1e-12)
+
+
+def test_a_prior_is_a_share_for_each_label():
+    spe = [[0.5, 0.1], [0.1, 0.9]]
+    with pytest.raises(XmlcError, match=r"prior has shape \(3,\), expected a number or \(2,\)"):
+        ExpectedF(prior=np.zeros(3)).fit(spe)
+    with pytest.raises(XmlcError, match="prior holds 2"):
+        ExpectedF(prior=[2.0, 0.5]).fit(spe)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Self
 
 import numpy as np
@@ -9,10 +10,11 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.csr import as_estimates
+from xmlc.kernels.csr import as_estimates, check_probabilities
+from xmlc.kernels.elementwise import exp
 from xmlc.kernels.estimator import Estimator, hyperparameters, not_fitted
 from xmlc.metrics.measure import F1, Overlap
-from xmlc.thresholds.methods import apply_thresholds
+from xmlc.thresholds.methods import apply_thresholds, per_label
 
 
 @hyperparameters
@@ -39,14 +41,27 @@ class ExpectedF(Estimator):
         if the probability that no instance carries it is at least the expected F of any other set: as
         ``xmlc.metrics.macro_f(zero_division=1)``, the papers' convention, counts. 0 is also right for the mean over
         the labels that occur.
+    prior : ndarray of shape (m,) or None
+        Share of the training set that carries each label (`xmlc.thresholds.priors`). If it lets expect more positives
+        among these n instances than the estimates do, T is that number, n times the share, as estimates that are
+        missing or too low leave some out; for ``zero_division=1`` these others are independent of the estimates
+        (Poisson).
+    weight : float
+        Of a pseudo-count that draws the thresholds to t, half of their mean over the labels with estimates,
+
+            tau = (weight t + sum of the estimates above tau) / (weight + their number + T),
+
+        as OFO's initial values do. 0 for the sets of these instances. 1 for other instances, which have labels that
+        these few lack: without it, a label without estimates is then predicted wherever it has one.
 
     Attributes
     ----------
     thresholds_ : ndarray of float32, shape (m,)
         For these instances, or for others of the same kind. Of a label for which nothing is best predicted its largest
-        estimate, of one without estimates 0.
+        estimate if that is higher, of one without estimates 0 or as ``weight`` says.
     expected_ : ndarray of float64, shape (m,)
-        The expected measure of each label, in [0, 1]: its mean is the expected macro-F.
+        The expected measure of each label, in [0, 1]: its mean is the expected macro-F. The pseudo-count is in it, if
+        there is one.
 
     Notes
     -----
@@ -72,6 +87,8 @@ class ExpectedF(Estimator):
 
     overlap: Overlap = F1
     zero_division: int = 0
+    prior: np.ndarray | None = None
+    weight: float = 0.0
 
     def fit(self, spe: object, Y: object = None) -> Self:
         """Learn the thresholds.
@@ -90,28 +107,30 @@ class ExpectedF(Estimator):
         """
         if self.zero_division not in (0, 1):
             raise XmlcError(f"zero_division={self.zero_division!r}: expected 0 or 1")
+        if not 0 <= self.weight < np.inf:
+            raise XmlcError(f"weight={self.weight!r}: expected a number of at least 0")
         spe, (gain, recall, shared) = as_estimates(spe), self.overlap
         labels, estimates = spe.indices.astype(np.int32, copy=False).view(np.uint32), spe.data
         mass, absent, largest = np.zeros(spe.shape[1]), np.ones(spe.shape[1]), np.zeros(spe.shape[1], np.float32)
         sum_up(labels, estimates, mass, absent, largest)
-        positives, ratio = recall * mass, np.zeros_like(mass)
-        kept, counts = (np.empty_like(labels), np.empty_like(estimates)), np.bincount(labels, minlength=mass.size)
-        while True:
-            higher = np.maximum(ratio, mass / np.maximum(positives + counts, np.finfo(float).tiny))
-            if (higher == ratio).all():
-                break
-            ratio = higher
-            mass[:], counts[:] = 0, 0
-            n_kept = keep_above(labels, estimates, ratio, *kept, mass, counts)
-            labels, estimates = kept[0][:n_kept], kept[1][:n_kept]
+        prior = per_label(self.prior, mass.size, np.float64, "prior")
+        check_probabilities(prior, "prior")
+        others = np.maximum(spe.shape[0] * prior - mass, 0.0)
+        positives = recall * (mass + others)
+        ratio = highest_ratios(labels, estimates, mass, positives)
+        if self.weight:
+            common = math.fsum(ratio) / (np.count_nonzero(ratio) or 1) / 2
+            ratio = highest_ratios(labels, estimates, mass, positives + self.weight, self.weight * common)
         self.expected_ = gain * ratio / (1.0 - shared * ratio)
         # An estimate exceeds the ratio exactly if it exceeds the largest float32 that does not.
         below = ratio.astype(np.float32)
         below[below > ratio] = np.nextafter(below[below > ratio], np.float32(0))
-        self.thresholds_ = np.minimum(below, np.nextafter(largest, np.float32(0)))
+        self.thresholds_ = below if self.weight else np.minimum(below, np.nextafter(largest, np.float32(0)))
         if self.zero_division:
+            absent *= exp(-others)
             empty = absent >= self.expected_
-            self.thresholds_[empty], self.expected_[empty] = largest[empty], absent[empty]
+            self.thresholds_[empty] = np.maximum(largest, self.thresholds_)[empty]
+            self.expected_[empty] = absent[empty]
         return self
 
     def predict(self, spe: object) -> sparse.csr_array:
@@ -119,6 +138,22 @@ class ExpectedF(Estimator):
         if not hasattr(self, "thresholds_"):
             raise not_fitted(self)
         return apply_thresholds(spe, self.thresholds_)
+
+
+def highest_ratios(
+    labels: np.ndarray, estimates: np.ndarray, mass: np.ndarray, base: np.ndarray, extra: float = 0.0
+) -> np.ndarray:
+    """Return each label's highest (extra + M) / (base + k) over k of its estimates with sum M; ``mass`` is of all."""
+    ratio, counts = np.zeros_like(mass), np.bincount(labels, minlength=mass.size)
+    kept = np.empty_like(labels), np.empty_like(estimates)
+    while True:
+        higher = np.maximum(ratio, (extra + mass) / np.maximum(base + counts, np.finfo(float).tiny))
+        if (higher == ratio).all():
+            return ratio
+        ratio, mass = higher, np.zeros_like(mass)
+        counts[:] = 0
+        n_kept = keep_above(labels, estimates, ratio, *kept, mass, counts)
+        labels, estimates = kept[0][:n_kept], kept[1][:n_kept]
 
 
 @njit(cache=True, nogil=True)
