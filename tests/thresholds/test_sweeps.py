@@ -59,7 +59,7 @@ def test_methods_without_labels_are_fitted_on_the_estimates_whose_label_sets_are
     sought, _ = random_case(40, 20, seed=4, levels=50)
     for name, zero_division in UNLABELLED_METHODS.items():
         for given, fitted_on in ((None, case[0]), (sought, sought)):
-            expected = ExpectedF(zero_division=zero_division).fit(fitted_on).thresholds_
+            expected = ExpectedF(zero_division=zero_division, prior=case[2]).fit(fitted_on).thresholds_
             np.testing.assert_array_equal(tune(name, *case, unlabelled=given).thresholds, expected)
     for name in ("sto", "ofo"):
         plain, given = tune(name, *case), tune(name, *case, unlabelled=sought)

@@ -279,9 +279,9 @@ def _run_ofo(
         yield GridPoint(OFO(a=a, b=b, lower_bounds=nu).fit_columns(data).thresholds_, c=c, a=a, b=b)
 
 
-def fit_unlabelled(method: str, spe: sparse.csr_array) -> ExpectedF:
+def fit_unlabelled(method: str, spe: sparse.csr_array, priors: np.ndarray | None) -> ExpectedF:
     """Fit a method of ``UNLABELLED_METHODS`` on the estimates of the instances whose label sets are sought."""
-    return ExpectedF(zero_division=UNLABELLED_METHODS[method]).fit(spe)
+    return ExpectedF(zero_division=UNLABELLED_METHODS[method], prior=priors).fit(spe)
 
 
 def _register_unlabelled(name: str) -> None:
@@ -289,7 +289,7 @@ def _register_unlabelled(name: str) -> None:
     def sweep_unlabelled(
         spe: sparse.csr_array, Y: sparse.csr_array, priors: np.ndarray, grid: Sequence[float]
     ) -> Iterator[GridPoint]:
-        yield GridPoint(fit_unlabelled(name, spe).thresholds_)
+        yield GridPoint(fit_unlabelled(name, spe, priors).thresholds_)
 
 
 def _register_measure(name: str, measure: AveragedOverlap) -> None:

@@ -41,7 +41,7 @@ SHOWN = ("macro_f", "macro_f_zero", "macro_f_present", "micro_f", "instance_f") 
 @click.option("--validation", type=FILE, default=None, help="Estimates of instances that the model has not learned.")
 @click.option("--truth", type=FILE, default=None, help="True label sets of the validation set.")
 @click.option("--training-truth", type=FILE, default=None,
-              help="Label sets that the model has learned, for lower bounds of thresholds; or --truth.")  # fmt: skip
+              help="Label sets that the model has learned, for the shares of the labels; or --truth.")  # fmt: skip
 @click.option("--measure", default=None,
               help="What tuning maximises in place of the method's own measure, such as macro_f_present.")  # fmt: skip
 @threads_option
@@ -68,15 +68,16 @@ def command(
     spe = _fitting(validation, as_estimates, None, m)
     Y = _fitting(truth, as_labels, None if spe is None else spe.shape[0], m)
     Y_train = Y if training_truth is None else _fitting(training_truth, as_labels, None, m)
+    prior: Any = None if Y_train is None else priors(Y_train)
     scores: dict[str, dict[str, Any]] = {}
     with atomic_folder(out) as folder:
         for method in methods:
             scores[method], thresholds = {}, None
             if method in UNLABELLED_METHODS:
-                fitted = fit_unlabelled(method, spe_test)
+                fitted = fit_unlabelled(method, spe_test, prior)
                 thresholds, scores[method]["expected_macro_f"] = fitted.thresholds_, float(fitted.expected_.mean())
             elif method in TUNED:
-                tuned = tune(method, spe, Y, priors(Y_train), measure=measure)
+                tuned = tune(method, spe, Y, prior, measure=measure)
                 thresholds, scores[method] = tuned.thresholds, asdict(tuned.grid[tuned.best])
             if thresholds is not None:
                 np.save(folder / f"{method}.thresholds.npy", thresholds)
