@@ -1,13 +1,14 @@
-"""docs/package.md and estimates.md: the examples run, one after the other, with what a page leaves to the reader."""
+"""docs/package.md, estimates.md and label_sets.md: the examples run, with what a page leaves to the reader."""
 
 import re
 
+import numpy as np
 import pytest
 import yaml
 from command_line import run
 from package_page import blocks, page_in
 from repository import ROOT
-from small_data import prepare_tiny
+from small_data import prepare_tiny, random_multilabel
 from suite_cases import project_of, suite
 
 from xmlc.core.files import read_json
@@ -19,6 +20,23 @@ ESTIMATES = (ROOT / "docs/estimates.md").read_text()
 def test_the_examples_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     exec(page_in(tmp_path), {})
+
+
+def test_label_sets_are_taken_and_estimates_are_calibrated(capsys):
+    (X, Y), (X_new, Y_val) = random_multilabel(300, 30, 8), random_multilabel(100, 30, 8, seed=1)
+    take, calibrate = blocks((ROOT / "docs/label_sets.md").read_text())
+    page = {"X": X, "Y": Y, "X_new": X_new, "Y_val": Y_val}
+    exec(take, page)
+    assert float(capsys.readouterr().out.split()[-1]) == pytest.approx(page["method"].expected_.mean())
+    assert 0 < page["label_sets"].nnz < page["spe"].nnz
+    predicted = page["label_sets_for_micro_f"]
+    estimates = page["spe"].toarray().astype(np.float64)
+    ratios = [2 * np.sort(estimates.ravel())[::-1][:k].sum() / (k + estimates.sum()) for k in range(1, estimates.size)]
+    assert predicted.nnz == 1 + np.argmax(ratios)
+
+    page["spe_val"], page["spe_test"] = page["spe"], page["spe"].copy()
+    exec(calibrate, page)
+    assert page["spe_test"].sum() == pytest.approx(Y_val[page["spe"].nonzero()].sum(), rel=1e-5)
 
 
 @pytest.mark.slow
