@@ -69,7 +69,7 @@ def test_every_record_that_a_suite_asks_for_is_made_by_one_job_of_its_place(sett
 
 def test_what_no_suite_asks_for_is_a_job_of_its_own(project, jobs):
     methods = {method for one in project.suites.values() for method in (*one.methods, *one.measure_methods)}
-    for dataset in ("demo", "growth-n-x2", "demo-set", "yeast"):
+    for dataset in ("demo", "amazon-3m-shape", "demo-set", "yeast"):
         for model in ("plt", "oracle", "ldsm-mean", "napkinxc-plt-sgd"):
             for method in (*methods, UNASKED):
                 path = f"results/{dataset}/{model}/seed3/80/evaluation/{method}.json"

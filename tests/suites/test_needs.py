@@ -97,12 +97,6 @@ def searched(paper):
     return [f"results/{dataset}/tuning/{model}.yaml" for dataset in YAML[paper]["datasets"] for model in models]
 
 
-def growth(paper):
-    found = product(YAML[paper]["growth"], YAML[paper]["models"], YAML[paper]["seeds"])
-    kept = [run for run in found if run[1] in models_of(paper, run[0])]
-    return [f"results/{dataset}/{model}/seed{seed}/full/ranking.json" for dataset, model, seed in kept]
-
-
 def peers(paper):
     methods = [method for method in ("fta", "sto", "ofo") if method in YAML[paper]["methods"]]
     ranks_only = [name for name, peer in YAML[paper].get("peers", {}).items() if "ranks_only" in peer]
@@ -138,7 +132,6 @@ LISTED = {
     ("oplt2021", "figure2"): lambda paper: streams(paper, FEW),
     ("swnn2018", "claims"): lambda paper: rankings(paper) + searched(paper) + statistics(paper),
     **{("swnn2018", f"table{n}"): statistics for n in range(1, 6)},
-    ("scale", "growth"): growth,
     **{(paper, table): every_method for paper in ("plt2016", "demo", "scale") for table in ("table2", "table4")},
     ("hashing", "table2"): every_method,
     **{(paper, "figure1"): every_method for paper in ("plt2016", "demo")},

@@ -104,7 +104,7 @@ def test_runs_go_dataset_by_dataset_model_by_model_seed_by_seed(tmp_path):
 def test_hyperparameters_are_those_of_the_dataset_over_the_common_ones_in_order_of_their_names(tmp_path):
     plt = {"hyperparameters": {"lam": 1, "arity": 2}, "datasets": {"yeast": {"lam": 3}}}
     own = {"hyperparameters": {"arity": 16}}
-    suites = {"a": suite({"plt": plt}), "demo": suite({"plt": own}, datasets=["made"], growth=["larger"])}
+    suites = {"a": suite({"plt": plt}), "demo": suite({"plt": own}, datasets=["made", "larger"])}
     project = project_of(tmp_path, **suites)
     assert project.hyperparameters("plt", "scene") == '{"arity": 2, "lam": 1}'
     assert project.hyperparameters("plt", "yeast") == '{"arity": 2, "lam": 3}'

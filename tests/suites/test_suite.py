@@ -57,14 +57,13 @@ def test_a_file_is_read_as_it_stands(tmp_path):
         {"plt": {"hyperparameters": {"arity": 2}, "datasets": {"bibtex": {"lam": 0.1}},
                  "found": {"yeast": {"by": "hand", "p@1": 0.5}, "bibtex": {"by": "SMAC"}}}},
         peers={"vw": {"estimator": "vw-plt", "ranks_only": "why"}},
-        datasets=["yeast", "bibtex"], growth=["base"], few_shot=["bibtex"], measures=["macro-f", "micro-f-labelwise"],
+        datasets=["yeast", "bibtex"], few_shot=["bibtex"], measures=["macro-f", "micro-f-labelwise"],
         inference={"portion": "80", "methods": {"plt": ["gfm", "h"]}, "samples": 7},
     )  # fmt: skip
     found = read_suite(file)
     assert (found.name, found.file, found.own) == ("mine", str(file), False)
     assert found.inference == Inference("80", {"plt": ["gfm", "h"]}, 7, None)
     assert (found.inferred("plt"), found.inferred("vw")) == (["gfm", "h"], [])
-    assert found.all_datasets == ["yeast", "bibtex", "base"]
     assert list(found.all_models) == ["plt", "vw"]
     assert found.measure_methods == ["for-macro-f", "for-micro-f-labelwise"]
     assert [found.task_of(name) for name in found.datasets] == ["multi-label", "few-shot"]

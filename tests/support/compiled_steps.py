@@ -59,8 +59,8 @@ def run_steps(suite, folder):
             if step.kind == "thresholds":
                 run("thresholds", *methods, *trained, "--estimates", spe, "--out", folder / part.title)
             if step.kind == "inference":
-                named = [word for method in methods for word in ("--method", method)]
-                run("infer", *data, "--training", record, "--estimates", spe, *named, "--out", folder / "inferred")
+                named = [word for method in methods for word in ("--infer", method)]
+                run("thresholds", *trained, "--estimates", spe, *named, "--out", folder / "inferred")
 
 
 if __name__ == "__main__":

@@ -93,7 +93,7 @@ def inference(name="scene", model="pcc", method="gfm", seed=0, f=0.7, **changes)
 
 
 def inferred_from_estimates(name="yeast", model="plt", method="gfm", seed=0, f=0.6, **changes):
-    """A record of `xmlc infer --estimates`."""
+    """A record of `xmlc thresholds --infer`."""
     estimates = {"floor": 1e-4, "estimates_per_instance": 9.5, "missed_per_instance": 0.25}
     record = inference(name, model, method, seed, f, portion="80", samples=None, estimates=estimates, floor_loss=0.001)
     costs = record["costs"] | {"draw_ms_per_instance": None, "estimate_ms_per_instance": 0.125}

@@ -14,7 +14,7 @@ from xmlc.core.passport import WARM_UP_ROWS, peak_bytes, step_costs, timed, with
 from xmlc.data.matrices import load_csr
 from xmlc.data.prepared import Prepared
 from xmlc.inference.distributions import floor_loss, labels_below_floor
-from xmlc.inference.methods import infer_blocks, method_named, n_instances, take_instances
+from xmlc.inference.methods import infer_blocks, method_named, take_instances
 from xmlc.inference.samples import Samples
 from xmlc.inference.sizes import fit_size_weights
 from xmlc.metrics.classification import classification_metrics
@@ -45,23 +45,9 @@ class Basis:
 
     given: Given
     Y: sparse.csr_array
-    n_samples: int | None
-    floored: FlooredEstimates | None
-    sizes: SizeWeights | None
-
-
-def check_sources(methods: Iterable[str], model: Path | None, estimates: Path | None) -> None:
-    """Check that these methods can infer from the given input, before anything is read.
-
-    Raises
-    ------
-    XmlcError
-        There is no such method, or it needs estimates; or not one of ``model`` and ``estimates`` is given.
-    """
-    if needs_sizes(methods) and estimates is None:
-        raise XmlcError("gfm-sizes learns from estimates of the validation set: give --estimates in place of --model")
-    if (model is None) == (estimates is None):
-        raise XmlcError("give either --model or --estimates: label sets are inferred from one of them")
+    n_samples: int | None = None
+    floored: FlooredEstimates | None = None
+    sizes: SizeWeights | None = None
 
 
 def needs_sizes(methods: Iterable[str]) -> bool:
@@ -69,52 +55,45 @@ def needs_sizes(methods: Iterable[str]) -> bool:
     return any([method_named(name).takes_sizes for name in methods])
 
 
-def basis_of(
-    prepared: Prepared,
-    methods: Iterable[str],
-    model: SparseProbabilityEstimator | None,
-    estimates: Path | None,
-    floor: float,
-    n_samples: int,
-) -> Basis:
-    """Draw samples from a model, estimate its marginals, or read estimates; learn sizes where a method needs them.
+def basis_of_model(prepared: Prepared, model: SparseProbabilityEstimator, n_samples: int) -> Basis:
+    """Draw label sets for the test set from a model of the joint distribution; estimate the marginals of any other.
 
     Parameters
     ----------
     prepared : Prepared
-    methods : iterable of str
-        Names in `xmlc.inference.METHODS`.
-    model : SparseProbabilityEstimator or None
+    model : SparseProbabilityEstimator
         Trained.
-    estimates : Path or None
-        In place of a model: folder written by `xmlc estimate`.
-    floor : float
-        Only greater marginals are estimated.
     n_samples : int
         Label sets drawn for each instance.
+    """
+    X, Y = instances_for(model, prepared, "test"), prepared.part("test")[1]
+    if isinstance(model, DrawsSamples):
+        drawn, ms = predict_timed(model, X, lambda rows: model.sample(rows, n_samples))
+        return Basis(Given(Samples(drawn, n_samples), draw_ms_per_instance=ms), Y, n_samples)
+    spe, ms = predict_timed(model, X, model.predict_proba)
+    return Basis(Given(spe, estimate_ms_per_instance=ms), Y)
+
+
+def basis_of_estimates(prepared: Prepared, methods: Iterable[str], folder: Path) -> Basis:
+    """Read the test set's estimates of an `xmlc estimate` folder; learn sizes where a method needs them.
 
     Raises
     ------
     XmlcError
         Estimates and test set do not belong together.
     """
-    if model is None:
-        if estimates is None:
-            raise TypeError("neither a model nor estimates")
-        given = read_estimates(estimates)
-    else:
-        given = draw_or_estimate(prepared, model, floor, n_samples)
-    Y, n = prepared.part("test")[1], n_instances(given.distribution)
-    if n != Y.shape[0]:
+    about, Y = Estimates.read(folder), prepared.part("test")[1]
+    spe = load_csr(folder, "test", mmap=False, made_by="estimate")
+    if spe.shape[0] != Y.shape[0]:
         raise XmlcError(
-            f"estimates of {n} instances, a test set of {Y.shape[0]}; they do not belong together: delete {estimates} "
-            "and make it again"
+            f"estimates of {spe.shape[0]} instances, a test set of {Y.shape[0]}; they do not belong together: delete "
+            f"{folder} and make it again"
         )
-    marginals, sizes = given.marginals, None
-    floored = None if marginals is None or given.floor <= 0 else describe_estimates(marginals, given.floor, Y)
-    if estimates is not None and needs_sizes(methods):
-        sizes = learn_sizes(load_csr(estimates, "val", mmap=False, made_by="estimate"), prepared.part("val")[1])
-    return Basis(given, Y, n_samples if marginals is None else None, floored, sizes)
+    given = Given(spe, estimate_ms_per_instance=about.parts["test"].ms_per_instance, floor=about.floor)
+    floored, sizes = describe_estimates(spe, about.floor, Y) if about.floor > 0 else None, None
+    if needs_sizes(methods):
+        sizes = learn_sizes(load_csr(folder, "val", mmap=False, made_by="estimate"), prepared.part("val")[1])
+    return Basis(given, Y, None, floored, sizes)
 
 
 def describe_estimates(marginals: sparse.csr_array, floor: float, Y: sparse.csr_array) -> FlooredEstimates:
@@ -124,36 +103,6 @@ def describe_estimates(marginals: sparse.csr_array, floor: float, Y: sparse.csr_
         estimates_per_instance=marginals.nnz / max(Y.shape[0], 1),
         missed_per_instance=float(labels_below_floor(marginals, Y).mean()),
     )
-
-
-def read_estimates(folder: Path) -> Given:
-    """Read the test set's estimates of an `xmlc estimate` folder, and their cost."""
-    meta = Estimates.read(folder)
-    ms = meta.parts["test"].ms_per_instance
-    return Given(
-        load_csr(folder, "test", mmap=False, made_by="estimate"), estimate_ms_per_instance=ms, floor=meta.floor
-    )
-
-
-def draw_or_estimate(prepared: Prepared, model: SparseProbabilityEstimator, floor: float, n_samples: int) -> Given:
-    """Draw label sets for the test set from a model of the joint distribution; estimate the marginals of any other.
-
-    Parameters
-    ----------
-    prepared : Prepared
-    model : SparseProbabilityEstimator
-        Trained.
-    floor : float
-        Only greater marginals are estimated.
-    n_samples : int
-        Label sets drawn for each instance.
-    """
-    X = instances_for(model, prepared, "test")
-    if isinstance(model, DrawsSamples):
-        drawn, ms = predict_timed(model, X, lambda rows: model.sample(rows, n_samples))
-        return Given(Samples(drawn, n_samples), draw_ms_per_instance=ms)
-    spe, ms = predict_timed(model, X, lambda rows: model.predict_proba(rows, floor))
-    return Given(spe, estimate_ms_per_instance=ms, floor=floor)
 
 
 @dataclass(frozen=True)

@@ -133,7 +133,7 @@ def threshold_jobs(project: Project) -> list[ThresholdJob]:
     Methods that several papers have of a model are one job. Suites with datasets of their own have jobs of their own.
     """
     inferred = inference_jobs(project, "80")
-    own = {suite.name: f"(?:{one_of(suite.all_datasets)})" for suite in project.suites.values() if suite.own}
+    own = {suite.name: f"(?:{one_of(suite.datasets)})" for suite in project.suites.values() if suite.own}
     papers = rf"(?!(?:{'|'.join(own.values())})/){paths.NAME}"
     jobs: dict[str, ThresholdJob] = {}
     for suite in project.suites.values():

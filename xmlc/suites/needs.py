@@ -164,7 +164,6 @@ RANKINGS = Need("ranking", "full", of_each_run(paths.RANKING))
 RANKINGS_BESIDE_BR = Need("ranking", "full", _ranked_beside("br", most_labels=500))
 MULTI_LABEL_RANKINGS = Need("ranking", "full", _ranked_on("multi-label"))
 FEW_SHOT_RANKINGS = Need("ranking", "full", _ranked_on("few-shot"))
-GROWTH = Need("ranking", "full", lambda project, paper, _: RANKINGS.files(project, paper, project.suites[paper].growth))
 THRESHOLDS = Need("thresholds", "80", _evaluated(lambda suite: suite.methods))
 MEASURES = Need("thresholds", "80", _evaluated(lambda suite: suite.measure_methods))
 BEST_INSTANCE_F = Need(

@@ -216,7 +216,7 @@ def models_of_all(suites: Iterable[Suite]) -> dict[str, ModelSpec]:
                 if getattr(merged, key) != getattr(model, key):
                     raise XmlcError(f"config: model {name} has another {key} in {suite.name}; give it another name")
             # On the datasets of a suite of its own nothing of another's hyperparameters is meant.
-            own = dict.fromkeys(suite.all_datasets, model.hyperparameters) if suite.own else {}
+            own = dict.fromkeys(suite.datasets, model.hyperparameters) if suite.own else {}
             datasets, whole = {**merged.datasets, **model.datasets}, {**merged.whole, **own}
             found[name] = replace(merged, datasets=datasets, whole=whole)
     return found

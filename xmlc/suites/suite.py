@@ -208,18 +208,12 @@ class Suite:
     sweeps: dict[str, Sweep] = field(default_factory=dict)
     floors: dict[str, float] = field(default_factory=dict)
     ranked_only: dict[str, str] = field(default_factory=dict)
-    growth: list[str] = field(default_factory=list)
     peers: dict[str, ModelSpec] = field(default_factory=dict)
 
     @property
     def all_models(self) -> dict[str, ModelSpec]:
         """Its models, then its baselines."""
         return {**self.models, **self.peers}
-
-    @property
-    def all_datasets(self) -> list[str]:
-        """Its datasets, with the datasets of compared costs."""
-        return [*self.datasets, *self.growth]
 
     @property
     def measure_methods(self) -> list[str]:

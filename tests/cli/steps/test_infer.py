@@ -78,20 +78,29 @@ def estimates(tiny):
     return folder / "spe"
 
 
-def infer(tiny, training, *arguments):
-    folder, data = tiny
-    return run("infer", "--data", data, "--training", training, *arguments, "--out", folder / "out")
+def infer(tiny, trained, *arguments):
+    """Infer from a model."""
+    return run("infer", *about(tiny, trained), *arguments, "--out", tiny[0] / "inference")
+
+
+def infer_from(estimates, tiny, trained, *methods, more=()):
+    """Infer from estimates, beside no threshold method."""
+    named = [word for method in methods for word in ("--infer", method)]
+    return run("thresholds", *about(tiny, trained), "--estimates", estimates, *named, *more, "--out", tiny[0])
+
+
+def about(tiny, trained):
+    return "--data", tiny[1], "--model", trained[0], "--training", trained[1]
 
 
 def record(tiny, method):
-    return read_json(tiny[0] / f"out/{method}.json")
+    return read_json(tiny[0] / f"inference/{method}.json")
 
 
 def test_from_estimates_of_the_test_set(tiny, coins, estimates):
     methods = ("h", "gfm", "lewis")
-    options = [word for method in methods for word in ("--method", method)]
-    assert infer(tiny, coins[1], "--estimates", estimates, *options) == 0
-    paths = [tiny[0] / f"out/{method}.json" for method in methods]
+    assert infer_from(estimates, tiny, coins, *methods) == 0
+    paths = [tiny[0] / f"inference/{method}.json" for method in methods]
     assert [found.method for found in read_records(paths, InferenceRecord, "full")] == list(methods)
     spe, Y = load_csr(estimates, "test"), Prepared(tiny[1]).part("test")[1]
     for method, infer_sets in (("h", hamming), ("gfm", gfm)):
@@ -115,7 +124,7 @@ def test_from_estimates_of_the_test_set(tiny, coins, estimates):
 
 
 def test_sizes_are_learned_from_the_validation_set(tiny, coins, estimates):
-    assert infer(tiny, coins[1], "--estimates", estimates, "--method", "gfm-sizes", "--method", "h") == 0
+    assert infer_from(estimates, tiny, coins, "gfm-sizes", "h") == 0
     found = record(tiny, "gfm-sizes")
     weights = fit_size_weights(load_csr(estimates, "val"), Prepared(tiny[1]).part("val")[1])
     assert found["sizes"]["weights"] == weights.tolist()
@@ -128,13 +137,13 @@ def test_sizes_are_learned_from_the_validation_set(tiny, coins, estimates):
 
 
 def test_sizes_cannot_be_learned_from_a_model(tiny, coins, capsys):
-    assert infer(tiny, coins[1], "--model", coins[0], "--method", "gfm-sizes") == 1
+    assert infer(tiny, coins, "--method", "gfm-sizes") == 1
     assert "gfm-sizes learns from estimates of the validation set" in capsys.readouterr().err
 
 
 def test_the_floor_is_bounded_for_exact_maximisers_alone(tiny, coins, estimates):
     """By hand: min(mean missed, 2 floor), and the mean of E[F] missed / (labels + 2), or E[F] missed without labels."""
-    assert infer(tiny, coins[1], "--estimates", estimates, "--method", "gfm", "--method", "h") == 0
+    assert infer_from(estimates, tiny, coins, "gfm", "h") == 0
     assert record(tiny, "h")["floor_loss"] is None
     spe, Y = load_csr(estimates, "test"), Prepared(tiny[1]).part("test")[1]
     Y_hat, expected = gfm(spe)
@@ -146,7 +155,7 @@ def test_the_floor_is_bounded_for_exact_maximisers_alone(tiny, coins, estimates)
 
 def test_from_samples_joint_methods_take_the_draws_and_others_their_means(tiny, coins):
     model, training = coins
-    assert infer(tiny, training, "--model", model, "--method", "h", "--method", "gfm", "--samples", 30) == 0
+    assert infer(tiny, coins, "--method", "h", "--method", "gfm", "--samples", 30) == 0
     Y = Prepared(tiny[1]).part("test")[1]
     share = np.load(model / "share_.npy")[0]
     samples = Samples(sparse.csr_array(np.random.default_rng(0).random((30 * Y.shape[0], Y.shape[1])) < share), 30)
@@ -161,8 +170,8 @@ def test_from_samples_joint_methods_take_the_draws_and_others_their_means(tiny, 
 
 
 def test_a_method_whose_clock_runs_out_has_a_record_without_numbers(tiny, coins, estimates):
-    assert infer(tiny, coins[1], "--estimates", estimates, "--method", "h", "--time-limit", 0) == 0
-    (found,) = read_records([tiny[0] / "out/h.json"], InferenceRecord, "full")
+    assert infer_from(estimates, tiny, coins, "h", more=("--time-limit", 0)) == 0
+    (found,) = read_records([tiny[0] / "inference/h.json"], InferenceRecord, "full")
     assert (found.finished, found.time_limit) == (False, 0)
     assert found.metrics is found.expected_f is found.costs.inference_seconds is None
 
@@ -171,5 +180,5 @@ def test_estimates_of_another_test_set_are_refused(tiny, coins, estimates, tmp_p
     save_csr(tmp_path, "test", load_csr(estimates, "test")[:5])
     write_json(tmp_path / "estimate.json", read_json(estimates / "estimate.json"))
     list_files(tmp_path)
-    assert infer(tiny, coins[1], "--estimates", tmp_path, "--method", "h") == 1
+    assert infer_from(tmp_path, tiny, coins, "h") == 1
     assert "estimates of 5 instances, a test set of 120" in capsys.readouterr().err

@@ -22,7 +22,7 @@ from xmlc.inference.methods import METHODS
 from xmlc.models.registry import load_estimator
 from xmlc.records.thresholds import Estimates
 from xmlc.records.training import TrainingRecord
-from xmlc.steps.inference import basis_of, check_sources, write_inferences
+from xmlc.steps.inference import basis_of_estimates, needs_sizes, write_inferences
 from xmlc.steps.thresholds import evaluate_method, tune_method
 
 UNFINISHED = ".xmlc-unfinished"  # a name that no folder of a user's has
@@ -62,7 +62,7 @@ def command(
         check_replaceable(out / "thresholds" / method)
     for file in extension:
         import_file(file)
-    check_sources(inferred, None, estimates)
+    needs_sizes(inferred)  # each is known
     record = TrainingRecord.read(training)
     prepared = Prepared(data, record.seed)
     model = load_estimator(record.estimator, model_folder, threads)
@@ -84,7 +84,7 @@ def command(
         reasons = "; ".join(f"threshold method {method} failed: {reason}" for method, reason in failed.items())
         raise XmlcError(f"{reasons}; results of the other {len(methods) - len(failed)} are kept for the next attempt")
     if inferred:
-        basis = basis_of(prepared, inferred, None, estimates, 0.0, 0)
+        basis = basis_of_estimates(prepared, inferred, estimates)
         write_inferences(basis, inferred, record, time_limit, threads, out / "inference")
     for folder in ("thresholds", "evaluation"):
         (out / folder).mkdir(parents=True, exist_ok=True)

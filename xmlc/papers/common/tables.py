@@ -21,7 +21,6 @@ from xmlc.papers.plt2016.tables import table1 as table1
 from xmlc.papers.plt2016.tables import table2 as table2
 from xmlc.papers.plt2016.tables import table3 as table3
 from xmlc.papers.plt2016.tables import table4 as table4
-from xmlc.papers.scale.tables import growth as growth
 from xmlc.papers.scale.tables import scale as scale
 from xmlc.papers.tables.columns import DEVIATION
 from xmlc.papers.tables.table import (
@@ -61,7 +60,7 @@ def instance_f(
     records = [record for record in records if record.estimates is not None]
     if not records:
         raise XmlcError(
-            "instance-f: no record is of estimates with a floor; expected those of `xmlc infer --estimates`"
+            "instance-f: no record is of estimates with a floor; expected those of `xmlc thresholds --infer`"
         )
     inferred = average_seeds(inference_frame(records), INFERENCE_KEYS)
     averaged = _beside(inferred, [record for record in thresholds if record.method == THRESHOLD])

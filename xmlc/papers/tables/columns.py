@@ -176,7 +176,7 @@ _ALL = (
     _threads("predict_threads", "Threads, predict"),
     _threads("test_threads", "Threads"),
     _threads("inference_threads", "Threads"),
-    # Step by step, and as datasets grow.
+    # Step by step.
     Column("step", "Step", kind="constant"),
     _cost("step_seconds", "Time", "s"),
     _cost("step_peak_mb", "Peak", "MB"),
@@ -186,9 +186,6 @@ _ALL = (
     *(Column(f"{name}_growth", f"{title}, x", decimals=2, better="lower", cost=True)
       for name, title in (("step_seconds", "Time"), ("cpu_seconds", "Processor time"), ("step_peak_mb", "Peak"),
                           ("disk_mb", "On disk"))),
-    Column("multiplied", "Multiplied", kind="constant"),
-    *(Column(f"{name}_ratio", "x base", decimals=2, better="lower", cost=True)
-      for name in ("train_seconds", "predict_ms", "model_mb", "train_peak_mb")),
     # What a paper states, and what our records say of it.
     *(Column(name, title, kind="constant")
       for name, title in (("claim", "Claim"), ("statement", "Statement"), ("source", "In the paper"),
