@@ -26,8 +26,7 @@ def finished(tmp_path, monkeypatch):
 
 
 def headlines(capsys, out):
-    options = ("--logs", "logs", "--config", "config", "--reference", "results/reference")
-    assert run("report", *options, "--out", out) == 0
+    assert run("report", "--out", out) == 0
     return capsys.readouterr().out
 
 

@@ -70,7 +70,7 @@ def test_new_records_go_in_and_the_page_shows_their_origin(archive, capsys, tmp_
     ]  # fmt: skip
     pages = []
     for more in ([], ["--contributed"]):
-        assert run("report", "--config", "config", *more, "--out", "page.html") == 0
+        assert run("report", *more, "--out", "page.html") == 0
         pages.append(Path("page.html").read_text())
     plain, page = pages
     assert "contributed" not in plain

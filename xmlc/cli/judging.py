@@ -14,9 +14,10 @@ from xmlc.papers.tables.made_of import finished_tables
 from xmlc.report.compare import accept, agreement, compare, compared_fingerprints, to_markdown, to_text
 from xmlc.report.judge import Judge
 from xmlc.report.runs import Runs, runs_of
+from xmlc.suites import paths
+from xmlc.suites.suite import CONFIG
 
 TABLE = click.Path(path_type=Path)
-CONFIG = Path("config")
 COMPARING = """Compare the tables NEW with what is expected, OLD: two CSV files, two folders of them, or two
 folders of suites, of which those in OLD are compared.
 
@@ -75,7 +76,6 @@ def accept_command(tables: Path, reference: Path) -> None:
         click.echo(f"{file}: {line}")
 
 
-MADE = Path("results/tables")
 FINGERPRINT = """Print a fingerprint of all numbers of each PATH: the same fingerprint means the same numbers.
 
 PATH is a table (CSV), arrays (.npy, .npz), or a folder of tables or arrays, such as that of a model or a prepared
@@ -86,11 +86,11 @@ whole.
 
 
 @click.command(help=FINGERPRINT)
-@click.argument("paths", metavar="[PATH]...", type=click.Path(path_type=Path), nargs=-1)
-def fingerprint_command(paths: tuple[Path, ...]) -> None:
+@click.argument("given", metavar="[PATH]...", type=click.Path(path_type=Path), nargs=-1)
+def fingerprint_command(given: tuple[Path, ...]) -> None:
     """Hash and print."""
     lines = []
-    for path in paths or (MADE,):
+    for path in given or (Path(paths.TABLES),):
         found = fingerprint(path)
         lines += found.lines()
         lines.append((str(path), found.word))

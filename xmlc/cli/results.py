@@ -23,6 +23,9 @@ from xmlc.report.verify import remove, verify
 from xmlc.suites import paths
 from xmlc.suites.project import Project
 from xmlc.suites.settings import Settings, last_settings, read_config
+from xmlc.suites.suite import CONFIG
+
+TABLES, LOGS = Path(paths.TABLES), Path(paths.LOGS)
 
 if TYPE_CHECKING:
     from xmlc.report.page.content import Page, PagePaper
@@ -60,53 +63,34 @@ def first_panel(text: str) -> str:
 )
 @click.argument("settings", nargs=-1)
 @click.option("--paper", "papers", multiple=True, help="Only this paper; repeatable.")
-@click.option("--config", type=FOLDER, default="config", show_default=True, help="Folder of configurations.")
-@click.option("--logs", type=FOLDER, default="logs", show_default=True, help="Folder of the steps' logs.")
 @click.pass_context
-def status_command(
-    ctx: click.Context, settings: tuple[str, ...], papers: tuple[str, ...], config: Path, logs: Path
-) -> None:
+def status_command(ctx: click.Context, settings: tuple[str, ...], papers: tuple[str, ...]) -> None:
     """Plan as the workflow does, and look up which files exist."""
-    content = read_config(config / "config.yaml", settings)
+    content = read_config(CONFIG / "config.yaml", settings)
     if not settings:
         of_last_run, said = last_settings()
         content |= of_last_run
         if said:
             click.echo(f"{said}\n")
-    plan = plan_of(Project.read(content, config))
-    status = status_of(plan, Path(), failures(logs), papers)
+    status = status_of(plan_of(Project.read(content)), Path(), failures(LOGS), papers)
     click.echo(to_text(status), nl=False)
     if not all(progress.complete for progress in status.values()):
         ctx.exit(1)
 
 
 @click.command(help="Make one self-contained HTML page of all finished tables and figures, beside the papers' numbers.")
-@click.option("--tables", type=FOLDER, default="results/tables", show_default=True, help="Folder of finished tables.")
-@click.option("--figures", type=FOLDER, default="results/figures", show_default=True, help="Folder of figures.")
-@click.option("--reference", type=FOLDER, default="results/reference", show_default=True, help="Accepted tables.")
-@click.option("--config", type=FOLDER, default="config", show_default=True, help="Folder of configurations.")
-@click.option("--logs", type=FOLDER, default="logs", show_default=True, help="Folder of the steps' logs.")
-@click.option("--paper", "papers", multiple=True, help="Paper to put first, repeatable; by default those configured.")
+@click.option("--reference", type=FOLDER, default=paths.ACCEPTED, show_default=True, help="Accepted tables.")
 @click.option("--contributed", is_flag=True, help="Show the runs in results/reference/contributed, too.")
 @click.option("--out", type=FILE, default=paths.PAGE, show_default=True, help="HTML file to write.")
-def report_command(
-    tables: Path,
-    figures: Path,
-    reference: Path,
-    config: Path,
-    logs: Path,
-    papers: tuple[str, ...],
-    contributed: bool,
-    out: Path,
-) -> None:
+def report_command(reference: Path, contributed: bool, out: Path) -> None:
     """Gather, render, write; print the headlines."""
     from xmlc.report.page.content import Folders, page_of  # of the extra `report`
     from xmlc.report.page.render import to_html
 
-    papers = papers or tuple(Settings.read(read_config(config / "config.yaml")).papers)
-    whole, gone = separate_deleted(finished_tables(tables, papers))
+    papers = Settings.read(read_config(CONFIG / "config.yaml")).papers
+    whole, gone = separate_deleted(finished_tables(TABLES, papers))
     whole = merged([*whole, *contributed_tables()]) if contributed else whole
-    page = page_of(whole, failures(logs) + gone, Judge.of_project(config), Folders(figures, reference, config))
+    page = page_of(whole, failures(LOGS) + gone, Judge.of_project(CONFIG), Folders(reference=reference))
     with atomic_file(out) as temporary:
         temporary.write_text(to_html(page), encoding="utf-8")
     for table in gone:
@@ -129,14 +113,11 @@ def _headlines(about: Page | PagePaper) -> list[str]:
 
 
 @click.command(help="Write the numbers behind all finished tables as one tidy CSV, failures included.")
-@click.option("--tables", type=FOLDER, default="results/tables", show_default=True, help="Folder of finished tables.")
-@click.option("--logs", type=FOLDER, default="logs", show_default=True, help="Folder of the steps' logs.")
-@click.option("--config", type=FOLDER, default="config", show_default=True, help="Folder of configurations.")
 @click.option("--out", type=FILE, default=paths.FACTS, show_default=True, help="CSV to write.")
-def facts_command(tables: Path, logs: Path, config: Path, out: Path) -> None:
+def facts_command(out: Path) -> None:
     """Collect, write, count."""
-    whole, gone = separate_deleted(finished_tables(tables, ()))
-    facts = facts_of(whole, failures(logs) + gone, config)
+    whole, gone = separate_deleted(finished_tables(TABLES, ()))
+    facts = facts_of(whole, failures(LOGS) + gone, CONFIG)
     with atomic_file(out) as temporary:
         facts.to_csv(temporary, index=False, lineterminator="\n")
     counts = facts["status"].value_counts(sort=False)
@@ -151,15 +132,13 @@ small: it has no datasets, models or estimates.
 
 
 @click.command(help=ARCHIVE)
-@click.option("--tables", type=FOLDER, default="results/tables", show_default=True, help="Folder of finished tables.")
-@click.option("--figures", type=FOLDER, default="results/figures", show_default=True, help="Folder of figures.")
 @click.option("--out", type=FILE, required=True, help="Archive to write, such as records.tar.xz.")
-def archive_command(tables: Path, figures: Path, out: Path) -> None:
+def archive_command(out: Path) -> None:
     """Collect and write."""
-    made = finished_tables(tables, [])
+    made = finished_tables(TABLES, [])
     if not made:
-        raise XmlcError(f"{tables}: no finished table; make some first, as with `make demo` or `snakemake plt2016`")
-    files = archived_files(made, tables, figures)
+        raise XmlcError(f"{TABLES}: no finished table; make some first, as with `make demo` or `snakemake plt2016`")
+    files = archived_files(made, TABLES, Path(paths.FIGURES))
     write_archive((one.paper for one in made), files, out)
     click.echo(f"{len(files)} files of {len(made)} tables in {out}, {out.stat().st_size / 1e6:.2f} MB")
 
