@@ -89,7 +89,7 @@ whole.
 @click.argument("given", metavar="[PATH]...", type=click.Path(path_type=Path), nargs=-1)
 def fingerprint_command(given: tuple[Path, ...]) -> None:
     """Hash and print."""
-    lines = []
+    lines: list[tuple[str, str]] = []
     for path in given or (Path(paths.TABLES),):
         found = fingerprint(path)
         lines += found.lines()

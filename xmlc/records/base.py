@@ -213,32 +213,6 @@ class RecordFile:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FolderFile:
-    """A JSON file in the folder that it is about; a class names the file and the command that writes it."""
-
-    FILE: ClassVar[str]
-    COMMAND: ClassVar[str]
-
-    def __init_subclass__(cls, file: str, command: str) -> None:
-        cls.FILE, cls.COMMAND = file, command
-
-    def write(self, folder: Path) -> None:
-        """Write the file into its folder."""
-        write_record(folder / self.FILE, asdict(self))
-
-    @classmethod
-    def read(cls, folder: Path) -> Self:
-        """Read the file in its folder.
-
-        Raises
-        ------
-        XmlcError
-            It is not readable, or lacks something.
-        """
-        return read_checked(folder / cls.FILE, cls, expected_of(cls.COMMAND))
-
-
-@dataclass(frozen=True, kw_only=True)
 class Record(RecordFile):
     """A JSON file about one model on one dataset: its name in tables, and the portion that it was trained on."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from xmlc.core.passport import Passport, StepCosts
 from xmlc.metrics.measures import FURTHER_SET_METRICS, SET_METRICS, TUNABLE_MEASURES
-from xmlc.records.base import FolderFile, Fractions, Number, check_scores, costs_in, identity, or_nan
+from xmlc.records.base import Fractions, Number, RecordFile, check_scores, costs_in, identity, or_nan
 from xmlc.records.ranking import measured, present_measures, shares_of
 from xmlc.records.training import KnownTrainingCosts, ModelRecord
 
@@ -86,8 +86,10 @@ class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TunedThresholds(FolderFile, file="tuning.json", command="thresholds"):
+class TunedThresholds(RecordFile, command="thresholds"):
     """File of `xmlc thresholds` beside the thresholds; ``best`` is the index of the chosen grid point."""
+
+    FILE: ClassVar[str] = "tuning.json"
 
     method: str
     grid: tuple[GridScores, ...]
@@ -132,8 +134,10 @@ class PartEstimates:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Estimates(FolderFile, file="estimate.json", command="estimate"):
-    """Record of `xmlc estimate` on the parts ``val`` and ``test``; estimates up to the floor are left out."""
+class Estimates(RecordFile, command="estimate"):
+    """Record of `xmlc estimate`, in its folder, on ``val`` and ``test``; estimates up to the floor are left out."""
+
+    FILE: ClassVar[str] = "estimate.json"
 
     floor: float
     parts: dict[str, PartEstimates]

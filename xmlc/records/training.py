@@ -90,10 +90,12 @@ def mean_precision(trial: Trial) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class SearchRecord:
-    """Trials of a search, in their order, and the best one, as tables read them from the file of `xmlc tune`."""
+    """Trials of a search, in their order, and the best one, as read from the file of `xmlc tune`."""
 
     dataset: RecordedDataset
     estimator: str
+    method: str
+    budget: int  # trials that were allowed
     seed: int
     best: Trial
     trials: Annotated[tuple[Trial, ...], Meta(min_length=1)]

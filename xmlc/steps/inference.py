@@ -82,7 +82,7 @@ def basis_of_estimates(prepared: Prepared, methods: Iterable[str], folder: Path)
     XmlcError
         Estimates and test set do not belong together.
     """
-    about, Y = Estimates.read(folder), prepared.part("test")[1]
+    about, Y = Estimates.read(folder / Estimates.FILE), prepared.part("test")[1]
     spe = load_csr(folder, "test", mmap=False, made_by="estimate")
     if spe.shape[0] != Y.shape[0]:
         raise XmlcError(

@@ -61,7 +61,7 @@ def tune_timed(
 
 def tune_method(prepared: Prepared, estimates: Path, method: str, threads: int, out: Path) -> None:
     """Sweep a method's grid; choose by its measure on the validation set, report the test's too; write both."""
-    estimated = Estimates.read(estimates)
+    estimated = Estimates.read(estimates / Estimates.FILE)
     spe_val, spe_test = (load_csr(estimates, part, made_by="estimate") for part in ("val", "test"))
     tuned, seconds = tune_timed(method, prepared, spe_val, spe_test, estimated.floor)
     with atomic_folder(out) as folder:
@@ -73,7 +73,7 @@ def tune_method(prepared: Prepared, estimates: Path, method: str, threads: int, 
             best=tuned.best,
             tune_seconds=seconds,
             **with_passport(step_costs("threshold", threads, *names, written=folder)),
-        ).write(folder)
+        ).write(folder / TunedThresholds.FILE)
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def evaluate_method(
     out: Path,
 ) -> None:
     """Predict the test set with tuned thresholds, measure the cost and every metric, write the record."""
-    tuning = TunedThresholds.read(tuned)
+    tuning = TunedThresholds.read(tuned / TunedThresholds.FILE)
     thresholds = load_array(tuned / "thresholds.npy", np.float32, (None,), mmap=False)
     found, point = evaluate_thresholds(prepared, model, estimates, thresholds), tuning.grid[tuning.best]
     costs = ThresholdCosts(

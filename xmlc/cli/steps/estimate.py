@@ -43,7 +43,7 @@ def command(data: Path, model_folder: Path, training: Path, floor: float, thread
             if model.inner_products_ is not None:
                 np.save(folder / f"{part}.inner_products.npy", model.inner_products_)
         peak, last = peak_bytes(), with_passport(step_costs("estimate", threads, *record.run_names, written=folder))
-        Estimates(floor=floor, parts=parts, peak_bytes=peak, **last).write(folder)
+        Estimates(floor=floor, parts=parts, peak_bytes=peak, **last).write(folder / Estimates.FILE)
 
 
 def estimate_part(

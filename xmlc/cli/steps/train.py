@@ -12,10 +12,10 @@ from xmlc.core.passport import step_costs, with_passport
 from xmlc.data.prepared import Prepared
 from xmlc.models.registry import make_estimator
 from xmlc.records.base import Portion
-from xmlc.records.training import Search, TrainingRecord
+from xmlc.records.training import Search, SearchRecord, TrainingRecord
 from xmlc.steps.subject import description
 from xmlc.steps.training import fit_timed, training_costs
-from xmlc.steps.tuning.journal import TuningResult, read_result
+from xmlc.steps.tuning.journal import read_result
 
 PORTIONS: dict[str, Portion] = {"train": "full", "fit": "80"}
 
@@ -52,7 +52,7 @@ def command(
         prepared = Prepared(data, seed)
         if tuned is not None:
             result = read_result(tuned, estimator, prepared.digest)
-            hyperparameters |= result["best"]["hyperparameters"]
+            hyperparameters |= result.best["hyperparameters"]
         model = make_estimator(estimator, hyperparameters, seed, threads)
         times = fit_timed(model, *prepared.part(part))
         model.save(folder)
@@ -65,9 +65,8 @@ def command(
         ).write(record)
 
 
-def search_of(result: TuningResult | None) -> Search | None:
+def search_of(result: SearchRecord | None) -> Search | None:
     """Return the search that found the hyperparameters, for the record, if there was one."""
     if result is None:
         return None
-    precision = result["best"]["p@1"]
-    return {"method": result["method"], "budget": result["budget"], "seed": result["seed"], "p@1": precision}
+    return {"method": result.method, "budget": result.budget, "seed": result.seed, "p@1": result.best["p@1"]}

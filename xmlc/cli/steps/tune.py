@@ -17,7 +17,7 @@ from xmlc.core.sources import command_files, source_files
 from xmlc.data.prepared import Prepared
 from xmlc.models.registry import estimator_files, make_estimator
 from xmlc.steps.subject import dataset_of
-from xmlc.steps.tuning.journal import Journal, Searched, TuningResult, journal_of, write_result
+from xmlc.steps.tuning.journal import Journal, journal_of, write_result
 from xmlc.steps.tuning.plan import METHODS, plan_auto, plan_in_ranges, plan_in_stages, run_plan
 from xmlc.steps.tuning.ranges import MOST_FITTED, MOST_VALIDATED
 
@@ -76,7 +76,7 @@ def command(
     else:
         labels = prepared.meta["labels_per_instance"]
         plan = plan_in_stages(stages, labels, splits) if stages is not None else plan_auto(str(auto), labels)
-    about: Searched = {
+    about: dict[str, object] = {
         "dataset": asdict(dataset_of(prepared)),
         "estimator": estimator,
         "method": plan.method,
@@ -90,7 +90,7 @@ def command(
     depends_on = {**about, "split": prepared.meta["split"], "program": program(estimator)}
     journal = Journal(journal_of(out), depends_on, lambda said: click.echo(said, err=True))
     trials, instances = run_plan(plan, prepared, estimator, given, seed, threads, journal)
-    content: TuningResult = {
+    content = {
         **about,
         "budget": len(trials) if space is None else budget,  # stages try nothing twice
         "best": deepcopy(max(trials, key=plan.worth)),  # a copy, so that YAML writes no reference

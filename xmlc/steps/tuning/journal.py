@@ -10,16 +10,15 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TypedDict, cast
+from typing import TypedDict
 
 import yaml
 
 from xmlc.core.checksums import KEY, content_checksum, stamped
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_file, errors_named
-from xmlc.core.passport import Passport
 from xmlc.kernels.estimator import Hyperparameters
-from xmlc.records.training import Trial, parsed_search
+from xmlc.records.training import SearchRecord, Trial, read_searches
 
 Say = Callable[[str], None]
 
@@ -116,68 +115,14 @@ def _differences(before: str, now: str) -> str:
     return ", ".join(name for name in sorted({*old, *new}) if old.get(name) != new.get(name))
 
 
-NEEDED = ("dataset", "estimator", "method", "budget", "seed", "best")
-
-
-class Searched(TypedDict):
-    """The input of a search, in the order of the file's keys.
-
-    Attributes
-    ----------
-    dataset : mapping
-        Which data, ``digest`` among them.
-    estimator, method : str
-    budget : int
-        Trials that were allowed.
-    chosen_by : str
-        What was maximised.
-    space : object
-        Ranges or stages as configured.
-    fixed : dict
-        Hyperparameters of all trials.
-    at_most : mapping
-        Instances that trials were trained on (``fitted``) and scored on (``validated``) at most; None for all.
-    seed : int
-    """
-
-    dataset: Mapping[str, object]
-    estimator: str
-    method: str
-    budget: int
-    chosen_by: str
-    space: object
-    fixed: Hyperparameters
-    at_most: Mapping[str, int | None]
-    seed: int
-
-
-class TuningResult(Searched):
-    """The result of a search.
-
-    Attributes
-    ----------
-    best : Trial
-    trials : list of Trial
-        In order: hyperparameters, precisions as shares, seconds of training, paired errors.
-    instances : int
-        Of the validation parts, each counted once.
-    passport : Passport
-    """
-
-    best: Trial
-    trials: list[Trial]
-    instances: int
-    passport: Passport
-
-
-def write_result(path: Path, content: TuningResult) -> None:
-    """Write a search's result with the checksum of its content, whole or not at all."""
+def write_result(path: Path, content: Mapping[str, object]) -> None:
+    """Write a search's result, a `SearchRecord` and more, with the checksum of its content, whole or not at all."""
     plain = yaml.safe_load(yaml.safe_dump(content, sort_keys=False))
     with atomic_file(path) as temporary:
         temporary.write_text(yaml.safe_dump(stamped(plain), sort_keys=False, default_flow_style=None), encoding="utf-8")
 
 
-def read_result(path: Path, estimator: str, dataset_digest: str) -> TuningResult:
+def read_result(path: Path, estimator: str, dataset_digest: str) -> SearchRecord:
     """Read a file of `write_result`, for training on the data of its search.
 
     Parameters
@@ -193,13 +138,10 @@ def read_result(path: Path, estimator: str, dataset_digest: str) -> TuningResult
     XmlcError
         The file is no result of a search, was edited, or is one of another estimator or of other data.
     """
-    content = parsed_search(path)
-    if not isinstance(content, dict) or not set(NEEDED) <= set(content):
-        raise XmlcError(f"{path}: expected a result of `xmlc tune` with {', '.join(NEEDED)}; make it again")
-    found = content["estimator"], content["dataset"]["digest"]
-    if found != (estimator, dataset_digest):
+    (found,) = read_searches([path])
+    if (found.estimator, found.dataset.digest) != (estimator, dataset_digest):
         raise XmlcError(
-            f"{path}: tuned for estimator {found[0]} on data with digest {found[1][:12]}; expected {estimator} on "
-            f"{dataset_digest[:12]}: tune again"
+            f"{path}: tuned for estimator {found.estimator} on data with digest {found.dataset.digest[:12]}; expected "
+            f"{estimator} on {dataset_digest[:12]}: tune again"
         )
-    return cast(TuningResult, content)
+    return found
