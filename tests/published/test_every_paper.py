@@ -6,7 +6,7 @@ from repository import ROOT
 
 from xmlc.data.catalogue import load_catalogue
 from xmlc.papers import table_of
-from xmlc.papers.plt2016.tables import searched_models
+from xmlc.papers.plt2016.tables import ranges_of
 from xmlc.papers.tables.columns import COLUMNS
 from xmlc.suites.suite import read_suite
 
@@ -37,7 +37,7 @@ def test_sizes_are_the_catalogues(table):
 
 def test_the_ranges_of_the_configuration_are_those_of_table_3():
     table = pd.read_csv(FOLDER / "plt2016/table3.csv").set_index("hyperparameter")
-    ranges = searched_models(read_suite(ROOT / "config/papers/plt2016.yaml"))["plt"].ranges
+    ranges = ranges_of(read_suite(ROOT / "config/papers/plt2016.yaml").models["plt"])
     assert {name: (values.low, values.high) for name, values in ranges.items()} == {
         name: (row["low"], row["high"]) for name, row in table.iterrows()
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -130,30 +131,6 @@ class Given:
         return None if isinstance(self.distribution, Samples) else self.distribution
 
 
-@dataclass(frozen=True)
-class Inferred:
-    """Quality and costs of the label sets of one method.
-
-    Attributes
-    ----------
-    finished : bool
-        False where the clock ran out; then there are no other numbers.
-    metrics : dict of str to float, or None
-        As from `xmlc.metrics.classification_metrics`.
-    expected_f : float or None
-        Mean of what the method takes for the expected F-measures.
-    floor_loss : float or None
-        Of an exact maximiser from estimates with a floor; see `xmlc.inference.distributions.floor_loss`.
-    costs : InferringCosts
-    """
-
-    finished: bool
-    metrics: dict[str, float] | None
-    expected_f: float | None
-    floor_loss: float | None
-    costs: InferringCosts
-
-
 def learn_sizes(estimates: sparse.csr_array, Y: sparse.csr_array) -> SizeWeights:
     """Learn how many labels instances have from estimates and truth of the validation set, both of shape (n, m)."""
     fit_size_weights(estimates[:WARM_UP_ROWS], Y[:WARM_UP_ROWS])
@@ -161,51 +138,10 @@ def learn_sizes(estimates: sparse.csr_array, Y: sparse.csr_array) -> SizeWeights
     return SizeWeights(weights=tuple(weights.tolist()), learn_seconds=seconds)
 
 
-def infer_and_score(
-    method: str,
-    given: Given,
-    Y: sparse.csr_array,
-    time_limit: float | None = None,
-    threads: int = 1,
-    size_weights: np.ndarray | None = None,
-) -> Inferred:
-    """Run one method, compiled beforehand on a few rows, within its time, and score its label sets.
-
-    Parameters
-    ----------
-    method : str
-        A name in `xmlc.inference.METHODS`.
-    given : Given
-    Y : boolean csr_array, shape (n, m)
-        The truth.
-    time_limit : float or None
-        Seconds of inferring after which the method is stopped.
-    threads : int
-    size_weights : ndarray of float64, shape (S,), or None
-        For a method that takes sizes.
-
-    Raises
-    ------
-    XmlcError
-        There is no such method, or size weights are missing.
-    """
-    few = take_instances(given.distribution, slice(0, WARM_UP_ROWS))
-    infer_blocks(method, few, threads, size_weights=size_weights)
-    inferred, seconds = timed(lambda: infer_blocks(method, given.distribution, threads, time_limit, size_weights))
-    costs = _costs(given, None if inferred is None else seconds, Y.shape[0], threads)
-    if inferred is None:
-        return Inferred(False, None, None, None, costs)
-    Y_hat, expected_f = inferred
-    loss, marginals = None, given.marginals
-    if marginals is not None and given.floor > 0 and method_named(method).is_exact:
-        loss = floor_loss(marginals, given.floor, Y, Y_hat, expected_f)
-    return Inferred(True, classification_metrics(Y, Y_hat), float(expected_f.mean()), loss, costs)
-
-
 def write_inferences(
     basis: Basis, methods: Iterable[str], record: TrainingRecord, time_limit: float | None, threads: int, out: Path
 ) -> None:
-    """Infer label sets by one method after the other, and write the record of each.
+    """Infer label sets by one method after the other, compiled beforehand on a few rows, and write the record of each.
 
     Parameters
     ----------
@@ -221,23 +157,34 @@ def write_inferences(
         Folder for ``<method>.json``.
     """
     weights = None if basis.sizes is None else np.array(basis.sizes.weights)
-    for method in methods:
-        found = infer_and_score(method, basis.given, basis.Y, time_limit, threads, weights)
+    given, Y = basis.given, basis.Y
+    few = take_instances(given.distribution, slice(0, WARM_UP_ROWS))
+    for name in methods:
+        method = method_named(name)
+        infer_blocks(name, few, threads, size_weights=weights)
+        inferred, seconds = timed(partial(infer_blocks, name, given.distribution, threads, time_limit, weights))
+        costs = _costs(given, None if inferred is None else seconds, Y.shape[0], threads)
+        metrics = expected = loss = None
+        if inferred is not None:
+            Y_hat, expected_f = inferred
+            metrics, expected = classification_metrics(Y, Y_hat), float(expected_f.mean())
+            if given.marginals is not None and given.floor > 0 and method.is_exact:
+                loss = floor_loss(given.marginals, given.floor, Y, Y_hat, expected_f)
         InferenceRecord(
             **record.head_fields(),
             tuning=record.tuning,
-            method=method,
+            method=name,
             samples=basis.n_samples,
             time_limit=time_limit,
             estimates=basis.floored,
-            sizes=basis.sizes if method_named(method).takes_sizes else None,
-            finished=found.finished,
-            metrics=found.metrics,
-            expected_f=found.expected_f,
-            floor_loss=found.floor_loss,
-            costs=InferenceCosts(**asdict(record.costs), **asdict(found.costs)),
-            **with_passport(step_costs("infer", threads, *record.run_names, method)),
-        ).write(out / f"{method}.json")
+            sizes=basis.sizes if method.takes_sizes else None,
+            finished=inferred is not None,
+            metrics=metrics,
+            expected_f=expected,
+            floor_loss=loss,
+            costs=InferenceCosts(**asdict(record.costs), **asdict(costs)),
+            **with_passport(step_costs("infer", threads, *record.run_names, name)),
+        ).write(out / f"{name}.json")
 
 
 def _costs(given: Given, seconds: float | None, n: int, threads: int) -> InferringCosts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -76,45 +76,26 @@ def tune_method(prepared: Prepared, estimates: Path, method: str, threads: int, 
         ).write(folder / TunedThresholds.FILE)
 
 
-@dataclass(frozen=True)
-class Evaluated:
-    """Quality and costs of label sets.
+def evaluate_method(
+    prepared: Prepared,
+    model: SparseProbabilityEstimator,
+    training: TrainingRecord,
+    estimates: Path,
+    tuned: Path,
+    threads: int,
+    out: Path,
+) -> None:
+    """Predict validation and test set with tuned thresholds, score both by every metric, and write the record.
 
-    Attributes
-    ----------
-    validation, test : dict of str to float
-        As from `xmlc.metrics.classification_metrics`.
-    test_ms_per_instance, test_inner_products_per_instance : float or None
-        Of predicting the test set's label sets with the model.
-    """
-
-    validation: dict[str, float]
-    test: dict[str, float]
-    test_ms_per_instance: float | None
-    test_inner_products_per_instance: float | None
-
-
-def evaluate_thresholds(
-    prepared: Prepared, model: SparseProbabilityEstimator, estimates: Path, thresholds: np.ndarray
-) -> Evaluated:
-    """Predict validation and test set with thresholds, and score both.
-
-    The cost is that of a prediction by the model with these thresholds, not of reading its estimates.
-
-    Parameters
-    ----------
-    prepared : Prepared
-    model : SparseProbabilityEstimator
-        Trained.
-    estimates : Path
-        Folder written by `xmlc estimate` with this model.
-    thresholds : ndarray of float32, shape (m,)
+    The cost is that of a prediction of the test set by the model with these thresholds, not of reading its estimates.
 
     Raises
     ------
     XmlcError
         The model does not predict what its estimates say.
     """
+    tuning = TunedThresholds.read(tuned / TunedThresholds.FILE)
+    thresholds = load_array(tuned / "thresholds.npy", np.float32, (None,), mmap=False)
     predicted = {
         part: apply_thresholds(load_csr(estimates, part, made_by="estimate"), thresholds) for part in ("val", "test")
     }
@@ -126,27 +107,12 @@ def evaluate_thresholds(
             f"{predicted['test'].nnz}; estimates and model do not belong together: delete {estimates}"
         )
     validation, test = (classification_metrics(prepared.part(part)[1], sets) for part, sets in predicted.items())
-    return Evaluated(validation, test, ms, mean_inner_products(model))
-
-
-def evaluate_method(
-    prepared: Prepared,
-    model: SparseProbabilityEstimator,
-    training: TrainingRecord,
-    estimates: Path,
-    tuned: Path,
-    threads: int,
-    out: Path,
-) -> None:
-    """Predict the test set with tuned thresholds, measure the cost and every metric, write the record."""
-    tuning = TunedThresholds.read(tuned / TunedThresholds.FILE)
-    thresholds = load_array(tuned / "thresholds.npy", np.float32, (None,), mmap=False)
-    found, point = evaluate_thresholds(prepared, model, estimates, thresholds), tuning.grid[tuning.best]
+    point = tuning.grid[tuning.best]
     costs = ThresholdCosts(
         **asdict(training.costs),
         tune_seconds=tuning.tune_seconds,
-        test_ms_per_instance=found.test_ms_per_instance,
-        test_inner_products_per_instance=found.test_inner_products_per_instance,
+        test_ms_per_instance=ms,
+        test_inner_products_per_instance=mean_inner_products(model),
         threads=threads,
     )
     ThresholdRecord(
@@ -154,7 +120,7 @@ def evaluate_method(
         tuning=training.tuning,
         method=tuning.method,
         grid=tuning.grid,
-        best=Chosen(c=point.c, a=point.a, b=point.b, validation=found.validation, test=found.test),
+        best=Chosen(c=point.c, a=point.a, b=point.b, validation=validation, test=test),
         costs=costs,
         **with_passport(step_costs("evaluate", threads, *training.run_names, tuning.method)),
     ).write(out)

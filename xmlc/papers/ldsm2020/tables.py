@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pandas as pd
@@ -29,7 +29,7 @@ from xmlc.papers.tables.table import (
 from xmlc.papers.tables.titles import model_title
 from xmlc.records import forest, statistics
 from xmlc.records.forest import ForestRecord
-from xmlc.records.ranking import RankingCosts, RankingRecord
+from xmlc.records.ranking import RankingRecord
 from xmlc.records.ranking import frame as ranking_frame
 from xmlc.records.statistics import Statistics
 from xmlc.suites.needs import ENSEMBLES, RANKINGS, STATISTICS
@@ -43,37 +43,53 @@ TREE_BASED = ("lpsr", "plt", "gbdt-s", "craftml", "fastxml", "pfastrexml", OURS,
 QUOTED = "Quoted: the paper prints numbers of other methods as their own papers or the repository have them."
 
 
-def _precision_table(name: str, only_trees: bool, printed_in: tuple[str, ...] = ()) -> TableDefinition:
-    """Declare Table 1 (methods that are purely trees) or Table 7 (all): P@k and nDCG@k."""
+SCOPES = {True: "Methods that are purely trees. ", False: "All methods. ", None: ""}
+
+
+def _ranking_table(
+    name: str,
+    names: Sequence[str],
+    about: str,
+    threads: str,
+    only_trees: bool | None,
+    printed_in: tuple[str, ...] = (),
+) -> TableDefinition:
+    """Declare a table of rankings: a panel for each dataset that was run, then one of the others."""
 
     @table(name, LDSM_KEYS, RANKINGS, printed_in=printed_in, measured_models=(OURS,))
     def build(paper: str, records: Sequence[RankingRecord], published: Published) -> Table:
-        caption = (
-            f"Precision@k and nDCG@k on the test set, trained on the whole training set. {_scope(only_trees)} {QUOTED}"
+        if only_trees:
+            records = [record for record in records if record.model in TREE_BASED]
+            published = published.of_models(TREE_BASED)
+        if not records:
+            raise XmlcError(f"{name}: no record is of a method that is purely trees; expected {', '.join(TREE_BASED)}")
+        found = ranking_frame(records).assign(n_trees=[record.hyperparameters.get("n_trees") for record in records])
+        frame = csv_frame(
+            average_seeds(found, LDSM_KEYS), LDSM_KEYS, (*names, "n_trees", "train_threads", "predict_threads")
         )
-        return _table(name, paper, records, published, SCORES, caption, _train_threads, only_trees)
+        panels = [_panel(dataset, rows, published, names) for dataset, rows in frame.groupby("dataset", sort=False)]
+        panels += papers_others(published, frame, names, by=["dataset"], own=OURS)
+        footnotes = notes(paper, records, [getattr(record.costs, threads) for record in records], panels)
+        caption = f"{about} {SCOPES[only_trees]}{QUOTED}"
+        return Table(name, paper, LDSM_KEYS, frame, caption, panels, footnotes)
 
     return build
 
 
-def _prediction_table(name: str, only_trees: bool, printed_in: tuple[str, ...] = ()) -> TableDefinition:
-    """Declare Table 2 (methods that are purely trees) or Table 5 (all): time of prediction."""
-
-    @table(name, LDSM_KEYS, RANKINGS, printed_in=printed_in, measured_models=(OURS,))
-    def build(paper: str, records: Sequence[RankingRecord], published: Published) -> Table:
-        caption = (
-            "Milliseconds per test instance of finding its five best labels, inner products per test instance, and the "
-            f"size of the model on disk. {_scope(only_trees)} {QUOTED}"
-        )
-        return _table(name, paper, records, published, PREDICTION, caption, _predict_threads, only_trees)
-
-    return build
-
-
-table1 = _precision_table("table1", only_trees=True, printed_in=("table7",))
-table2 = _prediction_table("table2", only_trees=True, printed_in=("table5", "table2"))
-table5 = _prediction_table("table5", only_trees=False)
-table7 = _precision_table("table7", only_trees=False)
+# Tables 1 and 2 are about methods that are purely trees, Tables 7 and 5 about all.
+PRECISION = SCORES, "Precision@k and nDCG@k on the test set, trained on the whole training set.", "train_threads"
+PREDICTED = (
+    PREDICTION,
+    "Milliseconds per test instance of finding its five best labels, inner products per test instance, and the "
+    "size of the model on disk.",
+    "predict_threads",
+)
+TRAINED = TRAINING, "Seconds of training on the whole training set, without reading and writing files.", "train_threads"
+table1 = _ranking_table("table1", *PRECISION, only_trees=True, printed_in=("table7",))
+table2 = _ranking_table("table2", *PREDICTED, only_trees=True, printed_in=("table5", "table2"))
+table5 = _ranking_table("table5", *PREDICTED, only_trees=False)
+table6 = _ranking_table("table6", *TRAINED, only_trees=None)
+table7 = _ranking_table("table7", *PRECISION, only_trees=False)
 
 
 @table("table3", SUMMARY_KEYS, STATISTICS)
@@ -86,51 +102,6 @@ def table3(paper: str, records: Sequence[Statistics], published: Published) -> T
         "and Eurlex are over training and test set together."
     )
     return dataset_table("table3", paper, records, published, frame, caption)
-
-
-@table("table6", LDSM_KEYS, RANKINGS, measured_models=(OURS,))
-def table6(paper: str, records: Sequence[RankingRecord], published: Published) -> Table:
-    """Build Table 6 of ldsm2020: time of training, and the memory that it takes."""
-    caption = f"Seconds of training on the whole training set, without reading and writing files. {QUOTED}"
-    return _table("table6", paper, records, published, TRAINING, caption, _train_threads, False)
-
-
-def _train_threads(costs: RankingCosts) -> int | None:
-    return costs.train_threads
-
-
-def _predict_threads(costs: RankingCosts) -> int | None:
-    return costs.predict_threads
-
-
-def _scope(only_trees: bool) -> str:
-    return "Methods that are purely trees." if only_trees else "All methods."
-
-
-def _table(
-    name: str,
-    paper: str,
-    records: Sequence[RankingRecord],
-    published: Published,
-    names: Sequence[str],
-    caption: str,
-    threads: Callable[[RankingCosts], int | None],
-    only_trees: bool,
-) -> Table:
-    """Build one table of ranking records: a panel for each dataset that was run, then one of the others."""
-    if only_trees:
-        records = [record for record in records if record.model in TREE_BASED]
-        published = published.of_models(TREE_BASED)
-    if not records:
-        raise XmlcError(f"{name}: no record is of a method that is purely trees; expected {', '.join(TREE_BASED)}")
-    found = ranking_frame(records).assign(n_trees=[record.hyperparameters.get("n_trees") for record in records])
-    frame = csv_frame(
-        average_seeds(found, LDSM_KEYS), LDSM_KEYS, (*names, "n_trees", "train_threads", "predict_threads")
-    )
-    panels = [_panel(dataset, rows, published, names) for dataset, rows in frame.groupby("dataset", sort=False)]
-    panels += papers_others(published, frame, names, by=["dataset"], own=OURS)
-    footnotes = notes(paper, records, [threads(record.costs) for record in records], panels)
-    return Table(name, paper, LDSM_KEYS, frame, caption, panels, footnotes)
 
 
 def _panel(dataset: str, measured: pd.DataFrame, published: Published, names: Sequence[str]) -> Panel:

@@ -6,12 +6,11 @@ A builder knows the columns of its table and the paper's conventions; it compute
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pandas as pd
 
 from xmlc.core.errors import XmlcError
-from xmlc.kernels.estimator import Hyperparameters
 from xmlc.metrics.measures import (
     FURTHER_RANKING_METRICS,
     FURTHER_SET_METRICS,
@@ -51,7 +50,7 @@ from xmlc.records.thresholds import frame as threshold_frame
 from xmlc.steps.tuning.ranges import AUTO, Range
 from xmlc.suites.needs import MEASURES as MEASURED
 from xmlc.suites.needs import RANKINGS, THRESHOLDS
-from xmlc.suites.suite import HyperparameterOrigin, ModelSpec, Suite
+from xmlc.suites.suite import ModelSpec, Suite
 
 HASHED = "plt-hashed"  # the paper's own; "plt" is ours
 
@@ -178,29 +177,7 @@ EVERY_DATASET = "all"  # stands in the key of a range, which is that of all data
 COLUMNS = ("low", "high", "drawn", "value", "validation_p@1", "found_by")
 
 
-@dataclass(frozen=True)
-class SearchedModel:
-    """A suite's settings of one model whose hyperparameters are searched.
-
-    Attributes
-    ----------
-    ranges : dict of str to Range
-        In the order of the suite; empty for a model that is searched only where nobody tuned it.
-    names : list of str
-        Hyperparameters that are searched in one way or the other.
-    configured : dict of str to dict
-        By dataset, the hyperparameters that the suite gives for it alone.
-    found : dict of str to HyperparameterOrigin
-        By dataset, how those were found.
-    """
-
-    ranges: dict[str, Range]
-    names: list[str]
-    configured: dict[str, Hyperparameters]
-    found: dict[str, HyperparameterOrigin]
-
-
-def searched_models(suite: Suite | None) -> dict[str, SearchedModel]:
+def searched_models(suite: Suite | None) -> dict[str, ModelSpec]:
     """Return the models of a suite that have ranges or are searched where nobody tuned them.
 
     Raises
@@ -212,20 +189,16 @@ def searched_models(suite: Suite | None) -> dict[str, SearchedModel]:
         raise XmlcError(
             "table3: the ranges stand in a paper's configuration; give it, as in --suite config/papers/x.yaml"
         )
-    searched = {
-        name: SearchedModel(
-            {key: Range.parse(key, content) for key, content in (model.tuning or {}).items()},
-            _names(model),
-            model.datasets,
-            model.found,
-        )
-        for name, model in suite.models.items()
-        if model.tuning or model.auto
-    }
-    if not any(model.ranges for model in searched.values()):
+    searched = {name: model for name, model in suite.models.items() if model.tuning or model.auto}
+    if not any(model.tuning for model in searched.values()):
         file = suite.file
         raise XmlcError(f"{file}: no model has ranges of hyperparameters (key tuning), so there is no table of them")
     return searched
+
+
+def ranges_of(model: ModelSpec) -> dict[str, Range]:
+    """Return the ranges of a model's hyperparameters, in the order of the suite."""
+    return {key: Range.parse(key, content) for key, content in (model.tuning or {}).items()}
 
 
 def _names(model: ModelSpec) -> list[str]:
@@ -247,7 +220,7 @@ def table3(paper: str, records: Sequence[RankingRecord], published: Published, s
     # As objects, lest whole numbers become fractions beside others.
     frame = pd.DataFrame(rows, columns=[*HYPERPARAMETER_KEYS, *COLUMNS], dtype=object)
     panels = [_ranges_panel(frame, published)]
-    panels += [_values_panel(name, searched[name].names, frame) for name in models]
+    panels += [_values_panel(name, _names(searched[name]), frame) for name in models]
     caption = (
         "The hyperparameters, the ranges of their search, and the values in use, with the P@1 that they reach on the "
         "20 % of the training set that validation holds, where it is known."
@@ -255,10 +228,10 @@ def table3(paper: str, records: Sequence[RankingRecord], published: Published, s
     return Table("table3", paper, HYPERPARAMETER_KEYS, frame, caption, panels, notes(paper, records, (), panels))
 
 
-def _is_shown(record: RankingRecord, searched: dict[str, SearchedModel]) -> bool:
+def _is_shown(record: RankingRecord, searched: dict[str, ModelSpec]) -> bool:
     """Tell whether a record is of a model with ranges, or of a model searched for its dataset."""
     model = searched.get(record.model)
-    return model is not None and bool(model.ranges or (record.tuning and record.tuning["method"] == AUTO))
+    return model is not None and bool(model.tuning or (record.tuning and record.tuning["method"] == AUTO))
 
 
 def _one_per_dataset(records: Sequence[RankingRecord]) -> list[RankingRecord]:
@@ -269,9 +242,9 @@ def _one_per_dataset(records: Sequence[RankingRecord]) -> list[RankingRecord]:
     return list(first.values())
 
 
-def _range_rows(model: str, searched: SearchedModel) -> list[Row]:
+def _range_rows(model: str, searched: ModelSpec) -> list[Row]:
     rows: list[Row] = []
-    for name, values in searched.ranges.items():
+    for name, values in ranges_of(searched).items():
         key: Row = {"dataset": EVERY_DATASET, "model": model, "hyperparameter": name}
         if values.values:
             rows.append(key | {"drawn": "one of " + ", ".join(map(str, values.values))})
@@ -282,14 +255,14 @@ def _range_rows(model: str, searched: SearchedModel) -> list[Row]:
     return rows
 
 
-def _value_rows(record: RankingRecord, searched: SearchedModel) -> list[Row]:
+def _value_rows(record: RankingRecord, searched: ModelSpec) -> list[Row]:
     dataset = record.dataset.name
     found = _provenance(record, searched)
     return [
         {"dataset": dataset, "model": record.model, "hyperparameter": name}
         | {"value": _in_print(record.hyperparameters.get(name))}
         | found
-        for name in searched.names
+        for name in _names(searched)
     ]
 
 
@@ -297,7 +270,7 @@ def _in_print(value: object) -> object:
     return str(value).lower() if isinstance(value, bool) else value  # as YAML has it; a table would show 1
 
 
-def _provenance(record: RankingRecord, searched: SearchedModel) -> Row:
+def _provenance(record: RankingRecord, searched: ModelSpec) -> Row:
     """Return how a record's values were found: by the workflow's search, as the suite says, or unknown."""
     dataset = record.dataset.name
     by: str | None
@@ -305,7 +278,7 @@ def _provenance(record: RankingRecord, searched: SearchedModel) -> Row:
     if search := record.tuning:
         by, p1 = search_title(search["method"], search["budget"]), search["p@1"]
     else:
-        used, configured = record.hyperparameters, searched.configured.get(dataset, {})
+        used, configured = record.hyperparameters, searched.datasets.get(dataset, {})
         # What the suite says holds for its own values only.
         same = all(used.get(name) == value for name, value in configured.items())
         stated = searched.found.get(dataset) if same else None
