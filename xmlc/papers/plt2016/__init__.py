@@ -17,11 +17,11 @@ name_models(
         "omikuji-parabel": "omikuji Parabel",
         "omikuji-parabel-log": "omikuji Parabel, logistic",
         "vw-plt": "Vowpal Wabbit PLT",
-        # Of the suites defaults and hashing.
+        # Of the suites defaults, hashing and scale.
         "plt-default": "PLT",
         "plt-auto": "PLT, tuning: auto",
         "plt-adagrad-default": "PLT, AdaGrad",
         "napkinxc-plt-default": "napkinXC PLT",
-        **{f"plt-hashed-{bits}": f"PLT, hashed to 2^{bits}" for bits in (12, 15, 18, 21)},
+        **{f"plt-hashed-{bits}": f"PLT, hashed to 2^{bits}" for bits in (12, 15, 18, 21, 28)},
     }
 )

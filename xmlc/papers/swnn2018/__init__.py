@@ -6,6 +6,7 @@ name_models(
     {
         "swnn": "SWNN",
         "swnn-searched": "SWNN",
+        "swnn-75": "SWNN, S 75",
         # Quoted.
         "dismec": "DiSMEC",
         "ppdsparse": "PPDSparse",

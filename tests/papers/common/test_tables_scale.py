@@ -1,10 +1,10 @@
-"""The tables of the suite scale: costs of steps, and their growth with the data."""
+"""The table `scale`: costs of steps, and their growth with the data."""
 
 import pytest
 from built_tables import build_from
 from report_cases import dataset
 
-from xmlc.papers.scale.tables import EVERY, TOTAL
+from xmlc.papers.common.tables import EVERY, TOTAL
 
 
 def step(name, model=None, portion=None, method=None, seconds=10.0, peak=3e8, written=None, threads=2):
