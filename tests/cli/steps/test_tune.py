@@ -116,7 +116,10 @@ def test_training_takes_the_best_values_over_the_given_ones(data, tmp_path):
     ("change", "message"),
     [
         (lambda result: stamped(result | {"estimator": "oracle"}), "tuned for estimator oracle .* tune again"),
-        (lambda result: stamped(result | {"dataset": {"digest": "0" * 64}}), "digest 000000000000; expected plt on"),
+        (
+            lambda result: stamped(result | {"dataset": result["dataset"] | {"digest": "0" * 64}}),
+            "digest 000000000000; expected plt on",
+        ),
     ],
 )
 def test_a_result_of_something_else_is_refused(data, tmp_path, change, message):
